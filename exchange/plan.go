@@ -15,12 +15,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// LabelOrigin is the key of the label that names the file which an entry came from.
-const LabelOrigin = "import"
+// LabelImport is the key of the label that names the file which an entry came from.
+const LabelImport = "import"
 
 // The label keys by which an imported entry is known again.
 const (
-	markOrigin = LabelOrigin
+	markOrigin = LabelImport
 	markSum    = "import-sum" // digest of what was imported
 )
 

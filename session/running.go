@@ -24,6 +24,8 @@ type Caller struct {
 	Session string // the client's identifier
 	Call    string // the client's identifier of the call
 	Dir     string // the working directory
+
+	Own string // files of the agent's own, a line each, which taint none who reads them
 }
 
 // Bounds of what is read to answer one call.
@@ -65,7 +67,7 @@ func (s Spool) Exposure(ctx context.Context, c Caller, open func(context.Context
 		}
 	}
 	for _, r := range chosen {
-		for _, t := range taintsOf(r.sincePrompt(), r.dir) {
+		for _, t := range taintsOf(r.sincePrompt(), r.dir, c.Own) {
 			if !slices.Contains(x.Taints, t) && len(x.Taints) < maxTaints {
 				x.Taints = append(x.Taints, t)
 			}

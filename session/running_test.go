@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -85,7 +86,7 @@ func TestCallerOf(t *testing.T) {
 		{"gemini-cli-mcp-client", nil, Caller{Client: "gemini"}},
 		{"somebody", map[string]any{"sessionId": 7}, Caller{}},
 	} {
-		if got := CallerOf(c.client, c.meta); got != c.want {
+		if got := CallerOf(c.client, c.meta); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("CallerOf(%q, %v) = %+v, want %+v", c.client, c.meta, got, c.want)
 		}
 	}

@@ -50,9 +50,10 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 // tool and its argument, in order of time.
 func (t *Turn) Taints() []string { return taintsOf(t.Events, t.Dir()) }
 
-// taintsOf is Taints of events in order of time, in a working directory.
-func taintsOf(events []Event, dir string) (found []string) {
-	for _, s := range taints(events, dir) {
+// taintsOf is Taints of events in order of time, in a working directory. To read the
+// agent's own files taints none.
+func taintsOf(events []Event, dir string, own ...string) (found []string) {
+	for _, s := range taints(events, dir, own...) {
 		if !slices.Contains(found, s) {
 			if found = append(found, s); len(found) == maxTaints {
 				break
@@ -64,9 +65,10 @@ func taintsOf(events []Event, dir string) (found []string) {
 
 // taints yields the numbers of the events that are calls which read what others wrote,
 // and the tool and its argument of each.
-func taints(events []Event, dir string) iter.Seq2[int, string] {
+func taints(events []Event, dir string, own ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var earlier strings.Builder // commands and paths of earlier calls: what they made is the agent's own
+		earlier.WriteString(strings.Join(own, "\n") + "\n")
 		for i, e := range events {
 			if e.Kind != Called || e.Call == nil {
 				continue

@@ -11,13 +11,23 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 )
 
 // MemoryFile is a file of a client's own memory.
 type MemoryFile struct {
 	Path string
-	Dir  string // of the project, "" where none is known
-	Time time.Time
+	Time time.Time // of the last change, as far as the system tells it
+
+	project string // directory in which the client keeps the project; "" for none
+}
+
+// Dir returns the working directory of the file's project, "" where none is known.
+func (f MemoryFile) Dir() string {
+	if f.project == "" {
+		return ""
+	}
+	return projectOf(f.project)
 }
 
 // MemoryFiles returns the files of the client's own memory that can be read.
@@ -31,7 +41,7 @@ func (c *Client) MemoryFiles(w World) (all []MemoryFile) {
 	for _, p := range projects {
 		dir := filepath.Join(root, "projects", p.Name())
 		if memory := filepath.Join(dir, "memory"); exists(memory) {
-			all = append(all, memoryFiles(memory, projectOf(dir))...)
+			all = append(all, memoryFiles(memory, dir)...)
 		}
 	}
 	return all
@@ -44,7 +54,7 @@ func memoryFiles(dir, project string) (all []MemoryFile) {
 			return nil
 		}
 		if fi, err := d.Info(); err == nil && fi.Size() > 0 && fi.Size() <= maxFile {
-			all = append(all, MemoryFile{path, project, fi.ModTime()})
+			all = append(all, MemoryFile{path, sysinfo.Changed(fi), project})
 		}
 		return nil
 	})

@@ -36,6 +36,9 @@ type HeldEntry struct {
 // heldKeys are the keys of labels that hold an entry back.
 var heldKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine}
 
+// heldFilter selects the entries that have one.
+var heldFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys}}}
+
 // Held lists the entries that stand before no model by themselves until a person
 // approves them.
 func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
@@ -44,8 +47,7 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 	if err != nil {
 		return out, err
 	}
-	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys}}}
-	for e, err := range m.Entries(ctx, f) {
+	for e, err := range m.Entries(ctx, heldFilter) {
 		if err != nil {
 			return out, err
 		}

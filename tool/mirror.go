@@ -10,8 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/setup"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -19,7 +23,8 @@ import (
 // mirrorFile says in a home which clients' own memories are mirrored there.
 const mirrorFile = "mirror.json"
 
-// mirrors are, by client, the times of the newest files that were read.
+// mirrors are, by client, the times of the newest files that were read; by path, the
+// times of changes that wait for the report of the call which made them.
 type mirrors map[string]time.Time
 
 func readMirrors(home string) (m mirrors, err error) {
@@ -56,6 +61,12 @@ func (m mirrors) write(home string) error {
 	return vfs.WriteFile(dir, mirrorFile, append(b, '\n'), 0o600)
 }
 
+// HasMirrors reports whether a client's own memory is mirrored in a home.
+func HasMirrors(home string) bool {
+	_, err := os.Stat(filepath.Join(home, mirrorFile))
+	return err == nil
+}
+
 // racyTime is the age of a file whose next change may have the same time.
 const racyTime = 2 * time.Second
 
@@ -64,45 +75,227 @@ type MirrorIn struct {
 	Client  string                  `json:"client"`
 	World   setup.World             `json:"-"`
 	Project func(dir string) string `json:"-"` // the name of a directory's project; nil for none
+
+	// Report is an event of a running session, nil for none. Taints returns what the
+	// session has read of others since the person's last prompt, but for files of its own.
+	Report *session.Event              `json:"-"`
+	Taints func(own []string) []string `json:"-"`
 }
 
 // Mirror imports what changed in a client's own memory since the last time, where
 // setup was told to mirror it. It does not write to the client's files. A note that
 // was edited here is not replaced.
+//
+// What changed after the first time is tainted, unless the client has reported that a
+// call of its own wrote the file, in a turn that had read nothing of others.
 func Mirror(ctx context.Context, w *Workspace, in MirrorIn) (out ImportOut, err error) {
 	p, err := w.place()
 	if err != nil {
 		return out, err
 	}
-	m, err := readMirrors(p.Dir())
-	seen, on := m[in.Client]
+	known, err := readMirrors(p.Dir())
+	seen, on := known[in.Client]
 	client := setup.Find(in.Client)
 	if err != nil || !on || client == nil {
 		return out, err
 	}
-	read := ImportIn{Format: "markdown", Projects: map[string]string{}}
+	m := mirroring{w: w, in: in, all: client.MemoryFiles(in.World), seen: seen, known: known}
 	newest := seen
-	for _, f := range client.MemoryFiles(in.World) {
-		if !f.Time.After(seen) {
-			continue
-		}
-		read.Paths = append(read.Paths, f.Path)
-		if in.Project != nil && f.Dir != "" {
-			read.Projects[f.Path] = in.Project(f.Dir)
+	for _, f := range m.all {
+		if f.Time.After(seen) {
+			m.changed = append(m.changed, f)
 		}
 		if f.Time.After(newest) {
 			newest = f.Time
 		}
 	}
-	if len(read.Paths) == 0 {
+	if len(m.changed) == 0 {
 		return out, nil
 	}
-	if young := w.now().Add(-racyTime); newest.After(young) {
+	young := w.now().Add(-racyTime)
+	if seen.IsZero() {
+		err = m.take(ctx, m.changed, nil)
+	} else {
+		err = m.judge(ctx, young)
+	}
+	if newest.After(young) {
 		newest = young
 	}
-	if out, err = Import(ctx, w, read); err != nil {
-		return out, err
+	if err != nil {
+		return m.out, err
 	}
-	m[in.Client] = newest
-	return out, m.write(p.Dir())
+	known[in.Client] = newest
+	return m.out, known.write(p.Dir())
+}
+
+// mirroring is one call of Mirror.
+type mirroring struct {
+	w            *Workspace
+	in           MirrorIn
+	all, changed []setup.MemoryFile
+	seen         time.Time
+	known        mirrors
+	out          ImportOut
+}
+
+// judge imports the files that changed: first those that the report does not name, since
+// an agent may have read them before it wrote the others.
+func (m *mirroring) judge(ctx context.Context, young time.Time) error {
+	var named []setup.MemoryFile
+	for _, f := range m.changed {
+		if r := m.in.Report; r != nil && r.Wrote(f.Path) {
+			named = append(named, f)
+			continue
+		}
+		if err := m.unnamed(ctx, f, young); err != nil {
+			return err
+		}
+	}
+	for _, f := range named {
+		own, err := m.own(ctx, nil)
+		if err != nil {
+			return err
+		}
+		taints := m.in.Taints(own)
+		if at, ok := m.known[f.Path]; ok && !at.Equal(f.Time) {
+			taints = append(taints, edited(f.Path)) // before the call
+		}
+		if err := m.take(ctx, []setup.MemoryFile{f}, taints); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unnamed imports a file that changed without a report of now. One that changed just now,
+// while a session runs, may be of a call that is about to be reported: it waits.
+func (m *mirroring) unnamed(ctx context.Context, f setup.MemoryFile, young time.Time) error {
+	own, err := m.own(ctx, &f)
+	if err != nil {
+		return err
+	}
+	taints, wrote, err := m.archived(ctx, f, own)
+	at, waited := m.known[f.Path]
+	switch {
+	case err != nil:
+		return err
+	case !wrote && m.in.Report != nil && f.Time.After(young):
+		return m.wait(ctx, f)
+	case !wrote || waited && !at.Equal(f.Time):
+		taints = append(taints, edited(f.Path))
+	}
+	return m.take(ctx, []setup.MemoryFile{f}, taints)
+}
+
+// wait leaves a file for later, if something in it is new.
+func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
+	read, err := m.reading(ctx, []setup.MemoryFile{f}, true)
+	if err != nil {
+		return err
+	}
+	read.DryRun = true
+	got, err := Import(ctx, m.w, read)
+	if _, waits := m.known[f.Path]; !waits && got.Added+got.Updated > 0 {
+		m.known[f.Path] = f.Time
+	}
+	return err
+}
+
+// archived looks in the archive for the calls that wrote a file.
+func (m *mirroring) archived(ctx context.Context, f setup.MemoryFile, own []string) (taints []string, wrote bool, err error) {
+	if m.w.Sessions == nil {
+		return nil, false, nil
+	}
+	_, a, err := m.w.sessions(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	return a.Wrote(ctx, m.in.Client, f.Path, m.seen, f.Time, own)
+}
+
+// own returns the files that the client may read and be none the worse: no note of them
+// is held back, and but for one of them none changed in a way that is not judged yet.
+func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
+	ctx, mem, err := m.w.Memory(ctx, Create)
+	if err != nil {
+		return nil, err
+	}
+	held := map[string]bool{}
+	for e, err := range mem.Entries(ctx, heldFilter) {
+		if err != nil {
+			return nil, err
+		}
+		for _, origin := range e.Values(exchange.LabelImport) {
+			held[origin] = true
+		}
+	}
+	var own []string
+	for _, f := range m.all {
+		open := but != nil && f != *but && slices.Contains(m.changed, f)
+		if !open && !held[f.Path] && len(f.Path) <= oxbow.MaxName { // a longer name is cut in a label
+			own = append(own, f.Path)
+		}
+	}
+	return own, nil
+}
+
+// edited returns the taint of a file that others may have edited.
+func edited(file string) string {
+	s := "edit " + filepath.Base(file)
+	if oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelTaint, Value: s}) != nil {
+		return "edit of a file"
+	}
+	return s
+}
+
+// take imports files, whose notes get the taints where they differ from what is stored.
+func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints []string) error {
+	read, err := m.reading(ctx, files, len(taints) > 0)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		delete(m.known, f.Path)
+	}
+	got, err := Import(withTaints(ctx, taints), m.w, read)
+	m.out.Added, m.out.Updated, m.out.Problems = m.out.Added+got.Added, m.out.Updated+got.Updated, append(m.out.Problems, got.Problems...)
+	return err
+}
+
+// reading is what an import of files takes. With stored, they are of the projects that
+// their notes have.
+func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, stored bool) (ImportIn, error) {
+	read := ImportIn{Format: "markdown", Projects: map[string]string{}}
+	for _, f := range files {
+		project, err := m.project(ctx, f, stored)
+		if err != nil {
+			return read, err
+		}
+		read.Paths, read.Projects[f.Path] = append(read.Paths, f.Path), project
+	}
+	return read, nil
+}
+
+// project returns the name of a file's project, "" where it is not known. With stored,
+// it is the one that notes of the file have: another one is no change of theirs.
+func (m *mirroring) project(ctx context.Context, f setup.MemoryFile, stored bool) (string, error) {
+	if stored {
+		ctx, mem, err := m.w.Memory(ctx, Create)
+		if err != nil {
+			return "", err
+		}
+		of := oxbow.Filter{Terms: []oxbow.Term{{Key: exchange.LabelImport, Values: []string{f.Path}}}}
+		hits, err := mem.Recall(ctx, oxbow.Query{Limit: 1, Filter: of})
+		if err != nil {
+			return "", err
+		}
+		if len(hits) > 0 {
+			project, _ := hits[0].Entry.Label(oxbow.LabelProject)
+			return project, nil
+		}
+	}
+	if dir := f.Dir(); m.in.Project != nil && dir != "" {
+		return m.in.Project(dir), nil
+	}
+	return "", nil
 }

@@ -165,7 +165,7 @@ func (in *SetupIn) ownMemory(ctx context.Context, w *Workspace, c *setup.Client,
 	if err != nil || !s.Mirrored {
 		return err
 	}
-	got, err := Mirror(ctx, w, MirrorIn{c.Name, in.World, in.Project})
+	got, err := Mirror(ctx, w, MirrorIn{Client: c.Name, World: in.World, Project: in.Project})
 	s.Notes, s.Added, s.Updated = append(s.Notes, got.Problems...), got.Added, got.Updated
 	return err
 }

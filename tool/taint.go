@@ -22,6 +22,13 @@ func WithCaller(ctx context.Context, c session.Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
+type taintsKey struct{}
+
+// withTaints returns a context whose changes have taints that are known already.
+func withTaints(ctx context.Context, taints []string) context.Context {
+	return context.WithValue(ctx, taintsKey{}, taints)
+}
+
 // protected are the keys of labels that put an entry before a model for good. What is
 // written after foreign text was read may not have them, nor change what has them.
 var protected = []string{profile.LabelPinned, profile.LabelProcess}
@@ -49,7 +56,9 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 	if !ok {
 		caller = k.Caller
 	}
-	if caller != (session.Caller{}) && k.Exposure != nil {
+	known, given := ctx.Value(taintsKey{}).([]string)
+	s.taints = known
+	if !given && caller != (session.Caller{}) && k.Exposure != nil {
 		x := k.Exposure(ctx, caller)
 		s.taints = x.Taints
 		s.origins.show(x.Shown)

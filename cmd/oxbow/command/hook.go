@@ -94,9 +94,7 @@ func (a *app) hook(ctx context.Context, client string) {
 		tool.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 	}
 	_, _ = stdout.Write(t.answer(ctx, r))
-	if r.Source != "" {
-		a.mirrorMemory(ctx, client)
-	}
+	a.mirrorMemory(ctx, home, r)
 	if r.Final {
 		a.drainSpool(ctx)
 	}

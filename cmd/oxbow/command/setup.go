@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/hook"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/setup"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -110,11 +111,20 @@ func projectName(dir string) string {
 }
 
 // mirrorMemory brings what changed in a client's own memory into this one, where
-// setup was told to.
-func (a *app) mirrorMemory(ctx context.Context, client string) {
+// setup was told to, when a session of the client reports something.
+func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
+	if !tool.HasMirrors(home) {
+		return
+	}
 	ctx, stop := context.WithTimeout(ctx, waits.start)
 	defer stop()
-	_, _ = run(ctx, a, tool.Mirror, tool.MirrorIn{Client: client, World: a.setupWorld(), Project: projectName})
+	in := tool.MirrorIn{Client: r.Client, World: a.setupWorld(), Project: projectName}
+	if e := &r.Events[0]; r.Source == "" {
+		in.Report, in.Taints = e, func(own []string) []string {
+			return a.exposureOf(ctx, session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")}).Taints
+		}
+	}
+	_, _ = run(ctx, a, tool.Mirror, in)
 }
 
 // agree shows what would change, and asks.

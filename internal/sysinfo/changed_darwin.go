@@ -1,0 +1,17 @@
+// The time of change of a file's node, on macOS.
+
+package sysinfo
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+)
+
+func changedOf(fi fs.FileInfo) time.Time {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(st.Ctimespec.Unix())
+}

@@ -1,0 +1,57 @@
+// Whether a client wrote a file, and in what turn.
+
+package session
+
+import (
+	"context"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// reportNear is how much later than a change the call that made it may be reported.
+const reportNear = time.Minute
+
+// Wrote reports whether a call of the client wrote a file which was last changed at a
+// time: it was reported at most doubleNear before that, or reportNear after. Taints are
+// what the turns of the calls that wrote the file since another time had read of others
+// before; own files do not count.
+func (a *Archive) Wrote(ctx context.Context, client, file string, since, changed time.Time, own []string) (taints []string, wrote bool, err error) {
+	f := TurnFilter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "client", Values: []string{client}}}, After: since.Add(-runningFor)})
+	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: f})
+	for _, h := range hits {
+		t, err := Parse(h.Entry.Content)
+		if err != nil {
+			continue
+		}
+		for i := range t.Events {
+			e := &t.Events[i]
+			after := e.Time.Sub(changed)
+			near := after >= -doubleNear && after <= reportNear
+			if !e.Wrote(file) || !near && !e.Time.After(since) {
+				continue
+			}
+			wrote = wrote || near
+			for _, s := range taintsOf(t.Events[:i], t.Dir(), own...) {
+				if !slices.Contains(taints, s) && len(taints) < maxTaints {
+					taints = append(taints, s)
+				}
+			}
+		}
+	}
+	return taints, wrote, err
+}
+
+// Wrote reports whether the event is a call that wrote a file.
+func (e *Event) Wrote(file string) bool {
+	file = path.Clean(unixPath(file))
+	return e.Kind == Called && e.Call != nil && slices.ContainsFunc(e.Call.Wrote, func(p string) bool {
+		if p = unixPath(p); !isAbs(p) {
+			p = path.Join(unixPath(e.Dir), p)
+		}
+		rest, ok := cutFold(path.Clean(p), file, len(file) > 1 && file[1] == ':')
+		return ok && rest == ""
+	})
+}
