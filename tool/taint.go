@@ -63,31 +63,53 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 		s.taints = x.Taints
 		s.origins.show(x.Shown)
 	}
-	ops = slices.Clone(ops)
-	for i, op := range ops {
-		old, err := store.Get(ctx, oxbow.OpName(op))
-		_, adds := op.(oxbow.Add)
-		if err != nil && !adds {
-			continue // the store says why
-		}
-		switch o := op.(type) {
-		case oxbow.Add:
-			o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, oxbow.Entry{})
-			ops[i] = o
-		case oxbow.Update:
-			o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, old)
-			ops[i] = o
-		case oxbow.Relabel:
-			o.Labels, err = s.labels(old.Name, old.Content, old.Aliases, o.Labels, old)
-			ops[i] = o
-		default:
-			err = s.mayChange(old.Labels)
-		}
+	var out []oxbow.Op
+	for _, op := range ops {
+		stamped, err := s.stamp(ctx, store, op)
 		if err != nil {
 			return nil, err
 		}
+		out = append(out, stamped...)
 	}
-	return ops, nil
+	return out, nil
+}
+
+// stamp returns a change as it is applied, and what follows it.
+func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
+	old, gerr := store.Get(ctx, oxbow.OpName(op))
+	if _, adds := op.(oxbow.Add); gerr != nil && !adds {
+		return []oxbow.Op{op}, nil // the store says why
+	}
+	switch o := op.(type) {
+	case oxbow.Add:
+		o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, oxbow.Entry{})
+		op = o
+	case oxbow.Update:
+		o.Labels, err = s.labels(o.Name, o.Content, o.Aliases, o.Labels, old)
+		op = o
+	case oxbow.Relabel:
+		o.Labels, err = s.labels(old.Name, old.Content, old.Aliases, o.Labels, old)
+		op = o
+	case oxbow.Alias:
+		if err = s.mayChange(old.Labels); err == nil {
+			return append([]oxbow.Op{op}, s.aliased(o, old)...), nil
+		}
+	default:
+		err = s.mayChange(old.Labels)
+	}
+	return []oxbow.Op{op}, err
+}
+
+// aliased returns the change that a tainted call makes with new aliases: the entry is
+// found by what others may have chosen.
+func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
+	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
+	if len(s.taints) == 0 || len(add) == 0 {
+		return nil
+	}
+	bare := stamper{taints: s.taints}
+	ls, _ := bare.labels("", "", add, nil, oxbow.Entry{}) // protects none
+	return []oxbow.Op{oxbow.Relabel{Name: o.Name, Labels: oxbow.SortLabels(append(ls, old.Labels...))}}
 }
 
 // stamper gives labels to what is no person's.
