@@ -29,7 +29,7 @@ var floors = []struct {
 	{"crmem", []string{".", "vfs", "internal/*"}},
 	{"exchange", []string{".", "vfs", "internal/frontmatter", "internal/rawjson", "internal/text", "crmem"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
-	{"label", []string{".", "vfs", "internal/*"}},
+	{"label", []string{".", "vfs", "internal/*", "lineage"}},
 	{"profile", []string{".", "vfs", "internal/*", "scope", "query", "prompt"}},
 	{"auth", []string{".", "vfs", "internal/*", "scope", "profile"}},
 	{"trust", []string{".", "vfs", "internal/*"}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/lineage"
 )
 
 // Duplicate is an entry that goes because another one stays.
@@ -24,7 +25,8 @@ type Duplicate struct {
 // order, and nothing that the entry which stays does not say. Notes and facts of
 // the world are compared, of one kind and of the same projects. An entry with
 // the label tag:keep never goes, nor one whose names or labels the other cannot
-// carry next to its own. As the entries are analyzed, progress, which may be nil,
+// carry next to its own. One that is held back from models neither goes nor stays for
+// another, which would be silent with it. As the entries are analyzed, progress, which may be nil,
 // gets how many are, of how many.
 func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // by kind and projects
@@ -33,7 +35,7 @@ func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total in
 		if err != nil {
 			return nil, fmt.Errorf("looking for entries that say the same: %w", err)
 		}
-		if e.Kind != oxbow.Note && e.Kind != oxbow.World {
+		if e.Kind != oxbow.Note && e.Kind != oxbow.World || !e.Volunteered() {
 			continue
 		}
 		key := e.Kind.String() + "\x00" + strings.Join(e.Values(oxbow.LabelProject), "\x00")
@@ -107,6 +109,9 @@ func inherit(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 			e.Labels = append(e.Labels, l)
 		}
 	}
+	if from := (oxbow.Label{Key: lineage.Label, Value: lineage.Source(drop.Name, drop.Version)}); oxbow.CheckLabel(from) == nil {
+		e.Labels = append(e.Labels, from)
+	}
 	e.Labels = oxbow.SortLabels(e.Labels)
 	err := oxbow.CheckOp(oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels})
 	return e, err == nil
@@ -114,7 +119,7 @@ func inherit(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 
 // Consolidate removes duplicates, all or none, in one change that
 // [oxbow.Memory.Undo] takes back: an entry that stays gets the name of the other
-// as an alias, and its aliases and labels. Errors match [oxbow.ErrConflict] or
+// as an alias, its aliases and labels, and one that names it as a source. Errors match [oxbow.ErrConflict] or
 // [oxbow.ErrNotFound] when one of the entries was changed since, and
 // [oxbow.ErrUnsupported] when the memory keeps no history.
 func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate) error {
@@ -132,6 +137,9 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate) error {
 		if !ok {
 			heir = d.Keep
 			names = append(names, heir.Name)
+		}
+		if !d.Keep.Volunteered() || !d.Drop.Volunteered() {
+			return &oxbow.InvalidError{Field: "entry", Value: d.Drop.Name, Reason: "or what stays for it is held back from models"}
 		}
 		if heir, ok = inherit(heir, d.Drop); !ok {
 			return &oxbow.InvalidError{Field: "entry", Value: d.Keep.Name, Reason: "cannot carry the names and labels of " + d.Drop.Name}

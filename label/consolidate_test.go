@@ -54,7 +54,7 @@ func TestConsolidate(t *testing.T) {
 	}
 	e, err := m.Get(t.Context(), "ship") // by what is an alias now
 	if err != nil || e.Name != "deploy" || e.Content != "We ship the app on Tuesdays, at nine" ||
-		!slices.Equal(e.Aliases, []string{"rollout", "ship", "release", "again"}) || !slices.Equal(e.Labels, labels(t, "confidence:0.5", "project:vtt", "tag:a", "tag:b")) {
+		!slices.Equal(e.Aliases, []string{"rollout", "ship", "release", "again"}) || !slices.Equal(e.Labels, labels(t, "confidence:0.5", "from:again@1", "from:ship@1", "project:vtt", "tag:a", "tag:b")) {
 		t.Errorf("Get(ship) = %+v, %v", e, err)
 	}
 	if left, err := Duplicates(t.Context(), m, nil); err != nil || len(left) != 0 {
@@ -127,5 +127,35 @@ func TestConsolidateWithoutHistory(t *testing.T) {
 	}
 	if err := Consolidate(t.Context(), m, nil); err != nil {
 		t.Errorf("Consolidate() of nothing = %v", err)
+	}
+}
+
+// What is held back from models replaces nothing, and nothing is replaced by it.
+func TestConsolidateLeavesHeldBack(t *testing.T) {
+	for _, held := range []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine} {
+		for _, longer := range []bool{false, true} {
+			m := open(t)
+			clean, other := "We ship the app on Tuesdays", "We ship the app on Tuesdays, at nine"
+			if !longer {
+				clean, other = other, clean
+			}
+			apply(t, m, oxbow.Add{Name: "clean", Content: clean}, oxbow.Add{Name: "other", Content: other, Labels: []oxbow.Label{{Key: held, Value: "x"}}})
+			dups, err := Duplicates(t.Context(), m, nil)
+			if err != nil || len(dups) != 0 {
+				t.Errorf("Duplicates with %s = %v, %v, want none", held, dups, err)
+			}
+			var es []oxbow.Entry
+			for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				es = append(es, e)
+			}
+			for i := range es { // found before one of them was held back
+				if err := Consolidate(t.Context(), m, []Duplicate{{Drop: es[i], Keep: es[1-i]}}); !errors.Is(err, oxbow.ErrInvalid) {
+					t.Errorf("Consolidate with %s = %v, want an error", held, err)
+				}
+			}
+		}
 	}
 }
