@@ -31,7 +31,7 @@ var budgets = []budget{
 	{"exchange", 3_784},
 	{"internal/rawjson", 130},
 	{"label", 1_450},
-	{"session", 3_502},
+	{"session", 3_563},
 	{"annotate/transcript", 2_800},
 	{"session/extract", 545},
 	{"session/handoff", 845},
@@ -48,12 +48,12 @@ var budgets = []budget{
 	{"trust", 400},
 	{"lineage", 467},
 	{"revert", 743},
-	{"tool/*", 14_479},
+	{"tool/*", 14_720},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_885},
-	{"cmd/oxbow/command/*", 10_914},
+	{"cmd/oxbow/command/*", 10_932},
 	{"cmd/*", 50},
-	{"setup", 2_460},
+	{"setup", 2_468},
 	{"vectors/*", 900},
 	{"internal/wal", 2_295},
 	{"internal/proof", 168},
@@ -66,7 +66,7 @@ var budgets = []budget{
 	{"internal/secret", 1_010},
 	{"internal/personal", 1_050},
 	{"internal/clientline", 550},
-	{"internal/*", 2_956},
+	{"internal/*", 3_016},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

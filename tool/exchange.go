@@ -81,6 +81,7 @@ type ImportOut struct {
 	Notes    []string   `json:"notes,omitempty"`
 	Stale    []string   `json:"stale,omitempty"`
 	More     int        `json:"more,omitempty"` // problems and notes not listed
+	Held     int        `json:"held,omitempty"` // of what was added or updated, entries that are held back; see [Held]
 	Undo     bool       `json:"-"`              // the next undo takes it back
 }
 
@@ -125,8 +126,26 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	}
 	if !in.DryRun {
 		makeIndex(ctx, m, r.Added+r.Updated)
+		out.Held = countHeld(ctx, m, r.Changes)
 	}
 	return out, err
+}
+
+// countHeld returns how many of the entries that an import changed are held back.
+func countHeld(ctx context.Context, m *oxbow.Memory, changes []exchange.Change) (n int) {
+	if len(changes) == 0 {
+		return 0
+	}
+	held := map[string]bool{}
+	for e, err := range m.Entries(ctx, heldFilter) {
+		held[e.Name] = err == nil
+	}
+	for _, c := range changes {
+		if held[c.Name] {
+			n++
+		}
+	}
+	return n
 }
 
 // items yields what all the paths hold. Part is which part of them was read, each

@@ -258,7 +258,8 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 		delete(m.known, f.Path)
 	}
 	got, err := Import(withTaints(ctx, taints), m.w, read)
-	m.out.Added, m.out.Updated, m.out.Problems = m.out.Added+got.Added, m.out.Updated+got.Updated, append(m.out.Problems, got.Problems...)
+	m.out.Added, m.out.Updated, m.out.Held = m.out.Added+got.Added, m.out.Updated+got.Updated, m.out.Held+got.Held
+	m.out.Problems = append(m.out.Problems, got.Problems...)
 	return err
 }
 

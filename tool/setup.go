@@ -66,6 +66,7 @@ type SetupClient struct {
 	Mirrored  bool         `json:"mirrored,omitempty"`
 	Added     int          `json:"added,omitempty"` // notes that came of it
 	Updated   int          `json:"updated,omitempty"`
+	Held      int          `json:"held,omitempty"` // of them, those that are held back
 	Notes     []string     `json:"notes,omitempty"`
 }
 
@@ -166,7 +167,7 @@ func (in *SetupIn) ownMemory(ctx context.Context, w *Workspace, c *setup.Client,
 		return err
 	}
 	got, err := Mirror(ctx, w, MirrorIn{Client: c.Name, World: in.World, Project: in.Project})
-	s.Notes, s.Added, s.Updated = append(s.Notes, got.Problems...), got.Added, got.Updated
+	s.Notes, s.Added, s.Updated, s.Held = append(s.Notes, got.Problems...), got.Added, got.Updated, got.Held
 	return err
 }
 

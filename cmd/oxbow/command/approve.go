@@ -37,6 +37,11 @@ undo takes that back. A shell that a client's agent started approves nothing.`,
 	return c
 }
 
+// heldBack says how many entries of an import are held back.
+func heldBack(n int) string {
+	return count(n, "of them is", "of them are") + " held back from agents until you approve: oxbow approve"
+}
+
 func (a *app) showHeld(out tool.HeldOut) {
 	for _, e := range out.Entries {
 		if a.quiet {
