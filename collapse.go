@@ -34,7 +34,9 @@ func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 	near, _ := analysis.NearDuplicates(ctx, texts, nil)
 	for _, t := range near {
 		a, b := find(t.Drop), find(t.Keep)
-		best[max(a, b)] = min(a, b)
+		if hits[a].Entry.Volunteered() == hits[b].Entry.Volunteered() { // else each counts for itself
+			best[max(a, b)] = min(a, b)
+		}
 	}
 	at := map[int]int{} // of the best, where it is in kept
 	var kept []Hit

@@ -81,3 +81,29 @@ func TestCollapse(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A text that is held back stands for none that is not.
+func TestCollapseKeepsTrustApart(t *testing.T) {
+	m, err := Open("memory.oxbow", &Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for name, labels := range map[string][]Label{"clean": nil, "too": nil, "tainted": {{Key: LabelTaint, Value: "WebFetch x"}}} {
+		if err := m.Apply(t.Context(), Add{Name: name, Content: "We ship the harbor release on Tuesdays.", Labels: labels}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hits, err := m.Recall(t.Context(), Query{Text: "ship harbor release", Collapse: true})
+	if err != nil || len(hits) != 2 {
+		t.Fatalf("%d hits, %v, want a clean one and the tainted", len(hits), err)
+	}
+	for _, h := range hits {
+		if tainted := h.Entry.Name == "tainted"; tainted == h.Entry.Volunteered() || tainted != (len(h.Alike) == 0) {
+			t.Errorf("%q stands for %q", h.Entry.Name, h.Alike)
+		}
+	}
+	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check = %v, %v", r.Problems, err)
+	}
+}
