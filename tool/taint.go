@@ -51,7 +51,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Person {
 		return ops, nil
 	}
-	s := stamper{origins: originsOf(ctx, k.Memory)}
+	s := stamper{origins: originsOf(ctx, k.Memory), staged: map[string]oxbow.Entry{}}
 	caller, ok := ctx.Value(callerKey{}).(session.Caller)
 	if !ok {
 		caller = k.Caller
@@ -69,6 +69,9 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 		if err != nil {
 			return nil, err
 		}
+		for _, op := range stamped {
+			s.staged[oxbow.OpName(op)] = afterOp(op, s.staged[oxbow.OpName(op)])
+		}
 		out = append(out, stamped...)
 	}
 	return out, nil
@@ -76,9 +79,13 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 
 // stamp returns a change as it is applied, and what follows it.
 func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
-	old, gerr := store.Get(ctx, oxbow.OpName(op))
-	if _, adds := op.(oxbow.Add); gerr != nil && !adds {
-		return []oxbow.Op{op}, nil // the store says why
+	name := oxbow.OpName(op)
+	old, found := s.staged[name]
+	if _, adds := op.(oxbow.Add); !found && !adds {
+		if old, err = store.Get(ctx, name); err != nil {
+			return []oxbow.Op{op}, nil // the store says why
+		}
+		s.staged[name] = old
 	}
 	switch o := op.(type) {
 	case oxbow.Add:
@@ -116,6 +123,7 @@ func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 type stamper struct {
 	taints  []string
 	origins origins
+	staged  map[string]oxbow.Entry // as the changes before leave them
 }
 
 // labels returns the labels of an entry: those that are given, the taints that its old
