@@ -1,11 +1,13 @@
-// What trust costs a write.
+// What trust costs a write, and a recall.
 
 package tool
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -19,14 +21,7 @@ func BenchmarkStamp(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer m.Close()
-	words := strings.Fields("harbor crane gate quay tide signal keeper mirror lantern barge pilot rope anchor chart depth buoy")
-	text := func(n, size int) string {
-		var s strings.Builder
-		for i := n; s.Len() < size; i = i*7 + 3 {
-			fmt.Fprintf(&s, "%s%d and the ", words[uint(i)%16], uint(i)%97)
-		}
-		return s.String()
-	}
+	text := benchText
 	seen := new(Seen)
 	ctx := oxbow.WithSource(b.Context(), oxbow.Source{Actor: oxbow.Agent})
 	shown := WithLedger(ctx, seen)
@@ -49,6 +44,47 @@ func BenchmarkStamp(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				if err := c.ctx(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// benchText returns a text of that size or a little more.
+func benchText(n, size int) string {
+	words := strings.Fields("harbor crane gate quay tide signal keeper mirror lantern barge pilot rope anchor chart depth buoy")
+	var s strings.Builder
+	for i := n; s.Len() < size; i = i*7 + 3 {
+		fmt.Fprintf(&s, "%s%d and the ", words[uint(i)%16], uint(i)%97)
+	}
+	return s.String()
+}
+
+// BenchmarkRecallShown recalls from 10,000 entries of 1 kB, in a session that records what
+// it is shown and in one that does not.
+func BenchmarkRecallShown(b *testing.B) {
+	m, err := oxbow.Open(b.TempDir()+"/memory.oxbow", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	var ops []oxbow.Op
+	for i := range 10_000 {
+		ops = append(ops, oxbow.Add{Name: fmt.Sprint("e", i), Content: benchText(i, 1000)})
+	}
+	if err := m.Apply(b.Context(), ops...); err != nil {
+		b.Fatal(err)
+	}
+	w := &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }, Now: time.Now}
+	ctx := oxbow.WithSource(b.Context(), oxbow.Source{Actor: oxbow.Agent})
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+	}{{"not recorded", ctx}, {"recorded", WithLedger(ctx, new(Seen))}} {
+		b.Run(c.name, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				if _, err := Recall(c.ctx, w, RecallIn{Query: fmt.Sprintf("harbor%d crane%d", i%97, i*7%97)}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -65,8 +65,12 @@ func (r *rule) matches(low string) bool {
 // table is all rules, and where their words are looked up.
 type table struct {
 	rules []rule
-	words [256][]word // by their first byte
+	short [256][]word     // of one byte, by that
+	words [1 << 10][]word // of more, by the first two
 }
+
+// pairOf returns a place in words for two bytes.
+func pairOf(a, b byte) int { return (int(a)*37 + int(b)) & (1<<10 - 1) }
 
 // word is a text that a rule's expression needs, where a word or a sign begins.
 type word struct {
@@ -83,9 +87,14 @@ func (t *table) groupsIn(low string) []uint8 {
 		c := low[i]
 		letter := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
 		if !letter || !inWord {
-			for _, w := range t.words[c] {
-				if strings.HasPrefix(low[i:], w.text) {
-					has[w.rule] |= w.group
+			for _, w := range t.short[c] {
+				has[w.rule] |= w.group
+			}
+			if i+1 < len(low) {
+				for _, w := range t.words[pairOf(c, low[i+1])] {
+					if strings.HasPrefix(low[i:], w.text) {
+						has[w.rule] |= w.group
+					}
 				}
 			}
 		}
@@ -112,7 +121,11 @@ var rules = sync.OnceValue(func() *table {
 			bit := groups + 1
 			groups |= bit
 			for w := range strings.SplitSeq(group, "|") {
-				t.words[w[0]] = append(t.words[w[0]], word{w, len(t.rules), bit})
+				at := &t.short[w[0]]
+				if len(w) > 1 {
+					at = &t.words[pairOf(w[0], w[1])]
+				}
+				*at = append(*at, word{w, len(t.rules), bit})
 			}
 		}
 		t.rules = append(t.rules, rule{name: name, weak: weak, groups: groups, expr: expr})

@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 		t.Fatalf("%d rules", len(all.rules))
 	}
 	groups := make([]uint8, len(all.rules))
-	for _, ws := range all.words {
+	for _, ws := range slices.Concat(all.short[:], all.words[:]) {
 		for _, w := range ws {
 			groups[w.rule] |= w.group
 			if w.text != strings.ToLower(w.text) || all.groupsIn("x " + w.text)[w.rule]&w.group == 0 {
