@@ -46,9 +46,9 @@ var budgets = []budget{
 	{"agent/*", 1_800},
 	{"auth", 430},
 	{"trust", 400},
-	{"lineage", 467},
+	{"lineage", 470},
 	{"revert", 743},
-	{"tool/*", 14_720},
+	{"tool/*", 14_728},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_885},
 	{"cmd/oxbow/command/*", 10_932},
@@ -66,7 +66,7 @@ var budgets = []budget{
 	{"internal/secret", 1_010},
 	{"internal/personal", 1_050},
 	{"internal/clientline", 550},
-	{"internal/*", 3_016},
+	{"internal/*", 3_029},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

@@ -45,6 +45,9 @@ func gramsOf(words []string) (grams []Gram) {
 	return grams
 }
 
+// firstUnspaced is the first letter of Thai; Han and Kana follow.
+const firstUnspaced = '\u0e01'
+
 // wordsOf cuts a text into words in lower case.
 func wordsOf(s string) (words []string) {
 	from := -1
@@ -57,7 +60,7 @@ func wordsOf(s string) (words []string) {
 	}
 	for i, r := range s {
 		switch {
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+		case r >= firstUnspaced && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
 			end(i)
 			words = append(words, string(r))
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
