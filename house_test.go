@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_169},
+	{".", 10_174},
 	{"query", 850},
 	{"scope", 1_224},
 	{"storetest", 622},
@@ -31,7 +31,7 @@ var budgets = []budget{
 	{"exchange", 3_784},
 	{"internal/rawjson", 130},
 	{"label", 1_450},
-	{"session", 3_563},
+	{"session", 3_597},
 	{"annotate/transcript", 2_800},
 	{"session/extract", 545},
 	{"session/handoff", 845},
@@ -48,7 +48,7 @@ var budgets = []budget{
 	{"trust", 400},
 	{"lineage", 470},
 	{"revert", 743},
-	{"tool/*", 14_728},
+	{"tool/*", 14_733},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_885},
 	{"cmd/oxbow/command/*", 10_932},

@@ -15,7 +15,8 @@ type Trust string
 // The levels of trust, the highest first; see [Trusts].
 const (
 	trustPerson      Trust = "person"
-	trustAgent       Trust = "agent" // or a program
+	trustVerified    Trust = "verified" // by an agent, when a test had passed or a commit was made
+	trustAgent       Trust = "agent"    // or a program
 	TrustImported    Trust = "imported"
 	TrustTainted     Trust = "tainted"     // written after its agent had read what others wrote
 	TrustQuarantined Trust = "quarantined" // tainted, and shaped like instructions: no text finds it
@@ -27,6 +28,7 @@ const (
 	LabelSuspect    = "suspect"    // a rule of texts that look like instructions
 	LabelQuarantine = "quarantine" // the same of a tainted one
 	LabelOrigin     = "origin"     // the trust of a source that is lower than its own
+	LabelVerified   = "verified"   // the test or commit
 )
 
 // LabelPersonal is the key of labels that programs write of personal data in a text.
@@ -39,7 +41,7 @@ func IsPersonal(l Label) bool {
 
 // Trusts returns the levels, the highest first.
 func Trusts() []Trust {
-	return []Trust{trustPerson, trustAgent, TrustImported, TrustTainted, TrustQuarantined}
+	return []Trust{trustPerson, trustVerified, trustAgent, TrustImported, TrustTainted, TrustQuarantined}
 }
 
 // Trust returns how far the entry may be believed.
@@ -53,6 +55,9 @@ func (e *Entry) Trust() Trust {
 		return TrustImported
 	case e.Source.Actor == Person:
 		return trustPerson
+	}
+	if e.has(LabelVerified) {
+		return trustVerified
 	}
 	return trustAgent
 }

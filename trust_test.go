@@ -31,6 +31,7 @@ func TestTrust(t *testing.T) {
 	}{
 		{"person", oxbow.Person, nil},
 		{"agent", oxbow.Agent, nil},
+		{"verified", oxbow.Agent, []oxbow.Label{{Key: oxbow.LabelVerified, Value: "go test"}}},
 		{"imported", oxbow.Imported, nil},
 		{"tainted", oxbow.Agent, []oxbow.Label{taint}},
 		{"quarantined", oxbow.Person, []oxbow.Label{rule, taint}},
@@ -61,8 +62,8 @@ func TestTrust(t *testing.T) {
 			}
 		}
 		hits, err := m.Recall(t.Context(), oxbow.Query{Text: "harbor quarantined"})
-		if err != nil || len(hits) != 4 {
-			t.Errorf("Recall found %d entries, want 4 of 5, %v", len(hits), err)
+		if err != nil || len(hits) != 5 {
+			t.Errorf("Recall found %d entries, want 5 of 6, %v", len(hits), err)
 		}
 		if e, err := m.Get(t.Context(), "of quarantined"); err != nil || e.Content == "" {
 			t.Errorf("Get = %+v, %v", e, err)

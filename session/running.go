@@ -40,6 +40,7 @@ const (
 type Exposure struct {
 	Taints []string    // what it read of others since the person's last prompt; see [Turn.Taints]
 	Shown  []ShownText // what hooks put before it, as far as its last reports tell
+	Proof  string      // the last test that it passed since, or commit; "" for none, or when files were written after
 }
 
 // ShownText is what was shown of an entry.
@@ -65,6 +66,9 @@ func (s Spool) Exposure(ctx context.Context, c Caller, open func(context.Context
 		if chosen, err = (&Archive{Memory: a.Memory}).choose(ctx, c, all, now); err != nil {
 			return x, err
 		}
+	}
+	if len(chosen) == 1 {
+		x.Proof = proofOf(chosen[0].sincePrompt())
 	}
 	for _, r := range chosen {
 		for _, t := range taintsOf(r.sincePrompt(), r.dir, c.Own) {

@@ -60,7 +60,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 	s.taints = known
 	if !given && caller != (session.Caller{}) && k.Exposure != nil {
 		x := k.Exposure(ctx, caller)
-		s.taints = x.Taints
+		s.taints, s.proof = x.Taints, x.Proof
 		s.origins.show(x.Shown)
 	}
 	var out []oxbow.Op
@@ -122,6 +122,7 @@ func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 // stamper gives labels to what is no person's.
 type stamper struct {
 	taints  []string
+	proof   string
 	origins origins
 	staged  map[string]oxbow.Entry // as the changes before leave them
 }
@@ -131,7 +132,8 @@ type stamper struct {
 // texts meet.
 func (s *stamper) labels(name, content string, aliases []string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
 	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
-		return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || !s.origins.may(l, old.Labels)
+		return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || !s.origins.may(l, old.Labels) ||
+			l.Key == oxbow.LabelVerified && s.origins.agent && content != old.Content
 	})
 	if err := s.mayChange(slices.Concat(out, old.Labels)); err != nil {
 		return nil, err
@@ -153,6 +155,9 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 	}
 	add(oxbow.LabelTaint, s.taints)
 	out = append(out, s.origins.labels(name, content, old)...)
+	if s.proof != "" && content != old.Content {
+		add(oxbow.LabelVerified, []string{s.proof})
+	}
 	shaped := oxbow.LabelSuspect
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
 		shaped = oxbow.LabelQuarantine

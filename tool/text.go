@@ -50,7 +50,7 @@ func writeEntry(b *strings.Builder, e Entry) {
 }
 
 // forPrograms are the keys of labels that tell a model nothing.
-var forPrograms = []string{oxbow.LabelFileBlob, lineage.Label}
+var forPrograms = []string{oxbow.LabelFileBlob, lineage.Label, oxbow.LabelOrigin, oxbow.LabelVerified}
 
 // labelWords returns the labels that a model reads: not those that are for programs,
 // that citations repeat, or that follow from the text.

@@ -5,6 +5,7 @@ package command
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,42 @@ func TestCopiesNameTheirSource(t *testing.T) {
 	f.must(t, "revert", "--trust", "tainted")
 	if out := f.must(t, "list"); strings.Contains(out, "other words") || !strings.Contains(out, "tide") && !strings.Contains(out, "of its own") {
 		t.Errorf("after the revert: %s", out)
+	}
+	f.must(t, "check")
+}
+
+// What an agent writes after a test has passed is verified, until it writes files again.
+func TestTestsVerify(t *testing.T) {
+	f := newFlow(t)
+	ran := func(id, command string, exit int) {
+		f.hook("s", "PostToolUse", object{"tool_use_id": id, "tool_name": "Bash", "tool_input": object{"command": command}, "tool_response": object{"stdout": "", "exit_code": exit}})
+	}
+	note := func(name, call string) {
+		c := remember(name, "The "+name+" is counted in cents.")
+		c["_meta"] = object{"claudecode/toolUseId": call}
+		f.hook("s", "PreToolUse", object{"tool_use_id": call, "tool_name": "mcp__oxbow__remember", "tool_input": object{"name": name}})
+		f.mcpCalls(c)
+		f.hook("s", "PostToolUse", object{"tool_use_id": call, "tool_name": "mcp__oxbow__remember", "tool_input": object{"name": name}, "tool_response": "added"})
+	}
+	f.prompt("s", "Mend the sum.")
+	ran("toolu_01", "ls -l", 0)
+	note("sum", "toolu_02")
+	ran("toolu_03", "go test ./...", 0)
+	note("total", "toolu_04")
+	f.hook("s", "PostToolUse", object{"tool_use_id": "toolu_05", "tool_name": "Edit", "tool_input": object{"file_path": f.dir + "/pay.go", "old_string": "a", "new_string": "b"}, "tool_response": object{}})
+	note("tax", "toolu_06")
+	ran("toolu_07", "go test ./...", 0)
+	f.hook("s", "PostToolUse", object{"tool_use_id": "toolu_08", "tool_name": "WebFetch", "tool_input": object{"url": "https://example.org/x"}, "tool_response": "x"})
+	note("rate", "toolu_09")
+	for trust, want := range map[string]string{"verified": "total", "agent": "sum tax", "tainted": "rate"} {
+		var names []string
+		for _, n := range strings.Fields(f.must(t, "list", "--quiet", "trust:"+trust, "-name:crane")) {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("trust:%s lists %q, want %q", trust, got, want)
+		}
 	}
 	f.must(t, "check")
 }

@@ -1,0 +1,35 @@
+// Tests of what stands behind the work of a turn.
+
+package session
+
+import "testing"
+
+func TestProofOf(t *testing.T) {
+	zero, one := 0, 1
+	passed := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: "go test ./...", Exit: &zero}}
+	failed := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: "go test ./pay", Exit: &one}}
+	wrote := Event{Kind: Called, Call: &Call{Tool: "Edit", Wrote: []string{"pay.go"}}}
+	commit := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: `git add -A && git -C . commit -m "pay: it adds up"`}}
+	refused := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: "git commit -m x", Failed: true}}
+	said := Event{Kind: Text, Text: "go test ./... passes"}
+	const test, made = "go test ./...", `git add -A && git -C . commit -m "pay: it adds up"`
+	for name, c := range map[string]struct {
+		events []Event
+		want   string
+	}{
+		"nothing":                   {nil, ""},
+		"only said":                 {[]Event{said}, ""},
+		"a test passed":             {[]Event{wrote, passed, said}, test},
+		"a test failed":             {[]Event{failed}, ""},
+		"one passed and one failed": {[]Event{passed, failed}, ""},
+		"one failed and one passed": {[]Event{failed, passed}, test},
+		"written after it":          {[]Event{passed, wrote}, ""},
+		"a commit":                  {[]Event{wrote, commit}, made},
+		"a commit that failed":      {[]Event{wrote, refused}, ""},
+		"a refused commit after":    {[]Event{passed, refused}, test},
+	} {
+		if got := proofOf(c.events); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
