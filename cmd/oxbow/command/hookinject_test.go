@@ -133,9 +133,7 @@ func checkArchive(t *testing.T, home string) {
 	if r, err := (&session.Archive{Memory: m}).Drain(t.Context(), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}, nil); err != nil || r.Bad > 0 {
 		t.Errorf("Drain = %+v, %v", r, err)
 	}
-	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
-		t.Errorf("Check = %v, %v", rep.Problems, err)
-	}
+	checkKilled(t, m)
 }
 
 // TestPromptSilence: nothing is put before a model by what is no person's, what went

@@ -188,6 +188,21 @@ func TestStartsKilled(t *testing.T) {
 	checkArchive(t, home)
 }
 
+// checkKilled checks a memory of which processes were killed. What one was writing anew
+// may have left its temporary file.
+func checkKilled(t *testing.T, m *oxbow.Memory) {
+	t.Helper()
+	rep, err := m.Check(t.Context())
+	for _, p := range rep.Problems {
+		if p.Offset != -1 || !strings.HasPrefix(p.What, "a rewrite was interrupted and left ") {
+			t.Errorf("Check: %v", p)
+		}
+	}
+	if err != nil {
+		t.Errorf("Check = %v", err)
+	}
+}
+
 // archived drains what is left, and counts what stands in the sessions s0 to last.
 func archived(t *testing.T, home, last string) map[string]int {
 	t.Helper()
@@ -203,9 +218,7 @@ func archived(t *testing.T, home, last string) map[string]int {
 	if left, _ := filepath.Glob(filepath.Join(spool.Dir, "*.json*")); len(left) > 0 {
 		t.Errorf("in the spool is left: %v", left)
 	}
-	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
-		t.Errorf("Check = %v, %v", rep.Problems, err)
-	}
+	checkKilled(t, m)
 	seen := map[string]int{}
 	for i, id := 0, ""; id != last; i++ {
 		id = fmt.Sprint("s", i)
