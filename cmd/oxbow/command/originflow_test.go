@@ -99,10 +99,7 @@ func TestTestsVerify(t *testing.T) {
 	f.hook("s", "PostToolUse", object{"tool_use_id": "toolu_08", "tool_name": "WebFetch", "tool_input": object{"url": "https://example.org/x"}, "tool_response": "x"})
 	note("rate", "toolu_09")
 	for trust, want := range map[string]string{"verified": "total", "agent": "sum tax", "tainted": "rate"} {
-		var names []string
-		for _, n := range strings.Fields(f.must(t, "list", "--quiet", "trust:"+trust, "-name:crane")) {
-			names = append(names, n)
-		}
+		names := strings.Fields(f.must(t, "list", "--quiet", "trust:"+trust, "-name:crane"))
 		slices.Sort(names)
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("trust:%s lists %q, want %q", trust, got, want)
