@@ -5,21 +5,47 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// mcpCalls lets the agent call tools of one server, and returns what it answers.
-func (f *flow) mcpCalls(calls ...object) string {
-	var b strings.Builder
-	b.WriteString(encoded(f.t, object{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "claude-code", "version": "2"}}}))
-	b.WriteString(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
-	for i, c := range calls {
-		b.WriteString(encoded(f.t, object{"jsonrpc": "2.0", "id": 2 + i, "method": "tools/call", "params": c}))
+// mcpCalls lets the agent call tools of one server, each when the one before is
+// answered: a server works on several at once.
+func (f *flow) mcpCalls(calls ...object) {
+	stdin, requests := io.Pipe()
+	answers := make(lines, 1)
+	env := f.env
+	env.Args, env.Stdin, env.Stdout, env.Stderr = []string{"mcp", "--tools", "all"}, stdin, answers, io.Discard
+	go func() {
+		ask := func(o object) {
+			_, _ = io.WriteString(requests, encoded(f.t, o))
+			for o["id"] != nil && !strings.Contains(<-answers, fmt.Sprintf(`"id":%d`, o["id"])) {
+			}
+		}
+		ask(object{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "claude-code", "version": "2"}}})
+		ask(object{"jsonrpc": "2.0", "method": "notifications/initialized"})
+		for i, c := range calls {
+			ask(object{"jsonrpc": "2.0", "id": 2 + i, "method": "tools/call", "params": c})
+		}
+		requests.Close()
+		for range answers { // what is written at the end
+		}
+	}()
+	if status := Run(f.t.Context(), env); status != exitDone {
+		f.t.Errorf("the server ended with status %d", status)
 	}
-	f.runWith(f.t, b.String(), "mcp", "--tools", "all")
-	return f.out.String()
+	close(answers)
+}
+
+// lines takes what is written, a line at a time.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
 }
 
 func remember(name, content string) object {

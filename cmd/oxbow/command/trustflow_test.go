@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,13 +62,19 @@ var plants = []struct {
 type flow struct {
 	*world
 	t     *testing.T
+	mu    sync.Mutex // guards at
 	at    time.Time
 	turns int
 }
 
 func newFlow(t *testing.T) *flow {
 	f := &flow{world: newWorld(t), t: t, at: time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)}
-	f.env.Now = func() time.Time { f.at = f.at.Add(time.Second); return f.at }
+	f.env.Now = func() time.Time {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.at = f.at.Add(time.Second)
+		return f.at
+	}
 	f.dir = filepath.Join(f.dir, "harbor")
 	if err := os.MkdirAll(filepath.Join(f.dir, ".git"), 0o700); err != nil {
 		t.Fatal(err)
