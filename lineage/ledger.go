@@ -5,6 +5,7 @@ package lineage
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"sync"
@@ -46,9 +47,10 @@ func ShownEntry(e *oxbow.Entry) Shown {
 	return Shown{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(), Text: e.Content}
 }
 
-// key tells what was shown from what else was: two texts of one version that have the
-// same length count as one.
-func (s *Shown) key() string { return fmt.Sprintf("%s@%d %d", s.Name, s.Version, len(s.Text)) }
+// key identifies what was shown.
+func (s *Shown) key() string {
+	return fmt.Sprintf("%s@%d %x", s.Name, s.Version, maphash.String(seed, s.Text))
+}
 
 // Source returns the value of the label [Label] for what was shown.
 func (s *Shown) Source() string {
@@ -58,8 +60,8 @@ func (s *Shown) Source() string {
 	return Source(s.Name, s.Version)
 }
 
-// Show adds what was shown. The oldest texts are dropped when there are too many. A
-// nil Ledger adds nothing.
+// Show adds what was shown: of a text, at most the first maxShown/2 bytes. The oldest
+// texts are dropped when there are too many. A nil Ledger adds nothing.
 func (l *Ledger) Show(all ...Shown) {
 	if l == nil {
 		return
@@ -67,8 +69,9 @@ func (l *Ledger) Show(all ...Shown) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range all {
+		s.Text = s.Text[:min(len(s.Text), maxShown/2)]
 		key := s.key()
-		if s.Text == "" || len(s.Text) > maxShown || l.known[key] {
+		if s.Text == "" || l.known[key] {
 			continue
 		}
 		if l.known == nil {
@@ -81,7 +84,7 @@ func (l *Ledger) Show(all ...Shown) {
 		return
 	}
 	from := 0
-	for ; l.bytes > maxShown/2; from++ {
+	for ; l.bytes > maxShown/2 && from < len(l.shown)-1; from++ { // what was shown last stays
 		l.bytes -= len(l.shown[from].Text)
 		delete(l.known, l.shown[from].key())
 	}

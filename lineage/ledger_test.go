@@ -68,6 +68,18 @@ func TestLedgerIsBounded(t *testing.T) {
 			t.Fatalf("what was shown last is not found: %d sources", len(got))
 		}
 	}
+	large := ""
+	for i := range 3 {
+		large = strings.Repeat(fmt.Sprintf("a large text%d of the harbor ", i), maxShown/2/29)
+		l.Show(Shown{Name: fmt.Sprint("large", i), Version: 1, Text: large})
+		if got := l.Sources("n", large[:1000], "", few()); len(got) != 1 || got[0].Name != fmt.Sprint("large", i) {
+			t.Errorf("a large text that was shown last is not found: %d sources", len(got))
+		}
+	}
+	l.Show(Shown{Name: "longest", Version: 1, Text: "the northern gate opens at nine sharp " + strings.Repeat(large, 3)})
+	if got := l.Sources("n", "the northern gate opens at nine sharp", "", few()); len(got) != 1 {
+		t.Error("the beginning of a text that is too long is not found")
+	}
 	if l.bytes > maxShown || len(l.grams) > maxShown {
 		t.Errorf("%d bytes, %d grams", l.bytes, len(l.grams))
 	}

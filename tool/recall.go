@@ -331,7 +331,6 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		return GetOut{}, err
 	}
 	Withhold(ctx, &e)
-	ShowTo(ctx, e)
 	out := GetOut{Entry: entryOf(e), Notes: notes}
 	out.Entry.Content = &e.Content
 	if !past {
@@ -342,7 +341,12 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if !past && !in.Bare {
 		out.count(ctx, w)
 	}
-	if err = out.fit(offset, most); err == nil && !past {
+	if err = out.fit(offset, most); err == nil {
+		page := e
+		page.Content = *out.Content
+		ShowTo(ctx, page)
+	}
+	if err == nil && !past {
 		guard(ctx, m).showPage(e, out.Offset, cmp.Or(out.Next, len(e.Content)))
 	}
 	return out, err
