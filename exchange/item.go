@@ -67,7 +67,7 @@ type Item struct {
 	Warnings []string
 }
 
-// errEmpty says that a file has no text. It is no reason to fail: there is nothing
+// errEmpty is returned for a file that has no text. It is no reason to fail: there is nothing
 // to take.
 var errEmpty = errors.New("holds no text")
 

@@ -53,7 +53,7 @@ type ShownText struct {
 // one that the caller names, or whose spool or transcript has the call; else it is any
 // that runs in the caller's directory, if that is known, and what stood before one of
 // them counts. Open returns the archive, in which is what was drained of them
-// meanwhile; it is called when the spool does not tell.
+// meanwhile; it is called when the spool has no prompt of the session.
 func (s Spool) Exposure(ctx context.Context, c Caller, open func(context.Context) (*Archive, error), now time.Time) (x Exposure, err error) {
 	all := s.running(now) // before the archive takes it
 	chosen := c.named(all)

@@ -32,7 +32,7 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	apply(t, s, oxbow.Add{Name: "a", Content: "x", Created: day(1)}, oxbow.Add{Name: "b", Content: "x", Created: day(2)})
 	created, before, after := day(2), []string{"a"}, []string{"b"}
 	if can.Created >= 24*time.Hour {
-		// Both were made now, as far as this store knows.
+		// The store has no other times: both were made now.
 		created, before, after = get(t, s, "a").Created, nil, []string{"a", "b"}
 		if b := get(t, s, "b").Created; b.Before(created) {
 			created = b

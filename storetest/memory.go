@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Can says what a store's layout can hold. What it cannot, it must refuse with
+// Can is what a store's layout can hold. What it cannot, it must refuse with
 // an error that matches [oxbow.ErrUnsupported] or [oxbow.ErrInvalid].
 type Can struct {
 	Labels  bool          // labels on entries

@@ -470,13 +470,13 @@ func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
 	return out, err
 }
 
-// mendAliases says how an alias comes to mean one entry again.
+// mendAliases returns how an alias comes to mean one entry again.
 const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others"
 
 // wordOwners has the entry that each name and alias means.
 type wordOwners map[string]string
 
-// add adds an entry, and says which of its words another entry has.
+// add adds an entry, and returns which of its words another entry has.
 func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
 	for _, w := range append([]string{e.Name}, e.Aliases...) {
 		if other, ok := o[w]; ok {

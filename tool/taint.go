@@ -33,7 +33,7 @@ func withTaints(ctx context.Context, taints []string) context.Context {
 // written after foreign text was read may not have them, nor change what has them.
 var protected = []string{profile.LabelPinned, profile.LabelProcess}
 
-// Knowledge is what a program knows that a change does not say.
+// Knowledge is what stamps depend on besides the change.
 type Knowledge struct {
 	Memory   *oxbow.Memory                                          // of the store; nil where none is open
 	Exposure func(context.Context, session.Caller) session.Exposure // nil where there are no sessions

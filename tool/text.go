@@ -49,7 +49,7 @@ func writeEntry(b *strings.Builder, e Entry) {
 	writeBody(b, e)
 }
 
-// forPrograms are the keys of labels that tell a model nothing.
+// forPrograms are the keys of labels that no text for a model has.
 var forPrograms = []string{oxbow.LabelFileBlob, lineage.Label, oxbow.LabelOrigin, oxbow.LabelVerified}
 
 // labelWords returns the labels that a model reads: not those that are for programs,

@@ -10,7 +10,7 @@ import (
 )
 
 // ProcessorTime returns what all threads of the process have used of the
-// processors: on a shared machine it says more than the clock.
+// processors: on a shared machine it varies less than the clock.
 func ProcessorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -104,7 +104,7 @@ func TestClone(t *testing.T) {
 		t.Fatalf("TryLock = %v, %v, want true, nil", ok, err)
 	}
 	c := d.Clone()
-	// The copy knows what is pending, and syncing it does not sync d.
+	// The copy has what is pending, and syncing it does not sync d.
 	q := c.Process()
 	g := open(t, q, "a")
 	must(t, g.Sync())

@@ -43,7 +43,7 @@ func testReadWrite(t *testing.T, fsys vfs.FS) {
 	}
 	WantOpen(t, f, "hello\x00\x00!")
 	Must(t, f.Sync())
-	// Another handle sees it at once.
+	// Another handle reads it at once.
 	WantFile(t, fsys, "a", "hello\x00\x00!")
 	info, err := f.Stat()
 	Must(t, err)

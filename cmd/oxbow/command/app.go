@@ -61,7 +61,7 @@ func newApp(env Env) *app {
 	return &app{locator: locator{terminal: terminal{env: env}}}
 }
 
-// source says who writes in this run: a person, or the agent that started it.
+// source returns who writes in this run: a person, or the agent that started it.
 // $OXBOW_AGENT is a claim: an agent sets it to differ from its person.
 func (a *app) source() (oxbow.Source, error) {
 	if a.session == "" {

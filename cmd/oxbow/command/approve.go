@@ -37,7 +37,7 @@ undo takes that back. A shell that a client's agent started approves nothing.`,
 	return c
 }
 
-// heldBack says how many entries of an import are held back.
+// heldBack returns how many entries of an import are held back.
 func heldBack(n int) string {
 	return count(n, "of them is", "of them are") + " held back from agents until you approve: oxbow approve"
 }

@@ -51,7 +51,7 @@ func TestInterruptedInput(t *testing.T) {
 	}
 }
 
-// An edit that was interrupted is kept, and the person is told where.
+// An edit that was interrupted is kept, and its path is printed.
 func TestInterruptedEdit(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

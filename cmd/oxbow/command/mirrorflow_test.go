@@ -160,7 +160,7 @@ func TestMirrorOfTheClient(t *testing.T) {
 	f.held("after WebFetch https://example.org/post")
 }
 
-// The report of a call comes while there is no mirror: the archive tells of it.
+// The report of a call comes while there is no mirror: the call is in the archive.
 func TestMirrorAsksTheArchive(t *testing.T) {
 	for _, c := range []struct {
 		name   string

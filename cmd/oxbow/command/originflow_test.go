@@ -58,7 +58,7 @@ func TestCopiesNameTheirSource(t *testing.T) {
 	f.must(t, "profile", "new", "work", "--project", "harbor")
 	f.plant(0, poison, readings[0])
 	f.must(t, "import", "--format", "markdown", f.file(t, "notes.md", "# gate\n\nThe northern gate of the quay opens only when both keepers turn their keys.\n"))
-	// The client reports no call, so that only what was shown tells.
+	// The client reports no call, so that only the ledger has it.
 	f.prompt("taught", "What do we know of the release? Write it down.")
 	f.mcpCalls(
 		object{"name": "recall", "arguments": object{"query": "harbor deploys mirror"}},
