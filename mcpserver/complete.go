@@ -42,7 +42,7 @@ func (d *transport) values(ctx context.Context, p *mcp.CompleteParams) ([]string
 	typed := p.Argument.Value
 	switch at := strings.TrimPrefix(p.Ref.Name, otherName) + "." + p.Argument.Name; {
 	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryTemplate && p.Argument.Name == "name":
-		es, err := d.workspace.Newest(ctx, math.MaxInt32)
+		es, err := d.Workspace.Newest(ctx, math.MaxInt32)
 		var names []string
 		for _, e := range es {
 			names = append(append(names, e.Name), e.Aliases...)
@@ -58,7 +58,7 @@ func (d *transport) values(ctx context.Context, p *mcp.CompleteParams) ([]string
 	case at == "handoff."+argName:
 		names, err := d.handoffs(ctx)
 		return fitting(names, typed), err
-	case at == "profile."+argName && d.workspace.Profiles != nil:
+	case at == "profile."+argName && d.Workspace.Profiles != nil:
 		return d.profiles(typed)
 	}
 	return nil, nil
@@ -83,7 +83,7 @@ func fitting(values []string, typed string) []string {
 // labels returns the values of a label, those of the most entries first; of one
 // project when it is given.
 func (d *transport) labels(ctx context.Context, key, project string) ([]string, error) {
-	es, err := d.workspace.Newest(ctx, math.MaxInt32)
+	es, err := d.Workspace.Newest(ctx, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]
 // handoffs returns the names of all handoffs, the open ones first, then the
 // newest.
 func (d *transport) handoffs(ctx context.Context) ([]string, error) {
-	m, err := d.workspace.Open(ctx, tool.Read)
+	m, err := d.Workspace.Open(ctx, tool.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (d *transport) profiles(typed string) ([]string, error) {
 	}
 	var names []string
 	for _, n := range fitting(all, typed) {
-		if d.visible(n) {
+		if d.Sees(n) {
 			names = append(names, n)
 		}
 		if len(names) > maxCompleted {

@@ -36,7 +36,7 @@ var metas = map[string]mcp.Meta{
 // open returns a protocol server for a client that is bound by nothing but the
 // server.
 func (s *Server) open(name string) (*mcp.Server, error) {
-	v, err := s.view(auth.Token{}, "")
+	v, err := s.service(auth.Token{}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +44,12 @@ func (s *Server) open(name string) (*mcp.Server, error) {
 }
 
 // open returns a protocol server for one door.
-func (v *view) open(name string) (*mcp.Server, error) {
+func (v *service) open(name string) (*mcp.Server, error) {
 	run, err := v.random(8)
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &transport{view: v, name: name, run: run, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}, seen: map[string]*tool.Seen{}}
+	d := &transport{service: v, name: name, run: run, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}, seen: map[string]*tool.Seen{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
 			Instructions: v.instructions,

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -126,7 +127,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func overHTTP(t *testing.T, s *Server, version string) *mcp.ClientSession {
 	t.Helper()
-	srv := httptest.NewServer(s.Handler(HTTPOptions{Token: token}))
+	srv := httptest.NewServer(s.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}}))
 	cs := client(t, &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: bearer{token}}}, version)
 	t.Cleanup(func() { cs.Close(); srv.Close(); http.DefaultTransport.(*http.Transport).CloseIdleConnections() })
 	return cs

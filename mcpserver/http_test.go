@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -16,7 +17,7 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 
 func TestGuard(t *testing.T) {
 	workspace, opened := newWorkspace(t, vfs.NewMem())
-	srv := httptest.NewServer(New(workspace, nil).Handler(HTTPOptions{Token: token, Hosts: []string{"memory.example"}, Origins: []string{"https://ok.example"}}))
+	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}, Hosts: []string{"memory.example"}, Origins: []string{"https://ok.example"}}))
 	defer srv.Close()
 	good := "Bearer " + token
 	for _, c := range []struct {
@@ -45,8 +46,8 @@ func TestGuard(t *testing.T) {
 		{"no scheme", "", "", token, hello, 401},
 		{"other scheme", "", "", "Basic " + token, hello, 401},
 		{"scheme in lower case", "", "", "bearer " + token, hello, 200},
-		{"big body", "", "", good, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", maxBody) + `"}}`, 413},
-		{"big body without token", "", "", "", strings.Repeat("x", maxBody+1), 401},
+		{"big body", "", "", good, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", auth.MaxBody) + `"}}`, 413},
+		{"big body without token", "", "", "", strings.Repeat("x", auth.MaxBody+1), 401},
 	} {
 		for _, chunked := range []bool{false, true} {
 			var body io.Reader = strings.NewReader(c.body)
@@ -98,7 +99,7 @@ func TestGuard(t *testing.T) {
 // Without a token nobody comes in, whatever they send.
 func TestNoTokenSet(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
-	h := New(workspace, nil).Handler(HTTPOptions{})
+	h := New(workspace, nil).Handler(auth.Guard{})
 	for _, auth := range []string{"", "Bearer", "Bearer ", "Bearer x"} {
 		req := httptest.NewRequest("POST", "http://localhost/", strings.NewReader(hello))
 		req.Header.Set("Authorization", auth)

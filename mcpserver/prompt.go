@@ -77,12 +77,12 @@ var promptHandoff = promptDef{
 }
 
 // prompts returns the prompts of a view.
-func (v *view) prompts() []promptDef {
+func (v *service) prompts() []promptDef {
 	var ps []promptDef
 	switch {
 	case v.home() != nil:
 		ps = append(ps, promptHome)
-	case v.workspace.Profiles != nil:
+	case v.Workspace.Profiles != nil:
 		ps = append(ps, promptContext)
 	}
 	for _, p := range ps {
@@ -92,7 +92,7 @@ func (v *view) prompts() []promptDef {
 	if !slices.Contains(v.opts.Leave, "handoff_task") {
 		ps = append(ps, promptHandoff)
 	}
-	if v.workspace.Profiles != nil {
+	if v.Workspace.Profiles != nil {
 		ps = append(ps, promptProfile)
 	}
 	return ps
@@ -119,7 +119,7 @@ func (d *transport) addPrompts(m *mcp.Server) {
 	}
 }
 
-func (v *view) invalidParams(err error) error {
+func (v *service) invalidParams(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: v.explain(err)}
 }
 
@@ -166,7 +166,7 @@ func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, ar
 	if err != nil {
 		return "", err
 	}
-	m, err := d.workspace.Open(ctx, tool.Read)
+	m, err := d.Workspace.Open(ctx, tool.Read)
 	if err != nil {
 		return "", err
 	}
@@ -183,10 +183,10 @@ func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, ar
 		m = narrow
 	}
 	r := profile.Everything()
-	if d.bound != nil {
-		r = *d.bound
+	if d.Bound != nil {
+		r = *d.Bound
 	}
-	r.Documents = slices.DeleteFunc(slices.Clone(r.Documents), func(doc profile.Document) bool { return !d.document(doc) })
+	r.Documents = slices.DeleteFunc(slices.Clone(r.Documents), func(doc profile.Document) bool { return !d.Document(doc) })
 	req := profile.Request{Query: args[argMessage]}
 	if budget != nil {
 		req.Budget = min(*budget, r.MaxTokens)
@@ -234,13 +234,13 @@ const howToHandOff = `No handoff waits. If this is to leave the task to a later 
 // giveHandoff takes a handoff, and loads its profile. Who may only read is shown
 // it, and one that was taken is shown again when it is asked for by name.
 func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
-	m, err := d.workspace.Open(ctx, tool.Read)
+	m, err := d.Workspace.Open(ctx, tool.Read)
 	if err != nil {
 		return "", err
 	}
 	h, note, err := d.take(ctx, m, args[argName], args[argProject])
 	if errors.Is(err, handoff.ErrNone) {
-		if d.rights.ReadOnly {
+		if d.Rights.ReadOnly {
 			return "No handoff waits.\n", nil
 		}
 		leave := "call handoff_task"
@@ -260,7 +260,7 @@ func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, 
 	if note != "" {
 		text += "\nNote: " + note + "\n"
 	}
-	if h.Profile == "" || d.workspace.Profiles == nil {
+	if h.Profile == "" || d.Workspace.Profiles == nil {
 		return text, nil
 	}
 	out, err := tool.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()), tool.LoadMemoryProfileIn{Name: h.Profile})
@@ -273,7 +273,7 @@ func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, 
 
 // take returns a handoff, taken where it can be, and what is to be said of that.
 func (d *transport) take(ctx context.Context, m *oxbow.Memory, name, project string) (handoff.Handoff, string, error) {
-	if !d.rights.ReadOnly {
+	if !d.Rights.ReadOnly {
 		h, err := handoff.Take(ctx, m, name, project)
 		if errors.Is(err, handoff.ErrTaken) {
 			h, err = handoff.Get(ctx, m, name)

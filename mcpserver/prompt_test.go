@@ -234,11 +234,11 @@ func TestCompletePrompts(t *testing.T) {
 		}
 	}
 	// Bound to a project, only profiles that have it can be named.
-	v, err := s.view(auth.New("it", token, auth.Permissions{Projects: []string{"harbor"}}), "")
+	v, err := s.service(auth.New("it", token, auth.Permissions{Projects: []string{"harbor"}}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := (&transport{view: v}).profiles(""); err != nil || !slices.Equal(got, []string{"harbor"}) {
+	if got, err := (&transport{service: v}).profiles(""); err != nil || !slices.Equal(got, []string{"harbor"}) {
 		t.Errorf("profiles = %v, %v, want harbor", got, err)
 	}
 }

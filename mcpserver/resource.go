@@ -76,7 +76,7 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 	if !ok {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
-	m, err := d.workspace.Open(ctx, tool.Read)
+	m, err := d.Workspace.Open(ctx, tool.Read)
 	if err != nil {
 		return nil, errors.New(d.explain(err))
 	}
@@ -101,7 +101,7 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 
 // listed adds the newest entries to a listing.
 func (d *transport) listed(ctx context.Context, l *mcp.ListResourcesResult) (*mcp.ListResourcesResult, error) {
-	es, err := d.workspace.Newest(ctx, maxListed)
+	es, err := d.Workspace.Newest(ctx, maxListed)
 	if err != nil {
 		return nil, errors.New(d.explain(err))
 	}
@@ -130,8 +130,8 @@ const (
 )
 
 // home returns the home where the client sees all of it, and else nil.
-func (v *view) home() dialect.Home {
-	if v.partial() {
+func (v *service) home() dialect.Home {
+	if v.Partial() {
 		return nil
 	}
 	return v.opts.Home

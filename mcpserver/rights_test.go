@@ -95,7 +95,7 @@ func TestSessionsAreOfOneToken(t *testing.T) {
 // toolNames returns what a view offers.
 func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 	t.Helper()
-	v, err := s.view(auth.New("it", token, r), "")
+	v, err := s.service(auth.New("it", token, r), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,9 +128,9 @@ func TestToolsByRights(t *testing.T) {
 		{"a kind", auth.Permissions{Kinds: []string{"note"}}, []string{"remember", "recall_memory"}, []string{"set_identity", "spawn_sub_agent", "annotate", "get_annotations"}},
 	} {
 		names := toolNames(t, s, tt.rights)
-		v, err := s.view(auth.New("it", token, tt.rights), "")
-		if err != nil || (v.workspace.Annotations != nil) != slices.Contains(names, "get_annotations") {
-			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.workspace.Annotations != nil, err, slices.Contains(names, "get_annotations"))
+		v, err := s.service(auth.New("it", token, tt.rights), "")
+		if err != nil || (v.Workspace.Annotations != nil) != slices.Contains(names, "get_annotations") {
+			t.Errorf("%s: the tree is there: %v, %v, and get_annotations is offered: %v", tt.name, v.Workspace.Annotations != nil, err, slices.Contains(names, "get_annotations"))
 		}
 		for _, n := range tt.offered {
 			if !slices.Contains(names, n) {

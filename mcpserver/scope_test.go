@@ -142,7 +142,7 @@ func atPath(path string, rights auth.Permissions) func(*testing.T, *oxbow.Memory
 func serveTokens(t *testing.T, s *Server, ts auth.Tokens) (url string) {
 	t.Helper()
 	mux := http.NewServeMux()
-	door := s.Handler(HTTPOptions{Tokens: ts})
+	door := s.Handler(auth.Guard{Tokens: ts})
 	mux.Handle("/mcp", door)
 	mux.Handle("/mcp/p/{profile}", door)
 	srv := httptest.NewServer(mux)

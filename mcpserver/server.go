@@ -19,6 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
 )
 
 //go:embed instructions.md
@@ -80,19 +81,20 @@ type Options struct {
 // Server serves one memory to any number of clients. It is safe for
 // concurrent use.
 type Server struct {
-	workspace *tool.Workspace
-	opts      Options
-	rand      sync.Mutex // guards opts.Rand
+	views view.Options
+	opts  Options
+	rand  sync.Mutex // guards opts.Rand
 }
 
 // New returns a server of the tools of o over the workspace. It opens
 // nothing: the workspace's memory is opened by the first call that needs it. The
 // server does not close it.
 func New(d *tool.Workspace, o *Options) *Server {
-	s := &Server{workspace: d}
+	s := &Server{}
 	if o != nil {
 		s.opts = *o
 	}
+	s.views = view.Options{Workspace: d, Profiles: s.opts.Profiles, Bound: s.opts.Bound, Rights: s.opts.Rights}
 	s.opts.Name = cmp.Or(s.opts.Name, "oxbow")
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))

@@ -30,7 +30,7 @@ const stdioName = "mcp"
 // transport is one way in: the standard streams of one client, or HTTP for those of
 // one view.
 type transport struct {
-	*view
+	*service
 	name string // "mcp" or "http", as [oxbow.Source] says it
 	run  string // random id of this run, the session of those that have none
 
@@ -47,7 +47,7 @@ type transport struct {
 // protocol; over HTTP the protocol without sessions has none, as what a client
 // says to one server may come from many conversations.
 func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *tool.Workspace {
-	w := *d.workspace
+	w := *d.Workspace
 	switch {
 	case w.Profiles == nil:
 	case d.name == stdioName:
@@ -80,7 +80,7 @@ func (d *transport) loadedOf(ss *mcp.ServerSession) *tool.LoadedProfiles {
 // stamp returns the context that says who makes the change: door, actor and
 // session are ours to say, the client's name is its own claim.
 func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mcp.Implementation) context.Context {
-	src := d.workspace.Source
+	src := d.Workspace.Source
 	src.Door, src.Actor, src.Session = d.name, oxbow.Agent, d.run
 	if id := ss.ID(); id != "" {
 		// A client that knows an HTTP session's id may speak in it: keep a digest.
@@ -117,7 +117,7 @@ func (d *transport) callerOf(req *mcp.CallToolRequest) session.Caller {
 	}
 	c := session.CallerOf(name, req.Params.Meta)
 	if d.name == stdioName {
-		c.Dir = d.workspace.Dir
+		c.Dir = d.Workspace.Dir
 	}
 	return c
 }

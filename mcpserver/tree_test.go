@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/dialect/duragent"
 	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
@@ -68,7 +69,7 @@ func treeServer(t *testing.T, d dialect.Dialect, dir string) *Server {
 func TestSessionsAreShownTheirOwn(t *testing.T) {
 	dir := t.TempDir()
 	s := treeServer(t, entryfiles.Dialect(), dir)
-	srv := httptest.NewServer(s.Handler(HTTPOptions{Token: token}))
+	srv := httptest.NewServer(s.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}}))
 	t.Cleanup(srv.Close)
 	open := func() *mcp.ClientSession {
 		cs := client(t, &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: bearer{token}}}, versions[1])

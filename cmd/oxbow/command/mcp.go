@@ -264,14 +264,16 @@ func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, flags serving)
 	if err != nil {
 		return err
 	}
-	var o mcpserver.HTTPOptions
+	var g auth.Guard
 	var where string
 	if flags.TokensFile != "" {
-		if o.Tokens, where, err = a.tokens(flags.TokensFile); err == nil {
-			err = admitted(s, o.Tokens, where)
+		if g.Tokens, where, err = a.tokens(flags.TokensFile); err == nil {
+			err = admitted(s, g.Tokens, where)
 		}
 	} else {
-		o.Token, where, err = a.token(flags.TokenFile)
+		var secret string
+		secret, where, err = a.token(flags.TokenFile)
+		g.Tokens = auth.Tokens{auth.New("", secret, auth.Permissions{})}
 	}
 	if err != nil {
 		return err
@@ -281,7 +283,7 @@ func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, flags serving)
 		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: oxbow mcp --http 127.0.0.1:0"}
 	}
 	mux := http.NewServeMux()
-	door := s.Handler(o)
+	door := s.Handler(g)
 	mux.Handle("/mcp", door)
 	mux.Handle("/mcp/p/{profile}", door)
 	srv := &http.Server{
@@ -292,11 +294,13 @@ func (a *app) serveHTTP(ctx context.Context, s *mcpserver.Server, flags serving)
 		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(a.env.Stderr, nil), slog.LevelWarn),
 	}
 	url := "http://" + l.Addr().String() + "/mcp"
-	several := o.Tokens != nil
+	several := flags.TokensFile != ""
 	fmt.Fprintf(a.env.Stderr, "oxbow: serving %s\n  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
 		url, wordFor(several, "the token is", "the tokens are"), where, wordFor(several, "it", "one"))
-	for _, t := range o.Tokens {
-		fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.Rights.String()))
+	if several {
+		for _, t := range g.Tokens {
+			fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.Rights.String()))
+		}
 	}
 	if a.env.Listening != nil {
 		a.env.Listening(l.Addr().String())

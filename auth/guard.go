@@ -1,0 +1,112 @@
+// Who may come in over HTTP: the host that was called, the page that calls, and the
+// token that a request carries.
+
+package auth
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// MaxBody is the most bytes of one HTTP request that a door reads.
+const MaxBody = 4 << 20
+
+// Guard says which HTTP requests a server answers.
+//
+// Serve what it guards on a loopback address only.
+type Guard struct {
+	// Tokens are what requests must carry one of, as "Authorization: Bearer …".
+	// Without any, every request is refused.
+	Tokens Tokens
+
+	// Hosts are names that the Host header may carry next to those of this
+	// machine (localhost, 127.0.0.0/8, ::1), without port. UNSAFE: any web
+	// page that can make a browser resolve such a name reaches the token
+	// check.
+	Hosts []string
+
+	// Origins are values that the Origin header may carry next to those of
+	// this machine, such as "https://example.org". UNSAFE: scripts of that
+	// page may send requests.
+	Origins []string
+}
+
+// RefusedError is a request that a [Guard] refuses.
+type RefusedError struct {
+	Status int // of HTTP: 401, 403 or 413
+	Reason string
+}
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// Admit returns the token of a request, or a [*RefusedError]: 403 when Host or
+// Origin is not of this machine, 401 without a token, 413 when the request says that
+// it has more than [MaxBody] bytes. A door bounds those that do not say.
+func (g Guard) Admit(r *http.Request) (Token, error) {
+	if err := g.AdmitSite(r); err != nil {
+		return Token{}, err
+	}
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token, ok := g.Tokens.Find(strings.TrimSpace(secret))
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return Token{}, &RefusedError{http.StatusUnauthorized, "the token is missing or wrong; send the header Authorization: Bearer TOKEN"}
+	}
+	if r.ContentLength > MaxBody {
+		return Token{}, &RefusedError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody)}
+	}
+	return token, nil
+}
+
+// AdmitSite is Admit for Host and Origin alone: what a door needs that finds the
+// token in another place, such as a cookie.
+func (g Guard) AdmitSite(r *http.Request) error {
+	if !g.hostAllowed(r.Host) {
+		return &RefusedError{http.StatusForbidden, fmt.Sprintf("host %q is not served here; call this server by localhost or 127.0.0.1", r.Host)}
+	}
+	if !g.originAllowed(r.Header.Values("Origin")) {
+		return &RefusedError{http.StatusForbidden, "this origin may not call this server"}
+	}
+	return nil
+}
+
+// Challenge sets the header that a refusal with the status 401 carries.
+func (e *RefusedError) Challenge(h http.Header) {
+	if e.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="oxbow"`)
+	}
+}
+
+// hostAllowed reports whether a Host header, with or without port, may be
+// served. A name that merely resolves to this machine is refused: that is how
+// DNS rebinding works.
+func (g Guard) hostAllowed(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
+	return isLoopback(name) || slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+}
+
+// originAllowed reports whether the Origin headers of a request, of which
+// programs other than browsers send none, may be served.
+func (g Guard) originAllowed(origins []string) bool {
+	for _, s := range origins {
+		if slices.Contains(g.Origins, s) {
+			continue
+		}
+		u, err := url.Parse(s)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || !isLoopback(strings.ToLower(u.Hostname())) {
+			return false
+		}
+	}
+	return true
+}
+
+func isLoopback(name string) bool {
+	return name == "localhost" || net.ParseIP(name).IsLoopback()
+}

@@ -1,0 +1,111 @@
+// Services: what clients of the same rights are offered of their view.
+
+package mcpserver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
+)
+
+// service is the memory as clients of the same rights see it, and what they are
+// offered. All that they ask for, be it by a tool, a resource, a prompt or a
+// completion, goes through the workspace of the view.
+type service struct {
+	*Server
+	*view.View
+	tools        []tool.Tool
+	instructions string
+}
+
+// service returns what a token is offered, within a profile if one is named. Errors
+// are those of [view.Options.View].
+func (s *Server) service(t auth.Token, named string) (*service, error) {
+	seen, err := s.views.View(t, named)
+	if err != nil {
+		return nil, err
+	}
+	v := &service{Server: s, View: seen, instructions: s.opts.Instructions}
+	v.tools = v.offered()
+	if v.Partial() && (v.opts.Tools == nil || len(v.opts.Tools) > 0) {
+		v.instructions = instructions
+	}
+	if !v.Partial() && v.opts.Hint != "" {
+		v.instructions += "\n" + v.opts.Hint + "\n"
+	}
+	return v, nil
+}
+
+// offered returns the tools of the view. Those of another layout know files of
+// all the memory, and annotations are of the project of the working tree: who
+// may not see those is not offered them. What starts programs is for those whom
+// nothing binds but the server's profile. Who may only read is not offered what
+// writes. A home without memory tools has none for partial views and profiles either.
+func (v *service) offered() []tool.Tool {
+	sets := v.opts.Sets
+	if v.Partial() && sets != nil && len(sets) == 0 {
+		sets = tool.Sets{tool.SetCore} // of another layout, no tool is left
+	}
+	tools, withMemory := slices.Clone(v.opts.Tools), v.opts.Tools == nil || len(v.opts.Tools) > 0
+	switch {
+	case withMemory && v.Partial():
+		tools = sets.Of(append(tool.Table(), tool.RecallMemory()))
+	case withMemory && tools == nil:
+		tools = sets.Of(tool.Table())
+	}
+	if v.Workspace.Annotations != nil {
+		tools = append(tools, sets.Of(v.opts.Code)...)
+	}
+	if !v.Scoped {
+		tools = append(tools, sets.Of(v.opts.Whole)...)
+	}
+	if v.Rights.ReadOnly {
+		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !t.ReadOnly })
+	}
+	if withMemory && v.Workspace.Profiles != nil {
+		tools = tool.WithProfiles(tools, sets)
+	}
+	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(v.opts.Leave, t.Name) })
+}
+
+// Admits reports why a token cannot be served: its profile cannot be read, or it
+// has no rights in common with the server's.
+func (s *Server) Admits(t auth.Token) error {
+	_, err := s.views.View(t, "")
+	return err
+}
+
+// explain returns the error and what to do about it.
+func (v *service) explain(err error) string {
+	s := err.Error()
+	if h := tool.Remedy(err).In(v.reference); h != "" {
+		s += "\n" + h
+	}
+	return s
+}
+
+// reference writes a reference as models read it. Of a verb that the sets leave
+// out it says how the tool is listed: the model has none of that name.
+func (v *service) reference(r tool.Reference) string {
+	said, verb := tool.Notef("%s", r).String(), ""
+	switch r := r.(type) {
+	case tool.VerbRef:
+		verb = string(r)
+	case *tool.Hint:
+		verb = r.Verb
+	}
+	if verb == "" || v.opts.Sets.Has(verb) || slices.ContainsFunc(v.tools, func(t tool.Tool) bool { return t.Name == verb }) {
+		return said
+	}
+	sets := []string{tool.SetAll}
+	for _, s := range tool.KnownSets() {
+		if len(v.opts.Sets) > 0 && slices.Contains(s.Verbs, verb) {
+			sets = append(slices.Clone(v.opts.Sets), s.Name)
+		}
+	}
+	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verb, strings.Join(sets, ","))
+}
