@@ -47,6 +47,7 @@ var floors = []struct {
 	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},
 	{"setup", []string{"vfs", "internal/*"}},
 	{"backup", []string{".", "vfs"}},
+	{"remote", []string{".", "internal/*"}},
 	{"vectors", []string{".", "vfs"}},
 	{"vectors/vectorstest", nil},
 	{"gate", []string{"internal/*"}},

@@ -1,0 +1,169 @@
+// Problem documents (RFC 9457): errors of a store as JSON, and as errors again.
+
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strconv"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// Problem is an error as a document of the type application/problem+json. Programs
+// branch on Code; the facts below it are those of the errors of package oxbow.
+type Problem struct {
+	Type   string `json:"type"`   // about:blank
+	Title  string `json:"title"`  // the same for all problems of a code
+	Status int    `json:"status"` // of HTTP
+	Detail string `json:"detail"` // a sentence without a period
+	Code   string `json:"code"`
+	Remedy string `json:"remedy,omitempty"` // what to do next, if a door says it
+
+	Field  string `json:"field,omitempty"` // of invalid: what was refused
+	Value  string `json:"value,omitempty"`
+	Reason string `json:"reason,omitempty"`
+
+	Name  string   `json:"name,omitempty"`  // of the entry
+	Names []string `json:"names,omitempty"` // of ambiguous: two of the entries
+	Alias string   `json:"alias,omitempty"` // of ambiguous and alias_taken
+	Owner string   `json:"owner,omitempty"` // of alias_taken
+	Want  uint64   `json:"want,omitempty"`  // of conflict: the version asked for
+	Have  uint64   `json:"have,omitempty"`  // and the one there is, 0 for none
+	Limit int64    `json:"limit,omitempty"` // of too_large: the most bytes
+}
+
+// codes are tried in order: what is more special stands first. An error of none
+// of them is internal.
+var codes = []struct {
+	code   string
+	status int
+	title  string
+	err    error // that it stands for, on both sides
+}{
+	{"unknown_outcome", http.StatusInternalServerError, "It is unknown whether the change was made", oxbow.ErrUnknownOutcome},
+	{"conflict", http.StatusConflict, "The entry changed since it was read", oxbow.ErrConflict},
+	{"exists", http.StatusConflict, "There is such an entry already", oxbow.ErrExists},
+	{"not_found", http.StatusNotFound, "There is no such entry", oxbow.ErrNotFound},
+	{"read_only", http.StatusForbidden, "Only reading is allowed", oxbow.ErrReadOnly},
+	{"unsupported", http.StatusNotImplemented, "This memory cannot do that", oxbow.ErrUnsupported},
+	{"position", http.StatusGone, "The position is not in the history", oxbow.ErrPosition},
+	{"busy", http.StatusServiceUnavailable, "Another process is writing", oxbow.ErrBusy},
+	{"full", http.StatusInsufficientStorage, "No space is left", oxbow.ErrFull},
+	{"closed", http.StatusServiceUnavailable, "The memory is closed", oxbow.ErrClosed},
+	{"vanished", http.StatusInternalServerError, "The file of the memory is gone", oxbow.ErrVanished},
+	{"rolled_back", http.StatusInternalServerError, "The memory went back to an earlier state", oxbow.ErrRolledBack},
+	{"network_fs", http.StatusInternalServerError, "The memory is on a network file system", oxbow.ErrNetworkFS},
+	{"corrupt", http.StatusInternalServerError, "The memory is damaged", oxbow.ErrCorrupt},
+	{"version", http.StatusInternalServerError, "The memory is of an unknown version", oxbow.ErrVersion},
+	{"not_store", http.StatusInternalServerError, "This is no memory", oxbow.ErrNotStore},
+	{"invalid", http.StatusBadRequest, "A value was refused", oxbow.ErrInvalid},
+	{"permission", http.StatusInternalServerError, "The file of the memory may not be opened", fs.ErrPermission},
+	{"timeout", http.StatusGatewayTimeout, "It took too long", context.DeadlineExceeded},
+	{"canceled", http.StatusServiceUnavailable, "The call was cancelled", context.Canceled},
+}
+
+// maxDetail bounds, in bytes, what a document repeats of a request.
+const maxDetail = 4 << 10
+
+// ProblemOf returns the document of an error, without a remedy.
+func ProblemOf(err error) Problem {
+	p := Problem{Type: "about:blank", Title: "The server failed", Status: http.StatusInternalServerError,
+		Code: "internal", Detail: text.Clip(err.Error(), maxDetail)}
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		p.Code, p.Status, p.Title, p.Limit = "too_large", http.StatusRequestEntityTooLarge, "The request is too large", large.Limit
+		p.Detail = "the request is larger than " + text.Bytes(large.Limit) + ", the most that is read"
+		return p
+	}
+	for _, c := range codes {
+		if errors.Is(err, c.err) {
+			p.Code, p.Status, p.Title = c.code, c.status, c.title
+			break
+		}
+	}
+	p.addFacts(err)
+	return p
+}
+
+// addFacts adds what the structs of package oxbow say.
+func (p *Problem) addFacts(err error) {
+	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
+		p.Field, p.Value, p.Reason = e.Field, text.Clip(e.Value, maxDetail), e.Reason
+	}
+	if e, ok := errors.AsType[*oxbow.NameError](err); ok {
+		p.Name = text.Clip(e.Name, maxDetail)
+	}
+	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && p.Code == "conflict" {
+		p.Name, p.Want, p.Have = e.Name, e.Want, e.Have
+	}
+	if e, ok := errors.AsType[*oxbow.AliasError](err); ok && p.Code == "not_found" {
+		p.Code, p.Title, p.Alias, p.Names = "ambiguous", "The alias is of several entries", e.Alias, e.Names
+	}
+	if e, ok := errors.AsType[*oxbow.AliasTakenError](err); ok && p.Code == "invalid" {
+		p.Code, p.Title, p.Status, p.Alias, p.Owner = "alias_taken", "The alias is taken", http.StatusConflict, e.Alias, e.Owner
+	}
+}
+
+// Err returns the error that the document stands for: it matches what the error of
+// the server matched, and has its text.
+func (p Problem) Err() error {
+	err := p.cause()
+	if err != nil && err.Error() == p.Detail {
+		return err
+	}
+	return &answeredError{p, err}
+}
+
+// cause returns the error of package oxbow that the document is of, nil for none.
+func (p Problem) cause() error {
+	var err error
+	for _, c := range codes {
+		if c.code == p.Code {
+			err = c.err
+		}
+	}
+	switch {
+	case p.Code == "invalid" && p.Field != "":
+		return &oxbow.InvalidError{Field: p.Field, Value: p.Value, Reason: p.Reason}
+	case p.Code == "too_large":
+		return &oxbow.InvalidError{Field: "request", Reason: "is too large; split it"}
+	case p.Code == "ambiguous" && len(p.Names) > 1:
+		return &oxbow.AliasError{Alias: p.Alias, Names: p.Names}
+	case p.Code == "alias_taken":
+		return &oxbow.AliasTakenError{Alias: p.Alias, Owner: p.Owner}
+	case p.Code == "conflict" && p.Name != "":
+		return &oxbow.ConflictError{Name: p.Name, Want: p.Want, Have: p.Have}
+	case err != nil && p.Name != "":
+		return &oxbow.NameError{Name: p.Name, Err: err}
+	}
+	return err
+}
+
+// answeredError is an error with the words of the server.
+type answeredError struct {
+	problem Problem
+	err     error // nil for one that package oxbow has no name of
+}
+
+func (e *answeredError) Error() string {
+	if e.problem.Detail == "" {
+		return "the server answered " + strconv.Itoa(e.problem.Status)
+	}
+	return e.problem.Detail
+}
+
+func (e *answeredError) Unwrap() error { return e.err }
+
+// Write answers a request with the document.
+func (p Problem) Write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(p.Status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(p) // the client is gone
+}

@@ -1,0 +1,97 @@
+// Errors that go through a document: what they match, say and carry.
+
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// sent returns the status of an answer, and the error that a client makes of it.
+func sent(t *testing.T, err error) (int, error) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	ProblemOf(err).Write(w)
+	var p Problem
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+		t.Fatalf("the document %s is not JSON: %v", w.Body, err)
+	}
+	if got := w.Header().Get("Content-Type"); got != "application/problem+json" || p.Type == "" || p.Title == "" || p.Code == "" || p.Status != w.Code {
+		t.Errorf("the document of %v is %+v, as %s", err, p, got)
+	}
+	return w.Code, p.Err()
+}
+
+func TestEveryCode(t *testing.T) {
+	for _, c := range codes {
+		for _, err := range []error{c.err, fmt.Errorf("reading it: %w", c.err), &oxbow.NameError{Name: "a", Err: c.err}} {
+			status, got := sent(t, err)
+			if !errors.Is(got, c.err) || got.Error() != err.Error() || status != c.status {
+				t.Errorf("%v (%d) comes back as %v (%d)", err, c.status, got, status)
+			}
+			for _, other := range codes {
+				if other.err != c.err && errors.Is(got, other.err) {
+					t.Errorf("%v comes back as one that matches %v", err, other.err)
+				}
+			}
+		}
+	}
+}
+
+func TestErrorsKeepTheirFacts(t *testing.T) {
+	for _, err := range []error{
+		&oxbow.InvalidError{Field: "name", Value: "\x01", Reason: "holds a control character at byte 0"},
+		&oxbow.InvalidError{Field: "content", Reason: "is not UTF-8"},
+		&oxbow.ConflictError{Name: "a", Want: 1 << 60, Have: 3},
+		&oxbow.ConflictError{Name: "a", Want: 2},
+		&oxbow.AliasError{Alias: "x", Names: []string{"a", "b"}},
+		&oxbow.AliasTakenError{Alias: "x", Owner: "a"},
+		&oxbow.NameError{Name: "a", Err: oxbow.ErrExists},
+	} {
+		if _, got := sent(t, err); !reflect.DeepEqual(got, err) {
+			t.Errorf("%#v comes back as %#v", err, got)
+		}
+		wrapped := fmt.Errorf("change 3: %w", err)
+		_, got := sent(t, wrapped)
+		same := reflect.New(reflect.TypeOf(err))
+		if got.Error() != wrapped.Error() || !errors.As(got, same.Interface()) || !reflect.DeepEqual(same.Elem().Interface(), err) {
+			t.Errorf("%v comes back as %v, with %#v", wrapped, got, same.Elem())
+		}
+	}
+}
+
+func TestOtherErrors(t *testing.T) {
+	if status, got := sent(t, errors.New("the disk is on fire")); got.Error() != "the disk is on fire" || status != 500 || errors.Is(got, fs.ErrPermission) {
+		t.Errorf("an unknown error comes back as %v, %d", got, status)
+	}
+	if status, got := sent(t, fmt.Errorf("reading: %w", &http.MaxBytesError{Limit: 4 << 20})); !errors.Is(got, oxbow.ErrInvalid) || status != 413 {
+		t.Errorf("a request too large comes back as %v, %d", got, status)
+	}
+	both := fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, context.Canceled)
+	if _, got := sent(t, both); !errors.Is(got, oxbow.ErrUnknownOutcome) || errors.Is(got, context.Canceled) {
+		t.Errorf("%v comes back as %v", both, got)
+	}
+	long := &oxbow.NameError{Name: strings.Repeat("n", 1<<20), Err: oxbow.ErrNotFound}
+	if _, got := sent(t, long); !errors.Is(got, oxbow.ErrNotFound) || len(got.Error()) > 2*maxDetail {
+		t.Errorf("a name of 1 MB comes back as an error of %d bytes", len(got.Error()))
+	}
+}
+
+// What a server sends that is not ours says at least which status it was.
+func TestForeignProblem(t *testing.T) {
+	for _, p := range []Problem{{Status: 502}, {Status: 404, Code: "ambiguous", Names: []string{"a"}}, {Status: 404, Code: "conflict"}} {
+		if err := p.Err(); err == nil || err.Error() == "" {
+			t.Errorf("%+v is the error %v", p, err)
+		}
+	}
+}
