@@ -61,8 +61,8 @@ var errPanic = fmt.Errorf("%w: the program panicked meanwhile", ErrUnknownOutcom
 
 // commit makes one change durable and returns its number.
 func (d *db) commit(ctx context.Context, build func(g *batch) (*body, error)) (uint64, error) {
-	if len(opIDFrom(ctx)) > 64 {
-		return 0, &InvalidError{Field: "op id", Value: text.Clip(opIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
+	if len(OpIDFrom(ctx)) > 64 {
+		return 0, &InvalidError{Field: "op id", Value: text.Clip(OpIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
 	}
 	r := newCommitRequest(ctx, build)
 	if !d.queue.enqueue(r) {
@@ -187,7 +187,7 @@ func (d *db) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 		later = append(later, func() { r.finish(seq, err) })
 	}
 	for _, r := range requests {
-		id := opIDFrom(r.ctx)
+		id := OpIDFrom(r.ctx)
 		if seq, ok := g.seen(id); ok {
 			answer(r, seq, nil)
 			continue
@@ -200,7 +200,7 @@ func (d *db) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 			answer(r, 0, err)
 			continue
 		}
-		v.opID, v.note, v.source = id, cmp.Or(v.note, noteFrom(r.ctx)), d.source(r.ctx)
+		v.opID, v.note, v.source = id, cmp.Or(v.note, NoteFrom(r.ctx)), d.source(r.ctx)
 		f := draft{request: r, body: v}
 		if err := f.tooLarge(); err != nil {
 			// Those after it are staged on top, and are not refused.

@@ -39,8 +39,7 @@ type Claim struct {
 
 type sourceKey struct{}
 
-// WithSource returns a context whose changes are stamped with s. Its Time is
-// ignored: the store's clock says when.
+// WithSource returns a context whose changes are stamped with s, but for its Time.
 func WithSource(ctx context.Context, s Source) context.Context {
 	return context.WithValue(ctx, sourceKey{}, s)
 }
@@ -60,20 +59,21 @@ func WithOpID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, opIDKey{}, id)
 }
 
-func opIDFrom(ctx context.Context) string {
+// OpIDFrom returns the id that ctx carries, "" for none.
+func OpIDFrom(ctx context.Context) string {
 	id, _ := ctx.Value(opIDKey{}).(string)
 	return id
 }
 
 type noteKey struct{}
 
-// WithNote returns a context whose changes carry a note for the log, such as
-// "load from brain/".
+// WithNote returns a context whose changes carry a note, such as "load from brain/".
 func WithNote(ctx context.Context, note string) context.Context {
 	return context.WithValue(ctx, noteKey{}, note)
 }
 
-func noteFrom(ctx context.Context) string {
+// NoteFrom returns the note that ctx carries, "" for none.
+func NoteFrom(ctx context.Context) string {
 	n, _ := ctx.Value(noteKey{}).(string)
 	return n
 }
