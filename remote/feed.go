@@ -1,0 +1,152 @@
+// Feeds: the events of a store that has no order of changes of its own, numbered.
+
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// sequencer is the part of an [oxbow.Sequencer] that is served.
+type sequencer interface {
+	Position(ctx context.Context) (oxbow.Position, error)
+	Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error]
+}
+
+// Limits of what feeds keep. A client that stayed away for longer reads all again.
+const (
+	maxFeeds     = 64
+	maxFeedSteps = 1024
+	maxFeedBytes = 16 << 20
+)
+
+// feeds are those of the stores used last.
+type feeds struct {
+	mu  sync.Mutex // guards all
+	all []*feed    // the one used last at the end
+}
+
+func newFeeds() *feeds { return &feeds{} }
+
+// of returns the feed of a store, which begins with the first call.
+func (fs *feeds) of(w oxbow.Watcher) *feed {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	i := slices.IndexFunc(fs.all, func(f *feed) bool { return same(f.store, w) })
+	if i < 0 {
+		f := &feed{store: w}
+		f.begin()
+		f.stop = w.Watch(f.changed)
+		if fs.all = append(fs.all, f); len(fs.all) > maxFeeds {
+			fs.all[0].stop()
+			fs.all = fs.all[1:]
+		}
+		return f
+	}
+	f := fs.all[i]
+	fs.all = append(slices.Delete(fs.all, i, i+1), f)
+	return f
+}
+
+// same reports whether two stores are one.
+func same(a, b oxbow.Watcher) bool {
+	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
+}
+
+// feed keeps the last events of a store. A position of it is its identity (16
+// bytes), which is another after a reset, and the number of events (8 bytes,
+// big-endian).
+type feed struct {
+	store oxbow.Watcher
+	stop  func()
+
+	mu    sync.Mutex // guards all below
+	id    [16]byte
+	first uint64 // events before those kept
+	kept  [][]oxbow.Delta
+	bytes int // of their contents
+}
+
+// begin forgets what was, so that no earlier position is one.
+func (f *feed) begin() {
+	_, _ = rand.Read(f.id[:]) // which does not fail
+	f.first, f.kept, f.bytes = 0, nil, 0
+}
+
+// changed receives an event of the store.
+func (f *feed) changed(e oxbow.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if e.Reset {
+		f.begin()
+	}
+	if len(e.Changes) == 0 {
+		return
+	}
+	f.kept = append(f.kept, e.Changes)
+	f.bytes += contents(e.Changes)
+	for len(f.kept) > maxFeedSteps || f.bytes > maxFeedBytes && len(f.kept) > 1 {
+		f.bytes -= contents(f.kept[0])
+		f.kept, f.first = f.kept[1:], f.first+1
+	}
+}
+
+func contents(ds []oxbow.Delta) (n int) {
+	for _, d := range ds {
+		if n += 64; d.Entry != nil {
+			n += len(d.Entry.Content)
+		}
+	}
+	return n
+}
+
+// Position implements sequencer.
+func (f *feed) Position(ctx context.Context) (oxbow.Position, error) {
+	if err := f.store.Refresh(ctx); err != nil {
+		return "", err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return oxbow.Position(binary.BigEndian.AppendUint64(f.id[:], f.first+uint64(len(f.kept)))), nil
+}
+
+// Since implements sequencer.
+func (f *feed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
+	return func(yield func(oxbow.Delta, error) bool) {
+		steps, ok := f.after(p)
+		if !ok {
+			yield(oxbow.Delta{}, fmt.Errorf("%w: read all entries", oxbow.ErrPosition))
+			return
+		}
+		for _, ds := range steps {
+			for _, d := range ds {
+				if !yield(d, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// after returns the events after a position, and whether all of them are kept.
+func (f *feed) after(p oxbow.Position) ([][]oxbow.Delta, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(p) != 24 || !bytes.Equal([]byte(p[:16]), f.id[:]) {
+		return nil, false
+	}
+	n := binary.BigEndian.Uint64([]byte(p[16:]))
+	if n < f.first || n > f.first+uint64(len(f.kept)) {
+		return nil, false
+	}
+	return slices.Clone(f.kept[n-f.first:]), true
+}

@@ -1,0 +1,155 @@
+// Events of the client: what changed on the server since the last place it knows.
+
+package remote
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/watch"
+)
+
+// Position implements [oxbow.Sequencer].
+func (s *Store) Position(ctx context.Context) (oxbow.Position, error) {
+	var w wirePosition
+	err := s.ask(ctx, "position", nil, &w)
+	return oxbow.Position(w.Position), err
+}
+
+// Since implements [oxbow.Sequencer].
+func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
+	return stream(ctx, s, func() (*http.Response, error) { return s.askSince(ctx, p) }, (*streamReader).delta)
+}
+
+func (s *Store) askSince(ctx context.Context, p oxbow.Position) (*http.Response, error) {
+	return s.link.get(ctx, "since", url.Values{"position": {base64.RawURLEncoding.EncodeToString([]byte(p))}})
+}
+
+// Watch implements [oxbow.Watcher]. The first call asks the server for its place in
+// the history.
+func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.events.watch(fn) }
+
+// Refresh implements [oxbow.Watcher].
+func (s *Store) Refresh(ctx context.Context) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	return s.events.refresh(ctx)
+}
+
+// Limits of what is collected for one event; beyond, it is a reset.
+const (
+	maxDeltas     = 100_000
+	maxDeltaBytes = 64 << 20
+)
+
+// followWait is how long Watch and Apply wait for what is not asked for by a context.
+const followWait = 10 * time.Second
+
+// follower sends events. It holds the place up to which they were sent.
+type follower struct {
+	store    *Store
+	watchers watch.List[oxbow.Event]
+
+	// turn orders events: who receives from it may use what is below, and sends
+	// to it in the end. A mutex could not be waited for with a context.
+	turn  chan struct{}
+	known bool // place is one of the server's
+	place oxbow.Position
+}
+
+// watch adds a watcher. If the place cannot be had now, the first event is a reset.
+func (f *follower) watch(fn func(oxbow.Event)) (stop func()) {
+	<-f.turn
+	defer func() { f.turn <- struct{}{} }()
+	if f.watchers.Len() == 0 {
+		ctx, cancel := context.WithTimeout(context.Background(), followWait)
+		defer cancel()
+		p, err := f.store.Position(ctx)
+		f.place, f.known = p, err == nil
+	}
+	return f.watchers.Add(fn)
+}
+
+// refresh sends what changed. With an error, nothing is sent, and the next call
+// sends it.
+func (f *follower) refresh(ctx context.Context) error {
+	if f.watchers.Len() == 0 {
+		return nil
+	}
+	select {
+	case <-f.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { f.turn <- struct{}{} }()
+	if f.known {
+		changes, next, err := f.since(ctx)
+		if err == nil {
+			f.place = next
+			f.send(oxbow.Event{Changes: changes})
+			return nil
+		}
+		if !errors.Is(err, oxbow.ErrPosition) {
+			return err
+		}
+	}
+	p, err := f.store.Position(ctx)
+	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
+		return err
+	}
+	f.place, f.known = p, err == nil
+	f.send(oxbow.Event{Reset: true})
+	return nil
+}
+
+// afterChange sends the events of a change that was made, whatever became of the
+// context that it was made with.
+func (f *follower) afterChange(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followWait)
+	defer cancel()
+	if err := f.refresh(ctx); err != nil {
+		<-f.turn
+		defer func() { f.turn <- struct{}{} }()
+		f.known = false
+		f.send(oxbow.Event{Reset: true})
+	}
+}
+
+func (f *follower) send(e oxbow.Event) {
+	if e.Reset || len(e.Changes) > 0 {
+		f.watchers.Send(e)
+	}
+}
+
+// since collects what changed after the place, and the place after that.
+func (f *follower) since(ctx context.Context) (changes []oxbow.Delta, next oxbow.Position, err error) {
+	res, err := f.store.askSince(ctx, f.place)
+	if err != nil {
+		return nil, "", err
+	}
+	defer hangUp(res)
+	r, size := newStreamReader(res.Body), 0
+	for {
+		d, err := r.delta()
+		if r.end != nil {
+			return changes, oxbow.Position(r.end.Position), nil
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if d.Entry != nil {
+			size += len(d.Entry.Content)
+		}
+		if changes = append(changes, d); len(changes) > maxDeltas || size > maxDeltaBytes {
+			return nil, "", fmt.Errorf("%w: too much has changed", oxbow.ErrPosition)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+// The routes of a server: which there are, and how each request is read.
+
+package remote
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// maxRequest bounds a request in bytes, but for a change, which has maxApply.
+const maxRequest = 4 << 20
+
+// Handler serves the routes below /api/v1/store/. Open returns the store that a
+// request may use, and the context for it, whose source is stamped on changes; or
+// the error that the request is refused with. Who may come in is decided there:
+// the handler does all that the store allows.
+func Handler(open func(r *http.Request) (oxbow.Store, context.Context, error)) http.Handler {
+	h := &handler{open: open, feeds: newFeeds()}
+	return http.HandlerFunc(h.serve)
+}
+
+type handler struct {
+	open  func(r *http.Request) (oxbow.Store, context.Context, error)
+	feeds *feeds
+}
+
+// route is what one path does.
+type route struct {
+	method string
+	params []string // that it may have
+	serve  func(c *call) error
+}
+
+var routes = map[string]route{
+	"about":    {http.MethodGet, nil, (*call).about},
+	"entry":    {http.MethodGet, []string{"name", "at"}, (*call).entry},
+	"entries":  {http.MethodPost, nil, (*call).entries},
+	"apply":    {http.MethodPost, nil, (*call).apply},
+	"dryrun":   {http.MethodPost, nil, (*call).dryRun},
+	"check":    {http.MethodGet, nil, (*call).check},
+	"stats":    {http.MethodGet, nil, (*call).stats},
+	"position": {http.MethodGet, nil, (*call).position},
+	"since":    {http.MethodGet, []string{"position"}, (*call).since},
+	"log":      {http.MethodGet, nil, (*call).log},
+	"versions": {http.MethodGet, []string{"name"}, (*call).versions},
+	"seqat":    {http.MethodGet, []string{"time"}, (*call).seqAt},
+	"asof":     {http.MethodGet, []string{"seq"}, (*call).asOf},
+	"revert":   {http.MethodPost, nil, (*call).revert},
+	"restore":  {http.MethodPost, nil, (*call).restore},
+}
+
+// call is one request.
+type call struct {
+	ctx   context.Context
+	w     http.ResponseWriter
+	r     *http.Request
+	q     url.Values
+	store oxbow.Store
+	feeds *feeds
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, prefix)
+	route, ok := routes[name]
+	if !ok {
+		Problem{Type: "about:blank", Title: "There is no such route", Status: http.StatusNotFound, Code: "no_route",
+			Detail: fmt.Sprintf("there is no route %q", text.Clip(r.URL.Path, 200))}.Write(w)
+		return
+	}
+	if r.Method != route.method {
+		w.Header().Set("Allow", route.method)
+		Problem{Type: "about:blank", Title: "The method is another", Status: http.StatusMethodNotAllowed, Code: "method",
+			Detail: fmt.Sprintf("%s is asked by %s", name, route.method)}.Write(w)
+		return
+	}
+	if err := h.run(w, r, route); err != nil {
+		ProblemOf(err).Write(w)
+	}
+}
+
+func (h *handler) run(w http.ResponseWriter, r *http.Request, route route) error {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return badRequest("has a query that cannot be read")
+	}
+	for key, vs := range q {
+		if !slices.Contains(route.params, key) || len(vs) != 1 {
+			return badRequest(fmt.Sprintf("has an unknown parameter, or one twice: %q", text.Clip(key, 40)))
+		}
+	}
+	store, ctx, err := h.open(r)
+	if err != nil {
+		return err
+	}
+	return route.serve(&call{ctx, w, r, q, store, h.feeds})
+}
+
+// base returns the store below a memory, which has the optional interfaces.
+func (c *call) base() oxbow.Store {
+	if m, ok := c.store.(interface{ Store() oxbow.Store }); ok {
+		return m.Store()
+	}
+	return c.store
+}
+
+// unsupported is the error of a store without an optional interface.
+func unsupported(what string) error {
+	return fmt.Errorf("%w: %s", oxbow.ErrUnsupported, what)
+}
+
+// body reads the document of a request.
+func (c *call) body(v any) error {
+	return decodeDocument(http.MaxBytesReader(c.w, c.r.Body, maxRequest), v)
+}
+
+// answer writes a document.
+func (c *call) answer(v any) error {
+	b, err := encode(v)
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.Header().Set("Cache-Control", "no-store")
+	_, _ = c.w.Write(b) // an error is that the client is gone
+	return nil
+}
+
+// number reads a parameter that is the number of a change.
+func (c *call) number(key string) (uint64, error) {
+	n, err := strconv.ParseUint(c.q.Get(key), 10, 64)
+	if err != nil {
+		return 0, &oxbow.InvalidError{Field: key, Value: text.Clip(c.q.Get(key), 40), Reason: "is not the number of a change"}
+	}
+	return n, nil
+}
+
+// time reads a parameter that is a time.
+func (c *call) time(key string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, c.q.Get(key))
+	if err != nil {
+		return t, &oxbow.InvalidError{Field: key, Value: text.Clip(c.q.Get(key), 40), Reason: "is not a time such as 2026-04-18T12:00:00Z"}
+	}
+	return t, nil
+}
+
+// place reads a parameter that is a position.
+func (c *call) place(key string) (oxbow.Position, error) {
+	b, err := base64.RawURLEncoding.DecodeString(c.q.Get(key))
+	if err != nil {
+		return "", &oxbow.InvalidError{Field: key, Value: text.Clip(c.q.Get(key), 40), Reason: "is not a position that was answered before"}
+	}
+	return oxbow.Position(b), nil
+}

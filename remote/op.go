@@ -1,0 +1,313 @@
+// The codec of changes: ops as objects tagged by their verb, and what is stamped.
+
+package remote
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// Limits of a request that changes, those of the engine but for escapes.
+const (
+	maxApply = 128 << 20 // bytes
+	maxOps   = 1 << 20
+)
+
+// wireStamp is what a change carries besides its ops.
+type wireStamp struct {
+	OpID    string      `json:"op_id,omitempty"`
+	Note    string      `json:"note,omitempty"`
+	Claimed oxbow.Claim `json:"claimed,omitzero"`
+}
+
+// context returns a context whose changes carry the stamp. The source that is in
+// it wins over the claim.
+func (s wireStamp) context(ctx context.Context) context.Context {
+	from, _ := oxbow.SourceFrom(ctx)
+	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)
+	from.Claimed.Client = cmp.Or(from.Claimed.Client, s.Claimed.Client)
+	from.Claimed.Agent = cmp.Or(from.Claimed.Agent, s.Claimed.Agent)
+	ctx = oxbow.WithSource(ctx, from)
+	if s.OpID != "" {
+		ctx = oxbow.WithOpID(ctx, s.OpID)
+	}
+	if s.Note != "" {
+		ctx = oxbow.WithNote(ctx, s.Note)
+	}
+	return ctx
+}
+
+// wireApply is a change.
+//
+//	{"op_id": "…", "note": "…", "claimed": {"client": "…", "agent": "…"},
+//	 "ops": [{"add": {"name": "a", "content": "…"}}, {"remove": {"name": "b", "if": 7}}]}
+type wireApply struct {
+	wireStamp
+	Ops []wireOp `json:"ops"`
+}
+
+// wireSeqs and wireRestore are the changes of the history.
+type (
+	wireSeqs struct {
+		wireStamp
+		Seqs []uint64 `json:"seqs"`
+	}
+	wireRestore struct {
+		wireStamp
+		Name    string  `json:"name"`
+		Seq     uint64  `json:"seq"`
+		Version *uint64 `json:"version,omitempty"` // that the entry must be at, 0 for there being none
+	}
+)
+
+// wireOp has one of its fields.
+type wireOp struct {
+	Add     *wireAdd     `json:"add,omitempty"`
+	Update  *wireUpdate  `json:"update,omitempty"`
+	Alias   *wireAlias   `json:"alias,omitempty"`
+	Relabel *wireRelabel `json:"relabel,omitempty"`
+	Remove  *wireRemove  `json:"remove,omitempty"`
+}
+
+// The ops, with the fields of package oxbow.
+type (
+	wireAdd struct {
+		Name          string        `json:"name"`
+		Kind          oxbow.Kind    `json:"kind,omitempty"`
+		Content       string        `json:"content"`
+		Aliases       []string      `json:"aliases,omitempty"`
+		Labels        []oxbow.Label `json:"labels,omitempty"`
+		Created       time.Time     `json:"created,omitzero"`
+		UniqueAliases bool          `json:"unique_aliases,omitempty"`
+	}
+	wireUpdate struct {
+		Name          string        `json:"name"`
+		Content       string        `json:"content"`
+		Aliases       []string      `json:"aliases,omitempty"`
+		Labels        []oxbow.Label `json:"labels,omitempty"`
+		If            uint64        `json:"if,omitempty"`
+		UniqueAliases bool          `json:"unique_aliases,omitempty"`
+	}
+	wireAlias struct {
+		Name    string   `json:"name"`
+		Aliases []string `json:"aliases"`
+		If      uint64   `json:"if,omitempty"`
+	}
+	wireRelabel struct {
+		Name   string        `json:"name"`
+		Labels []oxbow.Label `json:"labels"`
+		If     uint64        `json:"if,omitempty"`
+	}
+	wireRemove struct {
+		Name string `json:"name"`
+		If   uint64 `json:"if,omitempty"`
+	}
+)
+
+// toWireOp returns the op for the wire. It is one that [oxbow.CheckOp] accepts.
+func toWireOp(op oxbow.Op) (w wireOp, err error) {
+	switch op := op.(type) {
+	case oxbow.Add:
+		if !op.Created.IsZero() && !writable(op.Created).Equal(op.Created) {
+			return w, &oxbow.InvalidError{Field: "created", Reason: "is not of the years 0 to 9999"}
+		}
+		op.Created = writable(op.Created)
+		w.Add = (*wireAdd)(&op)
+	case oxbow.Update:
+		w.Update = (*wireUpdate)(&op)
+	case oxbow.Alias:
+		w.Alias = (*wireAlias)(&op)
+	case oxbow.Relabel:
+		w.Relabel = (*wireRelabel)(&op)
+	case oxbow.Remove:
+		w.Remove = (*wireRemove)(&op)
+	default:
+		err = fmt.Errorf("%w: a change of type %T", oxbow.ErrUnsupported, op)
+	}
+	return w, err
+}
+
+// op returns the op, if it is one and no more.
+func (w wireOp) op() (oxbow.Op, error) {
+	var ops []oxbow.Op
+	if w.Add != nil {
+		ops = append(ops, oxbow.Add(*w.Add))
+	}
+	if w.Update != nil {
+		ops = append(ops, oxbow.Update(*w.Update))
+	}
+	if w.Alias != nil {
+		ops = append(ops, oxbow.Alias(*w.Alias))
+	}
+	if w.Relabel != nil {
+		ops = append(ops, oxbow.Relabel(*w.Relabel))
+	}
+	if w.Remove != nil {
+		ops = append(ops, oxbow.Remove(*w.Remove))
+	}
+	if len(ops) != 1 {
+		return nil, badRequest("has an op that is not exactly one of add, update, alias, relabel and remove")
+	}
+	return ops[0], nil
+}
+
+// encodeOps returns the ops for the wire, after checking them as a store does.
+func encodeOps(ops []oxbow.Op) ([]wireOp, error) {
+	if len(ops) > maxOps {
+		return nil, &oxbow.InvalidError{Field: "change", Value: fmt.Sprint(len(ops)), Reason: fmt.Sprintf("has more than %d ops; split it", maxOps)}
+	}
+	ws := make([]wireOp, len(ops))
+	for i, op := range ops {
+		err := oxbow.CheckOp(op)
+		if err == nil {
+			ws[i], err = toWireOp(op)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ws, nil
+}
+
+// decodeApply reads a [wireApply], op by op, so that a large one is in memory once.
+func decodeApply(r io.Reader) (stamp wireStamp, ops []oxbow.Op, err error) {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	err = eachField(d, func(key string) error {
+		switch key {
+		case "op_id":
+			return d.Decode(&stamp.OpID)
+		case "note":
+			return d.Decode(&stamp.Note)
+		case "claimed":
+			return d.Decode(&stamp.Claimed)
+		case "ops":
+			return eachElement(d, func() error {
+				var w wireOp
+				if err := d.Decode(&w); err != nil {
+					return err
+				}
+				op, err := w.op()
+				if err == nil {
+					err = oxbow.CheckOp(op)
+				}
+				if ops = append(ops, op); err == nil && len(ops) > maxOps {
+					err = badRequest(fmt.Sprintf("has more than %d ops; split it", maxOps))
+				}
+				return err
+			})
+		}
+		return badRequest(fmt.Sprintf("has an unknown field %q", text.Clip(key, 40)))
+	})
+	return stamp, ops, requestError(err)
+}
+
+// eachField calls fn before the value of each field of the object that is all
+// there is to read.
+func eachField(d *json.Decoder, fn func(key string) error) error {
+	if err := expect(d, '{'); err != nil {
+		return err
+	}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := fn(t.(string)); err != nil { // within an object, only strings are before values
+			return err
+		}
+	}
+	if err := expect(d, '}'); err != nil {
+		return err
+	}
+	return atEnd(d)
+}
+
+// eachElement calls fn before each element of an array.
+func eachElement(d *json.Decoder, fn func() error) error {
+	if err := expect(d, '['); err != nil {
+		return err
+	}
+	for d.More() {
+		if err := fn(); err != nil {
+			return err
+		}
+	}
+	return expect(d, ']')
+}
+
+func expect(d *json.Decoder, want json.Delim) error {
+	t, err := d.Token()
+	if err == nil && t != want {
+		err = badRequest(fmt.Sprintf("has %s where %q is expected", text.Clip(fmt.Sprint(t), 40), want.String()))
+	}
+	return err
+}
+
+// atEnd reports what follows a document.
+func atEnd(d *json.Decoder) error {
+	if _, err := d.Token(); err != io.EOF {
+		return badRequest("has more after its end")
+	}
+	return nil
+}
+
+// decodeDocument reads a JSON document that has no other fields than v.
+func decodeDocument(r io.Reader, v any) error {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		err = atEnd(d)
+	}
+	return requestError(err)
+}
+
+func badRequest(reason string) error { return &oxbow.InvalidError{Field: "request", Reason: reason} }
+
+// requestError words an error of package json, and leaves others.
+func requestError(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil, errors.Is(err, oxbow.ErrInvalid):
+		return err
+	case err == io.EOF, err == io.ErrUnexpectedEOF:
+		return badRequest("ends before the JSON document does")
+	case errors.As(err, &syntax):
+		return badRequest(fmt.Sprintf("is not JSON: %v, at byte %d", err, syntax.Offset))
+	case errors.As(err, &kind):
+		return badRequest(fmt.Sprintf("has a %s where a %s is expected, in %q", kind.Value, kind.Type, kind.Field))
+	case strings.HasPrefix(err.Error(), "json: "):
+		return badRequest("is refused: " + text.Clip(strings.TrimPrefix(err.Error(), "json: "), 200))
+	}
+	return err
+}
+
+// encode returns a document as bytes.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// valid reports whether JSON can hold a text as it is.
+func valid(field, s string) error {
+	if !utf8.ValidString(s) {
+		return &oxbow.InvalidError{Field: field, Value: text.Clip(s, 40), Reason: "is not UTF-8"}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+// The history of a store on a server.
+
+package remote
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Log implements [oxbow.Historian].
+func (s *Store) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
+	last := uint64(0)
+	ask := func() (*http.Response, error) {
+		last = math.MaxUint64
+		return s.link.get(ctx, "log", nil)
+	}
+	return stream(ctx, s, ask, func(r *streamReader) (oxbow.Change, error) {
+		c, err := r.change(last)
+		last = c.Seq
+		return c, err
+	})
+}
+
+// Versions implements [oxbow.Historian].
+func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
+	last := uint64(0)
+	ask := func() (*http.Response, error) {
+		if last = math.MaxUint64; !named(name) {
+			return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+		}
+		return s.link.get(ctx, "versions", url.Values{"name": {name}})
+	}
+	return stream(ctx, s, ask, func(r *streamReader) (oxbow.Version, error) {
+		v, err := r.version(last)
+		last = v.Seq
+		return v, err
+	})
+}
+
+// SeqAt implements [oxbow.Historian].
+func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
+	var w wireSeq
+	err := s.ask(ctx, "seqat", url.Values{"time": {writable(t).Format(time.RFC3339Nano)}}, &w)
+	return w.Seq, err
+}
+
+// AsOf implements [oxbow.Historian]. Each call of the view is a request, for which
+// the server reads the history up to that change.
+func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
+	var w wireSeq
+	if err := s.ask(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {
+		return nil, err
+	}
+	return &view{s, seq}, nil
+}
+
+// view is a store as it stood after a change.
+type view struct {
+	store *Store
+	seq   uint64
+}
+
+func (v *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	return v.store.get(ctx, name, &v.seq)
+}
+
+func (v *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	return v.store.entries(ctx, f, &v.seq)
+}
+
+func (v *view) Apply(context.Context, ...oxbow.Op) error {
+	return fmt.Errorf("%w: this is how it was, not how it is", oxbow.ErrReadOnly)
+}
+
+func (v *view) Close() error { return nil }
+
+// Watch and Refresh make a view an [oxbow.Watcher] without events.
+func (v *view) Watch(func(oxbow.Event)) (stop func()) { return func() {} }
+func (v *view) Refresh(context.Context) error         { return nil }
+
+// Revert implements [oxbow.Historian].
+func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
+	stamp, err := s.stamp(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return s.changeHistory(ctx, "revert", wireSeqs{stamp, seqs})
+}
+
+// Restore implements [oxbow.Historian].
+func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	return s.restore(ctx, wireRestore{Name: name, Seq: seq})
+}
+
+// RestoreIf implements [oxbow.Restorer].
+func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	return s.restore(ctx, wireRestore{Name: name, Seq: seq, Version: &version})
+}
+
+func (s *Store) restore(ctx context.Context, w wireRestore) (seq uint64, err error) {
+	if !named(w.Name) {
+		return 0, &oxbow.NameError{Name: w.Name, Err: oxbow.ErrNotFound}
+	}
+	if w.wireStamp, err = s.stamp(ctx); err != nil {
+		return 0, err
+	}
+	return s.changeHistory(ctx, "restore", w)
+}
+
+// changeHistory sends a change whose answer is its number. One whose answer was lost
+// is not sent again: a scope on the server may take the repeat for a conflict.
+func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64, error) {
+	if err := s.ready(ctx); err != nil {
+		return 0, err
+	}
+	body, err := encode(v)
+	if err != nil {
+		return 0, err
+	}
+	res, err := s.link.change(ctx, route, body)
+	if err != nil {
+		return 0, err
+	}
+	s.events.afterChange(ctx)
+	var w wireSeq
+	if err := document(res, &w); err != nil {
+		return 0, &lostError{err}
+	}
+	return w.Seq, nil
+}

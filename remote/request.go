@@ -1,0 +1,140 @@
+// Requests of the client, and what is known of one whose answer was lost.
+
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// prefix is the path below which a server has the routes of a store.
+const prefix = "/api/v1/store/"
+
+// Limits of what is read of a server, in bytes.
+const (
+	maxProblem  = 1 << 20
+	maxDocument = maxLine
+)
+
+// lostError is a request that may have arrived, and whose answer did not.
+type lostError struct{ err error }
+
+func (e *lostError) Error() string   { return "the answer was lost: " + e.err.Error() }
+func (e *lostError) Unwrap() []error { return []error{oxbow.ErrUnknownOutcome, e.err} }
+
+// link is where requests are sent, and with what.
+type link struct {
+	base   string // without a slash at its end
+	token  string
+	client *http.Client
+}
+
+// get asks for a document or a stream.
+func (k *link) get(ctx context.Context, route string, q url.Values) (*http.Response, error) {
+	if len(q) > 0 {
+		route += "?" + q.Encode()
+	}
+	return k.send(ctx, http.MethodGet, route, nil, new(atomic.Bool))
+}
+
+// post asks for a document or a stream by a document, and changes nothing.
+func (k *link) post(ctx context.Context, route string, v any) (*http.Response, error) {
+	b, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return k.send(ctx, http.MethodPost, route, b, new(atomic.Bool))
+}
+
+// change sends the document of a change. Without an answer of the server, the error
+// is a lostError, unless nothing was sent.
+func (k *link) change(ctx context.Context, route string, body []byte) (*http.Response, error) {
+	var sent atomic.Bool
+	res, err := k.send(ctx, http.MethodPost, route, body, &sent)
+	if _, answered := err.(*answer); err == nil || answered || !sent.Load() {
+		return res, err
+	}
+	return nil, &lostError{err}
+}
+
+// answer is the error that a server answered with.
+type answer struct{ error }
+
+func (e *answer) Unwrap() error { return e.error }
+
+// send sends a request, and sets sent when some of it may have left. An answer that
+// is not 200 is an error, which is an answer if the server has made it.
+func (k *link) send(ctx context.Context, method, route string, body []byte, sent *atomic.Bool) (*http.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
+	req, err := http.NewRequestWithContext(ctx, method, k.base+prefix+route, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+k.token)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := k.client.Do(req)
+	if err != nil {
+		if u, ok := err.(*url.Error); ok {
+			err = u.Err // the address is that of each call
+		}
+		return nil, fmt.Errorf("asking %s: %w", k.base, err)
+	}
+	if res.StatusCode == http.StatusOK {
+		return res, nil
+	}
+	defer hangUp(res)
+	return nil, k.refusal(res)
+}
+
+// refusal returns the error of an answer that is not 200.
+func (k *link) refusal(res *http.Response) error {
+	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
+	var p Problem
+	if media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil && p.Code != "" {
+		return &answer{p.Err()}
+	}
+	err = fmt.Errorf("%w: %s answered %s", errAnswer, k.base, res.Status)
+	if res.StatusCode >= http.StatusInternalServerError { // of a proxy, perhaps
+		return err
+	}
+	return &answer{err}
+}
+
+// hangUp ends reading an answer. A short rest is read, so that the connection can be
+// used again.
+func hangUp(res *http.Response) {
+	_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
+	_ = res.Body.Close()
+}
+
+// document reads an answer of one document.
+func document(res *http.Response, v any) error {
+	defer hangUp(res)
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxDocument+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("the answer was cut: %w", err)
+	case len(b) > maxDocument:
+		return fmt.Errorf("%w: it has more than %d bytes", errAnswer, maxDocument)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%w: %w", errAnswer, err)
+	}
+	return nil
+}

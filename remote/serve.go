@@ -1,0 +1,281 @@
+// What each route does with the store of a request.
+
+package remote
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/http"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// about: a store with a history is the one in a log, which keeps op ids.
+func (c *call) about() error {
+	_, err := oxbow.HistoryOf(c.store)
+	return c.answer(wireAbout{OpIDs: err == nil})
+}
+
+// at returns the store, or how it was after a change.
+func (c *call) at(seq *uint64) (oxbow.Store, error) {
+	if seq == nil {
+		return c.store, nil
+	}
+	h, err := oxbow.HistoryOf(c.store)
+	if err != nil {
+		return nil, err
+	}
+	return h.AsOf(c.ctx, *seq)
+}
+
+func (c *call) entry() error {
+	var at *uint64
+	if c.q.Has("at") {
+		n, err := c.number("at")
+		if err != nil {
+			return err
+		}
+		at = &n
+	}
+	s, err := c.at(at)
+	if err != nil {
+		return err
+	}
+	e, err := s.Get(c.ctx, c.q.Get("name"))
+	if at != nil {
+		err = cmp.Or(err, s.Close())
+	}
+	if err != nil {
+		return err
+	}
+	return c.answer(toWire(e))
+}
+
+func (c *call) entries() error {
+	var w wireEntries
+	if err := c.body(&w); err != nil {
+		return err
+	}
+	s, err := c.at(w.At)
+	if err != nil {
+		return err
+	}
+	if w.At != nil {
+		defer s.Close()
+	}
+	return send(c.w, s.Entries(c.ctx, w.Filter.filter()), func(out *streamWriter, e oxbow.Entry) error {
+		return out.line(line{Entry: toWire(e)})
+	}, "")
+}
+
+// send answers with a stream. The position, if any, is at its end.
+func send[T any](w http.ResponseWriter, all iter.Seq2[T, error], write func(*streamWriter, T) error, p oxbow.Position) error {
+	out := newStreamWriter(w)
+	var failed error
+	for v, err := range all {
+		if failed = err; err == nil {
+			failed = write(out, v)
+		}
+		if failed != nil {
+			break
+		}
+	}
+	out.close(failed, p)
+	return nil
+}
+
+// change reads a change of ops, and the context to make it with.
+func (c *call) change() ([]oxbow.Op, context.Context, error) {
+	stamp, ops, err := decodeApply(http.MaxBytesReader(c.w, c.r.Body, maxApply))
+	return ops, stamp.context(c.ctx), err
+}
+
+func (c *call) apply() error {
+	ops, ctx, err := c.change()
+	if err != nil {
+		return err
+	}
+	if err := c.store.Apply(ctx, ops...); err != nil {
+		return err
+	}
+	return c.answer(struct{}{})
+}
+
+func (c *call) dryRun() error {
+	ops, ctx, err := c.change()
+	if err != nil {
+		return err
+	}
+	d, ok := c.base().(oxbow.DryRunner)
+	if !ok {
+		return unsupported("it tries no changes without making them")
+	}
+	if err := d.DryRun(ctx, ops...); err != nil {
+		return err
+	}
+	return c.answer(struct{}{})
+}
+
+func (c *call) check() error {
+	s, ok := c.store.(oxbow.Checker)
+	if !ok {
+		return unsupported("it has nothing to check")
+	}
+	r, err := s.Check(c.ctx)
+	if err != nil {
+		return err
+	}
+	return c.answer(toWireReport(r))
+}
+
+func (c *call) stats() error {
+	s, ok := c.base().(oxbow.Counter)
+	if !ok {
+		return unsupported("its numbers are not known")
+	}
+	n, err := s.Stats(c.ctx)
+	if err != nil {
+		return err
+	}
+	return c.answer(wireStats(n))
+}
+
+// sequencer returns the store as a sequence of changes: its own, or that of the
+// events that it sends.
+func (c *call) sequencer() (sequencer, error) {
+	switch s := c.base().(type) {
+	case oxbow.Sequencer:
+		return s, nil
+	case oxbow.Watcher:
+		return c.feeds.of(s), nil
+	}
+	return nil, unsupported("its changes are not in one order")
+}
+
+func (c *call) position() error {
+	s, err := c.sequencer()
+	if err != nil {
+		return err
+	}
+	p, err := s.Position(c.ctx)
+	if err != nil {
+		return err
+	}
+	return c.answer(wirePosition{[]byte(p)})
+}
+
+// since answers with the changes after a position and, at the end, with one from
+// which on none is missing.
+func (c *call) since() error {
+	p, err := c.place("position")
+	if err != nil {
+		return err
+	}
+	s, err := c.sequencer()
+	if err != nil {
+		return err
+	}
+	next, err := s.Position(c.ctx)
+	if err != nil {
+		return err
+	}
+	return send(c.w, s.Since(c.ctx, p), func(out *streamWriter, d oxbow.Delta) error {
+		return out.line(line{Delta: toWireDelta(d)})
+	}, next)
+}
+
+func (c *call) log() error {
+	h, err := oxbow.HistoryOf(c.store)
+	if err != nil {
+		return err
+	}
+	return send(c.w, h.Log(c.ctx), func(out *streamWriter, ch oxbow.Change) error {
+		err := out.line(line{Change: toWireChange(ch)})
+		for _, v := range ch.Versions {
+			err = cmp.Or(err, out.line(line{Version: toWireVersion(v)}))
+		}
+		return err
+	}, "")
+}
+
+func (c *call) versions() error {
+	h, err := oxbow.HistoryOf(c.store)
+	if err != nil {
+		return err
+	}
+	return send(c.w, h.Versions(c.ctx, c.q.Get("name")), func(out *streamWriter, v oxbow.Version) error {
+		return out.line(line{Version: toWireVersion(v)})
+	}, "")
+}
+
+func (c *call) seqAt() error {
+	t, err := c.time("time")
+	if err != nil {
+		return err
+	}
+	h, err := oxbow.HistoryOf(c.store)
+	if err != nil {
+		return err
+	}
+	seq, err := h.SeqAt(c.ctx, t)
+	if err != nil {
+		return err
+	}
+	return c.answer(wireSeq{seq})
+}
+
+func (c *call) asOf() error {
+	seq, err := c.number("seq")
+	if err != nil {
+		return err
+	}
+	s, err := c.at(&seq)
+	if err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	return c.answer(wireSeq{seq})
+}
+
+func (c *call) revert() error {
+	var w wireSeqs
+	if err := c.body(&w); err != nil {
+		return err
+	}
+	h, err := oxbow.HistoryOf(c.store)
+	if err != nil {
+		return err
+	}
+	seq, err := h.Revert(w.context(c.ctx), w.Seqs...)
+	if err != nil {
+		return err
+	}
+	return c.answer(wireSeq{seq})
+}
+
+func (c *call) restore() error {
+	var w wireRestore
+	if err := c.body(&w); err != nil {
+		return err
+	}
+	h, err := oxbow.HistoryOf(c.store)
+	if err != nil {
+		return err
+	}
+	var seq uint64
+	ctx := w.context(c.ctx)
+	if r, ok := h.(oxbow.Restorer); !ok && w.Version != nil {
+		return unsupported("restoring cannot be bound to a version")
+	} else if w.Version != nil {
+		seq, err = r.RestoreIf(ctx, w.Name, w.Seq, *w.Version)
+	} else {
+		seq, err = h.Restore(ctx, w.Name, w.Seq)
+	}
+	if err != nil {
+		return err
+	}
+	return c.answer(wireSeq{seq})
+}

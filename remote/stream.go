@@ -1,0 +1,237 @@
+// Streams of the wire: one JSON object a line, and a last line that says that
+// nothing is missing.
+//
+//	{"entry":{"id":1,"name":"deploy",…}}
+//	{"entry":{"id":4,"name":"port",…}}
+//	{"end":{"count":2}}
+//
+// The last line may be {"problem":{…}} instead. A stream that ends without one of
+// the two was cut.
+
+package remote
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// line is one line of a stream: it has one of its fields.
+type line struct {
+	Entry   *wireEntry   `json:"entry,omitempty"`
+	Change  *wireChange  `json:"change,omitempty"`
+	Version *wireVersion `json:"version,omitempty"`
+	Delta   *wireDelta   `json:"delta,omitempty"`
+	End     *wireEnd     `json:"end,omitempty"`
+	Problem *Problem     `json:"problem,omitempty"`
+}
+
+// wireEnd is the last line of a stream that is whole.
+type wireEnd struct {
+	Count    int    `json:"count"` // lines before
+	Position []byte `json:"position,omitempty"`
+}
+
+// maxLine bounds a line in bytes: a content of which each byte is escaped, and the
+// rest of an entry.
+const maxLine = 6*oxbow.MaxContent + 1<<20
+
+// slowest is how long a client may take to receive some kilobytes of a stream.
+const slowest = time.Minute
+
+// streamWriter writes lines. Its errors are those of a client that is gone.
+type streamWriter struct {
+	w       http.ResponseWriter
+	out     *bufio.Writer
+	enc     *json.Encoder
+	count   int
+	started bool
+}
+
+func newStreamWriter(w http.ResponseWriter) *streamWriter {
+	s := &streamWriter{w: w}
+	s.out = bufio.NewWriterSize(s, 32<<10)
+	s.enc = json.NewEncoder(s.out)
+	s.enc.SetEscapeHTML(false)
+	return s
+}
+
+// Write writes through to the client, which must not take too long: a reader of
+// the store would wait.
+func (s *streamWriter) Write(b []byte) (int, error) {
+	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(slowest)) // a recorder of tests has none
+	if !s.started {
+		s.started = true
+		s.w.Header().Set("Content-Type", "application/x-ndjson")
+		s.w.Header().Set("Cache-Control", "no-store")
+	}
+	return s.w.Write(b)
+}
+
+func (s *streamWriter) line(l line) error {
+	s.count++
+	return s.enc.Encode(l)
+}
+
+// close writes the last line. An error before the first line was sent is an answer
+// of its own.
+func (s *streamWriter) close(err error, p oxbow.Position) {
+	defer func() { _ = http.NewResponseController(s.w).SetWriteDeadline(time.Time{}) }()
+	problem, failed := Problem{}, err != nil
+	if failed {
+		problem = ProblemOf(err)
+	}
+	switch {
+	case failed && !s.started:
+		problem.Write(s.w)
+		return
+	case failed:
+		_ = s.line(line{Problem: &problem})
+	default:
+		_ = s.line(line{End: &wireEnd{s.count, []byte(p)}})
+	}
+	_ = s.out.Flush()
+}
+
+// streamReader reads lines. It keeps the end of the stream.
+type streamReader struct {
+	r     *bufio.Reader
+	buf   []byte
+	count int
+	end   *wireEnd
+}
+
+func newStreamReader(r io.Reader) *streamReader {
+	return &streamReader{r: bufio.NewReaderSize(r, 64<<10)}
+}
+
+// errCut is a stream without an end.
+var errCut = fmt.Errorf("the answer was cut: %w", io.ErrUnexpectedEOF)
+
+// errAnswer is an answer that no server of this kind gives.
+var errAnswer = errors.New("the answer is not one of an oxbow server")
+
+// next returns the next line that is not the last, or io.EOF after the end. What
+// the server sends instead of the end is its error.
+func (s *streamReader) next() (l line, err error) {
+	if s.end != nil {
+		return l, io.EOF
+	}
+	b, err := s.read()
+	if err != nil {
+		return l, err
+	}
+	if err := json.Unmarshal(b, &l); err != nil {
+		return l, fmt.Errorf("%w: %w", errAnswer, err)
+	}
+	switch {
+	case l.Problem != nil:
+		return l, l.Problem.Err()
+	case l.End != nil && l.End.Count != s.count:
+		return l, fmt.Errorf("%w: it ends after %d lines of %d", errAnswer, s.count, l.End.Count)
+	case l.End != nil:
+		s.end = l.End
+		return l, io.EOF
+	}
+	s.count++
+	return l, nil
+}
+
+// read returns the bytes of the next line, which are valid until the next call.
+func (s *streamReader) read() ([]byte, error) {
+	s.buf = s.buf[:0]
+	for {
+		b, err := s.r.ReadSlice('\n')
+		if len(s.buf)+len(b) > maxLine {
+			return nil, fmt.Errorf("%w: a line has more than %d bytes", errAnswer, maxLine)
+		}
+		switch {
+		case err == nil && len(s.buf) == 0:
+			return b, nil
+		case err == io.EOF:
+			return nil, errCut
+		case err != nil && err != bufio.ErrBufferFull:
+			return nil, fmt.Errorf("the answer was cut: %w", err)
+		}
+		if s.buf = append(s.buf, b...); err == nil {
+			return s.buf, nil
+		}
+	}
+}
+
+// The readers of one kind of lines. Each returns io.EOF after the last, and an
+// error when the order is not that of the seam.
+
+func (s *streamReader) entry(after uint64) (oxbow.Entry, error) {
+	l, err := s.next()
+	switch {
+	case err != nil:
+		return oxbow.Entry{}, err
+	case l.Entry == nil || l.Entry.ID <= after:
+		return oxbow.Entry{}, fmt.Errorf("%w: no entry where one is next", errAnswer)
+	}
+	return oxbow.Entry(*l.Entry), nil
+}
+
+func (s *streamReader) delta() (oxbow.Delta, error) {
+	l, err := s.next()
+	switch {
+	case err != nil:
+		return oxbow.Delta{}, err
+	case l.Delta == nil:
+		return oxbow.Delta{}, fmt.Errorf("%w: no delta where one is next", errAnswer)
+	case l.Delta.Entry == nil:
+		return oxbow.Delta{ID: l.Delta.ID}, nil
+	}
+	e := oxbow.Entry(*l.Delta.Entry)
+	return oxbow.Delta{ID: l.Delta.ID, Entry: &e}, nil
+}
+
+// version reads a version of a change before the one of that number, or of that.
+func (s *streamReader) version(before uint64) (oxbow.Version, error) {
+	l, err := s.next()
+	if err != nil {
+		return oxbow.Version{}, err
+	}
+	if l.Version != nil {
+		if v, ok := l.Version.version(); ok && v.Seq <= before {
+			return v, nil
+		}
+	}
+	return oxbow.Version{}, fmt.Errorf("%w: no version where one is next", errAnswer)
+}
+
+// change reads a change before the one of that number, with its versions.
+func (s *streamReader) change(before uint64) (oxbow.Change, error) {
+	l, err := s.next()
+	if err != nil {
+		return oxbow.Change{}, err
+	}
+	if l.Change == nil || l.Change.Seq >= before {
+		return oxbow.Change{}, fmt.Errorf("%w: no change where one is next", errAnswer)
+	}
+	c := l.Change.change()
+	for size := 0; len(c.Versions) < l.Change.Versions; {
+		v, err := s.version(c.Seq)
+		switch size += len(v.Entry.Content) + 256; {
+		case err == io.EOF:
+			return c, errCut
+		case err != nil:
+			return c, err
+		case size > maxChange:
+			return c, fmt.Errorf("%w: a change has more than %d bytes", errAnswer, maxChange)
+		}
+		c.Versions = append(c.Versions, v)
+	}
+	return c, nil
+}
+
+// maxChange bounds the contents of one change in bytes, with some for each
+// version; the engine's bound for them encoded is lower.
+const maxChange = 1 << 29

@@ -1,0 +1,200 @@
+// Documents of the wire: entries, filters, changes and reports as JSON.
+
+package remote
+
+import (
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// wireEntry is an [oxbow.Entry]. Fields stand in the order of that type, here and
+// below, so that one can be converted into the other.
+type wireEntry struct {
+	ID      uint64        `json:"id"`
+	Name    string        `json:"name"`
+	Kind    oxbow.Kind    `json:"kind"`
+	Content string        `json:"content"`
+	Aliases []string      `json:"aliases,omitempty"`
+	Labels  []oxbow.Label `json:"labels,omitempty"`
+	Created time.Time     `json:"created,omitzero"`
+	Updated time.Time     `json:"updated,omitzero"`
+	Version uint64        `json:"version"`
+	Source  oxbow.Source  `json:"source"`
+}
+
+func toWire(e oxbow.Entry) *wireEntry {
+	e.Created, e.Updated, e.Source.Time = writable(e.Created), writable(e.Updated), writable(e.Source.Time)
+	return (*wireEntry)(&e)
+}
+
+// The first and the last time that JSON has a form for.
+var (
+	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+)
+
+// writable returns the time, or the nearest one that JSON has a form for.
+func writable(t time.Time) time.Time {
+	switch t = t.UTC(); {
+	case t.Before(firstTime):
+		return firstTime
+	case t.After(lastTime):
+		return lastTime
+	}
+	return t
+}
+
+// wireFilter is an [oxbow.Filter].
+type wireFilter struct {
+	Terms  []wireTerm `json:"terms,omitempty"`
+	After  time.Time  `json:"after,omitzero"`
+	Before time.Time  `json:"before,omitzero"`
+}
+
+type wireTerm struct {
+	Key    string   `json:"key"`
+	Values []string `json:"values"`
+	Not    bool     `json:"not,omitempty"`
+}
+
+// toWireFilter leaves out the values that are not UTF-8, which no entry has and
+// JSON would change.
+func toWireFilter(f oxbow.Filter) wireFilter {
+	w := wireFilter{After: writable(f.After), Before: writable(f.Before)}
+	for _, t := range f.Terms {
+		t.Values = slices.DeleteFunc(slices.Clone(t.Values), func(v string) bool { return !utf8.ValidString(v) || !utf8.ValidString(t.Key) })
+		w.Terms = append(w.Terms, wireTerm(t))
+	}
+	return w
+}
+
+func (w wireFilter) filter() oxbow.Filter {
+	f := oxbow.Filter{After: w.After, Before: w.Before}
+	for _, t := range w.Terms {
+		f.Terms = append(f.Terms, oxbow.Term(t))
+	}
+	return f
+}
+
+// wireChange is an [oxbow.Change]. Its versions follow it, each on a line.
+type wireChange struct {
+	Seq      uint64       `json:"seq"`
+	Hash     string       `json:"hash,omitempty"`
+	Time     time.Time    `json:"time"`
+	Source   oxbow.Source `json:"source"`
+	Note     string       `json:"note,omitempty"`
+	Reverts  []uint64     `json:"reverts,omitempty"`
+	Versions int          `json:"versions"`
+}
+
+func toWireChange(c oxbow.Change) *wireChange {
+	return &wireChange{c.Seq, c.Hash, writable(c.Time), c.Source, c.Note, c.Reverts, len(c.Versions)}
+}
+
+func (w *wireChange) change() oxbow.Change {
+	return oxbow.Change{Seq: w.Seq, Hash: w.Hash, Time: w.Time, Source: w.Source, Note: w.Note, Reverts: w.Reverts}
+}
+
+// verbs are the verbs that a version may have.
+var verbs = []oxbow.Verb{oxbow.VerbAdd, oxbow.VerbUpdate, oxbow.VerbAlias, oxbow.VerbLabel, oxbow.VerbRemove, oxbow.VerbRestore}
+
+// wireVersion is an [oxbow.Version].
+type wireVersion struct {
+	Seq    uint64       `json:"seq"`
+	Prev   uint64       `json:"prev,omitempty"`
+	Verb   oxbow.Verb   `json:"verb"`
+	Entry  *wireEntry   `json:"entry"`
+	Source oxbow.Source `json:"source"`
+	Note   string       `json:"note,omitempty"`
+	Erased bool         `json:"erased,omitempty"`
+}
+
+func toWireVersion(v oxbow.Version) *wireVersion {
+	return &wireVersion{v.Seq, v.Prev, v.Verb, toWire(v.Entry), v.Source, v.Note, v.Erased}
+}
+
+// version returns the version, and whether it is one.
+func (w *wireVersion) version() (oxbow.Version, bool) {
+	if w.Entry == nil || !slices.Contains(verbs, w.Verb) {
+		return oxbow.Version{}, false
+	}
+	return oxbow.Version{Seq: w.Seq, Prev: w.Prev, Verb: w.Verb, Entry: oxbow.Entry(*w.Entry), Source: w.Source, Note: w.Note, Erased: w.Erased}, true
+}
+
+// wireDelta is an [oxbow.Delta].
+type wireDelta struct {
+	ID    uint64     `json:"id"`
+	Entry *wireEntry `json:"entry,omitempty"` // none when it was removed
+}
+
+func toWireDelta(d oxbow.Delta) *wireDelta {
+	if d.Entry == nil {
+		return &wireDelta{ID: d.ID}
+	}
+	return &wireDelta{d.ID, toWire(*d.Entry)}
+}
+
+// wireReport is an [oxbow.CheckReport].
+type wireReport struct {
+	Path     string        `json:"path"`
+	Records  int           `json:"records"`
+	Entries  int           `json:"entries"`
+	Bytes    int64         `json:"bytes"`
+	First    uint64        `json:"first"`
+	Last     uint64        `json:"last"`
+	Head     string        `json:"head"`
+	Problems []wireProblem `json:"problems"`
+}
+
+type wireProblem struct {
+	Offset int64  `json:"offset"` // -1 when it is not about one byte
+	What   string `json:"what"`
+	Mend   string `json:"mend,omitempty"`
+}
+
+func toWireReport(r oxbow.CheckReport) wireReport {
+	w := wireReport{r.Path, r.Records, r.Entries, r.Bytes, r.First, r.Last, r.Head, nil}
+	for _, p := range r.Problems {
+		w.Problems = append(w.Problems, wireProblem(p))
+	}
+	return w
+}
+
+func (w *wireReport) report() oxbow.CheckReport {
+	r := oxbow.CheckReport{Path: w.Path, Records: w.Records, Entries: w.Entries, Bytes: w.Bytes, First: w.First, Last: w.Last, Head: w.Head}
+	for _, p := range w.Problems {
+		r.Problems = append(r.Problems, oxbow.Problem(p))
+	}
+	return r
+}
+
+// wireStats are [oxbow.Stats].
+type wireStats struct {
+	Path    string `json:"path"`
+	Entries int    `json:"entries"`
+	Bytes   int64  `json:"bytes"`
+	Used    int64  `json:"used"`
+	First   uint64 `json:"first"`
+	Last    uint64 `json:"last"`
+	Head    string `json:"head"`
+}
+
+// The other documents, of requests and answers.
+type (
+	wireAbout struct {
+		OpIDs bool `json:"op_ids"` // a change with the id of an earlier one is not made again
+	}
+	wireEntries struct {
+		Filter wireFilter `json:"filter,omitzero"`
+		At     *uint64    `json:"at,omitempty"` // as of that change
+	}
+	wireSeq struct {
+		Seq uint64 `json:"seq"`
+	}
+	wirePosition struct {
+		Position []byte `json:"position"`
+	}
+)
