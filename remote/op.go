@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -263,25 +264,34 @@ func atEnd(d *json.Decoder) error {
 	return nil
 }
 
-// decodeDocument reads a JSON document that has no other fields than v.
+// decodeDocument reads a JSON object that has no other fields than v.
 func decodeDocument(r io.Reader, v any) error {
 	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
-	if err == nil {
+	var raw json.RawMessage
+	err := d.Decode(&raw)
+	switch {
+	case err != nil:
+	case raw[0] != '{':
+		err = badRequest("is not a JSON object")
+	default:
 		err = atEnd(d)
+	}
+	if err == nil {
+		d = json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		err = d.Decode(v)
 	}
 	return requestError(err)
 }
 
 func badRequest(reason string) error { return &oxbow.InvalidError{Field: "request", Reason: reason} }
 
-// requestError words an error of package json, and leaves others.
+// requestError words an error of reading a request, which is that of the request.
 func requestError(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
-	case err == nil, errors.Is(err, oxbow.ErrInvalid):
+	case err == nil, errors.Is(err, oxbow.ErrInvalid), errors.As(err, new(*http.MaxBytesError)):
 		return err
 	case err == io.EOF, err == io.ErrUnexpectedEOF:
 		return badRequest("ends before the JSON document does")
@@ -289,10 +299,8 @@ func requestError(err error) error {
 		return badRequest(fmt.Sprintf("is not JSON: %v, at byte %d", err, syntax.Offset))
 	case errors.As(err, &kind):
 		return badRequest(fmt.Sprintf("has a %s where a %s is expected, in %q", kind.Value, kind.Type, kind.Field))
-	case strings.HasPrefix(err.Error(), "json: "):
-		return badRequest("is refused: " + text.Clip(strings.TrimPrefix(err.Error(), "json: "), 200))
 	}
-	return err
+	return badRequest("is refused: " + text.Clip(strings.TrimPrefix(err.Error(), "json: "), 200))
 }
 
 // encode returns a document as bytes.

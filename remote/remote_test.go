@@ -168,7 +168,11 @@ func all[T any](t *testing.T, seq func(func(T, error) bool)) string {
 		if err != nil {
 			return "error: " + err.Error()
 		}
-		fmt.Fprintf(&b, "%+v\n", reflect.Indirect(reflect.ValueOf(v)))
+		if d, ok := any(v).(oxbow.Delta); ok && d.Entry != nil {
+			fmt.Fprintf(&b, "%d: %+v\n", d.ID, *d.Entry)
+			continue
+		}
+		fmt.Fprintf(&b, "%+v\n", v)
 	}
 	return b.String()
 }

@@ -245,6 +245,9 @@ func (c *call) revert() error {
 	if err := c.body(&w); err != nil {
 		return err
 	}
+	if len(w.Seqs) == 0 {
+		return badRequest("has no seqs, the changes to undo")
+	}
 	h, err := oxbow.HistoryOf(c.store)
 	if err != nil {
 		return err

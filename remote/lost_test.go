@@ -1,0 +1,317 @@
+// Answers that are lost: on the way back, on the way there, and in the middle.
+
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// cutter is a proxy that cuts connections on one route.
+type cutter struct {
+	route  string
+	before int // requests that do not arrive
+	after  int // requests that are done, and not answered
+	gate   int // requests that are done, and answered by a proxy of no use
+
+	asked *atomic.Int32 // requests on the route
+}
+
+func (c *cutter) wrap(h http.Handler) http.Handler {
+	c.asked = new(atomic.Int32)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, c.route) {
+			h.ServeHTTP(w, r)
+			return
+		}
+		n := int(c.asked.Add(1))
+		if n <= c.before {
+			panic(http.ErrAbortHandler)
+		}
+		if n > c.before+c.after+c.gate {
+			h.ServeHTTP(w, r)
+			return
+		}
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		if n <= c.before+c.after {
+			panic(http.ErrAbortHandler)
+		}
+		http.Error(w, "bad gateway", http.StatusBadGateway)
+	})
+}
+
+func changes(t *testing.T, m *oxbow.Memory) (n int) {
+	t.Helper()
+	for _, err := range m.Log(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+// TestLostAnswer: a change whose answer was lost is made once.
+func TestLostAnswer(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		proxy cutter
+		want  error
+		made  int
+		asked int
+	}{
+		{"once after the commit", cutter{after: 1}, nil, 1, 2},
+		{"once before it arrives", cutter{before: 1}, nil, 1, 2},
+		{"by a proxy's own answer", cutter{gate: 1}, nil, 1, 2},
+		{"twice after the commit", cutter{after: 2}, oxbow.ErrUnknownOutcome, 1, 2},
+		{"before, then after", cutter{before: 1, after: 1}, oxbow.ErrUnknownOutcome, 1, 2},
+		{"never arrives", cutter{before: 9}, oxbow.ErrUnknownOutcome, 0, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.proxy.route = "/apply"
+			m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+			c := dial(t, serve(t, m, tc.proxy.wrap))
+			err := c.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"})
+			if !errors.Is(err, tc.want) || changes(t, m) != tc.made || int(tc.proxy.asked.Load()) != tc.asked {
+				t.Errorf("Apply() = %v after %d requests, with %d changes; want %v, %d, %d", err, tc.proxy.asked.Load(), changes(t, m), tc.want, tc.asked, tc.made)
+			}
+		})
+	}
+}
+
+// TestLostAnswerOfACondition: the repeat is known for one before its condition is
+// looked at.
+func TestLostAnswerOfACondition(t *testing.T) {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	proxy := cutter{route: "/apply", after: 1}
+	c := dial(t, serve(t, m, proxy.wrap))
+	ctx := oxbow.WithOpID(t.Context(), "op-1")
+	if err := c.Apply(ctx, oxbow.Update{Name: "a", Content: "y", If: 1}); err != nil {
+		t.Errorf("Apply() = %v, want none", err)
+	}
+	if err := c.Apply(ctx, oxbow.Remove{Name: "a"}); err != nil {
+		t.Errorf("Apply() of the same op id = %v, want none", err)
+	}
+	if e, err := m.Get(ctx, "a"); err != nil || e.Content != "y" {
+		t.Errorf("the entry is %+v, %v", e, err)
+	}
+	if err := c.Apply(oxbow.WithOpID(ctx, strings.Repeat("x", 65)), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Apply() with an op id of 65 bytes = %v, want ErrInvalid", err)
+	}
+	if err := c.Apply(oxbow.WithOpID(ctx, "\xff"), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Apply() with an op id that is not UTF-8 = %v, want ErrInvalid", err)
+	}
+}
+
+// TestNotRepeated: without op ids on the server, nothing is sent twice; nor is an
+// undo, whose answer is a number.
+func TestNotRepeated(t *testing.T) {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	proxy := cutter{route: "/apply", after: 1}
+	c := dial(t, serve(t, bare{m}, proxy.wrap))
+	if err := c.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); !errors.Is(err, oxbow.ErrUnknownOutcome) || proxy.asked.Load() != 1 {
+		t.Errorf("Apply() = %v after %d requests, want ErrUnknownOutcome after 1", err, proxy.asked.Load())
+	}
+	proxy = cutter{route: "/revert", after: 1}
+	c = dial(t, serve(t, m, proxy.wrap))
+	if _, err := c.Revert(t.Context(), 1); !errors.Is(err, oxbow.ErrUnknownOutcome) || proxy.asked.Load() != 1 {
+		t.Errorf("Revert() = %v after %d requests, want ErrUnknownOutcome after 1", err, proxy.asked.Load())
+	}
+	if n := changes(t, m); n != 2 {
+		t.Errorf("there are %d changes, want 2", n)
+	}
+}
+
+func TestNothingWasSent(t *testing.T) {
+	srv := httptest.NewServer(nil)
+	srv.Close()
+	c := dial(t, &served{url: srv.URL})
+	if err := c.Apply(t.Context(), oxbow.Add{Name: "a"}); err == nil || errors.Is(err, oxbow.ErrUnknownOutcome) {
+		t.Errorf("Apply() without a server = %v, want an error that says that nothing was made", err)
+	}
+}
+
+// TestCanceledMeanwhile cancels the context of calls that the server is about.
+func TestCanceledMeanwhile(t *testing.T) {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	var cancel context.CancelFunc
+	gone := make(chan struct{})
+	c := dial(t, serve(t, m, func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Body != nil {
+				_, _ = new(bytes.Buffer).ReadFrom(r.Body) // else the server does not see the client leave
+			}
+			cancel()
+			<-r.Context().Done()
+			gone <- struct{}{}
+		})
+	}))
+	for name, ask := range map[string]func(context.Context) error{
+		"Apply":   func(ctx context.Context) error { return c.Apply(ctx, oxbow.Add{Name: "a"}) },
+		"Get":     func(ctx context.Context) error { _, err := c.Get(ctx, "a"); return err },
+		"Entries": func(ctx context.Context) error { return first(c.Entries(ctx, oxbow.Filter{})) },
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		cancel = stop
+		err := ask(ctx)
+		<-gone
+		if !errors.Is(err, context.Canceled) || errors.Is(err, oxbow.ErrUnknownOutcome) != (name == "Apply") {
+			t.Errorf("%s() = %v, want Canceled, and of a change an unknown outcome", name, err)
+		}
+	}
+}
+
+// first returns the first error of a sequence.
+func first(seq func(func(oxbow.Entry, error) bool)) error {
+	for _, err := range seq {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestCanceledStream cancels the context in the middle of a list.
+func TestCanceledStream(t *testing.T) {
+	m, c := opened(t)
+	var ops []oxbow.Op
+	for i := range 2000 {
+		ops = append(ops, oxbow.Add{Name: fmt.Sprint("e", i), Content: strings.Repeat("long ", 1000)})
+	}
+	if err := m.Apply(t.Context(), ops...); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n, last := 0, error(nil)
+	for _, err := range c.Entries(ctx, oxbow.Filter{}) {
+		if n, last = n+1, err; n == 10 {
+			cancel()
+		}
+	}
+	if n == len(ops) || !errors.Is(last, context.Canceled) {
+		t.Errorf("after a cancel, the list has %d entries and ends with %v", n, last)
+	}
+}
+
+// clipped answers with at most left bytes of a body; Flush does nothing.
+type clipped struct {
+	http.ResponseWriter
+	left int
+	cut  bool // and cuts the connection, else the answer ends as if it were whole
+}
+
+func (c *clipped) Write(b []byte) (int, error) {
+	n := min(c.left, len(b))
+	c.left -= n
+	if _, err := c.ResponseWriter.Write(b[:n]); err != nil {
+		return 0, err
+	}
+	if n < len(b) && c.cut {
+		_ = http.NewResponseController(c.ResponseWriter).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	return len(b), nil
+}
+
+// TestCutStreams cuts each stream after each byte: what comes is never a shorter
+// list without an error.
+func TestCutStreams(t *testing.T) {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	for i := range 3 {
+		if err := m.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i), Content: "x"}, oxbow.Add{Name: fmt.Sprint("f", i), Content: "y"}, oxbow.Update{Name: "e0", Content: "z"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, cut := 0, false
+	s := serve(t, m, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(&clipped{w, left, cut}, r) })
+	})
+	c := dial(t, s)
+	for name, read := range map[string]func() string{
+		"entries":  func() string { return all(t, c.Entries(t.Context(), oxbow.Filter{})) },
+		"log":      func() string { return all(t, c.Log(t.Context())) },
+		"versions": func() string { return all(t, c.Versions(t.Context(), "e0")) },
+		"since":    func() string { return all(t, c.Since(t.Context(), "")) },
+	} {
+		left, cut = 1<<20, false
+		whole := read()
+		if strings.HasPrefix(whole, "error") || strings.Count(whole, "\n") < 3 {
+			t.Fatalf("%s: %s", name, whole)
+		}
+		for _, cut = range []bool{false, true} {
+			step := 1
+			if cut {
+				step = 13 // a connection each
+			}
+			for left = 0; ; left += step {
+				got := read()
+				if got == whole {
+					break
+				}
+				if !strings.HasPrefix(got, "error") {
+					t.Fatalf("%s: after %d bytes, the list is %s", name, left, got)
+				}
+			}
+			if left < 300 {
+				t.Errorf("%s: %d bytes are a whole answer", name, left)
+			}
+		}
+	}
+}
+
+// TestCutDocument: half a document is an error.
+func TestCutDocument(t *testing.T) {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	for left := range 40 {
+		c := dial(t, serve(t, m, func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(&clipped{w, left, left%2 == 0}, r) })
+		}))
+		if e, err := c.Get(t.Context(), "a"); err == nil {
+			t.Errorf("%d bytes are the entry %+v", left, e)
+		}
+	}
+}
+
+// TestToken: a wrong one is refused, and no other host gets it.
+func TestToken(t *testing.T) {
+	m, _ := opened(t)
+	s := serve(t, m, nil)
+	c, err := Open(s.url, "wrong", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Get(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "token") {
+		t.Errorf("Get() with a wrong token = %v", err)
+	}
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
+	defer other.Close()
+	from := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer from.Close()
+	c = dial(t, &served{url: from.URL})
+	if err := c.Apply(t.Context(), oxbow.Add{Name: "a"}); err == nil {
+		t.Error("Apply() that was redirected succeeded")
+	}
+	if _, err := c.Get(t.Context(), "a"); err == nil || errors.As(err, new(*url.Error)) {
+		t.Errorf("Get() that was redirected = %v", err)
+	}
+}
