@@ -61,7 +61,8 @@ var floors = []struct {
 	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "session", "tool", "view", "dialect"}},
 	{"remote", []string{".", "internal/*"}},
 	{"httpapi", []string{".", "vfs", "internal/*", "auth", "remote", "session", "tool", "view"}},
-	{"web", []string{".", "vfs", "internal/*", "auth", "session", "tool", "view"}},
+	{"web/page", []string{".", "internal/*", "tool"}},
+	{"web", []string{".", "vfs", "internal/*", "auth", "session", "tool", "view", "web/page"}},
 	{"hook", []string{"internal/*", "session", "session/transcript"}},
 	{"cmd/*", []string{"*"}},
 }

@@ -34,6 +34,7 @@ type app struct {
 	secrets     *secret.Redactor
 	session     string // random, one a run
 	command     string // its words, without oxbow
+	sample      bool   // the memory is the demo's
 
 	// sealAfter is when a change is sealed while the memory stays open; 0
 	// leaves it to the end.

@@ -27,7 +27,7 @@ type step struct {
 
 // demoCommand shows commands, each of which run runs.
 func (a *app) demoCommand(run runner) *cobra.Command {
-	var keep bool
+	var keep, pages bool
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "See it work, on a sample, in a throw-away home",
@@ -35,9 +35,11 @@ func (a *app) demoCommand(run runner) *cobra.Command {
 shows what the commands do, each as you would type it. Your own memory is not
 touched, and the home is removed at the end.`,
 		Example: `  oxbow demo
-  oxbow demo --keep`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), run, keep) },
+  oxbow demo --keep
+  oxbow demo --ui`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), run, keep, pages) },
 	}
+	c.Flags().BoolVar(&pages, "ui", false, "show the sample in a browser, until Ctrl-C")
 	c.Flags().BoolVar(&keep, "keep", false, "keep the home, to try commands on it")
 	return c
 }
@@ -67,7 +69,7 @@ func story(paths []string) []step {
 // runner runs one command line and returns its exit status.
 type runner func(context.Context, Env) int
 
-func (a *app) demo(ctx context.Context, run runner, keep bool) (err error) {
+func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error) {
 	dir, err := os.MkdirTemp("", "oxbow-demo-")
 	if err != nil {
 		return fmt.Errorf("making a throw-away home: %w", err)
@@ -83,6 +85,9 @@ func (a *app) demo(ctx context.Context, run runner, keep bool) (err error) {
 		return fmt.Errorf("making a throw-away home: %w", err)
 	}
 
+	if pages {
+		return a.demoPages(ctx, run, dir, home)
+	}
 	var done []step
 	if !a.json && !a.quiet {
 		a.printf("A small team's memory, in a throw-away home: every command is one to type.\n")
@@ -116,6 +121,19 @@ func (a *app) demo(ctx context.Context, run runner, keep bool) (err error) {
 		a.printf("The throw-away home was removed; oxbow demo --keep keeps it.\n")
 	}
 	return nil
+}
+
+// demoPages brings the sample in and shows its pages until ctx ends.
+func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error {
+	for _, s := range story(demo.Corpus())[:2] { // what fills the memory
+		var out bytes.Buffer
+		if status := run(ctx, a.stage(dir, &out, s.Args)); status != exitDone {
+			return fmt.Errorf("the demo's command %q ended with status %d: %s", strings.Join(s.Args, " "), status, strings.TrimSpace(out.String()))
+		}
+	}
+	a.note("a small team's memory, in a throw-away home that Ctrl-C removes")
+	a.sample, a.homeFlag = true, home
+	return a.ui(ctx, uiIn{}, "")
 }
 
 // stage returns the surroundings of one command of the story: the sample's

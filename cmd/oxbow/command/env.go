@@ -11,8 +11,8 @@ import (
 )
 
 // Env is all that a run touches of the world outside. Every field must be set
-// but the Term fields, Width, Height, Executable, Environ, Start, Edit, Page
-// and Listening.
+// but the Term fields, Width, Height, Executable, Environ, Start, Edit, Page,
+// Browse and Listening.
 type Env struct {
 	Args   []string // without the program's own name
 	Stdin  io.Reader
@@ -51,6 +51,10 @@ type Env struct {
 	// Page runs a pager, whose command and arguments are argv, on a text, and
 	// waits for its end. It fails when there is no such program.
 	Page func(argv []string, text io.Reader) error
+
+	// Browse opens a URL in the person's browser, and does not wait for it. Nil
+	// opens none.
+	Browse func(url string) error
 
 	// Listening is called, when it is not nil, with the address of the HTTP
 	// server once it takes connections.

@@ -15,6 +15,7 @@ import (
 
 // notRun are examples that are not run, and why.
 var notRun = regexp.MustCompile(`` +
+	`^oxbow (ui|serve|open)|demo --ui|` + // run until they are ended; TestPages
 	`/mnt/stick|` + // no such place
 	`inbox (show|accept|drop) 3fa9|` + // no such proposal; inbox.txt
 	`Out-String|fpath|` + // of other shells

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cli/browser"
 	"golang.org/x/term"
 
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
@@ -82,6 +83,7 @@ func Main() int {
 			return cmd.Run()
 		},
 	}
+	env.Browse = browser.OpenURL
 	env.Executable, _ = os.Executable()
 	if env.StdoutTerm {
 		env.Width, env.Height, _ = term.GetSize(int(os.Stdout.Fd()))

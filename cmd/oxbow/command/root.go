@@ -89,7 +89,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		cmds      []*cobra.Command
 	}{
 		{"use", "Remember and recall:", []*cobra.Command{
-			a.rememberCommand(), a.recallCommand(), a.paged(a.getCommand()), a.paged(a.listCommand()), a.editCommand(), a.forgetCommand()}},
+			a.rememberCommand(), a.recallCommand(), a.paged(a.getCommand()), a.paged(a.listCommand()), a.editCommand(), a.forgetCommand(), a.uiCommand(), a.openCommand()}},
 		{"past", "Look back and undo:", []*cobra.Command{
 			a.paged(a.logCommand()), a.paged(a.lineageCommand()), a.undoCommand(), a.revertCommand(), a.restoreCommand(), a.redactCommand()}},
 		{"code", "Why code is as it is:", []*cobra.Command{
@@ -99,7 +99,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.scanCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"agent", "Give to agents:", []*cobra.Command{
-			a.mcpCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(), a.inboxCommand(), a.approveCommand(), a.paged(a.injectedCommand()), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
+			a.mcpCommand(), a.serveCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(), a.inboxCommand(), a.approveCommand(), a.paged(a.injectedCommand()), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
 			a.setupCommand(), a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),
 			a.benchCommand(), a.demoCommand(run), a.versionCommand(), a.completionCommand()}},

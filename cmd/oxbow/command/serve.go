@@ -1,0 +1,160 @@
+// The commands "oxbow serve" and "oxbow ui": all doors of a memory over HTTP, and its
+// pages in a browser.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// defaultAddr is where oxbow serve listens.
+const defaultAddr = "127.0.0.1:8333"
+
+// serveIn are the flags of oxbow serve.
+type serveIn struct {
+	Addr       string   `json:"http,omitempty" value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 takes a free one"`
+	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
+	TokensFile string   `json:"tokens,omitempty" value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token; see oxbow mcp --help"`
+	ReadOnly   bool     `json:"ro,omitempty" usage:"clients only read"`
+	Projects   []string `json:"project,omitempty" empty:"allowed" usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"`
+	Kinds      []string `json:"kind,omitempty" empty:"allowed" usage:"clients see and write only entries of this KIND"`
+}
+
+func (in serveIn) serving() serving {
+	return serving{Addr: in.Addr, TokenFile: in.TokenFile, TokensFile: in.TokensFile, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	return takes(&cobra.Command{
+		Use:   "serve",
+		Short: "Serve the memory over HTTP: pages, API, agents",
+		Long: `Serve offers the memory on this machine to browsers at /ui/, to agents at /mcp
+(Model Context Protocol), and to programs at /api/v1, which /openapi.json
+describes. Each request of a program carries the token; a browser signs in by
+the link that is printed, or with a token, and may do no more than its token.
+
+For another machine, tunnel it: ssh -L 8333:127.0.0.1:8333 HOST`,
+		Example: `  oxbow serve
+  oxbow serve --http :0 --tokens ~/.oxbow-tokens
+  oxbow serve --ro --project harbor`,
+		Args: args(0, 0, "nothing"),
+	}, func(ctx context.Context, in serveIn, _ []string) error {
+		if in.TokenFile != "" && in.TokensFile != "" {
+			return misusef("give that token a line in the file of --tokens", "--token-file and --tokens are both given")
+		}
+		flags := in.serving()
+		if flags.Addr == "" {
+			flags.Addr = defaultAddr
+		}
+		return a.serveAll(ctx, flags, func(at listening, pages *web.Server) error {
+			link, err := pages.Link("")
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.env.Stderr, "oxbow: serving\n  pages   %s\n  API     %s/api/v1, described by %s/openapi.json\n  agents  %s/mcp\n", at.url+link, at.url, at.url, at.url)
+			a.tellTokens(at)
+			return nil
+		})
+	})
+}
+
+// uiIn are the flags of oxbow ui.
+type uiIn struct {
+	Addr     string   `json:"http,omitempty" value:"ADDR" usage:"serve on this ADDR, such as 127.0.0.1:8334 (default a free port of this machine)"`
+	NoOpen   bool     `json:"no_open,omitempty" usage:"print the link and open no browser"`
+	ReadOnly bool     `json:"ro,omitempty" usage:"the pages only show"`
+	Projects []string `json:"project,omitempty" empty:"allowed" usage:"only entries of this PROJECT; auto is that of the working directory"`
+	Kinds    []string `json:"kind,omitempty" empty:"allowed" usage:"only entries of this KIND"`
+}
+
+func (a *app) uiCommand() *cobra.Command {
+	return takes(&cobra.Command{
+		Use:   "ui",
+		Short: "See and correct the memory in a browser",
+		Long: `Ui serves the memory's pages on this machine and opens them in your browser. The
+link that it prints signs one browser in, once and within ten minutes. Ctrl-C
+ends it.`,
+		Example: `  oxbow ui
+  oxbow ui --no-open --http 127.0.0.1:8334
+  oxbow ui --ro --project harbor`,
+		Args: args(0, 0, "nothing"),
+	}, func(ctx context.Context, in uiIn, _ []string) error {
+		return a.ui(ctx, in, "")
+	})
+}
+
+func (a *app) openCommand() *cobra.Command {
+	return takes(&cobra.Command{
+		Use:   "open NAME",
+		Short: "See one entry in a browser",
+		Long:  `Open is oxbow ui that begins at the page of an entry.`,
+		Example: `  oxbow open deploy
+  oxbow open deploy --no-open`,
+		Args: args(1, 1, "the NAME of an entry"),
+	}, func(ctx context.Context, in uiIn, args []string) error {
+		e, err := run(ctx, a, tool.Get, tool.GetIn{Name: args[0]}) // before anything is opened
+		if err != nil {
+			return err
+		}
+		return a.ui(ctx, in, page.EntryPath(e.Name))
+	})
+}
+
+// ui serves the pages and opens a browser at one of them, a path below [page.Root].
+func (a *app) ui(ctx context.Context, in uiIn, path string) error {
+	flags := serving{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
+	if flags.Addr == "" {
+		flags.Addr = "127.0.0.1:0"
+	}
+	return a.serveAll(ctx, flags, func(at listening, pages *web.Server) error {
+		link, err := pages.Link(path)
+		if err != nil {
+			return err
+		}
+		a.printf("%s\n", at.url+link)
+		if in.NoOpen || a.env.Browse == nil || !a.env.StdoutTerm {
+			return nil
+		}
+		if err := a.env.Browse(at.url + link); err != nil {
+			a.warn("no browser could be opened: %v; open the link above", err)
+		}
+		return nil
+	})
+}
+
+// serveAll serves every door until ctx ends.
+func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening, *web.Server) error) (err error) {
+	s, done, err := a.served(ctx, flags)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	// A person at a page sees what the command line shows: the files, too.
+	views := s.views
+	here := *views.Workspace
+	here.Place, here.Host, here.Loader = a.memoryPlace, a.host(), a.loader
+	views.Workspace = &here
+	pages := web.New(&views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample})
+	err = a.serveHTTP(ctx, flags, s, func(s *served, g auth.Guard) http.Handler {
+		mux := http.NewServeMux()
+		mux.Handle("/mcp", agentsDoor(s, g))
+		mux.Handle("/mcp/", agentsDoor(s, g))
+		mux.Handle(page.Root, pages.Handler(g))
+		mux.Handle("GET /{$}", http.RedirectHandler(page.Root, http.StatusSeeOther))
+		return mux
+	}, func(at listening) error { return hello(at, pages) })
+	if ctx.Err() != nil {
+		return nil // it was to end, and ended
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+// Tests oxbow serve, ui, open and demo --ui: what they print, what they serve, and how
+// they end.
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// pages runs a command that serves pages, follows the link that it prints, and returns
+// the page after it.
+func (w *world) pages(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	env := w.env
+	var out, errs bytes.Buffer
+	addr := make(chan string, 1)
+	env.Args, env.Stdout, env.Stderr = args, &out, &errs
+	env.Listening = func(a string) { addr <- a }
+	ended := make(chan int, 1)
+	go func() { ended <- Run(ctx, env) }()
+	select {
+	case <-addr:
+	case status := <-ended:
+		t.Fatalf("oxbow %q ended with status %d: %s", args, status, errs.String())
+	}
+	link := regexp.MustCompile(`http://[^ \n]*/ui/enter\?\S+`).FindString(out.String() + errs.String())
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar}
+	get := func(url string) (string, http.Header) {
+		res, err := client.Get(url)
+		if err != nil {
+			t.Fatalf("oxbow %q: %v; it printed %q", args, err, out.String())
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("oxbow %q: GET %s = %d, %v\n%s", args, url, res.StatusCode, err, body)
+		}
+		return string(body), res.Header
+	}
+	_, head := get(link)
+	site, _, _ := strings.Cut(link, "/ui/")
+	body, _ := get(site + strings.TrimPrefix(head.Get("Refresh"), "0; url="))
+	client.CloseIdleConnections()
+	cancel()
+	if status := <-ended; status != exitDone {
+		t.Errorf("oxbow %q ended with status %d: %s", args, status, errs.String())
+	}
+	return body
+}
+
+func TestPages(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "remember", "quay wall", "The quay wall is of granite.")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"ui", "--no-open", "--http", "127.0.0.1:0"}, "quay wall"},
+		{[]string{"ui", "--ro", "--project", "harbor"}, "Nothing is remembered yet."},
+		{[]string{"open", "quay wall"}, "The quay wall is of granite."},
+		{[]string{"serve", "--http", ":0"}, "quay wall"},
+		{[]string{"demo", "--ui"}, "Quiet hours"},
+	} {
+		if page := w.pages(t, tt.args...); !strings.Contains(page, tt.want) {
+			t.Errorf("oxbow %q: the page has no %q:\n%s", tt.args, tt.want, page)
+		}
+	}
+	if status, _, errs := w.run(t, "open", "quay wal"); status != exitFailed || !strings.Contains(errs, "quay wall") {
+		t.Errorf("oxbow open of an unknown name = %d, %q, want the nearest name", status, errs)
+	}
+	if status, _, errs := w.run(t, "serve", "--http", "0.0.0.0:1"); status != exitMisused || !strings.Contains(errs, "tunnel") {
+		t.Errorf("oxbow serve to other machines = %d, %q", status, errs)
+	}
+}

@@ -1,0 +1,206 @@
+// What a server serves: the workspace of its calls, and what its clients may see.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/mcpserver"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
+)
+
+// serving are the flags of oxbow mcp.
+type serving struct {
+	Addr       string   `json:"http,omitempty" value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 takes a free one"`
+	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE of the token, made when it is missing (default HOME/token; in a repository, one in your configuration directory)"`
+	TokensFile string   `json:"tokens,omitempty" value:"FILE" usage:"a FILE of tokens with the rights of each, instead of one token"`
+	Tools      []string `json:"tools,omitempty" empty:"allowed" value:"SETS" usage:"the sets of tools that clients are shown, with commas; see above (default core, and profiles where there are some)"`
+	ReadOnly   bool     `json:"ro,omitempty" usage:"clients only read"`
+	ReadWrite  bool     `json:"rw,omitempty" usage:"clients read and write, which is the default"`
+	Projects   []string `json:"project,omitempty" empty:"allowed" usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"`
+	Kinds      []string `json:"kind,omitempty" empty:"allowed" usage:"clients see and write only entries of this KIND"`
+}
+
+// sets returns the sets of oxbow's tools that are listed: by default the core, and
+// profiles where there are some and all clients see all of the memory; in a home
+// of another layout those that its design has.
+func (s serving) sets(d dialect.Dialect, other bool, profiles []string) (tool.Sets, error) {
+	switch {
+	case len(s.Tools) > 0:
+		sets, err := tool.ParseSets(s.Tools)
+		return sets, badArgument(err)
+	case other:
+		return append(tool.Sets{}, d.Sets...), nil
+	case len(profiles) > 0 && len(s.Projects)+len(s.Kinds)+len(s.TokensFile) == 0:
+		return tool.Sets{tool.SetCore, "profiles"}, nil
+	}
+	return tool.Sets{tool.SetCore}, nil
+}
+
+// rights returns what the flags allow.
+func (a *app) rights(s serving) (auth.Permissions, error) {
+	r := auth.Permissions{ReadOnly: s.ReadOnly, Kinds: s.Kinds}
+	for _, p := range s.Projects {
+		name, err := a.projectNamed(p)
+		if err != nil {
+			return r, err
+		}
+		r.Projects = append(r.Projects, name)
+	}
+	return r, badArgument(r.Check())
+}
+
+// served is a memory that a server serves: what its doors have in common, and the
+// server of the protocol.
+type served struct {
+	views view.Options
+	mcp   *mcpserver.Server
+
+	endStreams func() // ends what is sent for as long as a client listens
+}
+
+// served returns what a server of these flags serves, and the function that closes it.
+func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() error, err error) {
+	src, err := a.source()
+	if err != nil {
+		return nil, nil, err
+	}
+	src.Session, src.Claimed = "", oxbow.Claim{Agent: a.env.Getenv("OXBOW_AGENT")} // each door stamps its own calls
+	a.sealAfter = time.Second
+	how := build
+	if flags.ReadOnly {
+		how = a.readingOnly()
+	}
+	if foreign, err := a.isForeign(); err != nil {
+		return nil, nil, err
+	} else if foreign {
+		how = look
+	}
+	var closers []func() error
+	closeFn := func() (err error) {
+		for _, fn := range slices.Backward(closers) {
+			err = errors.Join(err, fn())
+		}
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeFn())
+		}
+	}()
+	open, closeStore := tool.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
+	closers = append(closers, func() error { a.settling.run(); return closeStore() })
+	d, other, err := a.layout()
+	if err != nil {
+		return nil, nil, err
+	}
+	o := mcpserver.Options{
+		Name:    "oxbow",
+		Version: moduleVersion(),
+		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Rand:    a.env.Rand,
+	}
+	if o.Rights, err = a.rights(flags); err != nil {
+		return nil, nil, err
+	}
+	if o.Bound, err = a.bound(); err != nil { // a profile that is not there ends the server at once
+		return nil, nil, err
+	}
+	var profiles []string
+	if o.Profiles, err = a.profiles(); err != nil {
+		a.warn("profiles are not served: %v", err)
+	} else if o.Bound == nil {
+		profiles, _ = o.Profiles.Names() // that they cannot be read, the tools say
+	}
+	if o.Sets, err = flags.sets(d, other, profiles); err != nil {
+		return nil, nil, err
+	}
+	if other {
+		h, err := a.openHome(d, how)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Home, o.Tools, o.Leave = h, toolsOf(h, o.Sets), leftOut(d, h)
+		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
+	}
+	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
+	a.exposure = a.exposureOf
+	workspace.Dir, _ = a.abs(".") // without one, calls are joined to sessions by what clients say
+	if workspace.Vectors, err = a.vectors(); err != nil {
+		return nil, nil, err
+	}
+	if svc, serr := a.subAgents(); serr != nil {
+		a.warn("sub-agents are not served: %v", serr)
+	} else {
+		// What runs is stopped and recorded before the memory is closed.
+		closers = append(closers, svc.Close)
+		workspace.SubAgents, o.Whole = svc, tool.SubAgents()
+	}
+	// In a repository there is code to annotate. Without one, or where it
+	// cannot be opened, the memory is served all the same.
+	if book, berr := a.book(ctx); berr != nil {
+		a.warn("the annotations of code are not served: %v", berr)
+	} else {
+		closers = append(closers, book.Close)
+		if book.IsTree() {
+			workspace.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
+			workspace.Project = sync.OnceValue(a.projectHere)
+			o.Code = tool.Code()
+		}
+	}
+	o.Hint = a.clientHint(o.Sets, workspace, len(profiles) > 0)
+	o.Caution = func() string {
+		if said := a.caution.Load(); said != nil {
+			return (*said)(tool.Note.String)
+		}
+		return ""
+	}
+	return &served{view.Options{Workspace: workspace, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights}, mcpserver.New(workspace, &o), func() {}}, closeFn, nil
+}
+
+// clientHint is what the instructions say of this home: that it is not trusted, as
+// clients show no standard error, and how the tools for what it has are listed.
+func (a *app) clientHint(listed tool.Sets, w *tool.Workspace, profiles bool) (said string) {
+	if foreign, err := a.isForeign(); err == nil && foreign {
+		said = "This memory came with a clone and is not trusted: others wrote what it holds, and nothing is written to it until a person runs oxbow trust.\n"
+	}
+	var has, sets []string
+	if profiles && !listed.Has("load_memory_profile") {
+		has, sets = append(has, "memory profiles"), append(sets, "profiles")
+	}
+	if w.Annotations != nil && !listed.Has("get_annotations") {
+		if b, err := w.Annotations(context.Background()); err == nil && isDir(filepath.Join(b.Root(), filepath.FromSlash(annotate.DefaultDir))) {
+			has, sets = append(has, "annotations of code (in a shell: oxbow why FILE)"), append(sets, "code")
+		}
+	}
+	if len(has) == 0 {
+		return said
+	}
+	return said + "There are " + strings.Join(has, " and ") + " here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
+}
+
+// readingOnly returns how a memory is opened that is only read: without a lock,
+// and where nothing can be written. One that is not there yet is opened as if it
+// were to be made, so that it is seen when another makes it.
+func (a *app) readingOnly() access {
+	if path, err := a.storePath(); err == nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return build
+		}
+	}
+	return look
+}

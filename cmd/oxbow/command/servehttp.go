@@ -1,0 +1,112 @@
+// Servers over HTTP: where they listen, which tokens they take, and how they end.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/auth"
+)
+
+// listening is a server that takes connections.
+type listening struct {
+	url     string // such as http://127.0.0.1:8333
+	where   string // the file of the tokens
+	several bool   // the file is one of --tokens
+	guard   auth.Guard
+}
+
+// serveHTTP serves what doors returns until ctx ends; hello tells of it.
+func (a *app) serveHTTP(ctx context.Context, flags serving, s *served, doors func(*served, auth.Guard) http.Handler, hello func(listening) error) error {
+	addr, err := loopback(flags.Addr)
+	if err != nil {
+		return err
+	}
+	at := listening{several: flags.TokensFile != ""}
+	if at.several {
+		if at.guard.Tokens, at.where, err = a.tokens(flags.TokensFile); err == nil {
+			err = admitted(s.mcp, at.guard.Tokens, at.where)
+		}
+	} else {
+		var secret string
+		secret, at.where, err = a.token(flags.TokenFile)
+		at.guard.Tokens = auth.Tokens{auth.New("", secret, auth.Permissions{})}
+	}
+	if err != nil {
+		return err
+	}
+	handler := doors(s, at.guard)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: oxbow " + a.command + " --http 127.0.0.1:0"}
+	}
+	at.url = "http://" + l.Addr().String()
+	srv := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 30 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(a.env.Stderr, nil), slog.LevelWarn),
+	}
+	srv.RegisterOnShutdown(s.endStreams)
+	if err := hello(at); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if a.env.Listening != nil {
+		a.env.Listening(l.Addr().String())
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serving HTTP: %w", err)
+	case <-ctx.Done():
+	}
+	// What is under way may finish; open streams may not hold us up.
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := srv.Shutdown(stop); err != nil {
+		_ = srv.Close()
+	}
+	<-ended
+	return nil
+}
+
+// tellTokens says where the tokens are that clients send.
+func (a *app) tellTokens(at listening) {
+	fmt.Fprintf(a.env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
+		wordFor(at.several, "the token is", "the tokens are"), at.where, wordFor(at.several, "it", "one"))
+	if at.several {
+		for _, t := range at.guard.Tokens {
+			fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.Rights.String()))
+		}
+	}
+}
+
+// loopback returns the address to listen on, and refuses one that other
+// machines reach. A port alone is one of this machine.
+func loopback(addr string) (string, error) {
+	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
+		addr = ":" + addr
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", misusef("write HOST:PORT, such as 127.0.0.1:8333", "--http %q is not an address", addr)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if ip := net.ParseIP(host); !strings.EqualFold(host, "localhost") && (ip == nil || !ip.IsLoopback()) {
+		return "", misusef("listen on 127.0.0.1:"+port+", and let other machines in by a tunnel: ssh -L "+port+":127.0.0.1:"+port+" HOST",
+			"--http %s would let other machines in", addr)
+	}
+	return net.JoinHostPort(host, port), nil
+}

@@ -1,0 +1,94 @@
+// What script adds to a page that is whole without it: parts that follow the memory,
+// results while a query is typed, and keys.
+
+const policy = window.trustedTypes?.createPolicy('oxbow', { createHTML: (s) => s }) ?? { createHTML: (s) => s };
+
+// fetched returns the document of a page of this server.
+async function fetched(url, signal) {
+  const answer = await fetch(url, { signal, headers: { Accept: 'text/html' } });
+  if (!answer.ok) throw new Error(answer.statusText);
+  return new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
+}
+
+// swap puts the elements of another document in the place of those of the same id,
+// unless a person is in the middle of one.
+function swap(doc, selector) {
+  for (const old of document.querySelectorAll(selector)) {
+    const fresh = old.id && doc.getElementById(old.id);
+    if (!fresh || old.innerHTML === fresh.innerHTML) continue;
+    if (old.contains(document.activeElement) && document.activeElement.matches('input, textarea, select')) continue;
+    if (old.querySelector('[data-dirty]')) continue;
+    const at = old.contains(document.activeElement) ? document.activeElement.closest('[id]')?.id : null;
+    old.replaceWith(document.adoptNode(fresh));
+    if (at) document.getElementById(at)?.focus();
+  }
+}
+
+function say(text) { document.getElementById('said').textContent = text; }
+
+// Live parts are read again when the memory changed.
+const events = document.querySelector('meta[name=oxbow-live]')?.content;
+if (events) {
+  let busy = false, again = false;
+  const refresh = async () => {
+    if (busy) { again = true; return; }
+    busy = true;
+    try { swap(await fetched(location.href), '[data-live]'); } catch { /* the next event tries again */ }
+    busy = false;
+    if (again) { again = false; refresh(); }
+  };
+  const source = new EventSource(events);
+  source.addEventListener('change', refresh);
+  source.addEventListener('reset', refresh);
+  addEventListener('pagehide', () => source.close());
+}
+
+// A form with data-typed is sent while it is typed in, and its results come in place.
+for (const form of document.querySelectorAll('form[data-typed]')) {
+  let timer, last;
+  form.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      last?.abort();
+      last = new AbortController();
+      const url = new URL(form.action);
+      url.search = new URLSearchParams(new FormData(form)).toString();
+      try {
+        swap(await fetched(url, last.signal), form.dataset.typed);
+        history.replaceState(null, '', url);
+        say(document.querySelector('[data-count]')?.dataset.count ?? '');
+      } catch { /* a later query took its place */ }
+    }, 120);
+  });
+}
+
+// What was typed into a form is not lost by leaving the page.
+document.addEventListener('input', (e) => e.target.closest('form[data-guard]')?.setAttribute('data-dirty', ''));
+document.addEventListener('submit', (e) => e.target.removeAttribute('data-dirty'));
+addEventListener('beforeunload', (e) => { if (document.querySelector('form[data-dirty]')) e.preventDefault(); });
+
+// Keys: an element with data-key is focused when it is a field, and pressed when it is
+// not. In a list with data-keys, j and k move, and a key is that of the row's own.
+const typing = (e) => e.target.closest('input, textarea, select, [contenteditable]');
+document.addEventListener('keydown', (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (e.key === 'Escape' && typing(e)) { e.target.blur(); return; }
+  if (typing(e)) return;
+  const list = document.querySelector('[data-keys]');
+  if (list && (e.key === 'j' || e.key === 'k')) {
+    const rows = [...list.children];
+    const now = rows.findIndex((row) => row.classList.contains('current'));
+    const next = Math.min(rows.length - 1, Math.max(0, now + (e.key === 'j' ? 1 : -1)));
+    rows[now]?.classList.remove('current');
+    rows[next]?.classList.add('current');
+    rows[next]?.querySelector('a, button, summary')?.focus();
+    rows[next]?.scrollIntoView({ block: 'nearest' });
+    e.preventDefault();
+    return;
+  }
+  const key = CSS.escape(e.key);
+  const hit = document.querySelector(`.current [data-key="${key}"]`) ?? document.querySelector(`[data-key="${key}"]:not([data-keys] *)`) ;
+  if (!hit) return;
+  e.preventDefault();
+  if (hit.matches('input, textarea')) { hit.focus(); hit.select(); } else { hit.click(); }
+});

@@ -1,0 +1,208 @@
+// Parts of pages: notices, badges, labels, a row of a list, and links to entries.
+
+package page
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// Root is the path that all pages are below.
+const Root = "/ui/"
+
+// mark is the sign of the program: a river that has left a bend behind.
+func mark() g.Node {
+	return g.Raw(`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M2 7c5 0 6 3 10 3s5-3 10-3" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/><path d="M7 15c0 6 10 6 10 0" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/></svg>`)
+}
+
+// Notice is a box that says something with what to do about it: error, warn or note.
+func Notice(kind, text, remedy string) g.Node {
+	return h.Div(h.Class("notice "+kind), g.If(kind == "error", h.Role("alert")),
+		h.P(g.Text(text)), g.If(remedy != "", h.P(h.Class("remedy"), g.Text(remedy))))
+}
+
+// Notes are the notes of an answer, nothing where there are none.
+func Notes(ns []tool.Note) g.Node {
+	return g.Map(ns, func(n tool.Note) g.Node { return Notice("note", Said(n), "") })
+}
+
+// Empty stands in the place of a list that has nothing, and says why.
+func Empty(text string, why []tool.Note, next ...g.Node) g.Node {
+	return h.Div(h.Class("empty"), h.P(g.Text(text)), g.Map(why, func(n tool.Note) g.Node { return h.P(h.Class("dim"), g.Text(Said(n))) }), g.Group(next))
+}
+
+// Section is a part of a page under a heading, with an id to link to.
+func Section(id, title string, body ...g.Node) g.Node {
+	return h.Section(h.ID(id), h.Aria("labelledby", id+"-title"), h.H2(h.ID(id+"-title"), g.Text(title)), g.Group(body))
+}
+
+// EntryPath is the path of an entry's page, below [Root].
+func EntryPath(name string) string { return "entries/" + url.PathEscape(name) }
+
+// EntryLink links to an entry by its name.
+func EntryLink(name string) g.Node {
+	return h.A(h.Href(Root+EntryPath(name)), Isolated(name))
+}
+
+// FindPath is the path of a search, below [Root].
+func FindPath(query string) string { return "find?" + url.Values{"q": {query}}.Encode() }
+
+// Isolated is text that others wrote, kept from turning the line around it: what
+// writes from right to left ends with it.
+func Isolated(s string) g.Node { return g.El("bdi", g.Text(Visible(s))) }
+
+// Visible shows control and format characters that hide or reorder text.
+func Visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < 0x20 || r == 0x7f:
+			return 0x2400 + min(r, 0x21)
+		case r >= 0x80 && r < 0xa0, r == 0x61c, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}
+
+// When shows a moment with its exact time.
+func When(now, t time.Time) g.Node {
+	if t.IsZero() {
+		return nil
+	}
+	return h.Time(h.DateTime(t.UTC().Format(time.RFC3339)), h.Title(t.In(now.Location()).Format("Monday, 2 January 2006, 15:04:05 MST")), g.Text(ago(now, t)))
+}
+
+// Badge is a word about a thing. What it means is said when it is pointed at.
+func Badge(kind, text, means string) g.Node {
+	return h.Span(h.Class("badge "+kind), g.If(means != "", h.Title(means)), g.Text(text))
+}
+
+// TrustBadge warns of an entry that no model is shown by itself.
+func TrustBadge(trust string) g.Node {
+	switch oxbow.Trust(trust) {
+	case oxbow.TrustTainted:
+		return Badge("warn", "held back", "Its agent had read texts of others before it wrote this. No model is shown it by itself until you approve it.")
+	case oxbow.TrustQuarantined:
+		return Badge("error", "quarantined", "It looks like an instruction to a model. No model is shown it until you approve it.")
+	}
+	return nil
+}
+
+// shownLabels are the keys of labels that pages show as chips, in their order. The
+// others are for programs.
+var shownLabels = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
+
+// Chips are the labels of an entry, each a link to what has it too.
+func Chips(labels map[string][]string) g.Node {
+	var out []g.Node
+	for _, k := range shownLabels {
+		for _, v := range labels[k] {
+			out = append(out, h.Li(h.A(h.Class("chip "+k), h.Href(Root+FindPath(k+":"+quoted(v))), h.Span(h.Class("key"), g.Text(k+" ")), Isolated(v))))
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	return h.Ul(h.Class("chips"), h.Aria("label", "Labels"), g.Group(out))
+}
+
+// quoted is a value as a filter takes it.
+func quoted(v string) string {
+	if strings.ContainsAny(v, " \t\",") || v == "" {
+		return strconv.Quote(v)
+	}
+	return v
+}
+
+// Row is an entry in a list: its name, how it begins, and who wrote it when.
+func Row(now time.Time, e tool.Entry, more ...g.Node) g.Node {
+	return h.Li(h.Class("row"),
+		h.Div(h.Class("head"), h.H3(EntryLink(e.Name)), TrustBadge(e.Trust), g.If(e.Kind != "note", Badge("", e.Kind, ""))),
+		g.If(e.Snippet != "", h.P(h.Class("snippet"), Isolated(e.Snippet))),
+		h.Div(h.Class("meta"), Chips(e.Labels), h.Span(g.Text(Writer(e.Source)), g.Text(", "), When(now, Moment(e.Updated)))),
+		g.Group(more))
+}
+
+// Writer names who wrote something, as pages say it.
+func Writer(s tool.Source) string {
+	switch oxbow.Actor(s.By) {
+	case oxbow.Person:
+		return "a person"
+	case oxbow.Agent:
+		if s.Agent != "" {
+			return Visible(s.Agent)
+		}
+		if s.Client != "" {
+			return Visible(s.Client)
+		}
+		return "an agent"
+	case oxbow.Imported:
+		return "an import"
+	case "":
+		return "unknown"
+	}
+	return s.By
+}
+
+// DidWhat says in one sentence what a change did.
+func DidWhat(ch tool.Change) string {
+	if len(ch.Entries) == 0 {
+		return fmt.Sprintf("Change %d.", ch.Seq)
+	}
+	verbs := map[string]string{"add": "Added", "update": "Changed", "label": "Relabelled", "alias": "Changed the aliases of", "remove": "Forgot", "restore": "Brought back"}
+	first := ch.Entries[0]
+	verb := verbs[first.Verb]
+	if len(ch.Reverts) > 0 {
+		verb = "Undid a change of"
+	}
+	if verb == "" {
+		verb = Sentence(first.Verb)
+	}
+	s := verb + " " + strconv.Quote(Visible(first.Name))
+	if n := len(ch.Entries) - 1; n > 0 {
+		s += " and " + Plural(n, "other")
+	}
+	return s + "."
+}
+
+// Hidden are fields of a form that no person fills in, a name and a value each.
+func Hidden(pairs ...string) g.Node {
+	var out g.Group
+	for p := range slices.Chunk(pairs, 2) {
+		out = append(out, h.Input(h.Type("hidden"), h.Name(p[0]), h.Value(p[1])))
+	}
+	return out
+}
+
+// Button is a form of one button that posts to a path below [Root].
+func Button(action, class, text string, fields ...string) g.Node {
+	return h.Form(h.Class("one"), h.Method("post"), h.Action(Root+action), Hidden(fields...), h.Button(h.Class(class), g.Text(text)))
+}
+
+// Pager leads to the pages before and after that of a URL, by an offset in its query.
+func Pager(u *url.URL, offset, next, size int) g.Node {
+	at := func(offset int, rel, text string) g.Node {
+		q := u.Query()
+		q.Del("done")
+		q.Del("said")
+		q.Set("offset", strconv.Itoa(offset))
+		return h.A(h.Rel(rel), h.Href(u.EscapedPath()+"?"+q.Encode()), g.Text(text))
+	}
+	if offset == 0 && next == 0 {
+		return nil
+	}
+	return h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
+		g.If(offset > 0, at(max(0, offset-size), "prev", "Newer")), g.If(next > 0, at(next, "next", "Older")))
+}

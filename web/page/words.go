@@ -1,0 +1,71 @@
+// Wording: how notes of verbs and moments in time read on a page.
+
+package page
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// Words writes what a note refers to for a person at a page.
+func Words(r tool.Reference) string { return tool.Notef("%s", r).String() }
+
+// Said is a note as pages say it.
+func Said(n tool.Note) string { return Sentence(n.In(Words)) }
+
+// Sentence makes a sentence of the words of an error or a note.
+func Sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	first, n := utf8.DecodeRuneInString(s)
+	s = string(unicode.ToUpper(first)) + s[n:]
+	if !strings.ContainsAny(s[len(s)-1:], ".!?…)") {
+		s += "."
+	}
+	return s
+}
+
+// Moment reads a time of an answer, RFC 3339.
+func Moment(s string) time.Time {
+	t, _ := time.Parse(time.RFC3339, s)
+	return t
+}
+
+// ago says how long before now a moment is, in the words of a calendar: dates are of
+// the time zone of now.
+func ago(now, t time.Time) string {
+	t = t.In(now.Location())
+	switch d := now.Sub(t); {
+	case t.IsZero():
+		return ""
+	case d < time.Minute && d > -time.Minute:
+		return "just now"
+	case d > 0 && d < time.Hour:
+		return Plural(int(d/time.Minute), "minute") + " ago"
+	case now.Format(time.DateOnly) == t.Format(time.DateOnly):
+		return "today, " + t.Format("15:04")
+	case now.AddDate(0, 0, -1).Format(time.DateOnly) == t.Format(time.DateOnly):
+		return "yesterday, " + t.Format("15:04")
+	case now.Year() == t.Year():
+		return t.Format("2 January, 15:04")
+	}
+	return t.Format("2 January 2006")
+}
+
+// Plural counts things: 1 entry, 2 entries.
+func Plural(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "y"):
+		return strconv.Itoa(n) + " " + strings.TrimSuffix(what, "y") + "ies"
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}

@@ -1,0 +1,20 @@
+// The table of pages and forms.
+
+package web
+
+// route is a path below [page.Root] and what answers it.
+type route struct {
+	method, path string
+	handle       handler
+}
+
+// routes are all pages and forms, but for those of signing in. A form's path is below
+// that of the page that has it.
+var routes = []route{
+	{"GET", "{$}", today},
+	{"GET", "entries/{name}", entry},
+	{"POST", "entries/{name}/forget", forget},
+	{"GET", "log", changes},
+	{"POST", "undo", undo},
+	{"GET", "{rest...}", nothingHere},
+}

@@ -1,0 +1,135 @@
+// The server of the pages: what it is made of, and which requests it answers.
+
+// Package web shows a memory to a person in a browser: what agents believe, why, and
+// what they were shown, with forms that correct it. Pages are made by the server and
+// complete without script; each is the answer of verbs of package tool.
+package web
+
+import (
+	"cmp"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// Options change how a server is made. Nil and zero fields mean the default.
+type Options struct {
+	Version string           // of the program, as pages show it; "dev" by default
+	Rand    io.Reader        // makes keys of links and sessions; crypto/rand by default
+	Now     func() time.Time // its location is the one that dates are shown in; time.Now by default
+	Logger  *slog.Logger     // gets what an operator may want to know; nil discards
+	Sample  bool             // the memory is one that is thrown away, which pages say
+}
+
+// Server serves the pages of one memory. It is safe for concurrent use.
+type Server struct {
+	views    *view.Options
+	opts     Options
+	sessions sessions
+	assets   page.Assets
+}
+
+// New returns a server over the views of a memory. It opens nothing. The server does
+// not close the memory.
+func New(v *view.Options, o *Options) *Server {
+	s := &Server{views: v, assets: page.NewAssets()}
+	if o != nil {
+		s.opts = *o
+	}
+	s.opts.Version = cmp.Or(s.opts.Version, "dev")
+	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	s.sessions.now, s.sessions.rand = s.opts.Now, s.opts.Rand
+	return s
+}
+
+// Link returns a path that signs a browser in, once and within ten minutes, as the
+// one whom the workspace's source names. It leads to a page: a path below [page.Root],
+// such as one of [page.EntryPath].
+func (s *Server) Link(to string) (string, error) {
+	v, err := s.views.View(auth.Token{}, "")
+	if err != nil {
+		return "", err
+	}
+	key, err := s.sessions.invite(&visitor{view: v, actor: s.views.Workspace.Source.Actor})
+	q := url.Values{"key": {key}}
+	if to != "" {
+		q.Set("to", to)
+	}
+	return page.Root + "enter?" + q.Encode(), err
+}
+
+// security are the headers of every answer. The policy lets a page load what this
+// server serves and nothing else, and run no script that a page holds.
+var security = map[string]string{
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; " +
+		"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types oxbow",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
+	"Referrer-Policy":              "no-referrer", // of a page whose link holds a key, too
+	"X-Content-Type-Options":       "nosniff",
+	"X-Frame-Options":              "DENY",
+}
+
+// Handler returns the pages below [page.Root], for what the guard admits. A browser
+// signs in by a [Server.Link], or with one of the guard's tokens. Forms are taken from
+// pages of this server alone.
+func (s *Server) Handler(g auth.Guard) http.Handler {
+	mux, door := http.NewServeMux(), doorkeeper{&s.sessions, s.views, g, s.assets}
+	mux.Handle("GET "+page.Root+"asset/{file}", s.assets)
+	mux.HandleFunc("GET "+page.Root+"enter", door.enter)
+	mux.HandleFunc("POST "+page.Root+"enter", door.signIn)
+	mux.HandleFunc("POST "+page.Root+"leave", door.leave)
+	for _, rt := range routes {
+		mux.HandleFunc(rt.method+" "+page.Root+rt.path, func(w http.ResponseWriter, r *http.Request) {
+			if v := s.sessions.of(r); v != nil {
+				s.answer(w, r, v, rt.handle)
+				return
+			}
+			door.turnAway(w, r)
+		})
+	}
+	origin := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for k, v := range security {
+			w.Header().Set(k, v)
+		}
+		w.Header().Set("Cache-Control", "no-store") // assets set their own
+		err := g.AdmitSite(r)
+		if err == nil {
+			err = origin.Check(r)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBody)
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// answer runs a handler for who is signed in.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, handle handler) {
+	src := v.view.Workspace.Source
+	src.Door, src.Actor, src.Session = "web", v.actor, v.id
+	work := *v.view.Workspace
+	work.Unbounded, work.Words = true, page.Words
+	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: v.view, work: &work, actor: v.actor, version: s.opts.Version, sample: s.opts.Sample}
+	out, err := handle(c)
+	if err != nil {
+		out = failed(err)
+	}
+	out.send(c, w, s.assets)
+}

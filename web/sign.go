@@ -1,0 +1,106 @@
+// Signing in and out: by a link, or with a token.
+
+package web
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// tokenActor is for whom a browser acts that signed in with a token: programs have
+// tokens too, so that it may do no more than they.
+const tokenActor = oxbow.Agent
+
+// doorkeeper signs browsers in and out.
+type doorkeeper struct {
+	sessions *sessions
+	views    *view.Options
+	guard    auth.Guard
+	assets   page.Assets
+}
+
+func (d doorkeeper) send(w http.ResponseWriter, p page.Door) { p.Send(w, d.assets) }
+
+// turnAway leads a browser that is not signed in to the page for that.
+func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
+		return
+	}
+	d.send(w, signInPage("You are not signed in any more. Sign in, go back, and send the form again.", http.StatusUnauthorized))
+}
+
+// enter signs a browser in by a link. The page that leads on is one of this site, so
+// that the browser sends a strict cookie to it.
+func (d doorkeeper) enter(w http.ResponseWriter, r *http.Request) {
+	key := r.URL.Query().Get("key")
+	if key == "" {
+		d.send(w, signInPage("", http.StatusOK))
+		return
+	}
+	cookie, ok, err := d.sessions.enter(key)
+	switch {
+	case err != nil:
+		http.Error(w, "making a session: "+err.Error(), http.StatusInternalServerError)
+	case !ok && d.sessions.of(r) != nil: // the link was opened twice
+		d.send(w, onward(inside(r.URL.Query().Get("to"))))
+	case !ok:
+		d.send(w, signInPage("This link was used before, or is older than ten minutes. Run oxbow ui for a new one.", http.StatusUnauthorized))
+	default:
+		setCookie(w, r, cookie, sessionAge)
+		d.send(w, onward(inside(r.URL.Query().Get("to"))))
+	}
+}
+
+// signIn signs a browser in with a token.
+func (d doorkeeper) signIn(w http.ResponseWriter, r *http.Request) {
+	token, ok := d.guard.Tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
+	if !ok {
+		d.send(w, signInPage("No token of this server is like that.", http.StatusUnauthorized))
+		return
+	}
+	v, err := d.views.View(token, "")
+	var cookie string
+	if err == nil {
+		cookie, err = d.sessions.keep(&d.sessions.signed, visitor{view: v, actor: tokenActor}, sessionAge)
+	}
+	if err != nil {
+		d.send(w, signInPage(err.Error(), http.StatusForbidden))
+		return
+	}
+	setCookie(w, r, cookie, sessionAge)
+	http.Redirect(w, r, page.Root, http.StatusSeeOther)
+}
+
+// leave ends the session.
+func (d doorkeeper) leave(w http.ResponseWriter, r *http.Request) {
+	d.sessions.drop(r)
+	setCookie(w, r, "", -time.Second)
+	http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
+}
+
+// onward leads into the pages. It is a page and no redirect: a browser that followed a
+// link of another site to here sends the new cookie only from a page of this one.
+func onward(to string) page.Door {
+	return page.Door{Title: "Signed in", To: page.Root + to, Body: []g.Node{h.P(h.A(h.Href(page.Root+to), g.Text("Go on to the memory")))}}
+}
+
+func signInPage(wrong string, status int) page.Door {
+	return page.Door{Title: "Sign in", Status: status, Body: []g.Node{
+		g.If(wrong != "", page.Notice("error", wrong, "")),
+		h.P(g.Text("Run "), h.Code(g.Text("oxbow ui")), g.Text(" in a terminal: it opens this page for you. Where this server has tokens, one of them opens it too.")),
+		h.Form(h.Method("post"), h.Action(page.Root+"enter"), h.Class("stack"),
+			h.Label(h.For("token"), g.Text("Token")),
+			h.Input(h.ID("token"), h.Name("token"), h.Type("password"), h.Required(), h.AutoComplete("current-password")),
+			h.Button(h.Class("main"), g.Text("Sign in"))),
+	}}
+}

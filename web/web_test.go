@@ -1,0 +1,208 @@
+// Tests pages as a browser without script asks for them.
+
+package web
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// clock is the time of all tests.
+var clock = time.Date(2026, 4, 18, 10, 0, 0, 0, time.UTC)
+
+const token = "a-token-of-enough-length"
+
+// browser is a browser without script, signed in by a link.
+type browser struct {
+	t      *testing.T
+	client *http.Client
+	url    string // of the server
+	memory *oxbow.Memory
+	server *Server
+	views  *view.Options
+}
+
+// open serves a new memory, which is checked at the end, and signs in.
+func open(t *testing.T, rights auth.Permissions) *browser {
+	t.Helper()
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return clock }})
+	work := &tool.Workspace{
+		Open:   func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil },
+		Now:    func() time.Time { return clock },
+		Source: oxbow.Source{Actor: oxbow.Person},
+	}
+	b := &browser{t: t, memory: m, views: &view.Options{Workspace: work, Rights: rights}}
+	b.server = New(b.views, &Options{Now: work.Now})
+	srv := httptest.NewServer(b.server.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("t", token, auth.Permissions{})}}))
+	t.Cleanup(srv.Close)
+	b.url = srv.URL
+	b.client = b.fresh()
+	link, err := b.server.Link("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.get(link, http.StatusOK)
+	return b
+}
+
+// fresh is a browser that is not signed in.
+func (b *browser) fresh() *http.Client {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return &http.Client{Jar: jar}
+}
+
+// remember adds an entry that a person wrote.
+func (b *browser) remember(name, content string, labels ...oxbow.Label) {
+	b.t.Helper()
+	ctx := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Person})
+	if err := b.memory.Apply(ctx, oxbow.Add{Name: name, Content: content, Labels: labels}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// get returns a page, following redirects.
+func (b *browser) get(path string, status int) string {
+	b.t.Helper()
+	res, err := b.client.Get(b.url + path)
+	return b.read(res, err, path, status)
+}
+
+// post sends a form and returns the page that it leads to.
+func (b *browser) post(path string, form url.Values, status int) string {
+	b.t.Helper()
+	res, err := b.client.PostForm(b.url+path, form)
+	return b.read(res, err, path, status)
+}
+
+func (b *browser) read(res *http.Response, err error, path string, status int) string {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != status {
+		b.t.Fatalf("%s: %v, status %d, want %d\n%s", path, err, res.StatusCode, status, body)
+	}
+	return string(body)
+}
+
+// submit sends the form of a page whose button has that text, with what its fields
+// hold but for those given, and returns the page that it leads to.
+func (b *browser) submit(shown, button string, fields url.Values, status int) string {
+	b.t.Helper()
+	for _, form := range regexp.MustCompile(`(?s)<form[^>]*method="post"[^>]*>.*?</form>`).FindAllString(shown, -1) {
+		if !regexp.MustCompile(`<button[^>]*>` + regexp.QuoteMeta(button) + `</button>`).MatchString(form) {
+			continue
+		}
+		values := url.Values{}
+		for _, in := range regexp.MustCompile(`<input[^>]*>`).FindAllString(form, -1) {
+			if name := attribute(in, "name"); name != "" {
+				values.Add(name, attribute(in, "value"))
+			}
+		}
+		for k, v := range fields {
+			values[k] = v
+		}
+		return b.post(attribute(form, "action"), values, status)
+	}
+	b.t.Fatalf("no form has a button %q in\n%s", button, shown)
+	return ""
+}
+
+func attribute(tag, name string) string {
+	m := regexp.MustCompile(` ` + name + `="([^"]*)"`).FindStringSubmatch(tag)
+	if m == nil {
+		return ""
+	}
+	return html.UnescapeString(m[1])
+}
+
+func (b *browser) has(shown string, wants ...string) {
+	b.t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(shown, want) {
+			b.t.Errorf("the page has no %q:\n%s", want, shown)
+		}
+	}
+}
+
+// A wrong memory is forgotten from the first page on, and the bar brings it back.
+func TestForgetUndo(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("a/b deploy", "Ship on Fridays.", oxbow.Label{Key: "project", Value: "harbor"})
+	shown := b.get(page.Root, http.StatusOK)
+	b.has(shown, "a/b deploy", "Ship on Fridays.", "project")
+	shown = b.get(page.Root+page.EntryPath("a/b deploy"), http.StatusOK)
+	shown = b.submit(shown, "Forget", nil, http.StatusOK)
+	b.has(shown, "Forgot &#34;a/b deploy&#34;.")
+	if _, err := b.memory.Get(t.Context(), "a/b deploy"); err == nil {
+		t.Error("the entry is still there")
+	}
+	shown = b.submit(shown, "Undo", nil, http.StatusOK)
+	b.has(shown, "Undid a change")
+	if e, err := b.memory.Get(t.Context(), "a/b deploy"); err != nil || e.Content != "Ship on Fridays." {
+		t.Errorf("after undo: %+v, %v", e, err)
+	}
+}
+
+// A link is good for one browser; another host, another site and no session get nothing.
+func TestSignIn(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("secret plan", "The marker text.")
+	link, err := b.server.Link("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := b.fresh(), b.fresh()
+	for i, c := range []*http.Client{first, second} {
+		b.client = c
+		b.get(link, []int{http.StatusOK, http.StatusUnauthorized}[i])
+	}
+	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, "secret plan") || !strings.Contains(shown, "Sign in") {
+		t.Errorf("without a session, the page is\n%s", shown)
+	}
+	b.has(b.post(page.Root+"undo", url.Values{"seq": {"1"}}, http.StatusUnauthorized), "not signed in")
+	b.has(b.post(page.Root+"enter", url.Values{"token": {"wrong"}}, http.StatusUnauthorized), "No token")
+	b.has(b.post(page.Root+"enter", url.Values{"token": {token}}, http.StatusOK), "secret plan")
+
+	b.client = first
+	for _, h := range []map[string]string{{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+page.Root+"undo", strings.NewReader("seq=1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for k, v := range h {
+			if req.Header.Set(k, v); k == "Host" {
+				req.Host = v
+			}
+		}
+		res, err := b.client.Do(req)
+		b.read(res, err, fmt.Sprint(h), http.StatusForbidden)
+	}
+	if _, err := b.memory.Get(t.Context(), "secret plan"); err != nil {
+		t.Errorf("a foreign page undid a change: %v", err)
+	}
+}
