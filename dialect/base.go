@@ -150,5 +150,5 @@ func Describe(descriptions embed.FS, name, title string) tool.Tool {
 	if err != nil {
 		panic(err) // the program was built without it
 	}
-	return tool.Tool{Name: name, Title: title, Description: string(b)}
+	return tool.Tool{Verb: tool.Verb{Name: name, Title: title}, Description: string(b)}
 }

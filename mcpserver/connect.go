@@ -102,7 +102,7 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 		if w.Page = pageBytes; req.ClientInfo() != nil && req.ClientInfo().Name == claudeCode {
 			w.Page = claudeBytes
 		}
-		answer, err := t.Call(ctx, w, req.Params.Arguments)
+		answer, err := t.Answer(ctx, w, req.Params.Arguments)
 		if err != nil {
 			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: d.explain(err)}}}, nil
 		}

@@ -109,7 +109,7 @@ func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 // Who may not see all of the memory gets no tool that does, and who may not
 // write none that writes.
 func TestToolsByRights(t *testing.T) {
-	around := tool.Define(tool.Tool{Name: "set_identity", Description: "Writes a file of the home."},
+	around := tool.Define(tool.Tool{Verb: tool.Verb{Name: "set_identity"}, Description: "Writes a file of the home."},
 		func(context.Context, *tool.Workspace, struct{}) (tool.Reply, error) { return tool.Reply{}, nil })
 	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
 	workspace.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }

@@ -306,7 +306,7 @@ func loadable(t Tool, listed bool) Tool {
 		t.Input = withHandle(t.Input)
 	}
 	call := t.Call
-	t.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
+	t.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (any, error) {
 		handle, rest, err := takeHandle(args)
 		if err != nil {
 			return nil, err

@@ -69,7 +69,7 @@ func (s *study) call(name, args string) (Answer, error) {
 	s.t.Helper()
 	for _, t := range s.tools {
 		if t.Name == name {
-			return t.Call(s.t.Context(), s.workspace, json.RawMessage(args))
+			return t.Answer(s.t.Context(), s.workspace, json.RawMessage(args))
 		}
 	}
 	s.t.Fatalf("there is no verb %s", name)

@@ -67,7 +67,7 @@ func TestRecallMemory(t *testing.T) {
 		{`{"tags_match":"some","tags":["map"]}`, "any"},
 		{`{"project":"vtt","max_results":0}`, "would return nothing"},
 	} {
-		answer, err := verb.Call(t.Context(), b.Workspace, json.RawMessage(tt.args))
+		answer, err := verb.Answer(t.Context(), b.Workspace, json.RawMessage(tt.args))
 		if err != nil {
 			if !strings.Contains(err.Error(), tt.want) || tt.want == "" {
 				t.Errorf("recall_memory(%s) = %v, want %q", tt.args, err, tt.want)
@@ -87,7 +87,7 @@ func TestRecallMemory(t *testing.T) {
 			t.Errorf("recall_memory(%s) is empty and does not say why", tt.args)
 		}
 	}
-	out, err := verb.Call(t.Context(), b.Workspace, json.RawMessage(`{"date":"2026-04","max_results":1}`))
+	out, err := verb.Answer(t.Context(), b.Workspace, json.RawMessage(`{"date":"2026-04","max_results":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,11 +45,11 @@ func TestRepeatedForgetOfABusyStore(t *testing.T) {
 		t.Fatalf("there is no %s", name)
 		return Tool{}
 	}
-	if _, err := verb("remember").Call(t.Context(), d, []byte(`{"name":"n","content":"text"}`)); err != nil {
+	if _, err := verb("remember").Answer(t.Context(), d, []byte(`{"name":"n","content":"text"}`)); err != nil {
 		t.Fatal(err)
 	}
 	forget := func(args string) error {
-		_, err := verb("forget").Call(t.Context(), d, []byte(args))
+		_, err := verb("forget").Answer(t.Context(), d, []byte(args))
 		return err
 	}
 	if err := forget(`{"name":"n","op_id":"A"}`); err != nil {

@@ -1,86 +1,13 @@
-// A verb made of a typed function: its schema, parameters and call.
+// Schemas: the shapes of what a verb takes and gives.
 
 package tool
 
 import (
-	"context"
-	"embed"
-	"encoding/json"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
-
-//go:embed *.md
-var descriptions embed.FS
-
-// traits are the hints that clients get about a verb.
-type traits struct{ readOnly, destructive, idempotent bool }
-
-// define makes a verb of this package, whose description is next to it.
-func define[In any, Out Answer](name, title string, t traits, run func(context.Context, *Workspace, In) (Out, error)) Tool {
-	desc, err := descriptions.ReadFile(name + ".md")
-	if err != nil {
-		panic(err)
-	}
-	return Define(Tool{Name: name, Title: title, Description: string(desc),
-		ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.idempotent}, run)
-}
-
-// Define makes a verb of a function. What t leaves open is filled in from the
-// structs: each field of In is a parameter; see [ParamsOf].
-func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
-	t.Description = strings.TrimSpace(t.Description)
-	t.Input, t.Params = schemaOf(reflect.TypeFor[In](), nil), paramsOf(reflect.TypeFor[In]())
-	name, params := t.Name, t.Params
-	for _, p := range params {
-		s := t.Input.Properties[p.Name]
-		if s.Minimum = nil; p.Unlisted {
-			delete(t.Input.Properties, p.Name)
-			continue
-		}
-		if p.Repeatable {
-			s = s.Items
-		}
-		for _, v := range p.Enum {
-			s.Enum = append(s.Enum, v)
-		}
-	}
-	t.Call = func(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
-		var in In
-		secrets := ""
-		if !t.ReadOnly {
-			args, secrets = w.Secrets.arguments(args)
-		}
-		if err := readArgs(name, params, args, reflect.ValueOf(&in).Elem()); err != nil {
-			return nil, err
-		}
-		out, err := run(ctx, w, in)
-		if err != nil {
-			return nil, err
-		}
-		if secrets != "" {
-			return screened{out, secrets}, nil
-		}
-		return out, nil
-	}
-	return t
-}
-
-// Reply is the answer of a verb that says one text.
-type Reply struct {
-	Message string `json:"message"`
-	// Remembered says that the message is remembered text.
-	Remembered bool `json:"-"`
-}
-
-// Quoted implements [Quoter].
-func (r Reply) Quoted() bool { return r.Remembered }
-
-// Text returns the message.
-func (r Reply) Text() string { return r.Message }
 
 // schemaOf infers the schema of a struct, given those of types whose fields do
 // not say it. Null is never allowed; absent fields are omitted.
@@ -108,4 +35,49 @@ func dropNull(s *jsonschema.Schema) {
 	}
 	dropNull(s.Items)
 	dropNull(s.AdditionalProperties)
+}
+
+// inputSchema returns the schema of arguments: whole, with the sentences that
+// people read, or as models get it, which is short.
+func inputSchema(in reflect.Type, params []Param, whole bool) *jsonschema.Schema {
+	schema := schemaOf(in, nil)
+	for _, p := range params {
+		s := schema.Properties[p.Name]
+		if s.Minimum = nil; p.Unlisted && !whole {
+			delete(schema.Properties, p.Name)
+			continue
+		}
+		if whole {
+			s.Description = p.Usage
+		}
+		if p.Repeatable {
+			s = s.Items
+		}
+		for _, v := range p.Enum {
+			s.Enum = append(s.Enum, v)
+		}
+	}
+	return schema
+}
+
+// outputSchema returns the schema of an answer. Other members may come.
+func outputSchema(out reflect.Type) *jsonschema.Schema {
+	s := schemaOf(out, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}})
+	open(s)
+	return s
+}
+
+// open allows members that a schema does not name.
+func open(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if len(s.Properties) > 0 || s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
+		s.AdditionalProperties = nil
+	}
+	for _, p := range s.Properties {
+		open(p)
+	}
+	open(s.Items)
+	open(s.AdditionalProperties)
 }

@@ -5,7 +5,6 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/secret"
 )
@@ -46,21 +45,4 @@ func (s *Secrets) value(v any, found *[]secret.Finding) any {
 		}
 	}
 	return v
-}
-
-// screened is an answer to a call whose arguments had secrets.
-type screened struct {
-	Answer
-	note string
-}
-
-// Text implements [Answer].
-func (a screened) Text() string {
-	return strings.TrimRight(a.Answer.Text(), "\n") + "\n\nnote: " + a.note
-}
-
-// Quoted implements [Quoter].
-func (a screened) Quoted() bool {
-	q, ok := a.Answer.(Quoter)
-	return ok && q.Quoted()
 }

@@ -9,28 +9,29 @@ package tool
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
-
-	"github.com/google/jsonschema-go/jsonschema"
+	"reflect"
+	"strings"
 )
 
-// Tool is a verb that models may call.
+// Tool is a verb that models may call. Its schema leaves out the parameters that are
+// rare, and its descriptions are short.
 type Tool struct {
-	Name        string // such as "remember"; lower-case letters and underscores only
-	Title       string // for people, such as "Save to memory"
+	Verb
 	Description string // for models: when to call it, and each parameter by name; at most 700 bytes
+}
 
-	ReadOnly    bool // changes nothing
-	Destructive bool // takes something away
-	Idempotent  bool // the same call again changes nothing more
-
-	Input  *jsonschema.Schema // of the arguments; unknown ones are not allowed
-	Params []Param            // of the arguments, in their order
-
-	// Call runs the verb. The arguments are one JSON object, or nothing. An
-	// error is for people and models alike; see [Remedy]. It is safe for
-	// concurrent use.
-	Call func(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error)
+// Answer calls the verb for a model.
+func (t Tool) Answer(ctx context.Context, w *Workspace, args json.RawMessage) (Answer, error) {
+	out, err := t.Call(ctx, w, args)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := out.(Screened); ok {
+		return screened{s.Answer.(Answer), s.Note}, nil
+	}
+	return out.(Answer), nil
 }
 
 // Answer is what a verb gives. As JSON it is an object for programs. Text is what
@@ -41,3 +42,57 @@ type Answer interface{ Text() string }
 // Quoter is an [Answer] whose text may be remembered text and nothing else. A
 // server puts that in a fence.
 type Quoter interface{ Quoted() bool }
+
+//go:embed *.md
+var descriptions embed.FS
+
+// traits are the hints that clients get about a verb.
+type traits struct{ readOnly, destructive, idempotent bool }
+
+// define makes a verb of this package, whose description is next to it.
+func define[In any, Out Answer](name, title string, t traits, run func(context.Context, *Workspace, In) (Out, error)) Tool {
+	desc, err := descriptions.ReadFile(name + ".md")
+	if err != nil {
+		panic(err)
+	}
+	return Define(Tool{Verb: Verb{Name: name, Title: title, ReadOnly: t.readOnly, Destructive: t.destructive, Idempotent: t.idempotent},
+		Description: string(desc)}, run)
+}
+
+// Define makes a verb for models of a function; see [MakeVerb].
+func Define[In any, Out Answer](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
+	t.Description = strings.TrimSpace(t.Description)
+	t.Verb = verbOf(t.Verb, run)
+	t.Input = inputSchema(reflect.TypeFor[In](), t.Params, false)
+	return t
+}
+
+// Reply is the answer of a verb that says one text.
+type Reply struct {
+	Message string `json:"message"`
+	// Remembered says that the message is remembered text.
+	Remembered bool `json:"-"`
+}
+
+// Quoted implements [Quoter].
+func (r Reply) Quoted() bool { return r.Remembered }
+
+// Text returns the message.
+func (r Reply) Text() string { return r.Message }
+
+// screened is an answer to a call whose arguments had secrets.
+type screened struct {
+	Answer
+	note string
+}
+
+// Text implements [Answer].
+func (a screened) Text() string {
+	return strings.TrimRight(a.Answer.Text(), "\n") + "\n\nnote: " + a.note
+}
+
+// Quoted implements [Quoter].
+func (a screened) Quoted() bool {
+	q, ok := a.Answer.(Quoter)
+	return ok && q.Quoted()
+}

@@ -49,7 +49,7 @@ func (b *bench) try(verb, args string) (Answer, error) {
 	if !ok {
 		b.t.Fatalf("Find(%q) found nothing", verb)
 	}
-	a, err := t.Call(b.t.Context(), b.Workspace, json.RawMessage(args))
+	a, err := t.Answer(b.t.Context(), b.Workspace, json.RawMessage(args))
 	if err != nil {
 		return nil, err
 	}

@@ -441,7 +441,7 @@ func TestParallelUpdates(t *testing.T) {
 	for _, a := range []string{`{"name":"n","content":"c","project":"p"}`, `{"name":"n","content":"c","tags":["t"]}`,
 		`{"name":"n","content":"c","confidence":1}`, `{"name":"n","content":"c","related_files":["f"]}`, `{"name":"n","content":"c","aliases":["a"]}`} {
 		wg.Go(func() {
-			if _, err := verb.Call(t.Context(), b.Workspace, []byte(a)); err != nil {
+			if _, err := verb.Answer(t.Context(), b.Workspace, []byte(a)); err != nil {
 				t.Errorf("remember(%s) = %v", a, err)
 			}
 		})
@@ -449,7 +449,7 @@ func TestParallelUpdates(t *testing.T) {
 	// And entries of one derived name stay apart.
 	for i := range 10 {
 		wg.Go(func() {
-			if _, err := verb.Call(t.Context(), b.Workspace, fmt.Appendf(nil, `{"content":"# Same\n%d"}`, i)); err != nil {
+			if _, err := verb.Answer(t.Context(), b.Workspace, fmt.Appendf(nil, `{"content":"# Same\n%d"}`, i)); err != nil {
 				t.Errorf("remember %d = %v", i, err)
 			}
 		})

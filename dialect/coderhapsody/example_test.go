@@ -71,7 +71,7 @@ func Example() {
 			fmt.Print(before.Of(prompt.User))
 			fmt.Println("user:", t.message)
 			if t.tool != "" {
-				answer, err := tools[t.tool].Call(ctx, workspace, json.RawMessage(t.args))
+				answer, err := tools[t.tool].Answer(ctx, workspace, json.RawMessage(t.args))
 				if err != nil {
 					log.Fatal(err)
 				}

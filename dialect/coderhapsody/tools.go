@@ -21,7 +21,7 @@ var aboutSaveMemory string
 // Tools implements [dialect.Home]: save_memory, which writes to the log of the
 // day, and recall_memory, which gives days without their digests.
 func (h *home) Tools() []tool.Tool {
-	save := tool.Define(tool.Tool{Name: "save_memory", Title: "Save a memory", Description: aboutSaveMemory, Idempotent: true}, h.saveMemory)
+	save := tool.Define(tool.Tool{Verb: tool.Verb{Name: "save_memory", Title: "Save a memory", Idempotent: true}, Description: aboutSaveMemory}, h.saveMemory)
 	return []tool.Tool{save, tool.RecallMemory(oxbow.Term{Key: "kind", Values: []string{oxbow.Archive.String()}, Not: true})}
 }
 

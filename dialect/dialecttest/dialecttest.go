@@ -59,7 +59,7 @@ func askIn(ctx context.Context, t testing.TB, w *tool.Workspace, tools []tool.To
 	}
 	for _, tl := range tools {
 		if tl.Name == name {
-			return tl.Call(ctx, w, data)
+			return tl.Answer(ctx, w, data)
 		}
 	}
 	t.Fatalf("there is no tool %q", name)
