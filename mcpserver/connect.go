@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
 )
 
 // The most bytes of an answer that clients show a model whole: Claude Code as a
@@ -49,7 +50,7 @@ func (v *service) open(name string) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &transport{service: v, name: name, run: run, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}, seen: map[string]*tool.Seen{}}
+	d := &transport{service: v, door: view.Door{Name: name, Run: run, Merge: v.opts.Home != nil}, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
 			Instructions: v.instructions,

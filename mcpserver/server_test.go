@@ -327,19 +327,6 @@ func rememberMany(t *testing.T, cs *mcp.ClientSession, prefix string, n int) {
 	wg.Wait()
 }
 
-func TestClaim(t *testing.T) {
-	for in, want := range map[string]string{
-		"claude-code 2.1":          "claude-code 2.1",
-		"evil\n\x1b[31m\u202ename": "evil[31mname",
-		"":                         "",
-		strings.Repeat("é", 100):   strings.Repeat("é", 64),
-	} {
-		if got := claim(in); got != want {
-			t.Errorf("claim(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestURI(t *testing.T) {
 	for _, n := range []string{"a", "a b", "a/b", "%41", "ü", "a+b", "#?&=", "..", "~-._"} {
 		got, ok := nameOf(uriOf(n))

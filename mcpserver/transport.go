@@ -4,21 +4,16 @@ package mcpserver
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
-	"unicode"
 	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
 )
 
 // stateless is the first version of the protocol without sessions.
@@ -31,15 +26,12 @@ const stdioName = "mcp"
 // one view.
 type transport struct {
 	*service
-	name string // "mcp" or "http", as [oxbow.Source] says it
-	run  string // random id of this run, the session of those that have none
+	door view.Door // "mcp" or "http"
 
 	stdio tool.LoadedProfiles // of the process, over standard streams
 
-	mu     sync.Mutex // guards the following
+	mu     sync.Mutex // guards loaded
 	loaded map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles
-	seen   map[string]*tool.Seen // by session
-	recent []string              // the sessions in seen, the newest last
 }
 
 // workspaceOf returns the workspace with the profiles that the session has
@@ -50,7 +42,7 @@ func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *tool.Wor
 	w := *d.Workspace
 	switch {
 	case w.Profiles == nil:
-	case d.name == stdioName:
+	case d.door.Name == stdioName:
 		w.Loaded = &d.stdio
 	case version < stateless:
 		w.Loaded = d.loadedOf(ss)
@@ -77,24 +69,13 @@ func (d *transport) loadedOf(ss *mcp.ServerSession) *tool.LoadedProfiles {
 	return l
 }
 
-// stamp returns the context that says who makes the change: door, actor and
-// session are ours to say, the client's name is its own claim.
+// stamp returns the context that says who makes the change.
 func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mcp.Implementation) context.Context {
-	src := d.Workspace.Source
-	src.Door, src.Actor, src.Session = d.name, oxbow.Agent, d.run
-	if id := ss.ID(); id != "" {
-		// A client that knows an HTTP session's id may speak in it: keep a digest.
-		sum := sha256.Sum256([]byte(id))
-		src.Session = hex.EncodeToString(sum[:8])
-	}
+	name := ""
 	if client != nil {
-		src.Claimed.Client = claim(strings.TrimSpace(client.Name + " " + client.Version))
+		name = client.Name + " " + client.Version
 	}
-	seen := d.seenBy(src.Session + " " + src.Claimed.Client)
-	if ctx = tool.WithLedger(ctx, seen); d.opts.Home != nil {
-		ctx = tool.WithSeen(ctx, seen)
-	}
-	return oxbow.WithSource(ctx, src)
+	return d.door.Stamp(ctx, d.Workspace, ss.ID(), name)
 }
 
 // stampCall is stamp for a call of a tool, whose source names which session of the
@@ -116,42 +97,8 @@ func (d *transport) callerOf(req *mcp.CallToolRequest) session.Caller {
 		name = info.Name
 	}
 	c := session.CallerOf(name, req.Params.Meta)
-	if d.name == stdioName {
+	if d.door.Name == stdioName {
 		c.Dir = d.Workspace.Dir
 	}
 	return c
-}
-
-// maxSessions is the most sessions of which it is known what they were shown.
-const maxSessions = 64
-
-// seenBy returns what a session was shown. Requests of the protocol without
-// sessions, over HTTP, are one session for each token and client name.
-func (d *transport) seenBy(session string) *tool.Seen {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if i := slices.Index(d.recent, session); i >= 0 {
-		d.recent = append(slices.Delete(d.recent, i, i+1), session)
-		return d.seen[session]
-	}
-	if len(d.recent) == maxSessions {
-		delete(d.seen, d.recent[0])
-		d.recent = d.recent[1:]
-	}
-	d.recent, d.seen[session] = append(d.recent, session), &tool.Seen{}
-	return d.seen[session]
-}
-
-// maxClaim is the most bytes kept of what a client says of itself.
-const maxClaim = 128
-
-// claim makes a client's word fit for the log: short, on one line.
-func claim(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, strings.ToValidUTF8(s, ""))
-	return text.Cut(s, maxClaim)
 }

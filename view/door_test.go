@@ -1,0 +1,49 @@
+// Tests what a door says of its callers.
+
+package view
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func TestClaim(t *testing.T) {
+	for in, want := range map[string]string{
+		"claude-code 2.1":          "claude-code 2.1",
+		"evil\n\x1b[31m\u202ename": "evil[31mname",
+		"":                         "",
+		strings.Repeat("é", 100):   strings.Repeat("é", 64),
+	} {
+		if got := claim(in); got != want {
+			t.Errorf("claim(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A session is shown what its calls were shown, and of an id only a digest is kept.
+func TestStamp(t *testing.T) {
+	d := &Door{Name: "http", Run: "run1", Merge: true}
+	w := &tool.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}
+	ctx := d.Stamp(t.Context(), w, "secret id", " client 1\n")
+	src, _ := oxbow.SourceFrom(ctx)
+	if src.Door != "http" || src.Actor != oxbow.Agent || src.Profile != "p" || src.Claimed.Client != "client 1" || len(src.Session) != 16 {
+		t.Errorf("the source is %+v", src)
+	}
+	same, other := d.Stamp(t.Context(), w, "secret id", "client 1"), d.Stamp(t.Context(), w, "", "client 1")
+	if a, b := tool.SeenFrom(ctx, nil), tool.SeenFrom(same, nil); a == nil || a != b {
+		t.Errorf("two calls of a session know %p and %p", a, b)
+	}
+	if src, _ := oxbow.SourceFrom(other); src.Session != "run1" || tool.SeenFrom(other, nil) == tool.SeenFrom(ctx, nil) {
+		t.Errorf("a call without a session is of %+v, and knows what another does", src)
+	}
+	for i := range maxSessions {
+		d.Stamp(t.Context(), w, fmt.Sprint(i), "")
+	}
+	if len(d.seen) != maxSessions || tool.SeenFrom(d.Stamp(t.Context(), w, "secret id", "client 1"), nil) == tool.SeenFrom(ctx, nil) {
+		t.Errorf("%d sessions are known; want the oldest forgotten", len(d.seen))
+	}
+}
