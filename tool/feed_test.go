@@ -1,0 +1,155 @@
+// Tests the feed of changes: of this process, of others, and of a part of a memory.
+
+package tool
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/storetest"
+)
+
+// feeds is a feed over a memory, and a clock that ticks by hand.
+type feeds struct {
+	*Feed
+	t     *testing.T
+	m     *oxbow.Memory
+	ticks chan time.Time
+	polls int // pollers that run
+}
+
+func newFeeds(t *testing.T, path string) *feeds {
+	f := &feeds{t: t, m: storetest.Open(t, path, nil), ticks: make(chan time.Time)}
+	f.Feed = NewFeed(func(context.Context, Access) (*oxbow.Memory, error) { return f.m, nil }, func() (<-chan time.Time, func()) {
+		f.polls++
+		return f.ticks, func() {}
+	})
+	return f
+}
+
+// listen listens to a memory that may be a part of the feed's.
+func (f *feeds) listen(m *oxbow.Memory, after *uint64) *Listener {
+	f.t.Helper()
+	l, err := f.Listen(f.t.Context(), &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }}, after)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(l.Close)
+	return l
+}
+
+// take waits for the listener, and returns the names that changed.
+func (f *feeds) take(l *Listener) (names []string, n News) {
+	f.t.Helper()
+	select {
+	case <-l.C:
+	case <-time.After(10 * time.Second):
+		f.t.Fatal("the listener was not woken")
+	}
+	n, err := l.Take(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, c := range n.Changes {
+		for _, e := range c.Entries {
+			names = append(names, e.Verb+" "+e.Name)
+			if e.Snippet != "" {
+				f.t.Errorf("the news of %s hold text: %q", e.Name, e.Snippet)
+			}
+		}
+	}
+	return names, n
+}
+
+func (f *feeds) add(m *oxbow.Memory, name, project string) {
+	f.t.Helper()
+	if err := m.Apply(f.t.Context(), oxbow.Add{Name: name, Content: "text of " + name, Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: project}}}); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func TestFeed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.oxbow")
+	f := newFeeds(t, path)
+	f.add(f.m, "old", "a")
+	part := scope.Within(f.m, scope.Scope{Any: []oxbow.Filter{{Terms: []oxbow.Term{{Key: oxbow.LabelProject, Values: []string{"a"}}}}}})
+	all, some := f.listen(f.m, nil), f.listen(part, nil)
+
+	// A change of this process comes without a tick, those of a part to it alone.
+	f.add(f.m, "one", "a")
+	f.add(f.m, "two", "b")
+	if got, _ := f.take(all); !slices.Equal(got, []string{"add one", "add two"}) {
+		t.Errorf("all of it hears of %q", got)
+	}
+	if got, n := f.take(some); !slices.Equal(got, []string{"add one"}) || n.Last != 3 {
+		t.Errorf("a part hears of %q up to %d", got, n.Last)
+	}
+
+	// Of another process it comes at the next tick.
+	other, err := oxbow.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.add(other, "three", "a")
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.ticks <- time.Time{}
+	if got, _ := f.take(some); !slices.Equal(got, []string{"add three"}) {
+		t.Errorf("of another process it hears of %q", got)
+	}
+
+	// Who comes back gets what it missed, or that it must read all.
+	first, future := uint64(1), uint64(99)
+	if got, n := f.take(f.listen(f.m, &first)); !slices.Equal(got, []string{"add one", "add two", "add three"}) || n.Reset {
+		t.Errorf("after change 1 there is %q, reset %v", got, n.Reset)
+	}
+	if _, n := f.take(f.listen(f.m, &future)); !n.Reset || n.Last != 4 {
+		t.Errorf("after a change that never was there is %+v, want a reset at 4", n)
+	}
+	for i := range mostNews + 1 {
+		f.add(f.m, "many "+time.Duration(i).String(), "a")
+	}
+	if _, n := f.take(all); !n.Reset || len(n.Changes) != 0 {
+		t.Errorf("a listener that is far behind gets %d changes, reset %v", len(n.Changes), n.Reset)
+	}
+	if f.polls != 1 {
+		t.Errorf("%d pollers ran for all listeners, want 1", f.polls)
+	}
+}
+
+// The poller runs while there are listeners.
+func TestFeedEnds(t *testing.T) {
+	f := newFeeds(t, filepath.Join(t.TempDir(), "m.oxbow"))
+	a, b := f.listen(f.m, nil), f.listen(f.m, nil)
+	a.Close()
+	f.ticks <- time.Time{} // it runs
+	b.Close()
+	if f.end != nil || len(f.listeners) != 0 {
+		t.Errorf("%d listeners are left, and the poller runs: %v", len(f.listeners), f.end != nil)
+	}
+	l := f.listen(f.m, nil)
+	f.ticks <- time.Time{}
+	f.add(f.m, "x", "a")
+	if got, _ := f.take(l); !slices.Equal(got, []string{"add x"}) || f.polls != 2 {
+		t.Errorf("a later listener hears of %q from poller %d", got, f.polls)
+	}
+}
+
+// What is rewritten cannot be told by changes.
+func TestFeedReset(t *testing.T) {
+	f := newFeeds(t, filepath.Join(t.TempDir(), "m.oxbow"))
+	f.add(f.m, "x", "a")
+	l := f.listen(f.m, nil)
+	if _, err := f.m.Redact(t.Context(), "x", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, n := f.take(l); !n.Reset {
+		t.Errorf("after an erasure there is %+v, want a reset", n)
+	}
+}
