@@ -45,13 +45,14 @@ var budgets = []budget{
 	{"profile", 1_998},
 	{"agent/*", 1_800},
 	{"auth", 530},
-	{"view", 220},
+	{"view", 320},
 	{"trust", 400},
 	{"lineage", 473},
 	{"revert", 743},
-	{"tool/*", 14_737},
+	{"tool/*", 15_096},
 	{"dialect/*", 9_590},
-	{"mcpserver", 1_656},
+	{"mcpserver", 1_604},
+	{"httpapi", 1_690},
 	{"web/*", 4_500},
 	{"cmd/oxbow/command/*", 11_202},
 	{"cmd/*", 50},
@@ -69,7 +70,7 @@ var budgets = []budget{
 	{"internal/secret", 1_010},
 	{"internal/personal", 1_050},
 	{"internal/clientline", 550},
-	{"internal/*", 3_029},
+	{"internal/*", 3_098},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

@@ -80,9 +80,9 @@ type Prompt struct {
 // Block is what a prompt gets.
 type Block struct {
 	session.Injection
-	Text     string    // "" for silence
-	Prints   []string  // fingerprints of its sentences
-	Accounts []Account // the units that were looked at, the strongest first
+	Text     string    `json:"text,omitempty"`     // "" for silence
+	Prints   []string  `json:"prints,omitempty"`   // fingerprints of its sentences
+	Accounts []Account `json:"accounts,omitempty"` // the units that were looked at, the strongest first
 }
 
 // Account is the reason for which a unit is shown, or not.

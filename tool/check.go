@@ -96,6 +96,9 @@ func Check(ctx context.Context, w *Workspace, in CheckIn) (CheckOut, error) {
 	if out.OK {
 		err = out.noteAliases(ctx, w)
 	}
+	if out.Problems == nil {
+		out.Problems = []Problem{}
+	}
 	if err == nil {
 		out.Annotations, err = checkAnnotations(ctx, w)
 	}

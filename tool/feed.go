@@ -70,7 +70,8 @@ type News struct {
 const mostNews = 500
 
 // Listen returns a listener for what a view of the memory, that of w, holds. It knows
-// all up to the change after, or up to now when that is nil. Close ends it.
+// all up to the change after, or up to now when that is nil; what it takes first says
+// where that is. Close ends it.
 func (f *Feed) Listen(ctx context.Context, w *Workspace, after *uint64) (*Listener, error) {
 	seen, err := w.Open(ctx, Read)
 	if err != nil {
@@ -93,8 +94,8 @@ func (f *Feed) Listen(ctx context.Context, w *Workspace, after *uint64) (*Listen
 	if l.last = last; after != nil {
 		l.blind = *after > last || last == 0
 		l.last = min(*after, last)
-		l.nudge()
 	}
+	l.nudge()
 	return l, nil
 }
 

@@ -114,6 +114,9 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if err == nil && !in.DryRun {
 		out.Seq, err = m.Revert(ctx, slices.Compact(slices.Sorted(slices.Values(seqs)))...)
 	}
+	if err == nil && out.Seq != 0 && oxbow.OpIDFrom(ctx) != "" {
+		cs, err = undoneBy(ctx, m, out.Seq) // it may be a repeat, which has undone what it did then
+	}
 	var later *oxbow.ConflictError
 	if errors.As(err, &later) {
 		err = &laterChangeError{later}
@@ -142,6 +145,15 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 		out.Notes = append(out.Notes, Notef("to redo: %s", undoHint(out.Seq, "", "")))
 	}
 	return out, nil
+}
+
+// undoneBy returns the changes that an undo took back.
+func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change, error) {
+	undo, err := changes(ctx, m, []uint64{seq})
+	if err != nil {
+		return nil, err
+	}
+	return changes(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
 // last returns the last changes that can be undone, none only for a dry run. For

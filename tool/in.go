@@ -20,6 +20,7 @@ type RememberIn struct {
 	OpID         string   `json:"op_id,omitempty" also:"idempotency_key,request_id" usage:"Id of this call: a repeat with the same id changes nothing." schema:"-"`
 
 	From []string `json:"-"` // turns of sessions that it was said in; a program gives them
+	New  bool     `json:"-"` // an entry of that name is not updated: see [RememberNew]
 }
 
 // RecallIn is what recall takes.

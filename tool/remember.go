@@ -36,7 +36,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	}
 	var now oxbow.Entry
 	if err := e.seen.Write(func() (oxbow.Entry, error) {
-		if err := e.apply(ctx, m); err != nil {
+		if err := e.keep(ctx, m); err != nil {
 			return oxbow.Entry{}, err
 		}
 		now, err = m.Store().Get(ctx, e.name)
@@ -68,6 +68,12 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		out.Notes = append(out.Notes, notes...)
 	}
 	return out, nil
+}
+
+// RememberNew keeps a new entry. A name in use is an error that matches [oxbow.ErrExists].
+func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
+	in.New = true
+	return Remember(ctx, w, in)
 }
 
 // check refuses arguments that contradict each other, before anything is opened
@@ -103,6 +109,7 @@ func (in RememberIn) keepsContent() bool {
 // edit is one call of remember: what it changes, and what it found.
 type edit struct {
 	in         RememberIn
+	kind       oxbow.Kind
 	name, base string // base is the name made from the content, "" where one was given
 	tries      int    // names made from base that belong to other entries
 
@@ -116,6 +123,17 @@ type edit struct {
 
 // errTaken ends the try of a name that belongs to another entry.
 var errTaken = errors.New("the name is taken")
+
+// keep is apply for a call that may be a repeat of one that made the entry, as the store
+// says then.
+func (e *edit) keep(ctx context.Context, m *oxbow.Memory) error {
+	err := e.apply(ctx, m)
+	if errors.Is(err, oxbow.ErrExists) && e.in.OpID != "" && m.Apply(ctx, e.add(nil)) == nil {
+		e.found = false
+		return nil
+	}
+	return err
+}
 
 // apply adds or updates the entry, under the first of the names made from the
 // content that is free or says the same.
@@ -146,6 +164,9 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	if err != nil {
 		return nil, err
 	}
+	if found && e.in.New && e.base == "" {
+		return nil, &oxbow.NameError{Name: e.name, Err: oxbow.ErrExists}
+	}
 	if found {
 		return e.update(ls)
 	}
@@ -155,13 +176,17 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	if e.in.IfVersion != nil {
 		return nil, &oxbow.ConflictError{Name: e.name, Want: *e.in.IfVersion}
 	}
-	kind := oxbow.Note
-	if e.in.Kind != "" {
-		if kind, err = oxbow.ParseKind(e.in.Kind); err != nil {
+	if e.kind = oxbow.Note; e.in.Kind != "" {
+		if e.kind, err = oxbow.ParseKind(e.in.Kind); err != nil {
 			return nil, err
 		}
 	}
-	return oxbow.Add{Name: e.name, Kind: kind, Content: e.in.Content, Aliases: e.in.Aliases, Labels: e.withBlobs(ls), UniqueAliases: true}, nil
+	return e.add(ls), nil
+}
+
+// add returns the change that makes the entry.
+func (e *edit) add(ls []oxbow.Label) oxbow.Op {
+	return oxbow.Add{Name: e.name, Kind: e.kind, Content: e.in.Content, Aliases: e.in.Aliases, Labels: e.withBlobs(ls), UniqueAliases: true}
 }
 
 // update returns the change of the old entry, or nil. It holds for the version

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -18,8 +19,8 @@ import (
 
 // StartIn is what Start takes.
 type StartIn struct {
-	Project string `json:"project,omitempty"` // in which the session begins, "" where it is not known
-	Budget  int    `json:"budget,omitempty"`  // tokens
+	Project string `json:"project,omitempty" usage:"Project in which the session begins."` // "" where it is not known
+	Budget  int    `json:"max_tokens,omitempty" usage:"Most tokens, those of hooks by default."`
 }
 
 // StartOut is what stands before the model; without a text, nothing.
@@ -47,7 +48,7 @@ func Start(ctx context.Context, w *Workspace, in StartIn) (StartOut, error) {
 	if err != nil {
 		return out, err
 	}
-	req := profile.Request{Budget: in.Budget - startTail}
+	req := profile.Request{Budget: cmp.Or(in.Budget, inject.StartTokens) - startTail}
 	if l.Bound == nil {
 		req.Project = in.Project
 	}

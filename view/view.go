@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
@@ -77,6 +79,9 @@ func (o *Options) View(t auth.Token, named string) (*View, error) {
 	if v.Bound != nil {
 		w.Source.Profile = v.Bound.Name
 	}
+	if v.Partial() {
+		v.narrow(&w)
+	}
 	if !v.seesTree() {
 		w.Annotations, w.Project = nil, nil
 	}
@@ -116,6 +121,28 @@ func (v *View) bind(t auth.Token) (below []scope.Scope, err error) {
 
 // Partial reports whether the view leaves out a part of the memory.
 func (v *View) Partial() bool { return v.Bound != nil || v.Rights.Narrow() }
+
+// narrow takes out of a workspace what is of no part of the memory: its file, what is
+// around it, skills, and profiles other than the view's own.
+func (v *View) narrow(w *tool.Workspace) {
+	w.Place, w.Host, w.Dir = nil, nil, ""
+	load := w.Loader
+	if load == nil {
+		return
+	}
+	w.Loader = func() (*handoff.Loader, error) {
+		l, err := load()
+		if err != nil {
+			return nil, err
+		}
+		own := *l
+		own.Skills = &skill.Set{}
+		if v.Bound != nil {
+			own.Bound = v.Bound
+		}
+		return &own, nil
+	}
+}
 
 // opener returns an Open that binds the memory to the scopes once.
 func (v *View) opener() func(context.Context, tool.Access) (*oxbow.Memory, error) {

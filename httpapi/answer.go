@@ -1,0 +1,148 @@
+// Answers: a call of a verb, and what it gave as a response.
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// answer makes the call that a request is, and sends what it gave.
+func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route, path map[string]string) error {
+	args, err := readArguments(w, r, rt, path)
+	if err != nil {
+		return err
+	}
+	res, err := o.replays.once(r, args, func() (*response, error) { return o.call(r, rt, args) })
+	if err != nil {
+		return err
+	}
+	for k, v := range res.header {
+		w.Header()[k] = v
+	}
+	if res.body != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(res.body)))
+	}
+	w.WriteHeader(res.status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(res.body) // the client is gone
+	}
+	return nil
+}
+
+// call makes the call, under the conditions of the request.
+func (o *room) call(r *http.Request, rt *route, args *arguments) (*response, error) {
+	cursor, err := args.takeCursor(rt)
+	if err != nil {
+		return nil, err
+	}
+	ctx, res := r.Context(), &response{status: http.StatusOK, header: http.Header{"Cache-Control": {"no-store"}}}
+	if key := r.Header.Get(keyHeader); rt.once && key != "" {
+		if ctx, err = o.keep(ctx, key, rt, args); err != nil {
+			return nil, err
+		}
+	}
+	out, err := o.conditional(ctx, r, rt, args)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := out.(tool.Screened); ok {
+		res.header.Set("Oxbow-Note", strings.Join(strings.Fields(s.Note), " "))
+		out = s.Answer
+	}
+	if rt.entry {
+		if done := o.describe(ctx, r, rt, out, res); done {
+			return res, nil
+		}
+	}
+	if minimal(r, rt) {
+		res.header.Set("Preference-Applied", "return=minimal")
+		if res.status == http.StatusOK {
+			res.status = http.StatusNoContent
+		}
+		return res, nil
+	}
+	if res.body, err = encode(out); err != nil {
+		return nil, err
+	}
+	if rt.paged {
+		err = cursor.addNext(r, res)
+	}
+	return res, err
+}
+
+// minimal reports whether a client wants no body of what it has changed.
+func minimal(r *http.Request, rt *route) bool {
+	if rt.verb.ReadOnly {
+		return false
+	}
+	for _, p := range r.Header.Values("Prefer") {
+		for s := range strings.SplitSeq(p, ",") {
+			if strings.EqualFold(strings.ReplaceAll(strings.TrimSpace(s), `"`, ""), "return=minimal") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// describe sets what the headers say of the entry that an answer is about. It reports
+// whether the client has that version already, and gets no body.
+func (o *room) describe(ctx context.Context, r *http.Request, rt *route, out any, res *response) bool {
+	name, version, gone := about(out)
+	if gone || name == "" {
+		return false
+	}
+	if e, ok := out.(tool.RememberOut); ok && e.Outcome == "added" {
+		res.status = http.StatusCreated
+		res.header.Set("Location", base+"/entries/"+escape(name))
+	}
+	m, err := o.memory(ctx)
+	if err != nil {
+		return false
+	}
+	e, err := m.Get(ctx, name)
+	if err != nil || e.Version != version {
+		return false // another has changed it since: there is no tag for what is in the answer
+	}
+	tag := tagOf(ctx, e)
+	res.header.Set("ETag", tag)
+	if rt.verb.ReadOnly {
+		res.header.Set("Cache-Control", "private, no-cache")
+	}
+	if rt.verb.ReadOnly && matchesTag(r.Header.Values("If-None-Match"), tag) {
+		res.status = http.StatusNotModified
+		return true
+	}
+	return false
+}
+
+// about returns the entry that an answer is about.
+func about(out any) (name string, version uint64, gone bool) {
+	switch out := out.(type) {
+	case tool.GetOut:
+		return out.Name, out.Version, false
+	case tool.RememberOut:
+		return out.Name, out.Version, false
+	case tool.RestoreOut:
+		return out.Name, out.Version, false
+	case tool.ForgetOut:
+		return out.Name, out.Version, out.Forgotten
+	}
+	return "", 0, true
+}
+
+// escape writes a name as one segment of a path.
+func escape(name string) string {
+	s := url.PathEscape(name)
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return s
+}

@@ -1,0 +1,95 @@
+// Cursors: where the next page of a list begins.
+
+package httpapi
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// cursor makes the texts of the cursors of one list: the offset as an unsigned varint,
+// after four bytes of a hash of what the list is of.
+type cursor struct{ of [4]byte }
+
+// takeCursor takes the cursor out of the arguments of a list, and puts the offset there
+// that it stands for.
+func (a *arguments) takeCursor(rt *route) (*cursor, error) {
+	if !rt.paged {
+		return nil, nil
+	}
+	given, ok := a.values["cursor"]
+	if ok {
+		delete(a.values, "cursor")
+		a.drop("cursor")
+	}
+	c := &cursor{}
+	b, err := json.Marshal([]any{rt.path, a.without("offset")})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(b)
+	copy(c.of[:], sum[:])
+	if !ok {
+		return c, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(plain(given))
+	bad := &oxbow.InvalidError{Field: "cursor", Value: clip(plain(given)), Reason: "is not of this list; take it from an answer to the same request"}
+	if err != nil || len(raw) < 5 || !bytes.Equal(raw[:4], c.of[:]) {
+		return nil, bad
+	}
+	offset, n := binary.Uvarint(raw[4:])
+	if n != len(raw)-4 || offset > 1<<31 {
+		return nil, bad
+	}
+	if _, both := a.values["offset"]; both {
+		return nil, &oxbow.InvalidError{Field: "cursor", Reason: "is given next to offset; give one of them"}
+	}
+	return c, a.set("offset", offset)
+}
+
+// drop takes a name out of the order.
+func (a *arguments) drop(name string) {
+	for i, n := range a.names {
+		if n == name {
+			a.names = append(a.names[:i], a.names[i+1:]...)
+			return
+		}
+	}
+}
+
+// without returns the arguments but for one.
+func (a *arguments) without(name string) map[string]string {
+	m := map[string]string{}
+	for k, v := range a.values {
+		if k != name {
+			m[k] = plain(v)
+		}
+	}
+	return m
+}
+
+// addNext adds the cursor of the next page to an answer, if there is one: as its member
+// next, and as a link.
+func (c *cursor) addNext(r *http.Request, res *response) error {
+	var page struct {
+		Next int `json:"next_offset"`
+	}
+	if err := json.Unmarshal(res.body, &page); err != nil || page.Next <= 0 {
+		return err
+	}
+	next := base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(bytes.Clone(c.of[:]), uint64(page.Next)))
+	body := bytes.TrimSuffix(bytes.TrimSpace(res.body), []byte("}"))
+	res.body = append(bytes.Clone(body), []byte(`,"next":"`+next+"\"}\n")...)
+	q := r.URL.Query()
+	q.Del("offset")
+	q.Set("cursor", next)
+	res.header.Set("Link", "<"+(&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}).String()+`>; rel="next"`)
+	return nil
+}

@@ -1,0 +1,101 @@
+// Events: the changes of the memory as they come.
+
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/sse"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+const (
+	takeWait  = 10 * time.Second // for a client to take an event
+	pingEvery = 15 * time.Second
+)
+
+// event is the data of one change, or of a reset, which has no entries.
+type event struct {
+	Seq     uint64         `json:"seq"` // the change up to which all is told
+	Time    string         `json:"time,omitempty"`
+	Source  *tool.Source   `json:"source,omitempty"`
+	Entries []changedEntry `json:"entries,omitempty"` // by name only
+}
+
+type changedEntry struct {
+	Name string `json:"name"`
+	Verb string `json:"verb"`
+}
+
+// serveEvents streams what changes in the view, with the number of the change as id.
+// What came since Last-Event-ID comes first, or the event reset when that is not known.
+func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *tool.Feed) error {
+	if r.Method != http.MethodGet {
+		return wrongMethod(w, r, []string{http.MethodGet, http.MethodOptions})
+	}
+	var after *uint64
+	if id := r.Header.Get("Last-Event-ID"); id != "" {
+		n, err := strconv.ParseUint(id, 10, 64)
+		if err != nil {
+			return &oxbow.InvalidError{Field: "Last-Event-ID", Value: clip(id), Reason: "is not the number of a change"}
+		}
+		after = &n
+	}
+	l, err := feed.Listen(r.Context(), o.Workspace, after)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	out, err := sse.Start(w, takeWait)
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for first := true; err == nil; { // an error is of a client that is gone
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-ping.C:
+			err = out.Ping()
+		case <-l.C:
+			var n tool.News
+			if n, err = l.Take(r.Context()); err == nil {
+				err = sendNews(out, n, first)
+				first = false
+			}
+		}
+	}
+	return nil
+}
+
+// sendNews sends one event for each change, or a reset. A stream begins with one of
+// these or, where nothing has changed, with ready: its id is what the client comes back
+// with.
+func sendNews(out *sse.Stream, n tool.News, first bool) error {
+	switch {
+	case n.Reset:
+		return send(out, "reset", event{Seq: n.Last})
+	case first && len(n.Changes) == 0:
+		return send(out, "ready", event{Seq: n.Last})
+	}
+	for _, c := range n.Changes {
+		e := event{Seq: c.Seq, Time: c.Time, Source: &c.Source}
+		for _, t := range c.Entries {
+			e.Entries = append(e.Entries, changedEntry{t.Name, t.Verb})
+		}
+		if err := send(out, "change", e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func send(out *sse.Stream, name string, e event) error {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return out.Event(strconv.FormatUint(e.Seq, 10), name, b)
+}

@@ -1,0 +1,333 @@
+// Tests what requests have in common: who may come in, conditions, repeats, pages,
+// problems.
+
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/remote"
+)
+
+// Without a token there is the description, and nothing else.
+func TestGuard(t *testing.T) {
+	h := newHome(t)
+	h.want(h.send("", "GET", "/openapi.json", ""), 200, `"openapi": "3.1`)
+	h.want(h.send("", "GET", base+"/openapi.json", ""), 200)
+	h.want(h.send("", "POST", "/openapi.json", ""), 405)
+	got := h.want(h.send("", "GET", "/entries", ""), 401, `"code":"unauthorized"`)
+	if got.header.Get("WWW-Authenticate") == "" || got.header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("the headers are %v", got.header)
+	}
+	h.want(h.send("wrong", "GET", "/entries", ""), 401)
+	h.want(h.send("all", "GET", "/entries", "", "Origin", "https://example.org"), 403, `"code":"forbidden"`)
+	h.want(h.send("all", "POST", "/entries", object(map[string]any{"content": strings.Repeat("x", 5<<20)})), 413, `"code":"too_large"`)
+}
+
+// Who may only read writes nothing, and who sees a part asks for no more.
+func TestRights(t *testing.T) {
+	h := newHome(t)
+	h.want(h.send("reads", "GET", "/recall?q=crane", ""), 200, markA, markB)
+	for _, r := range routes() {
+		if r.verb.ReadOnly {
+			continue
+		}
+		target := strings.NewReplacer("{name}", "x", "{session}", "x").Replace(r.path)
+		h.want(h.send("reads", r.method, target, ""), 403, `"code":"read_only"`)
+	}
+	s, err := remote.Open(h.server.URL, "reads", nil)
+	h.must(err)
+	defer s.Close()
+	if err := s.Apply(t.Context(), oxbow.Remove{Name: "style " + markA}); !errors.Is(err, oxbow.ErrReadOnly) {
+		t.Errorf("Apply = %v, want that only reading is allowed", err)
+	}
+	for _, r := range routes() {
+		if r.whole {
+			target := strings.NewReplacer("{name}", "x", "{names}", "x", "{profile}", "x", "{id}", "x").Replace(r.path)
+			h.want(h.send("a", r.method, target, ""), 403, `"code":"partial"`)
+		}
+	}
+	if got := h.want(h.send("a", "GET", "/recall?q=crane", ""), 200, markA); strings.Contains(got.body, markB) {
+		t.Errorf("the token of a sees %s", got.body)
+	}
+	h.want(h.send("a", "GET", "/entries/dir%2F"+markB, ""), 404)
+	h.want(h.send("all", "GET", "/entries", "", profileHeader, "alpha"), 200, markA, `"total":2`)
+	h.want(h.send("all", "GET", "/entries", "", profileHeader, "none"), 400)
+	// A bound view is profiled by its own, and its context holds nothing else.
+	if got := h.want(h.send("b", "GET", "/context?project=b", ""), 200, markB); strings.Contains(got.body, markA) {
+		t.Errorf("the context of b holds %s", got.body)
+	}
+}
+
+// Who wrote is the door's to say.
+func TestStamp(t *testing.T) {
+	h := newHome(t)
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"one"}`, "User-Agent", "prog/1", sessionHeader, "secret"), 201)
+	e, err := h.notes.Get(t.Context(), "x")
+	if err != nil || e.Source.Door != "http" || e.Source.Actor != oxbow.Agent || e.Source.Claimed.Client != "prog/1" || len(e.Source.Session) != 16 {
+		t.Errorf("the source is %+v, %v", e.Source, err)
+	}
+}
+
+// Names are one segment of the path, whatever is in them.
+func TestNames(t *testing.T) {
+	h := newHome(t)
+	for _, name := range []string{"a/b", "a//b/", "50%", "ü ñ", "a?b#c", "%2F", "x.y", "search"} {
+		got := h.want(h.send("all", "PUT", "/entries/"+escape(name), `{"content":"of it"}`), 201)
+		if got.get(t, "name") != name || got.header.Get("Location") != base+"/entries/"+escape(name) {
+			t.Errorf("%q was kept as %v, at %s", name, got.get(t, "name"), got.header.Get("Location"))
+		}
+		if got := h.want(h.send("all", "GET", got.header.Get("Location"), ""), 200); got.get(t, "name") != name {
+			t.Errorf("at the location of %q is %s", name, got.body)
+		}
+	}
+}
+
+// What is wrong with a request is said as the command line says it.
+func TestProblems(t *testing.T) {
+	h := newHome(t)
+	for _, tt := range []struct {
+		method, target, body string
+		status               int
+		holds                string
+	}{
+		{"GET", "/nothing", "", 404, `"code":"no_route"`},
+		{"GET", "/entries/ghost", "", 404, `"remedy":"no name is near to it; GET /api/v1/recall searches`},
+		{"POST", "/recall/", "", 404, ""},
+		{"PUT", "/entries", "", 405, `takes GET, POST, HEAD, OPTIONS, not PUT`},
+		{"GET", "/recall?quary=x", "", 400, `did you mean query?`},
+		{"GET", "/recall?query=x&query=y", "", 400, `is given twice`},
+		{"GET", "/recall?query=x&q=x", "", 400, `means the same as`},
+		{"GET", "/recall?limit=many&query=x", "", 400, `wants a whole number`},
+		{"GET", "/recall?query=%ff", "", 400, `UTF-8`},
+		{"POST", "/recall?query=x", `{"query":"y"}`, 400, `is given twice`},
+		{"POST", "/recall?limit=2", `{"query":"crane","limit":2}`, 200, ``},
+		{"POST", "/recall", `{"query":"x","query":"y"}`, 400, `is given twice`},
+		{"POST", "/recall", `[1]`, 400, `are not one JSON object`},
+		{"POST", "/recall?limit=1", `{"query":`, 400, `are not one JSON object`},
+		{"POST", "/recall?limit=1", `{"query":"x"} x`, 400, `something follows`},
+		{"POST", "/entries", `{"name":"style ` + markA + `","content":"x"}`, 409, `"code":"exists"`},
+		{"PATCH", "/entries/ghost", `{"content":"x"}`, 404, `"code":"not_found"`},
+		{"PUT", "/entries/x", `{"name":"y","content":"x"}`, 400, `is given twice`},
+	} {
+		h.want(h.send("all", tt.method, tt.target, tt.body), tt.status, tt.holds)
+	}
+	h.want(h.send("all", "POST", "/entries", "content=x", "Content-Type", "application/x-www-form-urlencoded"), 415, `"code":"media_type"`)
+	got := h.send("all", "OPTIONS", "/entries/x", "")
+	if got.status != 204 || got.header.Get("Allow") != "GET, PUT, PATCH, DELETE, HEAD, OPTIONS" || got.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("OPTIONS gives %d %v", got.status, got.header)
+	}
+	got = h.send("all", "HEAD", "/entries/dir%2F"+markA, "")
+	if got.status != 200 || got.body != "" || got.header.Get("ETag") == "" || got.header.Get("Content-Length") == "" {
+		t.Errorf("HEAD gives %d %v %q", got.status, got.header, got.body)
+	}
+	if got = h.send("all", "HEAD", "/entries/ghost", ""); got.status != 404 || got.body != "" {
+		t.Errorf("HEAD gives %d %q", got.status, got.body)
+	}
+}
+
+// An entry has a tag of its content, and a change holds for one.
+func TestConditions(t *testing.T) {
+	h := newHome(t)
+	one := h.want(h.send("all", "PUT", "/entries/x", `{"content":"one"}`), 201).header.Get("ETag")
+	got := h.send("all", "GET", "/entries/x", "")
+	if one != `"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"` || got.header.Get("ETag") != one {
+		t.Errorf("the tags of a write and a read are %s and %s, want the SHA-256 of one", one, got.header.Get("ETag"))
+	}
+	if got := h.want(h.send("all", "GET", "/entries/x", "", "If-None-Match", `"y", `+one), 304); got.body != "" || got.header.Get("ETag") != one {
+		t.Errorf("304 comes with %v %q", got.header, got.body)
+	}
+	two := h.want(h.send("all", "PUT", "/entries/x", `{"content":"two"}`, "If-Match", one), 200).header.Get("ETag")
+	got = h.want(h.send("all", "PUT", "/entries/x", `{"content":"three"}`, "If-Match", one), 412, `"code":"precondition"`)
+	if got.header.Get("ETag") != two {
+		t.Errorf("412 comes with the tag %s, want %s", got.header.Get("ETag"), two)
+	}
+	// A label changes the version, and not the content.
+	h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["t"]}`), 200)
+	h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["u"]}`, "If-Match", two), 200)
+	h.want(h.send("all", "DELETE", "/entries/x", "", "If-Match", one), 412)
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"new"}`, "If-None-Match", "*"), 412)
+	h.want(h.send("all", "DELETE", "/entries/x", "", "If-Match", two), 200)
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"new"}`, "If-Match", "*"), 412)
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"new"}`, "If-None-Match", "*"), 201)
+	h.want(h.send("all", "POST", "/undo", "", "If-Match", "*"), 200) // it is about no entry
+	h.want(h.send("all", "POST", "/entries", `{"content":"x"}`, "If-Match", "*"), 400)
+	// An alias is the entry that has it.
+	tag := h.send("all", "GET", "/entries/"+markA+"alias", "").header.Get("ETag")
+	if got := h.want(h.send("all", "PUT", "/entries/"+markA+"alias", `{"content":"of the alias"}`, "If-Match", tag), 200); got.get(t, "name") != "style "+markA {
+		t.Errorf("the entry of the alias is %s", got.body)
+	}
+}
+
+// Editors who each put the version that they have seen lose nothing: each line that was
+// acknowledged stands in the end.
+func TestTwoEditors(t *testing.T) {
+	h := newHome(t)
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"begin"}`), 201)
+	const editors, lines = 4, 8
+	var wg sync.WaitGroup
+	for i := range editors {
+		wg.Go(func() {
+			for n := 0; n < lines; {
+				got, err := h.try("all", "GET", "/entries/x", "")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				text := got.get(t, "content").(string) + fmt.Sprintf("\n%d.%d", i, n)
+				put, err := h.try("all", "PUT", "/entries/x", object(map[string]any{"content": text}), "If-Match", got.header.Get("ETag"))
+				switch {
+				case err != nil || put.status != 200 && put.status != 412:
+					t.Errorf("PUT gives %d, %v: %s", put.status, err, put.body)
+					return
+				case put.status == 200:
+					n++
+				}
+			}
+		})
+	}
+	wg.Wait()
+	text := h.send("all", "GET", "/entries/x", "").get(t, "content").(string)
+	if got := strings.Count(text, "\n"); got != editors*lines {
+		t.Errorf("%d lines stand there, want %d: %s", got, editors*lines, text)
+	}
+}
+
+// A repeat with a key gives the answer that there was, and changes nothing.
+func TestRepeats(t *testing.T) {
+	h := newHome(t)
+	first := h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201)
+	h.want(h.send("all", "DELETE", "/entries/x", "", keyHeader, "k2"), 200, `"forgotten":true`)
+	again := h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201)
+	if again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" || again.header.Get("ETag") != first.header.Get("ETag") {
+		t.Errorf("the repeat gives %v %s, the first gave %s", again.header, again.body, first.body)
+	}
+	h.want(h.send("all", "GET", "/entries/x", ""), 404)
+	h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"two"}`, keyHeader, "k1"), 422, `"code":"key_reused"`)
+	undo := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200, `"verb":"remove"`)
+	if again := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200); again.body != undo.body {
+		t.Errorf("the repeat gives %s, the first gave %s", again.body, undo.body)
+	}
+	h.want(h.send("all", "GET", "/entries/x", ""), 200)
+	// What failed may be tried again, and keys are of one token each.
+	h.want(h.send("all", "PATCH", "/entries/y", `{"content":"one"}`, keyHeader, "k4"), 404)
+	h.want(h.send("all", "PUT", "/entries/y", `{"content":"one"}`), 201)
+	h.want(h.send("all", "PATCH", "/entries/y", `{"content":"one"}`, keyHeader, "k4"), 200)
+	h.want(h.send("a", "PUT", "/entries/of%20a", `{"content":"one"}`, keyHeader, "k4"), 201)
+	h.want(h.send("all", "POST", "/entries", `{"content":"one"}`, keyHeader, strings.Repeat("k", 256)), 400)
+
+	// At once, one is made.
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			got, err := h.try("all", "POST", "/entries", `{"content":"At once."}`, keyHeader, "k5")
+			if err != nil || got.status != 201 {
+				t.Errorf("POST gives %d, %v: %s", got.status, err, got.body)
+			}
+		})
+	}
+	wg.Wait()
+	if got := h.send("all", "GET", "/entries?filter=name:%22At+once.%22", ""); got.get(t, "total") != 1.0 {
+		t.Errorf("at once were made %s", got.body)
+	}
+}
+
+// The store keeps the key: after a restart a repeat changes nothing either.
+func TestRepeatsAfterRestart(t *testing.T) {
+	h := newHome(t)
+	restart := func() { h.again() }
+	h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201)
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"two"}`, keyHeader, "k2"), 200)
+	restart()
+	h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201, `"outcome":"added"`)
+	h.want(h.send("all", "GET", "/entries/x", ""), 200, "two")
+	undo := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200)
+	restart()
+	again := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200)
+	if again.body != undo.body {
+		t.Errorf("the repeat gives %s, the first gave %s", again.body, undo.body)
+	}
+	h.want(h.send("all", "GET", "/entries/x", ""), 200, "one")
+	h.want(h.send("all", "DELETE", "/entries/x", "", keyHeader, "k4"), 200)
+	restart()
+	h.want(h.send("all", "DELETE", "/entries/x", "", keyHeader, "k4"), 200, `"forgotten":true`)
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"two"}`, keyHeader, "k2"), 404, "was forgotten since")
+}
+
+// A list is read page by page.
+func TestPages(t *testing.T) {
+	h := newHome(t)
+	for i := range 7 {
+		h.want(h.send("all", "POST", "/entries", object(map[string]any{"name": fmt.Sprint("p", i), "content": "x", "project": "pages"})), 201)
+	}
+	var names []string
+	next, pages := "/entries?project=pages&limit=3", 0
+	for ; next != ""; pages++ {
+		got := h.want(h.send("all", "GET", next, ""), 200)
+		for i := range got.get(t, "entries").([]any) {
+			names = append(names, got.get(t, "entries", i, "name").(string))
+		}
+		link := got.header.Get("Link")
+		cursor, _ := got.get(t, "next").(string)
+		if next, _, _ = strings.Cut(strings.TrimPrefix(link, "<"), ">"); !strings.Contains(next, cursor) || link != "" && !strings.HasSuffix(link, `>; rel="next"`) {
+			t.Errorf("the link is %q, the cursor %q", link, cursor)
+		}
+	}
+	if strings.Join(names, " ") != "p6 p5 p4 p3 p2 p1 p0" || pages != 3 {
+		t.Errorf("in %d pages there is %v", pages, names)
+	}
+	cursor := h.send("all", "GET", "/entries?project=pages&limit=3", "").get(t, "next").(string)
+	h.want(h.send("all", "GET", "/entries?project=a&limit=3&cursor="+cursor, ""), 400, "is not of this list")
+	h.want(h.send("all", "GET", "/entries?project=pages&limit=3&offset=1&cursor="+cursor, ""), 400, "next to offset")
+	h.want(h.send("all", "GET", "/log?cursor=x", ""), 400)
+}
+
+// A client that wants no body gets none.
+func TestMinimal(t *testing.T) {
+	h := newHome(t)
+	for _, tt := range []struct {
+		method string
+		status int
+	}{{"PUT", 201}, {"PATCH", 204}, {"DELETE", 204}} {
+		got := h.want(h.send("all", tt.method, "/entries/x", `{"content":"one"}`, "Prefer", `respond-async, return="minimal"`), tt.status)
+		if got.body != "" || got.header.Get("Preference-Applied") != "return=minimal" || tt.method != http.MethodDelete && got.header.Get("ETag") == "" {
+			t.Errorf("%s gives %v %q", tt.method, got.header, got.body)
+		}
+	}
+	if got := h.send("all", "GET", "/entries", "", "Prefer", "return=minimal"); got.body == "" {
+		t.Error("a list has no body")
+	}
+}
+
+// The memory is a store for other machines, in the same bounds.
+func TestStore(t *testing.T) {
+	h := newHome(t)
+	s, err := remote.Open(h.server.URL, "a", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Apply(t.Context(), oxbow.Add{Name: "far", Content: "from afar"}); err != nil {
+		t.Fatal(err)
+	}
+	e, err := h.notes.Get(t.Context(), "far")
+	if err != nil || e.Source.Door != "http" || e.Source.Actor != oxbow.Agent || len(e.Values(oxbow.LabelProject)) != 1 {
+		t.Errorf("it is kept as %+v, %v", e, err)
+	}
+	n := 0
+	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil || strings.Contains(e.Content, markB) {
+			t.Errorf("it gives %+v, %v", e, err)
+		}
+		n++
+	}
+	if n != 3 {
+		t.Errorf("it gives %d entries, want 3", n)
+	}
+}

@@ -1,0 +1,29 @@
+// The description of all routes by OpenAPI 3.1.
+
+package httpapi
+
+import (
+	_ "embed"
+	"net/http"
+
+	"github.com/oxbow-memory/oxbow/auth"
+)
+
+//go:embed openapi.json
+var description []byte
+
+// serveDescription answers with the description, which needs no token.
+func serveDescription(w http.ResponseWriter, r *http.Request, g auth.Guard) error {
+	if err := g.AdmitSite(r); err != nil {
+		return err
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return wrongMethod(w, r, []string{http.MethodGet, http.MethodHead, http.MethodOptions})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(description) // the client is gone
+	}
+	return nil
+}

@@ -1,0 +1,386 @@
+// Makes the description of the routes from the table, and holds the committed one to it.
+
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+var update = flag.Bool("update", false, "write openapi.json anew")
+
+type obj = map[string]any
+
+func TestDescription(t *testing.T) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(describeAll(t)); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("openapi.json", b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(b.Bytes(), description) {
+		t.Error("openapi.json is not what the table says; write it with: go test ./httpapi -run TestDescription$ -update")
+	}
+}
+
+// describeAll returns the description of all routes.
+func describeAll(t *testing.T) obj {
+	paths := obj{}
+	for _, r := range routes() {
+		path := base + r.path
+		if paths[path] == nil {
+			paths[path] = obj{}
+		}
+		paths[path].(obj)[strings.ToLower(r.method)] = describe(t, &r)
+	}
+	paths[base+"/events"] = obj{"get": obj{"operationId": "events", "tags": []string{"events"}, "summary": "The changes of the memory as they come",
+		"description": "The id of an event is the number of a change. A stream begins with ready, reset, or the changes after Last-Event-ID; reset says that all is to be read again.",
+		"parameters":  []any{header("Last-Event-ID", "The id of the last event that was read.")},
+		"responses": obj{"200": obj{"description": "Events named ready, change and reset, with this as data.", "content": obj{"text/event-stream": obj{"schema": generic(t, schemaFor[event](t))}}},
+			"default": obj{"$ref": "#/components/responses/Problem"}}}}
+	s := shared{names: map[string]string{}, schemas: obj{"Problem": generic(t, schemaFor[remote.Problem](t))}}
+	s.count(paths)
+	paths = s.replace(paths, "").(obj)
+	return obj{
+		"openapi": "3.1.0",
+		"info": obj{"title": "oxbow", "version": "1", "summary": "Memory for AI agents.", "license": obj{"name": "Apache 2.0", "identifier": "Apache-2.0"},
+			"description": "Every route is a verb of oxbow: its arguments are those of the path, the query and, with POST, PUT and PATCH, the members of a JSON object. An answer is what the command line prints with --json. Below /api/v1/store/ a program in Go finds the memory as a store; see the package remote."},
+		"servers":  []any{obj{"url": "/"}},
+		"security": []any{obj{"token": []any{}}},
+		"paths":    paths,
+		"components": obj{
+			"securitySchemes": obj{"token": obj{"type": "http", "scheme": "bearer"}},
+			"schemas":         s.schemas,
+			"responses": obj{"Problem": obj{"description": "Why not, and what to do about it.",
+				"content": obj{"application/problem+json": obj{"schema": obj{"$ref": "#/components/schemas/Problem"}}}}},
+		},
+	}
+}
+
+// describe returns the description of one route.
+func describe(t *testing.T, r *route) obj {
+	tag, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
+	answer := generic(t, r.verb.Output())
+	if r.paged {
+		answer["properties"].(obj)["next"] = obj{"type": "string", "description": "The cursor of the next page, where there is one."}
+	}
+	ok := obj{"description": r.verb.Title + ".", "content": obj{"application/json": obj{"schema": answer}}}
+	responses := obj{"200": ok, "default": obj{"$ref": "#/components/responses/Problem"}}
+	var params []any
+	body := obj{}
+	for _, p := range r.verb.Params {
+		s := generic(t, r.verb.Input.Properties[p.Name])
+		what := s["description"]
+		delete(s, "description")
+		switch {
+		case slices.Contains(r.arguments(), p.Name):
+			if p.Repeatable {
+				s = s["items"].(obj)
+			}
+			params = append(params, obj{"name": p.Name, "in": "path", "required": true, "schema": s, "description": what})
+		case r.method == http.MethodGet || r.method == http.MethodDelete:
+			params = append(params, obj{"name": p.Name, "in": "query", "required": p.Required, "schema": s, "description": what})
+		default:
+			s["description"] = what
+			body[p.Name] = s
+		}
+	}
+	op := obj{"operationId": r.verb.Name, "summary": r.verb.Title, "tags": []string{tag}, "responses": responses}
+	if r.method != http.MethodGet && r.method != http.MethodDelete {
+		op["requestBody"] = obj{"content": obj{"application/json": obj{"schema": bodySchema(r, body)}}}
+	}
+	params = append(params, headers(r, ok, responses)...)
+	if r.paged {
+		params = append(params, obj{"name": "cursor", "in": "query", "required": false, "schema": obj{"type": "string"}, "description": "Where the page begins: next of the page before."})
+	}
+	if params != nil {
+		op["parameters"] = params
+	}
+	if r.whole {
+		op["description"] = "It looks at all of the memory: a token that sees a part of it gets 403."
+	}
+	return op
+}
+
+func bodySchema(r *route, properties obj) obj {
+	s := obj{"type": "object", "additionalProperties": false, "properties": properties}
+	var required []string
+	for _, p := range r.verb.Params {
+		if p.Required && properties[p.Name] != nil {
+			required = append(required, p.Name)
+		}
+	}
+	if required != nil {
+		s["required"] = required
+	}
+	return s
+}
+
+// headers returns the headers that a route reads, and adds the answers that come of them.
+func headers(r *route, ok, responses obj) (params []any) {
+	tagged := obj{"ETag": obj{"description": "SHA-256 of the content.", "schema": obj{"type": "string"}}}
+	if !r.verb.ReadOnly {
+		params = append(params, header(keyHeader, "An id of the request, of your making: a repeat with it gives the same answer, and changes nothing."), header("Prefer", "return=minimal for no body."))
+		responses["204"] = obj{"description": "Done; no body was wanted."}
+	}
+	if !r.entry {
+		return params
+	}
+	ok["headers"] = tagged
+	switch {
+	case r.verb.ReadOnly:
+		params = append(params, header("If-None-Match", "ETags of what you have."))
+		responses["304"] = obj{"description": "You have it.", "headers": tagged}
+	case r.method != http.MethodPost:
+		params = append(params, header("If-Match", "Change the entry only if it says what has this ETag."))
+		if r.method == http.MethodPut {
+			params = append(params, header("If-None-Match", "* to make a new entry, and change none."))
+		}
+		responses["412"] = obj{"description": "The entry says something else.", "headers": tagged,
+			"content": obj{"application/problem+json": obj{"schema": obj{"$ref": "#/components/schemas/Problem"}}}}
+	}
+	if r.method == http.MethodPut || r.verb.Name == "create" {
+		responses["201"] = maps.Clone(ok)
+		responses["201"].(obj)["description"] = "The entry is new."
+	}
+	return params
+}
+
+func header(name, what string) obj {
+	return obj{"name": name, "in": "header", "required": false, "schema": obj{"type": "string"}, "description": what}
+}
+
+func schemaFor[T any](t *testing.T) *jsonschema.Schema {
+	s, err := jsonschema.ForType(reflect.TypeFor[T](), &jsonschema.ForOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.AdditionalProperties = nil
+	return s
+}
+
+// generic returns a schema as JSON has it.
+func generic(t *testing.T, s *jsonschema.Schema) (v obj) {
+	b, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(b, &v)
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	return v
+}
+
+// shared are the schemas of objects that stand in several places: they get a name.
+type shared struct {
+	seen    map[string]int
+	names   map[string]string // by the schema as JSON
+	schemas obj               // by name
+}
+
+// least is from how many bytes on a schema is worth a name.
+const least = 100
+
+func keyOf(v obj) (string, bool) {
+	if v["type"] != "object" || v["properties"] == nil {
+		return "", false
+	}
+	b, err := json.Marshal(v)
+	return string(b), err == nil && len(b) >= least
+}
+
+func (s *shared) count(v any) {
+	if s.seen == nil {
+		s.seen = map[string]int{}
+	}
+	switch v := v.(type) {
+	case obj:
+		if key, ok := keyOf(v); ok {
+			s.seen[key]++
+		}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			s.count(v[k])
+		}
+	case []any:
+		for _, x := range v {
+			s.count(x)
+		}
+	}
+}
+
+// replace returns the value with references in the place of shared schemas. Name is
+// that of the member that the value is of.
+func (s *shared) replace(v any, name string) any {
+	switch v := v.(type) {
+	case obj:
+		key, ok := keyOf(v)
+		ok = ok && s.seen[key] > 1 && name != "schema"
+		if known := s.names[key]; ok && known != "" {
+			return obj{"$ref": "#/components/schemas/" + known}
+		}
+		if ok {
+			s.names[key] = s.free(name)
+		}
+		out := obj{}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			of := k
+			if k == "items" || k == "additionalProperties" {
+				of = name
+			}
+			out[k] = s.replace(v[k], of)
+		}
+		if !ok {
+			return out
+		}
+		s.schemas[s.names[key]] = out
+		return obj{"$ref": "#/components/schemas/" + s.names[key]}
+	case []any:
+		for i := range v {
+			v[i] = s.replace(v[i], name)
+		}
+	}
+	return v
+}
+
+// free returns a name for what a member holds: Entry for entries.
+func (s *shared) free(member string) string {
+	name := member
+	if given, ok := map[string]string{"before": "Turn", "files_to_read": "File", "citations": "FileRef", "list": "SessionTurn"}[member]; ok {
+		name = given
+	} else if one, ok := strings.CutSuffix(member, "ies"); ok {
+		name = one + "y"
+	} else if one, ok := strings.CutSuffix(member, "s"); ok {
+		name = one
+	}
+	name = strings.ToUpper(name[:1]) + name[1:]
+	taken := func(n string) bool {
+		return s.schemas[n] != nil || slices.Contains(slices.Collect(maps.Values(s.names)), n)
+	}
+	if !taken(name) {
+		return name
+	}
+	for i := 2; ; i++ {
+		if n := fmt.Sprint(name, i); !taken(n) {
+			return n
+		}
+	}
+}
+
+// Every reference has its end, every schema is one, and every operation its own name.
+func TestDescriptionIsSound(t *testing.T) {
+	var doc obj
+	if err := json.Unmarshal(description, &doc); err != nil {
+		t.Fatal(err)
+	}
+	refs, schemas, ids := 0, 0, map[string]bool{}
+	walk(doc, "", func(at string, v obj) {
+		if ref, ok := v["$ref"].(string); ok {
+			if refs++; followRef(doc, ref) == nil {
+				t.Errorf("%s refers to %s, which is not there", at, ref)
+			}
+		}
+		if id, ok := v["operationId"].(string); ok {
+			if ids[id] {
+				t.Errorf("%s is called %s, as another", at, id)
+			}
+			ids[id] = true
+		}
+		if s, ok := v["schema"].(obj); ok {
+			schemas++
+			checkSchema(t, at, s, doc)
+		}
+	})
+	if refs < 100 || schemas < 100 || len(ids) != len(routes())+1 {
+		t.Errorf("there are %d references, %d schemas, %d operations", refs, schemas, len(ids))
+	}
+}
+
+// checkSchema resolves a schema, with the shared ones next to it.
+func checkSchema(t *testing.T, at string, s, doc obj) {
+	t.Helper()
+	whole := maps.Clone(s)
+	whole["components"] = doc["components"]
+	b, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = bytes.ReplaceAll(b, []byte("#/components/schemas/"), []byte("#/$defs/"))
+	var schema jsonschema.Schema
+	var all struct {
+		Components struct {
+			Schemas map[string]*jsonschema.Schema `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatalf("%s: %v", at, err)
+	}
+	delete(whole, "components")
+	b, _ = json.Marshal(whole)
+	if err := json.Unmarshal(bytes.ReplaceAll(b, []byte("#/components/schemas/"), []byte("#/$defs/")), &schema); err != nil {
+		t.Errorf("%s: %v", at, err)
+		return
+	}
+	schema.Defs = all.Components.Schemas
+	if _, err := schema.Resolve(nil); err != nil {
+		t.Errorf("%s: %v", at, err)
+	}
+}
+
+func walk(v any, at string, fn func(string, obj)) {
+	switch v := v.(type) {
+	case obj:
+		fn(at, v)
+		for k, x := range v {
+			walk(x, at+"/"+k, fn)
+		}
+	case []any:
+		for i, x := range v {
+			walk(x, fmt.Sprint(at, "/", i), fn)
+		}
+	}
+}
+
+// followRef returns what a reference within the document refers to.
+func followRef(doc obj, ref string) any {
+	var v any = doc
+	for s := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+		m, ok := v.(obj)
+		if !ok {
+			return nil
+		}
+		v = m[s]
+	}
+	return v
+}
+
+// A parameter that is in a path is one of its verb.
+func TestPathArguments(t *testing.T) {
+	for _, r := range routes() {
+		for _, name := range r.arguments() {
+			if !slices.ContainsFunc(r.verb.Params, func(p tool.Param) bool { return p.Name == name }) {
+				t.Errorf("%s %s: the verb takes no %s", r.method, r.path, name)
+			}
+		}
+	}
+}

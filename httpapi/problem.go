@@ -1,0 +1,64 @@
+// Problems: errors as documents, in the words of this door.
+
+package httpapi
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
+)
+
+// problemOf returns the document of an error, with what to do about it.
+func problemOf(err error) remote.Problem {
+	if e, ok := errors.AsType[*refusal](err); ok {
+		return e.Problem
+	}
+	p := remote.ProblemOf(err)
+	if p.Code != "too_large" {
+		p.Remedy = tool.Remedy(err).In(reference)
+	}
+	refused, isRefused := errors.AsType[*auth.RefusedError](err)
+	_, unreadable := errors.AsType[profile.Diagnostics](err)
+	switch {
+	case isRefused:
+		p.Status, p.Code, p.Title = refused.Status, codeOf(refused.Status), http.StatusText(refused.Status)
+	case errors.Is(err, view.ErrBound):
+		p.Status, p.Code, p.Title = http.StatusForbidden, "bound", "This token is bound to another profile"
+	case unreadable:
+		p.Status, p.Code, p.Title = http.StatusConflict, "profile", "The profile cannot be read"
+	case errors.Is(err, fs.ErrNotExist) && p.Code == "internal":
+		p.Status, p.Code, p.Title = http.StatusNotFound, "no_file", "There is no such file"
+	}
+	return p
+}
+
+// codeOf returns the code of a refusal of the guard.
+func codeOf(status int) string {
+	return map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusRequestEntityTooLarge: "too_large"}[status]
+}
+
+// writeProblem answers with the document of an error.
+func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
+		refused.Challenge(w.Header())
+	}
+	if refused, ok := errors.AsType[*refusal](err); ok && refused.tag != "" {
+		w.Header().Set("ETag", refused.tag)
+	}
+	p := problemOf(err)
+	if p.Code == "too_large" {
+		w.Header().Set("Connection", "close") // the rest is not read
+	}
+	if r.Method != http.MethodHead {
+		p.Write(w)
+		return
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+}

@@ -1,0 +1,237 @@
+// Requests: the arguments of a verb, out of the path, the query and the body.
+
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// arguments are those of one call, each as JSON.
+type arguments struct {
+	names  []string // in the order given
+	values map[string]json.RawMessage
+	body   json.RawMessage // an object, whole; nil for none
+}
+
+// readArguments reads what a request gives to a route whose path has some.
+func readArguments(w http.ResponseWriter, r *http.Request, rt *route, path map[string]string) (*arguments, error) {
+	a := &arguments{values: map[string]json.RawMessage{}}
+	for _, name := range rt.arguments() {
+		if err := a.addText(name, path[name]); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(keys(r.URL.Query())) {
+		if err := a.addTexts(name, r.URL.Query()[name], rt); err != nil {
+			return nil, err
+		}
+	}
+	if rt.method == http.MethodGet || rt.method == http.MethodDelete {
+		return a, nil
+	}
+	return a, a.readBody(w, r)
+}
+
+func keys(m map[string][]string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// addText adds an argument that is one text.
+func (a *arguments) addText(name, value string) error {
+	if err := tool.CheckText(name, value); err != nil {
+		return err
+	}
+	b, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return a.add(name, b)
+}
+
+// addTexts adds a parameter of the query, which may be given several times: a list has
+// all, of what is no list all must be the same.
+func (a *arguments) addTexts(name string, values []string, rt *route) error {
+	i := slices.IndexFunc(rt.verb.Params, func(p tool.Param) bool { return p.Name == name || slices.Contains(p.Also, name) })
+	if i < 0 || !rt.verb.Params[i].Repeatable {
+		for _, v := range values {
+			if err := a.addText(name, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, v := range values {
+		if err := tool.CheckText(name, v); err != nil {
+			return err
+		}
+	}
+	b, err := json.Marshal(values)
+	if err != nil {
+		return err
+	}
+	return a.add(name, b)
+}
+
+// add adds an argument, unless it is given already.
+func (a *arguments) add(name string, value json.RawMessage) error {
+	old, given := a.values[name]
+	switch {
+	case !given:
+		a.names = append(a.names, name)
+		a.values[name] = value
+	case !sameValue(old, value):
+		return givenTwice(name)
+	}
+	return nil
+}
+
+// set gives an argument, whatever was given.
+func (a *arguments) set(name string, value any) error {
+	b, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if _, given := a.values[name]; !given {
+		a.names = append(a.names, name)
+	}
+	a.values[name] = b
+	return nil
+}
+
+func givenTwice(name string) error {
+	return &oxbow.InvalidError{Field: "parameter", Value: clip(name), Reason: "is given twice, and not the same; give it once"}
+}
+
+// sameValue reports whether two values are the same, a number and its text among them.
+func sameValue(a, b json.RawMessage) bool { return plain(a) == plain(b) }
+
+func plain(v json.RawMessage) string {
+	var s string
+	if json.Unmarshal(v, &s) == nil {
+		return s
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, v) != nil {
+		return string(v)
+	}
+	return b.String()
+}
+
+// readBody reads the body of the request, if there is one.
+func (a *arguments) readBody(w http.ResponseWriter, r *http.Request) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, auth.MaxBody))
+	if err != nil {
+		return unread(err)
+	}
+	if body = bytes.TrimSpace(body); len(body) == 0 {
+		return nil
+	}
+	if t := r.Header.Get("Content-Type"); t != "" {
+		kind, _, err := mime.ParseMediaType(t)
+		if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+			return refuse(http.StatusUnsupportedMediaType, "media_type", "The body is of another type", "the body is "+clip(t)+", and JSON is understood", "send it with Content-Type: application/json")
+		}
+	}
+	a.body = body
+	return nil
+}
+
+// unread is the error of a body that could not be read: too long, or broken off.
+func unread(err error) error {
+	if p := problemOf(err); p.Code != "internal" {
+		return err
+	}
+	return refuse(http.StatusBadRequest, "body", "The body could not be read", "reading the body: "+clip(err.Error()), "send the request again")
+}
+
+// object returns the arguments as one JSON object. What the body repeats of the path
+// and the query must be the same there.
+func (a *arguments) object() (json.RawMessage, error) {
+	if a.body != nil && (len(a.names) == 0 || a.body[0] != '{') {
+		return a.body, nil // the verb reads it, or says what is wrong
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, name := range a.names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := writeMember(&b, name, a.values[name]); err != nil {
+			return nil, err
+		}
+	}
+	if a.body != nil {
+		if err := a.addBody(&b); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// addBody adds the members of the body that are not given already.
+func (a *arguments) addBody(b *bytes.Buffer) error {
+	d := json.NewDecoder(bytes.NewReader(a.body))
+	d.UseNumber()
+	broken := func(err error) error {
+		return &oxbow.InvalidError{Field: "arguments", Reason: "are not one JSON object such as {\"query\":\"…\"}: " + err.Error()}
+	}
+	if _, err := d.Token(); err != nil {
+		return broken(err)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return broken(err)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return broken(err)
+		}
+		name := key.(string) // the decoder gives nothing else here
+		if old, given := a.values[name]; given {
+			if !sameValue(old, value) {
+				return givenTwice(name)
+			}
+			continue
+		}
+		b.WriteByte(',')
+		if err := writeMember(b, name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return broken(err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return &oxbow.InvalidError{Field: "arguments", Reason: "are not one JSON object: something follows it"}
+	}
+	return nil
+}
+
+func writeMember(b *bytes.Buffer, name string, value json.RawMessage) error {
+	key, err := json.Marshal(name)
+	if err != nil {
+		return err
+	}
+	b.Write(key)
+	b.WriteByte(':')
+	b.Write(value)
+	return nil
+}

@@ -1,0 +1,43 @@
+// Rooms: what requests with the same token share.
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
+)
+
+// roomKey is what a room is found by.
+type roomKey struct{ token, profile string }
+
+// room is what requests with the same token and profile share.
+type room struct {
+	*view.View
+	key     roomKey
+	door    *view.Door
+	replays replays
+}
+
+// maxRooms bounds the rooms: the tokens, times the profiles that each was used with.
+const maxRooms = 256
+
+// memory opens the view's memory.
+func (o *room) memory(ctx context.Context) (*oxbow.Memory, error) {
+	return o.Workspace.Open(ctx, tool.Read)
+}
+
+// allows refuses what is not for the rights of the room.
+func (o *room) allows(r *route) error {
+	switch {
+	case r.whole && o.Partial():
+		return refuse(http.StatusForbidden, "partial", "This token sees a part of the memory",
+			r.method+" "+base+r.path+" looks at all of the memory, and this token sees a part of it", "ask with a token that is bound to nothing")
+	case o.Rights.ReadOnly && !r.verb.ReadOnly:
+		return refuse(http.StatusForbidden, "read_only", "Only reading is allowed", "this token may only read", "ask with a token that may write")
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+// The server: what each token sees of the memory, and how a request finds its route.
+
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
+)
+
+// Options change how a server is made. Nil and zero fields mean the default.
+type Options struct {
+	// Feed is that of the memory, which doors share; one of its own by default.
+	Feed *tool.Feed
+	// Rand gives the bytes of session ids, crypto/rand by default.
+	Rand io.Reader
+	// Merge is true in a home without a history, where a change is compared with what
+	// its session was shown.
+	Merge bool
+}
+
+// Server answers requests to one memory. It is safe for concurrent use.
+type Server struct {
+	views *view.Options
+	opts  Options
+	store http.Handler // of the routes below /store/
+
+	mu    sync.Mutex // guards rooms, and opts.Rand
+	rooms map[roomKey]*room
+}
+
+// New returns a server of the views that v makes. It opens nothing: the memory is
+// opened by the first call that needs it, and the server does not close it.
+func New(v *view.Options, o *Options) *Server {
+	s := &Server{views: v, rooms: map[roomKey]*room{}}
+	if o != nil {
+		s.opts = *o
+	}
+	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
+	s.store = remote.Handler(openStore)
+	s.opts.Feed = cmp.Or(s.opts.Feed, tool.NewFeed(v.Workspace.Open, nil))
+	return s
+}
+
+// profileHeader names the profile that a request is bound to, sessionHeader the
+// session that it is of.
+const (
+	profileHeader = "Oxbow-Profile"
+	sessionHeader = "Oxbow-Session"
+)
+
+// room returns the room of a token and a profile, "" for none.
+func (s *Server) room(t auth.Token, profile string) (*room, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := roomKey{t.Name, profile}
+	if r, ok := s.rooms[key]; ok {
+		return r, nil
+	}
+	v, err := s.views.View(t, profile)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.rooms) >= maxRooms {
+		return nil, refuse(http.StatusServiceUnavailable, "full_house", "The server serves no more profiles",
+			fmt.Sprintf("more than %d profiles are served to tokens", maxRooms), "restart this server")
+	}
+	run := make([]byte, 8)
+	if _, err := io.ReadFull(s.opts.Rand, run); err != nil {
+		return nil, fmt.Errorf("making a session id: %w", err)
+	}
+	w := *v.Workspace
+	w.Unbounded, w.Words = true, reference
+	v.Workspace = &w
+	r := &room{View: v, key: key, door: &view.Door{Name: "http", Run: hex.EncodeToString(run), Merge: s.opts.Merge}}
+	s.rooms[key] = r
+	return r, nil
+}
+
+// Handler answers requests that the guard admits, for the paths below /api/v1/ and
+// /openapi.json. It sends no CORS headers.
+//
+// Give the http.Server a ReadHeaderTimeout (5 s), a ReadTimeout (60 s) and an
+// IdleTimeout (120 s), but no WriteTimeout: events go on.
+func (s *Server) Handler(g auth.Guard) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if err := s.serve(w, r, g); err != nil {
+			writeProblem(w, r, err)
+		}
+	})
+}
+
+// serve answers a request, or returns why not.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, g auth.Guard) error {
+	escaped := r.URL.EscapedPath()
+	if escaped == "/openapi.json" || escaped == base+"/openapi.json" {
+		return serveDescription(w, r, g)
+	}
+	token, err := g.Admit(r)
+	if err != nil {
+		return err
+	}
+	room, err := s.room(token, r.Header.Get(profileHeader))
+	if err != nil {
+		return err
+	}
+	ctx := room.door.Stamp(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
+	r = r.WithContext(ctx)
+	path, ok := strings.CutPrefix(escaped, base)
+	if !ok {
+		return noRoute(r)
+	}
+	switch {
+	case strings.HasPrefix(path, "/store/"):
+		s.store.ServeHTTP(w, r.WithContext(context.WithValue(ctx, storeKey{}, room)))
+		return nil
+	case path == "/events":
+		return room.serveEvents(w, r, s.opts.Feed)
+	}
+	route, args, allowed := find(r.Method, path)
+	switch {
+	case len(allowed) == 0:
+		return noRoute(r)
+	case route == nil:
+		return wrongMethod(w, r, allowed)
+	}
+	if err := room.allows(route); err != nil {
+		return err
+	}
+	return room.answer(w, r, route, args)
+}
+
+// storeKey is under which a context carries the room whose store is asked for.
+type storeKey struct{}
+
+// openStore returns the store of a request, which is the view's memory.
+func openStore(r *http.Request) (oxbow.Store, context.Context, error) {
+	m, err := r.Context().Value(storeKey{}).(*room).Workspace.Open(r.Context(), tool.Write)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, r.Context(), nil
+}

@@ -1,0 +1,68 @@
+// The table: code, and the care of a memory.
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func codeRoutes() []route {
+	return []route{
+		look("/annotations", "annotations", "Why lines of code are as they are", tool.GetAnnotations, paged),
+		change(http.MethodPost, "/annotations", "annotate", "Keep why lines are as they are", tool.Annotate),
+		look("/annotations/stats", "annotation_stats", "Numbers of the annotations", tool.AnnotationStats),
+	}
+}
+
+func careRoutes() []route {
+	return []route{
+		change(http.MethodPost, "/consolidate", "consolidate", "Join entries that say the same", consolidate, takes),
+		change(http.MethodPost, "/scan", "scan", "Look for secrets in all that is kept", tool.Scan, whole, takes),
+		look("/check", "check", "Look for damage", check, whole),
+		look("/stats", "stats", "Numbers of the memory", tool.Stats, whole),
+		look("/doctor", "doctor", "Examine the memory and what is around it", tool.Doctor, whole),
+	}
+}
+
+// consolidateIn is what consolidate takes.
+type consolidateIn struct {
+	Over   int  `json:"over,omitempty" usage:"Change nothing unless there are more than so many tokens."`
+	DryRun bool `json:"dry_run,omitempty" usage:"Show what would go and change nothing."`
+}
+
+// consolidateOut is what consolidate gives.
+type consolidateOut struct {
+	Before  int         `json:"before"` // tokens of notes and facts
+	After   int         `json:"after"`
+	Dropped []duplicate `json:"dropped"`
+}
+
+// duplicate is an entry that went, and the one that says all of it.
+type duplicate struct {
+	Name  string `json:"name"`
+	Kept  string `json:"kept"`
+	Exact bool   `json:"exact,omitempty"` // but for white space and capitals
+}
+
+// consolidate is [tool.Consolidate] with names in the place of entries.
+func consolidate(ctx context.Context, w *tool.Workspace, in consolidateIn) (consolidateOut, error) {
+	got, err := tool.Consolidate(ctx, w, tool.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
+	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []duplicate{}}
+	for _, d := range got.Dropped {
+		out.Dropped = append(out.Dropped, duplicate{d.Drop.Name, d.Keep.Name, d.Exact})
+	}
+	return out, err
+}
+
+// checkIn is what check takes.
+type checkIn struct {
+	Since string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
+}
+
+// check is [tool.Check], which signs nothing.
+func check(ctx context.Context, w *tool.Workspace, in checkIn) (tool.CheckOut, error) {
+	return tool.Check(ctx, w, tool.CheckIn{Since: in.Since})
+}
