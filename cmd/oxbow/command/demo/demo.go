@@ -12,3 +12,9 @@ var Files embed.FS
 
 // Corpus returns its files and directories, in the order they are imported.
 func Corpus() []string { return []string{"notes", "sessions.jsonl"} }
+
+// Session is a session of an agent with that memory: a step a line, of which each is a
+// report of its client's hook or a command that it runs.
+//
+//go:embed session.jsonl
+var Session string

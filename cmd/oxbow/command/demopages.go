@@ -1,0 +1,64 @@
+// "oxbow demo --ui": the sample in a browser, after a session of an agent with it.
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/demo"
+)
+
+// demoSession is the session of the agent in the sample.
+const demoSession = "5d0c71aa"
+
+// played is a step of that session: what a hook of the client reports, or a command
+// that the agent runs.
+type played struct {
+	Hook  map[string]any `json:"hook"`
+	Agent []string       `json:"agent"`
+}
+
+// demoPages brings the sample in, plays the session, and shows the pages until ctx ends.
+func (a *app) demoPages(ctx context.Context, run runner, dir, home string) error {
+	step := func(env Env) error {
+		out := env.Stdout.(*bytes.Buffer)
+		if status := run(ctx, env); status != exitDone {
+			return fmt.Errorf("the demo's command %q ended with status %d: %s", strings.Join(env.Args, " "), status, strings.TrimSpace(out.String()))
+		}
+		return nil
+	}
+	for _, s := range story(demo.Corpus())[:2] { // what fills the memory
+		if err := step(a.stage(dir, new(bytes.Buffer), s.Args)); err != nil {
+			return err
+		}
+	}
+	for line := range strings.Lines(demo.Session) {
+		var p played
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			return fmt.Errorf("reading the sample's session: %w", err)
+		}
+		env := a.stage(dir, new(bytes.Buffer), p.Agent)
+		if p.Hook != nil {
+			p.Hook["session_id"], p.Hook["cwd"] = demoSession, dir
+			report, err := json.Marshal(p.Hook)
+			if err != nil {
+				return err
+			}
+			env.Args, env.Stdin = []string{"hook", "claude"}, bytes.NewReader(report)
+		} else {
+			env.Getenv = func(key string) string {
+				return map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": demoSession}[key]
+			}
+		}
+		if err := step(env); err != nil {
+			return err
+		}
+	}
+	a.note("a small team's memory, in a throw-away home that Ctrl-C removes")
+	a.sample, a.homeFlag = true, home
+	return a.ui(ctx, uiIn{}, "")
+}

@@ -1,0 +1,53 @@
+// The story of oxbow demo: its commands, and the surroundings that they run in.
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"strings"
+)
+
+// step is one command of the story.
+type step struct {
+	Say    string   `json:"-"`
+	Args   []string `json:"args"`
+	Output string   `json:"output"`
+	Status int      `json:"status"`
+}
+
+// story returns the steps, for a corpus that lies in these files.
+func story(paths []string) []step {
+	return []step{
+		{Say: "Bring in what is there: notes in Markdown, and chats with an agent.",
+			Args: append([]string{"import"}, paths...)},
+		{Say: "Keep something new.",
+			Args: []string{"remember", "Quiet hours", "No deploys on regatta days. Mira has the dates.", "--project", "harbor", "--tag", "rule"}},
+		{Say: "Find it months later, by what it was about. Every score can be explained.",
+			Args: []string{"recall", "skippers", "twice", "--limit", "1", "--explain"}},
+		{Say: "Ask only one project, only for decisions.",
+			Args: []string{"recall", "offline phone", "project:lantern", "tag:decision", "--limit", "1"}},
+		{Say: "Nothing found is explained, too.",
+			Args: []string{"recall", "tides", "project:lantren"}},
+		{Say: "Take something out...",
+			Args: []string{"forget", "Winter berths"}},
+		{Say: "...and bring it back: everything can be undone.",
+			Args: []string{"undo"}},
+		{Say: "The log says who changed what, and when.",
+			Args: []string{"log", "--limit", "3"}},
+	}
+}
+
+// runner runs one command line and returns its exit status.
+type runner func(context.Context, Env) int
+
+// stage returns the surroundings of one command of the story: the sample's
+// directory, a terminal without colour, and a user who has set nothing else.
+func (a *app) stage(dir string, out *bytes.Buffer, args []string) Env {
+	env := a.env
+	env.Args, env.Stdin, env.Stdout, env.Stderr = args, strings.NewReader(""), out, out
+	env.StdinTerm, env.StdoutTerm, env.StderrTerm, env.Width, env.Height = false, true, false, 77, 0
+	env.Getwd = func() (string, error) { return dir, nil }
+	env.Getenv = func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }
+	return env
+}
