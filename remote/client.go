@@ -78,9 +78,13 @@ func Open(address, token string, o *Options) (*Store, error) {
 	if o != nil {
 		opts = *o
 	}
-	client := http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	var client http.Client
 	if opts.Client != nil {
 		client = *opts.Client
+	} else {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = transport.MaxIdleConns // all are of one host
+		client.Transport = transport
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s := &Store{link: link{strings.TrimRight(address, "/"), token, &client}, claimed: opts.Claimed, rand: opts.Rand}
@@ -165,11 +169,12 @@ func stream[T any](ctx context.Context, s *Store, ask func() (*http.Response, er
 			yield(none, err)
 			return
 		}
-		defer hangUp(res)
+		defer res.Body.Close()
 		r := newStreamReader(res.Body)
 		for {
 			v, err := next(r)
 			if err == io.EOF {
+				hangUp(res)
 				return
 			}
 			if err != nil {
@@ -200,7 +205,8 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
 		return err
 	}
-	body, err := s.applyBody(ctx, ops)
+	from := s.events.known()
+	body, err := s.applyBody(ctx, ops, from)
 	if err != nil {
 		return err
 	}
@@ -214,13 +220,12 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	if err != nil {
 		return err
 	}
-	hangUp(res) // what the status says is durable
-	s.events.afterChange(ctx)
+	s.events.applied(ctx, res, from) // which the status says
 	return nil
 }
 
 // applyBody returns the document of a change.
-func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op) ([]byte, error) {
+func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
 	stamp, err := s.stamp(ctx)
 	if err != nil {
 		return nil, err
@@ -232,7 +237,7 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := encode(wireApply{stamp, ws})
+	body, err := encode(wireApply{stamp, ws, since})
 	if err == nil && len(body) > maxApply {
 		err = &oxbow.InvalidError{Field: "change", Value: text.Bytes(int64(len(body))), Reason: "is more than the " + text.Bytes(maxApply) + " that one change may hold; split it"}
 	}

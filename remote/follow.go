@@ -61,8 +61,26 @@ type follower struct {
 	// turn orders events: who receives from it may use what is below, and sends
 	// to it in the end. A mutex could not be waited for with a context.
 	turn  chan struct{}
-	known bool // place is one of the server's
+	sound bool // place is one of the server's
 	place oxbow.Position
+}
+
+// known returns the place up to which events were sent, nil when it is not known
+// now, or of no use.
+func (f *follower) known() *wirePosition {
+	if f.watchers.Len() == 0 {
+		return nil
+	}
+	select {
+	case <-f.turn:
+		defer func() { f.turn <- struct{}{} }()
+	default:
+		return nil
+	}
+	if !f.sound {
+		return nil
+	}
+	return &wirePosition{[]byte(f.place)}
 }
 
 // watch adds a watcher. If the place cannot be had now, the first event is a reset.
@@ -73,7 +91,7 @@ func (f *follower) watch(fn func(oxbow.Event)) (stop func()) {
 		ctx, cancel := context.WithTimeout(context.Background(), followWait)
 		defer cancel()
 		p, err := f.store.Position(ctx)
-		f.place, f.known = p, err == nil
+		f.place, f.sound = p, err == nil
 	}
 	return f.watchers.Add(fn)
 }
@@ -90,8 +108,13 @@ func (f *follower) refresh(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { f.turn <- struct{}{} }()
-	if f.known {
-		changes, next, err := f.since(ctx)
+	if f.sound {
+		res, err := f.store.askSince(ctx, f.place)
+		var changes []oxbow.Delta
+		var next oxbow.Position
+		if err == nil {
+			changes, next, err = deltas(res)
+		}
 		if err == nil {
 			f.place = next
 			f.send(oxbow.Event{Changes: changes})
@@ -105,9 +128,29 @@ func (f *follower) refresh(ctx context.Context) error {
 	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
 		return err
 	}
-	f.place, f.known = p, err == nil
+	f.place, f.sound = p, err == nil
 	f.send(oxbow.Event{Reset: true})
 	return nil
+}
+
+// applied sends the events of an Apply that was made. The answer has those after
+// from, nil for none; they are not sent if others were meanwhile.
+func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePosition) {
+	if from == nil {
+		hangUp(res)
+		f.afterChange(ctx)
+		return
+	}
+	changes, next, err := deltas(res)
+	<-f.turn
+	fits := err == nil && f.sound && f.place == oxbow.Position(from.Position)
+	if fits {
+		f.place = next
+		f.send(oxbow.Event{Changes: changes})
+	}
+	if f.turn <- struct{}{}; !fits {
+		f.afterChange(ctx)
+	}
 }
 
 // afterChange sends the events of a change that was made, whatever became of the
@@ -118,7 +161,6 @@ func (f *follower) afterChange(ctx context.Context) {
 	if err := f.refresh(ctx); err != nil {
 		<-f.turn
 		defer func() { f.turn <- struct{}{} }()
-		f.known = false
 		f.send(oxbow.Event{Reset: true})
 	}
 }
@@ -129,17 +171,14 @@ func (f *follower) send(e oxbow.Event) {
 	}
 }
 
-// since collects what changed after the place, and the place after that.
-func (f *follower) since(ctx context.Context) (changes []oxbow.Delta, next oxbow.Position, err error) {
-	res, err := f.store.askSince(ctx, f.place)
-	if err != nil {
-		return nil, "", err
-	}
-	defer hangUp(res)
+// deltas collects what changed after a place, and the place after that.
+func deltas(res *http.Response) (changes []oxbow.Delta, next oxbow.Position, err error) {
+	defer res.Body.Close()
 	r, size := newStreamReader(res.Body), 0
 	for {
 		d, err := r.delta()
 		if r.end != nil {
+			hangUp(res)
 			return changes, oxbow.Position(r.end.Position), nil
 		}
 		if err != nil {

@@ -50,7 +50,7 @@ func hostileBodies() []string {
 		`{"ops":[{"add":{"name":"` + huge + `"}}]}`, `{"ops":[{"add":{"name":"\u0000"}}]}`, `{"ops":[{"add":{"name":"a","content":"\u0000"}}]}`,
 		`{"ops":[{"update":{"name":"a","if":-1}}]}`, `{"ops":[{"update":{"name":"a","if":1e99}}]}`, `{"ops":[{"update":{"name":"a","if":99999999999999999999}}]}`,
 		`{"ops":[{"relabel":{"name":"a","labels":[{"key":"Bad Key","value":"x"}]}}]}`, `{"ops":[{"alias":{"name":"a","aliases":` + deep + `}}]}`,
-		`{"op_id":1}`, `{"op_id":"` + strings.Repeat("x", 65) + `","ops":[{"add":{"name":"z"}}]}`, `{"claimed":"me"}`, `{"note":[]}`, `{"source":{"actor":"person"},"ops":[]}`,
+		`{"op_id":1}`, `{"since":"x"}`, `{"since":{"position":"!"}}`, `{"since":{"more":1}}`, `{"op_id":"` + strings.Repeat("x", 65) + `","ops":[{"add":{"name":"z"}}]}`, `{"claimed":"me"}`, `{"note":[]}`, `{"source":{"actor":"person"},"ops":[]}`,
 		`{"seqs":"all"}`, `{"seqs":[-1]}`, `{"seqs":[1.5]}`, `{"name":"a","seq":"1"}`, `{"filter":1}`, `{"filter":{"terms":[{"key":1}]}}`, `{"filter":{"more":1}}`, `{"at":-1}`, `{"at":"x"}`,
 		`{"OPS":[{"ADD":{"name":""}}]}`, `{"` + huge + `":1}`, `{"ops":[` + strings.Repeat(`{"remove":{"name":"a"}},`, 1000) + `]}`,
 	}
@@ -230,12 +230,12 @@ func TestOrderOfAnswers(t *testing.T) {
 	if err := read(one+two+`{"end":{"count":2}}`+"\n", entry); err != io.EOF {
 		t.Errorf("a sound list = %v", err)
 	}
-	for _, s := range []string{one + one, `{"delta":{"id":7}}` + "\n", `{"entry":{"id":0}}` + "\n", one + `{"end":{"count":2}}` + "\n", one + `{"end":{"count":0}}` + "\n", one + `{"end":{"count":1}}`} {
+	for _, s := range []string{one + one + `{"end":{"count":2}}` + "\n", `{"delta":{"id":7}}` + "\n", `{"entry":{"id":0}}` + "\n" + `{"end":{"count":1}}` + "\n", one + `{"end":{"count":2}}` + "\n", one + `{"end":{"count":0}}` + "\n", one + `{"end":{"count":1}}`} {
 		if last = 0; read(s, entry) == io.EOF {
 			t.Errorf("%q is a sound list", s)
 		}
 	}
-	for _, s := range []string{`{"change":{"seq":9}}` + "\n", `{"change":{"seq":3,"versions":1}}` + "\n" + `{"end":{"count":1}}` + "\n",
+	for _, s := range []string{`{"change":{"seq":9}}` + "\n" + `{"end":{"count":1}}` + "\n", `{"change":{"seq":3,"versions":1}}` + "\n" + `{"end":{"count":1}}` + "\n",
 		`{"change":{"seq":3,"versions":1}}` + "\n" + `{"version":{"seq":3,"verb":"frob","entry":{}}}` + "\n" + `{"end":{"count":2}}` + "\n",
 		`{"change":{"seq":3,"versions":1}}` + "\n" + `{"version":{"seq":3,"verb":"add"}}` + "\n" + `{"end":{"count":2}}` + "\n"} {
 		if last = 9; read(s, change) == io.EOF {
@@ -252,9 +252,9 @@ func FuzzApply(f *testing.F) {
 			f.Add(s)
 		}
 	}
-	f.Add(`{"op_id":"x","note":"n","claimed":{"client":"c","agent":"a"},"ops":[{"add":{"name":"a","kind":"world","content":"é","aliases":["x"],"labels":[{"key":"tag","value":"t"}],"created":"2026-04-18T12:00:00.5+02:00","unique_aliases":true}},{"update":{"name":"a","content":"","if":7}},{"alias":{"name":"a","aliases":[]}},{"relabel":{"name":"a","labels":null}},{"remove":{"name":"a"}}]}`)
+	f.Add(`{"op_id":"x","note":"n","claimed":{"client":"c","agent":"a"},"ops":[{"add":{"name":"a","kind":"world","content":"é","aliases":["x"],"labels":[{"key":"tag","value":"t"}],"created":"2026-04-18T12:00:00.5+02:00","unique_aliases":true}},{"update":{"name":"a","content":"","if":7}},{"alias":{"name":"a","aliases":[]}},{"relabel":{"name":"a","labels":null}},{"remove":{"name":"a"}}],"since":{"position":"AAAA"}}`)
 	f.Fuzz(func(t *testing.T, s string) {
-		stamp, ops, err := decodeApply(strings.NewReader(s))
+		w, ops, err := decodeApply(strings.NewReader(s))
 		if err != nil {
 			if p := ProblemOf(err); p.Status != http.StatusBadRequest {
 				t.Fatalf("%q is refused with %v, %d", s, err, p.Status)
@@ -265,13 +265,13 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is read, and not written: %v", s, err)
 		}
-		b, err := encode(wireApply{stamp, ws})
+		b, err := encode(wireApply{w.wireStamp, ws, w.Since})
 		if err != nil {
 			t.Fatalf("%q is read, and not written: %v", s, err)
 		}
-		stamp2, ops2, err := decodeApply(strings.NewReader(string(b)))
-		if err != nil || stamp2 != stamp || len(ops2) != len(ops) {
-			t.Fatalf("%s is read as %+v, %d ops, %v", b, stamp2, len(ops2), err)
+		w2, ops2, err := decodeApply(strings.NewReader(string(b)))
+		if err != nil || !reflect.DeepEqual(w2, w) || len(ops2) != len(ops) {
+			t.Fatalf("%s is read as %+v, %d ops, %v", b, w2, len(ops2), err)
 		}
 		for i := range ops {
 			if a, ok := ops[i].(oxbow.Add); ok {

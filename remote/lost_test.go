@@ -7,14 +7,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -92,29 +96,35 @@ func TestLostAnswer(t *testing.T) {
 }
 
 // TestLostAnswerOfACondition: the repeat is known for one before its condition is
-// looked at.
+// looked at, also by a scope.
 func TestLostAnswerOfACondition(t *testing.T) {
-	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); err != nil {
-		t.Fatal(err)
-	}
-	proxy := cutter{route: "/apply", after: 1}
-	c := dial(t, serve(t, m, proxy.wrap))
-	ctx := oxbow.WithOpID(t.Context(), "op-1")
-	if err := c.Apply(ctx, oxbow.Update{Name: "a", Content: "y", If: 1}); err != nil {
-		t.Errorf("Apply() = %v, want none", err)
-	}
-	if err := c.Apply(ctx, oxbow.Remove{Name: "a"}); err != nil {
-		t.Errorf("Apply() of the same op id = %v, want none", err)
-	}
-	if e, err := m.Get(ctx, "a"); err != nil || e.Content != "y" {
-		t.Errorf("the entry is %+v, %v", e, err)
-	}
-	if err := c.Apply(oxbow.WithOpID(ctx, strings.Repeat("x", 65)), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
-		t.Errorf("Apply() with an op id of 65 bytes = %v, want ErrInvalid", err)
-	}
-	if err := c.Apply(oxbow.WithOpID(ctx, "\xff"), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
-		t.Errorf("Apply() with an op id that is not UTF-8 = %v, want ErrInvalid", err)
+	for _, part := range []bool{false, true} {
+		m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+		if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}, oxbow.Add{Name: "b", Content: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		of := m
+		if part {
+			of = scope.Within(m, scope.Scope{Any: []oxbow.Filter{{}}})
+		}
+		proxy := cutter{route: "/apply", after: 1}
+		c := dial(t, serve(t, of, proxy.wrap))
+		ctx := oxbow.WithOpID(t.Context(), "op-1")
+		if err := c.Apply(ctx, oxbow.Update{Name: "a", Content: "y", If: 1}, oxbow.Remove{Name: "b"}, oxbow.Add{Name: "c"}); err != nil {
+			t.Errorf("Apply() = %v, want none", err)
+		}
+		if err := c.Apply(ctx, oxbow.Remove{Name: "a"}); err != nil {
+			t.Errorf("Apply() of the same op id = %v, want none", err)
+		}
+		if e, err := m.Get(ctx, "a"); err != nil || e.Content != "y" {
+			t.Errorf("the entry is %+v, %v", e, err)
+		}
+		if err := c.Apply(oxbow.WithOpID(ctx, strings.Repeat("x", 65)), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("Apply() with an op id of 65 bytes = %v, want ErrInvalid", err)
+		}
+		if err := c.Apply(oxbow.WithOpID(ctx, "\xff"), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("Apply() with an op id that is not UTF-8 = %v, want ErrInvalid", err)
+		}
 	}
 }
 
@@ -273,6 +283,133 @@ func TestCutStreams(t *testing.T) {
 				t.Errorf("%s: %d bytes are a whole answer", name, left)
 			}
 		}
+	}
+}
+
+// TestCutEvents cuts the answer to a change in the middle of its events: the change is
+// made, and the watcher hears of it before the call returns.
+func TestCutEvents(t *testing.T) {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	left, asked := 1<<20, 0
+	s := serve(t, m, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			if strings.HasSuffix(r.URL.Path, "/apply") {
+				w = &clipped{w, left, left%2 == 0}
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	c := dial(t, s)
+	var got []string
+	c.Watch(func(e oxbow.Event) {
+		for _, d := range e.Changes {
+			got = append(got, d.Entry.Name)
+		}
+	})
+	if err := c.Apply(t.Context(), oxbow.Add{Name: "whole"}); err != nil || len(got) != 1 || asked != 2 {
+		t.Errorf("Apply() = %v after %d requests, with the place before; the watcher heard of %q", err, asked, got)
+	}
+	got = nil
+	for left = range 60 {
+		name := fmt.Sprint("e", left)
+		if err := c.Apply(t.Context(), oxbow.Add{Name: name}); err != nil || len(got) != left+1 || got[left] != name {
+			t.Fatalf("cut after %d bytes, Apply() = %v, and the watcher heard of %q", left, err, got)
+		}
+	}
+	if n := changes(t, m); n != 61 {
+		t.Errorf("there are %d changes, want 61", n)
+	}
+}
+
+// roundTrip is a transport of a test.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestLostThenRefused: a repeat that finds no server says nothing of the first try.
+func TestLostThenRefused(t *testing.T) {
+	m, c := opened(t)
+	asked, base := 0, c.link.client.Transport
+	c.link.client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		if !strings.HasSuffix(r.URL.Path, "/apply") {
+			return base.RoundTrip(r)
+		}
+		if asked++; asked > 1 {
+			return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+		}
+		res, err := base.RoundTrip(r)
+		if err == nil {
+			_ = res.Body.Close()
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	})
+	if err := c.Apply(t.Context(), oxbow.Add{Name: "a"}); !errors.Is(err, oxbow.ErrUnknownOutcome) || asked != 2 || changes(t, m) != 1 {
+		t.Errorf("Apply() = %v after %d requests, want ErrUnknownOutcome after 2", err, asked)
+	}
+}
+
+// TestEventsOfAnApply: they come once, whatever happens between a change and its
+// answer.
+func TestEventsOfAnApply(t *testing.T) {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	between := func() {}
+	s := serve(t, m, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			if h.ServeHTTP(answer, r); strings.HasSuffix(r.URL.Path, "/apply") {
+				between()
+			}
+			w.WriteHeader(answer.Code)
+			_, _ = w.Write(answer.Body.Bytes())
+		})
+	})
+	c := dial(t, s)
+	var names []string
+	resets := 0
+	c.Watch(func(e oxbow.Event) {
+		for _, d := range e.Changes {
+			names = append(names, d.Entry.Name)
+		}
+		if e.Reset {
+			resets++
+		}
+	})
+	apply := func(ctx context.Context, name string) {
+		t.Helper()
+		if err := c.Apply(ctx, oxbow.Add{Name: name}); err != nil {
+			t.Errorf("Apply() = %v", err)
+		}
+	}
+	between = func() {
+		if err := c.Refresh(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	apply(t.Context(), "a")
+	between = func() {}
+	if !slices.Equal(names, []string{"a"}) || resets > 0 {
+		t.Errorf("after a Refresh between, the watcher heard of %q and %d resets", names, resets)
+	}
+	// The context is cancelled when the head of the answer is there.
+	ctx, cancel := context.WithCancel(t.Context())
+	base := c.link.client.Transport
+	c.link.client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		res, err := base.RoundTrip(r)
+		cancel()
+		return res, err
+	})
+	apply(ctx, "b")
+	c.link.client.Transport = base
+	if !slices.Equal(names, []string{"a", "b"}) || resets > 0 {
+		t.Errorf("after a cancelled Apply, the watcher heard of %q and %d resets", names, resets)
+	}
+	// The server has another store now, which has no positions.
+	s.set(bare{m})
+	apply(t.Context(), "c")
+	if resets != 1 {
+		t.Errorf("of a store without positions, the watcher heard of %d resets, want 1", resets)
 	}
 }
 

@@ -32,13 +32,13 @@ type wireStamp struct {
 	Claimed oxbow.Claim `json:"claimed,omitzero"`
 }
 
-// context returns a context whose changes carry the stamp. The source that is in
-// it wins over the claim.
+// context returns a context whose changes carry the stamp. Of the source that is in
+// it, only the claim can be another.
 func (s wireStamp) context(ctx context.Context) context.Context {
 	from, _ := oxbow.SourceFrom(ctx)
 	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)
-	from.Claimed.Client = cmp.Or(from.Claimed.Client, s.Claimed.Client)
-	from.Claimed.Agent = cmp.Or(from.Claimed.Agent, s.Claimed.Agent)
+	from.Claimed.Client = cmp.Or(s.Claimed.Client, from.Claimed.Client)
+	from.Claimed.Agent = cmp.Or(s.Claimed.Agent, from.Claimed.Agent)
 	ctx = oxbow.WithSource(ctx, from)
 	if s.OpID != "" {
 		ctx = oxbow.WithOpID(ctx, s.OpID)
@@ -53,9 +53,12 @@ func (s wireStamp) context(ctx context.Context) context.Context {
 //
 //	{"op_id": "…", "note": "…", "claimed": {"client": "…", "agent": "…"},
 //	 "ops": [{"add": {"name": "a", "content": "…"}}, {"remove": {"name": "b", "if": 7}}]}
+//
+// With a position as since, the answer is the stream of what changed after it.
 type wireApply struct {
 	wireStamp
-	Ops []wireOp `json:"ops"`
+	Ops   []wireOp      `json:"ops"`
+	Since *wirePosition `json:"since,omitempty"`
 }
 
 // wireSeqs and wireRestore are the changes of the history.
@@ -182,24 +185,26 @@ func encodeOps(ops []oxbow.Op) ([]wireOp, error) {
 }
 
 // decodeApply reads a [wireApply], op by op, so that a large one is in memory once.
-func decodeApply(r io.Reader) (stamp wireStamp, ops []oxbow.Op, err error) {
+func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	err = eachField(d, func(key string) error {
 		switch key {
 		case "op_id":
-			return d.Decode(&stamp.OpID)
+			return d.Decode(&w.OpID)
 		case "note":
-			return d.Decode(&stamp.Note)
+			return d.Decode(&w.Note)
 		case "claimed":
-			return d.Decode(&stamp.Claimed)
+			return d.Decode(&w.Claimed)
+		case "since":
+			return d.Decode(&w.Since)
 		case "ops":
 			return eachElement(d, func() error {
-				var w wireOp
-				if err := d.Decode(&w); err != nil {
+				var o wireOp
+				if err := d.Decode(&o); err != nil {
 					return err
 				}
-				op, err := w.op()
+				op, err := o.op()
 				if err == nil {
 					err = oxbow.CheckOp(op)
 				}
@@ -211,7 +216,7 @@ func decodeApply(r io.Reader) (stamp wireStamp, ops []oxbow.Op, err error) {
 		}
 		return badRequest(fmt.Sprintf("has an unknown field %q", text.Clip(key, 40)))
 	})
-	return stamp, ops, requestError(err)
+	return w, ops, requestError(err)
 }
 
 // eachField calls fn before the value of each field of the object that is all

@@ -218,7 +218,8 @@ func TestCounters(t *testing.T) {
 func TestFeed(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	part := func() *oxbow.Memory { return scope.Within(m, scope.Scope{Any: []oxbow.Filter{{}}}) }
-	s := serve(t, part(), nil)
+	first := part()
+	s := serve(t, first, nil)
 	c := dial(t, s)
 	ctx := t.Context()
 	apply := func(op oxbow.Op) {
@@ -272,10 +273,15 @@ func TestFeed(t *testing.T) {
 			t.Error("two stores have one position")
 		}
 	}
+	s.set(first)
+	if _, err := since(last); !errors.Is(err, oxbow.ErrPosition) {
+		t.Errorf("after as many stores as have feeds, the first feed goes on: %v", err)
+	}
+	last = position()
 	for i := range 20 {
 		apply(oxbow.Add{Name: fmt.Sprint("large", i), Content: strings.Repeat("x", 1<<20)})
 	}
 	if _, err := since(last); !errors.Is(err, oxbow.ErrPosition) {
-		t.Errorf("after other stores, the feed goes on: %v", err)
+		t.Errorf("after 20 MB, all events are kept: %v", err)
 	}
 }

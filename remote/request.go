@@ -6,13 +6,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
-	"sync/atomic"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -44,7 +44,7 @@ func (k *link) get(ctx context.Context, route string, q url.Values) (*http.Respo
 	if len(q) > 0 {
 		route += "?" + q.Encode()
 	}
-	return k.send(ctx, http.MethodGet, route, nil, new(atomic.Bool))
+	return k.send(ctx, http.MethodGet, route, nil)
 }
 
 // post asks for a document or a stream by a document, and changes nothing.
@@ -53,15 +53,15 @@ func (k *link) post(ctx context.Context, route string, v any) (*http.Response, e
 	if err != nil {
 		return nil, err
 	}
-	return k.send(ctx, http.MethodPost, route, b, new(atomic.Bool))
+	return k.send(ctx, http.MethodPost, route, b)
 }
 
 // change sends the document of a change. Without an answer of the server, the error
-// is a lostError, unless nothing was sent.
+// is a lostError, unless no connection was made.
 func (k *link) change(ctx context.Context, route string, body []byte) (*http.Response, error) {
-	var sent atomic.Bool
-	res, err := k.send(ctx, http.MethodPost, route, body, &sent)
-	if _, answered := err.(*answer); err == nil || answered || !sent.Load() {
+	res, err := k.send(ctx, http.MethodPost, route, body)
+	_, answered := err.(*answer)
+	if dial, ok := errors.AsType[*net.OpError](err); err == nil || answered || ok && dial.Op == "dial" {
 		return res, err
 	}
 	return nil, &lostError{err}
@@ -72,18 +72,15 @@ type answer struct{ error }
 
 func (e *answer) Unwrap() error { return e.error }
 
-// send sends a request, and sets sent when some of it may have left. An answer that
-// is not 200 is an error, which is an answer if the server has made it.
-func (k *link) send(ctx context.Context, method, route string, body []byte, sent *atomic.Bool) (*http.Response, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
+// send sends a request. An answer that is not 200 is an error, which is an answer if
+// the server has made it.
+func (k *link) send(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, k.base+prefix+route, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+k.token)
+	req.Header.Set("User-Agent", "oxbow")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -97,7 +94,7 @@ func (k *link) send(ctx context.Context, method, route string, body []byte, sent
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}
-	defer hangUp(res)
+	defer res.Body.Close()
 	return nil, k.refusal(res)
 }
 
@@ -116,8 +113,8 @@ func (k *link) refusal(res *http.Response) error {
 	return &answer{err}
 }
 
-// hangUp ends reading an answer. A short rest is read, so that the connection can be
-// used again.
+// hangUp ends an answer that was read: the connection can be used again if little
+// follows.
 func hangUp(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
 	_ = res.Body.Close()
@@ -125,7 +122,7 @@ func hangUp(res *http.Response) {
 
 // document reads an answer of one document.
 func document(res *http.Response, v any) error {
-	defer hangUp(res)
+	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxDocument+1))
 	switch {
 	case err != nil:

@@ -4,7 +4,6 @@ package remote
 
 import (
 	"cmp"
-	"context"
 	"iter"
 	"net/http"
 
@@ -64,14 +63,13 @@ func (c *call) entries() error {
 	if w.At != nil {
 		defer s.Close()
 	}
-	return send(c.w, s.Entries(c.ctx, w.Filter.filter()), func(out *streamWriter, e oxbow.Entry) error {
+	return send(newStreamWriter(c.w), s.Entries(c.ctx, w.Filter.filter()), func(out *streamWriter, e oxbow.Entry) error {
 		return out.line(line{Entry: toWire(e)})
 	}, "")
 }
 
 // send answers with a stream. The position, if any, is at its end.
-func send[T any](w http.ResponseWriter, all iter.Seq2[T, error], write func(*streamWriter, T) error, p oxbow.Position) error {
-	out := newStreamWriter(w)
+func send[T any](out *streamWriter, all iter.Seq2[T, error], write func(*streamWriter, T) error, p oxbow.Position) error {
 	var failed error
 	for v, err := range all {
 		if failed = err; err == nil {
@@ -85,25 +83,29 @@ func send[T any](w http.ResponseWriter, all iter.Seq2[T, error], write func(*str
 	return nil
 }
 
-// change reads a change of ops, and the context to make it with.
-func (c *call) change() ([]oxbow.Op, context.Context, error) {
-	stamp, ops, err := decodeApply(http.MaxBytesReader(c.w, c.r.Body, maxApply))
-	return ops, stamp.context(c.ctx), err
+// changeBody reads a change of ops.
+func (c *call) changeBody() (wireApply, []oxbow.Op, error) {
+	return decodeApply(http.MaxBytesReader(c.w, c.r.Body, maxApply))
 }
 
 func (c *call) apply() error {
-	ops, ctx, err := c.change()
+	w, ops, err := c.changeBody()
 	if err != nil {
 		return err
 	}
-	if err := c.store.Apply(ctx, ops...); err != nil {
+	if err := c.store.Apply(w.context(c.ctx), ops...); err != nil {
 		return err
 	}
-	return c.answer(struct{}{})
+	if w.Since == nil {
+		return c.answer(struct{}{})
+	}
+	out := newStreamWriter(c.w)
+	out.begin() // an error that follows is not one of the change
+	return c.sendSince(out, oxbow.Position(w.Since.Position))
 }
 
 func (c *call) dryRun() error {
-	ops, ctx, err := c.change()
+	w, ops, err := c.changeBody()
 	if err != nil {
 		return err
 	}
@@ -111,7 +113,7 @@ func (c *call) dryRun() error {
 	if !ok {
 		return unsupported("it tries no changes without making them")
 	}
-	if err := d.DryRun(ctx, ops...); err != nil {
+	if err := d.DryRun(w.context(c.ctx), ops...); err != nil {
 		return err
 	}
 	return c.answer(struct{}{})
@@ -172,15 +174,20 @@ func (c *call) since() error {
 	if err != nil {
 		return err
 	}
+	return c.sendSince(newStreamWriter(c.w), p)
+}
+
+func (c *call) sendSince(out *streamWriter, p oxbow.Position) error {
 	s, err := c.sequencer()
-	if err != nil {
-		return err
+	var next oxbow.Position
+	if err == nil {
+		next, err = s.Position(c.ctx)
 	}
-	next, err := s.Position(c.ctx)
 	if err != nil {
-		return err
+		out.close(err, "")
+		return nil
 	}
-	return send(c.w, s.Since(c.ctx, p), func(out *streamWriter, d oxbow.Delta) error {
+	return send(out, s.Since(c.ctx, p), func(out *streamWriter, d oxbow.Delta) error {
 		return out.line(line{Delta: toWireDelta(d)})
 	}, next)
 }
@@ -190,7 +197,7 @@ func (c *call) log() error {
 	if err != nil {
 		return err
 	}
-	return send(c.w, h.Log(c.ctx), func(out *streamWriter, ch oxbow.Change) error {
+	return send(newStreamWriter(c.w), h.Log(c.ctx), func(out *streamWriter, ch oxbow.Change) error {
 		err := out.line(line{Change: toWireChange(ch)})
 		for _, v := range ch.Versions {
 			err = cmp.Or(err, out.line(line{Version: toWireVersion(v)}))
@@ -204,7 +211,7 @@ func (c *call) versions() error {
 	if err != nil {
 		return err
 	}
-	return send(c.w, h.Versions(c.ctx, c.q.Get("name")), func(out *streamWriter, v oxbow.Version) error {
+	return send(newStreamWriter(c.w), h.Versions(c.ctx, c.q.Get("name")), func(out *streamWriter, v oxbow.Version) error {
 		return out.line(line{Version: toWireVersion(v)})
 	}, "")
 }

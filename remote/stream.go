@@ -66,12 +66,17 @@ func newStreamWriter(w http.ResponseWriter) *streamWriter {
 // the store would wait.
 func (s *streamWriter) Write(b []byte) (int, error) {
 	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(slowest)) // a recorder of tests has none
+	s.begin()
+	return s.w.Write(b)
+}
+
+// begin makes the answer one of 200.
+func (s *streamWriter) begin() {
 	if !s.started {
 		s.started = true
 		s.w.Header().Set("Content-Type", "application/x-ndjson")
 		s.w.Header().Set("Cache-Control", "no-store")
 	}
-	return s.w.Write(b)
 }
 
 func (s *streamWriter) line(l line) error {
@@ -79,8 +84,7 @@ func (s *streamWriter) line(l line) error {
 	return s.enc.Encode(l)
 }
 
-// close writes the last line. An error before the first line was sent is an answer
-// of its own.
+// close writes the last line. An error before the answer began is one of its own.
 func (s *streamWriter) close(err error, p oxbow.Position) {
 	defer func() { _ = http.NewResponseController(s.w).SetWriteDeadline(time.Time{}) }()
 	problem, failed := Problem{}, err != nil
