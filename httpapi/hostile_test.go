@@ -1,0 +1,211 @@
+// Sends requests of all kinds to every route: none fails the server, and none gives a
+// token what is of another.
+
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// hostile makes requests by a seed.
+type hostile struct {
+	*rand.Rand
+	mark string // that requests of the token may hold
+}
+
+func pick[T any](h hostile, from ...T) T { return from[h.IntN(len(from))] }
+
+// name returns the name of an entry of the token's, or of none.
+func (h hostile) name() string {
+	return pick(h, "style "+h.mark, "dir/"+h.mark, h.mark+"alias", "ghost", "new", "a/b", "..", ".", "%", "\x00", "é", strings.Repeat("n", 300), "s-"+h.mark, "alpha", "lint", "search")
+}
+
+// value returns a value for a parameter, as JSON; most fit it.
+func (h hostile) value(p tool.Param) string {
+	text := func() string {
+		b, _ := json.Marshal(pick(h, h.name(), "crane", "x", "", "project:a", "tag:"+h.mark+"tag", "2026-03", "yesterday", "-1", "+\"", "(", "claude", "\u202e", "4", strings.Repeat("word ", 50)))
+		return string(b)
+	}
+	if h.IntN(40) == 0 {
+		return pick(h, "null", "{}", "[]", "[1,[2]]", `"\ud800"`, "1e400", "tru", "-0", `{"a":{"b":[]}}`, "99999999999999999999")
+	}
+	var v string
+	switch p.Type {
+	case "integer":
+		v = pick(h, "1", "2", "5", "3", "20", "0", "-1", "1000", "1001", "1e3", "1.5", `"7"`, "18446744073709551615")
+	case "number":
+		v = pick(h, "0", "0.5", "1", "-1", "1e9")
+	case "boolean":
+		v = pick(h, "true", "false", `"true"`)
+	default:
+		if v = text(); len(p.Enum) > 0 && h.IntN(4) > 0 {
+			v = `"` + pick(h, p.Enum...) + `"`
+		}
+	}
+	if p.Repeatable && h.IntN(3) > 0 {
+		v = "[" + v + "," + text() + "]"
+	}
+	return v
+}
+
+// members returns arguments for a verb, as names and JSON.
+func (h hostile) members(r *route) (members [][2]string) {
+	for _, p := range r.verb.Params {
+		if p.Required && h.IntN(30) > 0 || p.Name == "content" && h.IntN(3) > 0 || h.IntN(8) == 0 {
+			name := p.Name
+			if len(p.Also) > 0 && h.IntN(6) == 0 {
+				name = pick(h, p.Also...)
+			}
+			members = append(members, [2]string{name, h.value(p)})
+		}
+	}
+	if h.IntN(25) == 0 {
+		members = append(members, [2]string{pick(h, "cursor", "offset", "bogus", "op_id", "limit", "\xff"), pick(h, `"x"`, "3", `"AAAAAAM"`)})
+	}
+	return members
+}
+
+// request returns a request to a route, or to near one.
+func (h hostile) request(r *route) (method, target, body string) {
+	segments := strings.Split(r.path, "/")
+	for i, s := range segments {
+		if _, ok := argument(s); ok {
+			segments[i] = escape(h.name())
+		}
+	}
+	if h.IntN(30) == 0 {
+		segments = append(segments, pick(h, "", "x", "%2F", "restore"))
+	}
+	target = base + strings.Join(segments, "/")
+	if method = r.method; h.IntN(10) == 0 {
+		method = pick(h, "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW")
+	}
+	q, members := url.Values{}, h.members(r)
+	var parts []string
+	for _, m := range members {
+		if method == "GET" || method == "DELETE" || h.IntN(8) == 0 {
+			q.Add(m[0], strings.Trim(m[1], `"`))
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%q:%s", m[0], m[1]))
+	}
+	if len(q) > 0 {
+		target += "?" + q.Encode()
+	}
+	if body = "{" + strings.Join(parts, ",") + "}"; h.IntN(20) == 0 {
+		body = pick(h, "", "[]", "null", body[:h.IntN(len(body)+1)], body+body, "\xff", strings.Repeat("[", 10_000))
+	}
+	return method, target, body
+}
+
+// headers sets some headers.
+func (h hostile) headers(to http.Header, tags []string) {
+	for name, values := range map[string][]string{
+		"If-Match": append(tags, "*", `"x"`, "", `W/"y", "z"`), "If-None-Match": append(tags, "*", `"x"`),
+		keyHeader: {"k1", "k2", "k3", "", strings.Repeat("k", 300)}, "Prefer": {"return=minimal", ";;,"},
+		"Content-Type": {"application/json", "application/json", "text/plain", "application/merge-patch+json", ";", "application/json; charset=latin1"},
+		"Origin":       {"https://example.org", "null", "http://localhost:1"}, "Last-Event-ID": {"0", "3", "-1", "x", "99999999999999999999"},
+		profileHeader: {"alpha", "none", "../x"}, sessionHeader: {"s1", "\xff"}, "User-Agent": {"x\xff", strings.Repeat("u", 500)},
+	} {
+		if h.IntN(40) == 0 || (name == "If-Match" || name == keyHeader) && h.IntN(12) == 0 {
+			to.Set(name, pick(h, values...))
+		}
+	}
+}
+
+func TestHostileRequests(t *testing.T) {
+	const count = 10_000
+	seed := uint64(19)
+	if os.Getenv("OXBOW_LONG") != "" {
+		seed = rand.Uint64()
+	}
+	t.Logf("seed %d", seed)
+	home := newHome(t)
+	handler := home.server.Config.Handler
+	all, tags := routes(), []string{}
+	statuses := map[int]int{}
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	for i := range count {
+		token := pick(hostile{Rand: rnd}, "a", "b", "a", "b", "a", "b", "all", "all", "all", "all", "all", "all", "reads", "wrong")
+		h := hostile{rnd, map[string]string{"a": markA, "b": markB}[token]}
+		r := &all[i%len(all)]
+		if h.mark == "" {
+			h.mark = "neutral" // who sees all may tell one of the other
+		}
+		if token == "all" && !r.verb.ReadOnly && (strings.HasPrefix(r.path, "/labels/") || r.path == "/consolidate") {
+			token = "wrong" // and may move labels from one to the other
+		}
+		method, target, body := h.request(r)
+		if i%100 == 0 {
+			method, target, body = "GET", base+"/events", ""
+		}
+		u, err := url.ParseRequestURI(target)
+		if err != nil {
+			continue
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if i%100 == 0 {
+			cancel() // a stream ends with its client
+		}
+		req := (&http.Request{Method: method, URL: u, Host: "localhost", Header: http.Header{"Authorization": {"Bearer " + token}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), RemoteAddr: "127.0.0.1:1"}).WithContext(ctx)
+		if h.headers(req.Header, tags); h.IntN(40) == 0 {
+			req.Host = "example.org"
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, req)
+		cancel()
+		statuses[w.Code]++
+		asked := fmt.Sprintf("request %d: %s %s %s %v by %s", i, method, target, clip(body), req.Header, token)
+		judge(t, asked, token, r, method, u.EscapedPath(), w)
+		if tag := w.Header().Get("ETag"); tag != "" {
+			tags = append(tags[max(0, len(tags)-5):], tag)
+		}
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	t.Logf("statuses: %v", statuses)
+	for _, s := range []int{200, 201, 204, 400, 401, 403, 404, 405, 412} {
+		if statuses[s] == 0 {
+			t.Errorf("no request was answered with %d", s)
+		}
+	}
+}
+
+// judge fails for an answer that no request may get.
+func judge(t *testing.T, asked, token string, r *route, method, path string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	got := w.Body.String() + fmt.Sprint(w.Header())
+	switch {
+	case w.Code == 500:
+		t.Errorf("%s: %s", asked, got)
+	case token == "a" && strings.Contains(got, markB), token == "b" && strings.Contains(got, markA):
+		t.Errorf("%s gets what is of another: %s", asked, got)
+	case w.Code >= 400 && method != "HEAD" && w.Header().Get("Content-Type") != "application/problem+json":
+		t.Errorf("%s fails with %v", asked, w.Header())
+	case w.Code >= 400 && method != "HEAD" && !json.Valid(w.Body.Bytes()):
+		t.Errorf("%s fails with %s", asked, got)
+	}
+	if found, _, _ := find(method, strings.TrimPrefix(path, base)); found != nil {
+		r = found // which a hostile name may have made another
+	}
+	if w.Code < 300 && method == r.method && w.Header().Get("Content-Type") == "application/json" && bytes.HasPrefix(w.Body.Bytes(), []byte("{")) {
+		fitsSchema(t, r.method+" "+r.path, w.Body.Bytes())
+		if t.Failed() {
+			t.Log(asked)
+		}
+	}
+}
