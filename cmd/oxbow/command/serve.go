@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/httpapi"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web"
 	"github.com/oxbow-memory/oxbow/web/page"
@@ -144,11 +145,14 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 	here := *views.Workspace
 	here.Place, here.Host, here.Loader = a.memoryPlace, a.host(), a.loader
 	views.Workspace = &here
+	api := httpapi.New(&views, &httpapi.Options{Rand: a.env.Rand, Feed: tool.NewFeed(views.Workspace.Open, nil), Merge: s.other})
 	pages := web.New(&views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample})
 	err = a.serveHTTP(ctx, flags, s, func(s *served, g auth.Guard) http.Handler {
 		mux := http.NewServeMux()
 		mux.Handle("/mcp", agentsDoor(s, g))
 		mux.Handle("/mcp/", agentsDoor(s, g))
+		mux.Handle("/api/v1/", api.Handler(g))
+		mux.Handle("/openapi.json", api.Handler(g))
 		mux.Handle(page.Root, pages.Handler(g))
 		mux.Handle("GET /{$}", http.RedirectHandler(page.Root, http.StatusSeeOther))
 		return mux

@@ -52,6 +52,9 @@ func (w *world) pages(t *testing.T, args ...string) string {
 	}
 	_, head := get(link)
 	site, _, _ := strings.Cut(link, "/ui/")
+	if described, _ := get(site + "/openapi.json"); !strings.Contains(described, `"/api/v1/recall"`) {
+		t.Errorf("oxbow %q: /openapi.json is %.200q", args, described)
+	}
 	body, _ := get(site + strings.TrimPrefix(head.Get("Refresh"), "0; url="))
 	client.CloseIdleConnections()
 	cancel()

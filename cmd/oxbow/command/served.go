@@ -69,8 +69,7 @@ func (a *app) rights(s serving) (auth.Permissions, error) {
 type served struct {
 	views view.Options
 	mcp   *mcpserver.Server
-
-	endStreams func() // ends what is sent for as long as a client listens
+	other bool // the home has another layout than oxbow's own
 }
 
 // served returns what a server of these flags serves, and the function that closes it.
@@ -169,7 +168,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		}
 		return ""
 	}
-	return &served{view.Options{Workspace: workspace, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights}, mcpserver.New(workspace, &o), func() {}}, closeFn, nil
+	return &served{view.Options{Workspace: workspace, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights}, mcpserver.New(workspace, &o), other}, closeFn, nil
 }
 
 // clientHint is what the instructions say of this home: that it is not trusted, as

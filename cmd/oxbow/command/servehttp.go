@@ -49,14 +49,16 @@ func (a *app) serveHTTP(ctx context.Context, flags serving, s *served, doors fun
 		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: oxbow " + a.command + " --http 127.0.0.1:0"}
 	}
 	at.url = "http://" + l.Addr().String()
+	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
+	defer endStreams()
 	srv := &http.Server{
-		Handler:           handler,
+		Handler:           eventsUntil(streams, handler),
 		ReadHeaderTimeout: 30 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(a.env.Stderr, nil), slog.LevelWarn),
 	}
-	srv.RegisterOnShutdown(s.endStreams)
+	srv.RegisterOnShutdown(endStreams)
 	if err := hello(at); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -70,7 +72,7 @@ func (a *app) serveHTTP(ctx context.Context, flags serving, s *served, doors fun
 		return fmt.Errorf("serving HTTP: %w", err)
 	case <-ctx.Done():
 	}
-	// What is under way may finish; open streams may not hold us up.
+	// What is under way may finish.
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if err := srv.Shutdown(stop); err != nil {
@@ -78,6 +80,20 @@ func (a *app) serveHTTP(ctx context.Context, flags serving, s *served, doors fun
 	}
 	<-ended
 	return nil
+}
+
+// eventsUntil ends streams of events when ctx does: by themselves they last for as long
+// as a client listens.
+func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			of, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(ctx, cancel)()
+			r = r.WithContext(of)
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // tellTokens says where the tokens are that clients send.
