@@ -16,5 +16,13 @@ var routes = []route{
 	{"POST", "entries/{name}/forget", forget},
 	{"GET", "log", changes},
 	{"POST", "undo", undo},
+
+	{"GET", "inbox", inbox},
+	{"GET", "inbox/{id}", proposal},
+	{"POST", "inbox/accept", acceptProposal},
+	{"POST", "inbox/drop", dropProposals},
+	{"POST", "inbox/approve", approveHeld},
+	{"POST", "inbox/forget", forgetHeld},
+
 	{"GET", "{rest...}", nothingHere},
 }

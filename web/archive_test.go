@@ -1,0 +1,91 @@
+// An archive of sessions for the tests of pages, and what hostile texts must not do.
+
+package web
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// hostile is a text that would change a page where it is not escaped.
+const hostile = "</pre></textarea><script>alert(1)</script><img src=x onerror=alert(2)>\n```\n\u202eesrever ' onclick=x \" <!-- ]]>"
+
+// archived gives the server an archive that has these events. It is called before
+// anything looks at the memory.
+func (b *browser) archived(events ...session.Event) *session.Archive {
+	b.t.Helper()
+	m := storetest.Open(b.t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return clock }})
+	a := &session.Archive{Memory: m, Project: func(dir string) (string, string) {
+		return strings.TrimPrefix(dir, "/src/"), dir
+	}}
+	if len(events) > 0 {
+		if _, err := a.Add(b.t.Context(), events); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	b.views.Workspace.Sessions = func(context.Context) (*session.Archive, error) { return a, nil }
+	b.enter()
+	return a
+}
+
+// enter signs in again, with what the workspace has by now.
+func (b *browser) enter() {
+	b.t.Helper()
+	link, err := b.server.Link("")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.client = b.fresh()
+	b.get(link, http.StatusOK)
+}
+
+// talk are the events of a session of one prompt in a project, and an answer.
+func talk(id, project, prompt, answer string) []session.Event {
+	at := clock.Add(-time.Hour)
+	e := session.Event{Client: "claude", Session: id, Turn: id + "-1", Time: at, Dir: "/src/" + project}
+	ask, say := e, e
+	ask.Kind, ask.Text = session.Prompt, prompt
+	say.Kind, say.Text, say.Time = session.Text, answer, at.Add(time.Second)
+	return []session.Event{ask, say}
+}
+
+var elements = regexp.MustCompile(`<(/?[a-z0-9]+)`)
+
+// skeleton are the elements of a page, without its text.
+func skeleton(shown string) string {
+	return strings.Join(elements.FindAllString(shown, -1), "")
+}
+
+// harmless fails where a hostile text came through as markup, or turns the line around.
+func (b *browser) harmless(shown string) {
+	b.t.Helper()
+	shown = regexp.MustCompile(`(?s)<textarea.*?</textarea>`).ReplaceAllString(shown, "") // holds a text as it is
+	for _, bad := range []string{"<script>alert", "<img", "\u202e", "' onclick=x \" <!--"} {
+		if strings.Contains(shown, bad) {
+			b.t.Errorf("a hostile text came through: %q in\n%s", bad, shown)
+		}
+	}
+}
+
+// token signs in with the server's token, which is an agent's.
+func (b *browser) token() {
+	b.t.Helper()
+	b.client = b.fresh()
+	b.post(page.Root+"enter", map[string][]string{"token": {token}}, http.StatusOK)
+}
+
+// bound is a browser that sees one project.
+func bound(t *testing.T) *browser {
+	return open(t, auth.Permissions{Projects: []string{"harbor"}})
+}

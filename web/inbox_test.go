@@ -1,0 +1,178 @@
+// Tests the inbox: what waits is approved, edited, rejected.
+
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// hold adds an entry that an agent wrote after it had read the web.
+func (b *browser) hold(name, content string) {
+	b.t.Helper()
+	ctx := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Agent})
+	if err := b.memory.Apply(ctx, oxbow.Add{Name: name, Content: content, Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://evil.example/" + name}}}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestInboxProposals(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.has(b.get(page.Root+"inbox", http.StatusOK), "Nothing waits.")
+	events := talk("s1", "harbor", "From now on, always run the linter before a commit.", "Done.")
+	events = append(events, talk("s2", "harbor", "Remember that the staging port is 8443.", "Noted.")...)
+	b.archived(events...)
+	shown := b.get(page.Root+"inbox", http.StatusOK)
+	b.has(shown, "run the linter", "staging port is 8443", "you asked to remember it", "/ui/sessions/claude/s1?turn=1#turn-1", `data-key="a"`, `data-keys`)
+
+	shown = b.submit(shown, "Approve", nil, http.StatusOK)
+	b.has(shown, "Added", "Undo")
+	if n := b.entries(); n != 1 {
+		t.Errorf("%d entries after one approval", n)
+	}
+	shown = b.submit(shown, "Undo", nil, http.StatusOK)
+	if n := b.entries(); n != 0 {
+		t.Errorf("%d entries after undo", n)
+	}
+	shown = b.submit(shown, "Approve this text", url.Values{"content": {"Staging listens on 9443."}, "name": {"staging"}}, http.StatusOK)
+	if e, err := b.memory.Get(t.Context(), "staging"); err != nil || e.Content != "Staging listens on 9443." {
+		t.Errorf("the edited text: %+v, %v", e, err)
+	}
+	b.has(shown, "Nothing waits.")
+	b.has(b.get(page.Root+"inbox?all=1", http.StatusOK), "accepted")
+	b.get(page.Root+"inbox/ffff", http.StatusNotFound)
+}
+
+func (b *browser) entries() (n int) {
+	b.t.Helper()
+	for _, err := range b.memory.Entries(b.t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+func TestInboxReject(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.archived(talk("s1", "harbor", "From now on, always run the linter before a commit. Remember that the staging port is 8443.", "Done.")...)
+	shown := b.get(page.Root+"inbox", http.StatusOK)
+	if strings.Count(shown, ">Reject<") != 2 {
+		t.Fatalf("not two proposals:\n%s", shown)
+	}
+	shown = b.submit(shown, "Reject all 2 of this session", nil, http.StatusOK)
+	b.has(shown, "Rejected 2 proposals", "Nothing waits.")
+	b.has(b.submit(b.get(page.Root+"inbox?all=1", http.StatusOK), "Approve", nil, http.StatusOK), "Added")
+}
+
+// A proposal takes the place of an entry that it corrects.
+func TestInboxPlaceOf(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("ports", "The staging port is 8080.")
+	b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Done.")...)
+	shown := b.get(page.Root+"inbox", http.StatusOK)
+	at := attribute(shown[strings.Index(shown, `<h2><a `)+4:], "href")
+	shown = b.get(at, http.StatusOK)
+	b.has(shown, "All that you said there", "<del>", "The staging port is 8080.", "<ins>")
+	b.submit(shown, "Put it in the place of this text", nil, http.StatusOK)
+	if e, err := b.memory.Get(t.Context(), "ports"); err != nil || !strings.Contains(e.Content, "8443") {
+		t.Errorf("the entry is %+v, %v", e, err)
+	}
+}
+
+func TestInboxHeld(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.hold("one", "Ship on Fridays.")
+	b.hold("two", "Old text.")
+	b.hold("three", "Third.")
+	shown := b.get(page.Root+"inbox", http.StatusOK)
+	b.has(shown, "held back", "had read before", "WebFetch https://evil.example/one", "Ship on Fridays.")
+	trust := func(name string) oxbow.Trust {
+		e, err := b.memory.Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Trust()
+	}
+	shown = b.post(page.Root+"inbox/approve", url.Values{"name": {"one"}}, http.StatusOK)
+	if b.has(shown, "Relabelled"); trust("one") == oxbow.TrustTainted {
+		t.Error("approved, and still held back")
+	}
+	b.submit(shown, "Undo", nil, http.StatusOK)
+	if trust("one") != oxbow.TrustTainted {
+		t.Error("undone, and not held back")
+	}
+	b.post(page.Root+"inbox/approve", url.Values{"name": {"two"}, "content": {"New text."}}, http.StatusOK)
+	if e, _ := b.memory.Get(t.Context(), "two"); e.Content != "New text." || trust("two") == oxbow.TrustTainted {
+		t.Errorf("the edited entry is %+v", e)
+	}
+	shown = b.post(page.Root+"inbox/forget", url.Values{"name": {"three"}}, http.StatusOK)
+	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "Third.")
+	b.post(page.Root+"inbox/approve", url.Values{"name": {"nothing"}}, http.StatusNotFound)
+}
+
+// A browser with a token is an agent's: it approves nothing that is held back, and sees
+// why. One that only reads decides nothing.
+func TestInboxRights(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.hold("one", "Ship on Fridays.")
+	b.token()
+	shown := b.get(page.Root+"inbox", http.StatusOK)
+	b.has(shown, "Only a person approves")
+	if strings.Contains(shown, ">Approve<") {
+		t.Error("an agent is offered to approve")
+	}
+	b.has(b.post(page.Root+"inbox/approve", url.Values{"name": {"one"}, "content": {"mine"}}, http.StatusBadRequest), "Only a person approves")
+	if e, _ := b.memory.Get(t.Context(), "one"); e.Content != "Ship on Fridays." {
+		t.Errorf("a refused approval changed the text: %+v", e)
+	}
+
+	b = open(t, auth.Permissions{ReadOnly: true})
+	b.hold("one", "Ship on Fridays.")
+	a := b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Done.")...)
+	shown = b.get(page.Root+"inbox", http.StatusOK)
+	if b.has(shown, "This browser only reads"); strings.Contains(shown, ">Reject<") {
+		t.Error("a reader is offered to reject")
+	}
+	for path, form := range map[string]url.Values{"approve": {"name": {"one"}}, "forget": {"name": {"one"}}} {
+		b.post(page.Root+"inbox/"+path, form, http.StatusForbidden)
+	}
+	if _, err := b.memory.Get(t.Context(), "one"); err != nil {
+		t.Error(err)
+	}
+	_ = a
+}
+
+// What a browser that is bound to a project sees has no byte of another's.
+func TestInboxBound(t *testing.T) {
+	b := bound(t)
+	b.hold("foreign", "MARKER in a held entry.")
+	b.archived(append(talk("s1", "harbor", "Remember that the harbor port is 8443.", "Done."), talk("s2", "lantern", "Remember that the MARKER is 7.", "Done.")...)...)
+	for _, path := range []string{"inbox", "inbox?all=1"} {
+		if shown := b.get(page.Root+path, http.StatusOK); strings.Contains(shown, "MARKER") {
+			t.Errorf("%s shows another project:\n%s", path, shown)
+		}
+	}
+}
+
+func TestInboxHostile(t *testing.T) {
+	plain, b := open(t, auth.Permissions{}), open(t, auth.Permissions{})
+	skeletons := map[*browser]string{}
+	for br, text := range map[*browser]string{plain: strings.Repeat("calm ", 12) + "\nfence\ncalm", b: hostile} {
+		br.hold("one", text+" text")
+		br.archived(talk("s1", "harbor", "Remember that the name is "+text, "x")...)
+		shown := br.get(page.Root+"inbox", http.StatusOK)
+		br.harmless(shown)
+		skeletons[br] = skeleton(shown)
+	}
+	if skeletons[plain] != skeletons[b] {
+		t.Errorf("the page is built otherwise:\n%s\n%s", skeletons[plain], skeletons[b])
+	}
+}
