@@ -4,7 +4,6 @@
 package web
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -253,9 +252,4 @@ func forgetHeld(c *call) (reply, error) {
 		return nil, err
 	}
 	return redirect{to: "inbox", change: out.Seq}, nil
-}
-
-// forbidden is the page of what this browser may not see or do.
-func forbidden(title, why string) screen {
-	return screen{title: title, at: "-", status: http.StatusForbidden, body: []g.Node{page.Notice("error", why, "")}}
 }

@@ -24,5 +24,14 @@ var routes = []route{
 	{"POST", "inbox/approve", approveHeld},
 	{"POST", "inbox/forget", forgetHeld},
 
+	{"GET", "sessions", listSessions},
+	{"GET", "sessions/{client}/{session}", showSession},
+	{"GET", "sessions/{client}/{session}/export", exportSession},
+	{"GET", "sessions/{client}/{session}/note", noteForm},
+	{"POST", "sessions/{client}/{session}/note", noteTurn},
+	{"GET", "sessions/{client}/{session}/forget", forgetForm},
+	{"POST", "sessions/{client}/{session}/forget", forgetSession},
+	{"POST", "sessions/restore", restoreSession},
+
 	{"GET", "{rest...}", nothingHere},
 }

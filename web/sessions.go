@@ -1,0 +1,93 @@
+// Sessions: the archive of what was said, as a list and by words.
+
+package web
+
+import (
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// sessionPage is how many sessions, or turns of a search, a page has.
+const sessionPage = 20
+
+func listSessions(c *call) (reply, error) {
+	s := screen{title: "Sessions", at: "sessions", live: true, lead: h.P(h.Class("lead"), g.Text("What was said and done with agents, and what hooks put before them."))}
+	if c.work.Sessions == nil {
+		s.body = []g.Node{noArchive()}
+		return s, nil
+	}
+	query, limit := c.value("q"), min(max(c.number("limit", sessionPage), 1), 500)
+	s.body = []g.Node{page.Ask("sessions", "Find",
+		page.Field("q", "Words", query, h.Type("search"), h.Placeholder("what was said")), page.Field("client", "Client", c.value("client")),
+		page.Field("project", "Project", c.value("project")), page.Field("since", "Since", c.value("since"), h.Placeholder("7d, yesterday, 2026-04-18")))}
+	list := c.sessionList
+	if query != "" {
+		list = c.turnsFound
+	}
+	found, more, err := list(limit)
+	if err != nil {
+		return nil, err
+	}
+	s.body = append(s.body, h.Div(h.ID("list"), g.Attr("data-live", ""), found), g.Iff(more, func() g.Node {
+		q := c.r.URL.Query()
+		q.Set("limit", strconv.Itoa(limit+sessionPage))
+		return h.Nav(h.Class("pager"), h.Aria("label", "Pages"), h.A(h.Href(page.Root+"sessions?"+q.Encode()), g.Text("Show more")))
+	}))
+	return s, nil
+}
+
+// noArchive stands where no sessions are kept.
+func noArchive() g.Node {
+	return page.Empty("No session is kept yet.", nil, h.P(h.Class("dim"), g.Text("Run "), h.Code(g.Text("oxbow setup")), g.Text(" to connect clients, whose hooks report what is said and done, or "),
+		h.Code(g.Text("oxbow session import")), g.Text(" to read what they have kept.")))
+}
+
+func (c *call) sessionList(limit int) (g.Node, bool, error) {
+	out, err := tool.Sessions(c.ctx, c.work, tool.SessionsIn{Project: c.value("project"), Client: c.value("client"), Since: c.value("since"), Limit: &limit})
+	switch {
+	case err != nil:
+		return nil, false, err
+	case len(out.Sessions) == 0 && c.value("project")+c.value("client")+c.value("since") != "":
+		return page.Empty("No session is like that.", nil, h.P(h.A(h.Href(page.Root+"sessions"), g.Text("All sessions")))), false, nil
+	case len(out.Sessions) == 0:
+		return noArchive(), false, nil
+	}
+	return h.Ol(h.Class("rows"), g.Attr("data-keys", ""), g.Map(out.Sessions, func(s session.Summary) g.Node {
+		title := strings.Join(strings.Fields(s.Prompt), " ")
+		if title == "" {
+			title = s.Client + "/" + s.Session
+		}
+		return h.Li(h.Class("row"),
+			h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+page.SessionPath(s.Client, s.Session, 0)), page.Isolated(title)))),
+			h.Div(h.Class("meta"), page.Badge("", page.Visible(s.Client), ""), g.If(s.Project != "", h.Span(page.Isolated(s.Project))),
+				h.Span(g.Text(page.Plural(s.Turns, "turn"))), page.When(c.now, s.Last)))
+	})), out.More, nil
+}
+
+// turnsFound are the turns that hold words, each with its place in its session.
+func (c *call) turnsFound(limit int) (g.Node, bool, error) {
+	in := tool.RecallIn{Query: c.value("q"), Project: c.value("project"), After: c.value("since"), Limit: &limit}
+	if client := c.value("client"); client != "" {
+		in.Filter = "client:" + strconv.Quote(client)
+	}
+	out, err := tool.SearchSessions(c.ctx, c.work, in)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(out.Hits) == 0 {
+		return page.Empty("No turn holds that.", out.Why), false, nil
+	}
+	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), g.Attr("data-keys", ""), g.Map(out.Hits, func(e tool.Entry) g.Node {
+		client, _, _ := strings.Cut(e.Name, "/")
+		return h.Li(h.Class("row"),
+			h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+page.TurnPath(e.Name)), page.Isolated(e.Snippet)))),
+			h.Div(h.Class("meta"), page.Badge("", page.Visible(client), ""), page.TrustBadge(e.Trust), g.If(len(e.Labels["project"]) > 0, h.Span(page.Isolated(strings.Join(e.Labels["project"], ", ")))), page.When(c.now, page.Moment(e.Created))))
+	}))}, out.More, nil
+}

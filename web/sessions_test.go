@@ -1,0 +1,142 @@
+// Tests the pages of sessions.
+
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// injected is an event that a hook put a text before the model.
+func injected(of session.Event, text string, names ...string) session.Event {
+	e := session.Event{Client: of.Client, Session: of.Session, Turn: of.Turn, Dir: of.Dir, Time: of.Time.Add(time.Millisecond), Kind: session.Injected, ID: "i1", Text: text,
+		Injection: &session.Injection{Place: "prompt", Answer: "payload", Tokens: 21, G: 0.71, Floor: 0.4}}
+	for _, n := range names {
+		e.Injection.Shown = append(e.Injection.Shown, session.Shown{In: "notes", Name: n, Version: 1})
+	}
+	return e
+}
+
+func TestSessions(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.has(b.get(page.Root+"sessions", http.StatusOK), "No session is kept yet.")
+	events := talk("s1", "harbor", "How do we deploy the harbor?", "By the blue script.")
+	exit := 2
+	call := session.Event{Client: "claude", Session: "s1", Turn: "s1-1", Kind: session.Called, ID: "c1", Time: events[1].Time.Add(time.Second), Dir: "/src/harbor", Call: &session.Call{Tool: "Bash", Command: "make ship", Exit: &exit, Failed: true, Output: "no rule"}}
+	events = append(events, injected(events[0], "Deploy with the script.", "deploy"), call)
+	b.archived(append(events, talk("s2", "lantern", "Paint it green.", "Painted.")...)...)
+	shown := b.get(page.Root+"sessions", http.StatusOK)
+	b.has(shown, "How do we deploy the harbor?", "Paint it green.", "1 turn", "/ui/sessions/claude/s1")
+	if shown = b.get(page.Root+"sessions?project=harbor&client=claude&since=7d", http.StatusOK); strings.Contains(shown, "Paint") {
+		t.Error("a filter of projects selects nothing")
+	}
+	b.has(b.get(page.Root+"sessions?project=none", http.StatusOK), "No session is like that.")
+	b.has(b.get(page.Root+"sessions?limit=1", http.StatusOK), "Show more", "limit=21")
+	b.has(b.get(page.Root+"sessions?q=blue+script&client=claude", http.StatusOK), "/ui/sessions/claude/s1?turn=1#turn-1")
+	b.has(b.get(page.Root+"sessions?q=zebra", http.StatusOK), "No turn holds that.")
+	b.get(page.Root+"sessions?since=gibberish", http.StatusBadRequest)
+
+	shown = b.get(page.Root+"sessions/claude/s1", http.StatusOK)
+	b.has(shown, `id="turn-1"`, "By the blue script.", "$ make ship", "exit 2", "no rule", "put before the model with the prompt: 21 tokens", "Deploy with the script.", "/ui/entries/deploy", "Strength 0.71")
+	if strings.Index(shown, "put before the model with") > strings.Index(shown, "By the blue script.") {
+		t.Error("what was injected does not stand in its place")
+	}
+	b.get(page.Root+"sessions/claude/none", http.StatusNotFound)
+}
+
+// A turn of a long session stands on the page that its link opens.
+func TestSessionTurns(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	var events []session.Event
+	for i := range 25 {
+		e := talk("s1", "harbor", fmt.Sprintf("prompt number %d.", i+1), "ok")[0]
+		e.Turn, e.Time = fmt.Sprint("t", i), e.Time.Add(time.Duration(i)*time.Minute)
+		events = append(events, e)
+	}
+	b.archived(events...)
+	shown := b.get(page.Root+"sessions/claude/s1", http.StatusOK)
+	b.has(shown, "prompt number 10.", "Later turns")
+	if strings.Contains(shown, "prompt number 11.") {
+		t.Error("a page has more turns than it may")
+	}
+	b.has(b.get(page.Root+"sessions/claude/s1?turn=23", http.StatusOK), "prompt number 23.", "Earlier turns")
+	b.get(page.Root+"sessions/claude/s1?offset=999", http.StatusOK)
+}
+
+func TestSessionUse(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("taken", "Stays as it is.")
+	b.archived(talk("s1", "harbor", "How do we deploy?", "By the blue script.")...)
+	path := page.Root + "sessions/claude/s1"
+	form := b.get(path+"/note?turn=1", http.StatusOK)
+	b.has(form, "By the blue script.")
+	b.get(path+"/note?turn=9", http.StatusNotFound)
+	b.has(b.submit(form, "Remember it", url.Values{"content": {"Other."}, "name": {"taken"}}, http.StatusBadRequest), "another entry")
+	shown := b.submit(form, "Remember it", url.Values{"content": {"Deploy by the blue script."}, "name": {"deploy"}, "tags": {"ops, how"}}, http.StatusOK)
+	b.has(shown, "Added", "deploy", `id="turn-1"`)
+	b.has(b.get(page.Root+"entries/deploy", http.StatusOK), "Deploy by the blue script.", "harbor", "ops")
+	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "Undid")
+
+	res, err := b.client.Get(b.url + path + "/export?form=markdown")
+	got := b.read(res, err, path, http.StatusOK)
+	if b.has(got, "## Turn 1", "By the blue script."); res.Header.Get("Content-Disposition") != `attachment; filename=session-claude-s1.md` {
+		t.Error(res.Header.Get("Content-Disposition"))
+	}
+	b.has(b.get(path+"/export?form=json", http.StatusOK), `"session": "s1"`)
+
+	shown = b.submit(b.get(path+"/forget", http.StatusOK), "Forget it", nil, http.StatusOK)
+	b.has(shown, "Took 1 turn")
+	b.get(path, http.StatusNotFound)
+	b.has(b.submit(shown, "Bring the session back", nil, http.StatusOK), "By the blue script.", "The session is back.")
+}
+
+func TestSessionRights(t *testing.T) {
+	b := open(t, auth.Permissions{ReadOnly: true})
+	b.archived(talk("s1", "harbor", "How do we deploy?", "By the blue script.")...)
+	path := page.Root + "sessions/claude/s1"
+	if shown := b.get(path, http.StatusOK); strings.Contains(shown, "Forget…") || strings.Contains(shown, "Make a note") {
+		t.Error("a reader is offered to write")
+	}
+	b.post(path+"/forget", nil, http.StatusForbidden)
+	b.post(path+"/note", url.Values{"turn": {"1"}, "content": {"x"}}, http.StatusForbidden)
+
+	b = bound(t)
+	b.archived(append(talk("s1", "harbor", "The harbor.", "ok"), talk("s2", "lantern", "The MARKER.", "MARKER")...)...)
+	for _, path := range []string{"sessions", "sessions?q=MARKER", "sessions?project=lantern"} {
+		if shown := b.get(page.Root+path, http.StatusOK); strings.Contains(strings.ReplaceAll(shown, `"MARKER"`, ""), "MARKER") {
+			t.Errorf("%s shows another project:\n%s", path, shown)
+		}
+	}
+	for _, path := range []string{"", "/export?form=json", "/export?form=markdown", "/note?turn=1", "/forget"} {
+		if shown := b.get(page.Root+"sessions/claude/s2"+path, http.StatusNotFound); strings.Contains(shown, "MARKER") {
+			t.Errorf("%s shows another project", path)
+		}
+	}
+}
+
+func TestSessionHostile(t *testing.T) {
+	var skeletons []string
+	for _, text := range []string{"calm\nfence\ncalm", hostile} {
+		b := open(t, auth.Permissions{})
+		events := talk("s1", "harbor", "x "+text, "y "+text)
+		b.archived(append(events, injected(events[0], text, "deploy"))...)
+		all := ""
+		for _, path := range []string{"", "/claude/s1", "/claude/s1/note?turn=1"} {
+			shown := b.get(page.Root+"sessions"+path, http.StatusOK)
+			b.harmless(shown)
+			all += skeleton(shown) + "\n"
+		}
+		skeletons = append(skeletons, all)
+	}
+	if skeletons[0] != skeletons[1] {
+		t.Errorf("the pages are built otherwise:\n%s\n%s", skeletons[0], skeletons[1])
+	}
+}

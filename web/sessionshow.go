@@ -1,0 +1,152 @@
+// One session: its turns, with what hooks put before the model in its place.
+
+package web
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+const (
+	turnPage  = 10    // turns of a page
+	turnBytes = 6_000 // of one text; the export has all of it
+)
+
+// sessionID is the session that the path names.
+func (c *call) sessionID() string { return c.r.PathValue("client") + "/" + c.r.PathValue("session") }
+
+func showSession(c *call) (reply, error) {
+	if c.work.Sessions == nil {
+		return nothingHere(c)
+	}
+	out, err := tool.ShowSession(c.ctx, c.work, tool.SessionIn{Session: c.sessionID()})
+	if err != nil {
+		return nil, err
+	}
+	path := page.SessionPath(out.Client, out.Session, 0)
+	from := max(0, c.number("offset", 0))
+	if turn := c.number("turn", 0); turn > 0 { // the page that has it
+		for i, t := range out.List {
+			if t.N == turn {
+				from = i / turnPage * turnPage
+			}
+		}
+	}
+	from = min(from, max(0, len(out.List)-1))
+	to := min(from+turnPage, len(out.List))
+	next := 0
+	if to < len(out.List) {
+		next = to
+	}
+	s := screen{title: "Session", at: "sessions", body: []g.Node{
+		h.Div(h.Class("actions"),
+			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=markdown"), g.Text("Export as Markdown")),
+			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=json"), g.Text("as JSON")),
+			g.If(c.mayWrite(), h.A(h.Class("button"), h.Href(page.Root+path+"/forget"), g.Text("Forget…")))),
+		page.Facts("Client", out.Client, "Session", out.Summary.Session, "Project", out.Project, "Directory", out.Dir, "Branch", out.Branch, "Turns", strconv.Itoa(out.Turns)),
+		h.Ol(h.Class("turns"), g.Attr("data-keys", ""), g.Map(out.List[from:to], c.turn)),
+		turnPager(page.Root+path, from, next)}}
+	return s, nil
+}
+
+// turnPager leads on in a session, which is read from its beginning.
+func turnPager(path string, from, next int) g.Node {
+	at := func(offset int, rel, text string) g.Node {
+		return h.A(h.Rel(rel), h.Href(path+"?offset="+strconv.Itoa(offset)), g.Text(text))
+	}
+	return g.If(from > 0 || next > 0, h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
+		g.If(from > 0, at(max(0, from-turnPage), "prev", "Earlier turns")), g.If(next > 0, at(next, "next", "Later turns"))))
+}
+
+// turn shows a turn in the order of what happened.
+func (c *call) turn(t session.Turn) g.Node {
+	id := "turn-" + strconv.Itoa(t.N)
+	var parts []g.Node
+	for _, e := range t.Events {
+		parts = append(parts, eventPart(e))
+	}
+	taints := t.Taints()
+	return h.Li(h.ID(id), h.Class("turn"),
+		h.Div(h.Class("head"), h.H2(h.A(h.Href("#"+id), g.Textf("Turn %d", t.N))), h.Span(h.Class("meta"), page.When(c.now, t.Start)),
+			g.If(len(taints) > 0, page.Badge("warn", "read texts of others", strings.Join(taints, "; ")))),
+		g.Group(parts),
+		g.If(t.Cut, h.P(h.Class("hint"), g.Text("The turn was larger than what is kept."))),
+		g.If(c.mayWrite(), h.Div(h.Class("actions"), h.A(h.Class("button"), g.Attr("data-key", "n"), h.Href(page.Root+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.N)), g.Text("Make a note of it")))))
+}
+
+// eventPart shows one event of a turn, nothing of those that say nothing.
+func eventPart(e session.Event) g.Node {
+	said := func(class, who, text string) g.Node {
+		return h.Div(h.Class("event "+class), h.P(h.Class("who"), g.Text(who)), h.Div(h.Class("words"), page.Isolated(clipped(text))))
+	}
+	switch e.Kind {
+	case session.Prompt:
+		return said("prompt", "Person", e.Text)
+	case session.Text:
+		return said("answer", "Agent", e.Text)
+	case session.Plan:
+		return said("answer", "Plan", e.Text)
+	case session.Compact:
+		return said("answer", "Compacted to", e.Text)
+	case session.Called:
+		return g.Iff(e.Call != nil, func() g.Node { return callPart(e.Call) })
+	case session.Injected:
+		return g.Iff(e.Injection != nil, func() g.Node { return injectionPart(e) })
+	}
+	return nil
+}
+
+// callPart shows what a tool was called for.
+func callPart(call *session.Call) g.Node {
+	line := call.Tool
+	if call.Command != "" {
+		line = "$ " + call.Command
+	}
+	for _, word := range append(append([]string{call.Asked}, call.Wrote...), call.Read...) {
+		if word != "" {
+			line += " " + word
+		}
+	}
+	wrong := call.Failed || call.Exit != nil && *call.Exit != 0
+	how := "failed"
+	if call.Exit != nil {
+		how = fmt.Sprintf("exit %d", *call.Exit)
+	}
+	return h.Div(h.Class("event tool"), h.Code(page.Isolated(clipped(line))), g.If(wrong, g.Group{g.Text(" "), page.Badge("error", how, "")}),
+		g.If(call.Output != "", h.Details(h.Summary(g.Text("What it printed")), h.Pre(h.Class("text"), page.Isolated(clipped(call.Output))))))
+}
+
+// injectionPart shows what a hook put before the model, where it did.
+func injectionPart(e session.Event) g.Node {
+	i := e.Injection
+	where := map[string]string{"start": "when the session began", "prompt": "with the prompt", "action": "before an action"}[i.Place]
+	return h.Details(h.Class("event injected"), h.Summary(g.Textf("Memory was put before the model %s: %d tokens", where, i.Tokens)),
+		g.If(i.G > 0, h.P(h.Class("hint"), g.Textf("Strength %.2f, above the floor of %.2f.", i.G, i.Floor))),
+		h.Ul(h.Class("chips"), h.Aria("label", "Of these entries"), g.Map(i.Shown, shownItem)),
+		g.If(e.Text != "", h.Pre(h.Class("text"), page.Isolated(clipped(e.Text)))))
+}
+
+// shownItem links to what was shown: an entry or a turn.
+func shownItem(s session.Shown) g.Node {
+	path := page.EntryPath(s.Name)
+	if s.In == "sessions" {
+		path = page.TurnPath(s.Name)
+	}
+	return h.Li(h.A(h.Class("chip"), h.Href(page.Root+path), page.Isolated(s.Name)))
+}
+
+// clipped is the beginning of a long text.
+func clipped(s string) string {
+	if len(s) <= turnBytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:turnBytes], "") + "\n… (the export has all of it)"
+}

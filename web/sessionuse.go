@@ -1,0 +1,152 @@
+// What is done with a session: a note of a turn, a file of it, or forgetting it.
+
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// turnOf returns the session of the path, and the turn that the form or query names.
+func (c *call) turnOf() (out tool.SessionOut, t *session.Turn, err error) {
+	if out, err = tool.ShowSession(c.ctx, c.work, tool.SessionIn{Session: c.sessionID()}); err != nil {
+		return out, nil, err
+	}
+	n := c.number("turn", 0)
+	at := slices.IndexFunc(out.List, func(t session.Turn) bool { return t.N == n })
+	if at < 0 {
+		return out, nil, fmt.Errorf("turn %d of this session: %w", n, oxbow.ErrNotFound)
+	}
+	return out, &out.List[at], nil
+}
+
+// noteForm is the page that makes a note of a turn.
+func noteForm(c *call) (reply, error) {
+	out, t, err := c.turnOf()
+	if err != nil {
+		return nil, err
+	}
+	text := strings.TrimSpace(t.Said())
+	if text == "" {
+		text = strings.TrimSpace(t.Prompt())
+	}
+	path := page.SessionPath(out.Client, out.Session, 0)
+	return screen{title: "Make a note of a turn", at: "sessions", lead: h.P(h.Class("lead"), g.Text("Cut the text down to what will still matter, and say it in your words.")), body: []g.Node{
+		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+"/note"), g.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
+			page.Field("name", "Name (the first line, where it is empty)", ""),
+			page.Text("content", "Text", clipped(text), h.Required()),
+			page.Field("project", "Project", out.Project), page.Field("tags", "Tags, with commas", ""),
+			h.Div(h.Class("actions"), h.Button(h.Class("main"), g.Text("Remember it")), h.A(h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.N)), g.Text("Back to the turn"))))}}, nil
+}
+
+func noteTurn(c *call) (reply, error) {
+	session, t, err := c.turnOf()
+	if err != nil {
+		return nil, err
+	}
+	back := page.SessionPath(session.Client, session.Summary.Session, t.N)
+	in := tool.RememberIn{Name: c.value("name"), Content: c.value("content"), Project: c.value("project"), From: []string{t.Name()}}
+	if in.Name != "" { // nothing of that name is replaced unseen
+		if _, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: in.Name, Bare: true}); err == nil {
+			return nil, &oxbow.InvalidError{Field: "name", Value: in.Name, Reason: "is that of another entry; go back and give another, or edit that entry"}
+		}
+	}
+	for tag := range strings.SplitSeq(c.value("tags"), ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			in.Tags = append(in.Tags, tag)
+		}
+	}
+	out, err := tool.Remember(c.ctx, c.work, in)
+	if err != nil {
+		return nil, err
+	}
+	if out.Outcome == "unchanged" {
+		return redirect{to: back, said: "The memory says this already."}, nil
+	}
+	return redirect{to: back, change: out.Version}, nil
+}
+
+// download is a file that a browser saves.
+type download struct {
+	name, kind string
+	body       []byte
+}
+
+func (d download) send(_ *call, w http.ResponseWriter, _ page.Assets) {
+	w.Header().Set("Content-Type", d.kind)
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
+	_, _ = w.Write(d.body) // the browser is gone
+}
+
+// exportSession gives a session as a file: Markdown for people, JSON for programs.
+func exportSession(c *call) (reply, error) {
+	out, err := tool.ShowSession(c.ctx, c.work, tool.SessionIn{Session: c.sessionID()})
+	if err != nil {
+		return nil, err
+	}
+	name := "session-" + fileName(out.Client+"-"+out.Summary.Session)
+	if c.value("form") == "json" {
+		body, err := json.MarshalIndent(out, "", "  ")
+		return download{name + ".json", "application/json", append(body, '\n')}, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Session %s/%s\n", out.Client, out.Summary.Session)
+	for _, t := range out.List {
+		fmt.Fprintf(&b, "\n## Turn %d, %s\n\n%s\n", t.N, t.Start.UTC().Format("2006-01-02 15:04 MST"), session.Readable(t.Content()))
+	}
+	return download{name + ".md", "text/markdown; charset=utf-8", []byte(b.String())}, nil
+}
+
+// fileName keeps the letters of a name that all file systems take.
+func fileName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, s[:min(len(s), 80)])
+}
+
+// forgetForm says what forgetting a session takes out of the archive.
+func forgetForm(c *call) (reply, error) {
+	out, err := tool.ForgetSession(c.ctx, c.work, tool.ForgetSessionIn{Session: c.sessionID(), DryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	path := page.SessionPath(out.Client, out.Session, 0)
+	return screen{title: "Forget a session", at: "sessions", body: []g.Node{
+		h.P(g.Text(page.Plural(out.Turns, "turn")+" of "), page.Isolated(out.Client+"/"+out.Session), g.Text(" would leave the archive. Notes that were made of it stay. The client's own transcript is not touched. You can bring the session back.")),
+		h.Div(h.Class("actions"), page.Button(path+"/forget", "danger", "Forget it"), h.A(h.Href(page.Root+path), g.Text("Keep it")))}}, nil
+}
+
+func forgetSession(c *call) (reply, error) {
+	out, err := tool.ForgetSession(c.ctx, c.work, tool.ForgetSessionIn{Session: c.sessionID()})
+	if err != nil {
+		return nil, err
+	}
+	return screen{title: "Forgotten", at: "sessions", body: []g.Node{
+		h.P(h.Class("done"), h.Role("status"), g.Textf("Took %s out of the archive.", page.Plural(out.Turns, "turn"))),
+		h.Div(h.Class("actions"), page.Button("sessions/restore", "", "Bring the session back"), h.A(h.Href(page.Root+"sessions"), g.Text("On to the sessions")))}}, nil
+}
+
+// restoreSession brings back the session that was forgotten last.
+func restoreSession(c *call) (reply, error) {
+	out, err := tool.ForgetSession(c.ctx, c.work, tool.ForgetSessionIn{Undo: true})
+	if err != nil {
+		return nil, err
+	}
+	return redirect{to: page.SessionPath(out.Client, out.Session, 0), said: "The session is back."}, nil
+}
