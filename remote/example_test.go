@@ -1,0 +1,47 @@
+// The store on another machine as the manual has it.
+
+package remote_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A memory that is served can be used as one of this machine: what is remembered is
+// durable on the server, and ranked here.
+func Example() {
+	served, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer served.Close()
+	open := func(r *http.Request) (oxbow.Store, context.Context, error) { // after the token was checked
+		return served, oxbow.WithSource(r.Context(), oxbow.Source{Door: "http", Actor: oxbow.Agent}), nil
+	}
+	server := httptest.NewServer(remote.Handler(open))
+	defer server.Close()
+
+	store, err := remote.Open(server.URL, "TOKEN", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	m := oxbow.New(store, nil)
+	defer m.Close()
+	ctx := context.Background()
+	if _, err := m.Remember(ctx, oxbow.Entry{Name: "deploy", Content: "We ship on Tuesdays."}); err != nil {
+		log.Fatal(err)
+	}
+	hits, err := m.Recall(ctx, oxbow.Query{Text: "when do we ship"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(hits[0].Entry.Name, hits[0].Entry.Source.Door)
+	// Output: deploy http
+}
