@@ -59,3 +59,18 @@ func Wrap(s string, n int) (lines []string) {
 	}
 	return lines
 }
+
+// Break is Wrap that cuts longer words of ASCII, too.
+func Break(s string, n int) (rows []string) {
+	for _, row := range Wrap(s, n) {
+		if Columns(row) > n {
+			part := displaywidth.TruncateString(row, n, "") // looks no further
+			for part != "" && part != row {
+				rows, row = append(rows, part), row[len(part):]
+				part = displaywidth.TruncateString(row, n, "")
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -5,6 +5,7 @@ package screen
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -41,6 +42,37 @@ func TestWrap(t *testing.T) {
 		got := Wrap(c.in, c.n)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: Wrap(%q, %d) = %q, want %q", c.name, c.in, c.n, got, c.want)
+		}
+	}
+}
+
+func TestBreak(t *testing.T) {
+	for in, want := range map[string][]string{
+		"one two":              {"one", "two"},
+		"see /a/long/path":     {"see", "/a/lo", "ng/pa", "th"},
+		"日本語":                  {"日本", "語"},
+		"ab\n\n12345":          {"ab", "", "12345"},
+		"e\u0301e\u0301fghijk": {"e\u0301e\u0301fgh", "ijk"},
+	} {
+		if got := Break(in, 5); !slices.Equal(got, want) {
+			t.Errorf("Break(%q, 5) = %q, want %q", in, got, want)
+		}
+	}
+	if got := len(Break(strings.Repeat("x", 1<<20), 64)); got != 1<<14 {
+		t.Errorf("a word of 1 MiB is %d rows, want %d", got, 1<<14)
+	}
+}
+
+func TestMark(t *testing.T) {
+	for _, c := range []struct{ in, code, want string }{
+		{"Pay twice, pay.", "", Red + "Pay" + Plain + " twice, " + Red + "pay" + Plain + "."},
+		{"Pay", Bold, Red + "Pay" + Plain},
+		{"to pay", Bold, Bold + "to " + Plain + Red + "pay" + Plain},
+		{"repay", Dim, Dim + "repay" + Plain},
+		{"", Dim, ""},
+	} {
+		if got := Mark(c.in, []string{"pay"}, c.code); got != c.want {
+			t.Errorf("Mark(%q, %q) = %q, want %q", c.in, c.code, got, c.want)
 		}
 	}
 }

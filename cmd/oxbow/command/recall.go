@@ -96,7 +96,7 @@ func (a *app) showHit(n int, h tool.Entry) {
 	}
 	rows := wrap(clean(text), a.width()-3)
 	if h.Content == nil && len(rows) > excerptRows {
-		first := slices.IndexFunc(rows, func(row string) bool { return len(found(row, h.Words)) > 0 })
+		first := slices.IndexFunc(rows, func(row string) bool { return len(screen.Found(row, h.Words)) > 0 })
 		first = max(0, min(first-1, len(rows)-excerptRows))
 		rows = rows[first : first+excerptRows]
 	}

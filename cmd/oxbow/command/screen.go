@@ -8,13 +8,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/internal/ucd"
 )
 
 // terminal is where a run shows what it did.
@@ -51,26 +49,13 @@ func (t *terminal) paint(code, s string) string {
 	return code + s + screen.Plain
 }
 
-// mark paints the given words, which are in lower case, wherever s has them, and
-// the rest with the code.
+// mark paints the given words, which are in lower case and sorted, wherever s has
+// them, and the rest with the code.
 func (t *terminal) mark(s string, words []string, code string) string {
-	var b strings.Builder
-	end := 0
-	for _, w := range found(s, words) {
-		b.WriteString(t.paint(code, s[end:w.Start]) + t.paint(screen.Red, s[w.Start:w.End]))
-		end = w.End
+	if !t.colour() {
+		return s
 	}
-	return b.String() + t.paint(code, s[end:])
-}
-
-// found returns where s has one of the words, which are in lower case and sorted.
-func found(s string, words []string) (at []ucd.Word) {
-	for w := range ucd.Words(s) {
-		if _, ok := slices.BinarySearch(words, ucd.Lower(s[w.Start:w.End])); ok {
-			at = append(at, w)
-		}
-	}
-	return at
+	return screen.Mark(s, words, code)
 }
 
 // screen returns the columns of the terminal, 80 when they are not known.
