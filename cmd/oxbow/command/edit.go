@@ -33,21 +33,41 @@ your text is kept in a file of its own.`,
 }
 
 func (a *app) edit(ctx context.Context, name string) error {
-	got, err := run(ctx, a, tool.Get, tool.GetIn{Name: name})
+	out, err := a.editEntry(ctx, name)
 	if err != nil {
 		return err
 	}
+	return answer(a, out, a.showEdited)
+}
+
+// unchanged is the outcome of an edit that changed nothing.
+const unchanged = "unchanged"
+
+func (a *app) showEdited(out tool.RememberOut) {
+	if out.Outcome == unchanged && len(out.Notes) == 0 {
+		a.printf("%s is unchanged\n", a.bold(nameText(out.Name)))
+		return
+	}
+	a.showRemembered(out)
+}
+
+// editEntry has a person change an entry, and remembers what they made of it.
+func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut, err error) {
+	got, err := run(ctx, a, tool.Get, tool.GetIn{Name: name})
+	if err != nil {
+		return out, err
+	}
 	entry, was := got.Entry, *got.Entry.Content
 	if entry.Name == "" {
-		return misusef("forget it, or remember its text under a name", "an entry without a name cannot be changed")
+		return out, misusef("forget it, or remember its text under a name", "an entry without a name cannot be changed")
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
-		return misusef("to bring it back: oxbow restore "+quote(name), "%s is a version of the past, and cannot be edited", name)
+		return out, misusef("to bring it back: oxbow restore "+quote(name), "%s is a version of the past, and cannot be edited", name)
 	}
 	draft := editing{entry.Name, ".md", "oxbow edit " + quote(entry.Name)}
 	text, err := a.editText(draft, was)
 	if err != nil {
-		return err
+		return out, err
 	}
 	// Editors end the last line. That alone is no change.
 	if !strings.HasSuffix(was, "\n") {
@@ -56,22 +76,19 @@ func (a *app) edit(ctx context.Context, name string) error {
 	switch {
 	case text == was:
 		entry.Content = nil
-		return answer(a, tool.RememberOut{Outcome: "unchanged", Entry: entry}, func(tool.RememberOut) {
-			a.printf("%s is unchanged\n", a.bold(nameText(entry.Name)))
-		})
+		return tool.RememberOut{Outcome: unchanged, Entry: entry}, nil
 	case strings.TrimSpace(text) == "":
-		return &hinted{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
+		return out, &hinted{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
 			hint: "to take it out of the memory: oxbow forget " + quote(entry.Name)}
 	}
 	err = tool.CheckText("the edited text", text)
-	var out tool.RememberOut
 	if err == nil {
 		out, err = run(ctx, a, tool.Remember, tool.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version})
 	}
 	if err != nil {
-		return a.keep(draft, text, err)
+		return out, a.keep(draft, text, err)
 	}
-	return answer(a, out, a.showRemembered)
+	return out, nil
 }
 
 // editing is a text that is edited: what it is called, the ending of its file,

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/profile"
@@ -134,4 +135,27 @@ func badArgument(err error) error {
 		return err
 	}
 	return &misuse{err: err}
+}
+
+// wording says what an error is, and what to do next.
+func wording(err error) (message, next string) {
+	message, next = lower(err.Error()), hint(err)
+	if errors.Is(err, context.Canceled) {
+		message = "stopped"
+		var own *hinted // such as where an edited text is kept
+		if !errors.As(err, &own) {
+			next = ""
+		}
+	}
+	return message, next
+}
+
+// lower makes a sentence of another's style one of ours: it begins small,
+// unless its first word is a name such as "URL", and has no period at its end.
+func lower(s string) string {
+	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		s = strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
 }

@@ -58,14 +58,7 @@ func (t *terminal) report(err error) {
 	if errors.Is(err, errReported) {
 		return
 	}
-	message, h := lower(err.Error()), hint(err)
-	if errors.Is(err, context.Canceled) {
-		message = "stopped"
-		var own *hinted // such as where an edited text is kept
-		if !errors.As(err, &own) {
-			h = ""
-		}
-	}
+	message, h := wording(err)
 	if t.json {
 		var body struct {
 			Error struct {
@@ -84,14 +77,4 @@ func (t *terminal) report(err error) {
 	if h != "" {
 		fmt.Fprintf(t.env.Stderr, "  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(h)), "\n", "\n  "))
 	}
-}
-
-// lower makes a sentence of another's style one of ours: it begins small,
-// unless its first word is a name such as "URL", and has no period at its end.
-func lower(s string) string {
-	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
-	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
-		s = strings.ToLower(s[:1]) + s[1:]
-	}
-	return s
 }
