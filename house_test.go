@@ -27,6 +27,7 @@ var budgets = []budget{
 	{"vfs/vfstest", 610},
 	{"vfs", 2_219},
 	{"crmem", 2_000},
+	{"cmd/oxbow/command/tui", 1_683},
 	{"mdtree", 5_245},
 	{"exchange", 3_784},
 	{"internal/rawjson", 130},

@@ -1,0 +1,279 @@
+// The loop between the terminal, the model, and the verbs.
+
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+const (
+	pause   = 40 * time.Millisecond // in typing, after which a query is asked
+	escWait = 50 * time.Millisecond // for the rest of a key that begins with an escape character
+
+	pasteWait = time.Second // for the rest of what is pasted
+)
+
+// Show shows the screen until it is quit, and gives the terminal back as it was
+// however that comes about: by a key, by the end of ctx, by a signal, or by a panic.
+func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, v Verbs) error {
+	signals := watch()
+	defer signals.close()
+	if err := t.enter(); err != nil {
+		t.leave()
+		return err
+	}
+	ctx, end := context.WithCancel(ctx)
+	l := &loop{t: t, signals: signals, verbs: v, now: now, events: make(chan any), wanted: make(chan struct{}, 1), model: newModel(query, t.size(), pause)}
+	defer l.calls.Wait() // before the caller closes what the verbs work on
+	defer end()
+	defer t.leave()
+	return l.run(ctx)
+}
+
+// loop is one run of the screen. Only calls of verbs and the reader of keys are
+// goroutines of their own.
+type loop struct {
+	t       *Terminal
+	verbs   Verbs
+	now     func() time.Time
+	model   *model
+	signals *signals
+	events  chan any
+	wanted  chan struct{} // one for each read of keys
+
+	pending []byte             // keys whose rest has not come
+	ended   bool               // the screen was quit
+	overdue context.CancelFunc // ends the search that runs; nil before the first
+	turn    sync.Mutex         // one verb is called at a time
+	calls   sync.WaitGroup
+}
+
+// What comes to the loop, next to the events of the model.
+type (
+	input struct {
+		bytes []byte
+		err   error
+	}
+	silence  struct{ pending int } // nothing has come while so many bytes were pending
+	panicked struct {
+		value any
+		stack []byte
+	}
+)
+
+func (l *loop) run(ctx context.Context) error {
+	go l.readKeys(ctx)
+	l.wanted <- struct{}{}
+	if err := l.carryOut(ctx, l.model.start(l.now())); err != nil {
+		return err
+	}
+	for !l.ended {
+		if err := l.t.draw(l.model.view()); err != nil {
+			return fmt.Errorf("drawing the screen: %w", err)
+		}
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case n := <-l.signals.came:
+			err = l.heard(n)
+		case e := <-l.events:
+			err = l.handle(ctx, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// heard obeys a notice.
+func (l *loop) heard(n notice) error {
+	switch n {
+	case stops:
+		return l.stop()
+	case goesOn: // something else may have used the terminal
+		if err := l.t.enter(); err != nil {
+			return err
+		}
+	case hangsUp:
+		return context.Canceled
+	}
+	if s := l.t.size(); s != l.model.size {
+		l.model.update(s, l.now())
+	}
+	return nil
+}
+
+// stop stops this process, with the terminal as it was before.
+func (l *loop) stop() error {
+	l.t.leave()
+	l.signals.stopSelf()
+	return l.heard(goesOn)
+}
+
+// handle takes what has come.
+func (l *loop) handle(ctx context.Context, e any) error {
+	switch e := e.(type) {
+	case panicked:
+		panic(fmt.Sprintf("%v\n\n%s", e.value, e.stack))
+	case input:
+		if errors.Is(e.err, io.EOF) {
+			l.ended = true
+			return nil
+		}
+		if e.err != nil {
+			return fmt.Errorf("reading keys: %w", e.err)
+		}
+		l.pending = append(l.pending, e.bytes...)
+		err := l.press(ctx, false)
+		l.wanted <- struct{}{}
+		return err
+	case silence:
+		if e.pending != len(l.pending) {
+			return nil
+		}
+		return l.press(ctx, true)
+	}
+	return l.carryOut(ctx, l.model.update(e, l.now()))
+}
+
+// press gives the keys that have come to the model. With last, nothing more comes of
+// the one that is pending.
+func (l *loop) press(ctx context.Context, last bool) error {
+	for len(l.pending) > 0 && !l.ended {
+		k, n := nextKey(l.pending, last)
+		if n == 0 {
+			wait := escWait
+			if bytes.HasPrefix(l.pending, []byte(pasteBegins)) {
+				wait = pasteWait
+			}
+			l.after(ctx, wait, silence{len(l.pending)})
+			break
+		}
+		l.pending = l.pending[n:]
+		if err := l.carryOut(ctx, l.model.update(k, l.now())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readKeys sends what is typed, a read at a time and only when it is wanted: keys
+// that an editor is to get are not taken from it.
+func (l *loop) readKeys(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wanted:
+		}
+		b := make([]byte, 4096)
+		n, err := l.t.in.Read(b)
+		if n > 0 {
+			err = nil
+		}
+		l.send(ctx, input{b[:n], err})
+	}
+}
+
+func (l *loop) send(ctx context.Context, e any) {
+	select {
+	case l.events <- e:
+	case <-ctx.Done():
+	}
+}
+
+// after sends an event later.
+func (l *loop) after(ctx context.Context, d time.Duration, e any) {
+	time.AfterFunc(d, func() { l.send(ctx, e) })
+}
+
+// carryOut does what the model has decided.
+func (l *loop) carryOut(ctx context.Context, effects []effect) error {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case quit:
+			l.ended = true
+		case wake:
+			l.after(ctx, e.at.Sub(l.now()), tick{})
+		case redraw:
+			l.t.shown = frame{}
+		case suspend:
+			if err := l.stop(); err != nil {
+				return err
+			}
+		case edit:
+			if err := l.edit(ctx, e.hit); err != nil {
+				return err
+			}
+		case search:
+			l.dropSearch()
+			var own context.Context
+			own, l.overdue = context.WithCancel(ctx)
+			l.call(ctx, func() any { return answer{e.n, l.verbs.Recall(own, e.query)} }, own)
+		case get:
+			l.call(ctx, func() any { return entry{e.hit, l.verbs.Get(ctx, e.hit)} }, ctx)
+		case forget:
+			l.dropSearch()
+			l.call(ctx, func() any { return outcome{l.verbs.Forget(ctx, e.hit), false} }, ctx)
+		case undo:
+			l.dropSearch()
+			l.call(ctx, func() any { return outcome{l.verbs.Undo(ctx, e.change), true} }, ctx)
+		}
+	}
+	return nil
+}
+
+// call calls a verb when its turn comes, unless it is not wanted any more, and sends
+// what it returned.
+func (l *loop) call(ctx context.Context, verb func() any, wanted context.Context) {
+	l.calls.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				l.send(ctx, panicked{v, debug.Stack()})
+			}
+		}()
+		l.turn.Lock()
+		var out any
+		func() {
+			defer l.turn.Unlock()
+			if wanted.Err() == nil {
+				out = verb()
+			}
+		}()
+		if wanted.Err() == nil {
+			l.send(ctx, out)
+		}
+	})
+}
+
+// dropSearch ends the search that runs; its answer is not awaited any more.
+func (l *loop) dropSearch() {
+	if l.overdue != nil {
+		l.overdue()
+	}
+}
+
+// edit has a person edit an entry, on the terminal as it was before. What was typed
+// ahead is dropped.
+func (l *loop) edit(ctx context.Context, h Hit) error {
+	l.dropSearch()
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	l.t.leave()
+	done := l.verbs.Edit(ctx, h)
+	l.pending = nil
+	if err := l.t.enter(); err != nil {
+		return err
+	}
+	_ = l.heard(resizes)
+	return l.carryOut(ctx, l.model.update(outcome{done, false}, l.now()))
+}

@@ -1,0 +1,445 @@
+// Feeds keys and answers to the model, and looks at its rows.
+
+package tui
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/screen"
+)
+
+// player plays a person at the screen, and the verbs, of which recall finds the
+// entries whose name or text holds the query.
+type player struct {
+	t       *testing.T
+	m       *model
+	now     time.Time
+	entries []Hit
+	did     []effect // that are no search and no wake
+	asked   []search
+	mute    bool // searches are not answered
+}
+
+func play(t *testing.T, width, height int, entries ...Hit) *player {
+	p := &player{t: t, now: time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC), entries: entries}
+	p.m = newModel("", size{width, height}, pause)
+	p.do(p.m.start(p.now))
+	return p
+}
+
+func (p *player) recall(query string) (f Found) {
+	for _, h := range p.entries {
+		if strings.Contains(h.Name+h.Text, query) {
+			f.Hits = append(f.Hits, h)
+		}
+	}
+	if len(f.Hits) == 0 {
+		f.Why = []string{"no entry holds " + query}
+	}
+	return f
+}
+
+func (p *player) do(effects []effect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case search:
+			if p.asked = append(p.asked, e); !p.mute {
+				p.event(answer{e.n, p.recall(e.query)})
+			}
+		case wake:
+		default:
+			p.did = append(p.did, e)
+		}
+	}
+}
+
+func (p *player) event(e any) { p.do(p.m.update(e, p.now)) }
+
+// wait has time pass.
+func (p *player) wait(d time.Duration) {
+	p.now = p.now.Add(d)
+	p.event(tick{})
+}
+
+// types presses keys, as a terminal sends them, and pauses.
+func (p *player) types(bytes string) {
+	b := []byte(bytes)
+	for len(b) > 0 {
+		k, n := nextKey(b, true)
+		p.event(k)
+		b = b[n:]
+	}
+	p.wait(pause)
+}
+
+// rows returns what is shown, without colours, and checks that it fits and is safe.
+func (p *player) rows() (rows []string) {
+	p.t.Helper()
+	f := p.m.view()
+	if len(f.rows) != p.m.height || f.cursor && (f.row >= p.m.height || f.column >= max(p.m.width, 3)) {
+		p.t.Fatalf("at %v: %d rows, cursor in column %d of row %d", p.m.size, len(f.rows), f.column, f.row)
+	}
+	for _, row := range f.rows {
+		for _, c := range screen.Painted {
+			row = strings.ReplaceAll(row, c, "")
+		}
+		if i := strings.IndexFunc(row, func(r rune) bool { return screen.Harmful(r) || r == '\n' || r == '\t' }); i >= 0 {
+			p.t.Fatalf("at %v: row %q holds %q", p.m.size, row, row[i:])
+		}
+		if n := screen.Columns(row); n > max(p.m.width, 4) {
+			p.t.Fatalf("at %v: row %q has %d columns", p.m.size, row, n)
+		}
+		rows = append(rows, strings.TrimRight(row, " "))
+	}
+	return rows
+}
+
+// gaps are the spaces between columns.
+var gaps = regexp.MustCompile(`\b {2,}`)
+
+// shows checks rows of the screen; "" stands for any, and two spaces for a gap.
+func (p *player) shows(want ...string) {
+	p.t.Helper()
+	rows := p.rows()
+	for i, w := range want {
+		if w != "" && w != gaps.ReplaceAllString(rows[i], "  ") {
+			p.t.Errorf("row %d is %q, want %q in\n%s", i, rows[i], w, strings.Join(rows, "\n"))
+		}
+	}
+}
+
+// foot checks the last row.
+func (p *player) foot(want string) {
+	p.t.Helper()
+	if rows := p.rows(); rows[len(rows)-1] != want {
+		p.t.Errorf("the last row is %q, want %q", rows[len(rows)-1], want)
+	}
+}
+
+// hasDone checks the effects since it was last called.
+func (p *player) hasDone(want ...effect) {
+	p.t.Helper()
+	if !reflect.DeepEqual(p.did, want) {
+		p.t.Errorf("effects are %#v, want %#v", p.did, want)
+	}
+	p.did = nil
+}
+
+const (
+	keyDown = "\x1b[B"
+	keyUp   = "\x1b[A"
+	keyEsc  = "\x1b"
+)
+
+var (
+	style  = Hit{Name: "style", Version: 1, Meta: "note · project:site", Text: "Tabs, not spaces.\nIn Go, too.", Words: []string{"tabs"}}
+	deploy = Hit{Name: "deploy", Version: 2, Meta: "note", Text: "Deploy before noon."}
+	drafts = Hit{Name: "draft", Version: 3, Meta: "note", Text: "Perhaps deploy twice."}
+)
+
+// What is typed finds; the chosen entry is shown below the list.
+func TestTyping(t *testing.T) {
+	p := play(t, 60, 10, style, deploy, drafts)
+	p.shows(">", "3 entries, newest first", "▸ style  Tabs, not spaces. In Go, too.", "  deploy  Deploy before noon.",
+		"  draft  Perhaps deploy twice.", "── note · project:site ─────────────────────────────────────", "Tabs, not spaces.", "In Go, too.", "",
+		"Tab list · Enter shows all · Esc quits")
+	p.types("eploy")
+	p.shows("> eploy", "2 entries", "▸ deploy  Deploy before noon.", "  draft  Perhaps deploy twice.")
+	p.types("\x0e") // Ctrl-N chooses while the query is typed
+	p.shows("> eploy", "", "  deploy  Deploy before noon.", "▸ draft  Perhaps deploy twice.", "", "", "Perhaps deploy twice.")
+	p.types(" twice")
+	p.shows("> eploy twice", "1 entry", "▸ draft  Perhaps deploy twice.")
+	p.types("x")
+	p.shows("> eploy twicex", "nothing found", "no entry holds eploy twicex", "", "")
+	p.foot("Ctrl-U empties the query · Esc quits")
+	p.types("\x15deed\x1b[D\x1b[D\x7fXY\x1b[3~")
+	p.shows("> dXYd")
+	if f := p.m.view(); !f.cursor || f.column != 5 {
+		t.Errorf("cursor %v in column %d, want 5", f.cursor, f.column)
+	}
+	p.hasDone()
+	p.types(keyEsc)
+	p.hasDone(quit{})
+}
+
+// A search is made once keys pause. The latest wins: the answer to an older one is
+// dropped, whenever it comes.
+func TestLatestSearchWins(t *testing.T) {
+	p := play(t, 60, 10, style, deploy)
+	p.mute, p.asked = true, nil
+	for _, k := range "dep" {
+		p.event(key{typed, string(k)})
+		p.wait(pause / 2)
+	}
+	if len(p.asked) > 0 {
+		t.Fatalf("while keys come: %v", p.asked)
+	}
+	p.wait(pause)
+	p.types("l")
+	if want := []search{{2, "dep"}, {3, "depl"}}; !slices.Equal(p.asked, want) {
+		t.Fatalf("asked %v, want %v", p.asked, want)
+	}
+	p.shows("", "2 entries, newest first")
+	p.wait(slowAfter)
+	p.shows("", "searching…", "▸ style  Tabs, not spaces. In Go, too.")
+	p.event(answer{3, Found{Hits: []Hit{deploy}}})
+	p.event(answer{2, Found{Hits: []Hit{style}}})
+	p.shows("> depl", "1 entry", "▸ deploy  Deploy before noon.")
+
+	// A key that does not change the query has it asked again, once.
+	p.types(keyDown)
+	p.types(keyDown)
+	p.event(answer{4, Found{Hits: []Hit{style, deploy}}})
+	if want := []search{{4, "depl"}, {5, "depl"}}; !slices.Equal(p.asked[2:], want) {
+		t.Fatalf("asked %v, want %v", p.asked[2:], want)
+	}
+	p.shows("", "2 entries", "  style  Tabs, not spaces. In Go, too.", "▸ deploy  Deploy before noon.")
+}
+
+// A query that lacks its end is not asked, and what was found stays.
+func TestUnfinishedQuery(t *testing.T) {
+	p := play(t, 60, 10, style, deploy)
+	p.types("style")
+	for add, lacks := range map[string]string{" project:": "project: lacks its value", ` "two`: "the quotation is open", " -": "a word follows -", " -tag:": "tag: lacks its value",
+		` tag:"two w`: "the quotation is open", ` -"a \"`: "the quotation is open"} {
+		before := len(p.asked)
+		p.types(add)
+		p.shows("", lacks+" · as before", "▸ style  Tabs, not spaces. In Go, too.")
+		p.types(strings.Repeat("\x7f", len(add)))
+		p.shows("> style", "1 entry")
+		if a := p.asked[before:]; len(a) != 1 || a[0].query != "style" {
+			t.Errorf("%q had %v asked", add, a)
+		}
+	}
+	for _, q := range []string{"", "a:", "http:", `a"b`, `"two words"`, `tag:"x"`, "project: x", "-5", `"a\"b"`, "+must", "tag:a,b"} {
+		if lacks := unfinished(q); lacks != "" {
+			t.Errorf("unfinished(%q) = %q", q, lacks)
+		}
+	}
+	p.mute = true
+	p.types(" on:2")
+	p.event(answer{p.m.n, Found{Unfinished: `"2" is not a date`}})
+	p.shows("> style on:2", `"2" is not a date · as before`, "▸ style  Tabs, not spaces. In Go, too.")
+	p.types("0")
+	p.event(answer{p.m.n, Found{Failed: "the store is damaged\noxbow check"}})
+	p.shows("", "", "▸ style  Tabs, not spaces. In Go, too.", "", "", "", "", "", "the store is damaged", "oxbow check")
+}
+
+// In the list, letters act on the chosen entry.
+func TestListKeys(t *testing.T) {
+	p := play(t, 80, 12, style, deploy)
+	p.types(keyDown)
+	p.foot("e edit · d forget · u undo · Enter shows all · Tab back to the query · Esc quits")
+	p.types("u")
+	p.foot("nothing to undo: nothing was changed in this screen")
+	p.types(keyDown + "e")
+	p.hasDone(edit{deploy})
+	p.types("ed") // one change at a time
+	p.hasDone()
+	p.event(outcome{Done{Text: "updated deploy", Change: 7}, false})
+	p.foot("updated deploy")
+	p.types("d")
+	p.foot("Forget deploy? y forgets it, any other key keeps it")
+	p.types("n")
+	p.foot("kept")
+	p.types("dy")
+	p.hasDone(forget{deploy})
+	p.entries = []Hit{style}
+	p.event(outcome{Done{Text: "forgot deploy", Change: 8}, false})
+	p.shows("", "1 entry, newest first", "▸ style  Tabs, not spaces. In Go, too.")
+	p.types("u")
+	p.hasDone(undo{8})
+	p.entries = []Hit{style, deploy}
+	p.event(outcome{Done{Text: "undone", Name: "deploy"}, true})
+	p.shows("", "2 entries, newest first", "  style  Tabs, not spaces. In Go, too.", "▸ deploy  Deploy before noon.")
+	p.types("u")
+	p.hasDone(undo{7})
+	p.event(outcome{Done{Text: "undoing: it changed since", Failed: true}, true})
+	p.types("u") // it is not lost
+	p.hasDone(undo{7})
+	p.event(outcome{Done{Text: "undone"}, true})
+
+	p.types("x")
+	p.foot("Tab goes back to the query")
+	p.types(keyUp + keyUp + "x")
+	p.shows("> x")
+	p.types("\x7f")
+	p.types("\tj/y")
+	p.shows("> y")
+	p.types("\t\x1b[F\x7fz")
+	p.shows("> yz")
+	p.types(keyEsc)
+	p.hasDone(quit{})
+}
+
+// What was forgotten last can be undone where nothing is left to choose.
+func TestUndoOfTheLastHit(t *testing.T) {
+	p := play(t, 80, 12, style)
+	p.types("\tdy")
+	p.entries = nil
+	p.event(outcome{Done{Text: "forgot style", Change: 3}, false})
+	p.types("d") // nothing to forget
+	p.shows("", "nothing found", "no entry holds")
+	p.foot("u undo · Tab back to the query · Esc quits")
+	p.types("\tu")
+	p.shows("> u")
+	p.types("\x7f\tu")
+	p.hasDone(forget{style}, undo{3})
+}
+
+// A write that takes the chosen entry away or adds others leaves the choice where it
+// was; what is to be forgotten is what was asked about.
+func TestLiveList(t *testing.T) {
+	p := play(t, 60, 12, style, deploy)
+	p.types(keyDown + keyDown)
+	p.event(key{typed, "d"})
+	p.entries = []Hit{drafts, style}
+	p.wait(pause)
+	p.shows("", "", "  draft  Perhaps deploy twice.", "▸ style  Tabs, not spaces. In Go, too.")
+	p.foot("Forget deploy? y forgets it, any other key keeps it")
+	p.types("y")
+	p.hasDone(forget{deploy})
+}
+
+// A whole entry scrolls, and goes away by the key that brought it.
+func TestReading(t *testing.T) {
+	long := Hit{Name: "long", Version: 4, Text: "x"}
+	p := play(t, 40, 10, long)
+	whole := Whole{Version: 5, Facts: []Fact{{"kind", "note"}, {"labels", "project:site tag:one tag:two tag:three"}}, Text: "first\n" + strings.Repeat("more\n", 20) + "last"}
+	p.types("\r")
+	p.hasDone(get{long})
+	p.event(entry{long, whole})
+	p.shows("long", "rows 1 to 7 of 26", "kind  note", "labels  project:site tag:one tag:two", "         tag:three", "", "first", "more", "more", "↑↓ · e edit · d forget · u undo · Esc")
+	p.types(keyDown)
+	p.shows("long", "rows 2 to 8 of 26")
+	p.types("\x1b[6~")
+	p.shows("long", "rows 8 to 14 of 26")
+	p.types("\x1b[F")
+	p.shows("long", "rows 20 to 26 of 26", "more", "more", "more", "more", "more", "more", "last")
+	p.event(size{60, 40})
+	p.shows("long", "", "kind  note", "labels  project:site tag:one tag:two tag:three")
+	p.event(size{40, 10})
+	p.types("d")
+	p.foot("Forget long? y yes, else no")
+	p.types("n")
+	p.shows("long")
+	p.types("e")
+	was := long
+	long.Version = 5 // the one that is shown
+	p.hasDone(edit{long})
+	p.event(outcome{Done{Text: "updated long", Change: 6}, false})
+	p.hasDone(get{long})
+	p.types("\r")
+	p.shows(">", "1 entry, newest first")
+	p.event(entry{long, Whole{Failed: "entry not found"}})
+	p.shows(">", "1 entry, newest first")
+	p.foot("entry not found")
+	p.types("\r")
+	p.event(entry{long, whole})
+	p.types("dy")
+	p.shows(">")
+	p.hasDone(get{was}, forget{long})
+	p.types("\x03")
+	p.hasDone(quit{})
+}
+
+// Entries that stay as they are say why; those that no history keeps, that they are
+// lost for good.
+func TestFixedAndFinal(t *testing.T) {
+	p := play(t, 80, 12, Hit{Name: "turn", Fixed: "what was said stays"}, Hit{Name: "file", Final: true, Warning: "not to be believed"})
+	p.types("\te")
+	p.foot("what was said stays")
+	p.types("d")
+	p.foot("what was said stays")
+	p.types(keyDown)
+	p.shows("", "", "  turn", "▸!file")
+	p.types("d")
+	p.foot("Forget file for good? y forgets it, any other key keeps it")
+	p.hasDone()
+}
+
+// The list scrolls with the choice, and pages.
+func TestLongList(t *testing.T) {
+	var hits []Hit
+	for i := range 20 {
+		hits = append(hits, Hit{Name: fmt.Sprintf("entry %02d", i), Meta: "note"})
+	}
+	p := play(t, 40, 10, hits...)
+	p.shows("", "20 entries, newest first", "▸ entry 00", "  entry 01", "  entry 02", "── note ────────────────────────────────")
+	p.types("\t" + strings.Repeat(keyDown, 4))
+	p.shows("", "", "  entry 02", "  entry 03", "▸ entry 04")
+	p.types("\x1b[6~")
+	p.shows("", "", "  entry 05", "  entry 06", "▸ entry 07")
+	p.types("\x1b[5~\x1b[5~")
+	p.shows("", "", "▸ entry 01", "  entry 02", "  entry 03")
+	p.types("\x1b[F\x1b[B")
+	p.shows("", "", "  entry 17", "  entry 18", "▸ entry 19")
+	p.types("\x1b[H" + keyUp + "0")
+	p.shows("> 0")
+}
+
+// What is found far down in a text is shown.
+func TestPreviewShowsWhatWasFound(t *testing.T) {
+	text := strings.Repeat("Nothing here.\n", 5000) + "The needle.\n" + strings.Repeat("Nothing there.\n", 5000)
+	p := play(t, 60, 12, Hit{Name: "hay", Text: text, Words: []string{"needle"}})
+	if rows := p.rows(); !slices.Contains(rows, "The needle.") {
+		t.Errorf("the preview is\n%s", strings.Join(rows, "\n"))
+	}
+	if view := strings.Join(p.m.view().rows, "\n"); !strings.Contains(view, screen.Red+"needle"+screen.Plain) {
+		t.Errorf("what was found is not marked in %q", view)
+	}
+}
+
+// Whatever an entry holds and however small the screen is, each row fits, and none
+// holds what takes a terminal over. FuzzScreen presses keys at random.
+func TestHostileEntries(t *testing.T) {
+	for width := 1; width < 100; width += 7 {
+		for height := 1; height < 30; height += 3 {
+			p := play(t, width, height, hostile)
+			for _, keys := range []string{"x", "\t", "d", "n", "\r", "e"} {
+				p.types(keys)
+				p.event(entry{hostile, Whole{Facts: []Fact{{"labels", hostile.Name}}, Text: hostile.Text}})
+				p.rows()
+			}
+		}
+	}
+}
+
+var hostile = Hit{
+	Name:    "ok\u202erow\u200b\x1b[31m\r\n\t\U000e0041日本語の名前👨‍👩‍👧‍👦",
+	Meta:    "note · \x9b5m",
+	Warning: "held back \x1b]0;x\a",
+	Text:    "x\x1b[2J" + strings.Repeat("x", 9000) + "\r\n\t" + strings.Repeat("日本", 900) + "\u2067 e\u0301" + strings.Repeat("\u0301", 200) + "\n\x00",
+	Words:   []string{"x"},
+}
+
+func FuzzScreen(f *testing.F) {
+	f.Add([]byte("x\t\x1b[B\rj\x1bdyu\x15\"open\x1b[200~a\nb\x1b[201~"), uint8(80), uint8(24))
+	f.Add([]byte("日本\x7f\x1b[D\x1b[C\x17"), uint8(3), uint8(2))
+	f.Fuzz(func(t *testing.T, keys []byte, width, height uint8) {
+		p := play(t, int(width)+1, int(height)+1, hostile, style, deploy)
+		for i, k := range keys[:min(len(keys), 200)] {
+			p.types(string(k))
+			for _, e := range p.did {
+				switch e := e.(type) {
+				case get:
+					p.event(entry{e.hit, Whole{Text: e.hit.Text}})
+				case edit, forget:
+					p.event(outcome{Done{Change: uint64(i + 1)}, false})
+				case undo:
+					p.event(outcome{Done{}, true})
+				}
+			}
+			p.did = nil
+			p.rows()
+		}
+		p.types(string(keys[:min(len(keys), 200)]))
+		p.rows()
+	})
+}

@@ -1,0 +1,70 @@
+// A whole entry, in rows that scroll.
+
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/screen"
+)
+
+// pager shows one entry.
+type pager struct {
+	hit    Hit
+	whole  Whole
+	rows   []string // for width; those of the text are not painted
+	textAt int      // the first row of the text
+	width  int
+	top    int // the first row that is shown
+	height int // how many are
+}
+
+// wrap lays the entry out for a screen of that size.
+func (p *pager) wrap(width, height int) {
+	p.height = height
+	if p.width != width || p.rows == nil {
+		p.width, p.rows = width, nil
+		if p.hit.Warning != "" {
+			for _, row := range screen.Break(safe(p.hit.Warning), width) {
+				p.rows = append(p.rows, paint(screen.Red, row))
+			}
+		}
+		for _, f := range p.whole.Facts {
+			named := min(factWidth, width/3)
+			head := screen.Pad(screen.Fit(f.Name, max(named, 1)), named) + " "
+			for _, row := range screen.Break(safe(f.Value), max(width-named-1, 1)) {
+				p.rows = append(p.rows, paint(screen.Dim, head)+row)
+				head = strings.Repeat(" ", named+1)
+			}
+		}
+		p.rows = append(p.rows, "")
+		p.textAt = len(p.rows)
+		p.rows = append(p.rows, screen.Break(screen.Clean(strings.TrimRight(p.whole.Text, "\n")), width)...)
+	}
+	p.scroll(0)
+}
+
+// factWidth is that of the widest name of a fact.
+const factWidth = 8
+
+// scroll shows what is so many rows further down.
+func (p *pager) scroll(by int) {
+	p.top = max(min(p.top+by, len(p.rows)-p.height), 0)
+}
+
+// view returns the rows that are shown, and which of them they are.
+func (p *pager) view() (rows []string, where string) {
+	end := min(p.top+p.height, len(p.rows))
+	for i := p.top; i < end; i++ {
+		row := p.rows[i]
+		if i >= p.textAt {
+			row = screen.Mark(row, p.hit.Words, "")
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == len(p.rows) {
+		return rows, ""
+	}
+	return rows, fmt.Sprintf("rows %d to %d of %d", p.top+1, end, len(p.rows))
+}

@@ -1,0 +1,157 @@
+// What keys do.
+
+package tui
+
+// press takes a key.
+func (m *model) press(k key) []effect {
+	switch k {
+	case key{ctrl, "c"}:
+		return []effect{quit{}}
+	case key{ctrl, "z"}:
+		return []effect{suspend{}}
+	case key{ctrl, "l"}:
+		return []effect{redraw{}}
+	}
+	switch m.mode {
+	case choosing:
+		return m.choose(k)
+	case reading:
+		return m.read(k)
+	case doubting:
+		return m.decide(k)
+	}
+	return m.edit(k)
+}
+
+// edit takes a key while the query is typed.
+func (m *model) edit(k key) []effect {
+	switch {
+	case k.code == tab, k.code == down:
+		if len(m.list.Hits)+len(m.changes) > 0 {
+			m.mode = choosing
+		}
+	case k == key{ctrl, "n"}:
+		m.list.move(1)
+	case k == key{ctrl, "p"}, k.code == up:
+		m.list.move(-1)
+	default:
+		if !m.query.press(k) {
+			return m.either(k)
+		}
+	}
+	return nil
+}
+
+// choose takes a key while the list is moved in.
+func (m *model) choose(k key) []effect {
+	switch {
+	case k.code == tab, k == key{typed, "/"}, k.code == backspace:
+		m.mode = typing
+	case k.code == down, k == key{ctrl, "n"}, k == key{typed, "j"}:
+		m.list.move(1)
+	case k == key{ctrl, "p"}, k == key{typed, "k"}:
+		m.list.move(-1)
+	case k.code == up:
+		if !m.list.move(-1) {
+			m.mode = typing
+		}
+	case k.code == home:
+		m.list.move(-len(m.list.Hits))
+	case k.code == end:
+		m.list.move(len(m.list.Hits))
+	case k.code == typed:
+		h, ok := m.list.hit()
+		return m.act(k, h, ok)
+	default:
+		return m.either(k)
+	}
+	return nil
+}
+
+// either takes a key that does the same in the query and in the list.
+func (m *model) either(k key) []effect {
+	_, page, _ := m.layout()
+	switch k.code {
+	case escape:
+		return []effect{quit{}}
+	case pageDown:
+		m.list.move(page)
+	case pageUp:
+		m.list.move(-page)
+	case enter:
+		if h, ok := m.list.hit(); ok {
+			return []effect{get{h}}
+		}
+	}
+	return nil
+}
+
+// read takes a key while a whole entry is shown.
+func (m *model) read(k key) []effect {
+	page := max(m.pager.height-1, 1)
+	switch {
+	case k.code == enter, k.code == escape, k == key{typed, "q"}:
+		m.mode = m.was
+	case k.code == down, k == key{ctrl, "n"}, k == key{typed, "j"}:
+		m.pager.scroll(1)
+	case k.code == up, k == key{ctrl, "p"}, k == key{typed, "k"}:
+		m.pager.scroll(-1)
+	case k.code == pageDown, k == key{typed, " "}:
+		m.pager.scroll(page)
+	case k.code == pageUp:
+		m.pager.scroll(-page)
+	case k.code == home:
+		m.pager.scroll(-len(m.pager.rows))
+	case k.code == end:
+		m.pager.scroll(len(m.pager.rows))
+	case k.code == typed:
+		return m.act(k, m.pager.hit, true)
+	}
+	return nil
+}
+
+// act takes a key that changes an entry, if there is one.
+func (m *model) act(k key, h Hit, is bool) []effect {
+	switch {
+	case m.busy:
+	case k.text == "u" && len(m.changes) == 0:
+		m.message = message{text: "nothing to undo: nothing was changed in this screen"}
+	case k.text == "u":
+		m.begin()
+		return []effect{undo{m.changes[len(m.changes)-1]}}
+	case k.text != "e" && k.text != "d":
+		m.message = message{text: "Tab goes back to the query"}
+		if m.mode == reading {
+			m.text = "Esc goes back"
+		}
+	case !is:
+	case h.Fixed != "":
+		m.message = message{h.Fixed, true}
+	case k.text == "e":
+		m.begin()
+		return []effect{edit{h}}
+	default:
+		m.victim, m.mode, m.doubts = h, doubting, m.mode
+	}
+	return nil
+}
+
+// decide takes the key that confirms.
+func (m *model) decide(k key) []effect {
+	m.mode = m.doubts
+	if k != (key{typed, "y"}) {
+		m.message = message{text: "kept"}
+		return nil
+	}
+	if m.mode == reading {
+		m.mode = m.was
+	}
+	m.begin()
+	return []effect{forget{m.victim}}
+}
+
+// begin begins a change. What was searched for is asked again after it.
+func (m *model) begin() {
+	m.busy = true
+	m.drop()
+}

@@ -1,0 +1,248 @@
+// The rows that the model shows.
+
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// frame is what a screen shows: its rows, of safe text in colours of package
+// screen, and the cursor, unless it is hidden.
+type frame struct {
+	rows        []string
+	cursor      bool
+	column, row int
+}
+
+// widest is the most columns of a text: longer rows are hard to read.
+const widest = 120
+
+// mostNamed is the most columns of a name that has its text next to it.
+const mostNamed = 48
+
+// mostListed is the most rows that the list has.
+const mostListed = 15
+
+// layout returns whether there is a row for the state, and the rows of the list and
+// of the preview.
+func (m *model) layout() (state bool, listed, previewed int) {
+	rest := m.height - 2
+	if state = rest > 1; state {
+		rest--
+	}
+	if rest < 5 {
+		return state, max(rest, 0), 0
+	}
+	rest-- // the line between
+	listed = min((rest*2+4)/5, mostListed)
+	return state, listed, rest - listed
+}
+
+// view returns what is shown now.
+func (m *model) view() frame {
+	var f frame
+	if m.mode == reading || m.mode == doubting && m.doubts == reading {
+		f.rows = m.readRows()
+	} else {
+		const prompt = "> "
+		query, column := m.query.show(max(m.width-len(prompt), 1))
+		f.cursor, f.column = m.mode == typing, len(prompt)+column
+		f.rows = append([]string{paint(m.style(typing), prompt) + query}, m.foundRows()...)
+	}
+	for len(f.rows) < m.height-1 {
+		f.rows = append(f.rows, "")
+	}
+	foot := m.footRows()
+	f.rows = append(f.rows[:max(min(len(f.rows), m.height-len(foot)), 0)], foot...)
+	f.rows = f.rows[:min(len(f.rows), m.height)]
+	return f
+}
+
+// style is that of what has the keys, in that mode.
+func (m *model) style(has mode) string {
+	if m.mode == has || m.mode == doubting && m.doubts == has {
+		return screen.Bold
+	}
+	return screen.Dim
+}
+
+// foundRows are those between the query and the footer.
+func (m *model) foundRows() (rows []string) {
+	state, listed, previewed := m.layout()
+	if state {
+		rows = append(rows, paint(screen.Dim, screen.Fit(safe(m.state()), m.width)))
+	}
+	hits, chosen := m.list.shown(listed)
+	if len(hits) == 0 {
+		return append(rows, m.reasons()...)
+	}
+	list := make([]string, listed)
+	for i, h := range hits {
+		list[i] = m.hitRow(h, i == chosen)
+	}
+	rows = append(rows, list...)
+	if h, ok := m.list.hit(); ok && previewed > 0 {
+		title := screen.Fit("── "+safe(h.Meta)+" ", m.width)
+		title += strings.Repeat("─", max(m.width-screen.Columns(title), 0))
+		rows = append(append(rows, paint(screen.Dim, title)), preview(h, min(m.width, widest), previewed)...)
+	}
+	return rows
+}
+
+// state says how the query stands.
+func (m *model) state() string {
+	count := text.Count(len(m.list.Hits), "entry", "entries")
+	switch {
+	case len(m.list.Hits) == 0:
+		count = "nothing found"
+	case m.list.of == "" && len(m.list.Hits) > 0:
+		count += ", newest first"
+	case m.list.More:
+		count = fmt.Sprintf("the best %d entries", len(m.list.Hits))
+	}
+	parts := []string{count}
+	switch {
+	case m.slow(m.now):
+		parts[0] = "searching…"
+	case m.lacks != "" && !m.list.is:
+		parts[0] = m.lacks
+	case m.lacks != "":
+		parts = []string{m.lacks, "as before"}
+	case !m.list.is:
+		return ""
+	case len(m.list.Hits) > 0:
+		parts = append(parts, m.list.Notes...)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// reasons says why nothing was found.
+func (m *model) reasons() (rows []string) {
+	for _, w := range slices.Concat(m.list.Why, m.list.Notes) {
+		for i, row := range screen.Break(safe(w), max(m.width-2, 1)) {
+			rows = append(rows, strings.Repeat(" ", 2*min(i, 1))+row)
+		}
+	}
+	return rows
+}
+
+// hitRow shows a hit: its name, and of its text what fits next to it.
+func (m *model) hitRow(h Hit, chosen bool) string {
+	pointer, style := " ", ""
+	if chosen {
+		pointer, style = "▸", screen.Bold
+	}
+	if h.Warning != "" {
+		pointer += "!"
+	} else {
+		pointer += " "
+	}
+	room := m.width - 2
+	named := room
+	if m.width >= 60 {
+		named = min(room*2/5, mostNamed)
+	}
+	name := screen.Fit(safe(h.Name), named)
+	row := paint(m.style(choosing), pointer) + screen.Mark(name, h.Words, style)
+	if gap := named - screen.Columns(name) + 2; room-named > gap {
+		row += strings.Repeat(" ", gap) + paint(screen.Dim, screen.Fit(oneLine(text.Snippet(h.Text, h.Words, room-named)), room-named-2))
+	}
+	return row
+}
+
+// preview shows the part of a hit's text that was found, in at most so many rows.
+func preview(h Hit, width, n int) []string {
+	part := h.Text
+	if most := 4 * n * width; len(part) > most {
+		part = text.Excerpt(part, h.Words, most)
+	}
+	var rows []string
+	if h.Warning != "" {
+		rows = append(rows, paint(screen.Red, screen.Fit(safe(h.Warning), width)))
+		n--
+	}
+	all := screen.Break(screen.Clean(strings.TrimRight(part, "\n")), width)
+	first := slices.IndexFunc(all, func(row string) bool { return len(screen.Found(row, h.Words)) > 0 })
+	if first < n {
+		first = 1
+	}
+	first = max(min(first-1, len(all)-n), 0)
+	for _, row := range all[first:min(first+n, len(all))] {
+		rows = append(rows, screen.Mark(row, h.Words, ""))
+	}
+	return rows
+}
+
+// readRows are those of a whole entry.
+func (m *model) readRows() []string {
+	m.pager.wrap(min(m.width, widest), max(m.height-3, 1))
+	rows, where := m.pager.view()
+	head := []string{
+		screen.Mark(screen.Fit(safe(m.pager.hit.Name), m.width), m.pager.hit.Words, screen.Bold),
+		paint(screen.Dim, screen.Fit(where, m.width)),
+	}
+	return append(head, rows...)
+}
+
+// footRows say what keys do now or, before, what came of the last one.
+func (m *model) footRows() []string {
+	switch {
+	case m.mode == doubting:
+		return []string{m.question()}
+	case m.text != "":
+		code := screen.Bold
+		if m.bad {
+			code = screen.Red
+		}
+		var rows []string
+		for line := range strings.SplitSeq(m.text, "\n") {
+			for _, row := range screen.Break(safe(line), m.width) {
+				rows = append(rows, paint(code, row))
+			}
+		}
+		return rows[:min(len(rows), max(m.height-1, 1))]
+	}
+	foot := feet[m.mode]
+	if m.mode == typing && len(m.list.Hits) == 0 {
+		foot = []string{"Ctrl-U empties the query · Esc quits", "Esc quits"}
+	} else if m.mode == choosing && len(m.list.Hits) == 0 {
+		foot = []string{"u undo · Tab back to the query · Esc quits", "u undo · Tab · Esc"}
+	}
+	i := slices.IndexFunc(foot, func(s string) bool { return screen.Columns(s) <= m.width })
+	if i < 0 {
+		return []string{paint(screen.Dim, screen.Fit(foot[len(foot)-1], m.width))}
+	}
+	return []string{paint(screen.Dim, foot[i])}
+}
+
+// feet say what keys do, the longest first.
+var feet = map[mode][]string{
+	typing: {
+		"Tab or ↓ into the list · Ctrl-N/P next, previous · Enter shows all · Esc quits",
+		"Tab list · Enter shows all · Esc quits", "Tab list · Esc quits"},
+	choosing: {
+		"e edit · d forget · u undo · Enter shows all · Tab back to the query · Esc quits",
+		"e edit · d forget · u undo · Tab · Esc", "e d u · Tab · Esc"},
+	reading: {
+		"↑ ↓ PgUp PgDn scroll · e edit · d forget · u undo · Enter or Esc goes back",
+		"↑↓ · e edit · d forget · u undo · Esc", "↑↓ · e d u · Esc"},
+}
+
+// question asks whether an entry is forgotten.
+func (m *model) question() string {
+	rest := "? y forgets it, any other key keeps it"
+	if m.victim.Final {
+		rest = " for good? y forgets it, any other key keeps it"
+	}
+	if m.width < 60 {
+		rest = strings.NewReplacer(" forgets it, any other key keeps it", " yes, else no").Replace(rest)
+	}
+	head := "Forget "
+	name := screen.Fit(safe(m.victim.Name), max(m.width-len(head)-len(rest), 1))
+	return paint(screen.Bold, screen.Fit(head+name+rest, m.width))
+}
