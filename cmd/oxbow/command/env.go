@@ -7,12 +7,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 )
 
 // Env is all that a run touches of the world outside. Every field must be set
-// but the Term fields, Width, Height, Executable, Environ, Start, Edit, Page,
-// Browse and Listening.
+// but the Term fields, Width, Height, Screen, Executable, Environ, Start, Edit,
+// Page, Browse and Listening.
 type Env struct {
 	Args   []string // without the program's own name
 	Stdin  io.Reader
@@ -39,6 +40,10 @@ type Env struct {
 	StderrTerm bool
 	Width      int // columns of the terminal on standard output, 0 when unknown
 	Height     int // and its rows
+
+	// Screen returns the terminal of standard input and output, for a screen of its
+	// own.
+	Screen func() *tui.Terminal
 
 	// Start runs a program, whose path and arguments are argv, on the streams of
 	// this process, and waits for its end.

@@ -17,6 +17,7 @@ import (
 	"github.com/cli/browser"
 	"golang.org/x/term"
 
+	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 )
 
@@ -54,6 +55,7 @@ func Main() int {
 		StdinTerm:  isTerminal(os.Stdin),
 		StdoutTerm: isTerminal(os.Stdout),
 		StderrTerm: isTerminal(os.Stderr),
+		Screen:     func() *tui.Terminal { return tui.NewTerminal(os.Stdin, os.Stdout) },
 		Page: func(argv []string, text io.Reader) error {
 			cmd := exec.Command(argv[0], argv[1:]...)
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = text, os.Stdout, os.Stderr

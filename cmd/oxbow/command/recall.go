@@ -3,6 +3,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,22 +17,31 @@ import (
 )
 
 func (a *app) recallCommand() *cobra.Command {
-	var whole, sessions bool // a budget was asked for; the archive is
+	var whole, sessions, interactive bool // a budget was asked for; the archive is; a screen is
 	c := &cobra.Command{
 		Use:   "recall WORDS…",
 		Short: "Find entries by words, best first",
 		Long: `Recall ranks the entries that hold any of the words (BM25). Among the words
 may stand filters: project:vtt, tag:"two words", -tag:draft, kind:note,
 after:2026-04, by:agent. Filters alone select, newest first. A word may be
-demanded (+word), left out (-word), "two words" together, or begun (ret*).`,
+demanded (+word), left out (-word), "two words" together, or begun (ret*).
+
+With -i, a screen searches while you type and shows the chosen entry; its last
+line says what keys do: Enter shows an entry whole, e edits it, d forgets it, u
+undoes that, Esc quits. It needs a terminal with colours; on Windows, one that
+knows escape sequences, as since Windows 10, where Ctrl-Z does not suspend it.
+In a pipe, -i prints a line a hit: name, score, created and first line, with
+tabs between.`,
 		Example: `  oxbow recall double charge
   oxbow recall deploy project:harbor -tag:draft --limit 3
   oxbow recall retry -payment '"two words"' --explain
   oxbow recall prices --as-of 2026-01-31 --json
   oxbow recall prices --recency 30d
-  oxbow recall rounding error --sessions`,
+  oxbow recall rounding error --sessions
+  oxbow recall -i deploy                     # type on, choose, read, correct
+  oxbow recall -i deploy | cut -f 1          # the names alone`,
 	}
-	does(a, c, tool.Recall, func(in *tool.RecallIn, f *flagSet, args []string) error {
+	decodes(c, func(in *tool.RecallIn, f *flagSet, args []string) error {
 		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
 		if sessions {
 			if in.In != "" && in.In != "sessions" {
@@ -39,14 +49,26 @@ demanded (+word), left out (-word), "two words" together, or begun (ret*).`,
 			}
 			in.In = "sessions"
 		}
-		if strings.TrimSpace(in.Query) == "" && !slices.ContainsFunc(withoutWords, f.given) {
+		if strings.TrimSpace(in.Query) == "" && !(interactive && a.hasScreen()) && !slices.ContainsFunc(withoutWords, f.given) {
 			return misusef("for example: oxbow recall deploy project:harbor; oxbow list shows all entries", "recall needs words to look for, or a filter")
 		}
 		return nil
-	}, func(out tool.RecallOut) { a.showRecalled(out, whole) })
+	}, func(ctx context.Context, in tool.RecallIn) error {
+		show := func(out tool.RecallOut) { a.showRecalled(out, whole) }
+		if interactive && a.hasScreen() {
+			return a.recallOnScreen(ctx, in)
+		} else if interactive {
+			show = a.showLines
+		}
+		return perform(ctx, a, tool.Recall, in, show)
+	})
+	c.Flags().BoolVarP(&interactive, "interactive", "i", false, "search while you type, on a screen")
 	c.Flags().BoolVar(&sessions, "sessions", false, "look in what was said in past sessions")
 	return c
 }
+
+// hasScreen reports whether -i shows a screen.
+func (a *app) hasScreen() bool { return a.env.StdoutTerm && !a.json }
 
 // withoutWords are the parameters of recall that do without words.
 var withoutWords = []string{"filter", "project", "tags", "kind", "after", "before", "collapse", "rank"}
@@ -122,23 +144,7 @@ func (a *app) showHit(n int, h tool.Entry) {
 }
 
 func (a *app) showExplanation(h tool.Entry) {
-	x := h.Explanation
-	for _, t := range x.Terms {
-		if t.Score == 0 {
-			continue
-		}
-		var fields []string
-		for _, f := range t.Fields {
-			fields = append(fields, fmt.Sprintf("%s %.3f", clean(f.Field), f.Score))
-		}
-		where := strings.Join(fields, ", ")
-		if len(fields) < 2 {
-			where = fmt.Sprintf("%g here", t.TF)
-		}
-		if len(fields) == 1 {
-			where += " from " + clean(t.Fields[0].Field)
-		}
-		a.hang(fmt.Sprintf("   %7.3f  ", t.Score), fmt.Sprintf("%s: %s; in %d of %d, idf %.2f", clean(t.Term), where, t.DF, x.Entries, t.IDF))
+	for _, f := range explained(h) {
+		a.hang("   "+pad(f.Name, 7)+"  ", f.Value)
 	}
-	a.hang(fmt.Sprintf("   %7.3f  ", h.Score), fmt.Sprintf("%s, %g terms long (%.1f on average)", x.Formula, x.Length, x.AvgLen))
 }

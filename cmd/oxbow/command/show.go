@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -97,27 +98,39 @@ func who(s tool.Source) string {
 
 // showHeader shows all of an entry but its content.
 func (t *terminal) showHeader(e tool.Entry) {
-	line := func(key, value string) { t.field(8, key, value) }
 	t.printf("%s\n", t.bold(nameText(e.Name)))
-	line("kind", e.Kind)
+	for _, f := range t.facts(e) {
+		t.field(8, f.Name, f.Value)
+	}
+	t.printf("\n")
+}
+
+// facts are what there is to say of an entry, in the order in which it is shown.
+func (t *terminal) facts(e tool.Entry) (fs []tui.Fact) {
+	add := func(name, value string) {
+		if value != "" {
+			fs = append(fs, tui.Fact{Name: name, Value: value})
+		}
+	}
+	add("kind", e.Kind)
 	labels := maps.Clone(e.Labels)
 	delete(labels, oxbow.LabelFileBlob) // for programs: --json shows it
-	line("labels", labelText(labels))
-	line("aliases", clean(strings.Join(e.Aliases, ", ")))
+	add("labels", labelText(labels))
+	add("aliases", clean(strings.Join(e.Aliases, ", ")))
 	for _, c := range e.Citations {
-		line("cites", citationText(c))
+		add("cites", citationText(c))
 	}
 	now := t.env.Now()
 	if at := moment(e.Created); !at.IsZero() {
-		line("created", t.date(at)+" ("+ago(at, now)+")")
+		add("created", t.date(at)+" ("+ago(at, now)+")")
 	}
 	if e.Updated != e.Created {
 		if at := moment(e.Updated); !at.IsZero() {
-			line("updated", t.date(at)+" ("+ago(at, now)+")")
+			add("updated", t.date(at)+" ("+ago(at, now)+")")
 		}
 	}
-	line("version", fmt.Sprintf("%d, by %s", e.Version, who(e.Source)))
-	t.printf("\n")
+	add("version", fmt.Sprintf("%d, by %s", e.Version, who(e.Source)))
+	return fs
 }
 
 // changeLine shows one change and what it touched.
@@ -183,4 +196,31 @@ func (t *terminal) showNotes(notes []tool.Note) {
 	for _, n := range notes {
 		t.note("%s", clean(sentence(n)))
 	}
+}
+
+// explained returns the parts of a hit's score, each with what it is of, and the sum.
+func explained(h tool.Entry) (fs []tui.Fact) {
+	x := h.Explanation
+	add := func(score float64, of string) {
+		fs = append(fs, tui.Fact{Name: fmt.Sprintf("%7.3f", score), Value: of})
+	}
+	for _, t := range x.Terms {
+		if t.Score == 0 {
+			continue
+		}
+		var fields []string
+		for _, f := range t.Fields {
+			fields = append(fields, fmt.Sprintf("%s %.3f", clean(f.Field), f.Score))
+		}
+		where := strings.Join(fields, ", ")
+		if len(fields) < 2 {
+			where = fmt.Sprintf("%g here", t.TF)
+		}
+		if len(fields) == 1 {
+			where += " from " + clean(t.Fields[0].Field)
+		}
+		add(t.Score, fmt.Sprintf("%s: %s; in %d of %d, idf %.2f", clean(t.Term), where, t.DF, x.Entries, t.IDF))
+	}
+	add(h.Score, fmt.Sprintf("%s, %g terms long (%.1f on average)", x.Formula, x.Length, x.AvgLen))
+	return fs
 }

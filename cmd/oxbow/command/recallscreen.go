@@ -1,0 +1,306 @@
+// oxbow recall -i: the verbs that its screen calls, and the lines that a pipe gets.
+
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// screenLimit is how many hits a screen has that scrolls.
+const screenLimit = 50
+
+// showLines shows the hits to programs: a line each, of the name, the score, the
+// time of creation, and the first line of the content.
+func (a *app) showLines(out tool.RecallOut) {
+	if len(out.Hits) == 0 {
+		a.showNothing(out.Why, out.Near)
+	}
+	for _, h := range out.Hits {
+		first, _, _ := strings.Cut(strings.TrimSpace(h.Text), "\n")
+		a.printf("%s\t%.3f\t%s\t%s\n", nameText(h.Name), h.Score, h.Created, oneLine(first))
+	}
+	a.showNotes(slices.DeleteFunc(out.Notes, func(n tool.Note) bool { return n.About("max_tokens") }))
+}
+
+// recallOnScreen answers queries while they are typed, the first one that of in.
+func (a *app) recallOnScreen(ctx context.Context, in tool.RecallIn) error {
+	switch {
+	case !a.env.StdinTerm || a.env.Screen == nil:
+		return misusef("leave -i out", "-i reads keys from a terminal, and standard input is none")
+	case a.env.Getenv("TERM") == "dumb":
+		return misusef("leave -i out", "-i draws a screen, and the terminal cannot: TERM=dumb")
+	case a.env.Getenv("NO_COLOR") != "":
+		return misusef("leave -i out, or unset NO_COLOR for it", "-i draws a screen in colours, and NO_COLOR is set")
+	}
+	if in.Limit == nil {
+		in.Limit = new(screenLimit)
+	}
+	s := &recallScreen{app: a, in: in}
+	errs, shown := a.env.Stderr, a.progress
+	s.errs, a.env.Stderr, a.progress = errs, &s.said, nil
+	// What is wrong with the flags or the memory, no typing mends.
+	_, err := s.answer(ctx, "")
+	if err = badArgument(err); err == nil {
+		err = tui.Show(ctx, a.env.Screen(), in.Query, a.env.Now, tui.Verbs{Recall: s.recall, Get: s.get, Edit: s.edit, Forget: s.forget, Undo: s.undo})
+	}
+	err = errors.Join(err, s.release())
+	a.env.Stderr, a.progress = errs, shown
+	for _, line := range append(s.parting, s.said.lines()...) {
+		a.warn("%s", line)
+	}
+	return err
+}
+
+// recallScreen is what the screen works on. The memory stays open for queries, and is
+// closed before each change, which opens it as a command would.
+type recallScreen struct {
+	app     *app
+	in      tool.RecallIn
+	said    notebook // what verbs write to standard error
+	errs    io.Writer
+	parting []string // what is to be read after the screen is gone, too
+
+	open  *tool.Workspace // nil while it is not needed
+	close func() error
+	final bool // the memory has no history
+}
+
+// notebook is standard error while there is a screen.
+type notebook struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (n *notebook) Write(b []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.b.Write(b)
+}
+
+// lines returns what was written since they were last taken.
+func (n *notebook) lines() (lines []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for line := range strings.Lines(n.b.String()) {
+		lines = append(lines, strings.TrimPrefix(strings.TrimRight(line, "\n"), "oxbow: "))
+	}
+	n.b.Reset()
+	return slices.Compact(lines)
+}
+
+// workspace returns the one for queries.
+func (s *recallScreen) workspace(ctx context.Context) (*tool.Workspace, error) {
+	if s.open != nil {
+		return s.open, nil
+	}
+	w, done, err := s.app.workspace()
+	if err != nil {
+		return nil, err
+	}
+	s.open, s.close = w, done
+	one := 1
+	_, err = tool.History(ctx, w, tool.HistoryIn{Limit: &one})
+	s.final = errors.Is(err, oxbow.ErrUnsupported)
+	return w, nil
+}
+
+// release closes what queries have opened.
+func (s *recallScreen) release() error {
+	if s.open == nil {
+		return nil
+	}
+	done := s.close
+	s.open, s.close = nil, nil
+	return done()
+}
+
+// problem is an error in the words that stand below the screen.
+func problem(err error) string {
+	message, next := wording(err)
+	return strings.TrimSpace(message + "\n" + next)
+}
+
+// answer answers a query, "" by all there is.
+func (s *recallScreen) answer(ctx context.Context, query string) (out tool.RecallOut, err error) {
+	in := s.in
+	in.Query = query
+	if strings.TrimSpace(query+in.Filter+in.Project+in.Kind+in.After+in.Before+strings.Join(in.Tags, "")) == "" {
+		in.Query = "before:9999"
+	}
+	if err := checked(&in); err != nil {
+		return out, err
+	}
+	w, err := s.workspace(ctx)
+	if err == nil {
+		out, err = tool.Recall(ctx, w, in)
+	}
+	if path, perr := s.app.storePath(); perr == nil && !exists(path) {
+		err = errors.Join(err, s.release()) // a memory that is made is seen
+	}
+	return out, err
+}
+
+func (s *recallScreen) recall(ctx context.Context, query string) (f tui.Found) {
+	out, err := s.answer(ctx, query)
+	switch {
+	case errors.Is(err, oxbow.ErrInvalid):
+		f.Unfinished, _ = wording(err)
+		return f
+	case err != nil:
+		f.Failed = problem(err)
+		return f
+	}
+	for _, h := range out.Hits {
+		f.Hits = append(f.Hits, s.hit(h))
+	}
+	for _, n := range out.Why {
+		f.Why = append(f.Why, sentence(n))
+	}
+	if len(out.Near) > 0 {
+		f.Why = append(f.Why, "near to it: "+strings.Join(out.Near, ", "))
+	}
+	for _, n := range out.Notes {
+		if !n.About("limit") && !n.About("max_tokens") {
+			f.Notes = append(f.Notes, sentence(n))
+		}
+	}
+	f.More, f.Notes = out.More, append(f.Notes, s.said.lines()...)
+	return f
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (s *recallScreen) hit(h tool.Entry) tui.Hit {
+	slices.Sort(h.Words)
+	t := tui.Hit{Name: h.Name, Version: h.Version, Meta: s.app.summary(h), Text: h.Text, Words: h.Words, Final: s.final}
+	if h.Trust != "" {
+		t.Warning = strings.TrimSpace(tool.Warning(oxbow.Trust(h.Trust)))
+	}
+	add := func(name string, values ...string) {
+		for _, v := range values {
+			t.Facts = append(t.Facts, tui.Fact{Name: name, Value: v})
+		}
+	}
+	for _, turn := range h.Before {
+		add("before", turn.Content)
+	}
+	for _, turn := range h.After {
+		add("after", turn.Content)
+	}
+	add("alike", h.Alike...)
+	if h.Explanation != nil {
+		t.Facts = append(t.Facts, explained(h)...)
+	}
+	switch {
+	case s.in.AsOf != "":
+		t.Fixed = "this is the past, which stays as it was; leave --as-of out"
+	case len(h.Labels["turn"]) > 0 && s.in.In != "":
+		t.Fixed = "what was said in a session stays as it was said"
+	}
+	return t
+}
+
+func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.Whole {
+	w, err := s.workspace(ctx)
+	if err != nil {
+		return tui.Whole{Failed: problem(err)}
+	}
+	name := h.Name
+	if s.in.AsOf != "" {
+		name = fmt.Sprintf("%s@%d", h.Name, h.Version)
+	}
+	out, err := tool.Get(ctx, w, tool.GetIn{Name: name})
+	if err != nil {
+		return tui.Whole{Failed: problem(err)}
+	}
+	facts := append(s.app.facts(out.Entry), h.Facts...)
+	for _, n := range out.Notes {
+		facts = append(facts, tui.Fact{Name: "note", Value: sentence(n)})
+	}
+	return tui.Whole{Version: out.Version, Facts: facts, Text: *out.Content}
+}
+
+// changed is what came of a change: what it did, or its error.
+func (s *recallScreen) changed(did string, change uint64, err error) tui.Done {
+	if err != nil {
+		return tui.Done{Text: problem(err), Failed: true}
+	}
+	if s.app.foreign {
+		change = 0 // versions are no numbers of changes
+	}
+	return tui.Done{Text: strings.Join(append([]string{did}, s.said.lines()...), "\n"), Change: change}
+}
+
+// edit is oxbow edit. An error that says where the text is kept is repeated once the
+// screen is gone.
+func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.Done {
+	a := s.app
+	errs, allow := a.env.Stderr, a.allowSecret
+	a.env.Stderr = s.errs // the person may be asked
+	out, err := tool.RememberOut{}, s.release()
+	if err == nil {
+		out, err = a.editEntry(ctx, h.Name)
+	}
+	a.env.Stderr, a.allowSecret = errs, allow
+	var own *hinted
+	if errors.As(err, &own) {
+		s.parting = append(s.parting, strings.ReplaceAll(problem(err), "\n", ": "))
+	}
+	name := nameText(cmp.Or(out.Name, h.Name))
+	if err == nil && out.Outcome == unchanged {
+		return s.changed(name+" is unchanged", 0, nil)
+	}
+	did := "updated " + name
+	for _, n := range out.Notes {
+		did += "\n" + sentence(n)
+	}
+	return s.changed(did+undoKey(out.Version), out.Version, err)
+}
+
+// undoKey is what is said of a change that the screen can undo.
+func undoKey(change uint64) string {
+	if change == 0 {
+		return ""
+	}
+	return " · u takes it back"
+}
+
+func (s *recallScreen) forget(ctx context.Context, h tui.Hit) tui.Done {
+	out, err := tool.ForgetOut{}, s.release()
+	if err == nil {
+		out, err = run(ctx, s.app, tool.Forget, tool.ForgetIn{Name: h.Name, IfVersion: &h.Version})
+	}
+	return s.changed("forgot "+nameText(h.Name)+undoKey(out.Seq), out.Seq, err)
+}
+
+func (s *recallScreen) undo(ctx context.Context, change uint64) tui.Done {
+	out, err := tool.UndoOut{}, s.release()
+	if err == nil {
+		out, err = run(ctx, s.app, tool.Undo, tool.UndoIn{Seq: []uint64{change}})
+	}
+	did, name := "undone", ""
+	for _, c := range out.Undone {
+		for _, t := range c.Entries {
+			did, name = fmt.Sprintf("undone: %s %s (change %d)", t.Verb, nameText(t.Name), c.Seq), t.Name
+		}
+	}
+	d := s.changed(did, 0, err)
+	d.Name = name
+	return d
+}

@@ -1,0 +1,373 @@
+// Types at the screen of oxbow recall -i, on a real terminal.
+
+package command
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// screenRun is oxbow on a terminal, and what that terminal shows.
+type screenRun struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	person  *os.File
+	program *os.File // the other end, which the program has too
+	before  unix.Termios
+	came    chan string // from the terminal
+	rows    []string
+	row     int
+	left    string // of what came and is no whole sequence
+	raw     strings.Builder
+}
+
+// onScreen starts oxbow on a terminal of that size.
+func onScreen(t *testing.T, dir string, width, height int, vars []string, args ...string) *screenRun {
+	t.Helper()
+	person, program := terminalPair(t)
+	t.Cleanup(func() { program.Close() })
+	s := &screenRun{t: t, person: person, program: program, came: make(chan string)}
+	s.size(width, height)
+	s.before = s.settings()
+	s.cmd = exec.Command("oxbow", args...)
+	s.cmd.Dir, s.cmd.Env = dir, append(append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "TERM=xterm", "NO_COLOR=", "VISUAL="), vars...)
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = program, program, program
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
+	go func() {
+		for {
+			b := make([]byte, 4096)
+			n, err := person.Read(b)
+			select {
+			case s.came <- string(b[:n]):
+			case <-t.Context().Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return s
+}
+
+// size makes the terminal another size, and forgets what it shows.
+func (s *screenRun) size(width, height int) {
+	s.t.Helper()
+	s.rows = make([]string, height)
+	if err := unix.IoctlSetWinsize(int(s.program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *screenRun) settings() unix.Termios {
+	s.t.Helper()
+	got, err := unix.IoctlGetTermios(int(s.program.Fd()), unix.TCGETS)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return *got
+}
+
+// control is a sequence of those that the screen writes.
+var control = regexp.MustCompile(`^\x1b\[([?0-9;]*)([A-Za-z])`)
+
+// feed draws what has come.
+func (s *screenRun) feed(text string) {
+	s.raw.WriteString(text)
+	for text = s.left + text; text != ""; {
+		m := control.FindStringSubmatch(text)
+		switch {
+		case m == nil && text[0] == 0x1b && len(text) < 16:
+			s.left = text
+			return
+		case m == nil:
+			n := max(strings.IndexByte(text[1:], 0x1b)+1, 1)
+			if n == 1 && text[0] != 0x1b {
+				n = len(text)
+			}
+			s.rows[s.row] += text[:n]
+			text = text[n:]
+			continue
+		case m[2] == "H":
+			row, _, _ := strings.Cut(m[1], ";")
+			n, _ := strconv.Atoi(row)
+			s.row = min(n, len(s.rows)) - 1
+		case m[2] == "K": // at the beginning of a row
+			s.rows[s.row] = ""
+		case m[2] == "J":
+			clear(s.rows)
+		}
+		text = text[len(m[0]):]
+	}
+	s.left = ""
+}
+
+// until waits for a screen with all of these in it.
+func (s *screenRun) until(texts ...string) {
+	s.t.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		shown, missing := strings.Join(s.rows, "\n"), ""
+		for _, text := range texts {
+			if !strings.Contains(shown, text) {
+				missing = text
+			}
+		}
+		if missing == "" {
+			return
+		}
+		select {
+		case text := <-s.came:
+			s.feed(text)
+		case <-late:
+			s.t.Fatalf("the screen lacks %q:\n%s", missing, shown)
+		}
+	}
+}
+
+func (s *screenRun) types(keys string) {
+	s.t.Helper()
+	if _, err := s.person.WriteString(keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// lastMark is what the terminal shows after all that the program wrote.
+const lastMark = "(end)"
+
+// ends waits for the end of the program, with that status, and checks that it left
+// the terminal as it was.
+func (s *screenRun) ends(status int) {
+	s.t.Helper()
+	done := make(chan struct{})
+	go func() {
+		_ = s.cmd.Wait()
+		close(done)
+	}()
+	for waits := done; waits != nil || !strings.HasSuffix(s.raw.String(), lastMark); {
+		select {
+		case <-waits:
+			waits = nil
+			_, _ = s.program.WriteString(lastMark) // after all that it wrote
+		case text := <-s.came:
+			s.raw.WriteString(text)
+		}
+	}
+	if got := s.cmd.ProcessState.ExitCode(); got != status {
+		s.t.Errorf("it ended with status %d, want %d; it wrote %q", got, status, s.raw.String())
+	}
+	s.isRestored()
+}
+
+func (s *screenRun) isRestored() {
+	s.t.Helper()
+	if now := s.settings(); now != s.before {
+		s.t.Errorf("the terminal's settings are %+v, want %+v", now, s.before)
+	}
+	raw := s.raw.String()
+	for _, mode := range []string{"?1049", "?2004"} {
+		if strings.LastIndex(raw, mode+"l") < strings.LastIndex(raw, mode+"h") {
+			s.t.Errorf("mode %s is still on after %q", mode, raw)
+		}
+	}
+	for _, mode := range []string{"?25", "?7"} {
+		if strings.LastIndex(raw, mode+"h") < strings.LastIndex(raw, mode+"l") {
+			s.t.Errorf("mode %s is still off after %q", mode, raw)
+		}
+	}
+}
+
+// screenHome makes a memory, and returns its directory and a function that runs
+// oxbow there.
+func screenHome(t *testing.T) (dir string, oxbow func(args ...string) string) {
+	t.Helper()
+	dir = t.TempDir()
+	oxbow = func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("oxbow", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("oxbow %q: %v: %s", args, err, out)
+		}
+		return string(out)
+	}
+	oxbow("init")
+	oxbow("remember", "retry", "Never retry a payment without a key.", "--project", "harbor")
+	oxbow("remember", "deploy", "Deploy before noon.", "--project", "harbor")
+	return dir, oxbow
+}
+
+const keyDown = "\x1b[B"
+
+// A person types, reads, edits, forgets, undoes, and is back at the shell.
+func TestRecallScreen(t *testing.T) {
+	dir, oxbow := screenHome(t)
+	s := onScreen(t, dir, 80, 24, []string{"EDITOR=fake-editor append ' And pay once.'"}, "recall", "-i", "--project", "harbor")
+	s.until("2 entries, newest first", "Esc quits")
+	s.types("paym")
+	s.until("> paym", `no entry holds "paym"`)
+	s.types("ent")
+	s.until("> payment", "1 entry", "▸ retry", "Never retry a payment")
+	s.types(keyDown + "e")
+	s.until("updated retry", "Never retry a payment without a key. And pay once.")
+	s.types("u")
+	s.until("undone: update retry")
+	if got := oxbow("get", "retry"); got != "Never retry a payment without a key." {
+		t.Errorf("after undo the entry is %q", got)
+	}
+	s.types("d")
+	s.until("Forget retry? y forgets it")
+	s.types("y")
+	s.until("forgot retry", "nothing found")
+	s.types("u")
+	s.until("undone: remove retry", "▸ retry")
+
+	// Another process writes: the next key shows it.
+	oxbow("remember", "refund", "A payment may be refunded for a month.", "--project", "harbor")
+	s.types("j")
+	s.until("refund", "2 entries")
+
+	// The whole entry, at another size.
+	s.types("\r")
+	s.until("version", "labels", "project:harbor", "goes back")
+	s.size(40, 10)
+	s.until("version", "labels", "↑↓ · e edit · d forget · u undo · Esc")
+	s.types("\x1b")
+	s.until("> payment", "2 entries", "e edit · d forget · u undo · Tab · Esc")
+	for _, row := range s.rows {
+		if columns(row) > 40 {
+			t.Errorf("at 40 columns, row %q has %d", row, columns(row))
+		}
+	}
+	s.types("\x1b")
+	s.ends(exitDone)
+	oxbow("check")
+}
+
+// Of two edits of an entry, the second is kept in a file, whose name is shown in the
+// screen and after it.
+func TestRecallScreenConflict(t *testing.T) {
+	dir, oxbow := screenHome(t)
+	s := onScreen(t, dir, 80, 24, []string{"EDITOR=fake-editor race deploy"}, "recall", "-i", "noon")
+	s.until("▸ deploy")
+	s.types(keyDown + "e")
+	s.until(`entry "deploy" changed since it was read`, "your text is kept in")
+	s.types("\x03")
+	s.ends(exitDone)
+	kept, err := filepath.Glob(filepath.Join(dir, ".oxbow", "unsaved", "deploy.*.md"))
+	if err != nil || len(kept) != 1 || strings.Count(s.raw.String(), filepath.Base(kept[0])) < 1 {
+		t.Fatalf("kept are %v (%v), and the terminal shows %q", kept, err, s.raw.String())
+	}
+	if text, err := os.ReadFile(kept[0]); err != nil || string(text) != "Deploy before noon. and my edit" {
+		t.Errorf("kept is %q (%v)", text, err)
+	}
+	if got := oxbow("get", "deploy"); got != "what another wrote" {
+		t.Errorf("the entry is %q", got)
+	}
+	oxbow("check")
+}
+
+// However the screen ends or stops, the terminal is as it was before.
+func TestRecallScreenRestoresTheTerminal(t *testing.T) {
+	dir, oxbow := screenHome(t)
+	for name, c := range map[string]struct {
+		signal syscall.Signal
+		status int
+	}{"term": {syscall.SIGTERM, exitFailed}, "hangup": {syscall.SIGHUP, exitFailed}, "interrupt": {syscall.SIGINT, exitFailed}, "quit": {syscall.SIGQUIT, exitFailed}} {
+		t.Run(name, func(t *testing.T) {
+			s := onScreen(t, dir, 80, 24, nil, "recall", "-i", "noon")
+			s.until("▸ deploy")
+			if s.settings() == s.before {
+				t.Fatal("the terminal is not in raw mode")
+			}
+			if err := s.cmd.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			s.ends(c.status)
+			if !strings.HasSuffix(s.raw.String(), "oxbow: stopped\r\n"+lastMark) {
+				t.Errorf("it wrote %q, want that it stopped", s.raw.String())
+			}
+		})
+	}
+	for _, by := range []string{"Ctrl-Z", "SIGTSTP"} {
+		t.Run(by, func(t *testing.T) {
+			s := onScreen(t, dir, 80, 24, nil, "recall", "-i", "noon")
+			s.until("▸ deploy")
+			for range 2 {
+				if by == "Ctrl-Z" {
+					s.types("\x1a")
+				} else if err := s.cmd.Process.Signal(syscall.SIGTSTP); err != nil {
+					t.Fatal(err)
+				}
+				var ws syscall.WaitStatus
+				if _, err := syscall.Wait4(s.cmd.Process.Pid, &ws, syscall.WUNTRACED, nil); err != nil || !ws.Stopped() {
+					t.Fatalf("it is %v (%v), want it stopped", ws, err)
+				}
+				if s.settings() != s.before {
+					t.Error("while it is stopped, the terminal is in raw mode")
+				}
+				_, _ = s.program.WriteString("(stopped)") // after all that it wrote
+				s.until("(stopped)")
+				clear(s.rows)
+				if err := s.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+					t.Fatal(err)
+				}
+				s.until("> noon", "▸ deploy")
+			}
+			s.types("\x03")
+			s.ends(exitDone)
+		})
+	}
+	oxbow("check")
+}
+
+// Where no screen can be drawn, the error says to leave -i out.
+func TestNoScreen(t *testing.T) {
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "remember", "style", "Tabs.")
+	w.env.StdoutTerm = true
+	for _, vars := range []map[string]string{{}, {"TERM": "dumb"}, {"NO_COLOR": "1"}} {
+		w.env.StdinTerm = len(vars) > 0
+		for k, v := range vars {
+			w.vars[k] = v
+		}
+		status, out, errs := w.run(t, "recall", "-i", "tabs")
+		if status != exitMisused || out != "" || !strings.Contains(errs, "leave -i out") {
+			t.Errorf("with %v: %d, %q, %q", vars, status, out, errs)
+		}
+		if got := w.must(t, "recall", "-i", "tabs", "--json"); !strings.Contains(got, `"name": "style"`) {
+			t.Errorf("with %v, --json gives %q", vars, got)
+		}
+		for k := range vars {
+			delete(w.vars, k)
+		}
+	}
+	w.must(t, "check")
+}
+
+// What no typing mends is an error before there is a screen.
+func TestRecallScreenRefusesFlags(t *testing.T) {
+	dir, _ := screenHome(t)
+	for _, args := range [][]string{{"--kind", "nosuch"}, {"--profile", "nosuch"}, {"--limit", "0"}, {"--as-of", "nosuch"}} {
+		s := onScreen(t, dir, 80, 24, nil, append([]string{"recall", "-i", "noon"}, args...)...)
+		s.ends(exitMisused)
+		if raw := s.raw.String(); !strings.HasPrefix(raw, "oxbow: ") || strings.Contains(raw, "\x1b") {
+			t.Errorf("%q: the terminal shows %q", args, raw)
+		}
+	}
+}
