@@ -33,6 +33,10 @@ type Guard struct {
 	// this machine, such as "https://example.org". UNSAFE: scripts of that
 	// page may send requests.
 	Origins []string
+
+	// Large is a path whose requests may have more than MaxBody bytes; its door
+	// bounds them. "" is none.
+	Large string
 }
 
 // RefusedError is a request that a [Guard] refuses.
@@ -45,7 +49,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // Admit returns the token of a request, or a [*RefusedError]: 403 when Host or
 // Origin is not of this machine, 401 without a token, 413 when the request says that
-// it has more than [MaxBody] bytes. A door bounds those that do not say.
+// it has more than [MaxBody] bytes, but for g.Large. A door bounds those that do not say.
 func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
@@ -55,7 +59,7 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return Token{}, &RefusedError{http.StatusUnauthorized, "the token is missing or wrong; send the header Authorization: Bearer TOKEN"}
 	}
-	if r.ContentLength > MaxBody {
+	if r.ContentLength > MaxBody && r.URL.Path != g.Large {
 		return Token{}, &RefusedError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody)}
 	}
 	return token, nil

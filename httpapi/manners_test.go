@@ -320,6 +320,10 @@ func TestStore(t *testing.T) {
 	if err != nil || e.Source.Door != "http" || e.Source.Actor != oxbow.Agent || len(e.Values(oxbow.LabelProject)) != 1 {
 		t.Errorf("it is kept as %+v, %v", e, err)
 	}
+	large := strings.Repeat("large\n", oxbow.MaxContent/6)
+	if err := s.Apply(t.Context(), oxbow.Add{Name: "large", Content: large}, oxbow.Remove{Name: "large"}); err != nil {
+		t.Errorf("an entry of %d bytes is refused: %v", len(large), err)
+	}
 	n := 0
 	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
 		if err != nil || strings.Contains(e.Content, markB) {
