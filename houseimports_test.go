@@ -60,7 +60,7 @@ var floors = []struct {
 	{"view", []string{".", "internal/*", "scope", "profile", "agent/*", "auth", "session", "tool"}},
 	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "session", "tool", "view", "dialect"}},
 	{"remote", []string{".", "internal/*"}},
-	{"httpapi", []string{".", "vfs", "internal/*", "profile", "auth", "remote", "session", "tool", "view"}},
+	{"httpapi", []string{".", "scope", "vfs", "internal/*", "profile", "auth", "remote", "session", "tool", "view"}},
 	{"web/page", []string{".", "internal/*", "tool"}},
 	{"web", []string{".", "vfs", "internal/*", "auth", "session", "tool", "view", "web/page"}},
 	{"hook", []string{"internal/*", "session", "session/transcript"}},

@@ -5,8 +5,10 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/view"
 )
@@ -20,6 +22,9 @@ type room struct {
 	key     roomKey
 	door    *view.Door
 	replays replays
+
+	mu    sync.Mutex    // guards store
+	store *oxbow.Memory // what is readable of the view's memory; nil until it is needed
 }
 
 // maxRooms bounds the rooms: the tokens, times the profiles that each was used with.
@@ -28,6 +33,28 @@ const maxRooms = 256
 // memory opens the view's memory.
 func (o *room) memory(ctx context.Context) (*oxbow.Memory, error) {
 	return o.Workspace.Open(ctx, tool.Read)
+}
+
+// readable is what programs read without a verb between: the verbs withhold what is in
+// quarantine, which is for persons alone, and a store gives all that it has.
+var readable = scope.Scope{
+	Title:  "the API",
+	Any:    []oxbow.Filter{{}},
+	Except: []oxbow.Filter{{Terms: []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelQuarantine}}}}},
+}
+
+// readable opens what programs read of the view's memory without a verb between.
+func (o *room) readable(ctx context.Context) (*oxbow.Memory, error) {
+	m, err := o.Workspace.Open(ctx, tool.Write)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.store == nil {
+		o.store = scope.Within(m, readable)
+	}
+	return o.store, nil
 }
 
 // allows refuses what is not for the rights of the room.

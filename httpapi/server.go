@@ -147,11 +147,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, g auth.Guard) err
 // storeKey is under which a context carries the room whose store is asked for.
 type storeKey struct{}
 
-// openStore returns the store of a request, which is the view's memory.
+// openStore returns the store of a request: what is readable of the view's memory.
 func openStore(r *http.Request) (oxbow.Store, context.Context, error) {
-	m, err := r.Context().Value(storeKey{}).(*room).Workspace.Open(r.Context(), tool.Write)
-	if err != nil {
-		return nil, nil, err
-	}
-	return m, r.Context(), nil
+	m, err := r.Context().Value(storeKey{}).(*room).readable(r.Context())
+	return m, r.Context(), err
 }
