@@ -1,0 +1,254 @@
+// The command http: what a recall over HTTP costs while many clients are connected, and
+// some of them are slow.
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/httpapi"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
+)
+
+// httpRun is one measurement of the HTTP API.
+type httpRun struct {
+	*bench
+	n, clients, slow int
+	rate             float64 // recalls a second, of all clients together
+	wait             time.Duration
+	seed             uint64
+	src              source
+
+	bare    bool // the clients ask for nothing
+	addr    string
+	phrases []string
+	held    atomic.Int64 // slow connections that are open
+	cut     atomic.Int64 // those that the server has ended
+}
+
+func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	r := &httpRun{bench: b}
+	fl.IntVar(&r.n, "n", 100_000, "entries in the store")
+	fl.IntVar(&r.clients, "clients", 1000, "connections that are kept and recall in turn")
+	fl.IntVar(&r.slow, "slow", 100, "connections that send or read a byte a second")
+	fl.Float64Var(&r.rate, "rate", 200, "recalls a second, of all clients together")
+	fl.DurationVar(&r.wait, "time", 30*time.Second, "how long to measure")
+	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
+	r.src.flags(fl)
+	b.dirFlag(fl)
+	return r.run
+}
+
+// benchToken is what the clients send.
+const benchToken = "bench"
+
+func (r *httpRun) run(ctx context.Context) (err error) {
+	dir, remove, err := r.temp()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	entries, from, err := r.src.entries(ctx, r.n)
+	if err != nil {
+		return err
+	}
+	if r.phrases, err = phrases(entries, 2000, r.seed); err != nil {
+		return err
+	}
+	texts := len(entries)
+	for i := texts; i < r.n; i++ {
+		e := entries[i%texts]
+		entries = append(entries, oxbow.Add{Name: fmt.Sprintf("%s again %d", e.Name, i/texts), Content: e.Content})
+	}
+	m, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	if err := fill(ctx, m, entries); err != nil {
+		return err
+	}
+	var direct timings
+	for i := range 1000 {
+		if err := direct.add(func() error {
+			_, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[i%len(r.phrases)], Limit: 5})
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	srv, l, err := r.serve(m)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, srv.Close()) }()
+	r.addr = l.Addr().String()
+	r.title("http", dir)
+	r.printf("%s entries, of %s texts from %s; %s kept connections recall %.0f times a second together, each at times of its own; %s slow ones send a request or read an answer a byte a second. Server and clients share one process. A recall counts from when it was due.\n\n",
+		count(len(entries)), count(texts), from, count(r.clients), r.rate, count(r.slow))
+	t := newTable("recall", "p50", "p99", "most", "recalls", "slow ones held", "cut off by the server")
+	t.row("of the library, alone", span(direct.quantile(.5)), span(direct.quantile(.99)), span(direct.quantile(1)), count(len(direct)), "–", "–")
+	for _, slow := range []int{0, r.slow} {
+		for _, what := range []string{"an answer without work", "over HTTP"} {
+			if r.bare = what != "over HTTP"; r.bare {
+				what += ","
+			}
+			if err := r.measure(ctx, t, what, slow); err != nil {
+				return err
+			}
+		}
+	}
+	r.emit(t)
+	return nil
+}
+
+// serve serves the memory as the program does.
+func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	views := &view.Options{Workspace: &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }}}
+	guard := auth.Guard{Tokens: auth.Tokens{auth.New("bench", benchToken, auth.Permissions{})}}
+	mux := http.NewServeMux()
+	mux.Handle("/", httpapi.New(views, nil).Handler(guard))
+	mux.HandleFunc("/nothing", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 4096)) })
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: 60 * time.Second, IdleTimeout: 120 * time.Second}
+	go func() { _ = srv.Serve(l) }() // until Close
+	return srv, l, nil
+}
+
+// measure times recalls of all clients while so many slow ones are there.
+func (r *httpRun) measure(ctx context.Context, t *table, what string, slow int) error {
+	ctx, stop := context.WithTimeout(ctx, r.wait)
+	defer stop()
+	r.cut.Store(0)
+	var slowly, kept sync.WaitGroup
+	for i := range slow {
+		slowly.Go(func() { r.slowClient(ctx, i%2 == 0) })
+	}
+	conns := make([]net.Conn, r.clients)
+	for i := range conns {
+		c, err := net.Dial("tcp", r.addr)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		conns[i] = c
+	}
+	took := make([]timings, r.clients)
+	errs := make([]error, r.clients)
+	for i, c := range conns {
+		kept.Go(func() { took[i], errs[i] = r.client(ctx, c, rand.New(rand.NewPCG(r.seed, uint64(i)))) })
+	}
+	var held atomic.Int64
+	half := time.AfterFunc(r.wait/2, func() { held.Store(r.held.Load()) })
+	defer half.Stop()
+	kept.Wait()
+	slowly.Wait()
+	var all timings
+	for i := range took {
+		all = append(all, took[i]...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	t.row(fmt.Sprintf("%s %s kept and %s slow", what, count(r.clients), count(slow)), span(all.quantile(.5)), span(all.quantile(.99)), span(all.quantile(1)), count(len(all)), count(int(held.Load())), count(int(r.cut.Load())))
+	return nil
+}
+
+// client recalls over one connection, at times that depend on nothing that happens.
+func (r *httpRun) client(ctx context.Context, c net.Conn, rnd *rand.Rand) (took timings, err error) {
+	answers := bufio.NewReader(c)
+	pause := func() time.Duration {
+		return time.Duration(rnd.ExpFloat64() * float64(r.clients) / r.rate * float64(time.Second))
+	}
+	for due := time.Now().Add(pause()); ; due = due.Add(pause()) {
+		select {
+		case <-ctx.Done():
+			return took, nil
+		case <-time.After(time.Until(due)):
+		}
+		request := "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
+		if !r.bare {
+			request = r.request(r.phrases[rnd.IntN(len(r.phrases))])
+		}
+		if _, err := io.WriteString(c, request); err != nil {
+			return took, err
+		}
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			return took, err
+		}
+		_, err = io.Copy(io.Discard, res.Body)
+		if err = errors.Join(err, res.Body.Close()); err != nil || res.StatusCode != http.StatusOK {
+			return took, errors.Join(err, fmt.Errorf("recalling over HTTP: %s", res.Status))
+		}
+		took = append(took, time.Since(due))
+	}
+}
+
+func (r *httpRun) request(query string) string {
+	return "GET /api/v1/recall?" + url.Values{"query": {query}}.Encode() + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + benchToken + "\r\n\r\n"
+}
+
+// slowClient sends a request, or reads a long answer, a byte a second, again and again.
+func (r *httpRun) slowClient(ctx context.Context, sends bool) {
+	for ctx.Err() == nil {
+		if r.slowly(ctx, sends) != nil && ctx.Err() == nil {
+			r.cut.Add(1)
+		}
+	}
+}
+
+func (r *httpRun) slowly(ctx context.Context, sends bool) error {
+	c, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	r.held.Add(1)
+	defer r.held.Add(-1)
+	request := r.request("slow")
+	if !sends {
+		_ = c.(*net.TCPConn).SetReadBuffer(4096)
+		if _, err := io.WriteString(c, "GET /api/v1/entries?limit=1000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+benchToken+"\r\n\r\n"); err != nil {
+			return err
+		}
+	}
+	one := make([]byte, 1)
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+		switch {
+		case !sends:
+			_, err = c.Read(one)
+		case i == len(request):
+			return nil
+		default:
+			_, err = io.WriteString(c, request[i:i+1])
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
