@@ -86,26 +86,27 @@ func (c *call) done() g.Node {
 	if c.r.Method != http.MethodGet {
 		return nil
 	}
+	var said g.Node
 	if text := c.value("said"); text != "" {
-		return h.P(h.Class("done"), h.Role("status"), g.Text(page.Visible(text)))
+		said = h.P(h.Class("done"), h.Role("status"), g.Text(page.Visible(text)))
 	}
 	seq, err := strconv.ParseUint(c.value("done"), 10, 64)
 	if err != nil || seq == 0 {
-		return nil
+		return said
 	}
 	limit := looked
 	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Limit: &limit})
 	if err != nil {
-		return nil
+		return said
 	}
 	for _, ch := range out.Changes {
 		if ch.Seq == seq {
-			return h.Form(h.Class("done"), h.Method("post"), h.Action(page.Root+"undo"), h.Role("status"),
+			return g.Group{said, h.Form(h.Class("done"), h.Method("post"), h.Action(page.Root+"undo"), h.Role("status"),
 				page.Hidden("seq", strconv.FormatUint(seq, 10), "back", c.here()),
-				h.Span(g.Text(page.DidWhat(ch))), h.Button(g.Text("Undo")))
+				h.Span(g.Text(page.DidWhat(ch))), h.Button(g.Text("Undo")))}
 		}
 	}
-	return nil
+	return said
 }
 
 // here is the path of this page with its query, below [page.Root], to come back to.
@@ -136,7 +137,7 @@ func inside(to string) string {
 type redirect struct {
 	to     string // with its query
 	change uint64 // 0 for none
-	said   string // one sentence, when there is no change to tell of
+	said   string // what else is to be told; "" for nothing
 }
 
 func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
@@ -147,11 +148,11 @@ func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
 	q := to.Query()
 	q.Del("done")
 	q.Del("said")
-	switch {
-	case d.change != 0:
+	if d.change != 0 {
 		q.Set("done", strconv.FormatUint(d.change, 10))
-	case d.said != "":
-		q.Set("said", d.said)
+	}
+	if d.said != "" {
+		q.Set("said", strings.TrimSpace(d.said))
 	}
 	to.RawQuery = q.Encode()
 	http.Redirect(w, c.r, to.String(), http.StatusSeeOther)

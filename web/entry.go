@@ -1,13 +1,16 @@
-// One entry: its text, who wrote it and why, its versions, and the forms that change it.
+// One entry: its text, the facts about it, and the forms that change it.
 
 package web
 
 import (
+	"errors"
 	"strconv"
+	"strings"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
 )
@@ -15,23 +18,82 @@ import (
 func entry(c *call) (reply, error) {
 	name := c.r.PathValue("name")
 	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name})
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return c.forgotten(name, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if e.Content == nil {
-		e.Content = new(string)
+	past := e.Name != name && strings.HasPrefix(name, e.Name+"@")
+	if e.Shown > 0 { // the facts have it
+		e.Notes = e.Notes[:len(e.Notes)-1]
 	}
-	return screen{title: page.Visible(e.Name), at: "find", lead: h.Div(h.Class("meta"), page.TrustBadge(e.Trust), page.Chips(e.Labels), h.Span(g.Text(page.Writer(e.Source)+", "), page.When(c.now, page.Moment(e.Updated)))),
-		body: []g.Node{
-			h.Pre(h.Class("text"), page.Isolated(*e.Content)),
-			h.Div(h.Class("actions"), page.Button(page.EntryPath(e.Name)+"/forget", "", "Forget", "version", strconv.FormatUint(e.Version, 10))),
-		}}, nil
+	text, cut := page.Prose(*e.Content)
+	s := screen{title: page.Visible(e.Name), at: "find", live: !past, lead: c.entryLead(e.Entry)}
+	s.body = []g.Node{page.Notes(e.Notes), h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, g.Attr("data-live", "")),
+		h.Div(h.Class("column"),
+			c.heldBack(e.Entry),
+			h.Section(h.Aria("label", "Text"), text, g.If(cut, h.P(h.Class("hint"), g.Text("Only its beginning is shown. "), rawLink(name, "The whole text")))),
+			g.If(past, h.Div(h.Class("actions"), h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(e.Name)), g.Text("What it says now")))),
+			g.If(!past, c.entryActions(e.Entry))),
+		h.Aside(h.Aria("label", "About this entry"), c.facts(e, past), g.If(!past, c.nearEntries(e)))),
+	}
+	return s, nil
 }
 
-func forget(c *call) (reply, error) {
-	out, err := tool.Forget(c.ctx, c.work, tool.ForgetIn{Name: c.r.PathValue("name"), IfVersion: c.base()})
-	if err != nil {
-		return nil, err
-	}
-	return redirect{to: "", change: out.Seq}, nil
+func (c *call) entryLead(e tool.Entry) g.Node {
+	return h.Div(h.Class("meta"), page.TrustBadge(e.Trust), g.If(isPinned(e), page.Badge("good", "pinned", "Contexts show it first.")),
+		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.Chips(e.Labels),
+		h.Span(g.Text(page.Writer(e.Source)+", "), page.When(c.now, page.Moment(e.Updated))))
 }
+
+func rawLink(name, text string) g.Node {
+	return h.A(h.Href(page.Root+page.EntryPath(name)+"/raw"), g.Text(text))
+}
+
+// heldBack says why no model is shown an entry, and lets a person approve it.
+func (c *call) heldBack(e tool.Entry) g.Node {
+	if e.Trust == "" {
+		return nil
+	}
+	var why []string
+	if read := e.Labels[oxbow.LabelTaint]; len(read) > 0 {
+		why = append(why, "Its agent had read texts of others before it wrote this: "+page.Visible(strings.Join(read, ", "))+".")
+	}
+	if rules := append(append([]string{}, e.Labels[oxbow.LabelSuspect]...), e.Labels[oxbow.LabelQuarantine]...); len(rules) > 0 {
+		why = append(why, "It has the shape of an instruction to a model: "+page.Visible(strings.Join(rules, ", "))+".")
+	}
+	if len(why) == 0 {
+		why = append(why, "It comes from a source that is not trusted.")
+	}
+	return h.Div(h.Class("notice warn"), h.P(h.Strong(g.Text("No model is shown this by itself. ")), g.Text(strings.Join(why, " "))),
+		g.If(c.mayDecide(), page.Button(page.EntryPath(e.Name)+"/approve", "", "Approve it", "version", version(e))))
+}
+
+// entryActions are what may be done with an entry.
+func (c *call) entryActions(e tool.Entry) g.Node {
+	at := page.EntryPath(e.Name)
+	more := h.P(h.Class("meta"),
+		h.A(h.Href(page.Root+at+"/versions"), g.Text("Versions")), rawLink(e.Name, "Raw text"),
+		h.A(h.Href(page.Root+at+"/lineage"), g.Text("What it was made from")))
+	if !c.mayWrite() {
+		return more
+	}
+	pin := page.Button(at+"/pin", "", "Pin")
+	if isPinned(e) {
+		pin = page.Button(at+"/pin", "", "Unpin", "off", "1")
+	}
+	return g.Group{h.Div(h.Class("actions"),
+		h.A(h.Class("button main"), h.Href(page.Root+at+"/edit"), g.Attr("data-key", "e"), g.Text("Edit")), pin,
+		page.Button(at+"/forget", "", "Forget", "version", version(e)),
+		g.If(c.mayDecide(), h.A(h.Class("button danger"), h.Href(page.Root+at+"/redact"), g.Text("Erase for good…")))), more}
+}
+
+// mayDecide reports whether this browser may do what is for a person alone, who sees
+// all of the memory.
+func (c *call) mayDecide() bool {
+	return c.actor == oxbow.Person && c.mayWrite() && !c.view.Partial()
+}
+
+// version is the version of an entry as a form holds it.
+func version(e tool.Entry) string { return strconv.FormatUint(e.Version, 10) }

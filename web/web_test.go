@@ -95,6 +95,7 @@ func (b *browser) post(path string, form url.Values, status int) string {
 	return b.read(res, err, path, status)
 }
 
+// read returns the body of an answer of a status, 0 for any.
 func (b *browser) read(res *http.Response, err error, path string, status int) string {
 	b.t.Helper()
 	if err != nil {
@@ -102,7 +103,7 @@ func (b *browser) read(res *http.Response, err error, path string, status int) s
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != status {
+	if err != nil || status != 0 && res.StatusCode != status {
 		b.t.Fatalf("%s: %v, status %d, want %d\n%s", path, err, res.StatusCode, status, body)
 	}
 	return string(body)
@@ -121,6 +122,9 @@ func (b *browser) submit(shown, button string, fields url.Values, status int) st
 			if name := attribute(in, "name"); name != "" {
 				values.Add(name, attribute(in, "value"))
 			}
+		}
+		for _, m := range regexp.MustCompile(`(?s)<textarea([^>]*)>\n?(.*?)</textarea>`).FindAllStringSubmatch(form, -1) {
+			values.Add(attribute(m[1], "name"), html.UnescapeString(m[2]))
 		}
 		for k, v := range fields {
 			values[k] = v

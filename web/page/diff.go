@@ -1,4 +1,4 @@
-// How a text became another, line by line.
+// The difference of two texts, by line.
 
 package page
 
@@ -6,44 +6,87 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// diffLines is how many lines a diff has at most: it is read by eye.
-const diffLines = 400
+const (
+	diffAround = 2   // equal lines that are shown around changed ones
+	maxDiff    = 200 // lines that a difference shows
+	maxLine    = 400 // bytes of a line that it shows
+)
 
-// Diff shows the lines of two texts: those that went, those that came, and the others.
+// diffLine is a line of a difference: ' ' for one that both texts have, '-' for one of
+// the old alone, '+' for one of the new alone.
+type diffLine struct {
+	mark byte
+	text string
+}
+
+// Diff shows what became of a text. Of equal texts it is nil.
 func Diff(before, after string) g.Node {
-	a, b := linesOf(before), linesOf(after)
-	in, m := diff.Interner{}, diff.Mapper{}
-	var out []g.Node
-	line := func(el func(...g.Node) g.Node, mark, text string) {
-		if len(out) < diffLines {
-			out = append(out, el(g.Text(mark+" "), Isolated(text)))
-		}
+	if before == after {
+		return nil
 	}
-	at := 0
-	added := func(to int) {
-		for ; at < to; at++ {
-			line(h.Ins, "+", b[at])
-		}
-	}
-	for i, to := range m.Map(in.Lines(a), in.Lines(b)) {
-		if to < 0 {
-			line(h.Del, "−", a[i])
+	lines := diffLines(before, after)
+	var out g.Group
+	shown, left := 0, false // whether lines were left out just before
+	for i, l := range lines {
+		if !near(lines, i) {
+			if !left {
+				out = append(out, g.El("span", g.Text("  …")))
+			}
+			left = true
 			continue
 		}
-		added(to)
-		line(h.Span, " ", a[i])
-		at = to + 1
+		if left = false; shown == maxDiff {
+			out = append(out, g.El("span", g.Text("  … and more")))
+			break
+		}
+		shown++
+		shape, mark := "span", "  "
+		switch l.mark {
+		case '-':
+			shape, mark = "del", "− "
+		case '+':
+			shape, mark = "ins", "+ "
+		}
+		out = append(out, g.El(shape, g.Text(mark), Isolated(text.Clip(l.text, maxLine))))
 	}
-	added(len(b))
-	if len(out) == diffLines {
-		out = append(out, h.Span(g.Text("…")))
+	return g.El("div", g.Attr("class", "diff"), g.Attr("role", "group"), g.Attr("aria-label", "What changed"), out)
+}
+
+// near reports whether a line is a changed one or stands next to one.
+func near(lines []diffLine, i int) bool {
+	for j := max(0, i-diffAround); j <= min(len(lines)-1, i+diffAround); j++ {
+		if lines[j].mark != ' ' {
+			return true
+		}
 	}
-	return h.Div(h.Class("diff"), g.Group(out))
+	return false
+}
+
+// diffLines returns the lines of both texts in one order.
+func diffLines(before, after string) (out []diffLine) {
+	a, b := linesOf(before), linesOf(after)
+	in := diff.Interner{}
+	j := 0
+	for i, to := range new(diff.Mapper).Map(in.Lines(a), in.Lines(b)) {
+		if to < 0 {
+			out = append(out, diffLine{'-', a[i]})
+			continue
+		}
+		for ; j < to; j++ {
+			out = append(out, diffLine{'+', b[j]})
+		}
+		out = append(out, diffLine{' ', a[i]})
+		j++
+	}
+	for ; j < len(b); j++ {
+		out = append(out, diffLine{'+', b[j]})
+	}
+	return out
 }
 
 func linesOf(s string) []string {

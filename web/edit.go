@@ -1,0 +1,119 @@
+// Edit changes an entry in place. What is saved is bound to the version that the form
+// was made for: where another was faster, a page shows both texts.
+
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+func editPage(c *call) (reply, error) {
+	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: c.r.PathValue("name"), Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	return c.editForm(e.Entry, typedOf(e.Entry), "Save", 0), nil
+}
+
+// editForm is the page with the form, which is bound to a version of the entry.
+func (c *call) editForm(e tool.Entry, t typed, save string, status int, above ...g.Node) screen {
+	at := page.EntryPath(e.Name)
+	return screen{title: "Edit", at: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)), body: append(above,
+		h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+"/edit"), g.Attr("data-guard", ""), page.Hidden("version", version(e)), t.fields(),
+			h.Div(h.Class("actions"), h.Button(h.Class("main"), g.Text(save)), h.A(h.Class("button"), h.Href(page.Root+at), g.Text("Leave it as it is"))))),
+	}
+}
+
+func save(c *call) (reply, error) {
+	name, t, base := c.r.PathValue("name"), c.typed(), c.base()
+	if base == nil {
+		return nil, &oxbow.InvalidError{Field: "version", Value: c.value("version"), Reason: "is no version"}
+	}
+	now, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return c.newForm(name, t, http.StatusConflict, page.Notice("warn", "The entry was forgotten while you wrote. Save it as a new one, or leave.", "")), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if now.Version != *base {
+		return c.conflict(now.Entry, t, *base), nil
+	}
+	in := tool.RememberIn{Name: now.Name, IfVersion: base}
+	if err = t.into(&in, typedOf(now.Entry)); err == nil && in.Content == "" && t["content"] == "" && *now.Content != "" {
+		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; to take the entry out, forget it"}
+	}
+	if err != nil {
+		return c.editForm(now.Entry, t, "Save", http.StatusBadRequest, wrong(err)), nil
+	}
+	if in.Content == "" { // remember keeps a text that is not given, but only next to a label
+		in.Content = *now.Content
+	}
+	out, err := tool.Remember(c.ctx, c.work, in)
+	var conflict *oxbow.ConflictError
+	switch {
+	case errors.As(err, &conflict):
+		if now, err = tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true}); err == nil {
+			return c.conflict(now.Entry, t, *base), nil
+		}
+	case err != nil:
+		shown := failed(err)
+		return c.editForm(now.Entry, t, "Save", shown.status, wrong(err)), nil
+	}
+	return remembered(out), err
+}
+
+// remembered leads to the page of an entry that was saved.
+func remembered(out tool.RememberOut) redirect {
+	to := redirect{to: page.EntryPath(out.Name)}
+	if out.Outcome != "unchanged" {
+		to.change = out.Version
+	}
+	for _, n := range out.Notes {
+		to.said += page.Said(n) + " "
+	}
+	return to
+}
+
+// wrong is an error above the form that led to it.
+func wrong(err error) g.Node {
+	return page.Notice("error", page.Sentence(err.Error()), page.Said(tool.Remedy(err)))
+}
+
+// conflict is the page for a person whose entry became another meanwhile. The form has
+// what was typed, and saves it over what the page shows, and nothing newer.
+func (c *call) conflict(now tool.Entry, t typed, base uint64) screen {
+	mine, theirs := t, typedOf(now)
+	was, gone, err := c.asOf(now.Name, base)
+	var both string
+	merged := false
+	if err == nil && !gone {
+		from := typedOf(tool.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
+		mine = t.over(from, theirs)
+		both, merged = diff.Lines(from["content"], mine["content"], theirs["content"])
+	}
+	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(g.Text("Another was faster. ")),
+		g.Text(page.Writer(now.Source)+" changed this entry while you wrote ("), page.When(c.now, page.Moment(now.Updated)), g.Text("). Nothing is lost: both texts are below.")))}
+	if d := page.Diff(theirs["content"], mine["content"]); d != nil {
+		above = append(above, page.Section("difference", "From what it says now to what you wrote", d))
+	} else {
+		above = append(above, h.P(g.Text("Your text is what it says now.")))
+	}
+	above = append(above, page.Section("now", "What it says now", page.Plain(*now.Content)))
+	if merged && both != mine["content"] && both != theirs["content"] {
+		above = append(above, page.Section("both", "Both changes together", page.Plain(both),
+			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(now.Name)+"/edit"), page.Hidden("version", version(now)),
+				g.Map(parts, func(p part) g.Node { return page.Hidden(p.name, mine[p.name]) }), page.Hidden("content", both),
+				h.Button(g.Text("Save both together")))))
+	}
+	return c.editForm(now, mine, "Save mine over it", http.StatusConflict, append(above, h.H2(g.Text("What you wrote")))...)
+}

@@ -1,0 +1,178 @@
+// Tests the page of an entry and the forms that change it.
+
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// at is the path of an entry's page, or of one below it.
+func at(name, below string) string { return page.Root + page.EntryPath(name) + below }
+
+// content is what the memory says under a name.
+func (b *browser) content(name string) string {
+	b.t.Helper()
+	e, err := b.memory.Get(b.t.Context(), name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return e.Content
+}
+
+// From the first page on, a wrong memory is corrected in four clicks: the entry, Edit,
+// Save, and none to see that it is done. What is not changed stays.
+func TestEdit(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("deploy", "# Rules\n\nShip on **Fridays**.\n", oxbow.Label{Key: "project", Value: "harbor"}, oxbow.Label{Key: "tag", Value: "a b"},
+		oxbow.Label{Key: "tag", Value: "ops"}, oxbow.Label{Key: "ticket", Value: "7"}, oxbow.Label{Key: "confidence", Value: "0.5"})
+	shown := b.get(page.Root, http.StatusOK)
+	b.has(shown, `href="`+at("deploy", "")+`"`)
+	shown = b.get(at("deploy", ""), http.StatusOK)
+	b.has(shown, "<h3>Rules</h3>", "<strong>Fridays</strong>", `href="`+at("deploy", "/edit")+`"`)
+	shown = b.get(at("deploy", "/edit"), http.StatusOK)
+	b.has(shown, "\n# Rules\n\nShip on **Fridays**.\n</textarea>", "\na b\nops</textarea>")
+	form := url.Values{"content": {"Ship on\r\nTuesdays.\r\n"}, "tags": {"a b\r\nnew\r\n"}, "confidence": {""}}
+	shown = b.submit(shown, "Save", form, http.StatusOK)
+	b.has(shown, "Changed &#34;deploy&#34;.", "Tuesdays.", ">Undo<")
+	e, err := b.memory.Get(t.Context(), "deploy")
+	if got, want := fmt.Sprint(e.Content, e.Labels, err), "Ship on\nTuesdays.\n[project:harbor tag:\"a b\" tag:new ticket:7] <nil>"; got != want {
+		t.Errorf("after the edit: %s, want %s", got, want)
+	}
+	b.submit(shown, "Undo", nil, http.StatusOK)
+	if got := b.content("deploy"); !strings.Contains(got, "Fridays") {
+		t.Errorf("after undo: %q", got)
+	}
+	// What cannot be saved stands in the form again.
+	shown = b.submit(b.get(at("deploy", "/edit"), http.StatusOK), "Save", url.Values{"content": {"Kept words."}, "confidence": {"much"}}, http.StatusBadRequest)
+	b.has(shown, "Kept words.</textarea>", "is not a number from 0 to 1")
+	b.has(b.submit(shown, "Save", url.Values{"content": {""}, "confidence": {""}}, http.StatusBadRequest), "forget it")
+	b.has(b.post(at("deploy", "/edit"), url.Values{"content": {"x"}}, http.StatusBadRequest), "version")
+	b.get(at("unknown", "/edit"), http.StatusNotFound)
+}
+
+// Two editors lose nothing: the second sees both texts, and what it saves over the
+// other's is bound to what it was shown.
+func TestConflict(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("n", "one\ntwo\nthree\nfour\nfive\n", oxbow.Label{Key: "tag", Value: "old"})
+	first, second := b.get(at("n", "/edit"), http.StatusOK), b.get(at("n", "/edit"), http.StatusOK)
+	b.submit(first, "Save", url.Values{"content": {"ONE\ntwo\nthree\nfour\nfive\n"}, "tags": {"theirs"}}, http.StatusOK)
+	mine := url.Values{"content": {"one\ntwo\nthree\nfour\nFIVE\n"}, "tags": {"old"}, "project": {""}, "related_files": {""}, "aliases": {""}, "confidence": {"0.5"}}
+	shown := b.submit(second, "Save", mine, http.StatusConflict)
+	b.has(shown, "Another was faster", "<del>− <bdi>ONE</bdi></del>", "<ins>+ <bdi>FIVE</bdi></ins>", "four\nFIVE\n</textarea>", "\ntheirs</textarea>", "ONE\ntwo\nthree\nfour\nFIVE")
+
+	// A third is faster still: mine over it is not saved over what was not seen.
+	b.submit(b.get(at("n", "/edit"), http.StatusOK), "Save", url.Values{"content": {"ONE\ntwo\ndrei\nfour\nfive\n"}}, http.StatusOK)
+	again := b.submit(shown, "Save mine over it", nil, http.StatusConflict)
+	b.has(again, "drei", "Another was faster")
+	b.submit(again, "Save both together", nil, http.StatusOK)
+	if got := b.content("n"); got != "one\ntwo\ndrei\nfour\nFIVE\n" {
+		t.Errorf("both together are %q", got)
+	}
+	e, _ := b.memory.Get(t.Context(), "n")
+	if got := fmt.Sprint(e.Labels); got != "[confidence:0.5 tag:theirs]" {
+		t.Errorf("labels are %s, want those of both", got)
+	}
+	shown = b.get(at("n", "/edit"), http.StatusOK)
+	b.remember("other", "x")
+	b.submit(b.get(at("n", ""), http.StatusOK), "Forget", nil, http.StatusOK)
+	shown = b.submit(shown, "Save", url.Values{"content": {"mine all the same"}}, http.StatusConflict)
+	b.submit(shown, "Remember", url.Values{"content": {"mine all the same"}}, http.StatusOK)
+	if got := b.content("n"); got != "mine all the same" {
+		t.Errorf("saved as a new one: %q", got)
+	}
+}
+
+// Each version says what it changed, and comes back.
+func TestVersions(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("n", "one\n", oxbow.Label{Key: "tag", Value: "x"})
+	for i, text := range []string{"two\n", "three\n"} {
+		b.submit(b.get(at("n", "/edit"), http.StatusOK), "Save", url.Values{"content": {text}, "tags": {fmt.Sprint(i)}}, http.StatusOK)
+	}
+	shown := b.get(at("n", "/versions"), http.StatusOK)
+	b.has(shown, "<del>− <bdi>two</bdi></del><ins>+ <bdi>three</bdi></ins>", "<del>− <bdi>tag:x</bdi></del>")
+	b.has(b.get(at("n", "@1"), http.StatusOK), "one", "What it says now")
+	b.has(b.post(at("n", "/restore"), url.Values{"seq": {"1"}}, http.StatusOK), "<p>one</p>", "Undo")
+	b.submit(b.get(at("n", ""), http.StatusOK), "Forget", nil, http.StatusOK)
+	shown = b.get(at("n", ""), http.StatusNotFound)
+	b.has(shown, "Forgotten by a person", "<p>one</p>")
+	b.submit(shown, "Bring it back", nil, http.StatusOK)
+	if got := b.content("n"); got != "one\n" {
+		t.Errorf("brought back: %q", got)
+	}
+	b.post(at("n", "/restore"), url.Values{"seq": {"99"}}, http.StatusNotFound)
+	b.post(at("n", "/restore"), url.Values{"seq": {"x"}}, http.StatusBadRequest)
+	b.get(at("unknown", "/versions"), http.StatusNotFound)
+	b.post(at("n", "/forget"), url.Values{"version": {"1"}}, http.StatusConflict)
+	b.has(b.get(at("n", "/lineage"), http.StatusOK), "Nothing is known")
+}
+
+// A new entry is added once; what is wrong with it stands above what was typed.
+func TestNew(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	shown := b.get(page.Root+"new", http.StatusOK)
+	b.has(b.submit(shown, "Remember", url.Values{"content": {"The gate closes at six."}, "project": {"harbor"}, "aliases": {"gate"}}, http.StatusOK), "The gate closes at six.", "Undo")
+	b.has(b.submit(shown, "Remember", url.Values{"name": {"gate hours"}, "content": {""}}, http.StatusBadRequest), "is empty")
+	b.submit(shown, "Remember", url.Values{"name": {"second"}, "content": {"kept"}}, http.StatusOK)
+	b.has(b.submit(shown, "Remember", url.Values{"name": {"second"}, "content": {"lost?"}}, http.StatusConflict), "lost?</textarea>", "Choose another name")
+	if got := b.content("second"); got != "kept" {
+		t.Errorf("an entry of that name became %q", got)
+	}
+}
+
+// Pin and approve are one press each; what a person approves is what the page showed.
+func TestPinApprove(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("n", "text")
+	shown := b.submit(b.get(at("n", ""), http.StatusOK), "Pin", nil, http.StatusOK)
+	b.has(shown, ">pinned<")
+	if shown = b.submit(shown, "Unpin", nil, http.StatusOK); strings.Contains(shown, ">pinned<") {
+		t.Error("the entry is still pinned")
+	}
+	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent})
+	if err := b.memory.Apply(ctx, oxbow.Add{Name: "held", Content: "from a page", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch"}}}); err != nil {
+		t.Fatal(err)
+	}
+	shown = b.get(at("held", ""), http.StatusOK)
+	b.has(shown, "No model is shown this by itself", "WebFetch")
+	b.submit(shown, "Approve it", url.Values{"version": {"1"}}, http.StatusConflict)
+	if shown = b.submit(shown, "Approve it", nil, http.StatusOK); strings.Contains(shown, "No model is shown") {
+		t.Error("the entry is still held back")
+	}
+	b.post(at("unknown", "/approve"), nil, http.StatusNotFound)
+	b.post(at("unknown", "/pin"), nil, http.StatusNotFound)
+}
+
+// Whoever may not write has no form, and no form that is made up is taken.
+func TestReadOnly(t *testing.T) {
+	b := open(t, auth.Permissions{ReadOnly: true, Projects: []string{"harbor"}})
+	b.remember("mine", "text", oxbow.Label{Key: "project", Value: "harbor"})
+	b.remember("other", "secret words", oxbow.Label{Key: "project", Value: "attic"})
+	if shown := b.get(at("mine", ""), http.StatusOK); strings.Contains(shown, "/forget") || strings.Contains(shown, "/edit") {
+		t.Errorf("a browser that may not write has forms:\n%s", shown)
+	}
+	for _, below := range []string{"/edit", "/pin", "/forget", "/restore", "/redact"} {
+		b.post(at("mine", below), url.Values{"version": {"1"}, "seq": {"1"}, "content": {"x"}}, http.StatusForbidden)
+		shown := b.post(at("other", below), url.Values{"version": {"2"}, "seq": {"2"}, "content": {"x"}}, 0)
+		if strings.Contains(shown, "secret words") {
+			t.Errorf("%s shows an entry of another project", below)
+		}
+	}
+	for _, below := range []string{"", "/raw", "/edit", "/versions", "/lineage", "/redact", "@2"} {
+		if shown := b.get(at("other", below), 0); strings.Contains(shown, "secret words") {
+			t.Errorf("%s shows an entry of another project", below)
+		}
+	}
+	if got := b.content("mine"); got != "text" {
+		t.Errorf("the entry became %q", got)
+	}
+}

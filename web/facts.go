@@ -1,0 +1,101 @@
+// The facts about an entry: who wrote it, through what, what it cites and how often it
+// was put before models.
+
+package web
+
+import (
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// fact is a row of the list of facts, nothing where there is no value.
+func fact(what string, value ...g.Node) g.Node {
+	return h.Div(h.Dt(g.Text(what)), h.Dd(value...))
+}
+
+func factText(what, value string) g.Node {
+	if value == "" {
+		return nil
+	}
+	return fact(what, page.Isolated(value))
+}
+
+// facts are what is known of an entry beside its text.
+func (c *call) facts(e tool.GetOut, past bool) g.Node {
+	s := e.Source
+	if !past {
+		s.Session = c.lastSession(e.Name)
+	}
+	var used g.Node
+	if e.Shown > 0 {
+		used = fact("Put before models", g.Textf("shown %d, used %d", e.Shown, e.Used))
+	}
+	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), g.Text("About it")), h.Dl(h.Class("facts"),
+		fact("Written by", g.Text(page.Writer(e.Source)), g.If(s.Client != "" && s.Agent != "", g.Group{g.Text(" in "), page.Isolated(s.Client)})),
+		factText("Through", doors[s.Door]), factText("Session", s.Session), factText("Profile", s.Profile), factText("From", s.Ref),
+		fact("Changed", page.When(c.now, page.Moment(e.Updated)), g.Text(", change "+version(e.Entry))),
+		g.If(e.Created != e.Updated, fact("First written", page.When(c.now, page.Moment(e.Created)))),
+		factText("Also called", strings.Join(e.Aliases, ", ")), factText("Confidence", strings.Join(e.Labels[oxbow.LabelConfidence], ", ")),
+		factText("Verified by", strings.Join(e.Labels[oxbow.LabelVerified], ", ")), used),
+		citations(e.Citations))
+}
+
+// doors are what pages call the ways by which something was written.
+var doors = map[string]string{"cli": "the command line", "mcp": "an agent's tools (MCP)", "web": "these pages", "hook": "a hook of its client", "http": "the HTTP API", "": ""}
+
+// lastSession is the session that wrote the entry last, which the entry itself does
+// not say.
+func (c *call) lastSession(name string) string {
+	one := 1
+	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, Limit: &one})
+	if err != nil || len(out.Changes) == 0 {
+		return ""
+	}
+	return out.Changes[0].Source.Session
+}
+
+// citations are the files of an entry, as they are in the working tree now.
+func citations(refs []tool.FileRef) g.Node {
+	if len(refs) == 0 {
+		return nil
+	}
+	kinds := map[string]string{"FRESH": "good", "MOVED": "", "STALE": "warn"}
+	return g.Group{h.H3(g.Text("Files that it is about")), h.Ul(h.Class("files"), g.Map(refs, func(r tool.FileRef) g.Node {
+		return h.Li(h.Code(page.Isolated(r.File)), g.Text(" "), page.Badge(kinds[r.State], strings.ToLower(r.State), r.How),
+			g.If(r.Now != "", g.Group{g.Text(" now "), h.Code(page.Isolated(r.Now))}))
+	}))}
+}
+
+// nearShown is how many near entries a page names.
+const nearShown = 4
+
+// nearEntries are those that a search for how the entry begins finds.
+func (c *call) nearEntries(e tool.GetOut) g.Node {
+	if strings.TrimSpace(*e.Content) == "" {
+		return nil
+	}
+	limit := nearShown + 1
+	out, err := tool.Recall(c.ctx, c.work, tool.RecallIn{Query: plainWords(e.Name + " " + strings.ToValidUTF8((*e.Content)[:min(len(*e.Content), 200)], "")), Limit: &limit})
+	if err != nil {
+		return nil
+	}
+	var rows g.Group
+	for _, n := range out.Hits {
+		if n.ID != e.ID && len(rows) < nearShown {
+			rows = append(rows, h.Li(page.EntryLink(n.Name), h.Span(h.Class("dim"), g.Text(", "), page.When(c.now, page.Moment(n.Updated)))))
+		}
+	}
+	if rows == nil {
+		return nil
+	}
+	return h.Section(h.Aria("labelledby", "near"), h.H2(h.ID("near"), g.Text("Near to it")), h.Ul(h.Class("list"), rows))
+}
+
+func number(n uint64) string { return strconv.FormatUint(n, 10) }

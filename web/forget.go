@@ -1,0 +1,49 @@
+// Forget takes an entry out, and the page of one that was forgotten brings it back.
+
+package web
+
+import (
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"net/http"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+func forget(c *call) (reply, error) {
+	out, err := tool.Forget(c.ctx, c.work, tool.ForgetIn{Name: c.r.PathValue("name"), IfVersion: c.base()})
+	if err != nil {
+		return nil, err
+	}
+	return redirect{to: "", change: out.Seq}, nil
+}
+
+// forgotten is the page of a name that no entry has now. It brings back what had it,
+// where something had.
+func (c *call) forgotten(name string, missing error) (reply, error) {
+	one := 1
+	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, Limit: &one})
+	if err != nil || len(out.Changes) == 0 || out.Changes[0].Entries[0].Verb != string(oxbow.VerbRemove) {
+		return nil, missing
+	}
+	last := out.Changes[0]
+	seq := last.Entries[0].Prev
+	s := screen{title: page.Visible(name), at: "find", status: http.StatusNotFound, lead: h.P(h.Class("lead"),
+		g.Text("Forgotten by "+page.Writer(last.Source)+", "), page.When(c.now, page.Moment(last.Time)), g.Text("."))}
+	was, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name + "@" + number(seq), Bare: true})
+	if err != nil {
+		s.body = []g.Node{page.Notice("note", "What it said was erased for good, or dropped with old history.", "")}
+		return s, nil
+	}
+	text, _ := page.Prose(*was.Content)
+	s.body = []g.Node{
+		h.Section(h.Aria("label", "What it said"), text),
+		h.Div(h.Class("actions"),
+			g.If(c.mayWrite(), page.Button(page.EntryPath(name)+"/restore", "main", "Bring it back", "seq", number(seq))),
+			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)+"/versions"), g.Text("Versions"))),
+	}
+	return s, nil
+}

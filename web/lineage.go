@@ -1,0 +1,51 @@
+// Lineage: what an entry was made from, and what was made from it.
+
+package web
+
+import (
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// lineageRow is an edge as a page shows it.
+type lineageRow struct {
+	name, other string
+	how         string
+	seq         uint64
+}
+
+// ways are how one text was made from another.
+var ways = map[string]string{"from": "named as its source", "merged": "merged into it", "words": "shares its words"}
+
+func lineageOf(c *call) (reply, error) {
+	out, err := tool.Lineage(c.ctx, c.work, tool.LineageIn{Name: c.r.PathValue("name")})
+	if err != nil {
+		return nil, err
+	}
+	s := screen{title: "What it was made from", at: "find", lead: h.P(h.Class("lead"), page.EntryLink(out.Name))}
+	if len(out.Sources)+len(out.Made) == 0 {
+		s.body = []g.Node{page.Empty("Nothing is known.", out.Why)}
+		return s, nil
+	}
+	var from, made []lineageRow
+	for _, e := range out.Sources {
+		from = append(from, lineageRow{e.Name, e.From, e.How, e.Seq})
+	}
+	for _, e := range out.Made {
+		made = append(made, lineageRow{e.From, e.Name, e.How, e.Seq})
+	}
+	s.body = []g.Node{edges("from", "Made from", from), edges("made", "Made of it", made)}
+	return s, nil
+}
+
+func edges(id, title string, rows []lineageRow) g.Node {
+	if rows == nil {
+		return nil
+	}
+	return page.Section(id, title, h.Ul(h.Class("list"), g.Map(rows, func(r lineageRow) g.Node {
+		return h.Li(page.EntryLink(r.other), h.Span(h.Class("dim"), g.Text(" ("+ways[r.how]+", change "+number(r.seq)+") ")), page.Isolated(r.name))
+	})))
+}

@@ -1,0 +1,231 @@
+// Rendered Markdown: the text of an entry as parts of a page, without any markup of
+// its own.
+
+package page
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	xast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+)
+
+// maxProse is the longest text that is rendered, in bytes: a page of it stays below
+// 60 kB.
+const maxProse = 40_000
+
+// The bounds of what is parsed. Emphasis and links take a time that grows with the
+// square of the delimiters in a paragraph, and quotes with that of their depth. What goes
+// beyond, no person wrote: it is shown as it is.
+const (
+	maxDelimiters = 2000 // of one paragraph
+	maxPrefix     = 60   // bytes of the prefix of quotes and lists in a line
+	maxDepth      = 40   // of elements in elements
+)
+
+// markdown reads blocks and inlines as CommonMark has them, tables and strikethrough,
+// and no HTML, which stays text.
+func markdown() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(
+			util.Prioritized(parser.NewSetextHeadingParser(), 100),
+			util.Prioritized(parser.NewThematicBreakParser(), 200),
+			util.Prioritized(parser.NewListParser(), 300),
+			util.Prioritized(parser.NewListItemParser(), 400),
+			util.Prioritized(parser.NewCodeBlockParser(), 500),
+			util.Prioritized(parser.NewATXHeadingParser(), 600),
+			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+			util.Prioritized(parser.NewBlockquoteParser(), 800),
+			util.Prioritized(parser.NewParagraphParser(), 1000)),
+		parser.WithInlineParsers(
+			util.Prioritized(parser.NewCodeSpanParser(), 100),
+			util.Prioritized(parser.NewLinkParser(), 200),
+			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(parser.NewEmphasisParser(), 500),
+			util.Prioritized(extension.NewStrikethroughParser(), 500)),
+		parser.WithParagraphTransformers(
+			util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
+			util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	)
+}
+
+// Prose renders Markdown. What is too long or too tangled is shown as plain text; cut
+// reports that only its beginning is there.
+func Prose(source string) (n g.Node, cut bool) {
+	if cut = len(source) > maxProse; cut {
+		source = begin(source, maxProse)
+	}
+	if tangled(source) {
+		return Plain(source), cut
+	}
+	p := prose{source: []byte(source)}
+	doc := markdown().Parse(text.NewReader(p.source))
+	return h.Div(h.Class("prose"), h.Dir("auto"), p.children(doc, 0)), cut
+}
+
+// Plain shows a text as it is.
+func Plain(s string) g.Node { return h.Pre(h.Class("text"), h.Dir("auto"), g.Text(Visible(s))) }
+
+// begin returns the first bytes of s, to the end of a line where one is near.
+func begin(s string, most int) string {
+	s = strings.ToValidUTF8(s[:most], "")
+	if i := strings.LastIndexByte(s, '\n'); i > most/2 {
+		s = s[:i+1]
+	}
+	return s
+}
+
+// tangled reports whether parsing a text would take long.
+func tangled(s string) bool {
+	cost, delimiters := 0, 0
+	for line := range strings.Lines(s) {
+		rest := strings.TrimLeft(line, " \t")
+		if rest = strings.TrimRight(rest, "\r\n"); rest == "" {
+			cost, delimiters = cost+delimiters*delimiters, 0
+			continue
+		}
+		if len(rest)-len(strings.TrimLeft(rest, "> \t-*+.)0123456789")) > maxPrefix && strings.Trim(rest, "-* ") != "" {
+			return true
+		}
+		for i := range len(rest) {
+			switch rest[i] {
+			case '[', ']', '*', '_', '~':
+				delimiters++
+			}
+		}
+	}
+	return cost+delimiters*delimiters > maxDelimiters*maxDelimiters
+}
+
+// prose writes a parsed text.
+type prose struct {
+	source []byte
+	levels []int // of the headings that the place is below
+}
+
+func (p *prose) children(n ast.Node, depth int) g.Group {
+	var out g.Group
+	if depth > maxDepth {
+		return g.Group{g.Text("…")}
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		out = append(out, p.node(c, depth+1))
+	}
+	return out
+}
+
+func (p *prose) node(n ast.Node, depth int) g.Node {
+	if n.Type() == ast.TypeInline {
+		return p.inline(n, depth)
+	}
+	switch n := n.(type) {
+	case *ast.Heading:
+		return p.heading(n.Level, p.children(n, depth))
+	case *ast.TextBlock:
+		return p.children(n, depth)
+	case *ast.Blockquote:
+		return h.BlockQuote(p.children(n, depth))
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		return h.Pre(h.TabIndex("0"), h.Code(g.Text(Visible(string(n.Lines().Value(p.source))))))
+	case *ast.List:
+		if n.IsOrdered() {
+			return h.Ol(g.If(n.Start > 1, g.Attr("start", fmt.Sprint(n.Start))), p.children(n, depth))
+		}
+		return h.Ul(p.children(n, depth))
+	case *ast.ListItem:
+		return h.Li(p.children(n, depth))
+	case *ast.ThematicBreak:
+		return h.Hr()
+	case *xast.Table:
+		return h.Div(h.Class("wide"), h.TabIndex("0"), h.Table(p.children(n, depth)))
+	case *xast.TableHeader:
+		return h.THead(h.Tr(p.children(n, depth)))
+	case *xast.TableRow:
+		return h.Tr(p.children(n, depth))
+	case *xast.TableCell:
+		if _, ok := n.Parent().(*xast.TableHeader); ok {
+			return h.Th(h.Scope("col"), p.children(n, depth))
+		}
+		return h.Td(p.children(n, depth))
+	}
+	return h.P(p.children(n, depth))
+}
+
+// heading is one below the page's own two levels. No level is left out, whatever the
+// text does.
+func (p *prose) heading(level int, inner g.Group) g.Node {
+	for len(p.levels) > 0 && p.levels[len(p.levels)-1] >= level {
+		p.levels = p.levels[:len(p.levels)-1]
+	}
+	p.levels = append(p.levels, level)
+	return g.El("h"+fmt.Sprint(min(6, 2+len(p.levels))), inner)
+}
+
+func (p *prose) inline(n ast.Node, depth int) g.Node {
+	switch n := n.(type) {
+	case *ast.Text:
+		return p.text(n)
+	case *ast.String:
+		return g.Text(Visible(string(n.Value)))
+	case *ast.CodeSpan:
+		return p.codeSpan(n)
+	case *ast.Emphasis:
+		if n.Level == 2 {
+			return h.Strong(p.children(n, depth))
+		}
+		return h.Em(p.children(n, depth))
+	case *xast.Strikethrough:
+		return g.El("s", p.children(n, depth))
+	case *ast.Link:
+		return outward(string(n.Destination), p.children(n, depth))
+	case *ast.AutoLink:
+		to := string(n.URL(p.source))
+		if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(to), "mailto:") {
+			to = "mailto:" + to
+		}
+		return outward(to, g.Text(Visible(string(n.Label(p.source)))))
+	case *ast.Image: // a picture of another place would tell it that the page is read
+		return outward(string(n.Destination), g.Group{g.Text("picture: "), p.children(n, depth)})
+	}
+	return p.children(n, depth)
+}
+
+func (p *prose) text(n *ast.Text) g.Node {
+	s := g.Text(Visible(string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(p.source)))))))
+	switch {
+	case n.HardLineBreak():
+		return g.Group{s, h.Br()}
+	case n.SoftLineBreak():
+		return g.Group{s, g.Text("\n")}
+	}
+	return s
+}
+
+func (p *prose) codeSpan(n *ast.CodeSpan) g.Node {
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			b.Write(t.Value(p.source))
+		}
+	}
+	return h.Code(g.Text(Visible(strings.ReplaceAll(b.String(), "\n", " "))))
+}
+
+// outward links to another place, where its address is one that browsers may open. A
+// link that leads elsewhere is text.
+func outward(to string, inner g.Node) g.Node {
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" || u.Scheme != "mailto" && u.Host == "" {
+		return h.Span(h.Class("inert"), h.Title(Visible(to)), inner)
+	}
+	return h.A(h.Href(u.String()), h.Rel("noopener noreferrer nofollow"), h.Title(Visible(to)), inner)
+}

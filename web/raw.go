@@ -1,0 +1,26 @@
+// The text of an entry as it is, to the byte.
+
+package web
+
+import (
+	"net/http"
+
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// plain is a text that browsers show as one.
+type plain string
+
+func (p plain) send(_ *call, w http.ResponseWriter, _ page.Assets) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte(p)) // the browser is gone
+}
+
+func raw(c *call) (reply, error) {
+	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: c.r.PathValue("name"), Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	return plain(*e.Content), nil
+}

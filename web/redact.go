@@ -1,0 +1,65 @@
+// Redact erases an entry and all that it ever said, after a page that says what goes.
+
+package web
+
+import (
+	"fmt"
+	"net/http"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// personsOnly refuses what a program, or a browser that sees a part of the memory, may
+// not do.
+func (c *call) personsOnly() reply {
+	if c.mayDecide() {
+		return nil
+	}
+	return screen{title: "That did not work", at: "-", status: http.StatusForbidden, body: []g.Node{
+		page.Notice("error", "Only a person who sees all of the memory may do this.", "Open these pages with oxbow ui.")}}
+}
+
+func redactPage(c *call) (reply, error) {
+	if no := c.personsOnly(); no != nil {
+		return no, nil
+	}
+	name := c.r.PathValue("name")
+	out, err := tool.Redact(c.ctx, c.work, tool.RedactIn{Name: name, DryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	return screen{title: "Erase for good?", at: "find", lead: h.P(h.Class("lead"), page.Isolated(name)), body: []g.Node{
+		page.Notice("error", "This cannot be undone. Forget takes an entry out and can be undone; this rewrites the memory's file without any of its text.", ""),
+		h.P(g.Text(page.Plural(out.Versions, "version") + " would be erased.")),
+		leftOver(out.Left),
+		h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(name)+"/redact"),
+			h.Button(h.Class("danger"), g.Text("Erase it for good")),
+			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), g.Text("Keep it"))),
+	}}, nil
+}
+
+func redact(c *call) (reply, error) {
+	if no := c.personsOnly(); no != nil {
+		return no, nil
+	}
+	out, err := tool.Redact(c.ctx, c.work, tool.RedactIn{Name: c.r.PathValue("name")})
+	if err != nil {
+		return nil, err
+	}
+	return screen{title: "Erased for good", at: "find", body: []g.Node{
+		h.P(h.Class("done"), h.Role("status"), g.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.Visible(out.Name)))),
+		leftOver(out.Left), h.P(h.A(h.Href(page.Root), g.Text("On to today"))),
+	}}, nil
+}
+
+// leftOver names what is not reached.
+func leftOver(left []string) g.Node {
+	if len(left) == 0 {
+		return nil
+	}
+	return page.Section("left", "May still hold it", h.Ul(h.Class("list"), g.Map(left, func(s string) g.Node { return h.Li(page.Isolated(s)) })))
+}

@@ -1,0 +1,136 @@
+// The versions of an entry, each with what it changed, and the form that brings one
+// back.
+
+package web
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// versionsPage is how many versions a page has.
+const versionsPage = 10
+
+func versions(c *call) (reply, error) {
+	name, limit, offset := c.r.PathValue("name"), versionsPage, max(0, c.number("offset", 0))
+	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, Limit: &limit, Offset: &offset})
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Changes) == 0 {
+		return screen{title: page.Visible(name), at: "find", body: []g.Node{page.Empty("There are no older versions.", out.Notes)}}, nil
+	}
+	s := screen{title: "Versions of " + strconv.Quote(page.Visible(out.Name)), at: "find",
+		lead: h.P(h.Class("lead"), g.Text("The last first. Each can be brought back. "), h.A(h.Href(page.Root+page.EntryPath(out.Name)), g.Text("What it says now")))}
+	rows := g.Group{}
+	for i, ch := range out.Changes {
+		rows = append(rows, h.Li(h.Class("row"),
+			h.Div(h.Class("head"), page.Badge("", number(ch.Seq), "number of the change"), h.H2(h.Class("small"), g.Text(page.DidWhat(ch)))),
+			h.Div(h.Class("meta"), h.Span(g.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note)),
+			c.changed(ch.Entries[0], ch.Seq),
+			g.If(c.mayWrite() && offset+i > 0 && ch.Entries[0].Verb != string(oxbow.VerbRemove) && !ch.Entries[0].Erased,
+				page.Button(page.EntryPath(out.Name)+"/restore", "", "Bring this back", "seq", number(ch.Seq)))))
+	}
+	s.body = []g.Node{h.Ol(h.Class("rows"), rows), page.Pager(c.r.URL, offset, out.Next, versionsPage)}
+	return s, nil
+}
+
+func restore(c *call) (reply, error) {
+	seq, err := strconv.ParseUint(c.value("seq"), 10, 64)
+	if err != nil {
+		return nil, &oxbow.InvalidError{Field: "seq", Value: c.value("seq"), Reason: "is no number of a change"}
+	}
+	out, err := tool.Restore(c.ctx, c.work, tool.RestoreIn{Name: c.r.PathValue("name"), Seq: seq})
+	if err != nil {
+		return nil, err
+	}
+	return redirect{to: page.EntryPath(out.Name), change: out.Seq}, nil
+}
+
+// changed shows what a change did to an entry: to its text, and to its labels.
+func (c *call) changed(t tool.Touched, seq uint64) g.Node {
+	if t.Erased {
+		return h.P(h.Class("dim"), g.Text("What it said was erased for good."))
+	}
+	after, gone, err := c.asOf(t.Name, seq)
+	if err == nil && gone && t.Verb != string(oxbow.VerbRemove) {
+		err = oxbow.ErrNotFound
+	}
+	before, _, berr := c.asOf(t.Name, t.Prev)
+	if err != nil || berr != nil {
+		return h.P(h.Class("dim"), g.Text("What it changed is not kept any more."))
+	}
+	text := page.Diff(before.text, after.text)
+	labels := c.relabelled(before, after)
+	if text == nil && labels == nil {
+		return h.P(h.Class("dim"), g.Text("The text stayed as it was."))
+	}
+	return g.Group{text, labels}
+}
+
+// state is what a version says.
+type state struct {
+	text    string
+	aliases []string
+	labels  map[string][]string
+}
+
+// asOf returns what an entry said after a change; nothing where it was not there.
+func (c *call) asOf(name string, seq uint64) (s state, gone bool, err error) {
+	if seq == 0 {
+		return s, true, nil
+	}
+	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name + "@" + number(seq), Bare: true})
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return s, true, nil
+	}
+	if err != nil {
+		return s, false, err
+	}
+	return state{*e.Content, e.Aliases, e.Labels}, false, nil
+}
+
+// relabelled names the labels and aliases that came and went.
+func (c *call) relabelled(before, after state) g.Node {
+	was, is := before.words(), after.words()
+	var out g.Group
+	for _, w := range was {
+		if !slices.Contains(is, w) {
+			out = append(out, h.Li(g.El("del", g.Text("− "), page.Isolated(w))))
+		}
+	}
+	for _, w := range is {
+		if !slices.Contains(was, w) {
+			out = append(out, h.Li(g.El("ins", g.Text("+ "), page.Isolated(w))))
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	return h.Ul(h.Class("relabelled"), h.Aria("label", "Labels that changed"), out)
+}
+
+// words are the labels and aliases, but for hashes of files.
+func (s state) words() (out []string) {
+	for k, vs := range s.labels {
+		for _, v := range vs {
+			if k != oxbow.LabelFileBlob {
+				out = append(out, k+":"+v)
+			}
+		}
+	}
+	for _, a := range s.aliases {
+		out = append(out, fmt.Sprintf("alias %q", a))
+	}
+	slices.Sort(out)
+	return out
+}
