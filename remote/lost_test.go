@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/scope"
@@ -319,6 +320,52 @@ func TestCutEvents(t *testing.T) {
 	}
 	if n := changes(t, m); n != 61 {
 		t.Errorf("there are %d changes, want 61", n)
+	}
+}
+
+// timed is the answer to a client of which the deadlines are counted.
+type timed struct {
+	*httptest.ResponseRecorder
+	set, cleared int
+	wrong        time.Duration // the last deadline that is not one, from then on
+}
+
+func (w *timed) SetWriteDeadline(t time.Time) error {
+	if w.set++; t.IsZero() {
+		w.cleared++
+	} else if d := time.Until(t); w.cleared > 0 || d < slowest/2 || d > slowest {
+		w.wrong = d
+	}
+	return nil
+}
+
+// TestSlowReader: each piece of a stream has its time, and the next request of the
+// connection has none of it.
+func TestSlowReader(t *testing.T) {
+	w := &timed{ResponseRecorder: httptest.NewRecorder()}
+	out := newStreamWriter(w)
+	for i := range 100 {
+		if err := out.line(line{Entry: &wireEntry{ID: uint64(i), Content: strings.Repeat("x", 1000)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out.close(nil, ""); w.set < 4 || w.cleared != 1 || w.wrong != 0 {
+		t.Errorf("for 100 kB, %d deadlines were set, one in %s, and %d cleared; want one for each 32 kB, and the last cleared", w.set, w.wrong, w.cleared)
+	}
+}
+
+// TestNoRandomness: a change that gets no op id is not sent.
+func TestNoRandomness(t *testing.T) {
+	m, _ := opened(t)
+	c, err := Open(serve(t, m, nil).url, secret, &Options{Rand: strings.NewReader("sixteen bytes ok")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i, want := range []bool{true, false} {
+		if err := c.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint(i)}); (err == nil) != want || changes(t, m) != 1 {
+			t.Errorf("Apply() %d = %v, with %d changes", i, err, changes(t, m))
+		}
 	}
 }
 
