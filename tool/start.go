@@ -24,7 +24,10 @@ type StartIn struct {
 }
 
 // StartOut is what stands before the model; without a text, nothing.
-type StartOut struct{ inject.Block }
+type StartOut struct {
+	inject.Block
+	Selection *profile.Selection `json:"-"` // what it was chosen of, and what the budget kept out
+}
 
 const (
 	startTail    = 120 // tokens of what follows the selection
@@ -56,6 +59,7 @@ func Start(ctx context.Context, w *Workspace, in StartIn) (StartOut, error) {
 	if err != nil {
 		return out, err
 	}
+	out.Selection = &sel
 	waiting, err := openHandoff(ctx, m, in.Project)
 	if err != nil || len(sel.Context.Parts) < 2 && waiting == "" {
 		return out, err

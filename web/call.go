@@ -6,6 +6,7 @@ package web
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -184,6 +185,7 @@ var statuses = []struct {
 	status int
 }{
 	{oxbow.ErrNotFound, http.StatusNotFound},
+	{fs.ErrNotExist, http.StatusNotFound},
 	{oxbow.ErrConflict, http.StatusConflict},
 	{oxbow.ErrExists, http.StatusConflict},
 	{oxbow.ErrInvalid, http.StatusBadRequest},

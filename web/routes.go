@@ -45,5 +45,14 @@ var routes = []route{
 	{"POST", "sessions/{client}/{session}/forget", forgetSession},
 	{"POST", "sessions/restore", restoreSession},
 
+	{"GET", "context", whole(showContext)},
+	{"GET", "ask", ask},
+	{"GET", "profiles", whole(profiles)},
+	{"GET", "profiles/{name}", whole(showProfile)},
+	{"GET", "handoffs", handoffs},
+	{"GET", "handoffs/{name}", showHandoff},
+	{"POST", "handoffs/{name}/drop", dropHandoff},
+	{"GET", "annotations", annotations},
+
 	{"GET", "{rest...}", nothingHere},
 }

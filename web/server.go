@@ -126,6 +126,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 	src.Door, src.Actor, src.Session = "web", v.actor, v.id
 	work := *v.view.Workspace
 	work.Unbounded, work.Words = true, page.Words
+	if v.view.Partial() { // files and profiles are of all of the memory
+		work.Place, work.Host, work.Loader = nil, nil, nil
+	}
 	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: v.view, work: &work, actor: v.actor, version: s.opts.Version, sample: s.opts.Sample}
 	out, err := handle(c)
 	if err != nil {

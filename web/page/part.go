@@ -206,3 +206,14 @@ func Pager(u *url.URL, offset, next, size int) g.Node {
 	return h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
 		g.If(offset > 0, at(max(0, offset-size), "prev", "Newer")), g.If(next > 0, at(next, "next", "Older")))
 }
+
+// Table is rows under heads; it scrolls by itself where it is wide.
+func Table(heads []string, rows ...g.Node) g.Node {
+	return h.Div(h.Class("wide"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "Table"), h.Table(
+		h.THead(h.Tr(g.Map(heads, func(s string) g.Node { return h.Th(g.Attr("scope", "col"), g.Text(s)) }))), h.TBody(rows...)))
+}
+
+// Meter shows a share of 100 as a bar, with the same in words.
+func Meter(share int, text string) g.Node {
+	return h.Div(h.Class("meter"), g.El("meter", h.Min("0"), h.Max("100"), h.Value(fmt.Sprint(share)), h.Aria("label", text)), h.Span(h.Class("hint"), g.Text(text)))
+}

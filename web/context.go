@@ -1,0 +1,125 @@
+// Context: the exact bytes that a model would get, and what the budget kept out.
+
+package web
+
+import (
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// The events at which memory is put before a model, and what a profile gives.
+const (
+	eventStart   = "a session begins"
+	eventPrompt  = "a prompt is written"
+	eventProfile = "a profile is loaded"
+)
+
+func showContext(c *call) (reply, error) {
+	event := c.value("event")
+	if event == "" {
+		event = eventStart
+	}
+	profiles, err := tool.ListProfiles(c.ctx, c.work, tool.ProfilesIn{})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range profiles.Profiles {
+		if !p.Hidden {
+			names = append(names, p.Name)
+		}
+	}
+	s := screen{title: "Context", at: "context", lead: h.P(h.Class("lead"), g.Text("What hooks would put before a model now, byte by byte. All clients get the same; nothing is recorded here."))}
+	s.body = []g.Node{page.Ask("context", "Show",
+		page.Choice("event", "When", event, "", []string{eventStart, eventPrompt, eventProfile}),
+		page.Field("project", "Project", c.value("project"), h.Placeholder("none")),
+		page.Choice("profile", "Profile", c.value("profile"), "everything", names),
+		page.Field("tokens", "Tokens at most", c.value("tokens"), h.Type("number"), h.Min("1"), h.Placeholder("as usual")),
+		h.Div(h.Class("field grow"), page.Field("prompt", "Prompt, or what it is for", c.value("prompt"))))}
+	show := map[string]func() (g.Node, error){eventPrompt: c.atPrompt, eventProfile: c.ofProfile}[event]
+	if show == nil {
+		show = c.atStart
+	}
+	got, err := show()
+	if err != nil {
+		got = troubled(err)
+	}
+	s.body = append(s.body, got)
+	return s, nil
+}
+
+func (c *call) atStart() (g.Node, error) {
+	out, err := tool.Start(c.ctx, c.work, tool.StartIn{Project: c.value("project"), Budget: c.number("tokens", 0)})
+	if err != nil {
+		return nil, err
+	}
+	return g.Group{given(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), g.Iff(out.Selection != nil, func() g.Node { return accountOf(tool.SelectionOut{Selection: out.Selection}) })}, nil
+}
+
+func (c *call) ofProfile() (g.Node, error) {
+	out, err := tool.Select(c.ctx, c.work, tool.SelectIn{Profile: c.value("profile"), Query: c.value("prompt"), Budget: c.number("tokens", 0)})
+	if err != nil {
+		return nil, err
+	}
+	edit := g.Node(nil)
+	if name := c.value("profile"); name != "" {
+		edit = h.P(h.A(h.Href(page.Root+"profiles/"+name), g.Text("What this profile selects, and where it is written")))
+	}
+	return g.Group{edit, given(out.Text, out.Context.Tokens, "The profile selects nothing."), accountOf(out)}, nil
+}
+
+func (c *call) atPrompt() (g.Node, error) {
+	if c.value("prompt") == "" {
+		return page.Empty("Write a prompt above.", nil), nil
+	}
+	out, err := tool.Inject(c.ctx, c.work, tool.InjectIn{Prompt: c.value("prompt"), Project: c.value("project"), Explain: true})
+	if err != nil {
+		return nil, err
+	}
+	if out.Text == "" {
+		return page.Empty("With this prompt a model gets nothing.", out.Why, gateTable(out)), nil
+	}
+	return g.Group{given(out.Text, out.Tokens, ""), page.Section("why", "Why", gateTable(out))}, nil
+}
+
+// given shows bytes that a model gets; without any, why there are none.
+func given(text string, tokens int, none string) g.Node {
+	if text == "" {
+		return page.Empty(none, nil)
+	}
+	return page.Section("bytes", "What it gets", h.P(h.Class("hint"), g.Textf("%d bytes, about %d tokens, between the lines <%s> and </%s>.", len(text), tokens, session.Fence, session.Fence)),
+		h.Pre(h.Class("text"), h.TabIndex("0"), page.Isolated(text)))
+}
+
+// accountOf lists what got into a selection, and what the budget kept out.
+func accountOf(out tool.SelectionOut) g.Node {
+	var in, cut []g.Node
+	for _, p := range out.Context.Parts {
+		in = append(in, partRow(p.Tokens, p.Name, p.Source, p.Why))
+	}
+	for _, p := range out.Context.Cut {
+		cut = append(cut, partRow(p.Tokens, p.Name, p.Source, p.Why))
+	}
+	return g.Group{
+		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.Sentence(n), "") }),
+		g.If(len(in) > 0, page.Section("in", "What got in, and why", page.Table([]string{"Tokens", "What", "Why"}, in...))),
+		page.Section("cut", "What the budget kept out", g.If(len(cut) == 0, h.P(h.Class("dim"), g.Text("Nothing: all of it fits."))), g.If(len(cut) > 0, page.Table([]string{"Tokens", "What", "Why"}, cut...)))}
+}
+
+func partRow(tokens int, name, source, why string) g.Node {
+	what := page.Isolated(name)
+	switch {
+	case name == "entry" && !strings.HasSuffix(source, " more entries"):
+		what = page.EntryLink(source)
+	case source != "":
+		what = g.Group{page.Isolated(name + " "), page.Isolated(source)}
+	}
+	return h.Tr(h.Td(h.Class("number"), g.Text(strconv.Itoa(tokens))), h.Td(what), h.Td(page.Isolated(why)))
+}

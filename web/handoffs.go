@@ -1,0 +1,78 @@
+// Handoffs: what one session left for the next.
+
+package web
+
+import (
+	"slices"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+func handoffs(c *call) (reply, error) {
+	all := c.value("all") != ""
+	out, err := tool.Handoffs(c.ctx, c.work, tool.HandoffsIn{All: all})
+	if err != nil {
+		return nil, err
+	}
+	s := screen{title: "Handoffs", at: "handoffs", lead: h.P(h.Class("lead"), g.Text("What one session left for the next. The newest open one is named when a session begins."))}
+	if len(out.Handoffs) == 0 {
+		s.body = []g.Node{page.Empty("No handoff waits.", nil, h.P(h.Class("dim"), g.Text("An agent leaves one with the tool handoff_task; you do with "), h.Code(g.Text("oxbow handoff new")), g.Text(".")))}
+	} else {
+		s.body = []g.Node{h.Ol(h.Class("rows"), g.Attr("data-keys", ""), g.Map(out.Handoffs, func(o tool.HandoffOut) g.Node {
+			return h.Li(h.Class("row"),
+				h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+handoffPath(o.Name)), page.Isolated(o.Name))), page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, "")),
+				h.P(h.Class("snippet"), page.Isolated(o.Summary)),
+				h.Div(h.Class("meta"), g.If(o.Project != "", h.Span(page.Isolated(o.Project))), page.When(c.now, page.Moment(o.Created))))
+		}))}
+	}
+	other, text := "handoffs?all=1", "Show the taken ones too"
+	if all {
+		other, text = "handoffs", "Show only what waits"
+	}
+	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), g.Text(text))))
+	return s, nil
+}
+
+func handoffPath(name string) string {
+	return "handoffs/" + strings.TrimPrefix(page.EntryPath(name), "entries/")
+}
+
+// showHandoff is the page of one. What it names is not looked at: profiles and files are
+// not within the bounds of every browser.
+func showHandoff(c *call) (reply, error) {
+	name := c.r.PathValue("name")
+	out, err := tool.Handoffs(c.ctx, c.work, tool.HandoffsIn{All: true})
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(out.Handoffs, func(o tool.HandoffOut) bool { return o.Name == name })
+	if at < 0 {
+		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
+	o := out.Handoffs[at]
+	return screen{title: "Handoff", at: "handoffs", lead: h.Div(h.Class("meta"), page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""), page.When(c.now, page.Moment(o.Created))), body: []g.Node{
+		page.Facts("Name", o.Name, "Project", o.Project, "Profile", o.Profile, "Skills", strings.Join(o.Skills, ", ")),
+		page.Section("summary", "What was done", h.Pre(h.Class("text"), page.Isolated(o.Summary))),
+		g.If(o.Plan != "", page.Section("plan", "What is to do", h.Pre(h.Class("text"), page.Isolated(o.Plan)))),
+		h.P(h.Class("hint"), g.Text("A session takes it with the tool handoff_task, or you do: "), h.Code(g.Text("oxbow handoff take "+page.Visible(o.Name)))),
+		g.If(c.mayWrite(), h.Div(h.Class("actions"), page.Button(handoffPath(o.Name)+"/drop", "", "Drop it")))}}, nil
+}
+
+func dropHandoff(c *call) (reply, error) {
+	out, err := tool.DropHandoff(c.ctx, c.work, tool.DropHandoffIn{Name: c.r.PathValue("name")})
+	if err != nil {
+		return nil, err
+	}
+	last := 1
+	past, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: out.Name, Limit: &last})
+	if err != nil || len(past.Changes) == 0 {
+		return redirect{to: "handoffs", said: "Dropped the handoff."}, nil
+	}
+	return redirect{to: "handoffs", change: past.Changes[0].Seq}, nil
+}

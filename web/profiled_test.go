@@ -1,0 +1,112 @@
+// Profiles for the tests of pages.
+
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// profiled gives the server profiles: the text of each file by its name.
+func (b *browser) profiled(files map[string]string) {
+	b.t.Helper()
+	fs := vfs.NewMem()
+	if err := fs.MkdirAll("profiles", 0o700); err != nil {
+		b.t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := vfs.ReplaceFile(fs, "profiles/"+name, []byte(text), 0o600, nil); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	set := &profile.Set{Places: []profile.Place{{FS: fs, Path: "/home/profiles", Dirs: profile.HomeDirs}}}
+	b.views.Workspace.Loader = func() (*handoff.Loader, error) { return &handoff.Loader{Profiles: set}, nil }
+	b.enter()
+}
+
+func project(name string) oxbow.Label { return oxbow.Label{Key: oxbow.LabelProject, Value: name} }
+
+func TestContext(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.profiled(map[string]string{"dev.yaml": "name: dev\ndescription: Works on the harbor\ninclude:\n  projects: [harbor]\nmax_tokens: 900\n"})
+	b.has(b.get(page.Root+"context", http.StatusOK), "a session begins with nothing")
+	for i, name := range []string{"deploy", "berth", "crane"} {
+		b.remember(name, strings.Repeat("Ship the harbor by the blue script on port 8443 only. ", 8+40*i), project("harbor"))
+	}
+	shown := b.get(page.Root+"context?project=harbor", http.StatusOK)
+	b.has(shown, "What it gets", "by the blue script", "What the budget kept out", "tokens, between the lines &lt;oxbow-memory&gt;", `/ui/entries/deploy`)
+	b.has(b.get(page.Root+"context?event=a+profile+is+loaded&profile=dev", http.StatusOK), "by the blue script", "What this profile selects", "crane")
+	b.has(b.get(page.Root+"context?event=a+profile+is+loaded&profile=none", http.StatusOK), "none", "notice error")
+	b.has(b.get(page.Root+"context?event=a+prompt+is+written", http.StatusOK), "Write a prompt above.")
+	b.has(b.get(page.Root+"context?event=a+prompt+is+written&prompt=which+zebra", http.StatusOK), "a model gets nothing")
+
+	b = bound(t)
+	b.has(b.get(page.Root+"context", http.StatusForbidden), "sees a part of it")
+}
+
+func TestAsk(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.has(b.get(page.Root+"ask", http.StatusOK), "Question")
+	b.remember("deploy", "Ship the harbor by the blue script.", project("harbor"))
+	b.remember("paint", "The lantern is green.", project("lantern"))
+	for _, name := range []string{"s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"} {
+		b.remember(name, "script script script "+name)
+	}
+	shown := b.get(page.Root+"ask?q=blue+script", http.StatusOK)
+	b.has(shown, "/ui/entries/deploy", "Term by term", "Rarity", "Would hooks speak up?", "Strength")
+	for name, want := range map[string]string{
+		"deploy":  "It is number 1 of the hits",
+		"paint":   "It holds none of the words",
+		"nothing": "not found",
+	} {
+		b.has(b.get(page.Root+"ask?q=blue+script&why="+name, http.StatusOK), want)
+	}
+	b.has(b.get(page.Root+"ask?q=lantern&project=harbor&why=paint", http.StatusOK), "Its words fit.", "Nothing fits.")
+	b.has(b.get(page.Root+"ask?q=script&why=deploy", http.StatusOK), "It is number")
+	b.has(b.get(page.Root+"ask?q=%22", http.StatusOK), "Ask")
+
+	b.hold("held", "MARKER script")
+	if err := b.memory.Apply(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person}), oxbow.Add{Name: "shut", Content: "script", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "x"}, {Key: oxbow.LabelQuarantine, Value: "y"}}}); err != nil {
+		t.Fatal(err)
+	}
+	b.has(b.get(page.Root+"ask?q=script&why=shut", http.StatusOK), "quarantine")
+}
+
+func TestAskBound(t *testing.T) {
+	b := bound(t)
+	b.remember("mine", "The harbor script.", project("harbor"))
+	b.remember("MARKER", "MARKER script.", project("lantern"))
+	b.archived(talk("s2", "lantern", "The MARKER script of the crane.", "MARKER script crane")...)
+	shown := b.get(page.Root+"ask?q=script+crane", http.StatusOK)
+	if b.has(shown, "mine"); strings.Contains(shown, "MARKER") {
+		t.Errorf("ask shows another project:\n%s", shown)
+	}
+	b.has(b.get(page.Root+"ask?q=script&why=MARKER", http.StatusOK), "not found")
+}
+
+func TestAskHostile(t *testing.T) {
+	var skeletons []string
+	for _, text := range []string{"calm\nfence\ncalm", hostile} {
+		b := open(t, auth.Permissions{})
+		b.profiled(nil)
+		b.remember("one", "zebra "+text)
+		all := ""
+		for _, path := range []string{"ask?q=zebra", "context"} {
+			shown := b.get(page.Root+path, http.StatusOK)
+			b.harmless(shown)
+			all += skeleton(shown)
+		}
+		skeletons = append(skeletons, all)
+	}
+	if skeletons[0] != skeletons[1] {
+		t.Errorf("the pages are built otherwise:\n%s\n%s", skeletons[0], skeletons[1])
+	}
+}

@@ -1,0 +1,104 @@
+// Profiles: what an agent is given for a job, what each selects, and what is odd in it.
+
+package web
+
+import (
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+func profiles(c *call) (reply, error) {
+	out, err := tool.ListProfiles(c.ctx, c.work, tool.ProfilesIn{})
+	if err != nil {
+		return nil, err
+	}
+	s := screen{title: "Profiles", at: "profiles", lead: h.P(h.Class("lead"), g.Text("What an agent knows while it does a job. Each is a file, of your home or of the project."))}
+	if len(out.Profiles) == 0 {
+		s.body = []g.Node{page.Empty("There are no profiles yet.", nil, h.P(h.Class("dim"), h.Code(g.Text("oxbow profile new NAME --project PROJECT")), g.Text(" writes one.")))}
+		return s, nil
+	}
+	s.body = []g.Node{h.Ul(h.Class("rows"), g.Attr("data-keys", ""), g.Map(out.Profiles, func(p tool.ProfileRow) g.Node {
+		return h.Li(h.Class("row"),
+			h.Div(h.Class("head"), h.H2(profileLink(p)), page.Badge("", "of the "+p.From, ""), g.If(p.Hidden, page.Badge("", "hidden by the one before", "")), g.If(p.Wrong != "", page.Badge("error", "cannot be read", ""))),
+			g.If(p.Description != "", h.P(page.Isolated(p.Description))), g.If(p.Wrong != "", h.P(h.Class("hint"), page.Isolated(p.Wrong))),
+			h.Div(h.Class("meta"), h.Code(page.Isolated(p.File))))
+	}))}
+	return s, nil
+}
+
+// profileLink leads to the page of a profile that can be named.
+func profileLink(p tool.ProfileRow) g.Node {
+	if p.Hidden {
+		return page.Isolated(p.Name)
+	}
+	return h.A(h.Href(page.Root+"profiles/"+p.Name), page.Isolated(p.Name))
+}
+
+func showProfile(c *call) (reply, error) {
+	name := c.r.PathValue("name")
+	lint, err := tool.LintProfiles(c.ctx, c.work, tool.LintIn{Names: []string{name}})
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, l := range lint.Profiles {
+		found = append(found, l.Found...)
+	}
+	s := screen{title: page.Visible(name), at: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node { return page.Notice("warn", page.Visible(f), "") })}}
+	p, err := tool.ShowProfile(c.ctx, c.work, tool.ProfileIn{Name: name})
+	if err != nil {
+		s.body = append(s.body, troubled(err))
+		return s, nil
+	}
+	if p.Description != "" {
+		s.lead = h.P(h.Class("lead"), page.Isolated(p.Description))
+	}
+	process := ""
+	if p.Process {
+		process = "what has the label process:true, to read only"
+	}
+	s.body = append(s.body, page.Facts("File", p.File+", of the "+p.From, "Extends", strings.Join(p.Extends, ", "), "Includes", strings.Join(p.Include, "; "), "Includes the entries", strings.Join(p.Entries, ", "),
+		"Includes too", process, "Leaves out", strings.Join(p.Exclude, "; "), "Documents", strings.Join(p.Documents, ", "), "Redacts", strings.Join(p.Redacts, ", "), "Budget", strconv.Itoa(p.MaxTokens)+" tokens", "New entries get", labelOf("project", p.Project)),
+		h.P(h.Class("hint"), h.Code(g.Text("oxbow profile edit "+page.Visible(name))), g.Text(" opens the file in your editor, and looks over what you save.")),
+		c.profileBudget(name))
+	out, err := tool.Select(c.ctx, c.work, tool.SelectIn{Profile: name})
+	if err != nil {
+		s.body = append(s.body, troubled(err))
+		return s, nil
+	}
+	s.body = append(s.body, accountOf(out), h.P(h.A(h.Href(page.Root+"context?event="+strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), g.Text("The bytes that a model gets"))))
+	return s, nil
+}
+
+func labelOf(key, value string) string {
+	if value == "" {
+		return ""
+	}
+	return key + ":" + value
+}
+
+// profileBudget sums up what a profile costs.
+func (c *call) profileBudget(name string) g.Node {
+	b, err := tool.ProfileBudget(c.ctx, c.work, tool.ProfileIn{Name: name})
+	if err != nil {
+		return troubled(err)
+	}
+	full, text := 0, page.Plural(b.Entries, "entry")+" of about "+strconv.Itoa(b.Tokens)+" tokens; the budget surely leaves "+strconv.Itoa(b.Room)+", of which the documents and the head take "+strconv.Itoa(b.Fixed)+"."
+	if b.Room > 0 {
+		full = min(100, 100*(b.Fixed+b.Tokens)/b.Room)
+	}
+	var wrong []g.Node
+	for _, d := range b.Documents {
+		if d.Wrong != "" {
+			wrong = append(wrong, page.Notice("warn", page.Visible(d.Path+": "+d.Wrong), ""))
+		}
+	}
+	return page.Section("budget", "Budget", h.P(g.Text(text)), page.Meter(full, strconv.Itoa(full)+" % of the budget"),
+		g.Group(wrong))
+}
