@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ var places = [][]page.Place{
 func (s screen) send(c *call, w http.ResponseWriter, a page.Assets) {
 	f := page.Frame{Title: s.title, Status: s.status, Live: s.live, At: s.at, Places: places, Done: c.done(), Lead: s.lead, Body: s.body, Foot: c.standing()}
 	if c.r.URL.Path == page.Root+"find" {
-		f.Search = c.value("q")
+		f.Search, f.Typed = c.value("q"), "#results"
 	}
 	f.Send(w, a)
 }
@@ -91,23 +92,31 @@ func (c *call) done() g.Node {
 	if text := c.value("said"); text != "" {
 		said = h.P(h.Class("done"), h.Role("status"), g.Text(page.Visible(text)))
 	}
-	seq, err := strconv.ParseUint(c.value("done"), 10, 64)
-	if err != nil || seq == 0 {
+	seqs := strings.Split(c.value("done"), ",")
+	limit := looked + len(seqs)
+	if seqs[0] == "" || limit > oxbow.MaxLimit {
 		return said
 	}
-	limit := looked
 	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Limit: &limit})
 	if err != nil {
 		return said
 	}
+	var last tool.Change
+	var fields []string
 	for _, ch := range out.Changes {
-		if ch.Seq == seq {
-			return g.Group{said, h.Form(h.Class("done"), h.Method("post"), h.Action(page.Root+"undo"), h.Role("status"),
-				page.Hidden("seq", strconv.FormatUint(seq, 10), "back", c.here()),
-				h.Span(g.Text(page.DidWhat(ch))), h.Button(g.Text("Undo")))}
+		if seq := strconv.FormatUint(ch.Seq, 10); slices.Contains(seqs, seq) {
+			last, fields = ch, append(fields, "seq", seq)
 		}
 	}
-	return said
+	if fields == nil {
+		return said
+	}
+	did := page.DidWhat(last)
+	if n := len(fields) / 2; n > 1 {
+		did = page.Plural(n, "change") + ". The first: " + did
+	}
+	return g.Group{said, h.Form(h.Class("done"), h.Method("post"), h.Action(page.Root+"undo"), h.Role("status"),
+		page.Hidden(append(fields, "back", c.here())...), h.Span(g.Text(did)), h.Button(g.Text("Undo")))}
 }
 
 // here is the path of this page with its query, below [page.Root], to come back to.
@@ -136,9 +145,10 @@ func inside(to string) string {
 // redirect leads a browser on after a form: to a path below [page.Root], such as
 // "entries/deploy". The page there tells of the change and offers to undo it.
 type redirect struct {
-	to     string // with its query
-	change uint64 // 0 for none
-	said   string // what else is to be told; "" for nothing
+	to     string   // with its query
+	change uint64   // 0 for none
+	others []uint64 // changes that the form made before it
+	said   string   // what else is to be told; "" for nothing
 }
 
 func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
@@ -150,7 +160,11 @@ func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
 	q.Del("done")
 	q.Del("said")
 	if d.change != 0 {
-		q.Set("done", strconv.FormatUint(d.change, 10))
+		seqs := make([]string, 0, 1+len(d.others))
+		for _, seq := range append(d.others, d.change) {
+			seqs = append(seqs, strconv.FormatUint(seq, 10))
+		}
+		q.Set("done", strings.Join(seqs, ","))
 	}
 	if d.said != "" {
 		q.Set("said", strings.TrimSpace(d.said))

@@ -72,23 +72,6 @@ func save(c *call) (reply, error) {
 	return remembered(out), err
 }
 
-// remembered leads to the page of an entry that was saved.
-func remembered(out tool.RememberOut) redirect {
-	to := redirect{to: page.EntryPath(out.Name)}
-	if out.Outcome != "unchanged" {
-		to.change = out.Version
-	}
-	for _, n := range out.Notes {
-		to.said += page.Said(n) + " "
-	}
-	return to
-}
-
-// wrong is an error above the form that led to it.
-func wrong(err error) g.Node {
-	return page.Notice("error", page.Sentence(err.Error()), page.Said(tool.Remedy(err)))
-}
-
 // conflict is the page for a person whose entry became another meanwhile. The form has
 // what was typed, and saves it over what the page shows, and nothing newer.
 func (c *call) conflict(now tool.Entry, t typed, base uint64) screen {

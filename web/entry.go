@@ -4,7 +4,6 @@ package web
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 
 	g "maragu.dev/gomponents"
@@ -88,12 +87,3 @@ func (c *call) entryActions(e tool.Entry) g.Node {
 		page.Button(at+"/forget", "", "Forget", "version", version(e)),
 		g.If(c.mayDecide(), h.A(h.Class("button danger"), h.Href(page.Root+at+"/redact"), g.Text("Erase for good…")))), more}
 }
-
-// mayDecide reports whether this browser may do what is for a person alone, who sees
-// all of the memory.
-func (c *call) mayDecide() bool {
-	return c.actor == oxbow.Person && c.mayWrite() && !c.view.Partial()
-}
-
-// version is the version of an entry as a form holds it.
-func version(e tool.Entry) string { return strconv.FormatUint(e.Version, 10) }

@@ -4,7 +4,6 @@
 package web
 
 import (
-	"strconv"
 	"strings"
 
 	g "maragu.dev/gomponents"
@@ -97,5 +96,3 @@ func (c *call) nearEntries(e tool.GetOut) g.Node {
 	}
 	return h.Section(h.Aria("labelledby", "near"), h.H2(h.ID("near"), g.Text("Near to it")), h.Ul(h.Class("list"), rows))
 }
-
-func number(n uint64) string { return strconv.FormatUint(n, 10) }

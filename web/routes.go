@@ -26,6 +26,9 @@ var routes = []route{
 	{"POST", "entries/{name}/redact", redact},
 	{"GET", "new", newPage},
 	{"POST", "new", add},
+	{"GET", "find", find},
+	{"POST", "find/label", labelTicked},
+	{"POST", "find/forget", forgetTicked},
 	{"GET", "log", changes},
 	{"POST", "undo", undo},
 

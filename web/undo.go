@@ -1,4 +1,4 @@
-// Undo: takes a change back that a page tells of.
+// Undo: takes changes back that a page tells of.
 
 package web
 
@@ -10,11 +10,19 @@ import (
 )
 
 func undo(c *call) (reply, error) {
-	seq, err := strconv.ParseUint(c.value("seq"), 10, 64)
-	if err != nil || seq == 0 {
-		return nil, &oxbow.InvalidError{Field: "seq", Value: c.value("seq"), Reason: "is no number of a change"}
+	_ = c.value("seq") // reads the form
+	var seqs []uint64
+	for _, s := range c.r.PostForm["seq"] {
+		seq, err := strconv.ParseUint(s, 10, 64)
+		if err != nil || seq == 0 {
+			return nil, &oxbow.InvalidError{Field: "seq", Value: s, Reason: "is no number of a change"}
+		}
+		seqs = append(seqs, seq)
 	}
-	out, err := tool.Undo(c.ctx, c.work, tool.UndoIn{Seq: []uint64{seq}})
+	if seqs == nil {
+		return nil, &oxbow.InvalidError{Field: "seq", Reason: "is missing; say which change is meant"}
+	}
+	out, err := tool.Undo(c.ctx, c.work, tool.UndoIn{Seq: seqs})
 	if err != nil {
 		return nil, err
 	}

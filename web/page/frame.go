@@ -22,6 +22,7 @@ type Frame struct {
 
 	Places [][]Place // the navigation, in groups
 	Search string    // what the field at the top holds
+	Typed  string    // selects the part that changes while it is typed in; "" for none
 	Done   g.Node    // tells of the last change; nil for none
 	Lead   g.Node    // below the title: one line that says what this is; nil for none
 	Body   []g.Node
@@ -34,7 +35,7 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 		h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to the content")),
 		h.Header(h.Class("top"),
 			h.A(h.Class("brand"), h.Href(Root), mark(), g.Text("oxbow")),
-			h.Form(h.Class("search"), h.Role("search"), h.Action(Root+"find"),
+			h.Form(h.Class("search"), h.Role("search"), h.Action(Root+"find"), g.If(f.Typed != "", g.Attr("data-typed", f.Typed)),
 				h.Label(h.Class("hidden"), h.For("search"), g.Text("Find in the memory")),
 				h.Input(h.ID("search"), h.Type("search"), h.Name("q"), h.Value(f.Search), h.Placeholder("Find: words, project:…, tag:…"), h.AutoComplete("off"), g.Attr("data-key", "/")),
 			),

@@ -109,7 +109,7 @@ func Chips(labels map[string][]string) g.Node {
 	var out []g.Node
 	for _, k := range shownLabels {
 		for _, v := range labels[k] {
-			out = append(out, h.Li(h.A(h.Class("chip "+k), h.Href(Root+FindPath(k+":"+quoted(v))), h.Span(h.Class("key"), g.Text(k+" ")), Isolated(v))))
+			out = append(out, h.Li(h.A(h.Class("chip "+k), h.Href(Root+FindPath(k+":"+Quoted(v))), h.Span(h.Class("key"), g.Text(k+" ")), Isolated(v))))
 		}
 	}
 	if out == nil {
@@ -118,21 +118,33 @@ func Chips(labels map[string][]string) g.Node {
 	return h.Ul(h.Class("chips"), h.Aria("label", "Labels"), g.Group(out))
 }
 
-// quoted is a value as a filter takes it.
-func quoted(v string) string {
+// Quoted is a value as a filter takes it.
+func Quoted(v string) string {
 	if strings.ContainsAny(v, " \t\",") || v == "" {
 		return strconv.Quote(v)
 	}
 	return v
 }
 
-// Row is an entry in a list: its name, how it begins, and who wrote it when.
+// Row is an entry in a list: its name, how it begins, and who wrote it when. Of a hit
+// the words of the query are marked.
 func Row(now time.Time, e tool.Entry, more ...g.Node) g.Node {
-	return h.Li(h.Class("row"),
-		h.Div(h.Class("head"), h.H3(EntryLink(e.Name)), TrustBadge(e.Trust), g.If(e.Kind != "note", Badge("", e.Kind, ""))),
-		g.If(e.Snippet != "", h.P(h.Class("snippet"), Isolated(e.Snippet))),
+	return h.Li(h.Class("row"), rowBody(now, e), g.Group(more))
+}
+
+// ChoiceRow is [Row] with a box to tick: a field "name" of the form around the list.
+func ChoiceRow(now time.Time, e tool.Entry, more ...g.Node) g.Node {
+	return h.Li(h.Class("row choice"),
+		h.Input(h.Type("checkbox"), h.Name("name"), h.Value(e.Name), h.Aria("label", "Choose "+Visible(e.Name))),
+		h.Div(h.Class("row"), rowBody(now, e), g.Group(more)))
+}
+
+func rowBody(now time.Time, e tool.Entry) g.Node {
+	return g.Group{
+		h.Div(h.Class("head"), h.H3(h.A(h.Href(Root+EntryPath(e.Name)), Marked(e.Name, e.Words))), TrustBadge(e.Trust), g.If(e.Kind != "note", Badge("", e.Kind, ""))),
+		g.If(e.Snippet != "", h.P(h.Class("snippet"), Marked(e.Snippet, e.Words))),
 		h.Div(h.Class("meta"), Chips(e.Labels), h.Span(g.Text(Writer(e.Source)), g.Text(", "), When(now, Moment(e.Updated)))),
-		g.Group(more))
+	}
 }
 
 // Writer names who wrote something, as pages say it.

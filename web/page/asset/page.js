@@ -17,7 +17,8 @@ function swap(doc, selector) {
     const fresh = old.id && doc.getElementById(old.id);
     if (!fresh || old.innerHTML === fresh.innerHTML) continue;
     if (old.contains(document.activeElement) && document.activeElement.matches('input, textarea, select')) continue;
-    if (old.querySelector('[data-dirty]')) continue;
+    if (old.querySelector('[data-dirty], :checked')) continue;
+    for (const d of old.querySelectorAll('details[open][id]')) fresh.querySelector('#' + CSS.escape(d.id))?.setAttribute('open', '');
     const at = old.contains(document.activeElement) ? document.activeElement.closest('[id]')?.id : null;
     old.replaceWith(document.adoptNode(fresh));
     if (at) document.getElementById(at)?.focus();

@@ -1,0 +1,130 @@
+// Facets: what the entries that were found have in common, as links that narrow a
+// query.
+
+package web
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// facet is a group of filters with how many entries each would leave; 0 where that is
+// not counted.
+type facet struct {
+	title  string
+	counts map[string]int // by filter
+}
+
+// facetValues is how many filters of a facet are shown, the most used first.
+const facetValues = 8
+
+// countedWhole is the longest list whose labels are counted by reading it.
+const countedWhole = 2000
+
+// facetsOfHits counts what hits have.
+func facetsOfHits(hits []tool.Entry) []facet {
+	project, tag, kind, by, trust := facet{"Project", map[string]int{}}, facet{"Tag", map[string]int{}}, facet{"Kind", map[string]int{}}, facet{"Written by", map[string]int{}}, facet{"Trust", map[string]int{}}
+	for _, e := range hits {
+		for _, v := range e.Labels[oxbow.LabelProject] {
+			project.counts[term("project", v)]++
+		}
+		for _, v := range e.Labels[oxbow.LabelTag] {
+			tag.counts[term("tag", v)]++
+		}
+		kind.counts[term("kind", e.Kind)]++
+		if e.Source.By != "" {
+			by.counts[term("by", e.Source.By)]++
+		}
+		for _, k := range []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine} {
+			if len(e.Labels[k]) > 0 {
+				trust.counts["has:"+k]++
+			}
+		}
+	}
+	return []facet{project, tag, kind, by, trust}
+}
+
+// facetsOfList counts what the entries of a list have, as far as that is cheap: of all
+// entries the store has the numbers, and a short list is read.
+func (c *call) facetsOfList(q string, list tool.ListOut) ([]facet, error) {
+	fs := []facet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
+		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}}, {"Trust", map[string]int{"has:taint": 0, "has:quarantine": 0}}}
+	if list.Total == 0 {
+		return nil, nil
+	}
+	if q == "" {
+		if st, err := tool.Stats(c.ctx, c.work, tool.StatsIn{}); err == nil { // else a part of a store, which counts nothing
+			for i, counts := range []map[string]int{st.Projects, st.Tags, st.Kinds} {
+				for v, n := range counts {
+					fs[i].counts[term([]string{"project", "tag", "kind"}[i], v)] = n
+				}
+			}
+			return fs, nil
+		}
+	}
+	if list.Total > countedWhole {
+		return fs, nil
+	}
+	labels, err := tool.Labels(c.ctx, c.work, tool.LabelsIn{Filter: q})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range labels.Labels {
+		if i := slices.Index([]string{oxbow.LabelProject, oxbow.LabelTag}, l.Key); i >= 0 {
+			fs[i].counts[term(l.Key, l.Value)] = l.Entries
+		}
+	}
+	return fs, nil
+}
+
+// term is a filter as a query has it.
+func term(key, value string) string { return key + ":" + page.Quoted(value) }
+
+// facetLists are the facets as links: a filter that the query has takes it away.
+func facetLists(f found) g.Node {
+	var out g.Group
+	for i, fc := range f.facets {
+		terms := slices.SortedFunc(maps.Keys(fc.counts), func(a, b string) int {
+			return cmp.Or(cmp.Compare(fc.counts[b], fc.counts[a]), strings.Compare(a, b))
+		})
+		var rows g.Group
+		for _, t := range terms[:min(len(terms), facetValues)] {
+			rows = append(rows, facetLink(f.query, t, fc.counts[t]))
+		}
+		if rows != nil {
+			id := "facet-" + strconv.Itoa(i)
+			out = append(out, h.Section(h.Class("facet"), h.Aria("labelledby", id), h.H2(h.Class("small"), h.ID(id), g.Text(fc.title)), h.Ul(rows)))
+		}
+	}
+	return out
+}
+
+func facetLink(query, t string, count int) g.Node {
+	_, shown, _ := strings.Cut(t, ":")
+	if w, err := strconv.Unquote(shown); err == nil {
+		shown = w
+	}
+	if rest, has := without(query, t); has {
+		return h.Li(h.A(h.Href(page.Root+page.FindPath(rest)), h.Aria("current", "true"), page.Isolated(shown), h.Span(h.Class("key"), g.Text(" ×")), h.Span(h.Class("hidden"), g.Text(" (take this filter away)"))))
+	}
+	return h.Li(h.A(h.Href(page.Root+page.FindPath(strings.TrimSpace(query+" "+t))), page.Isolated(shown)), g.If(count > 0, h.Span(h.Class("dim"), g.Textf(" %d", count))))
+}
+
+// without takes a filter out of a query.
+func without(query, t string) (rest string, had bool) {
+	i := strings.Index(" "+query+" ", " "+t+" ")
+	if i < 0 {
+		return query, false
+	}
+	return strings.TrimSpace(query[:i] + strings.TrimPrefix(query[i+len(t):], " ")), true
+}

@@ -1,0 +1,167 @@
+// Find: what a query and its filters select, or all entries, with facets that narrow
+// it.
+
+package web
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+const (
+	listPage = 25  // entries on a page of a list
+	mostHits = 100 // that a page of a search shows
+)
+
+// found is what a page of Find shows.
+type found struct {
+	query   string
+	listed  bool // the newest first, no words were given
+	entries []tool.Entry
+	total   int // of a list
+	next    int // offset of the next page of a list
+	more    bool
+	facets  []facet
+	why     []tool.Note
+	near    []string
+	notes   []tool.Note
+}
+
+func find(c *call) (reply, error) {
+	f, err := c.search(c.value("q"))
+	s := screen{title: "Find", at: "find", live: true}
+	if errors.Is(err, oxbow.ErrInvalid) { // perhaps half a filter, while it is typed
+		s.body = []g.Node{h.Div(h.ID("results"), g.Attr("data-count", "This query cannot be read."), wrong(err))}
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.body = []g.Node{h.Div(h.ID("results"), g.Attr("data-live", ""), g.Attr("data-count", f.counted()),
+		h.P(h.Class("lead"), g.Text(f.counted())), page.Notes(f.notes),
+		h.Div(h.Class("entry"), h.Div(h.Class("column"), c.results(f)), h.Aside(h.Aria("label", "Narrow it down"), facetLists(f))))}
+	return s, nil
+}
+
+// search runs a query: one of filters alone lists, one with words ranks.
+func (c *call) search(q string) (found, error) {
+	limit, offset := listPage, max(0, c.number("offset", 0))
+	list, err := tool.List(c.ctx, c.work, tool.ListIn{Filter: q, Limit: &limit, Offset: &offset})
+	if err == nil {
+		f := found{query: q, listed: true, entries: list.Entries, total: list.Total, next: list.Next, why: list.Why, near: list.Near}
+		f.facets, err = c.facetsOfList(q, list)
+		return f, err
+	}
+	var wrong *oxbow.InvalidError
+	if !errors.As(err, &wrong) {
+		return found{}, err
+	}
+	limit = min(max(1, c.number("limit", 20)), mostHits)
+	out, err := tool.Recall(c.ctx, c.work, tool.RecallIn{Query: q, Limit: &limit, Explain: true})
+	if err != nil {
+		return found{}, err
+	}
+	f := found{query: q, entries: out.Hits, total: len(out.Hits), more: out.More && limit < mostHits, facets: facetsOfHits(out.Hits), why: out.Why, near: out.Near}
+	for _, n := range out.Notes {
+		if !n.About("limit") && !n.About("max_tokens") {
+			f.notes = append(f.notes, n)
+		}
+	}
+	return f, nil
+}
+
+// counted says how much was found.
+func (f found) counted() string {
+	switch {
+	case f.total == 0:
+		return "Nothing was found."
+	case f.listed && f.query == "":
+		return page.Plural(f.total, "entry") + ", those written last first."
+	case f.listed:
+		return page.Plural(f.total, "entry") + " found, those written last first."
+	case f.more:
+		return fmt.Sprintf("The best %d are shown; there are more.", f.total)
+	}
+	return page.Plural(f.total, "entry") + " found, the best first."
+}
+
+func (c *call) results(f found) g.Node {
+	if f.total == 0 {
+		return page.Empty("Nothing was found.", f.why, nearMisses(f), g.If(f.query != "", h.P(h.A(h.Href(page.Root+"find"), g.Text("All entries")))),
+			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), g.Text("Remember something new")))))
+	}
+	if len(f.entries) == 0 { // past the last page
+		return page.Empty("There is nothing so far back.", f.why)
+	}
+	rows := h.Ul(h.Class("rows"), g.Attr("data-keys", ""), g.Map(f.entries, func(e tool.Entry) g.Node {
+		if !c.mayWrite() {
+			return page.Row(c.now, e, explained(e))
+		}
+		return page.ChoiceRow(c.now, e, explained(e))
+	}))
+	pager := page.Pager(c.r.URL, c.number("offset", 0), f.next, listPage)
+	if f.more {
+		q := c.r.URL.Query()
+		q.Set("limit", strconv.Itoa(mostHits))
+		pager = h.P(h.A(h.Href(page.Root+"find?"+q.Encode()), g.Text("Show more")))
+	}
+	if !c.mayWrite() {
+		return g.Group{rows, pager}
+	}
+	return g.Group{h.Form(h.Method("post"), h.Action(page.Root+"find/label"), page.Hidden("back", c.here()), rows, h.FieldSet(h.Class("bulk"),
+		h.Legend(g.Text("With those that are ticked")),
+		h.Div(h.Class("actions"), h.Label(h.For("label"), g.Text("Label")),
+			h.Input(h.ID("label"), h.Name("label"), h.Placeholder("tag:rule"), h.AutoComplete("off")),
+			h.Button(g.Text("Add it")), h.Button(h.Name("off"), h.Value("1"), g.Text("Take it off")),
+			h.Button(h.FormAction(page.Root+"find/forget"), g.Text("Forget them"))))), pager}
+}
+
+// nearMisses are links to what was perhaps meant. A filter that is near to one of the
+// query takes its place.
+func nearMisses(f found) g.Node {
+	if len(f.near) == 0 {
+		return nil
+	}
+	return h.P(g.Text("Near to it: "), g.Group(g.Map(f.near, func(n string) g.Node {
+		to := n
+		if key, _, ok := strings.Cut(n, ":"); ok {
+			terms := strings.Fields(f.query)
+			if i := slices.IndexFunc(terms, func(t string) bool { return strings.HasPrefix(t, key+":") }); i >= 0 {
+				terms[i] = n
+				to = strings.Join(terms, " ")
+			}
+		}
+		return g.Group{h.A(h.Href(page.Root+page.FindPath(to)), page.Isolated(n)), g.Text(" ")}
+	})))
+}
+
+// explained says how a score came about.
+func explained(e tool.Entry) g.Node {
+	x := e.Explanation
+	if x == nil {
+		return nil
+	}
+	return h.Details(h.ID("why-"+number(e.ID)), h.Class("meta why"), h.Summary(g.Textf("score %.2f", e.Score)),
+		h.Div(h.Class("wide"), h.TabIndex("0"), h.Table(
+			h.THead(h.Tr(h.Th(h.Scope("col"), g.Text("word")), numberHead("in entries"), numberHead("rarity"), numberHead("here"), numberHead("gives"))),
+			h.TBody(g.Map(x.Terms, func(t tool.TermScore) g.Node {
+				return h.Tr(h.Td(page.Isolated(t.Term)), numberCell("%d", t.DF), numberCell("%.2f", t.IDF), numberCell("%.1f", t.TF), numberCell("%.2f", t.Score))
+			})))),
+		h.P(page.Isolated(x.Formula)))
+}
+
+func numberHead(s string) g.Node { return h.Th(h.Class("number"), h.Scope("col"), g.Text(s)) }
+
+func numberCell(format string, v any) g.Node {
+	return h.Td(h.Class("number"), g.Text(fmt.Sprintf(format, v)))
+}

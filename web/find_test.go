@@ -1,0 +1,72 @@
+// Tests Find and what is done to several entries at once.
+
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+func TestFind(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	for i := range 30 {
+		b.remember(fmt.Sprint("note ", i), "The gate of berth "+fmt.Sprint(i)+" closes.", oxbow.Label{Key: "project", Value: "harbor"}, oxbow.Label{Key: "tag", Value: []string{"rule", "a b"}[i%2]})
+	}
+	b.remember("other", "A lantern.", oxbow.Label{Key: "project", Value: "lantern"})
+	shown := b.get(page.Root+"find", http.StatusOK)
+	b.has(shown, "31 entries, those written last first.", "<bdi>other</bdi>", `rel="next"`, `data-count="31 entries`, `href="/ui/find?q=tag%3A%22a+b%22"`)
+	if strings.Contains(shown, "<bdi>note 0</bdi>") {
+		t.Error("the first page has the oldest entry")
+	}
+	b.has(b.get(page.Root+"find?offset=25", http.StatusOK), "<bdi>note 0</bdi>", `rel="prev"`)
+	shown = b.get(page.Root+page.FindPath("project:harbor tag:rule"), http.StatusOK)
+	b.has(shown, "15 entries found", `aria-current="true"`)
+	shown = b.get(page.Root+page.FindPath("gate berth 7"), http.StatusOK)
+	b.has(shown, "The <mark>gate</mark> of <mark>berth</mark> 7 closes.", "<summary>score", "harbor</bdi></a><span class=\"dim\"> 20<", "Show more")
+	b.has(b.get(page.Root+page.FindPath("gate project:lantren"), http.StatusOK), "Nothing was found.", "project:lantern", "q=gate+project%3Alantern")
+	b.has(b.get(page.Root+page.FindPath(`"half a phrase`), http.StatusOK), `id="results"`)
+	b.has(b.get(page.Root+page.FindPath("after:never"), http.StatusOK), `id="results"`, "never")
+	if err := sound(shown); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is ticked is labelled as one change, and forgotten with one Undo.
+func TestTicked(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	for _, name := range []string{"a", "b", "c"} {
+		b.remember(name, "text of "+name)
+	}
+	two := url.Values{"name": {"a", "c"}, "label": {"tag:rule"}}
+	shown := b.submit(b.get(page.Root+"find", http.StatusOK), "Add it", two, http.StatusOK)
+	b.has(shown, "Relabelled &#34;a&#34; and 1 other.")
+	two["off"] = []string{"1"}
+	b.submit(shown, "Take it off", two, http.StatusOK)
+	two.Set("back", "find?q=")
+	shown = b.post(page.Root+"find/forget", two, http.StatusOK)
+	b.has(shown, "2 changes. The first: Forgot &#34;a&#34;.", "1 entry")
+	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "<bdi>a</bdi>", "<bdi>c</bdi>")
+	b.has(b.post(page.Root+"find/forget", url.Values{"name": {"b", "gone"}}, http.StatusOK), "Forgot &#34;b&#34;", "gone")
+	b.post(page.Root+"find/forget", url.Values{"name": {"gone"}}, http.StatusNotFound)
+	b.post(page.Root+"find/label", url.Values{"label": {"tag:x"}}, http.StatusBadRequest)
+	b.post(page.Root+"find/label", url.Values{"name": {"a"}, "label": {"nonsense"}}, http.StatusBadRequest)
+	b.post(page.Root+"undo", url.Values{"seq": {"0"}}, http.StatusBadRequest)
+	b.post(page.Root+"undo", nil, http.StatusBadRequest)
+}
+
+func TestTickedReadOnly(t *testing.T) {
+	b := open(t, auth.Permissions{ReadOnly: true})
+	b.remember("a", "text")
+	if shown := b.get(page.Root+"find", http.StatusOK); strings.Contains(shown, "checkbox") {
+		t.Error("a browser that may not write has boxes to tick")
+	}
+	b.post(page.Root+"find/forget", url.Values{"name": {"a"}}, http.StatusForbidden)
+	b.post(page.Root+"find/label", url.Values{"name": {"a"}, "label": {"tag:x"}}, http.StatusForbidden)
+}

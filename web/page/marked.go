@@ -1,0 +1,39 @@
+// Text in which the words of a query are marked.
+
+package page
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+)
+
+// Marked is text that others wrote, kept apart as by [Isolated], with the words marked
+// that are given in lower case.
+func Marked(s string, words []string) g.Node {
+	if len(words) == 0 {
+		return Isolated(s)
+	}
+	s = Visible(s)
+	var out g.Group
+	from := 0 // what is not written yet
+	for at := 0; at < len(s); {
+		start := strings.IndexFunc(s[at:], isWordRune)
+		if start < 0 {
+			break
+		}
+		start += at
+		end := start + strings.IndexFunc(s[start:]+" ", func(r rune) bool { return !isWordRune(r) })
+		if slices.Contains(words, strings.ToLower(s[start:end])) {
+			out = append(out, g.Text(s[from:start]), h.Mark(g.Text(s[start:end])))
+			from = end
+		}
+		at = end
+	}
+	return g.El("bdi", append(out, g.Text(s[from:])))
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
