@@ -1,0 +1,39 @@
+// Tests that what a token sees of a part leaves nothing next to the whole.
+
+package httpapi
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/auth"
+)
+
+// A prompt that is tried in a part is measured by that part, and no file keeps it.
+func TestInjectOfAPart(t *testing.T) {
+	h := newHome(t)
+	files := func() (names []string) {
+		all, err := os.ReadDir(filepath.Dir(h.path))
+		h.must(err)
+		for _, f := range all {
+			names = append(names, f.Name())
+		}
+		return names
+	}
+	before := files()
+	h.want(h.send("a", "GET", "/inject?prompt=which+way+does+the+crane+turn", ""), 200, `"answer"`)
+	if now := files(); !slices.Equal(now, before) {
+		t.Errorf("next to the store are %v, before there were %v", now, before)
+	}
+	h.want(h.send("all", "GET", "/inject?prompt=which+way+does+the+crane+turn", ""), 200, `"answer"`)
+	if now := files(); slices.Equal(now, before) {
+		t.Errorf("of the whole memory no file was kept: %v", now)
+	}
+	v, err := h.views.View(auth.New("a", "a", auth.Permissions{Projects: []string{"a"}}), "")
+	h.must(err)
+	if w := v.Workspace; w.Place != nil || w.Host != nil || w.Dir != "" {
+		t.Errorf("a part has the place, host or directory of the whole: %+v", w)
+	}
+}
