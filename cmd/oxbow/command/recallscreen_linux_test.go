@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // screenRun is oxbow on a terminal, and what that terminal shows.
@@ -33,7 +35,7 @@ type screenRun struct {
 // onScreen starts oxbow on a terminal of that size.
 func onScreen(t *testing.T, dir string, width, height int, vars []string, args ...string) *screenRun {
 	t.Helper()
-	person, program := terminalPair(t)
+	person, program := testenv.Terminal(t)
 	t.Cleanup(func() { program.Close() })
 	s := &screenRun{t: t, person: person, program: program, came: make(chan string)}
 	s.size(width, height)

@@ -17,28 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
-
-// terminalPair opens a terminal: what the person has, and what the program has.
-func terminalPair(t *testing.T) (person, program *os.File) {
-	t.Helper()
-	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { person.Close() })
-	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		t.Fatal(err)
-	}
-	return person, program
-}
 
 // terminalRun is oxbow at a terminal.
 type terminalRun struct {
@@ -51,7 +31,7 @@ type terminalRun struct {
 // atTerminal starts oxbow with a terminal as standard input and error.
 func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	t.Helper()
-	person, program := terminalPair(t)
+	person, program := testenv.Terminal(t)
 	defer program.Close()
 	s := &terminalRun{cmd: exec.Command("oxbow", args...), person: person}
 	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
