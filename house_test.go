@@ -71,7 +71,7 @@ var budgets = []budget{
 	{"internal/secret", 1_010},
 	{"internal/personal", 1_050},
 	{"internal/clientline", 550},
-	{"internal/*", 3_098},
+	{"internal/*", 3_131},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

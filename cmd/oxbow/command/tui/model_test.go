@@ -82,7 +82,7 @@ func (p *player) types(bytes string) {
 func (p *player) rows() (rows []string) {
 	p.t.Helper()
 	f := p.m.view()
-	if len(f.rows) != p.m.height || f.cursor && (f.row >= p.m.height || f.column >= max(p.m.width, 3)) {
+	if len(f.rows) != p.m.height || f.cursor && (f.row >= p.m.height || f.column >= p.m.width) {
 		p.t.Fatalf("at %v: %d rows, cursor in column %d of row %d", p.m.size, len(f.rows), f.column, f.row)
 	}
 	for _, row := range f.rows {
@@ -401,9 +401,10 @@ func TestPreviewShowsWhatWasFound(t *testing.T) {
 func TestHostileEntries(t *testing.T) {
 	for width := 1; width < 100; width += 7 {
 		for height := 1; height < 30; height += 3 {
-			p := play(t, width, height, hostile)
-			for _, keys := range []string{"x", "\t", "d", "n", "\r", "e"} {
+			p := play(t, width, height, short, hostile)
+			for _, keys := range []string{"x", "\t", "d", "n", "\r", "e", "\x1b", "\t" + keyDown, "d"} {
 				p.types(keys)
+				p.rows()
 				p.event(entry{hostile, Whole{Facts: []Fact{{"labels", hostile.Name}}, Text: hostile.Text}})
 				p.rows()
 			}
@@ -419,11 +420,13 @@ var hostile = Hit{
 	Words:   []string{"x"},
 }
 
+var short = Hit{Name: "x", Meta: "note", Text: "\x1b[2J\u202e\r\tx"}
+
 func FuzzScreen(f *testing.F) {
 	f.Add([]byte("x\t\x1b[B\rj\x1bdyu\x15\"open\x1b[200~a\nb\x1b[201~"), uint8(80), uint8(24))
 	f.Add([]byte("日本\x7f\x1b[D\x1b[C\x17"), uint8(3), uint8(2))
 	f.Fuzz(func(t *testing.T, keys []byte, width, height uint8) {
-		p := play(t, int(width)+1, int(height)+1, hostile, style, deploy)
+		p := play(t, int(width)+1, int(height)+1, short, hostile, deploy)
 		for i, k := range keys[:min(len(keys), 200)] {
 			p.types(string(k))
 			for _, e := range p.did {

@@ -51,7 +51,7 @@ func (m *model) view() frame {
 	} else {
 		const prompt = "> "
 		query, column := m.query.show(max(m.width-len(prompt), 1))
-		f.cursor, f.column = m.mode == typing, len(prompt)+column
+		f.cursor, f.column = m.mode == typing, min(len(prompt)+column, m.width-1)
 		f.rows = append([]string{paint(m.style(typing), prompt) + query}, m.foundRows()...)
 	}
 	for len(f.rows) < m.height-1 {
