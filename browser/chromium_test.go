@@ -1,12 +1,10 @@
 //go:build !js
 
-// Starts Chromium, builds programs for it, and serves them on
-// loopback.
+// Builds programs for Chromium, and serves them on loopback.
 
 package browser_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,103 +14,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/chromedp/chromedp"
-
-	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
-
-// patience bounds every wait: some ten times what the longest takes on a quiet
-// machine.
-const patience = 3 * time.Minute
 
 // pollEvery is how often a page is looked at by those who wait for it.
 const pollEvery = 20 * time.Millisecond
-
-// profile returns a directory for a browser's data. What the processes of a
-// browser that was killed still write there does not make the test fail.
-func profile(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "oxbow-chromium-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Logf("the browser's data is left: %v", err)
-		}
-	})
-	return dir
-}
-
-// kill ends a browser at once, as kill -9 does, and waits until it is gone.
-func kill(t *testing.T, browser context.Context) {
-	t.Helper()
-	gone := chromedp.FromContext(browser).Browser.LostConnection
-	if err := chromedp.FromContext(browser).Browser.Process().Kill(); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-gone:
-	case <-time.After(patience):
-		t.Fatal("the browser does not die")
-	}
-}
-
-// chromium starts a browser that keeps its data in profile, and returns its
-// first tab. It ends with the test.
-func chromium(t *testing.T, profile string) context.Context {
-	t.Helper()
-	path := testenv.Program(t, "chromium", "apt install chromium")
-	flags := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
-		chromedp.Flag("headless", "new"),
-		chromedp.Flag("no-sandbox", true)) // which a container does not allow
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-	t.Cleanup(cancel)
-	ctx, stop := chromedp.NewExecAllocator(ctx, flags...)
-	t.Cleanup(stop)
-	ctx, quit := chromedp.NewContext(ctx, chromedp.WithErrorf(t.Logf))
-	t.Cleanup(quit)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("starting chromium: %v", err)
-	}
-	return ctx
-}
-
-// tab opens another tab of the same browser.
-func tab(t *testing.T, browser context.Context) context.Context {
-	t.Helper()
-	ctx, quit := chromedp.NewContext(browser)
-	t.Cleanup(quit)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("opening a tab: %v", err)
-	}
-	return ctx
-}
-
-// do runs actions in a tab and fails the test when they fail, or take too long.
-func do(t *testing.T, tab context.Context, what string, actions ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(tab, patience)
-	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-}
-
-// eval evaluates a JavaScript expression, waiting for the promise that it may
-// be, and returns its value as a T.
-func eval[T any](t *testing.T, tab context.Context, expression string) T {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(tab, patience)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatalf("%s: %v", expression, err)
-	}
-	return v
-}
 
 // built is a directory of programs for the browser.
 type built struct{ dir string }

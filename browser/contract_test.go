@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/oxbow-memory/oxbow/browser/chromiumtest"
 )
 
 // TestInChromium builds the tests of this package for the browser and runs them
@@ -22,18 +24,18 @@ func TestInChromium(t *testing.T) {
 	// written within the last seconds.
 	const skip = "TestStores/(crabtalk|entryfiles)/(Names|Contents|Parallel)"
 	const least = 72 // tests that must have passed
-	browser := chromium(t, profile(t))
+	browser := chromiumtest.Start(t, chromiumtest.Profile(t))
 	b := built{t.TempDir()}
 	b.run(t, "test", "-c", "-o", filepath.Join(b.dir, "browser.test.wasm"), ".")
-	page := tab(t, browser)
+	page := chromiumtest.Tab(t, browser)
 	query := url.Values{"wasm": {"browser.test.wasm"}, "arg": {"-test.v", "-test.skip=" + skip}}
-	do(t, page, "opening the page", chromedp.Navigate(serve(t, b).URL+"/run?"+query.Encode()))
+	chromiumtest.Do(t, page, "opening the page", chromedp.Navigate(serve(t, b).URL+"/run?"+query.Encode()))
 	t.Cleanup(func() { // what it said, also when it never ends
 		if t.Failed() {
-			t.Log(eval[string](t, page, "out"))
+			t.Log(chromiumtest.Eval[string](t, page, "out"))
 		}
 	})
-	end := eval[struct {
+	end := chromiumtest.Eval[struct {
 		Code int
 		Out  string
 	}](t, page, "ended")

@@ -19,6 +19,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
+
+	"github.com/oxbow-memory/oxbow/browser/chromiumtest"
 )
 
 // startPage starts the example's server and returns the address of its page.
@@ -54,11 +56,11 @@ func startPage(t *testing.T) string {
 // until waits until the page says a text.
 func until(t *testing.T, tab context.Context, text string) {
 	t.Helper()
-	do(t, tab, fmt.Sprintf("waiting for %q", text), func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+	chromiumtest.Do(t, tab, fmt.Sprintf("waiting for %q", text), func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
 		_, err := chromedp.Poll[bool](fmt.Sprintf("document.querySelector('#status').textContent === %q", text),
-			chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(pollEvery))(ctx, target)
+			chromedp.WithPollingTimeout(chromiumtest.Patience), chromedp.WithPollingInterval(pollEvery))(ctx, target)
 		if err != nil {
-			return chromedp.Void{}, fmt.Errorf("%w; it says %q", err, eval[string](t, tab, "document.querySelector('#status').textContent"))
+			return chromedp.Void{}, fmt.Errorf("%w; it says %q", err, chromiumtest.Eval[string](t, tab, "document.querySelector('#status').textContent"))
 		}
 		return chromedp.Void{}, nil
 	})
@@ -67,14 +69,14 @@ func until(t *testing.T, tab context.Context, text string) {
 // visit opens the page and waits for its memory.
 func visit(t *testing.T, tab context.Context, address string) {
 	t.Helper()
-	do(t, tab, "opening the page", chromedp.Navigate(address))
+	chromiumtest.Do(t, tab, "opening the page", chromedp.Navigate(address))
 	until(t, tab, "Open.")
 }
 
 // shown returns the names of the entries that the page shows, in its order.
 func shown(t *testing.T, tab context.Context) []string {
 	t.Helper()
-	return eval[[]string](t, tab, "[...document.querySelectorAll('#entries b')].map(b => b.textContent)")
+	return chromiumtest.Eval[[]string](t, tab, "[...document.querySelectorAll('#entries b')].map(b => b.textContent)")
 }
 
 func wantShown(t *testing.T, tab context.Context, want ...string) {
@@ -87,13 +89,13 @@ func wantShown(t *testing.T, tab context.Context, want ...string) {
 // names returns the names of all entries, by the memory that the page has open.
 func names(t *testing.T, tab context.Context) []string {
 	t.Helper()
-	return eval[[]string](t, tab, "memory.then(m => m.list()).then(all => all.map(e => e.name))")
+	return chromiumtest.Eval[[]string](t, tab, "memory.then(m => m.list()).then(all => all.map(e => e.name))")
 }
 
 // remember types an entry into the page.
 func remember(t *testing.T, tab context.Context, name, content string) {
 	t.Helper()
-	do(t, tab, "remembering "+name,
+	chromiumtest.Do(t, tab, "remembering "+name,
 		chromedp.SendKeys("#remember input[name=name]", name),
 		chromedp.SendKeys("#remember input[name=content]", content),
 		chromedp.Click("#remember button"))
@@ -103,7 +105,7 @@ func remember(t *testing.T, tab context.Context, name, content string) {
 // ask types a question into the page.
 func ask(t *testing.T, tab context.Context, question string) {
 	t.Helper()
-	do(t, tab, "asking "+question,
+	chromiumtest.Do(t, tab, "asking "+question,
 		chromedp.SetValue("#recall input", question),
 		chromedp.Click("#recall button"))
 	until(t, tab, "For “"+question+"”, best first:")
@@ -111,13 +113,13 @@ func ask(t *testing.T, tab context.Context, question string) {
 
 func click(t *testing.T, tab context.Context, button, says string) {
 	t.Helper()
-	do(t, tab, "clicking "+button, chromedp.Click(button))
+	chromiumtest.Do(t, tab, "clicking "+button, chromedp.Click(button))
 	until(t, tab, says)
 }
 
 func TestPage(t *testing.T) {
 	address := startPage(t)
-	one := chromium(t, profile(t))
+	one := chromiumtest.Start(t, chromiumtest.Profile(t))
 	visit(t, one, address)
 	remember(t, one, "deploy", "We ship on Tuesdays, never on Fridays.")
 	remember(t, one, "coffee", "Black, no sugar.")
@@ -125,17 +127,17 @@ func TestPage(t *testing.T) {
 	wantShown(t, one, "deploy", "coffee", "script")
 
 	// A reload is a new program: it has nothing but what was kept.
-	do(t, one, "reloading the page", chromedp.Reload())
+	chromiumtest.Do(t, one, "reloading the page", chromedp.Reload())
 	until(t, one, "Open.")
 	wantShown(t, one, "deploy", "coffee", "script")
 	ask(t, one, "when do we ship")
 	wantShown(t, one, "deploy")
-	if got := eval[int](t, one, "document.querySelectorAll('#entries img').length"); got != 0 {
+	if got := chromiumtest.Eval[int](t, one, "document.querySelectorAll('#entries img').length"); got != 0 {
 		t.Error("the content of an entry became markup")
 	}
 
 	// Two tabs write at once, and each has several changes under way.
-	two := tab(t, one)
+	two := chromiumtest.Tab(t, one)
 	visit(t, two, address)
 	const each = 12
 	var wg sync.WaitGroup
@@ -174,17 +176,17 @@ func TestPage(t *testing.T) {
 // A browser that is killed while it writes loses nothing that it acknowledged,
 // and no lock outlives it.
 func TestPageOfAKilledBrowser(t *testing.T) {
-	address, kept := startPage(t), profile(t)
-	tab := chromium(t, kept)
+	address, kept := startPage(t), chromiumtest.Profile(t)
+	tab := chromiumtest.Start(t, kept)
 	visit(t, tab, address)
 	var acknowledged []string
 	for i := range 20 {
-		acknowledged = append(acknowledged, eval[string](t, tab,
+		acknowledged = append(acknowledged, chromiumtest.Eval[string](t, tab,
 			fmt.Sprintf(`memory.then(m => m.remember("entry %d", "x")).then(e => e.name)`, i)))
 	}
-	eval[int](t, tab, `memory.then(m => { for (let i = 0; i < 20; i++) m.remember("under way " + i, "x"); return 0 })`)
-	kill(t, tab)
-	again := chromium(t, kept)
+	chromiumtest.Eval[int](t, tab, `memory.then(m => { for (let i = 0; i < 20; i++) m.remember("under way " + i, "x"); return 0 })`)
+	chromiumtest.Kill(t, tab)
+	again := chromiumtest.Start(t, kept)
 	visit(t, again, address)
 	all := names(t, again)
 	for _, n := range acknowledged {
@@ -193,7 +195,7 @@ func TestPageOfAKilledBrowser(t *testing.T) {
 		}
 	}
 	remember(t, again, "after", "The lock is free.")
-	if got := eval[[]string](t, again, "memory.then(m => m.check()).then(c => c.problems)"); len(got) > 0 {
+	if got := chromiumtest.Eval[[]string](t, again, "memory.then(m => m.check()).then(c => c.problems)"); len(got) > 0 {
 		t.Errorf("check found %q", got)
 	}
 }
@@ -202,10 +204,10 @@ func TestPageOfAKilledBrowser(t *testing.T) {
 // harmed: what there is can be read, and when there is room again, written.
 func TestPageWithoutRoom(t *testing.T) {
 	address := startPage(t)
-	page := chromium(t, profile(t))
+	page := chromiumtest.Start(t, chromiumtest.Profile(t))
 	quota := func(bytes *float64) {
 		t.Helper()
-		do(t, page, "setting the quota", func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		chromiumtest.Do(t, page, "setting the quota", func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
 			_, err := cdp.Call(ctx, target, storage.OverrideQuotaForOrigin,
 				storage.OverrideQuotaForOriginParams{Origin: strings.TrimSuffix(address, "/"), QuotaSize: bytes})
 			return chromedp.Void{}, err
@@ -218,7 +220,7 @@ func TestPageWithoutRoom(t *testing.T) {
 	want := []string{"deploy"}
 	for i := 0; ; i++ {
 		name := fmt.Sprint("big ", i)
-		wrong := eval[string](t, page, fmt.Sprintf(`memory.then(m => m.remember(%q, "x".repeat(900000))).then(() => "", err => err.message)`, name))
+		wrong := chromiumtest.Eval[string](t, page, fmt.Sprintf(`memory.then(m => m.remember(%q, "x".repeat(900000))).then(() => "", err => err.message)`, name))
 		if wrong != "" {
 			if !strings.Contains(wrong, "no space left") || !strings.Contains(wrong, "nothing was written") {
 				t.Errorf("without room, remember says %q, want that there is none and that nothing was written", wrong)
