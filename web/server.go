@@ -78,7 +78,7 @@ var security = map[string]string{
 	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
-	"Referrer-Policy":              "no-referrer", // of a page whose link holds a key, too
+	"Referrer-Policy":              "same-origin", // with no-referrer, a browser sends its forms with the origin null
 	"X-Content-Type-Options":       "nosniff",
 	"X-Frame-Options":              "DENY",
 }
