@@ -26,12 +26,12 @@ may stand filters: project:vtt, tag:"two words", -tag:draft, kind:note,
 after:2026-04, by:agent. Filters alone select, newest first. A word may be
 demanded (+word), left out (-word), "two words" together, or begun (ret*).
 
-With -i, a screen searches while you type and shows the chosen entry; its last
-line says what keys do: Enter shows an entry whole, e edits it, d forgets it, u
-undoes that, Esc quits. It needs a terminal with colours; on Windows, one that
-knows escape sequences, as since Windows 10, where Ctrl-Z does not suspend it.
-In a pipe, -i prints a line a hit: name, score, created and first line, with
-tabs between.`,
+With -i, a screen searches while you type and shows the chosen entry, of 50 or
+--limit; its last line says what keys do: Enter shows an entry whole, e edits
+it, d forgets it, u undoes that, Esc quits. It needs a terminal with colours; on
+Windows, one that knows escape sequences, as since Windows 10, and there Ctrl-Z
+does not suspend it. In a pipe, -i prints a line a hit: name, score, created and
+first line, with tabs between.`,
 		Example: `  oxbow recall double charge
   oxbow recall deploy project:harbor -tag:draft --limit 3
   oxbow recall retry -payment '"two words"' --explain
