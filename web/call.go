@@ -34,6 +34,7 @@ type call struct {
 	view    *view.View
 	work    *tool.Workspace
 	actor   oxbow.Actor
+	feed    *tool.Feed
 	version string // of the program
 	sample  bool   // the memory is one that is thrown away
 }

@@ -26,6 +26,7 @@ var routes = []route{
 	{"POST", "entries/{name}/redact", redact},
 	{"GET", "new", newPage},
 	{"POST", "new", add},
+	{"GET", "events", events},
 	{"GET", "find", find},
 	{"POST", "find/label", labelTicked},
 	{"POST", "find/forget", forgetTicked},

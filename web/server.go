@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/view"
 	"github.com/oxbow-memory/oxbow/web/page"
 )
@@ -27,6 +28,7 @@ type Options struct {
 	Now     func() time.Time // its location is the one that dates are shown in; time.Now by default
 	Logger  *slog.Logger     // gets what an operator may want to know; nil discards
 	Sample  bool             // the memory is one that is thrown away, which pages say
+	Feed    *tool.Feed       // that of the memory, which doors share; one of its own by default
 }
 
 // Server serves the pages of one memory. It is safe for concurrent use.
@@ -47,6 +49,7 @@ func New(v *view.Options, o *Options) *Server {
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
+	s.opts.Feed = cmp.Or(s.opts.Feed, tool.NewFeed(v.Workspace.Open, nil))
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
@@ -129,7 +132,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 	if v.view.Partial() { // files and profiles are of all of the memory
 		work.Place, work.Host, work.Loader = nil, nil, nil
 	}
-	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: v.view, work: &work, actor: v.actor, version: s.opts.Version, sample: s.opts.Sample}
+	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: v.view, work: &work, actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample}
 	out, err := handle(c)
 	if err != nil {
 		out = failed(err)

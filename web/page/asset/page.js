@@ -38,10 +38,19 @@ if (events) {
     busy = false;
     if (again) { again = false; refresh(); }
   };
-  const source = new EventSource(events);
-  source.addEventListener('change', refresh);
-  source.addEventListener('reset', refresh);
-  addEventListener('pagehide', () => source.close());
+  // A browser has few connections to one server: a page that is not looked at has none.
+  let source;
+  const follow = () => {
+    if (document.hidden) { source?.close(); source = null; return; }
+    if (source) return;
+    source = new EventSource(events);
+    source.addEventListener('change', refresh);
+    source.addEventListener('reset', refresh);
+  };
+  follow();
+  document.addEventListener('visibilitychange', () => { follow(); if (!document.hidden) refresh(); });
+  addEventListener('pagehide', () => { source?.close(); source = null; });
+  addEventListener('pageshow', follow);
 }
 
 // A form with data-typed is sent while it is typed in, and its results come in place.
