@@ -34,7 +34,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	}
 	out := HistoryOut{Name: in.Name, Changes: []Change{}, Notes: notes}
 	if in.Name == "" {
-		err = takePage(&out, m.Log(ctx), offset, limit, changeOf)
+		err = takePage(&out, only(m.Log(ctx), func(c oxbow.Change) bool { return in.wants(c.Source) }), offset, limit, changeOf)
 	} else {
 		err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 		if errors.Is(err, oxbow.ErrNotFound) {
@@ -53,6 +53,22 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	}
 	out.fit(offset, most)
 	return out, nil
+}
+
+// wants reports whether changes of a source are asked for.
+func (in HistoryIn) wants(s oxbow.Source) bool {
+	return (in.By == "" || in.By == string(s.Actor)) && (in.Session == "" || in.Session == s.Session)
+}
+
+// only yields what keep accepts.
+func only[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for it, err := range items {
+			if (err != nil || keep(it)) && !yield(it, err) {
+				return
+			}
+		}
+	}
 }
 
 // takePage adds one page of changes, each made of one item by asChange.

@@ -79,6 +79,10 @@ type HistoryIn struct {
 	Limit     *int   `json:"limit,omitempty" also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default." usage:"Most changes to return, 20 by default, at most 1000."`
 	Offset    *int   `json:"offset,omitempty" also:"skip" jsonschema:"Where the page begins." usage:"Changes to pass over first: the next page begins at offset plus limit."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
+
+	// By and Session select the changes of such an actor and of a run of a door.
+	By      string `json:"-"`
+	Session string `json:"-"`
 }
 
 // UndoIn is what undo takes.

@@ -3,7 +3,7 @@
 package web
 
 import (
-	"strconv"
+	"net/url"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
@@ -12,30 +12,81 @@ import (
 	"github.com/oxbow-memory/oxbow/web/page"
 )
 
-// logPage is how many changes a page of the log has.
-const logPage = 30
+const (
+	logPage   = 30 // changes on a page of the log
+	logNamed  = 5  // entries of a change that the log names
+	logEntity = 20 // entries of a change whose difference its page shows
+)
 
 func changes(c *call) (reply, error) {
 	limit, offset := logPage, max(0, c.number("offset", 0))
-	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Limit: &limit, Offset: &offset})
+	name, by, session := c.value("entry"), c.value("by"), c.value("session")
+	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, By: by, Session: session, Limit: &limit, Offset: &offset})
 	if err != nil {
 		return nil, err
 	}
 	s := screen{title: "Log", at: "log", live: offset == 0, lead: h.P(h.Class("lead"), g.Text("Every change, the last first. Each can be taken back."))}
+	s.body = []g.Node{c.logFilters(name, by, session)}
 	if len(out.Changes) == 0 {
-		s.body = []g.Node{page.Empty("Nothing was changed yet.", nil)}
+		s.body = append(s.body, page.Empty("No change is like that.", out.Notes, g.If(name+by+session != "", h.P(h.A(h.Href(page.Root+"log"), g.Text("All changes"))))))
 		return s, nil
 	}
-	s.body = []g.Node{page.Notes(out.Notes),
-		h.Ol(h.ID("changes"), g.Attr("data-live", ""), h.Class("rows"), g.Map(out.Changes, func(ch tool.Change) g.Node {
-			return h.Li(h.Class("row"),
-				h.Div(h.Class("head"), page.Badge("", strconv.FormatUint(ch.Seq, 10), "number of the change"), g.Text(page.DidWhat(ch))),
-				h.Ul(g.Map(ch.Entries, func(e tool.Touched) g.Node {
-					return h.Li(h.Class("meta"), page.EntryLink(e.Name), g.If(e.Snippet != "", page.Isolated(e.Snippet)))
-				})),
-				h.Div(h.Class("meta"), g.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time)),
-					page.Button("undo", "plain", "Undo", "seq", strconv.FormatUint(ch.Seq, 10), "back", c.here())))
-		})),
-		page.Pager(c.r.URL, offset, out.Next, logPage)}
+	s.body = append(s.body, h.Ol(h.ID("changes"), g.Attr("data-live", ""), g.Attr("data-keys", ""), h.Class("rows"), g.Map(out.Changes, c.logRow)),
+		page.Pager(c.r.URL, offset, out.Next, logPage))
 	return s, nil
+}
+
+// logFilters are the filters as a form, and what is done with all of a session.
+func (c *call) logFilters(name, by, session string) g.Node {
+	actors := []string{"", "person", "agent", "import", "tool"}
+	names := map[string]string{"": "anyone", "person": "a person", "agent": "an agent", "import": "an import", "tool": "a program"}
+	return g.Group{h.Form(h.Class("actions filters"), h.Action(page.Root+"log"),
+		h.Label(h.For("by"), g.Text("By")),
+		h.Select(h.ID("by"), h.Name("by"), g.Map(actors, func(a string) g.Node { return h.Option(h.Value(a), g.If(a == by, h.Selected()), g.Text(names[a])) })),
+		h.Label(h.For("entry"), g.Text("Entry")), h.Input(h.ID("entry"), h.Name("entry"), h.Value(name), h.AutoComplete("off")),
+		g.If(session != "", page.Hidden("session", session)),
+		h.Button(g.Text("Show")), g.If(name+by+session != "", h.A(h.Href(page.Root+"log"), g.Text("All changes")))),
+		g.If(session != "", h.Div(h.Class("callout"), h.P(g.Text("Changes of session "), h.Code(page.Isolated(session)), g.Text(". "),
+			g.If(c.mayDecide(), h.A(h.Href(page.Root+"log/revert?"+url.Values{"session": {session}}.Encode()), g.Text("Take back all of it…"))))))}
+}
+
+func (c *call) logRow(ch tool.Change) g.Node {
+	seq := number(ch.Seq)
+	named := ch.Entries[:min(logNamed, len(ch.Entries))]
+	return h.Li(h.Class("row"), h.ID("change-"+seq),
+		h.Div(h.Class("head"), page.Badge("", seq, "number of the change"), h.H2(h.Class("small"), g.Text(page.DidWhat(ch)))),
+		h.Ul(h.Class("list"), g.Map(named, func(e tool.Touched) g.Node {
+			return h.Li(h.Class("snippet"), page.EntryLink(e.Name), g.If(e.Snippet != "", g.Group{g.Text(" "), h.Span(h.Class("dim"), page.Isolated(e.Snippet))}))
+		})),
+		h.Div(h.Class("meta"), h.Span(g.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source.Session),
+			h.A(h.Href(page.Root+"log/"+seq), g.Attr("data-inline", "#change"), g.Text("What it changed")),
+			g.If(c.mayWrite(), page.Button("undo", "plain", "Undo", "seq", seq, "back", c.here()))))
+}
+
+// sessionLink leads to the changes of a session.
+func sessionLink(session string) g.Node {
+	if session == "" {
+		return nil
+	}
+	return h.A(h.Href(page.Root+"log?"+url.Values{"session": {session}}.Encode()), g.Text("session "), page.Isolated(session[:min(len(session), 8)]))
+}
+
+// oneChange is the page of one change, with what it did to each entry.
+func oneChange(c *call) (reply, error) {
+	seq, err := changeNumber(c.r.PathValue("seq"))
+	if err != nil {
+		return nil, err
+	}
+	out, err := tool.Undo(c.ctx, c.work, tool.UndoIn{Seq: []uint64{seq}, DryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	ch := out.Undone[0]
+	more := len(ch.Entries) - logEntity
+	return screen{title: "Change " + number(seq), at: "log", lead: h.Div(h.Class("meta"), h.Span(g.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source.Session)),
+		body: []g.Node{h.P(g.Text(page.DidWhat(ch))),
+			h.Div(h.ID("change"), h.Class("rows"), g.Map(ch.Entries[:min(logEntity, len(ch.Entries))], func(t tool.Touched) g.Node {
+				return h.Div(h.Class("row"), h.P(page.EntryLink(t.Name)), c.changed(t, seq))
+			}), g.If(more > 0, h.P(h.Class("dim"), g.Text("And "+page.Plural(more, "other")+".")))),
+			g.If(c.mayWrite(), page.Button("undo", "", "Undo this change", "seq", number(seq), "back", c.here()))}}, nil
 }

@@ -31,6 +31,9 @@ var routes = []route{
 	{"POST", "find/label", labelTicked},
 	{"POST", "find/forget", forgetTicked},
 	{"GET", "log", changes},
+	{"GET", "log/{seq}", oneChange},
+	{"GET", "log/revert", revertPage},
+	{"POST", "log/revert", revertSession},
 	{"POST", "undo", undo},
 
 	{"GET", "inbox", inbox},

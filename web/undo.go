@@ -13,9 +13,9 @@ func undo(c *call) (reply, error) {
 	_ = c.value("seq") // reads the form
 	var seqs []uint64
 	for _, s := range c.r.PostForm["seq"] {
-		seq, err := strconv.ParseUint(s, 10, 64)
-		if err != nil || seq == 0 {
-			return nil, &oxbow.InvalidError{Field: "seq", Value: s, Reason: "is no number of a change"}
+		seq, err := changeNumber(s)
+		if err != nil {
+			return nil, err
 		}
 		seqs = append(seqs, seq)
 	}
@@ -27,4 +27,12 @@ func undo(c *call) (reply, error) {
 		return nil, err
 	}
 	return redirect{to: c.back(), change: out.Seq}, nil
+}
+
+func changeNumber(s string) (uint64, error) {
+	seq, err := strconv.ParseUint(s, 10, 64)
+	if err != nil || seq == 0 {
+		return 0, &oxbow.InvalidError{Field: "seq", Value: s, Reason: "is no number of a change"}
+	}
+	return seq, nil
 }

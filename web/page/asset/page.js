@@ -17,7 +17,7 @@ function swap(doc, selector) {
     const fresh = old.id && doc.getElementById(old.id);
     if (!fresh || old.innerHTML === fresh.innerHTML) continue;
     if (old.contains(document.activeElement) && document.activeElement.matches('input, textarea, select')) continue;
-    if (old.querySelector('[data-dirty], :checked')) continue;
+    if (old.querySelector('[data-dirty], :checked, .inline')) continue;
     for (const d of old.querySelectorAll('details[open][id]')) fresh.querySelector('#' + CSS.escape(d.id))?.setAttribute('open', '');
     const at = old.contains(document.activeElement) ? document.activeElement.closest('[id]')?.id : null;
     old.replaceWith(document.adoptNode(fresh));
@@ -71,6 +71,22 @@ for (const form of document.querySelectorAll('form[data-typed]')) {
     }, 120);
   });
 }
+
+// A link with data-inline shows that part of the page it leads to below itself.
+document.addEventListener('click', async (e) => {
+  const link = e.target.closest('a[data-inline]');
+  if (!link || e.ctrlKey || e.metaKey || e.shiftKey) return;
+  e.preventDefault();
+  const row = link.closest('.row');
+  const open = row.querySelector(':scope > .inline');
+  link.setAttribute('aria-expanded', String(!open));
+  if (open) { open.remove(); return; }
+  const part = (await fetched(link.href)).querySelector(link.dataset.inline);
+  if (!part) { location.href = link.href; return; }
+  part.removeAttribute('id');
+  part.classList.add('inline');
+  row.append(document.adoptNode(part));
+});
 
 // What was typed into a form is not lost by leaving the page.
 document.addEventListener('input', (e) => e.target.closest('form[data-guard]')?.setAttribute('data-dirty', ''));

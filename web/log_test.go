@@ -1,0 +1,77 @@
+// Tests the log and what takes changes back.
+
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+func TestLog(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("n", "one\n")
+	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Door: "mcp", Session: "0123456789abcdef"})
+	for _, op := range []oxbow.Op{oxbow.Update{Name: "n", Content: "two\n", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}}, oxbow.Add{Name: "m", Content: "of the agent"}} {
+		if err := b.memory.Apply(agent, op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shown := b.get(page.Root+"log", http.StatusOK)
+	b.has(shown, "Added &#34;m&#34;.", "session <bdi>01234567</bdi>", `href="/ui/log/2"`)
+	if shown = b.get(page.Root+"log?by=person", http.StatusOK); strings.Contains(shown, "<bdi>m</bdi>") || !strings.Contains(shown, "<bdi>n</bdi>") {
+		t.Errorf("by a person:\n%s", shown)
+	}
+	if shown = b.get(page.Root+"log?entry=m", http.StatusOK); strings.Contains(shown, "<bdi>n</bdi>") {
+		t.Errorf("of one entry:\n%s", shown)
+	}
+	b.has(b.get(page.Root+"log?by=import", http.StatusOK), "No change is like that", "All changes")
+	b.get(page.Root+"log?entry=unknown", http.StatusNotFound)
+	shown = b.get(page.Root+"log/2", http.StatusOK)
+	b.has(shown, `id="change"`, "<del>− <bdi>one</bdi></del><ins>+ <bdi>two</bdi></ins>", "tag:x")
+	for path, status := range map[string]int{"log/99": http.StatusNotFound, "log/x": http.StatusBadRequest, "log/0": http.StatusBadRequest} {
+		b.get(page.Root+path, status)
+	}
+
+	// All of the session goes, but for what a person changed since.
+	b.submit(b.get(at("m", "/edit"), http.StatusOK), "Save", url.Values{"content": {"a person's"}}, http.StatusOK)
+	shown = b.get(page.Root+"log?session=0123456789abcdef", http.StatusOK)
+	b.has(shown, "Take back all of it…")
+	shown = b.get(page.Root+"log/revert?session=0123456789abcdef", http.StatusOK)
+	b.has(shown, "2 changes would be taken back", "<bdi>n</bdi></a> is again as before", "What others changed since", "<bdi>m</bdi></a>: ")
+	if b.content("n") != "two\n" {
+		t.Error("a look took something back")
+	}
+	shown = b.submit(shown, "Take it back", nil, http.StatusOK)
+	b.has(shown, "Undo")
+	if b.content("n") != "one\n" || b.content("m") != "a person's" {
+		t.Errorf("after it: %q, %q", b.content("n"), b.content("m"))
+	}
+	b.submit(shown, "Undo", nil, http.StatusOK)
+	if b.content("n") != "two\n" {
+		t.Errorf("after undo: %q", b.content("n"))
+	}
+	b.has(b.get(page.Root+"log/revert?session=unknown", http.StatusOK), "No change is of this session")
+	b.post(page.Root+"log/revert", nil, http.StatusBadRequest)
+}
+
+// A browser that signed in with a program's token decides nothing that is a person's.
+func TestProgramsDecideNothing(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.remember("n", "text")
+	b.client = b.fresh()
+	b.post(page.Root+"enter", url.Values{"token": {token}}, http.StatusOK)
+	for _, path := range []string{"log/revert?session=x", "entries/n/redact"} {
+		b.has(b.get(page.Root+path, http.StatusForbidden), "Only a person")
+	}
+	b.post(page.Root+"log/revert", url.Values{"session": {"x"}}, http.StatusForbidden)
+	b.post(page.Root+"entries/n/redact", nil, http.StatusForbidden)
+	if b.content("n") != "text" {
+		t.Error("the entry is another")
+	}
+}

@@ -1,0 +1,96 @@
+// Revert takes back all that a session did, after a page that shows it.
+
+package web
+
+import (
+	"net/url"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// revertPage shows what would be taken back of a session, and what stands in the way.
+func revertPage(c *call) (reply, error) {
+	if no := c.personsOnly(); no != nil {
+		return no, nil
+	}
+	in := tool.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != "", DryRun: true}
+	out, err := tool.Revert(c.ctx, c.work, in)
+	if err != nil {
+		return nil, err
+	}
+	s := screen{title: "Take back a session", at: "log", lead: h.P(h.Class("lead"), g.Text("Nothing is changed yet. This is what "), h.Code(page.Isolated(in.Session)), g.Text(" did, and what would become of it."))}
+	if len(out.Changes) == 0 {
+		s.body = []g.Node{page.Empty("No change is of this session.", out.Why)}
+		return s, nil
+	}
+	s.body = []g.Node{h.P(g.Text(page.Plural(len(out.Changes), "change") + " would be taken back, as one change that can be undone.")),
+		steps(out), conflicts(out), derived(out, in)}
+	if n := len(out.Shown); n > 0 {
+		s.body = append(s.body, h.P(g.Text("Models were shown some of it "+page.Plural(n, "time")+".")))
+	}
+	s.body = append(s.body, h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+"log/revert"), page.Hidden("session", in.Session), g.If(in.WithDerived, page.Hidden("derived", "1")),
+		h.Button(h.Class("main"), g.Text("Take it back")), h.A(h.Class("button"), h.Href(page.Root+"log"), g.Text("Leave it"))))
+	return s, nil
+}
+
+func revertSession(c *call) (reply, error) {
+	if no := c.personsOnly(); no != nil {
+		return no, nil
+	}
+	if c.value("session") == "" {
+		return nil, &oxbow.InvalidError{Field: "session", Reason: "is empty; say whose changes are meant"}
+	}
+	out, err := tool.Revert(c.ctx, c.work, tool.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != ""})
+	if err != nil {
+		return nil, err
+	}
+	if out.Seq == 0 {
+		return redirect{to: "log", said: "Nothing of it stood any more: nothing was changed."}, nil
+	}
+	return redirect{to: "log", change: out.Seq}, nil
+}
+
+// steps are what would be done to each entry.
+func steps(out tool.RevertOut) g.Node {
+	did := map[string]string{"removed": "is forgotten", "returned": "is again as before", "restored": "comes back"}
+	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(g.Text("Nothing: nothing of it stands any more.")))}
+	for _, st := range out.Steps {
+		rows = append(rows, h.Li(page.EntryLink(st.Name), g.Text(" "+did[st.Did])))
+	}
+	return page.Section("steps", "What would be done", h.Ul(h.Class("list"), rows))
+}
+
+// conflicts are entries that others changed later.
+func conflicts(out tool.RevertOut) g.Node {
+	var rows g.Group
+	for _, k := range out.Conflicts {
+		why := k.Reason
+		if why == "" {
+			why = "others changed it later; theirs stays: " + strings.Join(k.Kept, ", ")
+		}
+		rows = append(rows, h.Li(page.EntryLink(k.Name), g.Text(": "+why)))
+	}
+	if rows == nil {
+		return nil
+	}
+	return page.Section("conflicts", "What others changed since", h.Ul(h.Class("list"), rows))
+}
+
+// derived are entries that were made from what would be taken back.
+func derived(out tool.RevertOut, in tool.RevertIn) g.Node {
+	var rows g.Group
+	for _, d := range out.Derived {
+		rows = append(rows, h.Li(page.EntryLink(d.Name), g.Text(", from "), page.Isolated(d.From), g.If(d.Taken, g.Text(": taken back, too"))))
+	}
+	if rows == nil {
+		return nil
+	}
+	return page.Section("derived", "What was made from it", h.Ul(h.Class("list"), rows),
+		g.If(!in.WithDerived, h.P(h.A(h.Href(page.Root+"log/revert?"+url.Values{"session": {in.Session}, "derived": {"1"}}.Encode()), g.Text("Look at taking that back, too")))))
+}
