@@ -137,6 +137,6 @@ func (c *call) whyNot(in tool.RecallIn, shown tool.RecallOut, name string) g.Nod
 	if len(out.Hits) > 0 {
 		return h.P(g.Text("Its words fit. The project, or a filter of the question, leaves it out."))
 	}
-	return g.Group{h.P(g.Text("It holds none of the words of the question, or not one that must be there.")), g.Map(out.Why, func(n tool.Note) g.Node { return h.P(h.Class("dim"), g.Text(page.Said(n))) }),
+	return g.Group{h.P(g.Text("It holds none of the words of the question, or not one that must be there.")),
 		h.P(h.Class("hint"), g.Text("An alias with the word that people use makes it found.")), h.P(page.EntryLink(e.Name))}
 }

@@ -61,5 +61,10 @@ var routes = []route{
 	{"POST", "handoffs/{name}/drop", dropHandoff},
 	{"GET", "annotations", annotations},
 
+	{"GET", "settings", whole(settings)},
+	{"POST", "settings/inject", personal(switchInject)},
+	{"POST", "settings/check", whole(check)},
+	{"POST", "settings/backup", personal(backup)},
+
 	{"GET", "{rest...}", nothingHere},
 }

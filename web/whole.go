@@ -7,6 +7,7 @@ import (
 
 	g "maragu.dev/gomponents"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/web/page"
 )
 
@@ -19,6 +20,16 @@ func whole(handle handler) handler {
 		}
 		return handle(c)
 	}
+}
+
+// personal is a handler that changes what is around a memory: for persons who may write.
+func personal(handle handler) handler {
+	return whole(func(c *call) (reply, error) {
+		if c.actor != oxbow.Person || c.view.Rights.ReadOnly {
+			return forbidden("Only a person who may write does this.", "Run oxbow ui in a terminal: the link that it prints is yours alone."), nil
+		}
+		return handle(c)
+	})
 }
 
 // forbidden is the page of what this browser may not see or do.

@@ -1,0 +1,171 @@
+// Settings: clients, what is wrong, what it weighs, and a copy of it.
+
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+func settings(c *call) (reply, error) {
+	full := c.value("full") != ""
+	s := screen{title: "Settings", at: "settings", lead: h.P(h.Class("lead"), g.Text("What is around the memory: clients, files, and what may be wrong with them."))}
+	clients, err := c.clients()
+	if err != nil {
+		return nil, err
+	}
+	s.body = []g.Node{page.Section("clients", "Clients", clients), page.Section("health", "Health", c.health(full)), page.Section("size", "Size", c.size()),
+		page.Section("backup", "Backup", c.backupForm()),
+		page.Section("tokens", "Tokens", h.P(g.Text("Programs sign in with tokens. They lie in the file that "), h.Code(g.Text("--tokens FILE")), g.Text(" names or, with one token alone, in "), h.Code(g.Text("token")), g.Text(" in the home. No page shows one; "), h.Code(g.Text("oxbow mcp token --help")), g.Text(" tells how they are made and taken back.")))}
+	return s, nil
+}
+
+// mostSessions is how many of the last sessions are looked through.
+const mostSessions = 200
+
+// clients lists those that have reported sessions, each with when it did last, and the
+// switch of what hooks put before models.
+func (c *call) clients() (g.Node, error) {
+	var all []session.Summary
+	if c.work.Sessions != nil {
+		most := mostSessions
+		out, err := tool.Sessions(c.ctx, c.work, tool.SessionsIn{Limit: &most})
+		if err != nil {
+			return nil, err
+		}
+		all = out.Sessions
+	}
+	last, count := map[string]time.Time{}, map[string]int{}
+	var names []string
+	for _, s := range all {
+		if count[s.Client]++; count[s.Client] == 1 {
+			names = append(names, s.Client)
+		}
+		if s.Last.After(last[s.Client]) {
+			last[s.Client] = s.Last
+		}
+	}
+	slices.Sort(names)
+	var rows []g.Node
+	for _, n := range names {
+		rows = append(rows, h.Tr(h.Td(h.A(h.Href(page.Root+"sessions?client="+n), page.Isolated(n))), h.Td(page.When(c.now, last[n])), h.Td(h.Class("number"), g.Text(strconv.Itoa(count[n])))))
+	}
+	list := page.Empty("No client has reported a session yet.", nil, h.P(h.Class("dim"), h.Code(g.Text("oxbow setup")), g.Text(" connects those that are installed.")))
+	if rows != nil {
+		list = page.Table([]string{"Client", "Last hook", "Sessions"}, rows...)
+	}
+	return g.Group{list, h.P(h.Class("hint"), h.Code(g.Text("oxbow setup CLIENT")), g.Text(" connects one or changes what its hooks do ("), h.Code(g.Text("--no-inject")), g.Text(" shows it nothing), "), h.Code(g.Text("--remove")), g.Text(" takes oxbow out again.")),
+		h.Div(h.Class("actions"), h.Span(g.Text("What hooks put before models, of all clients:")),
+			page.Button("settings/inject", "", "Switch it off", "off", "1"), page.Button("settings/inject", "", "Switch it on"))}, nil
+}
+
+// switchInject switches what hooks put before models off, or on again.
+func switchInject(c *call) (reply, error) {
+	out, err := tool.SwitchInject(c.ctx, c.work, tool.SwitchInjectIn{Off: c.value("off") != ""})
+	if err != nil {
+		return nil, err
+	}
+	said := map[bool]string{true: "Hooks put nothing before models now; what is said and done is kept all the same.", false: "Hooks put memory before models."}[out.Off]
+	if !out.Changed {
+		said += " It was so before."
+	}
+	if out.Still != "" {
+		said += " But " + out.Still + " still switches it off."
+	}
+	return redirect{to: "settings", said: said}, nil
+}
+
+// levels are the kinds of badges of what doctor finds.
+var levels = map[string]string{"ok": "good", "warning": "warn", "problem": "error"}
+
+// health is what doctor finds; in full, when that is asked for.
+func (c *call) health(full bool) g.Node {
+	if c.work.Place == nil || c.work.Host == nil {
+		return h.P(h.Class("dim"), g.Text("The memory lies in no file of this machine."))
+	}
+	out, err := tool.Doctor(c.ctx, c.work, tool.DoctorIn{Full: full})
+	if err != nil {
+		return troubled(err)
+	}
+	slices.SortStableFunc(out.Findings, func(a, b tool.Finding) int { return rank(b.Level) - rank(a.Level) })
+	return g.Group{h.P(g.Text(map[bool]string{true: "No problem was found.", false: "There is a problem."}[out.OK])),
+		h.Ul(h.Class("rows"), g.Map(out.Findings, func(f tool.Finding) g.Node {
+			return h.Li(h.Class("row"), h.Div(h.Class("head"), page.Badge(levels[f.Level], f.Level, ""), h.Span(page.Isolated(page.Sentence(f.What)))), g.If(f.Mend != "", h.P(h.Class("hint"), page.Isolated(f.Mend))))
+		})),
+		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+"settings/check"), h.Button(g.Text("Check every byte")), h.Span(h.Class("hint"), g.Text("reads the whole memory and the archive; changes nothing")))}
+}
+
+func rank(level string) int {
+	return slices.Index([]string{"ok", "unknown", "warning", "problem"}, level)
+}
+
+// check reads the whole memory, and says what it found.
+func check(c *call) (reply, error) {
+	out, err := tool.Check(c.ctx, c.work, tool.CheckIn{})
+	if err != nil {
+		return nil, err
+	}
+	kind, text := "good", "The memory is sound: every record, every entry."
+	if !out.OK {
+		kind, text = "error", "The memory is not sound."
+	}
+	return screen{title: "Check", at: "settings", body: []g.Node{
+		h.P(page.Badge(kind, map[bool]string{true: "sound", false: "damaged"}[out.OK], ""), g.Text(" "+text)),
+		page.Facts("File", out.Store, "Records", strconv.Itoa(out.Records), "Entries", strconv.Itoa(out.Entries), "Bytes", weight(out.Bytes), "Changes", fmt.Sprintf("%d to %d", out.First, out.Last), "Head", out.Head),
+		g.Map(out.Problems, func(p tool.Problem) g.Node {
+			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
+		}),
+		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.Sentence(page.Visible(n)), "") }),
+		h.P(h.A(h.Href(page.Root+"settings"), g.Text("Back to the settings")))}}, nil
+}
+
+// size is what the memory holds and weighs.
+func (c *call) size() g.Node {
+	out, err := tool.Stats(c.ctx, c.work, tool.StatsIn{})
+	if err != nil {
+		return troubled(err)
+	}
+	return page.Facts("File", out.Store, "Entries", strconv.Itoa(out.Entries), "Text", weight(out.Content), "On disk", weight(out.Bytes)+", "+weight(out.Used)+" of them used", "Changes", fmt.Sprintf("%d to %d", out.First, out.Last))
+}
+
+// weight writes bytes as people read them.
+func weight(n int64) string {
+	f, units := float64(n), []string{"bytes", "kB", "MB", "GB"}
+	for f >= 1000 && len(units) > 1 {
+		f, units = f/1000, units[1:]
+	}
+	if units[0] == "bytes" {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %s", f, units[0])
+}
+
+func (c *call) backupForm() g.Node {
+	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"settings/backup"),
+		page.Field("file", "Path of the new file, on the machine of this server", "", h.Required(), h.Placeholder("/backup/memory-"+c.now.Format("20060102")+".oxbow")),
+		h.Label(h.Input(h.Type("checkbox"), h.Name("sessions"), h.Value("1")), g.Text(" the archive of sessions, not the memory")),
+		h.Div(h.Class("actions"), h.Button(g.Text("Back up")), h.Span(h.Class("hint"), g.Text("The copy is checked. No file is replaced."))))
+}
+
+func backup(c *call) (reply, error) {
+	out, err := tool.Backup(c.ctx, c.work, tool.BackupIn{File: c.value("file"), Sessions: c.value("sessions") != ""})
+	if err != nil {
+		return nil, err
+	}
+	return screen{title: "Backup", at: "settings", body: []g.Node{
+		g.If(!out.Failed(), h.P(h.Class("done"), h.Role("status"), g.Text("Copied, and checked."))),
+		g.Map(out.Problems, func(p tool.Problem) g.Node {
+			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
+		}),
+		page.Facts("File", out.File, "Entries", strconv.Itoa(out.Entries), "Bytes", weight(out.Bytes), "Last change", strconv.FormatUint(out.Last, 10), "Head", out.Head, "Not in it", out.Left),
+		h.P(h.A(h.Href(page.Root+"settings"), g.Text("Back to the settings")))}}, nil
+}

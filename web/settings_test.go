@@ -1,0 +1,95 @@
+// Tests the page of settings, on files.
+
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// placed makes the memory one of files, in the home that it returns.
+func (b *browser) placed() (home string) {
+	b.t.Helper()
+	home = b.t.TempDir()
+	m := storetest.Open(b.t, filepath.Join(home, "memory.oxbow"), &oxbow.Options{Clock: func() time.Time { return clock }})
+	w := b.views.Workspace
+	b.memory, w.Open = m, func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }
+	w.Place = func() (tool.Place, error) {
+		return tool.Place{Home: home, Store: filepath.Join(home, "memory.oxbow")}, nil
+	}
+	w.Host = &tool.Host{Getenv: func(string) string { return "" }, GOOS: "linux", FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{}, nil }}
+	b.enter()
+	b.remember("deploy", "Ship it.")
+	return home
+}
+
+func TestSettings(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.has(b.get(page.Root+"settings", http.StatusOK), "No client has reported a session yet.", "lies in no file")
+	home := b.placed()
+	b.archived(talk("s1", "harbor", "Hello.", "ok")...)
+	shown := b.get(page.Root+"settings", http.StatusOK)
+	b.has(shown, "/ui/sessions?client=claude", "minutes ago", "No problem was found.", "memory.oxbow", "No page shows one")
+	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is sound", "Records")
+
+	off := filepath.Join(home, tool.InjectOff)
+	b.has(b.submit(shown, "Switch it off", nil, http.StatusOK), "Hooks put nothing before models now")
+	if _, err := os.Stat(off); err != nil {
+		t.Error(err)
+	}
+	b.has(b.submit(shown, "Switch it on", nil, http.StatusOK), "Hooks put memory before models.")
+	if _, err := os.Stat(off); err == nil {
+		t.Error("it is still off")
+	}
+
+	file := filepath.Join(t.TempDir(), "copy.oxbow")
+	form := url.Values{"file": {file}}
+	delete(form, "sessions")
+	b.has(b.post(page.Root+"settings/backup", form, http.StatusOK), "Copied, and checked.", "copy.oxbow")
+	if fi, err := os.Stat(file); err != nil || fi.Size() == 0 {
+		t.Errorf("the copy: %v, %v", fi, err)
+	}
+	b.has(b.post(page.Root+"settings/backup", form, http.StatusInternalServerError), "already exists")
+	b.post(page.Root+"settings/backup", url.Values{"file": {filepath.Join(home, "memory.oxbow")}}, http.StatusBadRequest)
+}
+
+// What is around a memory is for browsers that see all of it, and changed by persons.
+func TestSettingsRights(t *testing.T) {
+	b := bound(t)
+	home := b.placed()
+	for _, path := range []string{"settings"} {
+		if shown := b.get(page.Root+path, http.StatusForbidden); strings.Contains(shown, home) {
+			t.Errorf("%s shows the home", path)
+		}
+	}
+	for _, path := range []string{"check", "backup", "inject"} {
+		b.post(page.Root+"settings/"+path, url.Values{"file": {filepath.Join(home, "x")}}, http.StatusForbidden)
+	}
+	for _, rights := range []auth.Permissions{{ReadOnly: true}, {}} {
+		b = open(t, rights)
+		home = b.placed()
+		if !rights.ReadOnly {
+			b.token()
+		}
+		b.get(page.Root+"settings", http.StatusOK)
+		for _, path := range []string{"backup", "inject"} {
+			b.has(b.post(page.Root+"settings/"+path, url.Values{"file": {filepath.Join(home, "x")}, "off": {"1"}}, http.StatusForbidden), "Only a person who may write")
+		}
+		if files, _ := filepath.Glob(filepath.Join(home, "*")); strings.Contains(strings.Join(files, " "), "inject.off") {
+			t.Error("an agent switched hooks off")
+		}
+	}
+}
