@@ -60,7 +60,7 @@ func (c *call) atStart() (g.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.Group{given(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), g.Iff(out.Selection != nil, func() g.Node { return accountOf(tool.SelectionOut{Selection: out.Selection}) })}, nil
+	return g.Group{given(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), g.Iff(out.Text != "" && out.Selection != nil, func() g.Node { return accountOf(tool.SelectionOut{Selection: out.Selection}) })}, nil
 }
 
 func (c *call) ofProfile() (g.Node, error) {

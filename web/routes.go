@@ -61,6 +61,9 @@ var routes = []route{
 	{"POST", "handoffs/{name}/drop", dropHandoff},
 	{"GET", "annotations", annotations},
 
+	{"GET", "map", showMap},
+	{"GET", "numbers", numbers},
+
 	{"GET", "settings", whole(settings)},
 	{"POST", "settings/inject", personal(switchInject)},
 	{"POST", "settings/check", whole(check)},

@@ -18,7 +18,7 @@ import (
 
 func settings(c *call) (reply, error) {
 	full := c.value("full") != ""
-	s := screen{title: "Settings", at: "settings", lead: h.P(h.Class("lead"), g.Text("What is around the memory: clients, files, and what may be wrong with them."))}
+	s := screen{title: "Settings", at: "settings", lead: h.P(h.Class("lead"), g.Text("What is around the memory: clients, files, and what may be wrong with them. "), h.A(h.Href(page.Root+"numbers"), g.Text("Numbers and pictures")))}
 	clients, err := c.clients()
 	if err != nil {
 		return nil, err

@@ -1,0 +1,122 @@
+// Map: entries, their labels and their files as a picture, and the same as a list.
+
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+const (
+	mapEntries = 60  // of a map
+	mapNodes   = 150 // labels and files among them
+	mapNear    = 30  // entries that share a label or a file with the one in the middle
+)
+
+// mapKeys are the keys of labels that are nodes.
+var mapKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
+
+func showMap(c *call) (reply, error) {
+	name, query := c.value("name"), c.value("q")
+	entries, more, err := c.mapped(name, query)
+	if err != nil {
+		return nil, err
+	}
+	s := screen{title: "Map", at: "map", lead: h.P(h.Class("lead"), g.Text("What belongs together: entries by their projects, tags and files. Each is a link."))}
+	s.body = []g.Node{page.Ask("map", "Show", page.Field("name", "Around the entry", name, h.Placeholder("all of the memory")), h.Div(h.Class("field grow"), page.Field("q", "Filter", query, h.Placeholder("project:… tag:…"))))}
+	if len(entries) == 0 {
+		s.body = append(s.body, page.Empty("There is nothing to draw.", nil))
+		return s, nil
+	}
+	graph := graphOf(entries, name)
+	s.body = append(s.body, page.Draw(graph, "Map of "+page.Plural(len(entries), "entry")),
+		h.Ul(h.Class("legend"), h.Li(h.Class("entry"), g.Text("entry")), h.Li(h.Class("project"), g.Text("project")), h.Li(h.Class("tag"), g.Text("tag")), h.Li(h.Class("file"), g.Text("file"))),
+		g.If(more, h.P(h.Class("hint"), g.Text("The newest are drawn; a filter, or the name of an entry, shows others."))),
+		page.Section("list", "The same as a list", h.Ul(h.Class("rows"), g.Map(entries, func(e tool.Entry) g.Node {
+			return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name)), h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), g.Text("map around it"))), h.Div(h.Class("meta"), page.Chips(e.Labels)))
+		}))))
+	return s, nil
+}
+
+func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.Encode() }
+
+// mapped returns the entries of a map: those around one, or the newest that a filter
+// selects.
+func (c *call) mapped(name, query string) (all []tool.Entry, more bool, err error) {
+	limit := mapEntries
+	if name == "" {
+		out, err := tool.List(c.ctx, c.work, tool.ListIn{Filter: query, Limit: &limit})
+		return out.Entries, out.Total > len(out.Entries), err
+	}
+	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+	if err != nil {
+		return nil, false, err
+	}
+	all, seen := []tool.Entry{e.Entry}, map[string]bool{e.Name: true}
+	limit = mapNear
+	for _, key := range slices.Backward(mapKeys) { // files bind closest, projects least
+		for _, v := range e.Labels[key] {
+			out, err := tool.List(c.ctx, c.work, tool.ListIn{Filter: strings.TrimSpace(key + ":" + strconv.Quote(v) + " " + query), Limit: &limit})
+			if err != nil {
+				return nil, false, err
+			}
+			for _, o := range out.Entries {
+				if more = more || len(all) > mapNear; !seen[o.Name] && len(all) <= mapNear {
+					seen[o.Name], all = true, append(all, o)
+				}
+			}
+		}
+	}
+	return all, more, nil
+}
+
+// graphOf makes nodes of entries and of what labels they share; a label of one entry
+// alone is drawn only around that one.
+func graphOf(entries []tool.Entry, middle string) (out page.Graph) {
+	count, names := map[string]int{}, []string{}
+	each := func(e tool.Entry, fn func(key, value string)) {
+		for _, k := range mapKeys {
+			for _, v := range e.Labels[k] {
+				fn(k, v)
+			}
+		}
+	}
+	own := map[string]bool{}
+	for i, e := range entries {
+		each(e, func(k, v string) {
+			if count[k+":"+v]++; count[k+":"+v] == 1 {
+				names = append(names, k+":"+v)
+			}
+			own[k+":"+v] = own[k+":"+v] || i == 0 && middle != ""
+		})
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
+	at := map[string]int{}
+	for i, e := range entries {
+		out.Nodes = append(out.Nodes, page.Node{Kind: "entry", Text: e.Name, Path: page.EntryPath(e.Name), Middle: i == 0 && middle != ""})
+	}
+	for _, n := range names {
+		if key, value, _ := strings.Cut(n, ":"); len(out.Nodes) < mapNodes && (count[n] > 1 || own[n]) {
+			at[n] = len(out.Nodes)
+			out.Nodes = append(out.Nodes, page.Node{Kind: key, Text: value, Path: page.FindPath(key + ":" + strconv.Quote(value)), Weight: count[n]})
+		}
+	}
+	for i, e := range entries {
+		each(e, func(k, v string) {
+			if to, ok := at[k+":"+v]; ok {
+				out.Edges = append(out.Edges, [2]int{i, to})
+			}
+		})
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+// Numbers: activity, growth, projects, and what models were shown, as pictures.
+
+package web
+
+import (
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+const (
+	numberDays   = 30
+	mostProjects = 12
+)
+
+func numbers(c *call) (reply, error) {
+	most := oxbow.MaxLimit
+	changes, err := tool.History(c.ctx, c.work, tool.HistoryIn{Limit: &most})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := tool.List(c.ctx, c.work, tool.ListIn{Limit: &most})
+	if err != nil {
+		return nil, err
+	}
+	labels, err := tool.Labels(c.ctx, c.work, tool.LabelsIn{Key: oxbow.LabelProject})
+	if err != nil {
+		return nil, err
+	}
+	activity, growth := c.days(), c.days()
+	for _, ch := range changes.Changes {
+		activity.add(page.Moment(ch.Time), 1)
+	}
+	for _, e := range entries.Entries {
+		growth.add(page.Moment(e.Created), 1)
+	}
+	var projects []page.Bar
+	for _, l := range labels.Labels[:min(mostProjects, len(labels.Labels))] {
+		projects = append(projects, page.Bar{Name: l.Value, Value: l.Entries})
+	}
+	s := screen{title: "Numbers", at: "settings", lead: h.P(h.Class("lead"), g.Textf("The last %d days.", numberDays)), body: []g.Node{
+		page.Section("activity", "Changes each day", page.Bars("Changes each day", "changes", activity.bars)),
+		page.Section("growth", "Entries that are there, by day", page.Bars("Entries that are there, by day", "entries", growth.upTo(entries.Total))),
+		g.If(len(projects) > 0, page.Section("projects", "Entries of projects", page.Shares("Entries of projects", "entries", projects)))}}
+	if c.work.Sessions == nil {
+		return s, nil
+	}
+	out, err := tool.Injected(c.ctx, c.work, tool.InjectedIn{Since: "30d", Limit: &most})
+	if err != nil {
+		return nil, err
+	}
+	tokens, used := c.days(), c.days()
+	for _, i := range out.Injections {
+		tokens.add(i.Time, i.Tokens)
+		used.add(i.Time, min(1, len(i.Used)))
+	}
+	s.body = append(s.body, page.Section("tokens", "Tokens put before models", h.P(g.Textf("%s, %d tokens; of %d an entry was used.", page.Plural(out.Total.Injections, "time"), out.Total.Tokens, out.Total.Used)), page.Bars("Tokens put before models", "tokens", tokens.bars)),
+		page.Section("used", "Times that some of it was used", page.Bars("Times that some of it was used", "times", used.bars)))
+	return s, nil
+}
+
+// days are numbers of the last days.
+type days struct {
+	bars []page.Bar
+	zone *time.Location
+	at   map[string]int // of the bars, by date
+}
+
+func (c *call) days() days {
+	d := days{zone: c.now.Location(), at: map[string]int{}}
+	for i := range numberDays {
+		date := c.now.AddDate(0, 0, i+1-numberDays).Format(time.DateOnly)
+		d.at[date] = i
+		d.bars = append(d.bars, page.Bar{Name: date})
+	}
+	return d
+}
+
+func (d *days) add(t time.Time, n int) {
+	if i, ok := d.at[t.In(d.zone).Format(time.DateOnly)]; ok {
+		d.bars[i].Value += n
+	}
+}
+
+// upTo makes sums of numbers that came each day, the last of which is total.
+func (d *days) upTo(total int) []page.Bar {
+	for i := len(d.bars) - 1; i >= 0; i-- {
+		came := d.bars[i].Value
+		d.bars[i].Value = total
+		total -= came
+	}
+	return d.bars
+}

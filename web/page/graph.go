@@ -1,0 +1,121 @@
+// Pictures of graphs: nodes placed by forces, the same each time.
+
+package page
+
+import (
+	"fmt"
+	"math"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+)
+
+// Graph is nodes, and edges between two of them.
+type Graph struct {
+	Nodes []Node
+	Edges [][2]int
+}
+
+// Node is a node that links to a page.
+type Node struct {
+	Kind, Text string
+	Path       string // below [Root]
+	Weight     int    // how many edges it has, where that is shown
+	Middle     bool   // it is what the graph is about
+
+	x, y float64
+}
+
+// The size of a picture, in its own units; how long an edge is at rest; and the steps in
+// which nodes come to rest.
+const (
+	graphWide, graphHigh = 1000.0, 640.0
+	edgeRest             = 95.0
+	graphSteps           = 220
+)
+
+// place moves nodes apart, and those with an edge together, until they are at rest
+// (Fruchterman and Reingold, "Graph Drawing by Force-directed Placement", 1991). They
+// begin on a spiral, so that the same graph gets the same picture.
+func (gr *Graph) place() {
+	for i := range gr.Nodes {
+		angle, radius := float64(i)*2.399963, 22*math.Sqrt(float64(i)+0.5)
+		gr.Nodes[i].x, gr.Nodes[i].y = radius*math.Cos(angle), radius*math.Sin(angle)
+	}
+	dx, dy := make([]float64, len(gr.Nodes)), make([]float64, len(gr.Nodes))
+	push := func(a, b int, force func(d float64) float64) {
+		x, y := gr.Nodes[a].x-gr.Nodes[b].x, gr.Nodes[a].y-gr.Nodes[b].y
+		d := math.Max(math.Hypot(x, y), 0.1)
+		f := force(d) / d
+		dx[a], dy[a], dx[b], dy[b] = dx[a]+x*f, dy[a]+y*f, dx[b]-x*f, dy[b]-y*f
+	}
+	for step := range graphSteps {
+		clear(dx)
+		clear(dy)
+		for a := range gr.Nodes {
+			for b := range a {
+				push(a, b, func(d float64) float64 { return edgeRest * edgeRest / d })
+			}
+		}
+		for _, e := range gr.Edges {
+			push(e[0], e[1], func(d float64) float64 { return -d * d / edgeRest })
+		}
+		heat := 40 * (1 - float64(step)/graphSteps)
+		for i := range gr.Nodes {
+			n := &gr.Nodes[i]
+			x, y := dx[i]-n.x*0.9, dy[i]-n.y*1.6 // drawn to the middle, more from above and below
+			move := math.Min(math.Hypot(x, y), heat) / math.Max(math.Hypot(x, y), 0.1)
+			n.x, n.y = n.x+x*move, n.y+y*move
+		}
+	}
+	gr.fit()
+}
+
+// fit scales the graph to the picture.
+func (gr *Graph) fit() {
+	left, right, top, bottom := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	for _, n := range gr.Nodes {
+		left, right, top, bottom = math.Min(left, n.x), math.Max(right, n.x), math.Min(top, n.y), math.Max(bottom, n.y)
+	}
+	const side, edge = 110, 36
+	scale := math.Min(1.6, math.Min((graphWide-2*side)/math.Max(right-left, 1), (graphHigh-2*edge)/math.Max(bottom-top, 1)))
+	for i := range gr.Nodes {
+		n := &gr.Nodes[i]
+		n.x, n.y = graphWide/2+(n.x-(left+right)/2)*scale, graphHigh/2+(n.y-(top+bottom)/2)*scale
+	}
+}
+
+// Draw is the picture of a graph. Its nodes are links, in the order of the list that
+// stands below it.
+func Draw(gr Graph, title string) g.Node {
+	gr.place()
+	num := func(f float64) string { return fmt.Sprintf("%.0f", f) }
+	var out []g.Node
+	for _, e := range gr.Edges {
+		a, b := gr.Nodes[e[0]], gr.Nodes[e[1]]
+		out = append(out, g.El("line", g.Attr("x1", num(a.x)), g.Attr("y1", num(a.y)), g.Attr("x2", num(b.x)), g.Attr("y2", num(b.y))))
+	}
+	few := len(gr.Nodes) <= 60
+	for _, n := range gr.Nodes {
+		class, r := "node "+n.Kind, 6+2*math.Sqrt(float64(n.Weight))
+		if n.Middle {
+			class, r = class+" middle", 11
+		}
+		text := g.Node(nil)
+		if few || n.Kind != "entry" {
+			text = g.El("text", g.Attr("x", num(n.x)), g.Attr("y", num(n.y-r-4)), g.Attr("text-anchor", "middle"), g.Text(short(Visible(n.Text))))
+		}
+		out = append(out, h.A(h.Class(class), h.Href(Root+n.Path), h.Aria("label", n.Kind+" "+Visible(n.Text)),
+			g.El("title", g.Text(n.Kind+": "+Visible(n.Text))), g.El("circle", g.Attr("cx", num(n.x)), g.Attr("cy", num(n.y)), g.Attr("r", num(r))), text))
+	}
+	return h.Div(h.Class("wide map"), h.TabIndex("0"), h.Role("region"), h.Aria("label", title),
+		g.El("svg", g.Attr("viewBox", fmt.Sprintf("0 0 %.0f %.0f", graphWide, graphHigh)), g.Attr("role", "group"), h.Aria("label", title), g.Group(out)))
+}
+
+// short is a text that fits at a node.
+func short(s string) string {
+	if r := []rune(s); len(r) > 24 {
+		return string(r[:23]) + "…"
+	}
+	return s
+}
