@@ -36,7 +36,7 @@ func (c *call) facts(e tool.GetOut, past bool) g.Node {
 	if e.Shown > 0 {
 		used = fact("Put before models", g.Textf("shown %d, used %d", e.Shown, e.Used))
 	}
-	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), g.Text("About it")), h.Dl(h.Class("facts"),
+	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), g.Text("About it")), h.Dl(h.Class("about"),
 		fact("Written by", g.Text(page.Writer(e.Source)), g.If(s.Client != "" && s.Agent != "", g.Group{g.Text(" in "), page.Isolated(s.Client)})),
 		factText("Through", doors[s.Door]), factText("Session", s.Session), factText("Profile", s.Profile), factText("From", s.Ref),
 		fact("Changed", page.When(c.now, page.Moment(e.Updated)), g.Text(", change "+version(e.Entry))),

@@ -1,20 +1,27 @@
-// Today: what was written, proposed and shown to models since yesterday.
+// Today: what was written, what waits for a word, and what models were shown since
+// yesterday.
 
 package web
 
 import (
 	"cmp"
+	"maps"
+	"net/url"
 	"slices"
+	"time"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
 )
 
-// recent is how many entries of today are listed.
-const recent = 12
+const (
+	recent    = 12 // entries that are listed
+	mostToday = 50 // changes that are looked through for those of today
+)
 
 func today(c *call) (reply, error) {
 	limit := recent
@@ -22,17 +29,19 @@ func today(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := screen{title: "Today", live: true, lead: h.P(h.Class("lead"), g.Text(cmp.Or(map[bool]string{true: "Nothing is remembered yet."}[list.Total == 0], page.Plural(list.Total, "thing")+" remembered.")))}
 	if list.Total == 0 {
-		p.body = []g.Node{c.firstSteps()}
-		return p, nil
+		return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), g.Text("Nothing is remembered yet.")),
+			body: []g.Node{h.Div(h.ID("live"), g.Attr("data-live", ""), c.firstSteps())}}, nil
 	}
-	p.body = []g.Node{h.Div(h.ID("live"), g.Attr("data-live", ""),
-		c.waiting(), c.shownToday(),
-		page.Section("written", "Written last", h.Ul(h.Class("rows"), g.Map(list.Entries, func(e tool.Entry) g.Node { return page.Row(c.now, e) })),
-			h.P(h.A(h.Href(page.Root+page.FindPath("")), g.Text("All entries"))))),
-	}
-	return p, nil
+	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), g.Text(page.Plural(list.Total, "thing")+" remembered.")),
+		body: []g.Node{h.Div(h.ID("live"), g.Attr("data-live", ""),
+			c.waiting(),
+			h.Div(h.Class("entry"),
+				h.Div(h.Class("column"), page.Section("written", "Written last",
+					h.Ul(h.Class("rows"), g.Attr("data-keys", ""), g.Map(list.Entries, func(e tool.Entry) g.Node { return page.Row(c.now, e) })),
+					h.P(h.Class("meta"), h.A(h.Href(page.Root+page.FindPath("")), g.Text("All entries")), g.If(c.mayWrite(), h.A(h.Href(page.Root+"new"), g.Text("Remember something")))))),
+				h.Aside(h.Aria("label", "Since yesterday"), c.writtenToday(), c.shownToday(), h.P(h.Class("meta"), h.A(h.Href(page.Root+"settings"), g.Text("Is all well? What doctor says")))))),
+		}}, nil
 }
 
 // waiting tells of proposals and held entries that a person decides on.
@@ -50,33 +59,62 @@ func (c *call) waiting() g.Node {
 	return h.P(h.Class("callout"), h.A(h.Href(page.Root+"inbox"), g.Text(page.Plural(n, "thing")+" waiting for your word")))
 }
 
-// shownToday sums up what hooks put before models since yesterday.
+// writtenToday counts the changes since yesterday by who made them.
+func (c *call) writtenToday() g.Node {
+	limit := mostToday
+	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Limit: &limit})
+	if err != nil {
+		return nil
+	}
+	since := c.now.AddDate(0, 0, -1)
+	by, actors, all := map[string]int{}, map[string]string{}, 0
+	for _, ch := range out.Changes {
+		if page.Moment(ch.Time).Before(since.Truncate(time.Second)) {
+			break
+		}
+		who := page.Writer(ch.Source)
+		by[who], actors[who], all = by[who]+1, ch.Source.By, all+1
+	}
+	if all == 0 {
+		return page.Section("who", "Since yesterday", h.P(h.Class("dim"), g.Text("Nothing was written.")))
+	}
+	more := map[bool]string{true: " or more"}[all == mostToday]
+	return page.Section("who", "Since yesterday", h.Ul(h.Class("list"), g.Map(mostFirst(by), func(who string) g.Node {
+		return h.Li(h.A(h.Href(page.Root+"log?"+url.Values{"by": {actors[who]}}.Encode()), page.Isolated(who)), g.Text(": "+page.Plural(by[who], "change")+more))
+	})))
+}
+
+// mostFirst returns the keys, that of the highest count first.
+func mostFirst(counts map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+}
+
+// shownToday sums up what hooks put before models since yesterday, by client.
 func (c *call) shownToday() g.Node {
-	out, err := tool.Injected(c.ctx, c.work, tool.InjectedIn{Since: "1d"})
+	most := oxbow.MaxLimit
+	out, err := tool.Injected(c.ctx, c.work, tool.InjectedIn{Since: "1d", Limit: &most})
 	if err != nil || out.Total.Injections == 0 {
 		return nil
 	}
-	byClient := map[string]int{}
+	times, tokens := map[string]int{}, map[string]int{}
 	for _, i := range out.Injections {
-		byClient[i.Client]++
+		times[i.Client]++
+		tokens[i.Client] += i.Tokens
 	}
-	clients := slices.SortedFunc(func(yield func(string) bool) {
-		for c := range byClient {
-			if !yield(c) {
-				return
-			}
-		}
-	}, func(a, b string) int { return cmp.Compare(byClient[b], byClient[a]) })
-	return page.Section("shown", "Put before models since yesterday",
-		h.P(g.Textf("%s, %d tokens; of %d an entry was used.", page.Plural(out.Total.Injections, "time"), out.Total.Tokens, out.Total.Used)),
-		h.Ul(h.Class("rows"), g.Map(clients, func(client string) g.Node {
-			return h.Li(h.Class("row"), page.Isolated(client), g.Text(": "+page.Plural(byClient[client], "time")))
-		})))
+	return page.Section("shown", "Put before models", h.Ul(h.Class("list"), g.Map(mostFirst(times), func(client string) g.Node {
+		return h.Li(page.Isolated(client), g.Textf(": %s, %d tokens", page.Plural(times[client], "time"), tokens[client]))
+	})), h.P(h.Class("dim"), g.Textf("An entry was used %s.", page.Plural(out.Total.Used, "time"))))
 }
 
 // firstSteps is what a person with an empty memory sees.
 func (c *call) firstSteps() g.Node {
-	return h.Div(h.Class("empty"),
-		h.P(g.Text("Agents write here by themselves once they are connected: "), h.Code(g.Text("oxbow setup")), g.Text(".")),
-		h.P(g.Text("Or begin by hand: "), h.A(h.Href(page.Root+"new"), g.Text("remember something")), g.Text(".")))
+	step := func(title string, body ...g.Node) g.Node {
+		return h.Li(h.Class("row"), h.H2(h.Class("small"), g.Text(title)), h.P(body...))
+	}
+	return h.Ol(h.Class("empty rows"),
+		g.If(c.mayWrite(), step("Remember one thing", g.Text("What would you tell a new colleague first? "), h.A(h.Href(page.Root+"new"), g.Text("Write it down")), g.Text("; this page shows it, and you can change it at any time."))),
+		step("Connect your agents", g.Text("Run "), h.Code(g.Text("oxbow setup")), g.Text(" in a terminal. From then on they find here what you and they have learned, and write here what is worth keeping.")),
+		step("Or look at a sample", h.Code(g.Text("oxbow demo --ui")), g.Text(" shows the memory of a small team, which is thrown away in the end.")))
 }

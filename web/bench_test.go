@@ -1,0 +1,95 @@
+// Measures pages of a large memory.
+
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// large returns the server of 100,000 entries in a file, which were written before it
+// was opened, and the session of a person.
+func large(b *testing.B) (*Server, *visitor) {
+	path := filepath.Join(b.TempDir(), "memory.oxbow")
+	m, err := oxbow.Open(path, &oxbow.Options{KeepIndex: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := oxbow.WithSource(b.Context(), oxbow.Source{Actor: oxbow.Person})
+	for i := 0; i < 100_000; i += 100 {
+		var ops []oxbow.Op
+		for j := i; j < i+100; j++ {
+			ops = append(ops, oxbow.Add{Name: fmt.Sprint("entry ", j), Content: fmt.Sprintf("The gate of berth %d closes at %d, and harbour master %d is told of it.", j%997, j%24, j%31),
+				Labels: []oxbow.Label{{Key: "project", Value: fmt.Sprint("p", j%40)}, {Key: "tag", Value: fmt.Sprint("t", j%200)}}})
+		}
+		if err := m.Apply(ctx, ops...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		b.Fatal(err)
+	}
+	if m, err = oxbow.Open(path, &oxbow.Options{KeepIndex: true}); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { m.Close() })
+	work := &tool.Workspace{
+		Open:   func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil },
+		Now:    time.Now,
+		Place:  func() (tool.Place, error) { return tool.Place{Home: filepath.Dir(path), Store: path}, nil },
+		Source: oxbow.Source{Actor: oxbow.Person},
+	}
+	v := &view.Options{Workspace: work}
+	whole, err := v.View(auth.Token{}, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return New(v, nil), &visitor{view: whole, actor: oxbow.Person}
+}
+
+// BenchmarkPages answers requests for pages of a memory of 100,000 entries, and reports
+// the 95th percentile of the handler in milliseconds, and the size of the page in kB.
+func BenchmarkPages(b *testing.B) {
+	s, v := large(b)
+	for _, p := range []struct {
+		path   string
+		handle handler
+	}{{"", today}, {"find", find}, {"find?offset=5000", find}, {"find?q=project:p7", find}, {"find?q=gate+berth+77", find}, {"log", changes}, {"entries/entry 77", entry}, {"entries/entry 77/edit", editPage}, {"entries/entry 77/versions", versions}} {
+		b.Run(p.path, func(b *testing.B) {
+			var took []time.Duration
+			size := 0
+			for first := true; b.Loop(); first = false { // which loads the index
+				r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://127.0.0.1:1"+page.Root+strings.ReplaceAll(p.path, " ", "%20"), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.SetPathValue("name", "entry 77")
+				w := httptest.NewRecorder()
+				start := time.Now()
+				s.answer(w, r, v, p.handle)
+				if size = w.Body.Len(); !first {
+					took = append(took, time.Since(start))
+				}
+				if w.Code != http.StatusOK {
+					b.Fatal(w.Body.String())
+				}
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+			b.ReportMetric(float64(size)/1000, "kB")
+		})
+	}
+}

@@ -1,0 +1,53 @@
+// Tests the first page.
+
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// An empty memory invites to begin; a full one says who wrote what since yesterday.
+func TestToday(t *testing.T) {
+	now := clock
+	clock = clock.AddDate(0, 0, -2)
+	defer func() { clock = now }()
+	b := open(t, auth.Permissions{})
+	shown := b.get(page.Root, http.StatusOK)
+	b.has(shown, "Nothing is remembered yet.", "Write it down", "oxbow setup")
+	b.remember("old", "two days ago")
+	clock = now
+	link, err := b.server.Link("") // the session has ended
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.get(link, http.StatusOK)
+	if shown = b.get(page.Root, http.StatusOK); !strings.Contains(shown, "Nothing was written.") {
+		t.Errorf("of a change two days ago:\n%s", shown)
+	}
+	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Claimed: oxbow.Claim{Agent: "claude"}})
+	for i, name := range []string{"a", "b"} {
+		clock = now.Add(time.Duration(i) * time.Second)
+		if err := b.memory.Apply(agent, oxbow.Add{Name: name, Content: "text", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shown = b.get(page.Root, http.StatusOK)
+	b.has(shown, "3 things remembered.", "<bdi>claude</bdi></a>: 2 changes", "2 things waiting for your word", `href="/ui/log?by=agent"`)
+	if err := sound(shown); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTodayReadOnly(t *testing.T) {
+	b := open(t, auth.Permissions{ReadOnly: true})
+	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, "Write it down") {
+		t.Error("a browser that may not write is invited to")
+	}
+}
