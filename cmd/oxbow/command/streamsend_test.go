@@ -1,0 +1,38 @@
+// Tests that streams end with the server.
+
+package command
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// A stream that its client still reads ends when the server is told to end.
+func TestStreamsEnd(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	began := make(chan bool, 1)
+	srv := httptest.NewServer(endsWith(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began <- true
+		select {
+		case <-r.Context().Done():
+			w.WriteHeader(http.StatusNoContent)
+		case <-t.Context().Done():
+		}
+	})))
+	t.Cleanup(srv.Close)
+	go func() { <-began; end() }()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusNoContent {
+		t.Errorf("the stream ended with %s", res.Status)
+	}
+}
