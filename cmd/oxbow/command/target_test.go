@@ -21,6 +21,7 @@ var writers = map[string]func(path string) []string{
 	"annotate export":       func(p string) []string { return []string{"annotate", "export", "--output", p} },
 	"annotate merge-driver": func(p string) []string { return []string{"annotate", "merge-driver", p, p, p} },
 	"mcp":                   func(p string) []string { return []string{"mcp", "--http", "127.0.0.1:0", "--token-file", p} },
+	"serve":                 func(p string) []string { return []string{"serve", "--http", "127.0.0.1:0", "--token-file", p} },
 }
 
 // readsFile are commands that name a path in their usage and only read it, or
