@@ -15,10 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/web/page"
 )
 
-const (
-	mostAnnotations = 1000
-	shownLines      = 2000 // of a file
-)
+const mostAnnotations, shownLines = 1000, 2000 // of a tree, of a file
 
 func annotations(c *call) (reply, error) {
 	s := screen{title: "Annotations", at: "annotations", lead: h.P(h.Class("lead"), g.Text("Why lines are as they are, next to the code."))}

@@ -40,7 +40,7 @@ func showMap(c *call) (reply, error) {
 	}
 	graph := graphOf(entries, name)
 	s.body = append(s.body, page.Draw(graph, "Map of "+page.Plural(len(entries), "entry")),
-		h.Ul(h.Class("legend"), h.Li(h.Class("entry"), g.Text("entry")), h.Li(h.Class("project"), g.Text("project")), h.Li(h.Class("tag"), g.Text("tag")), h.Li(h.Class("file"), g.Text("file"))),
+		h.Ul(h.Class("legend"), h.Li(g.Text("entry")), h.Li(h.Class("project"), g.Text("project")), h.Li(h.Class("tag"), g.Text("tag")), h.Li(h.Class("file"), g.Text("file"))),
 		g.If(more, h.P(h.Class("hint"), g.Text("The newest are drawn; a filter, or the name of an entry, shows others."))),
 		page.Section("list", "The same as a list", h.Ul(h.Class("rows"), g.Map(entries, func(e tool.Entry) g.Node {
 			return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name)), h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), g.Text("map around it"))), h.Div(h.Class("meta"), page.Chips(e.Labels)))

@@ -97,11 +97,18 @@ func (c *call) health(full bool) g.Node {
 		return troubled(err)
 	}
 	slices.SortStableFunc(out.Findings, func(a, b tool.Finding) int { return rank(b.Level) - rank(a.Level) })
+	fine := slices.IndexFunc(out.Findings, func(f tool.Finding) bool { return f.Level == "ok" })
+	if fine < 0 {
+		fine = len(out.Findings)
+	}
 	return g.Group{h.P(g.Text(map[bool]string{true: "No problem was found.", false: "There is a problem."}[out.OK])),
-		h.Ul(h.Class("rows"), g.Map(out.Findings, func(f tool.Finding) g.Node {
-			return h.Li(h.Class("row"), h.Div(h.Class("head"), page.Badge(levels[f.Level], f.Level, ""), h.Span(page.Isolated(page.Sentence(f.What)))), g.If(f.Mend != "", h.P(h.Class("hint"), page.Isolated(f.Mend))))
-		})),
+		h.Ul(h.Class("rows"), g.Map(out.Findings[:fine], finding)),
+		h.Details(h.Summary(g.Text(page.Plural(len(out.Findings)-fine, "thing")+" looked at, and fine")), h.Ul(h.Class("rows"), g.Map(out.Findings[fine:], finding))),
 		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+"settings/check"), h.Button(g.Text("Check every byte")), h.Span(h.Class("hint"), g.Text("reads the whole memory and the archive; changes nothing")))}
+}
+
+func finding(f tool.Finding) g.Node {
+	return h.Li(h.Class("row"), h.Div(h.Class("head"), page.Badge(levels[f.Level], f.Level, ""), h.Span(h.Class("dim"), page.Isolated(f.About)), h.Span(page.Isolated(page.Sentence(f.What)))), g.If(f.Mend != "", h.P(h.Class("hint"), page.Isolated(f.Mend))))
 }
 
 func rank(level string) int {

@@ -40,7 +40,7 @@ func today(c *call) (reply, error) {
 				h.Div(h.Class("column"), page.Section("written", "Written last",
 					h.Ul(h.Class("rows"), g.Attr("data-keys", ""), g.Map(list.Entries, func(e tool.Entry) g.Node { return page.Row(c.now, e) })),
 					h.P(h.Class("meta"), h.A(h.Href(page.Root+page.FindPath("")), g.Text("All entries")), g.If(c.mayWrite(), h.A(h.Href(page.Root+"new"), g.Text("Remember something")))))),
-				h.Aside(h.Aria("label", "Since yesterday"), c.writtenToday(), c.shownToday(), h.P(h.Class("meta"), h.A(h.Href(page.Root+"settings"), g.Text("Is all well? What doctor says")))))),
+				h.Aside(h.Aria("label", "Since yesterday"), c.writtenToday(), c.shownToday(), h.P(h.Class("meta"), h.A(h.Href(page.Root+"settings"), g.Text("Is all well? What doctor says")), h.A(h.Href(page.Root+"numbers"), g.Text("Numbers")))))),
 		}}, nil
 }
 
