@@ -61,8 +61,9 @@ var floors = []struct {
 	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "session", "tool", "view", "dialect"}},
 	{"remote", []string{".", "internal/*"}},
 	{"httpapi", []string{".", "scope", "vfs", "internal/*", "profile", "auth", "remote", "session", "tool", "view"}},
-	{"web/page", []string{".", "internal/*", "tool"}},
-	{"web", []string{".", "vfs", "internal/*", "auth", "session", "tool", "view", "web/page"}},
+	{"web/tag", nil},
+	{"web/page", []string{".", "internal/*", "tool", "web/tag"}},
+	{"web", []string{".", "vfs", "internal/*", "auth", "session", "tool", "view", "web/page", "web/tag"}},
 	{"hook", []string{"internal/*", "session", "session/transcript"}},
 	{"cmd/*", []string{"*"}},
 }

@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 const mostAnnotations, shownLines = 1000, 2000 // of a tree, of a file
 
 func annotations(c *call) (reply, error) {
-	s := screen{title: "Annotations", at: "annotations", lead: h.P(h.Class("lead"), g.Text("Why lines are as they are, next to the code."))}
+	s := screen{title: "Annotations", at: "annotations", lead: h.P(h.Class("lead"), h.Text("Why lines are as they are, next to the code."))}
 	if c.work.Annotations == nil {
 		s.body = []g.Node{noTree()}
 		return s, nil
@@ -54,18 +54,18 @@ func annotations(c *call) (reply, error) {
 		}
 	}, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 	if len(files) == 0 {
-		s.body = []g.Node{page.Empty("No line has a why yet.", nil, h.P(h.Class("dim"), g.Text("Agents write them as they edit, where hooks are set up; you do with "), h.Code(g.Text("oxbow annotate FILE:LINE WHY")), g.Text(".")))}
+		s.body = []g.Node{page.Empty("No line has a why yet.", nil, h.P(h.Class("dim"), h.Text("Agents write them as they edit, where hooks are set up; you do with "), h.Code(h.Text("oxbow annotate FILE:LINE WHY")), h.Text(".")))}
 		return s, nil
 	}
-	s.body = append(s.body, h.Ul(h.Class("rows"), g.Attr("data-keys", ""), g.Map(files, func(f string) g.Node {
-		return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H2(fileLink(f, page.Isolated(f))), h.Span(h.Class("meta"), g.Text(page.Plural(counts[f], "why")))))
+	s.body = append(s.body, h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(files, func(f string) g.Node {
+		return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H2(fileLink(f, page.Isolated(f))), h.Span(h.Class("meta"), h.Text(page.Plural(counts[f], "why")))))
 	})))
 	return s, nil
 }
 
 // noTree stands where no working tree is served.
 func noTree() g.Node {
-	return page.Empty("There is no working tree here.", nil, h.P(h.Class("dim"), g.Text("Start "), h.Code(g.Text("oxbow ui")), g.Text(" in a repository: then the files of its tree that have annotations stand here. A browser that is bound to another project, or to a kind, sees none.")))
+	return page.Empty("There is no working tree here.", nil, h.P(h.Class("dim"), h.Text("Start "), h.Code(h.Text("oxbow ui")), h.Text(" in a repository: then the files of its tree that have annotations stand here. A browser that is bound to another project, or to a kind, sees none.")))
 }
 
 func fileLink(file string, text ...g.Node) g.Node {
@@ -82,7 +82,7 @@ func (c *call) annotated(s screen, file string) (reply, error) {
 	for _, a := range out.Annotations {
 		whys[a.ID] = a
 	}
-	s.title, s.lead = page.Visible(out.File), h.P(h.Class("lead"), g.Text(page.Plural(len(out.Annotations), "why")+" in the margin. "), h.A(h.Href(page.Root+"annotations"), g.Text("All files")))
+	s.title, s.lead = page.Visible(out.File), h.P(h.Class("lead"), h.Text(page.Plural(len(out.Annotations), "why")+" in the margin. "), h.A(h.Href(page.Root+"annotations"), h.Text("All files")))
 	var rows []g.Node
 	for _, l := range out.Lines[:min(shownLines, len(out.Lines))] {
 		var begin []g.Node
@@ -92,11 +92,11 @@ func (c *call) annotated(s screen, file string) (reply, error) {
 				begin = append(begin, c.whyNote(a, false))
 			}
 		}
-		rows = append(rows, h.Tr(g.If(len(l.Why) > 0, h.Class("has")), h.Td(h.Class("number"), g.Textf("%d", l.Line)), h.Td(h.Class("code"), page.Isolated(l.Text)), h.Td(h.Class("margin"), g.Group(begin))))
+		rows = append(rows, h.Tr(g.If(len(l.Why) > 0, h.Class("has")), h.Td(h.Class("number"), h.Textf("%d", l.Line)), h.Td(h.Class("code"), page.Isolated(l.Text)), h.Td(h.Class("margin"), g.Group(begin))))
 	}
 	s.body = []g.Node{page.Notes(out.Notes), h.Div(h.Class("wide"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "The file"), h.Table(h.Class("source"),
-		h.THead(h.Tr(h.Th(g.Text("Line")), h.Th(g.Text("Text")), h.Th(g.Text("Why")))), h.TBody(rows...))),
-		g.If(len(out.Lines) > shownLines, h.P(h.Class("dim"), g.Textf("The file goes on for %d lines more.", len(out.Lines)-shownLines)))}
+		h.THead(h.Tr(h.Th(h.Text("Line")), h.Th(h.Text("Text")), h.Th(h.Text("Why")))), h.TBody(rows...))),
+		g.If(len(out.Lines) > shownLines, h.P(h.Class("dim"), h.Textf("The file goes on for %d lines more.", len(out.Lines)-shownLines)))}
 	return s, nil
 }
 
@@ -107,8 +107,8 @@ func (c *call) whyNote(a tool.Annotation, place bool) g.Node {
 		by = a.Agent
 	}
 	return h.Div(h.Class("why"),
-		g.If(place, h.P(fileLink(a.File, page.Isolated(a.File)), g.Textf(", line %d", a.StartLine))),
+		g.If(place, h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))),
 		h.P(page.Isolated(a.Why)),
-		g.Map(a.Rejected, func(r string) g.Node { return h.P(h.Class("hint"), g.Text("Rejected: "), page.Isolated(r)) }),
-		h.P(h.Class("meta"), g.If(a.StartLine != a.EndLine, h.Span(g.Textf("lines %d to %d", a.StartLine, a.EndLine))), h.Span(page.Isolated(by)), page.When(c.now, page.Moment(a.Time)), g.If(a.Edited(), page.Badge("warn", "edited since", "The lines have changed since this was written."))))
+		g.Map(a.Rejected, func(r string) g.Node { return h.P(h.Class("hint"), h.Text("Rejected: "), page.Isolated(r)) }),
+		h.P(h.Class("meta"), g.If(a.StartLine != a.EndLine, h.Span(h.Textf("lines %d to %d", a.StartLine, a.EndLine))), h.Span(page.Isolated(by)), page.When(c.now, page.Moment(a.Time)), g.If(a.Edited(), page.Badge("warn", "edited since", "The lines have changed since this was written."))))
 }

@@ -9,11 +9,11 @@ import (
 	"strconv"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // askHits is how many hits are explained.
@@ -21,7 +21,7 @@ const askHits = 8
 
 func ask(c *call) (reply, error) {
 	q, project, missed := c.value("q"), c.value("project"), c.value("why")
-	s := screen{title: "Ask", at: "ask", lead: h.P(h.Class("lead"), g.Text("How the memory answers: the ranking term by term, and whether hooks would speak up. Nothing is recorded."))}
+	s := screen{title: "Ask", at: "ask", lead: h.P(h.Class("lead"), h.Text("How the memory answers: the ranking term by term, and whether hooks would speak up. Nothing is recorded."))}
 	s.body = []g.Node{page.Ask("ask", "Ask", h.Div(h.Class("field grow"), page.Field("q", "Question", q, h.Required())), page.Field("project", "Project", project), page.Field("why", "Why not this entry?", missed, h.Placeholder("its name")))}
 	if q == "" {
 		return s, nil
@@ -64,14 +64,14 @@ func scored(e tool.Entry) g.Node {
 		if t.Word != "" && t.Word != t.Term {
 			word = t.Word + " (" + t.Term + ")"
 		}
-		rows = append(rows, h.Tr(h.Td(page.Isolated(word)), figure("%.2f", t.Score), figure("%.1f", t.TF), h.Td(h.Class("number"), g.Text(strconv.Itoa(t.DF)+" of "+strconv.Itoa(x.Entries))), figure("%.2f", t.IDF)))
+		rows = append(rows, h.Tr(h.Td(page.Isolated(word)), figure("%.2f", t.Score), figure("%.1f", t.TF), h.Td(h.Class("number"), h.Text(strconv.Itoa(t.DF)+" of "+strconv.Itoa(x.Entries))), figure("%.2f", t.IDF)))
 	}
-	return h.Details(h.Summary(g.Text("Term by term")), page.Table([]string{"Term", "Gave", "Times", "In entries", "Rarity"}, rows...),
-		h.P(h.Class("hint"), g.Textf("%s. Its length is %.0f, the mean %.0f.", page.Visible(x.Formula), x.Length, x.AvgLen)))
+	return h.Details(h.Summary(h.Text("Term by term")), page.Table([]string{"Term", "Gave", "Times", "In entries", "Rarity"}, rows...),
+		h.P(h.Class("hint"), h.Textf("%s. Its length is %.0f, the mean %.0f.", page.Visible(x.Formula), x.Length, x.AvgLen)))
 }
 
 func figure(format string, f float64) g.Node {
-	return h.Td(h.Class("number"), g.Text(fmt.Sprintf(format, f)))
+	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, f)))
 }
 
 // gate shows what a hook would do with the question as a prompt.
@@ -84,7 +84,7 @@ func (c *call) gate(q, project string) g.Node {
 	if says == "" {
 		says = "No: with this prompt a model gets nothing by itself."
 	}
-	return g.Group{h.P(g.Text(says)), g.Map(out.Why, func(n tool.Note) g.Node { return h.P(h.Class("dim"), g.Text(page.Said(n))) }),
+	return g.Group{h.P(h.Text(says)), g.Map(out.Why, func(n tool.Note) g.Node { return h.P(h.Class("dim"), h.Text(page.Said(n))) }),
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.Isolated(out.Text))), gateTable(out)}
 }
 
@@ -96,7 +96,7 @@ func gateTable(out tool.InjectOut) g.Node {
 		if a.In == "sessions" {
 			link = h.A(h.Href(page.Root+page.TurnPath(a.Name)), page.Isolated(a.Name))
 		}
-		rows = append(rows, h.Tr(figure("%.2f", a.G), figure("%.2f", float64(a.Floor)), h.Td(link), h.Td(h.Class("number"), g.Text(strconv.Itoa(a.Matched))), h.Td(g.Text(string(a.Answer))), h.Td(page.Isolated(a.Why))))
+		rows = append(rows, h.Tr(figure("%.2f", a.G), figure("%.2f", float64(a.Floor)), h.Td(link), h.Td(h.Class("number"), h.Text(strconv.Itoa(a.Matched))), h.Td(h.Text(string(a.Answer))), h.Td(page.Isolated(a.Why))))
 	}
 	if rows == nil {
 		return nil
@@ -114,10 +114,10 @@ func (c *call) whyNot(in tool.RecallIn, shown tool.RecallOut, name string) g.Nod
 		return slices.IndexFunc(hits, func(h tool.Entry) bool { return h.Name == e.Name })
 	}
 	if i := at(shown.Hits); i >= 0 {
-		return h.P(g.Textf("It is number %d of the hits below.", i+1))
+		return h.P(h.Textf("It is number %d of the hits below.", i+1))
 	}
 	if oxbow.Trust(e.Trust) == oxbow.TrustQuarantined {
-		return h.P(g.Text("It is in quarantine: no search by words finds it until a person approves it."))
+		return h.P(h.Text("It is in quarantine: no search by words finds it until a person approves it."))
 	}
 	all := oxbow.MaxLimit
 	in.Limit = &all
@@ -127,7 +127,7 @@ func (c *call) whyNot(in tool.RecallIn, shown tool.RecallOut, name string) g.Nod
 	}
 	if i := at(out.Hits); i >= 0 {
 		last := shown.Hits[len(shown.Hits)-1]
-		return g.Group{h.P(g.Textf("It is number %d, with a score of %.2f; the last of those below has %.2f.", i+1, out.Hits[i].Score, last.Score)), scored(out.Hits[i])}
+		return g.Group{h.P(h.Textf("It is number %d, with a score of %.2f; the last of those below has %.2f.", i+1, out.Hits[i].Score, last.Score)), scored(out.Hits[i])}
 	}
 	limit := 1
 	alone := tool.RecallIn{Query: in.Query, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
@@ -135,8 +135,8 @@ func (c *call) whyNot(in tool.RecallIn, shown tool.RecallOut, name string) g.Nod
 		return troubled(err)
 	}
 	if len(out.Hits) > 0 {
-		return h.P(g.Text("Its words fit. The project, or a filter of the question, leaves it out."))
+		return h.P(h.Text("Its words fit. The project, or a filter of the question, leaves it out."))
 	}
-	return g.Group{h.P(g.Text("It holds none of the words of the question, or not one that must be there.")),
-		h.P(h.Class("hint"), g.Text("An alias with the word that people use makes it found.")), h.P(page.EntryLink(e.Name))}
+	return g.Group{h.P(h.Text("It holds none of the words of the question, or not one that must be there.")),
+		h.P(h.Class("hint"), h.Text("An alias with the word that people use makes it found.")), h.P(page.EntryLink(e.Name))}
 }

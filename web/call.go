@@ -15,12 +15,12 @@ import (
 	"time"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/view"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // handler answers one request. An error becomes a page that says it, with what to do.
@@ -91,7 +91,7 @@ func (c *call) done() g.Node {
 	}
 	var said g.Node
 	if text := c.value("said"); text != "" {
-		said = h.P(h.Class("done"), h.Role("status"), g.Text(page.Visible(text)))
+		said = h.P(h.Class("done"), h.Role("status"), h.Text(page.Visible(text)))
 	}
 	seqs := strings.Split(c.value("done"), ",")
 	limit := looked + len(seqs)
@@ -117,7 +117,7 @@ func (c *call) done() g.Node {
 		did = page.Plural(n, "change") + ". The first: " + did
 	}
 	return g.Group{said, h.Form(h.Class("done"), h.Method("post"), h.Action(page.Root+"undo"), h.Role("status"),
-		page.Hidden(append(fields, "back", c.here())...), h.Span(g.Text(did)), h.Button(g.Text("Undo")))}
+		page.Hidden(append(fields, "back", c.here())...), h.Span(h.Text(did)), h.Button(h.Text("Undo")))}
 }
 
 // here is the path of this page with its query, below [page.Root], to come back to.

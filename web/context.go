@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // The events at which memory is put before a model, and what a profile gives.
@@ -36,7 +36,7 @@ func showContext(c *call) (reply, error) {
 			names = append(names, p.Name)
 		}
 	}
-	s := screen{title: "Context", at: "context", lead: h.P(h.Class("lead"), g.Text("What hooks would put before a model now, byte by byte. All clients get the same; nothing is recorded here."))}
+	s := screen{title: "Context", at: "context", lead: h.P(h.Class("lead"), h.Text("What hooks would put before a model now, byte by byte. All clients get the same; nothing is recorded here."))}
 	s.body = []g.Node{page.Ask("context", "Show",
 		page.Choice("event", "When", event, "", []string{eventStart, eventPrompt, eventProfile}),
 		page.Field("project", "Project", c.value("project"), h.Placeholder("none")),
@@ -70,7 +70,7 @@ func (c *call) ofProfile() (g.Node, error) {
 	}
 	edit := g.Node(nil)
 	if name := c.value("profile"); name != "" {
-		edit = h.P(h.A(h.Href(page.Root+"profiles/"+name), g.Text("What this profile selects, and where it is written")))
+		edit = h.P(h.A(h.Href(page.Root+"profiles/"+name), h.Text("What this profile selects, and where it is written")))
 	}
 	return g.Group{edit, given(out.Text, out.Context.Tokens, "The profile selects nothing."), accountOf(out)}, nil
 }
@@ -94,7 +94,7 @@ func given(text string, tokens int, none string) g.Node {
 	if text == "" {
 		return page.Empty(none, nil)
 	}
-	return page.Section("bytes", "What it gets", h.P(h.Class("hint"), g.Textf("%d bytes, about %d tokens, between the lines <%s> and </%s>.", len(text), tokens, session.Fence, session.Fence)),
+	return page.Section("bytes", "What it gets", h.P(h.Class("hint"), h.Textf("%d bytes, about %d tokens, between the lines <%s> and </%s>.", len(text), tokens, session.Fence, session.Fence)),
 		h.Pre(h.Class("text"), h.TabIndex("0"), page.Isolated(text)))
 }
 
@@ -110,7 +110,7 @@ func accountOf(out tool.SelectionOut) g.Node {
 	return g.Group{
 		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.Sentence(n), "") }),
 		g.If(len(in) > 0, page.Section("in", "What got in, and why", page.Table([]string{"Tokens", "What", "Why"}, in...))),
-		page.Section("cut", "What the budget kept out", g.If(len(cut) == 0, h.P(h.Class("dim"), g.Text("Nothing: all of it fits."))), g.If(len(cut) > 0, page.Table([]string{"Tokens", "What", "Why"}, cut...)))}
+		page.Section("cut", "What the budget kept out", g.If(len(cut) == 0, h.P(h.Class("dim"), h.Text("Nothing: all of it fits."))), g.If(len(cut) > 0, page.Table([]string{"Tokens", "What", "Why"}, cut...)))}
 }
 
 func partRow(tokens int, name, source, why string) g.Node {
@@ -121,5 +121,5 @@ func partRow(tokens int, name, source, why string) g.Node {
 	case source != "":
 		what = g.Group{page.Isolated(name + " "), page.Isolated(source)}
 	}
-	return h.Tr(h.Td(h.Class("number"), g.Text(strconv.Itoa(tokens))), h.Td(what), h.Td(page.Isolated(why)))
+	return h.Tr(h.Td(h.Class("number"), h.Text(strconv.Itoa(tokens))), h.Td(what), h.Td(page.Isolated(why)))
 }

@@ -8,12 +8,12 @@ import (
 	"net/http"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/diff"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 func editPage(c *call) (reply, error) {
@@ -28,8 +28,8 @@ func editPage(c *call) (reply, error) {
 func (c *call) editForm(e tool.Entry, t typed, save string, status int, above ...g.Node) screen {
 	at := page.EntryPath(e.Name)
 	return screen{title: "Edit", at: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)), body: append(above,
-		h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+"/edit"), g.Attr("data-guard", ""), page.Hidden("version", version(e)), t.fields(),
-			h.Div(h.Class("actions"), h.Button(h.Class("main"), g.Text(save)), h.A(h.Class("button"), h.Href(page.Root+at), g.Text("Leave it as it is"))))),
+		h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+"/edit"), h.Attr("data-guard", ""), page.Hidden("version", version(e)), t.fields(),
+			h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text(save)), h.A(h.Class("button"), h.Href(page.Root+at), h.Text("Leave it as it is"))))),
 	}
 }
 
@@ -84,19 +84,19 @@ func (c *call) conflict(now tool.Entry, t typed, base uint64) screen {
 		mine = t.over(from, theirs)
 		both, merged = diff.Lines(from["content"], mine["content"], theirs["content"])
 	}
-	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(g.Text("Another was faster. ")),
-		g.Text(page.Writer(now.Source)+" changed this entry while you wrote ("), page.When(c.now, page.Moment(now.Updated)), g.Text("). Nothing is lost: both texts are below.")))}
+	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(h.Text("Another was faster. ")),
+		h.Text(page.Writer(now.Source)+" changed this entry while you wrote ("), page.When(c.now, page.Moment(now.Updated)), h.Text("). Nothing is lost: both texts are below.")))}
 	if d := page.Diff(theirs["content"], mine["content"]); d != nil {
 		above = append(above, page.Section("difference", "From what it says now to what you wrote", d))
 	} else {
-		above = append(above, h.P(g.Text("Your text is what it says now.")))
+		above = append(above, h.P(h.Text("Your text is what it says now.")))
 	}
 	above = append(above, page.Section("now", "What it says now", page.Plain(*now.Content)))
 	if merged && both != mine["content"] && both != theirs["content"] {
 		above = append(above, page.Section("both", "Both changes together", page.Plain(both),
 			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(now.Name)+"/edit"), page.Hidden("version", version(now)),
 				g.Map(parts, func(p part) g.Node { return page.Hidden(p.name, mine[p.name]) }), page.Hidden("content", both),
-				h.Button(g.Text("Save both together")))))
+				h.Button(h.Text("Save both together")))))
 	}
-	return c.editForm(now, mine, "Save mine over it", http.StatusConflict, append(above, h.H2(g.Text("What you wrote")))...)
+	return c.editForm(now, mine, "Save mine over it", http.StatusConflict, append(above, h.H2(h.Text("What you wrote")))...)
 }

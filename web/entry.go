@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 func entry(c *call) (reply, error) {
@@ -29,11 +29,11 @@ func entry(c *call) (reply, error) {
 	}
 	text, cut := page.Prose(*e.Content)
 	s := screen{title: page.Visible(e.Name), at: "find", live: !past, lead: c.entryLead(e.Entry)}
-	s.body = []g.Node{page.Notes(e.Notes), h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, g.Attr("data-live", "")),
+	s.body = []g.Node{page.Notes(e.Notes), h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, h.Attr("data-live", "")),
 		h.Div(h.Class("column"),
 			c.heldBack(e.Entry),
-			h.Section(h.Aria("label", "Text"), text, g.If(cut, h.P(h.Class("hint"), g.Text("Only its beginning is shown. "), rawLink(name, "The whole text")))),
-			g.If(past, h.Div(h.Class("actions"), h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(e.Name)), g.Text("What it says now")))),
+			h.Section(h.Aria("label", "Text"), text, g.If(cut, h.P(h.Class("hint"), h.Text("Only its beginning is shown. "), rawLink(name, "The whole text")))),
+			g.If(past, h.Div(h.Class("actions"), h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(e.Name)), h.Text("What it says now")))),
 			g.If(!past, c.entryActions(e.Entry))),
 		h.Aside(h.Aria("label", "About this entry"), c.facts(e, past), g.If(!past, c.nearEntries(e)))),
 	}
@@ -43,11 +43,11 @@ func entry(c *call) (reply, error) {
 func (c *call) entryLead(e tool.Entry) g.Node {
 	return h.Div(h.Class("meta"), page.TrustBadge(e.Trust), g.If(isPinned(e), page.Badge("good", "pinned", "Contexts show it first.")),
 		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.Chips(e.Labels),
-		h.Span(g.Text(page.Writer(e.Source)+", "), page.When(c.now, page.Moment(e.Updated))))
+		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.Moment(e.Updated))))
 }
 
 func rawLink(name, text string) g.Node {
-	return h.A(h.Href(page.Root+page.EntryPath(name)+"/raw"), g.Text(text))
+	return h.A(h.Href(page.Root+page.EntryPath(name)+"/raw"), h.Text(text))
 }
 
 // heldBack says why no model is shown an entry, and lets a person approve it.
@@ -65,7 +65,7 @@ func (c *call) heldBack(e tool.Entry) g.Node {
 	if len(why) == 0 {
 		why = append(why, "It comes from a source that is not trusted.")
 	}
-	return h.Div(h.Class("notice warn"), h.P(h.Strong(g.Text("No model is shown this by itself. ")), g.Text(strings.Join(why, " "))),
+	return h.Div(h.Class("notice warn"), h.P(h.Strong(h.Text("No model is shown this by itself. ")), h.Text(strings.Join(why, " "))),
 		g.If(c.mayDecide(), page.Button(page.EntryPath(e.Name)+"/approve", "", "Approve it", "version", version(e))))
 }
 
@@ -73,8 +73,8 @@ func (c *call) heldBack(e tool.Entry) g.Node {
 func (c *call) entryActions(e tool.Entry) g.Node {
 	at := page.EntryPath(e.Name)
 	more := h.P(h.Class("meta"),
-		h.A(h.Href(page.Root+at+"/versions"), g.Text("Versions")), rawLink(e.Name, "Raw text"),
-		h.A(h.Href(page.Root+at+"/lineage"), g.Text("What it was made from")))
+		h.A(h.Href(page.Root+at+"/versions"), h.Text("Versions")), rawLink(e.Name, "Raw text"),
+		h.A(h.Href(page.Root+at+"/lineage"), h.Text("What it was made from")))
 	if !c.mayWrite() {
 		return more
 	}
@@ -83,7 +83,7 @@ func (c *call) entryActions(e tool.Entry) g.Node {
 		pin = page.Button(at+"/pin", "", "Unpin", "off", "1")
 	}
 	return g.Group{h.Div(h.Class("actions"),
-		h.A(h.Class("button main"), h.Href(page.Root+at+"/edit"), g.Attr("data-key", "e"), g.Text("Edit")), pin,
+		h.A(h.Class("button main"), h.Href(page.Root+at+"/edit"), h.Attr("data-key", "e"), h.Text("Edit")), pin,
 		page.Button(at+"/forget", "", "Forget", "version", version(e)),
-		g.If(c.mayDecide(), h.A(h.Class("button danger"), h.Href(page.Root+at+"/redact"), g.Text("Erase for good…")))), more}
+		g.If(c.mayDecide(), h.A(h.Class("button danger"), h.Href(page.Root+at+"/redact"), h.Text("Erase for good…")))), more}
 }

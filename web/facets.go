@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // facet is a group of filters with how many entries each would leave; 0 where that is
@@ -103,7 +103,7 @@ func facetLists(f found) g.Node {
 		}
 		if rows != nil {
 			id := "facet-" + strconv.Itoa(i)
-			out = append(out, h.Section(h.Class("facet"), h.Aria("labelledby", id), h.H2(h.Class("small"), h.ID(id), g.Text(fc.title)), h.Ul(rows)))
+			out = append(out, h.Section(h.Class("facet"), h.Aria("labelledby", id), h.H2(h.Class("small"), h.ID(id), h.Text(fc.title)), h.Ul(rows)))
 		}
 	}
 	return out
@@ -115,9 +115,9 @@ func facetLink(query, t string, count int) g.Node {
 		shown = w
 	}
 	if rest, has := without(query, t); has {
-		return h.Li(h.A(h.Href(page.Root+page.FindPath(rest)), h.Aria("current", "true"), page.Isolated(shown), h.Span(h.Class("key"), g.Text(" ×")), h.Span(h.Class("hidden"), g.Text(" (take this filter away)"))))
+		return h.Li(h.A(h.Href(page.Root+page.FindPath(rest)), h.Aria("current", "true"), page.Isolated(shown), h.Span(h.Class("key"), h.Text(" ×")), h.Span(h.Class("hidden"), h.Text(" (take this filter away)"))))
 	}
-	return h.Li(h.A(h.Href(page.Root+page.FindPath(strings.TrimSpace(query+" "+t))), page.Isolated(shown)), g.If(count > 0, h.Span(h.Class("dim"), g.Textf(" %d", count))))
+	return h.Li(h.A(h.Href(page.Root+page.FindPath(strings.TrimSpace(query+" "+t))), page.Isolated(shown)), g.If(count > 0, h.Span(h.Class("dim"), h.Textf(" %d", count))))
 }
 
 // without takes a filter out of a query.

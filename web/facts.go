@@ -7,16 +7,16 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // fact is a row of the list of facts, nothing where there is no value.
 func fact(what string, value ...g.Node) g.Node {
-	return h.Div(h.Dt(g.Text(what)), h.Dd(value...))
+	return h.Div(h.Dt(h.Text(what)), h.Dd(value...))
 }
 
 func factText(what, value string) g.Node {
@@ -34,12 +34,12 @@ func (c *call) facts(e tool.GetOut, past bool) g.Node {
 	}
 	var used g.Node
 	if e.Shown > 0 {
-		used = fact("Put before models", g.Textf("shown %d, used %d", e.Shown, e.Used))
+		used = fact("Put before models", h.Textf("shown %d, used %d", e.Shown, e.Used))
 	}
-	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), g.Text("About it")), h.Dl(h.Class("about"),
-		fact("Written by", g.Text(page.Writer(e.Source)), g.If(s.Client != "" && s.Agent != "", g.Group{g.Text(" in "), page.Isolated(s.Client)})),
+	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), h.Text("About it")), h.Dl(h.Class("about"),
+		fact("Written by", h.Text(page.Writer(e.Source)), g.If(s.Client != "" && s.Agent != "", g.Group{h.Text(" in "), page.Isolated(s.Client)})),
 		factText("Through", doors[s.Door]), factText("Session", s.Session), factText("Profile", s.Profile), factText("From", s.Ref),
-		fact("Changed", page.When(c.now, page.Moment(e.Updated)), g.Text(", change "+version(e.Entry))),
+		fact("Changed", page.When(c.now, page.Moment(e.Updated)), h.Text(", change "+version(e.Entry))),
 		g.If(e.Created != e.Updated, fact("First written", page.When(c.now, page.Moment(e.Created)))),
 		factText("Also called", strings.Join(e.Aliases, ", ")), factText("Confidence", strings.Join(e.Labels[oxbow.LabelConfidence], ", ")),
 		factText("Verified by", strings.Join(e.Labels[oxbow.LabelVerified], ", ")), used),
@@ -66,9 +66,9 @@ func citations(refs []tool.FileRef) g.Node {
 		return nil
 	}
 	kinds := map[string]string{"FRESH": "good", "MOVED": "", "STALE": "warn"}
-	return g.Group{h.H3(g.Text("Files that it is about")), h.Ul(h.Class("files"), g.Map(refs, func(r tool.FileRef) g.Node {
-		return h.Li(h.Code(page.Isolated(r.File)), g.Text(" "), page.Badge(kinds[r.State], strings.ToLower(r.State), r.How),
-			g.If(r.Now != "", g.Group{g.Text(" now "), h.Code(page.Isolated(r.Now))}))
+	return g.Group{h.H3(h.Text("Files that it is about")), h.Ul(h.Class("files"), g.Map(refs, func(r tool.FileRef) g.Node {
+		return h.Li(h.Code(page.Isolated(r.File)), h.Text(" "), page.Badge(kinds[r.State], strings.ToLower(r.State), r.How),
+			g.If(r.Now != "", g.Group{h.Text(" now "), h.Code(page.Isolated(r.Now))}))
 	}))}
 }
 
@@ -88,11 +88,11 @@ func (c *call) nearEntries(e tool.GetOut) g.Node {
 	var rows g.Group
 	for _, n := range out.Hits {
 		if n.ID != e.ID && len(rows) < nearShown {
-			rows = append(rows, h.Li(page.EntryLink(n.Name), h.Span(h.Class("dim"), g.Text(", "), page.When(c.now, page.Moment(n.Updated)))))
+			rows = append(rows, h.Li(page.EntryLink(n.Name), h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, page.Moment(n.Updated)))))
 		}
 	}
 	if rows == nil {
 		return nil
 	}
-	return h.Section(h.Aria("labelledby", "near"), h.H2(h.ID("near"), g.Text("Near to it")), h.Ul(h.Class("list"), rows))
+	return h.Section(h.Aria("labelledby", "near"), h.H2(h.ID("near"), h.Text("Near to it")), h.Ul(h.Class("list"), rows))
 }

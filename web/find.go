@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 const (
@@ -41,14 +41,14 @@ func find(c *call) (reply, error) {
 	f, err := c.search(c.value("q"))
 	s := screen{title: "Find", at: "find", live: true}
 	if errors.Is(err, oxbow.ErrInvalid) { // perhaps half a filter, while it is typed
-		s.body = []g.Node{h.Div(h.ID("results"), g.Attr("data-count", "This query cannot be read."), wrong(err))}
+		s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-count", "This query cannot be read."), wrong(err))}
 		return s, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.body = []g.Node{h.Div(h.ID("results"), g.Attr("data-live", ""), g.Attr("data-count", f.counted()),
-		h.P(h.Class("lead"), g.Text(f.counted())), page.Notes(f.notes),
+	s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-live", ""), h.Attr("data-count", f.counted()),
+		h.P(h.Class("lead"), h.Text(f.counted())), page.Notes(f.notes),
 		h.Div(h.Class("entry"), h.Div(h.Class("column"), c.results(f)), h.Aside(h.Aria("label", "Narrow it down"), facetLists(f))))}
 	return s, nil
 }
@@ -97,13 +97,13 @@ func (f found) counted() string {
 
 func (c *call) results(f found) g.Node {
 	if f.total == 0 {
-		return page.Empty("Nothing was found.", f.why, nearMisses(f), g.If(f.query != "", h.P(h.A(h.Href(page.Root+"find"), g.Text("All entries")))),
-			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), g.Text("Remember something new")))))
+		return page.Empty("Nothing was found.", f.why, nearMisses(f), g.If(f.query != "", h.P(h.A(h.Href(page.Root+"find"), h.Text("All entries")))),
+			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), h.Text("Remember something new")))))
 	}
 	if len(f.entries) == 0 { // past the last page
 		return page.Empty("There is nothing so far back.", f.why)
 	}
-	rows := h.Ul(h.Class("rows"), g.Attr("data-keys", ""), g.Map(f.entries, func(e tool.Entry) g.Node {
+	rows := h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(f.entries, func(e tool.Entry) g.Node {
 		if !c.mayWrite() {
 			return page.Row(c.now, e, explained(e))
 		}
@@ -113,17 +113,17 @@ func (c *call) results(f found) g.Node {
 	if f.more {
 		q := c.r.URL.Query()
 		q.Set("limit", strconv.Itoa(mostHits))
-		pager = h.P(h.A(h.Href(page.Root+"find?"+q.Encode()), g.Text("Show more")))
+		pager = h.P(h.A(h.Href(page.Root+"find?"+q.Encode()), h.Text("Show more")))
 	}
 	if !c.mayWrite() {
 		return g.Group{rows, pager}
 	}
 	return g.Group{h.Form(h.Method("post"), h.Action(page.Root+"find/label"), page.Hidden("back", c.here()), rows, h.FieldSet(h.Class("bulk"),
-		h.Legend(g.Text("With those that are ticked")),
-		h.Div(h.Class("actions"), h.Label(h.For("label"), g.Text("Label")),
+		h.Legend(h.Text("With those that are ticked")),
+		h.Div(h.Class("actions"), h.Label(h.For("label"), h.Text("Label")),
 			h.Input(h.ID("label"), h.Name("label"), h.Placeholder("tag:rule"), h.AutoComplete("off")),
-			h.Button(g.Text("Add it")), h.Button(h.Name("off"), h.Value("1"), g.Text("Take it off")),
-			h.Button(h.FormAction(page.Root+"find/forget"), g.Text("Forget them"))))), pager}
+			h.Button(h.Text("Add it")), h.Button(h.Name("off"), h.Value("1"), h.Text("Take it off")),
+			h.Button(h.FormAction(page.Root+"find/forget"), h.Text("Forget them"))))), pager}
 }
 
 // nearMisses are links to what was perhaps meant. A filter that is near to one of the
@@ -132,7 +132,7 @@ func nearMisses(f found) g.Node {
 	if len(f.near) == 0 {
 		return nil
 	}
-	return h.P(g.Text("Near to it: "), g.Group(g.Map(f.near, func(n string) g.Node {
+	return h.P(h.Text("Near to it: "), g.Group(g.Map(f.near, func(n string) g.Node {
 		to := n
 		if key, _, ok := strings.Cut(n, ":"); ok {
 			terms := strings.Fields(f.query)
@@ -141,7 +141,7 @@ func nearMisses(f found) g.Node {
 				to = strings.Join(terms, " ")
 			}
 		}
-		return g.Group{h.A(h.Href(page.Root+page.FindPath(to)), page.Isolated(n)), g.Text(" ")}
+		return g.Group{h.A(h.Href(page.Root+page.FindPath(to)), page.Isolated(n)), h.Text(" ")}
 	})))
 }
 
@@ -151,17 +151,17 @@ func explained(e tool.Entry) g.Node {
 	if x == nil {
 		return nil
 	}
-	return h.Details(h.ID("why-"+number(e.ID)), h.Class("meta why"), h.Summary(g.Textf("score %.2f", e.Score)),
+	return h.Details(h.ID("why-"+number(e.ID)), h.Class("meta why"), h.Summary(h.Textf("score %.2f", e.Score)),
 		h.Div(h.Class("wide"), h.TabIndex("0"), h.Table(
-			h.THead(h.Tr(h.Th(h.Scope("col"), g.Text("word")), numberHead("in entries"), numberHead("rarity"), numberHead("here"), numberHead("gives"))),
+			h.THead(h.Tr(h.Th(h.Scope("col"), h.Text("word")), numberHead("in entries"), numberHead("rarity"), numberHead("here"), numberHead("gives"))),
 			h.TBody(g.Map(x.Terms, func(t tool.TermScore) g.Node {
 				return h.Tr(h.Td(page.Isolated(t.Term)), numberCell("%d", t.DF), numberCell("%.2f", t.IDF), numberCell("%.1f", t.TF), numberCell("%.2f", t.Score))
 			})))),
 		h.P(page.Isolated(x.Formula)))
 }
 
-func numberHead(s string) g.Node { return h.Th(h.Class("number"), h.Scope("col"), g.Text(s)) }
+func numberHead(s string) g.Node { return h.Th(h.Class("number"), h.Scope("col"), h.Text(s)) }
 
 func numberCell(format string, v any) g.Node {
-	return h.Td(h.Class("number"), g.Text(fmt.Sprintf(format, v)))
+	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, v)))
 }

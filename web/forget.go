@@ -3,14 +3,14 @@
 package web
 
 import (
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"net/http"
+
+	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 func forget(c *call) (reply, error) {
@@ -32,7 +32,7 @@ func (c *call) forgotten(name string, missing error) (reply, error) {
 	last := out.Changes[0]
 	seq := last.Entries[0].Prev
 	s := screen{title: page.Visible(name), at: "find", status: http.StatusNotFound, lead: h.P(h.Class("lead"),
-		g.Text("Forgotten by "+page.Writer(last.Source)+", "), page.When(c.now, page.Moment(last.Time)), g.Text("."))}
+		h.Text("Forgotten by "+page.Writer(last.Source)+", "), page.When(c.now, page.Moment(last.Time)), h.Text("."))}
 	was, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name + "@" + number(seq), Bare: true})
 	if err != nil {
 		s.body = []g.Node{page.Notice("note", "What it said was erased for good, or dropped with old history.", "")}
@@ -43,7 +43,7 @@ func (c *call) forgotten(name string, missing error) (reply, error) {
 		h.Section(h.Aria("label", "What it said"), text),
 		h.Div(h.Class("actions"),
 			g.If(c.mayWrite(), page.Button(page.EntryPath(name)+"/restore", "main", "Bring it back", "seq", number(seq))),
-			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)+"/versions"), g.Text("Versions"))),
+			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)+"/versions"), h.Text("Versions"))),
 	}
 	return s, nil
 }

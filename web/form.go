@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // part is a field of the form, by the name that remember has for it.
@@ -117,20 +117,20 @@ func (t typed) into(in *tool.RememberIn, base typed) error {
 
 // fields are the form's fields with what it holds.
 func (t typed) fields() g.Node {
-	out := g.Group{h.Label(h.For("content"), g.Text("Text, in Markdown")), textArea("content", t["content"], 16)}
+	out := g.Group{h.Label(h.For("content"), h.Text("Text, in Markdown")), textArea("content", t["content"], 16)}
 	var side g.Group
 	for _, p := range parts {
 		id := strings.ReplaceAll(p.name, "_", "-")
-		field := h.Input(h.ID(id), h.Name(p.name), h.Value(t[p.name]), h.AutoComplete("off"), g.If(p.hint != "", h.Aria("describedby", id+"-hint")), g.If(p.name == "confidence", g.Attr("inputmode", "decimal")))
+		field := h.Input(h.ID(id), h.Name(p.name), h.Value(t[p.name]), h.AutoComplete("off"), g.If(p.hint != "", h.Aria("describedby", id+"-hint")), g.If(p.name == "confidence", h.Attr("inputmode", "decimal")))
 		if p.name == "tags" || p.name == "related_files" || p.name == "aliases" {
 			field = textArea(p.name, t[p.name], 2, g.If(p.hint != "", h.Aria("describedby", id+"-hint")))
 		}
-		side = append(side, h.Div(h.Class("stack"), h.Label(h.For(id), g.Text(p.label)), field, g.If(p.hint != "", h.P(h.Class("hint"), h.ID(id+"-hint"), g.Text(p.hint)))))
+		side = append(side, h.Div(h.Class("stack"), h.Label(h.For(id), h.Text(p.label)), field, g.If(p.hint != "", h.P(h.Class("hint"), h.ID(id+"-hint"), h.Text(p.hint)))))
 	}
 	return append(out, h.Div(h.Class("fields"), side))
 }
 
 // textArea is a field of several lines. Browsers leave out a first empty line.
 func textArea(name, value string, rows int, more ...g.Node) g.Node {
-	return h.Textarea(h.ID(strings.ReplaceAll(name, "_", "-")), h.Name(name), h.Rows(strconv.Itoa(rows)), h.Dir("auto"), g.Attr("spellcheck", "false"), g.If(rows < 4, h.Class("few")), g.Group(more), g.Text("\n"+value))
+	return h.Textarea(h.ID(strings.ReplaceAll(name, "_", "-")), h.Name(name), h.Rows(strconv.Itoa(rows)), h.Dir("auto"), h.Attr("spellcheck", "false"), g.If(rows < 4, h.Class("few")), g.Group(more), h.Text("\n"+value))
 }

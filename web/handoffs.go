@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 func handoffs(c *call) (reply, error) {
@@ -20,11 +20,11 @@ func handoffs(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Handoffs", at: "handoffs", lead: h.P(h.Class("lead"), g.Text("What one session left for the next. The newest open one is named when a session begins."))}
+	s := screen{title: "Handoffs", at: "handoffs", lead: h.P(h.Class("lead"), h.Text("What one session left for the next. The newest open one is named when a session begins."))}
 	if len(out.Handoffs) == 0 {
-		s.body = []g.Node{page.Empty("No handoff waits.", nil, h.P(h.Class("dim"), g.Text("An agent leaves one with the tool handoff_task; you do with "), h.Code(g.Text("oxbow handoff new")), g.Text(".")))}
+		s.body = []g.Node{page.Empty("No handoff waits.", nil, h.P(h.Class("dim"), h.Text("An agent leaves one with the tool handoff_task; you do with "), h.Code(h.Text("oxbow handoff new")), h.Text(".")))}
 	} else {
-		s.body = []g.Node{h.Ol(h.Class("rows"), g.Attr("data-keys", ""), g.Map(out.Handoffs, func(o tool.HandoffOut) g.Node {
+		s.body = []g.Node{h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Handoffs, func(o tool.HandoffOut) g.Node {
 			return h.Li(h.Class("row"),
 				h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+handoffPath(o.Name)), page.Isolated(o.Name))), page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, "")),
 				h.P(h.Class("snippet"), page.Isolated(o.Summary)),
@@ -35,7 +35,7 @@ func handoffs(c *call) (reply, error) {
 	if all {
 		other, text = "handoffs", "Show only what waits"
 	}
-	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), g.Text(text))))
+	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))
 	return s, nil
 }
 
@@ -60,7 +60,7 @@ func showHandoff(c *call) (reply, error) {
 		page.Facts("Name", o.Name, "Project", o.Project, "Profile", o.Profile, "Skills", strings.Join(o.Skills, ", ")),
 		page.Section("summary", "What was done", h.Pre(h.Class("text"), page.Isolated(o.Summary))),
 		g.If(o.Plan != "", page.Section("plan", "What is to do", h.Pre(h.Class("text"), page.Isolated(o.Plan)))),
-		h.P(h.Class("hint"), g.Text("A session takes it with the tool handoff_task, or you do: "), h.Code(g.Text("oxbow handoff take "+page.Visible(o.Name)))),
+		h.P(h.Class("hint"), h.Text("A session takes it with the tool handoff_task, or you do: "), h.Code(h.Text("oxbow handoff take "+page.Visible(o.Name)))),
 		g.If(c.mayWrite(), h.Div(h.Class("actions"), page.Button(handoffPath(o.Name)+"/drop", "", "Drop it")))}}, nil
 }
 

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // waitingShown is how many of each kind a page lists.
@@ -28,7 +28,7 @@ func inbox(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Inbox", at: "inbox", lead: h.P(h.Class("lead"), g.Text("What you asked agents to remember, and what is held back from them, waits here for your word."))}
+	s := screen{title: "Inbox", at: "inbox", lead: h.P(h.Class("lead"), h.Text("What you asked agents to remember, and what is held back from them, waits here for your word."))}
 	ofSession := map[string][]string{}
 	for _, p := range proposals.Proposals {
 		if p.State == stateOpen {
@@ -45,17 +45,17 @@ func inbox(c *call) (reply, error) {
 	more := len(proposals.Proposals) + len(held.Entries) - len(rows)
 	switch {
 	case len(rows) == 0:
-		s.body = []g.Node{page.Empty("Nothing waits.", nil, h.P(h.Class("dim"), g.Text("A proposal comes when you tell an agent what to remember, in a session that hooks report. What an agent writes after it has read texts of others is held back here, too.")))}
+		s.body = []g.Node{page.Empty("Nothing waits.", nil, h.P(h.Class("dim"), h.Text("A proposal comes when you tell an agent what to remember, in a session that hooks report. What an agent writes after it has read texts of others is held back here, too.")))}
 	default:
 		s.body = []g.Node{c.mayNot(len(held.Entries) > 0), page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
-			h.Ol(h.Class("rows cards"), g.Attr("data-keys", ""), g.Group(rows)),
-			g.If(more > 0, h.P(h.Class("dim"), g.Textf("%d more wait behind these.", more)))}
+			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
+			g.If(more > 0, h.P(h.Class("dim"), h.Textf("%d more wait behind these.", more)))}
 	}
 	other, text := "inbox?all=1", "Show the accepted and the rejected ones too"
 	if all {
 		other, text = "inbox", "Show only what waits"
 	}
-	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), g.Text(text))))
+	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))
 	return s, nil
 }
 
@@ -101,20 +101,20 @@ func (c *call) proposalRow(p tool.ProposalOut, session []string) g.Node {
 	name := oxbow.DeriveName(p.Sentence)
 	var turns []g.Node
 	for _, f := range p.From[:min(3, len(p.From))] {
-		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), g.Text("the turn it was said in")))
+		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("the turn it was said in")))
 	}
 	id := page.Hidden("id", p.ID)
 	return h.Li(h.Class("row card"),
 		h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+"inbox/"+p.ID), page.Isolated(name))), page.Badge("", "proposal", "It becomes an entry when you approve it."), g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
 		g.If(name != strings.TrimSpace(p.Sentence), h.Pre(h.Class("text"), page.Isolated(p.Sentence))),
 		h.Div(h.Class("meta"), g.If(p.Project != "", page.Chips(map[string][]string{oxbow.LabelProject: {p.Project}})),
-			h.Span(g.Text("Your words: "+whys[p.Why]+", "), page.When(c.now, p.Said)), g.Group(turns), g.If(len(p.Files) > 0, h.Span(g.Text("on "), page.Isolated(strings.Join(p.Files, ", "))))),
+			h.Span(h.Text("Your words: "+whys[p.Why]+", "), page.When(c.now, p.Said)), g.Group(turns), g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.Isolated(strings.Join(p.Files, ", "))))),
 		c.sameName(name, p.Sentence),
 		g.Iff(c.mayWrite() && p.State != "accepted", func() g.Node {
 			return h.Div(h.Class("actions"),
-				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/accept"), id, h.Button(h.Class("main"), g.Attr("data-key", "a"), g.Text("Approve"))),
+				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/accept"), id, h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve"))),
 				editForm("inbox/accept", p.Sentence, id, page.Field("name", "Name", name)),
-				g.If(p.State == stateOpen, h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/drop"), id, h.Button(g.Attr("data-key", "r"), g.Text("Reject")))),
+				g.If(p.State == stateOpen, h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/drop"), id, h.Button(h.Attr("data-key", "r"), h.Text("Reject")))),
 				g.Iff(len(session) > 1 && p.ID == session[0], func() g.Node {
 					var ids []string
 					for _, s := range session {
@@ -127,10 +127,10 @@ func (c *call) proposalRow(p tool.ProposalOut, session []string) g.Node {
 
 // editForm is a text that is changed before it is taken.
 func editForm(action, text string, more ...g.Node) g.Node {
-	return h.Details(h.Class("edit"), h.Summary(h.Class("button"), g.Attr("data-key", "e"), g.Text("Edit")),
-		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+action), g.Attr("data-guard", ""), g.Group(more),
+	return h.Details(h.Class("edit"), h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
+		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+action), h.Attr("data-guard", ""), g.Group(more),
 			page.Text("content", "Text", text, h.Required()),
-			h.Button(h.Class("main"), g.Text("Approve this text"))))
+			h.Button(h.Class("main"), h.Text("Approve this text"))))
 }
 
 // sameName tells of an entry that has the name already, with what it says.
@@ -140,9 +140,9 @@ func (c *call) sameName(name, text string) g.Node {
 		return nil
 	}
 	if strings.TrimSpace(*e.Content) == strings.TrimSpace(text) {
-		return h.P(h.Class("hint"), g.Text("The memory says this already, in "), page.EntryLink(e.Name), g.Text("."))
+		return h.P(h.Class("hint"), h.Text("The memory says this already, in "), page.EntryLink(e.Name), h.Text("."))
 	}
-	return h.Details(h.Summary(g.Text("An entry of this name says something else")), page.Diff(*e.Content, text))
+	return h.Details(h.Summary(h.Text("An entry of this name says something else")), page.Diff(*e.Content, text))
 }
 
 // heldRow shows an entry that is held back, what holds it back, and what it changed.
@@ -151,15 +151,15 @@ func (c *call) heldRow(e tool.HeldEntry) g.Node {
 	return h.Li(h.Class("row card"),
 		h.Div(h.Class("head"), h.H2(page.EntryLink(e.Name)), page.TrustBadge(e.Trust)),
 		c.heldText(e),
-		h.Div(h.Class("meta"), h.Span(g.Text("Written "), page.When(c.now, page.Moment(e.Created)))),
-		g.If(len(e.Read) > 0, h.P(h.Class("hint"), g.Text("Its agent had read before: "), page.Isolated(strings.Join(e.Read, "; ")), g.Text(". Who wrote that may have had a part in this."))),
-		g.If(len(e.Shaped) > 0, h.P(h.Class("hint"), g.Text("It is shaped like an instruction to a model: "), page.Isolated(strings.Join(e.Shaped, ", ")), g.Text("."))),
+		h.Div(h.Class("meta"), h.Span(h.Text("Written "), page.When(c.now, page.Moment(e.Created)))),
+		g.If(len(e.Read) > 0, h.P(h.Class("hint"), h.Text("Its agent had read before: "), page.Isolated(strings.Join(e.Read, "; ")), h.Text(". Who wrote that may have had a part in this."))),
+		g.If(len(e.Shaped) > 0, h.P(h.Class("hint"), h.Text("It is shaped like an instruction to a model: "), page.Isolated(strings.Join(e.Shaped, ", ")), h.Text("."))),
 		g.Iff(c.mayWrite(), func() g.Node {
 			return h.Div(h.Class("actions"),
 				g.If(c.actor == oxbow.Person, g.Group{
-					h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/approve"), name, h.Button(h.Class("main"), g.Attr("data-key", "a"), g.Text("Approve"))),
+					h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/approve"), name, h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve"))),
 					editForm("inbox/approve", e.Content, name)}),
-				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/forget"), name, h.Button(g.Attr("data-key", "r"), g.Text("Reject"))))
+				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/forget"), name, h.Button(h.Attr("data-key", "r"), h.Text("Reject"))))
 		}))
 }
 
@@ -171,7 +171,7 @@ func (c *call) heldText(e tool.HeldEntry) g.Node {
 	if err == nil && len(past.Changes) == 2 {
 		was, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: e.Name + "@" + strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true})
 		if err == nil && was.Content != nil && *was.Content != e.Content {
-			return g.Group{h.P(h.Class("hint"), g.Text("What it changed:")), page.Diff(*was.Content, e.Content)}
+			return g.Group{h.P(h.Class("hint"), h.Text("What it changed:")), page.Diff(*was.Content, e.Content)}
 		}
 	}
 	return h.Pre(h.Class("text"), page.Isolated(e.Content))
@@ -188,12 +188,12 @@ func proposal(c *call) (reply, error) {
 	if err != nil {
 		near = tool.RecallOut{}
 	}
-	s := screen{title: "Proposal", at: "inbox", body: []g.Node{c.mayNot(false), h.Ol(h.Class("rows cards"), g.Attr("data-keys", ""), c.proposalRow(p, nil))}}
+	s := screen{title: "Proposal", at: "inbox", body: []g.Node{c.mayNot(false), h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil))}}
 	if p.Prompt != "" {
 		s.body = append(s.body, page.Section("said", "All that you said there", h.Pre(h.Class("text"), page.Isolated(p.Prompt))))
 	}
 	if len(near.Hits) > 0 {
-		s.body = append(s.body, page.Section("near", "Entries near to it", h.P(h.Class("hint"), g.Text("Where it corrects one of these, it may take its place.")),
+		s.body = append(s.body, page.Section("near", "Entries near to it", h.P(h.Class("hint"), h.Text("Where it corrects one of these, it may take its place.")),
 			h.Ul(h.Class("rows"), g.Map(near.Hits, func(e tool.Entry) g.Node {
 				return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))), page.Diff(e.Text, p.Sentence),
 					g.If(c.mayWrite() && p.State != "accepted", h.Div(h.Class("actions"), page.Button("inbox/accept", "", "Put it in the place of this text", "id", p.ID, "name", e.Name))))

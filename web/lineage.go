@@ -4,10 +4,10 @@ package web
 
 import (
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // lineageRow is an edge as a page shows it.
@@ -46,6 +46,6 @@ func edges(id, title string, rows []lineageRow) g.Node {
 		return nil
 	}
 	return page.Section(id, title, h.Ul(h.Class("list"), g.Map(rows, func(r lineageRow) g.Node {
-		return h.Li(page.EntryLink(r.other), h.Span(h.Class("dim"), g.Text(" ("+ways[r.how]+", change "+number(r.seq)+") ")), page.Isolated(r.name))
+		return h.Li(page.EntryLink(r.other), h.Span(h.Class("dim"), h.Text(" ("+ways[r.how]+", change "+number(r.seq)+") ")), page.Isolated(r.name))
 	})))
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 const (
@@ -32,7 +32,7 @@ func showMap(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Map", at: "map", lead: h.P(h.Class("lead"), g.Text("What belongs together: entries by their projects, tags and files. Each is a link."))}
+	s := screen{title: "Map", at: "map", lead: h.P(h.Class("lead"), h.Text("What belongs together: entries by their projects, tags and files. Each is a link."))}
 	s.body = []g.Node{page.Ask("map", "Show", page.Field("name", "Around the entry", name, h.Placeholder("all of the memory")), h.Div(h.Class("field grow"), page.Field("q", "Filter", query, h.Placeholder("project:… tag:…"))))}
 	if len(entries) == 0 {
 		s.body = append(s.body, page.Empty("There is nothing to draw.", nil))
@@ -40,10 +40,10 @@ func showMap(c *call) (reply, error) {
 	}
 	graph := graphOf(entries, name)
 	s.body = append(s.body, page.Draw(graph, "Map of "+page.Plural(len(entries), "entry")),
-		h.Ul(h.Class("legend"), h.Li(g.Text("entry")), h.Li(h.Class("project"), g.Text("project")), h.Li(h.Class("tag"), g.Text("tag")), h.Li(h.Class("file"), g.Text("file"))),
-		g.If(more, h.P(h.Class("hint"), g.Text("The newest are drawn; a filter, or the name of an entry, shows others."))),
+		h.Ul(h.Class("legend"), h.Li(h.Text("entry")), h.Li(h.Class("project"), h.Text("project")), h.Li(h.Class("tag"), h.Text("tag")), h.Li(h.Class("file"), h.Text("file"))),
+		g.If(more, h.P(h.Class("hint"), h.Text("The newest are drawn; a filter, or the name of an entry, shows others."))),
 		page.Section("list", "The same as a list", h.Ul(h.Class("rows"), g.Map(entries, func(e tool.Entry) g.Node {
-			return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name)), h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), g.Text("map around it"))), h.Div(h.Class("meta"), page.Chips(e.Labels)))
+			return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name)), h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), h.Text("map around it"))), h.Div(h.Class("meta"), page.Chips(e.Labels)))
 		}))))
 	return s, nil
 }

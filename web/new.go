@@ -6,10 +6,10 @@ import (
 	"net/http"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 func newPage(c *call) (reply, error) {
@@ -18,12 +18,12 @@ func newPage(c *call) (reply, error) {
 
 func (c *call) newForm(name string, t typed, status int, above ...g.Node) screen {
 	return screen{title: "Remember something", at: "find", status: status,
-		lead: h.P(h.Class("lead"), g.Text("One fact, rule or decision, as you would tell a new colleague.")),
-		body: append(above, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+"new"), g.Attr("data-guard", ""),
-			h.Label(h.For("name"), g.Text("Name")),
+		lead: h.P(h.Class("lead"), h.Text("One fact, rule or decision, as you would tell a new colleague.")),
+		body: append(above, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+"new"), h.Attr("data-guard", ""),
+			h.Label(h.For("name"), h.Text("Name")),
 			h.Input(h.ID("name"), h.Name("name"), h.Value(name), h.AutoComplete("off"), h.Aria("describedby", "name-hint")),
-			h.P(h.Class("hint"), h.ID("name-hint"), g.Text("Short and unique. Empty takes the first line of the text.")),
-			t.fields(), h.Div(h.Class("actions"), h.Button(h.Class("main"), g.Text("Remember"))))),
+			h.P(h.Class("hint"), h.ID("name-hint"), h.Text("Short and unique. Empty takes the first line of the text.")),
+			t.fields(), h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember"))))),
 	}
 }
 
@@ -34,7 +34,7 @@ func add(c *call) (reply, error) {
 	}
 	if name != "" {
 		if e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true}); err == nil && e.Name == name {
-			return c.newForm(name, t, http.StatusConflict, h.Div(h.Class("notice error"), h.Role("alert"), h.P(g.Text("There is an entry of that name: "), page.EntryLink(e.Name), g.Text(". Choose another name, or change that one.")))), nil
+			return c.newForm(name, t, http.StatusConflict, h.Div(h.Class("notice error"), h.Role("alert"), h.P(h.Text("There is an entry of that name: "), page.EntryLink(e.Name), h.Text(". Choose another name, or change that one.")))), nil
 		}
 	}
 	in := tool.RememberIn{Name: name}

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 const (
@@ -43,7 +43,7 @@ func numbers(c *call) (reply, error) {
 	for _, l := range labels.Labels[:min(mostProjects, len(labels.Labels))] {
 		projects = append(projects, page.Bar{Name: l.Value, Value: l.Entries})
 	}
-	s := screen{title: "Numbers", at: "settings", lead: h.P(h.Class("lead"), g.Textf("The last %d days.", numberDays)), body: []g.Node{
+	s := screen{title: "Numbers", at: "settings", lead: h.P(h.Class("lead"), h.Textf("The last %d days.", numberDays)), body: []g.Node{
 		page.Section("activity", "Changes each day", page.Bars("Changes each day", "changes", activity.bars)),
 		page.Section("growth", "Entries that are there, by day", page.Bars("Entries that are there, by day", "entries", growth.upTo(entries.Total))),
 		g.If(len(projects) > 0, page.Section("projects", "Entries of projects", page.Shares("Entries of projects", "entries", projects)))}}
@@ -59,7 +59,7 @@ func numbers(c *call) (reply, error) {
 		tokens.add(i.Time, i.Tokens)
 		used.add(i.Time, min(1, len(i.Used)))
 	}
-	s.body = append(s.body, page.Section("tokens", "Tokens put before models", h.P(g.Textf("%s, %d tokens; of %d an entry was used.", page.Plural(out.Total.Injections, "time"), out.Total.Tokens, out.Total.Used)), page.Bars("Tokens put before models", "tokens", tokens.bars)),
+	s.body = append(s.body, page.Section("tokens", "Tokens put before models", h.P(h.Textf("%s, %d tokens; of %d an entry was used.", page.Plural(out.Total.Injections, "time"), out.Total.Tokens, out.Total.Used)), page.Bars("Tokens put before models", "tokens", tokens.bars)),
 		page.Section("used", "Times that some of it was used", page.Bars("Times that some of it was used", "times", used.bars)))
 	return s, nil
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 func profiles(c *call) (reply, error) {
@@ -18,12 +18,12 @@ func profiles(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Profiles", at: "profiles", lead: h.P(h.Class("lead"), g.Text("What an agent knows while it does a job. Each is a file, of your home or of the project."))}
+	s := screen{title: "Profiles", at: "profiles", lead: h.P(h.Class("lead"), h.Text("What an agent knows while it does a job. Each is a file, of your home or of the project."))}
 	if len(out.Profiles) == 0 {
-		s.body = []g.Node{page.Empty("There are no profiles yet.", nil, h.P(h.Class("dim"), h.Code(g.Text("oxbow profile new NAME --project PROJECT")), g.Text(" writes one.")))}
+		s.body = []g.Node{page.Empty("There are no profiles yet.", nil, h.P(h.Class("dim"), h.Code(h.Text("oxbow profile new NAME --project PROJECT")), h.Text(" writes one.")))}
 		return s, nil
 	}
-	s.body = []g.Node{h.Ul(h.Class("rows"), g.Attr("data-keys", ""), g.Map(out.Profiles, func(p tool.ProfileRow) g.Node {
+	s.body = []g.Node{h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p tool.ProfileRow) g.Node {
 		return h.Li(h.Class("row"),
 			h.Div(h.Class("head"), h.H2(profileLink(p)), page.Badge("", "of the "+p.From, ""), g.If(p.Hidden, page.Badge("", "hidden by the one before", "")), g.If(p.Wrong != "", page.Badge("error", "cannot be read", ""))),
 			g.If(p.Description != "", h.P(page.Isolated(p.Description))), g.If(p.Wrong != "", h.P(h.Class("hint"), page.Isolated(p.Wrong))),
@@ -65,14 +65,14 @@ func showProfile(c *call) (reply, error) {
 	}
 	s.body = append(s.body, page.Facts("File", p.File+", of the "+p.From, "Extends", strings.Join(p.Extends, ", "), "Includes", strings.Join(p.Include, "; "), "Includes the entries", strings.Join(p.Entries, ", "),
 		"Includes too", process, "Leaves out", strings.Join(p.Exclude, "; "), "Documents", strings.Join(p.Documents, ", "), "Redacts", strings.Join(p.Redacts, ", "), "Budget", strconv.Itoa(p.MaxTokens)+" tokens", "New entries get", labelOf("project", p.Project)),
-		h.P(h.Class("hint"), h.Code(g.Text("oxbow profile edit "+page.Visible(name))), g.Text(" opens the file in your editor, and looks over what you save.")),
+		h.P(h.Class("hint"), h.Code(h.Text("oxbow profile edit "+page.Visible(name))), h.Text(" opens the file in your editor, and looks over what you save.")),
 		c.profileBudget(name))
 	out, err := tool.Select(c.ctx, c.work, tool.SelectIn{Profile: name})
 	if err != nil {
 		s.body = append(s.body, troubled(err))
 		return s, nil
 	}
-	s.body = append(s.body, accountOf(out), h.P(h.A(h.Href(page.Root+"context?event="+strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), g.Text("The bytes that a model gets"))))
+	s.body = append(s.body, accountOf(out), h.P(h.A(h.Href(page.Root+"context?event="+strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), h.Text("The bytes that a model gets"))))
 	return s, nil
 }
 
@@ -99,6 +99,6 @@ func (c *call) profileBudget(name string) g.Node {
 			wrong = append(wrong, page.Notice("warn", page.Visible(d.Path+": "+d.Wrong), ""))
 		}
 	}
-	return page.Section("budget", "Budget", h.P(g.Text(text)), page.Meter(full, strconv.Itoa(full)+" % of the budget"),
+	return page.Section("budget", "Budget", h.P(h.Text(text)), page.Meter(full, strconv.Itoa(full)+" % of the budget"),
 		g.Group(wrong))
 }

@@ -7,10 +7,10 @@ import (
 	"net/http"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // personsOnly refuses what a program, or a browser that sees a part of the memory, may
@@ -34,11 +34,11 @@ func redactPage(c *call) (reply, error) {
 	}
 	return screen{title: "Erase for good?", at: "find", lead: h.P(h.Class("lead"), page.Isolated(name)), body: []g.Node{
 		page.Notice("error", "This cannot be undone. Forget takes an entry out and can be undone; this rewrites the memory's file without any of its text.", ""),
-		h.P(g.Text(page.Plural(out.Versions, "version") + " would be erased.")),
+		h.P(h.Text(page.Plural(out.Versions, "version") + " would be erased.")),
 		leftOver(out.Left),
 		h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(name)+"/redact"),
-			h.Button(h.Class("danger"), g.Text("Erase it for good")),
-			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), g.Text("Keep it"))),
+			h.Button(h.Class("danger"), h.Text("Erase it for good")),
+			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), h.Text("Keep it"))),
 	}}, nil
 }
 
@@ -51,8 +51,8 @@ func redact(c *call) (reply, error) {
 		return nil, err
 	}
 	return screen{title: "Erased for good", at: "find", body: []g.Node{
-		h.P(h.Class("done"), h.Role("status"), g.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.Visible(out.Name)))),
-		leftOver(out.Left), h.P(h.A(h.Href(page.Root), g.Text("On to today"))),
+		h.P(h.Class("done"), h.Role("status"), h.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.Visible(out.Name)))),
+		leftOver(out.Left), h.P(h.A(h.Href(page.Root), h.Text("On to today"))),
 	}}, nil
 }
 

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // revertPage shows what would be taken back of a session, and what stands in the way.
@@ -24,18 +24,18 @@ func revertPage(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Take back a session", at: "log", lead: h.P(h.Class("lead"), g.Text("Nothing is changed yet. This is what "), h.Code(page.Isolated(in.Session)), g.Text(" did, and what would become of it."))}
+	s := screen{title: "Take back a session", at: "log", lead: h.P(h.Class("lead"), h.Text("Nothing is changed yet. This is what "), h.Code(page.Isolated(in.Session)), h.Text(" did, and what would become of it."))}
 	if len(out.Changes) == 0 {
 		s.body = []g.Node{page.Empty("No change is of this session.", out.Why)}
 		return s, nil
 	}
-	s.body = []g.Node{h.P(g.Text(page.Plural(len(out.Changes), "change") + " would be taken back, as one change that can be undone.")),
+	s.body = []g.Node{h.P(h.Text(page.Plural(len(out.Changes), "change") + " would be taken back, as one change that can be undone.")),
 		steps(out), conflicts(out), derived(out, in)}
 	if n := len(out.Shown); n > 0 {
-		s.body = append(s.body, h.P(g.Text("Models were shown some of it "+page.Plural(n, "time")+".")))
+		s.body = append(s.body, h.P(h.Text("Models were shown some of it "+page.Plural(n, "time")+".")))
 	}
 	s.body = append(s.body, h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+"log/revert"), page.Hidden("session", in.Session), g.If(in.WithDerived, page.Hidden("derived", "1")),
-		h.Button(h.Class("main"), g.Text("Take it back")), h.A(h.Class("button"), h.Href(page.Root+"log"), g.Text("Leave it"))))
+		h.Button(h.Class("main"), h.Text("Take it back")), h.A(h.Class("button"), h.Href(page.Root+"log"), h.Text("Leave it"))))
 	return s, nil
 }
 
@@ -59,9 +59,9 @@ func revertSession(c *call) (reply, error) {
 // steps are what would be done to each entry.
 func steps(out tool.RevertOut) g.Node {
 	did := map[string]string{"removed": "is forgotten", "returned": "is again as before", "restored": "comes back"}
-	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(g.Text("Nothing: nothing of it stands any more.")))}
+	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: nothing of it stands any more.")))}
 	for _, st := range out.Steps {
-		rows = append(rows, h.Li(page.EntryLink(st.Name), g.Text(" "+did[st.Did])))
+		rows = append(rows, h.Li(page.EntryLink(st.Name), h.Text(" "+did[st.Did])))
 	}
 	return page.Section("steps", "What would be done", h.Ul(h.Class("list"), rows))
 }
@@ -74,7 +74,7 @@ func conflicts(out tool.RevertOut) g.Node {
 		if why == "" {
 			why = "others changed it later; theirs stays: " + strings.Join(k.Kept, ", ")
 		}
-		rows = append(rows, h.Li(page.EntryLink(k.Name), g.Text(": "+why)))
+		rows = append(rows, h.Li(page.EntryLink(k.Name), h.Text(": "+why)))
 	}
 	if rows == nil {
 		return nil
@@ -86,11 +86,11 @@ func conflicts(out tool.RevertOut) g.Node {
 func derived(out tool.RevertOut, in tool.RevertIn) g.Node {
 	var rows g.Group
 	for _, d := range out.Derived {
-		rows = append(rows, h.Li(page.EntryLink(d.Name), g.Text(", from "), page.Isolated(d.From), g.If(d.Taken, g.Text(": taken back, too"))))
+		rows = append(rows, h.Li(page.EntryLink(d.Name), h.Text(", from "), page.Isolated(d.From), g.If(d.Taken, h.Text(": taken back, too"))))
 	}
 	if rows == nil {
 		return nil
 	}
 	return page.Section("derived", "What was made from it", h.Ul(h.Class("list"), rows),
-		g.If(!in.WithDerived, h.P(h.A(h.Href(page.Root+"log/revert?"+url.Values{"session": {in.Session}, "derived": {"1"}}.Encode()), g.Text("Look at taking that back, too")))))
+		g.If(!in.WithDerived, h.P(h.A(h.Href(page.Root+"log/revert?"+url.Values{"session": {in.Session}, "derived": {"1"}}.Encode()), h.Text("Look at taking that back, too")))))
 }

@@ -7,18 +7,18 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // sessionPage is how many sessions, or turns of a search, a page has.
 const sessionPage = 20
 
 func listSessions(c *call) (reply, error) {
-	s := screen{title: "Sessions", at: "sessions", live: true, lead: h.P(h.Class("lead"), g.Text("What was said and done with agents, and what hooks put before them."))}
+	s := screen{title: "Sessions", at: "sessions", live: true, lead: h.P(h.Class("lead"), h.Text("What was said and done with agents, and what hooks put before them."))}
 	if c.work.Sessions == nil {
 		s.body = []g.Node{noArchive()}
 		return s, nil
@@ -35,18 +35,18 @@ func listSessions(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.body = append(s.body, h.Div(h.ID("list"), g.Attr("data-live", ""), found), g.Iff(more, func() g.Node {
+	s.body = append(s.body, h.Div(h.ID("list"), h.Attr("data-live", ""), found), g.Iff(more, func() g.Node {
 		q := c.r.URL.Query()
 		q.Set("limit", strconv.Itoa(limit+sessionPage))
-		return h.Nav(h.Class("pager"), h.Aria("label", "Pages"), h.A(h.Href(page.Root+"sessions?"+q.Encode()), g.Text("Show more")))
+		return h.Nav(h.Class("pager"), h.Aria("label", "Pages"), h.A(h.Href(page.Root+"sessions?"+q.Encode()), h.Text("Show more")))
 	}))
 	return s, nil
 }
 
 // noArchive stands where no sessions are kept.
 func noArchive() g.Node {
-	return page.Empty("No session is kept yet.", nil, h.P(h.Class("dim"), g.Text("Run "), h.Code(g.Text("oxbow setup")), g.Text(" to connect clients, whose hooks report what is said and done, or "),
-		h.Code(g.Text("oxbow session import")), g.Text(" to read what they have kept.")))
+	return page.Empty("No session is kept yet.", nil, h.P(h.Class("dim"), h.Text("Run "), h.Code(h.Text("oxbow setup")), h.Text(" to connect clients, whose hooks report what is said and done, or "),
+		h.Code(h.Text("oxbow session import")), h.Text(" to read what they have kept.")))
 }
 
 func (c *call) sessionList(limit int) (g.Node, bool, error) {
@@ -55,11 +55,11 @@ func (c *call) sessionList(limit int) (g.Node, bool, error) {
 	case err != nil:
 		return nil, false, err
 	case len(out.Sessions) == 0 && c.value("project")+c.value("client")+c.value("since") != "":
-		return page.Empty("No session is like that.", nil, h.P(h.A(h.Href(page.Root+"sessions"), g.Text("All sessions")))), false, nil
+		return page.Empty("No session is like that.", nil, h.P(h.A(h.Href(page.Root+"sessions"), h.Text("All sessions")))), false, nil
 	case len(out.Sessions) == 0:
 		return noArchive(), false, nil
 	}
-	return h.Ol(h.Class("rows"), g.Attr("data-keys", ""), g.Map(out.Sessions, func(s session.Summary) g.Node {
+	return h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Sessions, func(s session.Summary) g.Node {
 		title := strings.Join(strings.Fields(s.Prompt), " ")
 		if title == "" {
 			title = s.Client + "/" + s.Session
@@ -67,7 +67,7 @@ func (c *call) sessionList(limit int) (g.Node, bool, error) {
 		return h.Li(h.Class("row"),
 			h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+page.SessionPath(s.Client, s.Session, 0)), page.Isolated(title)))),
 			h.Div(h.Class("meta"), page.Badge("", page.Visible(s.Client), ""), g.If(s.Project != "", h.Span(page.Isolated(s.Project))),
-				h.Span(g.Text(page.Plural(s.Turns, "turn"))), page.When(c.now, s.Last)))
+				h.Span(h.Text(page.Plural(s.Turns, "turn"))), page.When(c.now, s.Last)))
 	})), out.More, nil
 }
 
@@ -84,7 +84,7 @@ func (c *call) turnsFound(limit int) (g.Node, bool, error) {
 	if len(out.Hits) == 0 {
 		return page.Empty("No turn holds that.", out.Why), false, nil
 	}
-	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), g.Attr("data-keys", ""), g.Map(out.Hits, func(e tool.Entry) g.Node {
+	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Hits, func(e tool.Entry) g.Node {
 		client, _, _ := strings.Cut(e.Name, "/")
 		return h.Li(h.Class("row"),
 			h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+page.TurnPath(e.Name)), page.Isolated(e.Snippet)))),

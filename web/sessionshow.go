@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 const (
@@ -48,11 +48,11 @@ func showSession(c *call) (reply, error) {
 	}
 	s := screen{title: "Session", at: "sessions", body: []g.Node{
 		h.Div(h.Class("actions"),
-			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=markdown"), g.Text("Export as Markdown")),
-			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=json"), g.Text("as JSON")),
-			g.If(c.mayWrite(), h.A(h.Class("button"), h.Href(page.Root+path+"/forget"), g.Text("Forget…")))),
+			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=markdown"), h.Text("Export as Markdown")),
+			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=json"), h.Text("as JSON")),
+			g.If(c.mayWrite(), h.A(h.Class("button"), h.Href(page.Root+path+"/forget"), h.Text("Forget…")))),
 		page.Facts("Client", out.Client, "Session", out.Summary.Session, "Project", out.Project, "Directory", out.Dir, "Branch", out.Branch, "Turns", strconv.Itoa(out.Turns)),
-		h.Ol(h.Class("turns"), g.Attr("data-keys", ""), g.Map(out.List[from:to], c.turn)),
+		h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.List[from:to], c.turn)),
 		turnPager(page.Root+path, from, next)}}
 	return s, nil
 }
@@ -60,7 +60,7 @@ func showSession(c *call) (reply, error) {
 // turnPager leads on in a session, which is read from its beginning.
 func turnPager(path string, from, next int) g.Node {
 	at := func(offset int, rel, text string) g.Node {
-		return h.A(h.Rel(rel), h.Href(path+"?offset="+strconv.Itoa(offset)), g.Text(text))
+		return h.A(h.Rel(rel), h.Href(path+"?offset="+strconv.Itoa(offset)), h.Text(text))
 	}
 	return g.If(from > 0 || next > 0, h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
 		g.If(from > 0, at(max(0, from-turnPage), "prev", "Earlier turns")), g.If(next > 0, at(next, "next", "Later turns"))))
@@ -75,17 +75,17 @@ func (c *call) turn(t session.Turn) g.Node {
 	}
 	taints := t.Taints()
 	return h.Li(h.ID(id), h.Class("turn"),
-		h.Div(h.Class("head"), h.H2(h.A(h.Href("#"+id), g.Textf("Turn %d", t.N))), h.Span(h.Class("meta"), page.When(c.now, t.Start)),
+		h.Div(h.Class("head"), h.H2(h.A(h.Href("#"+id), h.Textf("Turn %d", t.N))), h.Span(h.Class("meta"), page.When(c.now, t.Start)),
 			g.If(len(taints) > 0, page.Badge("warn", "read texts of others", strings.Join(taints, "; ")))),
 		g.Group(parts),
-		g.If(t.Cut, h.P(h.Class("hint"), g.Text("The turn was larger than what is kept."))),
-		g.If(c.mayWrite(), h.Div(h.Class("actions"), h.A(h.Class("button"), g.Attr("data-key", "n"), h.Href(page.Root+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.N)), g.Text("Make a note of it")))))
+		g.If(t.Cut, h.P(h.Class("hint"), h.Text("The turn was larger than what is kept."))),
+		g.If(c.mayWrite(), h.Div(h.Class("actions"), h.A(h.Class("button"), h.Attr("data-key", "n"), h.Href(page.Root+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.N)), h.Text("Make a note of it")))))
 }
 
 // eventPart shows one event of a turn, nothing of those that say nothing.
 func eventPart(e session.Event) g.Node {
 	said := func(class, who, text string) g.Node {
-		return h.Div(h.Class("event "+class), h.P(h.Class("who"), g.Text(who)), h.Div(h.Class("words"), page.Isolated(clipped(text))))
+		return h.Div(h.Class("event "+class), h.P(h.Class("who"), h.Text(who)), h.Div(h.Class("words"), page.Isolated(clipped(text))))
 	}
 	switch e.Kind {
 	case session.Prompt:
@@ -120,16 +120,16 @@ func callPart(call *session.Call) g.Node {
 	if call.Exit != nil {
 		how = fmt.Sprintf("exit %d", *call.Exit)
 	}
-	return h.Div(h.Class("event tool"), h.Code(page.Isolated(clipped(line))), g.If(wrong, g.Group{g.Text(" "), page.Badge("error", how, "")}),
-		g.If(call.Output != "", h.Details(h.Summary(g.Text("What it printed")), h.Pre(h.Class("text"), page.Isolated(clipped(call.Output))))))
+	return h.Div(h.Class("event tool"), h.Code(page.Isolated(clipped(line))), g.If(wrong, g.Group{h.Text(" "), page.Badge("error", how, "")}),
+		g.If(call.Output != "", h.Details(h.Summary(h.Text("What it printed")), h.Pre(h.Class("text"), page.Isolated(clipped(call.Output))))))
 }
 
 // injectionPart shows what a hook put before the model, where it did.
 func injectionPart(e session.Event) g.Node {
 	i := e.Injection
 	where := map[string]string{"start": "when the session began", "prompt": "with the prompt", "action": "before an action"}[i.Place]
-	return h.Details(h.Class("event injected"), h.Summary(g.Textf("Memory was put before the model %s: %d tokens", where, i.Tokens)),
-		g.If(i.G > 0, h.P(h.Class("hint"), g.Textf("Strength %.2f, above the floor of %.2f.", i.G, i.Floor))),
+	return h.Details(h.Class("event injected"), h.Summary(h.Textf("Memory was put before the model %s: %d tokens", where, i.Tokens)),
+		g.If(i.G > 0, h.P(h.Class("hint"), h.Textf("Strength %.2f, above the floor of %.2f.", i.G, i.Floor))),
 		h.Ul(h.Class("chips"), h.Aria("label", "Of these entries"), g.Map(i.Shown, shownItem)),
 		g.If(e.Text != "", h.Pre(h.Class("text"), page.Isolated(clipped(e.Text)))))
 }

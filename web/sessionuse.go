@@ -12,12 +12,12 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // turnOf returns the session of the path, and the turn that the form or query names.
@@ -44,12 +44,12 @@ func noteForm(c *call) (reply, error) {
 		text = strings.TrimSpace(t.Prompt())
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
-	return screen{title: "Make a note of a turn", at: "sessions", lead: h.P(h.Class("lead"), g.Text("Cut the text down to what will still matter, and say it in your words.")), body: []g.Node{
-		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+"/note"), g.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
+	return screen{title: "Make a note of a turn", at: "sessions", lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")), body: []g.Node{
+		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+"/note"), h.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
 			page.Field("name", "Name (the first line, where it is empty)", ""),
 			page.Text("content", "Text", clipped(text), h.Required()),
 			page.Field("project", "Project", out.Project), page.Field("tags", "Tags, with commas", ""),
-			h.Div(h.Class("actions"), h.Button(h.Class("main"), g.Text("Remember it")), h.A(h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.N)), g.Text("Back to the turn"))))}}, nil
+			h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember it")), h.A(h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.N)), h.Text("Back to the turn"))))}}, nil
 }
 
 func noteTurn(c *call) (reply, error) {
@@ -128,8 +128,8 @@ func forgetForm(c *call) (reply, error) {
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return screen{title: "Forget a session", at: "sessions", body: []g.Node{
-		h.P(g.Text(page.Plural(out.Turns, "turn")+" of "), page.Isolated(out.Client+"/"+out.Session), g.Text(" would leave the archive. Notes that were made of it stay. The client's own transcript is not touched. You can bring the session back.")),
-		h.Div(h.Class("actions"), page.Button(path+"/forget", "danger", "Forget it"), h.A(h.Href(page.Root+path), g.Text("Keep it")))}}, nil
+		h.P(h.Text(page.Plural(out.Turns, "turn")+" of "), page.Isolated(out.Client+"/"+out.Session), h.Text(" would leave the archive. Notes that were made of it stay. The client's own transcript is not touched. You can bring the session back.")),
+		h.Div(h.Class("actions"), page.Button(path+"/forget", "danger", "Forget it"), h.A(h.Href(page.Root+path), h.Text("Keep it")))}}, nil
 }
 
 func forgetSession(c *call) (reply, error) {
@@ -138,8 +138,8 @@ func forgetSession(c *call) (reply, error) {
 		return nil, err
 	}
 	return screen{title: "Forgotten", at: "sessions", body: []g.Node{
-		h.P(h.Class("done"), h.Role("status"), g.Textf("Took %s out of the archive.", page.Plural(out.Turns, "turn"))),
-		h.Div(h.Class("actions"), page.Button("sessions/restore", "", "Bring the session back"), h.A(h.Href(page.Root+"sessions"), g.Text("On to the sessions")))}}, nil
+		h.P(h.Class("done"), h.Role("status"), h.Textf("Took %s out of the archive.", page.Plural(out.Turns, "turn"))),
+		h.Div(h.Class("actions"), page.Button("sessions/restore", "", "Bring the session back"), h.A(h.Href(page.Root+"sessions"), h.Text("On to the sessions")))}}, nil
 }
 
 // restoreSession brings back the session that was forgotten last.

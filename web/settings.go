@@ -9,23 +9,23 @@ import (
 	"time"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 func settings(c *call) (reply, error) {
 	full := c.value("full") != ""
-	s := screen{title: "Settings", at: "settings", lead: h.P(h.Class("lead"), g.Text("What is around the memory: clients, files, and what may be wrong with them. "), h.A(h.Href(page.Root+"numbers"), g.Text("Numbers and pictures")))}
+	s := screen{title: "Settings", at: "settings", lead: h.P(h.Class("lead"), h.Text("What is around the memory: clients, files, and what may be wrong with them. "), h.A(h.Href(page.Root+"numbers"), h.Text("Numbers and pictures")))}
 	clients, err := c.clients()
 	if err != nil {
 		return nil, err
 	}
 	s.body = []g.Node{page.Section("clients", "Clients", clients), page.Section("health", "Health", c.health(full)), page.Section("size", "Size", c.size()),
 		page.Section("backup", "Backup", c.backupForm()),
-		page.Section("tokens", "Tokens", h.P(g.Text("Programs sign in with tokens. They lie in the file that "), h.Code(g.Text("--tokens FILE")), g.Text(" names or, with one token alone, in "), h.Code(g.Text("token")), g.Text(" in the home. No page shows one; "), h.Code(g.Text("oxbow mcp token --help")), g.Text(" tells how they are made and taken back.")))}
+		page.Section("tokens", "Tokens", h.P(h.Text("Programs sign in with tokens. They lie in the file that "), h.Code(h.Text("--tokens FILE")), h.Text(" names or, with one token alone, in "), h.Code(h.Text("token")), h.Text(" in the home. No page shows one; "), h.Code(h.Text("oxbow mcp token --help")), h.Text(" tells how they are made and taken back.")))}
 	return s, nil
 }
 
@@ -57,14 +57,14 @@ func (c *call) clients() (g.Node, error) {
 	slices.Sort(names)
 	var rows []g.Node
 	for _, n := range names {
-		rows = append(rows, h.Tr(h.Td(h.A(h.Href(page.Root+"sessions?client="+n), page.Isolated(n))), h.Td(page.When(c.now, last[n])), h.Td(h.Class("number"), g.Text(strconv.Itoa(count[n])))))
+		rows = append(rows, h.Tr(h.Td(h.A(h.Href(page.Root+"sessions?client="+n), page.Isolated(n))), h.Td(page.When(c.now, last[n])), h.Td(h.Class("number"), h.Text(strconv.Itoa(count[n])))))
 	}
-	list := page.Empty("No client has reported a session yet.", nil, h.P(h.Class("dim"), h.Code(g.Text("oxbow setup")), g.Text(" connects those that are installed.")))
+	list := page.Empty("No client has reported a session yet.", nil, h.P(h.Class("dim"), h.Code(h.Text("oxbow setup")), h.Text(" connects those that are installed.")))
 	if rows != nil {
 		list = page.Table([]string{"Client", "Last hook", "Sessions"}, rows...)
 	}
-	return g.Group{list, h.P(h.Class("hint"), h.Code(g.Text("oxbow setup CLIENT")), g.Text(" connects one or changes what its hooks do ("), h.Code(g.Text("--no-inject")), g.Text(" shows it nothing), "), h.Code(g.Text("--remove")), g.Text(" takes oxbow out again.")),
-		h.Div(h.Class("actions"), h.Span(g.Text("What hooks put before models, of all clients:")),
+	return g.Group{list, h.P(h.Class("hint"), h.Code(h.Text("oxbow setup CLIENT")), h.Text(" connects one or changes what its hooks do ("), h.Code(h.Text("--no-inject")), h.Text(" shows it nothing), "), h.Code(h.Text("--remove")), h.Text(" takes oxbow out again.")),
+		h.Div(h.Class("actions"), h.Span(h.Text("What hooks put before models, of all clients:")),
 			page.Button("settings/inject", "", "Switch it off", "off", "1"), page.Button("settings/inject", "", "Switch it on"))}, nil
 }
 
@@ -90,7 +90,7 @@ var levels = map[string]string{"ok": "good", "warning": "warn", "problem": "erro
 // health is what doctor finds; in full, when that is asked for.
 func (c *call) health(full bool) g.Node {
 	if c.work.Place == nil || c.work.Host == nil {
-		return h.P(h.Class("dim"), g.Text("The memory lies in no file of this machine."))
+		return h.P(h.Class("dim"), h.Text("The memory lies in no file of this machine."))
 	}
 	out, err := tool.Doctor(c.ctx, c.work, tool.DoctorIn{Full: full})
 	if err != nil {
@@ -101,10 +101,10 @@ func (c *call) health(full bool) g.Node {
 	if fine < 0 {
 		fine = len(out.Findings)
 	}
-	return g.Group{h.P(g.Text(map[bool]string{true: "No problem was found.", false: "There is a problem."}[out.OK])),
+	return g.Group{h.P(h.Text(map[bool]string{true: "No problem was found.", false: "There is a problem."}[out.OK])),
 		h.Ul(h.Class("rows"), g.Map(out.Findings[:fine], finding)),
-		h.Details(h.Summary(g.Text(page.Plural(len(out.Findings)-fine, "thing")+" looked at, and fine")), h.Ul(h.Class("rows"), g.Map(out.Findings[fine:], finding))),
-		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+"settings/check"), h.Button(g.Text("Check every byte")), h.Span(h.Class("hint"), g.Text("reads the whole memory and the archive; changes nothing")))}
+		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "thing")+" looked at, and fine")), h.Ul(h.Class("rows"), g.Map(out.Findings[fine:], finding))),
+		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+"settings/check"), h.Button(h.Text("Check every byte")), h.Span(h.Class("hint"), h.Text("reads the whole memory and the archive; changes nothing")))}
 }
 
 func finding(f tool.Finding) g.Node {
@@ -126,13 +126,13 @@ func check(c *call) (reply, error) {
 		kind, text = "error", "The memory is not sound."
 	}
 	return screen{title: "Check", at: "settings", body: []g.Node{
-		h.P(page.Badge(kind, map[bool]string{true: "sound", false: "damaged"}[out.OK], ""), g.Text(" "+text)),
+		h.P(page.Badge(kind, map[bool]string{true: "sound", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
 		page.Facts("File", out.Store, "Records", strconv.Itoa(out.Records), "Entries", strconv.Itoa(out.Entries), "Bytes", weight(out.Bytes), "Changes", fmt.Sprintf("%d to %d", out.First, out.Last), "Head", out.Head),
 		g.Map(out.Problems, func(p tool.Problem) g.Node {
 			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
 		}),
 		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.Sentence(page.Visible(n)), "") }),
-		h.P(h.A(h.Href(page.Root+"settings"), g.Text("Back to the settings")))}}, nil
+		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
 }
 
 // size is what the memory holds and weighs.
@@ -159,8 +159,8 @@ func weight(n int64) string {
 func (c *call) backupForm() g.Node {
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"settings/backup"),
 		page.Field("file", "Path of the new file, on the machine of this server", "", h.Required(), h.Placeholder("/backup/memory-"+c.now.Format("20060102")+".oxbow")),
-		h.Label(h.Input(h.Type("checkbox"), h.Name("sessions"), h.Value("1")), g.Text(" the archive of sessions, not the memory")),
-		h.Div(h.Class("actions"), h.Button(g.Text("Back up")), h.Span(h.Class("hint"), g.Text("The copy is checked. No file is replaced."))))
+		h.Label(h.Input(h.Type("checkbox"), h.Name("sessions"), h.Value("1")), h.Text(" the archive of sessions, not the memory")),
+		h.Div(h.Class("actions"), h.Button(h.Text("Back up")), h.Span(h.Class("hint"), h.Text("The copy is checked. No file is replaced."))))
 }
 
 func backup(c *call) (reply, error) {
@@ -169,10 +169,10 @@ func backup(c *call) (reply, error) {
 		return nil, err
 	}
 	return screen{title: "Backup", at: "settings", body: []g.Node{
-		g.If(!out.Failed(), h.P(h.Class("done"), h.Role("status"), g.Text("Copied, and checked."))),
+		g.If(!out.Failed(), h.P(h.Class("done"), h.Role("status"), h.Text("Copied, and checked."))),
 		g.Map(out.Problems, func(p tool.Problem) g.Node {
 			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
 		}),
 		page.Facts("File", out.File, "Entries", strconv.Itoa(out.Entries), "Bytes", weight(out.Bytes), "Last change", strconv.FormatUint(out.Last, 10), "Head", out.Head, "Not in it", out.Left),
-		h.P(h.A(h.Href(page.Root+"settings"), g.Text("Back to the settings")))}}, nil
+		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
 }

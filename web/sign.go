@@ -8,12 +8,12 @@ import (
 	"time"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/view"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // tokenActor is for whom a browser acts that signed in with a token: programs have
@@ -91,16 +91,16 @@ func (d doorkeeper) leave(w http.ResponseWriter, r *http.Request) {
 // onward leads into the pages. It is a page and no redirect: a browser that followed a
 // link of another site to here sends the new cookie only from a page of this one.
 func onward(to string) page.Door {
-	return page.Door{Title: "Signed in", To: page.Root + to, Body: []g.Node{h.P(h.A(h.Href(page.Root+to), g.Text("Go on to the memory")))}}
+	return page.Door{Title: "Signed in", To: page.Root + to, Body: []g.Node{h.P(h.A(h.Href(page.Root+to), h.Text("Go on to the memory")))}}
 }
 
 func signInPage(wrong string, status int) page.Door {
 	return page.Door{Title: "Sign in", Status: status, Body: []g.Node{
 		g.If(wrong != "", page.Notice("error", wrong, "")),
-		h.P(g.Text("Run "), h.Code(g.Text("oxbow ui")), g.Text(" in a terminal: it opens this page for you. Where this server has tokens, one of them opens it too.")),
+		h.P(h.Text("Run "), h.Code(h.Text("oxbow ui")), h.Text(" in a terminal: it opens this page for you. Where this server has tokens, one of them opens it too.")),
 		h.Form(h.Method("post"), h.Action(page.Root+"enter"), h.Class("stack"),
-			h.Label(h.For("token"), g.Text("Token")),
+			h.Label(h.For("token"), h.Text("Token")),
 			h.Input(h.ID("token"), h.Name("token"), h.Type("password"), h.Required(), h.AutoComplete("current-password")),
-			h.Button(h.Class("main"), g.Text("Sign in"))),
+			h.Button(h.Class("main"), h.Text("Sign in"))),
 	}}
 }

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 const (
@@ -30,17 +30,17 @@ func today(c *call) (reply, error) {
 		return nil, err
 	}
 	if list.Total == 0 {
-		return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), g.Text("Nothing is remembered yet.")),
-			body: []g.Node{h.Div(h.ID("live"), g.Attr("data-live", ""), c.firstSteps())}}, nil
+		return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text("Nothing is remembered yet.")),
+			body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""), c.firstSteps())}}, nil
 	}
-	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), g.Text(page.Plural(list.Total, "thing")+" remembered.")),
-		body: []g.Node{h.Div(h.ID("live"), g.Attr("data-live", ""),
+	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "thing")+" remembered.")),
+		body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""),
 			c.waiting(),
 			h.Div(h.Class("entry"),
 				h.Div(h.Class("column"), page.Section("written", "Written last",
-					h.Ul(h.Class("rows"), g.Attr("data-keys", ""), g.Map(list.Entries, func(e tool.Entry) g.Node { return page.Row(c.now, e) })),
-					h.P(h.Class("meta"), h.A(h.Href(page.Root+page.FindPath("")), g.Text("All entries")), g.If(c.mayWrite(), h.A(h.Href(page.Root+"new"), g.Text("Remember something")))))),
-				h.Aside(h.Aria("label", "Since yesterday"), c.writtenToday(), c.shownToday(), h.P(h.Class("meta"), h.A(h.Href(page.Root+"settings"), g.Text("Is all well? What doctor says")), h.A(h.Href(page.Root+"numbers"), g.Text("Numbers")))))),
+					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e tool.Entry) g.Node { return page.Row(c.now, e) })),
+					h.P(h.Class("meta"), h.A(h.Href(page.Root+page.FindPath("")), h.Text("All entries")), g.If(c.mayWrite(), h.A(h.Href(page.Root+"new"), h.Text("Remember something")))))),
+				h.Aside(h.Aria("label", "Since yesterday"), c.writtenToday(), c.shownToday(), h.P(h.Class("meta"), h.A(h.Href(page.Root+"settings"), h.Text("Is all well? What doctor says")), h.A(h.Href(page.Root+"numbers"), h.Text("Numbers")))))),
 		}}, nil
 }
 
@@ -56,7 +56,7 @@ func (c *call) waiting() g.Node {
 	if n == 0 {
 		return nil
 	}
-	return h.P(h.Class("callout"), h.A(h.Href(page.Root+"inbox"), g.Text(page.Plural(n, "thing")+" waiting for your word")))
+	return h.P(h.Class("callout"), h.A(h.Href(page.Root+"inbox"), h.Text(page.Plural(n, "thing")+" waiting for your word")))
 }
 
 // writtenToday counts the changes since yesterday by who made them.
@@ -76,11 +76,11 @@ func (c *call) writtenToday() g.Node {
 		by[who], actors[who], all = by[who]+1, ch.Source.By, all+1
 	}
 	if all == 0 {
-		return page.Section("who", "Since yesterday", h.P(h.Class("dim"), g.Text("Nothing was written.")))
+		return page.Section("who", "Since yesterday", h.P(h.Class("dim"), h.Text("Nothing was written.")))
 	}
 	more := map[bool]string{true: " or more"}[all == mostToday]
 	return page.Section("who", "Since yesterday", h.Ul(h.Class("list"), g.Map(mostFirst(by), func(who string) g.Node {
-		return h.Li(h.A(h.Href(page.Root+"log?"+url.Values{"by": {actors[who]}}.Encode()), page.Isolated(who)), g.Text(": "+page.Plural(by[who], "change")+more))
+		return h.Li(h.A(h.Href(page.Root+"log?"+url.Values{"by": {actors[who]}}.Encode()), page.Isolated(who)), h.Text(": "+page.Plural(by[who], "change")+more))
 	})))
 }
 
@@ -104,17 +104,17 @@ func (c *call) shownToday() g.Node {
 		tokens[i.Client] += i.Tokens
 	}
 	return page.Section("shown", "Put before models", h.Ul(h.Class("list"), g.Map(mostFirst(times), func(client string) g.Node {
-		return h.Li(page.Isolated(client), g.Textf(": %s, %d tokens", page.Plural(times[client], "time"), tokens[client]))
-	})), h.P(h.Class("dim"), g.Textf("An entry was used %s.", page.Plural(out.Total.Used, "time"))))
+		return h.Li(page.Isolated(client), h.Textf(": %s, %d tokens", page.Plural(times[client], "time"), tokens[client]))
+	})), h.P(h.Class("dim"), h.Textf("An entry was used %s.", page.Plural(out.Total.Used, "time"))))
 }
 
 // firstSteps is what a person with an empty memory sees.
 func (c *call) firstSteps() g.Node {
 	step := func(title string, body ...g.Node) g.Node {
-		return h.Li(h.Class("row"), h.H2(h.Class("small"), g.Text(title)), h.P(body...))
+		return h.Li(h.Class("row"), h.H2(h.Class("small"), h.Text(title)), h.P(body...))
 	}
 	return h.Ol(h.Class("empty rows"),
-		g.If(c.mayWrite(), step("Remember one thing", g.Text("What would you tell a new colleague first? "), h.A(h.Href(page.Root+"new"), g.Text("Write it down")), g.Text("; this page shows it, and you can change it at any time."))),
-		step("Connect your agents", g.Text("Run "), h.Code(g.Text("oxbow setup")), g.Text(" in a terminal. From then on they find here what you and they have learned, and write here what is worth keeping.")),
-		step("Or look at a sample", h.Code(g.Text("oxbow demo --ui")), g.Text(" shows the memory of a small team, which is thrown away in the end.")))
+		g.If(c.mayWrite(), step("Remember one thing", h.Text("What would you tell a new colleague first? "), h.A(h.Href(page.Root+"new"), h.Text("Write it down")), h.Text("; this page shows it, and you can change it at any time."))),
+		step("Connect your agents", h.Text("Run "), h.Code(h.Text("oxbow setup")), h.Text(" in a terminal. From then on they find here what you and they have learned, and write here what is worth keeping.")),
+		step("Or look at a sample", h.Code(h.Text("oxbow demo --ui")), h.Text(" shows the memory of a small team, which is thrown away in the end.")))
 }

@@ -10,11 +10,11 @@ import (
 	"strconv"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // versionsPage is how many versions a page has.
@@ -30,12 +30,12 @@ func versions(c *call) (reply, error) {
 		return screen{title: page.Visible(name), at: "find", body: []g.Node{page.Empty("There are no older versions.", out.Notes)}}, nil
 	}
 	s := screen{title: "Versions of " + strconv.Quote(page.Visible(out.Name)), at: "find",
-		lead: h.P(h.Class("lead"), g.Text("The last first. Each can be brought back. "), h.A(h.Href(page.Root+page.EntryPath(out.Name)), g.Text("What it says now")))}
+		lead: h.P(h.Class("lead"), h.Text("The last first. Each can be brought back. "), h.A(h.Href(page.Root+page.EntryPath(out.Name)), h.Text("What it says now")))}
 	rows := g.Group{}
 	for i, ch := range out.Changes {
 		rows = append(rows, h.Li(h.Class("row"),
-			h.Div(h.Class("head"), page.Badge("", number(ch.Seq), "number of the change"), h.H2(h.Class("small"), g.Text(page.DidWhat(ch)))),
-			h.Div(h.Class("meta"), h.Span(g.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note)),
+			h.Div(h.Class("head"), page.Badge("", number(ch.Seq), "number of the change"), h.H2(h.Class("small"), h.Text(page.DidWhat(ch)))),
+			h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note)),
 			c.changed(ch.Entries[0], ch.Seq),
 			g.If(c.mayWrite() && offset+i > 0 && ch.Entries[0].Verb != string(oxbow.VerbRemove) && !ch.Entries[0].Erased,
 				page.Button(page.EntryPath(out.Name)+"/restore", "", "Bring this back", "seq", number(ch.Seq)))))
@@ -59,7 +59,7 @@ func restore(c *call) (reply, error) {
 // changed shows what a change did to an entry: to its text, and to its labels.
 func (c *call) changed(t tool.Touched, seq uint64) g.Node {
 	if t.Erased {
-		return h.P(h.Class("dim"), g.Text("What it said was erased for good."))
+		return h.P(h.Class("dim"), h.Text("What it said was erased for good."))
 	}
 	after, gone, err := c.asOf(t.Name, seq)
 	if err == nil && gone && t.Verb != string(oxbow.VerbRemove) {
@@ -67,12 +67,12 @@ func (c *call) changed(t tool.Touched, seq uint64) g.Node {
 	}
 	before, _, berr := c.asOf(t.Name, t.Prev)
 	if err != nil || berr != nil {
-		return h.P(h.Class("dim"), g.Text("What it changed is not kept any more."))
+		return h.P(h.Class("dim"), h.Text("What it changed is not kept any more."))
 	}
 	text := page.Diff(before.text, after.text)
 	labels := c.relabelled(before, after)
 	if text == nil && labels == nil {
-		return h.P(h.Class("dim"), g.Text("The text stayed as it was."))
+		return h.P(h.Class("dim"), h.Text("The text stayed as it was."))
 	}
 	return g.Group{text, labels}
 }
@@ -105,12 +105,12 @@ func (c *call) relabelled(before, after state) g.Node {
 	var out g.Group
 	for _, w := range was {
 		if !slices.Contains(is, w) {
-			out = append(out, h.Li(g.El("del", g.Text("− "), page.Isolated(w))))
+			out = append(out, h.Li(h.El("del", h.Text("− "), page.Isolated(w))))
 		}
 	}
 	for _, w := range is {
 		if !slices.Contains(was, w) {
-			out = append(out, h.Li(g.El("ins", g.Text("+ "), page.Isolated(w))))
+			out = append(out, h.Li(h.El("ins", h.Text("+ "), page.Isolated(w))))
 		}
 	}
 	if out == nil {

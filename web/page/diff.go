@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/diff"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 const (
@@ -35,13 +36,13 @@ func Diff(before, after string) g.Node {
 	for i, l := range lines {
 		if !near(lines, i) {
 			if !left {
-				out = append(out, g.El("span", g.Text("  …")))
+				out = append(out, h.El("span", h.Text("  …")))
 			}
 			left = true
 			continue
 		}
 		if left = false; shown == maxDiff {
-			out = append(out, g.El("span", g.Text("  … and more")))
+			out = append(out, h.El("span", h.Text("  … and more")))
 			break
 		}
 		shown++
@@ -52,9 +53,9 @@ func Diff(before, after string) g.Node {
 		case '+':
 			shape, mark = "ins", "+ "
 		}
-		out = append(out, g.El(shape, g.Text(mark), Isolated(text.Clip(l.text, maxLine))))
+		out = append(out, h.El(shape, h.Text(mark), Isolated(text.Clip(l.text, maxLine))))
 	}
-	return g.El("div", g.Attr("class", "diff"), g.Attr("role", "group"), g.Attr("aria-label", "What changed"), out)
+	return h.El("div", h.Attr("class", "diff"), h.Attr("role", "group"), h.Attr("aria-label", "What changed"), out)
 }
 
 // near reports whether a line is a changed one or stands next to one.

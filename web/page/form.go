@@ -8,40 +8,41 @@ import (
 	"strings"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
+
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // Field is one line of input under its label.
 func Field(name, label, value string, more ...g.Node) g.Node {
-	return h.Label(h.Class("field"), h.Span(g.Text(label)), h.Input(h.Name(name), h.Value(value), h.AutoComplete("off"), g.Group(more)))
+	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Input(h.Name(name), h.Value(value), h.AutoComplete("off"), g.Group(more)))
 }
 
 // Text is a field of many lines under its label.
 func Text(name, label, value string, more ...g.Node) g.Node {
-	return h.Label(h.Class("field"), h.Span(g.Text(label)), h.Textarea(h.Class("short"), h.Name(name), g.Group(more), g.Text("\n"+value)))
+	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Textarea(h.Class("short"), h.Name(name), g.Group(more), h.Text("\n"+value)))
 }
 
 // Choice is a field of which one of some values is taken; "" is shown as none.
 func Choice(name, label, value, none string, values []string) g.Node {
 	option := func(v, text string) g.Node {
-		return h.Option(h.Value(v), g.If(v == value, h.Selected()), g.Text(Visible(text)))
+		return h.Option(h.Value(v), g.If(v == value, h.Selected()), h.Text(Visible(text)))
 	}
-	return h.Label(h.Class("field"), h.Span(g.Text(label)), h.Select(h.Name(name),
+	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Select(h.Name(name),
 		g.If(none != "", option("", none)), g.Map(values, func(v string) g.Node { return option(v, v) })))
 }
 
 // Ask is a form that shows a page for what its fields hold.
 func Ask(path, button string, fields ...g.Node) g.Node {
-	return h.Form(h.Class("ask"), h.Action(Root+path), g.Group(fields), h.Button(g.Text(button)))
+	return h.Form(h.Class("ask"), h.Action(Root+path), g.Group(fields), h.Button(h.Text(button)))
 }
 
 // Keys tells which keys a page has: each with what it does.
 func Keys(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {
-		out = append(out, h.Kbd(g.Text(pairs[i])), g.Text(" "+pairs[i+1]+"  "))
+		out = append(out, h.Kbd(h.Text(pairs[i])), h.Text(" "+pairs[i+1]+"  "))
 	}
-	return h.P(h.Class("hint keys"), g.Text("Keys: "), g.Group(out))
+	return h.P(h.Class("hint keys"), h.Text("Keys: "), g.Group(out))
 }
 
 // SessionPath is the path of a session's page, below [Root]; of one of its turns where
@@ -74,7 +75,7 @@ func Facts(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			out = append(out, h.Dt(g.Text(pairs[i])), h.Dd(Isolated(pairs[i+1])))
+			out = append(out, h.Dt(h.Text(pairs[i])), h.Dd(Isolated(pairs[i+1])))
 		}
 	}
 	return h.Dl(h.Class("facts"), g.Group(out))

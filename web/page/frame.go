@@ -7,7 +7,8 @@ import (
 	"net/http"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
+
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // Place is an entry of the navigation.
@@ -32,23 +33,23 @@ type Frame struct {
 // Send writes the page.
 func (f Frame) Send(w http.ResponseWriter, a Assets) {
 	write(w, a, f.Title, f.Status, f.Live, h.Body(
-		h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to the content")),
+		h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
 		h.Header(h.Class("top"),
-			h.A(h.Class("brand"), h.Href(Root), mark(), g.Text("oxbow")),
-			h.Form(h.Class("search"), h.Role("search"), h.Action(Root+"find"), g.If(f.Typed != "", g.Attr("data-typed", f.Typed)),
-				h.Label(h.Class("hidden"), h.For("search"), g.Text("Find in the memory")),
-				h.Input(h.ID("search"), h.Type("search"), h.Name("q"), h.Value(f.Search), h.Placeholder("Find: words, project:…, tag:…"), h.AutoComplete("off"), g.Attr("data-key", "/")),
+			h.A(h.Class("brand"), h.Href(Root), mark(), h.Text("oxbow")),
+			h.Form(h.Class("search"), h.Role("search"), h.Action(Root+"find"), g.If(f.Typed != "", h.Attr("data-typed", f.Typed)),
+				h.Label(h.Class("hidden"), h.For("search"), h.Text("Find in the memory")),
+				h.Input(h.ID("search"), h.Type("search"), h.Name("q"), h.Value(f.Search), h.Placeholder("Find: words, project:…, tag:…"), h.AutoComplete("off"), h.Attr("data-key", "/")),
 			),
 		),
 		h.Div(h.Class("frame"),
 			h.Nav(h.Class("places"), h.Aria("label", "Places"), g.Map(f.Places, func(ps []Place) g.Node {
 				return h.Ul(g.Map(ps, func(p Place) g.Node {
-					return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.At, h.Aria("current", "page")), g.Text(p.Name)))
+					return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.At, h.Aria("current", "page")), h.Text(p.Name)))
 				}))
 			})),
-			h.Main(h.ID("main"), h.TabIndex("-1"), f.Done, h.Div(h.Class("title"), h.H1(g.Text(f.Title)), f.Lead), g.Group(f.Body)),
+			h.Main(h.ID("main"), h.TabIndex("-1"), f.Done, h.Div(h.Class("title"), h.H1(h.Text(f.Title)), f.Lead), g.Group(f.Body)),
 		),
-		h.Footer(h.P(g.Text(f.Foot)), h.Form(h.Method("post"), h.Action(Root+"leave"), h.Button(h.Class("plain"), g.Text("Sign out")))),
+		h.Footer(h.P(h.Text(f.Foot)), h.Form(h.Method("post"), h.Action(Root+"leave"), h.Button(h.Class("plain"), h.Text("Sign out")))),
 		h.Div(h.ID("said"), h.Class("hidden"), h.Role("status"), h.Aria("live", "polite")),
 	))
 }
@@ -67,7 +68,7 @@ func (d Door) Send(w http.ResponseWriter, a Assets) {
 		w.Header().Set("Refresh", "0; url="+d.To)
 	}
 	write(w, a, d.Title, d.Status, false, h.Body(h.Class("door"), h.Main(h.ID("main"),
-		h.P(h.Class("brand"), mark(), g.Text("oxbow")), h.H1(g.Text(d.Title)), g.Group(d.Body))))
+		h.P(h.Class("brand"), mark(), h.Text("oxbow")), h.H1(h.Text(d.Title)), g.Group(d.Body))))
 }
 
 // write sends a document.
@@ -78,7 +79,7 @@ func write(w http.ResponseWriter, a Assets, title string, status int, live bool,
 		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
 		h.Meta(h.Name("color-scheme"), h.Content("light dark")),
 		g.If(live, h.Meta(h.Name("oxbow-live"), h.Content(Root+"events"))),
-		h.TitleEl(g.Text(title+" · oxbow")),
+		h.TitleEl(h.Text(title+" · oxbow")),
 		h.Link(h.Rel("icon"), h.Href(a.Path("mark.svg"))),
 		h.Link(h.Rel("stylesheet"), h.Href(a.Path("style.css"))),
 		h.Script(h.Type("module"), h.Src(a.Path("page.js"))),

@@ -7,7 +7,8 @@ import (
 	"math"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
+
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // Graph is nodes, and edges between two of them.
@@ -93,7 +94,7 @@ func Draw(gr Graph, title string) g.Node {
 	var out []g.Node
 	for _, e := range gr.Edges {
 		a, b := gr.Nodes[e[0]], gr.Nodes[e[1]]
-		out = append(out, g.El("line", g.Attr("x1", num(a.x)), g.Attr("y1", num(a.y)), g.Attr("x2", num(b.x)), g.Attr("y2", num(b.y))))
+		out = append(out, h.El("line", h.Attr("x1", num(a.x)), h.Attr("y1", num(a.y)), h.Attr("x2", num(b.x)), h.Attr("y2", num(b.y))))
 	}
 	few := len(gr.Nodes) <= 60
 	for _, n := range gr.Nodes {
@@ -103,13 +104,13 @@ func Draw(gr Graph, title string) g.Node {
 		}
 		text := g.Node(nil)
 		if few || n.Kind != "entry" {
-			text = g.El("text", g.Attr("x", num(n.x)), g.Attr("y", num(n.y-r-4)), g.Attr("text-anchor", "middle"), g.Text(short(Visible(n.Text))))
+			text = h.El("text", h.Attr("x", num(n.x)), h.Attr("y", num(n.y-r-4)), h.Attr("text-anchor", "middle"), h.Text(short(Visible(n.Text))))
 		}
 		out = append(out, h.A(h.Class(class), h.Href(Root+n.Path), h.Aria("label", n.Kind+" "+Visible(n.Text)),
-			g.El("title", g.Text(n.Kind+": "+Visible(n.Text))), g.El("circle", g.Attr("cx", num(n.x)), g.Attr("cy", num(n.y)), g.Attr("r", num(r))), text))
+			h.El("title", h.Text(n.Kind+": "+Visible(n.Text))), h.El("circle", h.Attr("cx", num(n.x)), h.Attr("cy", num(n.y)), h.Attr("r", num(r))), text))
 	}
 	return h.Div(h.Class("wide map"), h.TabIndex("0"), h.Role("region"), h.Aria("label", title),
-		g.El("svg", g.Attr("viewBox", fmt.Sprintf("0 0 %.0f %.0f", graphWide, graphHigh)), g.Attr("role", "group"), h.Aria("label", title), g.Group(out)))
+		h.El("svg", h.Attr("viewBox", fmt.Sprintf("0 0 %.0f %.0f", graphWide, graphHigh)), h.Attr("role", "group"), h.Aria("label", title), g.Group(out)))
 }
 
 // short is a text that fits at a node.

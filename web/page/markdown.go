@@ -15,7 +15,8 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
+
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // maxProse is the longest text that is rendered, in bytes: a page of it stays below
@@ -73,7 +74,7 @@ func Prose(source string) (n g.Node, cut bool) {
 }
 
 // Plain shows a text as it is.
-func Plain(s string) g.Node { return h.Pre(h.Class("text"), h.Dir("auto"), g.Text(Visible(s))) }
+func Plain(s string) g.Node { return h.Pre(h.Class("text"), h.Dir("auto"), h.Text(Visible(s))) }
 
 // begin returns the first bytes of s, to the end of a line where one is near.
 func begin(s string, most int) string {
@@ -115,7 +116,7 @@ type prose struct {
 func (p *prose) children(n ast.Node, depth int) g.Group {
 	var out g.Group
 	if depth > maxDepth {
-		return g.Group{g.Text("…")}
+		return g.Group{h.Text("…")}
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		out = append(out, p.node(c, depth+1))
@@ -135,10 +136,10 @@ func (p *prose) node(n ast.Node, depth int) g.Node {
 	case *ast.Blockquote:
 		return h.BlockQuote(p.children(n, depth))
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
-		return h.Pre(h.TabIndex("0"), h.Code(g.Text(Visible(string(n.Lines().Value(p.source))))))
+		return h.Pre(h.TabIndex("0"), h.Code(h.Text(Visible(string(n.Lines().Value(p.source))))))
 	case *ast.List:
 		if n.IsOrdered() {
-			return h.Ol(g.If(n.Start > 1, g.Attr("start", fmt.Sprint(n.Start))), p.children(n, depth))
+			return h.Ol(g.If(n.Start > 1, h.Attr("start", fmt.Sprint(n.Start))), p.children(n, depth))
 		}
 		return h.Ul(p.children(n, depth))
 	case *ast.ListItem:
@@ -167,7 +168,7 @@ func (p *prose) heading(level int, inner g.Group) g.Node {
 		p.levels = p.levels[:len(p.levels)-1]
 	}
 	p.levels = append(p.levels, level)
-	return g.El("h"+fmt.Sprint(min(6, 2+len(p.levels))), inner)
+	return h.El("h"+fmt.Sprint(min(6, 2+len(p.levels))), inner)
 }
 
 func (p *prose) inline(n ast.Node, depth int) g.Node {
@@ -175,7 +176,7 @@ func (p *prose) inline(n ast.Node, depth int) g.Node {
 	case *ast.Text:
 		return p.text(n)
 	case *ast.String:
-		return g.Text(Visible(string(n.Value)))
+		return h.Text(Visible(string(n.Value)))
 	case *ast.CodeSpan:
 		return p.codeSpan(n)
 	case *ast.Emphasis:
@@ -184,7 +185,7 @@ func (p *prose) inline(n ast.Node, depth int) g.Node {
 		}
 		return h.Em(p.children(n, depth))
 	case *xast.Strikethrough:
-		return g.El("s", p.children(n, depth))
+		return h.El("s", p.children(n, depth))
 	case *ast.Link:
 		return outward(string(n.Destination), p.children(n, depth))
 	case *ast.AutoLink:
@@ -192,20 +193,20 @@ func (p *prose) inline(n ast.Node, depth int) g.Node {
 		if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(to), "mailto:") {
 			to = "mailto:" + to
 		}
-		return outward(to, g.Text(Visible(string(n.Label(p.source)))))
+		return outward(to, h.Text(Visible(string(n.Label(p.source)))))
 	case *ast.Image: // a picture of another place would tell it that the page is read
-		return outward(string(n.Destination), g.Group{g.Text("picture: "), p.children(n, depth)})
+		return outward(string(n.Destination), g.Group{h.Text("picture: "), p.children(n, depth)})
 	}
 	return p.children(n, depth)
 }
 
 func (p *prose) text(n *ast.Text) g.Node {
-	s := g.Text(Visible(string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(p.source)))))))
+	s := h.Text(Visible(string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(p.source)))))))
 	switch {
 	case n.HardLineBreak():
 		return g.Group{s, h.Br()}
 	case n.SoftLineBreak():
-		return g.Group{s, g.Text("\n")}
+		return g.Group{s, h.Text("\n")}
 	}
 	return s
 }
@@ -217,7 +218,7 @@ func (p *prose) codeSpan(n *ast.CodeSpan) g.Node {
 			b.Write(t.Value(p.source))
 		}
 	}
-	return h.Code(g.Text(Visible(strings.ReplaceAll(b.String(), "\n", " "))))
+	return h.Code(h.Text(Visible(strings.ReplaceAll(b.String(), "\n", " "))))
 }
 
 // outward links to another place, where its address is one that browsers may open. A

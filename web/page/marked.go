@@ -8,7 +8,8 @@ import (
 	"unicode"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
+
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // Marked is text that others wrote, kept apart as by [Isolated], with the words marked
@@ -28,12 +29,12 @@ func Marked(s string, words []string) g.Node {
 		start += at
 		end := start + strings.IndexFunc(s[start:]+" ", func(r rune) bool { return !isWordRune(r) })
 		if slices.Contains(words, strings.ToLower(s[start:end])) {
-			out = append(out, g.Text(s[from:start]), h.Mark(g.Text(s[start:end])))
+			out = append(out, h.Text(s[from:start]), h.Mark(h.Text(s[start:end])))
 			from = end
 		}
 		at = end
 	}
-	return g.El("bdi", append(out, g.Text(s[from:])))
+	return h.El("bdi", append(out, h.Text(s[from:])))
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }

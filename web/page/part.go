@@ -11,10 +11,10 @@ import (
 	"time"
 
 	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
+	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 // Root is the path that all pages are below.
@@ -28,7 +28,7 @@ func mark() g.Node {
 // Notice is a box that says something with what to do about it: error, warn or note.
 func Notice(kind, text, remedy string) g.Node {
 	return h.Div(h.Class("notice "+kind), g.If(kind == "error", h.Role("alert")),
-		h.P(g.Text(text)), g.If(remedy != "", h.P(h.Class("remedy"), g.Text(remedy))))
+		h.P(h.Text(text)), g.If(remedy != "", h.P(h.Class("remedy"), h.Text(remedy))))
 }
 
 // Notes are the notes of an answer, nothing where there are none.
@@ -38,12 +38,12 @@ func Notes(ns []tool.Note) g.Node {
 
 // Empty stands in the place of a list that has nothing, and says why.
 func Empty(text string, why []tool.Note, next ...g.Node) g.Node {
-	return h.Div(h.Class("empty"), h.P(g.Text(text)), g.Map(why, func(n tool.Note) g.Node { return h.P(h.Class("dim"), g.Text(Said(n))) }), g.Group(next))
+	return h.Div(h.Class("empty"), h.P(h.Text(text)), g.Map(why, func(n tool.Note) g.Node { return h.P(h.Class("dim"), h.Text(Said(n))) }), g.Group(next))
 }
 
 // Section is a part of a page under a heading, with an id to link to.
 func Section(id, title string, body ...g.Node) g.Node {
-	return h.Section(h.ID(id), h.Aria("labelledby", id+"-title"), h.H2(h.ID(id+"-title"), g.Text(title)), g.Group(body))
+	return h.Section(h.ID(id), h.Aria("labelledby", id+"-title"), h.H2(h.ID(id+"-title"), h.Text(title)), g.Group(body))
 }
 
 // EntryPath is the path of an entry's page, below [Root].
@@ -59,7 +59,7 @@ func FindPath(query string) string { return "find?" + url.Values{"q": {query}}.E
 
 // Isolated is text that others wrote, kept from turning the line around it: what
 // writes from right to left ends with it.
-func Isolated(s string) g.Node { return g.El("bdi", g.Text(Visible(s))) }
+func Isolated(s string) g.Node { return h.El("bdi", h.Text(Visible(s))) }
 
 // Visible shows control and format characters that hide or reorder text.
 func Visible(s string) string {
@@ -81,12 +81,12 @@ func When(now, t time.Time) g.Node {
 	if t.IsZero() {
 		return nil
 	}
-	return h.Time(h.DateTime(t.UTC().Format(time.RFC3339)), h.Title(t.In(now.Location()).Format("Monday, 2 January 2006, 15:04:05 MST")), g.Text(ago(now, t)))
+	return h.Time(h.DateTime(t.UTC().Format(time.RFC3339)), h.Title(t.In(now.Location()).Format("Monday, 2 January 2006, 15:04:05 MST")), h.Text(ago(now, t)))
 }
 
 // Badge is a word about a thing. What it means is said when it is pointed at.
 func Badge(kind, text, means string) g.Node {
-	return h.Span(h.Class("badge "+kind), g.If(means != "", h.Title(means)), g.Text(text))
+	return h.Span(h.Class("badge "+kind), g.If(means != "", h.Title(means)), h.Text(text))
 }
 
 // TrustBadge warns of an entry that no model is shown by itself.
@@ -109,7 +109,7 @@ func Chips(labels map[string][]string) g.Node {
 	var out []g.Node
 	for _, k := range shownLabels {
 		for _, v := range labels[k] {
-			out = append(out, h.Li(h.A(h.Class("chip "+k), h.Href(Root+FindPath(k+":"+Quoted(v))), h.Span(h.Class("key"), g.Text(k+" ")), Isolated(v))))
+			out = append(out, h.Li(h.A(h.Class("chip "+k), h.Href(Root+FindPath(k+":"+Quoted(v))), h.Span(h.Class("key"), h.Text(k+" ")), Isolated(v))))
 		}
 	}
 	if out == nil {
@@ -143,7 +143,7 @@ func rowBody(now time.Time, e tool.Entry) g.Node {
 	return g.Group{
 		h.Div(h.Class("head"), h.H3(h.A(h.Href(Root+EntryPath(e.Name)), Marked(e.Name, e.Words))), TrustBadge(e.Trust), g.If(e.Kind != "note", Badge("", e.Kind, ""))),
 		g.If(e.Snippet != "", h.P(h.Class("snippet"), Marked(e.Snippet, e.Words))),
-		h.Div(h.Class("meta"), Chips(e.Labels), h.Span(g.Text(Writer(e.Source)), g.Text(", "), When(now, Moment(e.Updated)))),
+		h.Div(h.Class("meta"), Chips(e.Labels), h.Span(h.Text(Writer(e.Source)), h.Text(", "), When(now, Moment(e.Updated)))),
 	}
 }
 
@@ -200,7 +200,7 @@ func Hidden(pairs ...string) g.Node {
 
 // Button is a form of one button that posts to a path below [Root].
 func Button(action, class, text string, fields ...string) g.Node {
-	return h.Form(h.Class("one"), h.Method("post"), h.Action(Root+action), Hidden(fields...), h.Button(h.Class(class), g.Text(text)))
+	return h.Form(h.Class("one"), h.Method("post"), h.Action(Root+action), Hidden(fields...), h.Button(h.Class(class), h.Text(text)))
 }
 
 // Pager leads to the pages before and after that of a URL, by an offset in its query.
@@ -210,7 +210,7 @@ func Pager(u *url.URL, offset, next, size int) g.Node {
 		q.Del("done")
 		q.Del("said")
 		q.Set("offset", strconv.Itoa(offset))
-		return h.A(h.Rel(rel), h.Href(u.EscapedPath()+"?"+q.Encode()), g.Text(text))
+		return h.A(h.Rel(rel), h.Href(u.EscapedPath()+"?"+q.Encode()), h.Text(text))
 	}
 	if offset == 0 && next == 0 {
 		return nil
@@ -222,10 +222,10 @@ func Pager(u *url.URL, offset, next, size int) g.Node {
 // Table is rows under heads; it scrolls by itself where it is wide.
 func Table(heads []string, rows ...g.Node) g.Node {
 	return h.Div(h.Class("wide"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "Table"), h.Table(
-		h.THead(h.Tr(g.Map(heads, func(s string) g.Node { return h.Th(g.Attr("scope", "col"), g.Text(s)) }))), h.TBody(rows...)))
+		h.THead(h.Tr(g.Map(heads, func(s string) g.Node { return h.Th(h.Attr("scope", "col"), h.Text(s)) }))), h.TBody(rows...)))
 }
 
 // Meter shows a share of 100 as a bar, with the same in words.
 func Meter(share int, text string) g.Node {
-	return h.Div(h.Class("meter"), g.El("meter", h.Min("0"), h.Max("100"), h.Value(fmt.Sprint(share)), h.Aria("label", text)), h.Span(h.Class("hint"), g.Text(text)))
+	return h.Div(h.Class("meter"), h.El("meter", h.Min("0"), h.Max("100"), h.Value(fmt.Sprint(share)), h.Aria("label", text)), h.Span(h.Class("hint"), h.Text(text)))
 }
