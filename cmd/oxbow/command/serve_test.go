@@ -64,6 +64,9 @@ func (w *world) pages(t *testing.T, args ...string) string {
 	return body
 }
 
+// serves are commands that run until they are ended: TestPages runs them.
+var serves = regexp.MustCompile(`^oxbow (ui|serve|open)\b|demo --ui`)
+
 func TestPages(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
