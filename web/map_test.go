@@ -22,7 +22,7 @@ func TestMap(t *testing.T) {
 	b.remember("berth", "Dock.", project("harbor"), tag)
 	b.remember("paint", "Green.", project("lantern"))
 	shown := b.get(page.Root+"map", http.StatusOK)
-	b.has(shown, "<svg", "<circle", `href="/ui/entries/deploy"`, `aria-label="project harbor"`, "The same as a list")
+	b.has(shown, "<svg", "<circle", `href="/ui/entries/deploy"`, `>project: harbor<`, "The same as a list")
 	b.harmless(shown)
 	if n := strings.Count(shown, "<circle"); n != 5 { // three entries, one project, one tag
 		t.Errorf("%d nodes", n)

@@ -106,7 +106,7 @@ func Draw(gr Graph, title string) g.Node {
 		if few || n.Kind != "entry" {
 			text = h.El("text", h.Attr("x", num(n.x)), h.Attr("y", num(n.y-r-4)), h.Attr("text-anchor", "middle"), h.Text(short(Visible(n.Text))))
 		}
-		out = append(out, h.A(h.Class(class), h.Href(Root+n.Path), h.Aria("label", n.Kind+" "+Visible(n.Text)),
+		out = append(out, h.A(h.Class(class), h.Href(Root+n.Path),
 			h.El("title", h.Text(n.Kind+": "+Visible(n.Text))), h.El("circle", h.Attr("cx", num(n.x)), h.Attr("cy", num(n.y)), h.Attr("r", num(r))), text))
 	}
 	return h.Div(h.Class("wide map"), h.TabIndex("0"), h.Role("region"), h.Aria("label", title),

@@ -1,0 +1,386 @@
+//go:build !js
+
+// Opens every page of oxbow ui in Chromium, in both colour schemes, at three widths, with
+// script and without, and looks for what a person would stumble over.
+
+package ui_test
+
+import (
+	"compress/gzip"
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/oxbow-memory/oxbow/browser/chromiumtest"
+)
+
+// site is a running oxbow demo --ui.
+type site struct {
+	t    *testing.T
+	root string // of all pages, such as http://127.0.0.1:1234/ui/
+	home string
+	link string // signs one browser in
+	cli  func(args ...string) string
+}
+
+// serve builds oxbow and serves the pages of its demo until the test ends.
+func serve(t *testing.T) *site {
+	t.Helper()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "oxbow")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/oxbow")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building oxbow: %v\n%s", err, out)
+	}
+	env := append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "XDG_DATA_HOME="+filepath.Join(dir, "data"), "OXBOW_HOME=", "CLAUDECODE=", "TMPDIR="+dir)
+	s := &site{t: t}
+	s.cli = func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(program, args...)
+		cmd.Env, cmd.Dir = env, dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("oxbow %q: %v", args, err)
+		}
+		return string(out)
+	}
+	cmd := exec.Command(program, "demo", "--ui")
+	cmd.Env, cmd.Dir = env, dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("oxbow demo --ui ended with %v", err)
+		}
+	})
+	t.Cleanup(func() { s.cli("--home", s.home, "check") }) // before it is removed
+	line := make([]byte, 200)
+	n, err := out.Read(line)
+	if err != nil {
+		t.Fatalf("oxbow demo --ui printed no link: %v", err)
+	}
+	s.link = strings.TrimSpace(string(line[:n]))
+	homes, err := filepath.Glob(filepath.Join(dir, "oxbow-demo-*", "harbor", ".oxbow"))
+	if err != nil || len(homes) != 1 {
+		t.Fatalf("the demo's homes are %q, %v", homes, err)
+	}
+	s.home = homes[0]
+	if s.root, _, _ = strings.Cut(s.link, "enter?"); !strings.HasPrefix(s.root, "http://127.0.0.1:") {
+		t.Fatalf("oxbow demo --ui printed %q, want a link", s.link)
+	}
+	return s
+}
+
+// visit is a tab that is signed in, and what it met.
+type visit struct {
+	*site
+	tab context.Context
+
+	mu     sync.Mutex         // guards the following
+	wrong  []string           // requests to other sites, reports of the policy, errors of scripts
+	weight map[string]float64 // of each address, the most bytes that came
+}
+
+// enter starts a browser and signs it in.
+func (s *site) enter(t *testing.T) *visit {
+	t.Helper()
+	v := &visit{site: s, tab: chromiumtest.Start(t, chromiumtest.Profile(t)), weight: map[string]float64{}}
+	v.listen(t)
+	chromiumtest.Do(t, v.tab, "signing in", chromedp.Navigate(s.link), chromedp.WaitReady("header.top"))
+	return v
+}
+
+// listen notes what a page does that it must not.
+func (v *visit) listen(t *testing.T) {
+	t.Helper()
+	requested := map[network.RequestID]string{}
+	err := chromedp.Listen(v.tab, func(ev any) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		switch ev := ev.(type) {
+		case *network.EventRequestWillBeSent:
+			requested[ev.RequestID] = ev.Request.URL
+			if !strings.HasPrefix(ev.Request.URL, v.root) && !strings.HasSuffix(ev.Request.URL, "/favicon.ico") && !strings.HasPrefix(ev.Request.URL, "data:") {
+				v.wrong = append(v.wrong, "a request to "+ev.Request.URL)
+			}
+		case *network.EventLoadingFinished:
+			u := requested[ev.RequestID]
+			v.weight[u] = max(v.weight[u], ev.EncodedDataLength)
+		case *log.EventEntryAdded:
+			if ev.Entry.Level == log.EntryLevelError && !strings.Contains(ev.Entry.Text, "the server responded with a status of") {
+				v.wrong = append(v.wrong, string(ev.Entry.Source)+": "+ev.Entry.Text)
+			}
+		case *runtime.EventExceptionThrown:
+			v.wrong = append(v.wrong, "a script failed: "+ev.ExceptionDetails.Text)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(v.tab, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(v.tab, log.Enable, struct{}{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// clean fails the test when the tab met something that it must not.
+func (v *visit) clean(t *testing.T, where string) {
+	t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, w := range v.wrong {
+		t.Errorf("%s: %s", where, w)
+	}
+	v.wrong = nil
+}
+
+// look is how a page is looked at.
+func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
+	t.Helper()
+	_, err := chromedp.Call(v.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	if err == nil {
+		_, err = chromedp.Call(v.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !script})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	chromiumtest.Do(t, v.tab, "setting the width", chromedp.EmulateViewport(width, 900))
+}
+
+func (v *visit) open(t *testing.T, path string) {
+	t.Helper()
+	chromiumtest.Do(t, v.tab, "opening "+path, chromedp.Navigate(v.root+path), chromedp.WaitReady("body"))
+}
+
+// links returns the pages that a page leads to, below the root.
+func (v *visit) links(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, href := range chromiumtest.Eval[[]string](t, v.tab, `[...document.querySelectorAll('a[href]')].filter(a => !a.hasAttribute('download')).map(a => new URL(a.getAttribute('href'), location).href)`) {
+		if path, ok := strings.CutPrefix(href, v.root); ok && !strings.HasPrefix(path, "asset/") && !strings.HasPrefix(path, "enter") && !strings.HasSuffix(path, "/raw") && !strings.Contains(path, "/export") {
+			path, _, _ = strings.Cut(path, "#")
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// kinds are the pages that differ in what is shown alone, by the first that is met: of
+// each are looked at so many.
+func kindOf(path string) string {
+	u, err := url.Parse(path)
+	if err != nil {
+		return path
+	}
+	parts := strings.Split(u.EscapedPath(), "/")
+	for i := 1; i < len(parts); i += 2 {
+		parts[i] = "*"
+	}
+	var keys []string
+	for k := range u.Query() {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return strings.Join(parts, "/") + "?" + strings.Join(keys, "&")
+}
+
+// pages walks the site and returns a page or two of each kind.
+func (v *visit) pages(t *testing.T) []string {
+	t.Helper()
+	seen, kinds, todo := map[string]bool{"": true}, map[string]int{}, []string{""}
+	var found []string
+	for len(todo) > 0 {
+		path := todo[0]
+		todo = todo[1:]
+		if kinds[kindOf(path)]++; kinds[kindOf(path)] > 2 {
+			continue
+		}
+		v.open(t, path)
+		found = append(found, path)
+		for _, next := range v.links(t) {
+			if !seen[next] {
+				seen[next] = true
+				todo = append(todo, next)
+			}
+		}
+	}
+	return found
+}
+
+// axe is axe-core 4.14.1 (https://github.com/dequelabs/axe-core, MPL-2.0), as its
+// authors publish it, compressed.
+//
+//go:embed testdata/axe.min.js.gz
+var axe string
+
+func axeSource(t *testing.T) string {
+	t.Helper()
+	z, err := gzip.NewReader(strings.NewReader(axe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// barriers returns what axe-core finds serious or critical on the page.
+func (v *visit) barriers(t *testing.T, source string) []string {
+	t.Helper()
+	chromiumtest.Eval[bool](t, v.tab, "(() => {"+source+"; window.axe = axe ?? window.axe; return true })()")
+	return chromiumtest.Eval[[]string](t, v.tab, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r =>
+		r.violations.filter(v => ['serious', 'critical'].includes(v.impact)).flatMap(v => v.nodes.map(n => v.id + ': ' + n.html + ' ' + n.failureSummary)))`)
+}
+
+// maxWeight is the most bytes of a page with all that it loads.
+const maxWeight = 60_000
+
+func TestEveryPage(t *testing.T) {
+	s := serve(t)
+	v := s.enter(t)
+	v.look(t, 1280, "light", true)
+	source := axeSource(t)
+	pages := v.pages(t)
+	t.Logf("%d pages: %q", len(pages), pages)
+	if len(pages) < 20 {
+		t.Errorf("only %d pages are found: %q", len(pages), pages)
+	}
+	shots := os.Getenv("OXBOW_SHOTS") // a directory for pictures, to look at
+	for _, scheme := range []string{"light", "dark"} {
+		for i, width := range []int64{320, 1280, 2560} {
+			v.look(t, width, scheme, true)
+			for n, path := range pages {
+				v.open(t, path)
+				where := fmt.Sprintf("%q at %d, %s", path, width, scheme)
+				if over := chromiumtest.Eval[int](t, v.tab, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+					t.Errorf("%s: %d pixels wider than the window", where, over)
+				}
+				if i < 2 {
+					for _, b := range v.barriers(t, source) {
+						t.Errorf("%s: %s", where, b)
+					}
+				}
+				if shots != "" {
+					png, err := chromedp.Run(v.tab, chromedp.FullScreenshot(100))
+					if err != nil {
+						t.Fatal(err)
+					}
+					name := fmt.Sprintf("%02d-%s-%d-%s.png", n, regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path, "-"), width, scheme)
+					if err := os.WriteFile(filepath.Join(shots, name), png, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				v.clean(t, where)
+			}
+		}
+	}
+	v.mu.Lock()
+	assets, heaviest, which := 0.0, 0.0, ""
+	for u, n := range v.weight {
+		switch {
+		case strings.Contains(u, "/asset/"):
+			assets += n
+		case n > heaviest:
+			heaviest, which = n, u
+		}
+	}
+	v.mu.Unlock()
+	if assets+heaviest > maxWeight {
+		t.Errorf("%s with all assets has %.1f kB, want %d", which, (assets+heaviest)/1000, maxWeight/1000)
+	}
+	t.Logf("assets %.1f kB, the heaviest page %.1f kB", assets/1000, heaviest/1000)
+}
+
+// From Today a wrong memory is corrected in three clicks, and that is undone in one: with
+// script, without, and by keys alone.
+func TestCorrect(t *testing.T) {
+	s := serve(t)
+	v := s.enter(t)
+	for i, script := range []bool{true, false} {
+		name := fmt.Sprintf("quay crane %d", i)
+		s.cli("--home", s.home, "remember", name, "--content", "The quay crane lifts 80 t.")
+		v.look(t, 1280, "light", script)
+		v.open(t, "")
+		clicks := 0
+		click := func(sel, then string) {
+			t.Helper()
+			clicks++
+			chromiumtest.Do(t, v.tab, "clicking "+sel, chromedp.Click(sel), chromedp.WaitReady(then))
+		}
+		at := "entries/" + url.PathEscape(name)
+		click(`main a[href$="`+at+`"]`, `main a[href$="`+at+`/edit"]`)
+		click(`main a[href$="`+at+`/edit"]`, `textarea[name=content]`)
+		chromiumtest.Do(t, v.tab, "typing", chromedp.SetValue("textarea[name=content]", "The quay crane lifts 60 t."))
+		click(`form.edit button.main`, `form.done button`)
+		if got := s.cli("--home", s.home, "get", name, "--json"); !strings.Contains(got, "60 t") || clicks > 4 {
+			t.Errorf("with script %v, after %d clicks the entry is %s", script, clicks, got)
+		}
+		click(`form.done button`, `form.done`)
+		got := ""
+		for range 100 { // the page before the click has the same form
+			if got = s.cli("--home", s.home, "get", name, "--json"); strings.Contains(got, "80 t") {
+				break
+			}
+		}
+		if !strings.Contains(got, "80 t") {
+			t.Errorf("with script %v, after undo the entry is %s", script, got)
+		}
+		v.clean(t, "correcting")
+	}
+}
+
+// liveWithin is how soon a write of another process stands on an open page.
+const liveWithin = 300 * time.Millisecond
+
+// A write of another process appears on an open page by itself.
+func TestLive(t *testing.T) {
+	s := serve(t)
+	v := s.enter(t)
+	v.look(t, 1280, "light", true)
+	v.open(t, "")
+	best := time.Hour
+	for i := range 5 { // the least of some: the machine may be busy
+		name := fmt.Sprintf("new buoy %d", i)
+		// The page notes the moment itself: the command's end is the write's at the latest.
+		chromiumtest.Eval[bool](t, v.tab, fmt.Sprintf(`(() => { window.seen = new Promise(done => { const look = () => {
+			if (document.body.textContent.includes(%q)) done(Date.now()); else setTimeout(look, 5) }; look() }); return true })()`, name))
+		s.cli("--home", s.home, "remember", name, "--content", "It is red.")
+		written := time.Now()
+		seen := time.UnixMilli(chromiumtest.Eval[int64](t, v.tab, "window.seen"))
+		best = min(best, seen.Sub(written))
+	}
+	t.Logf("shown %v after the command's end", best)
+	if best > liveWithin {
+		t.Errorf("a write was shown %v after it, want %v", best, liveWithin)
+	}
+	v.clean(t, "waiting")
+}
