@@ -21,11 +21,11 @@ func settings(c *call) (reply, error) {
 	s := screen{title: "Settings", at: "settings", lead: h.P(h.Class("lead"), h.Text("What is around the memory: clients, files, and what may be wrong with them. "), h.A(h.Href(page.Root+"numbers"), h.Text("Numbers and pictures")))}
 	clients, err := c.clients()
 	if err != nil {
-		return nil, err
+		clients = troubled(err)
 	}
 	s.body = []g.Node{page.Section("clients", "Clients", clients), page.Section("health", "Health", c.health(full)), page.Section("size", "Size", c.size()),
 		page.Section("backup", "Backup", c.backupForm()),
-		page.Section("tokens", "Tokens", h.P(h.Text("Programs sign in with tokens. They lie in the file that "), h.Code(h.Text("--tokens FILE")), h.Text(" names or, with one token alone, in "), h.Code(h.Text("token")), h.Text(" in the home. No page shows one; "), h.Code(h.Text("oxbow mcp token --help")), h.Text(" tells how they are made and taken back.")))}
+		page.Section("tokens", "Tokens", h.P(h.Text("Programs sign in with tokens. They lie in the file that "), h.Code(h.Text("--tokens FILE")), h.Text(" names or, with one token alone, in "), h.Code(h.Text("token")), h.Text(" in the home. No page shows one; "), h.Code(h.Text("oxbow mcp --help")), h.Text(" shows what stands in such a file.")))}
 	return s, nil
 }
 

@@ -4,6 +4,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
@@ -92,4 +94,18 @@ func TestSettingsRights(t *testing.T) {
 			t.Error("an agent switched hooks off")
 		}
 	}
+}
+
+// A layout that keeps no sessions has settings all the same.
+func TestSettingsWithoutSessions(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.views.Workspace.Sessions = func(context.Context) (*session.Archive, error) {
+		return nil, tool.Advise(fmt.Errorf("%w: no sessions here", oxbow.ErrUnsupported), "oxbow convert moves it")
+	}
+	link, err := b.server.Link("settings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.get(link, http.StatusOK)
+	b.has(b.get(page.Root+"settings", http.StatusOK), "no sessions here", "oxbow convert moves it.", "Size", "Backup")
 }

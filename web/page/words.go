@@ -24,8 +24,10 @@ func Sentence(s string) string {
 	if s == "" {
 		return ""
 	}
-	first, n := utf8.DecodeRuneInString(s)
-	s = string(unicode.ToUpper(first)) + s[n:]
+	if !strings.HasPrefix(s, "oxbow ") { // a command stays as it is typed
+		first, n := utf8.DecodeRuneInString(s)
+		s = string(unicode.ToUpper(first)) + s[n:]
+	}
 	if !strings.ContainsAny(s[len(s)-1:], ".!?…)") {
 		s += "."
 	}
