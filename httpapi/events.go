@@ -20,7 +20,7 @@ const (
 
 // event is the data of one change, or of a reset, which has no entries.
 type event struct {
-	Seq     uint64         `json:"seq"` // the change up to which all is told
+	Seq     uint64         `json:"seq"` // the change up to which nothing is missing
 	Time    string         `json:"time,omitempty"`
 	Source  *tool.Source   `json:"source,omitempty"`
 	Entries []changedEntry `json:"entries,omitempty"` // by name only

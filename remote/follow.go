@@ -1,4 +1,4 @@
-// Events of the client: what changed on the server since the last place it knows.
+// Events of the client: what changed on the server since the last position.
 
 package remote
 

@@ -54,8 +54,8 @@ type Listener struct {
 	feed   *Feed
 	wake   chan struct{}
 	memory *oxbow.Memory // what the listener may see
-	last   uint64        // the change up to which it knows all
-	resets int           // of the feed, as the listener knows them
+	last   uint64        // the change up to which all was taken
+	resets int           // of the feed, when the listener took last
 	blind  bool          // the next Take is a reset
 }
 
@@ -69,8 +69,8 @@ type News struct {
 // mostNews is how many changes a listener gets at once; of more it gets a reset.
 const mostNews = 500
 
-// Listen returns a listener for what a view of the memory, that of w, holds. It knows
-// all up to the change after, or up to now when that is nil; what it takes first says
+// Listen returns a listener for what a view of the memory, that of w, holds. It has
+// taken all up to the change after, or up to now when that is nil; what it takes first says
 // where that is. Close ends it.
 func (f *Feed) Listen(ctx context.Context, w *Workspace, after *uint64) (*Listener, error) {
 	seen, err := w.Open(ctx, Read)

@@ -48,7 +48,7 @@ func forgetTicked(c *call) (reply, error) {
 		if err != nil && to.change == 0 && len(to.others) == 0 {
 			return nil, err
 		}
-		if err != nil { // what was forgotten is told all the same, with its undo
+		if err != nil { // what was forgotten until then is shown with its undo
 			to.said += page.Sentence(err.Error()) + " "
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/web/page"
 )
 
-// A change is told as it is made, and one that the browser missed when it comes back.
+// A change is sent as it is made, and one that the browser missed when it connects again.
 func TestEvents(t *testing.T) {
 	b := open(t, auth.Permissions{Projects: []string{"harbor"}})
 	harbor := oxbow.Label{Key: "project", Value: "harbor"}

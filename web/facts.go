@@ -26,7 +26,7 @@ func factText(what, value string) g.Node {
 	return fact(what, page.Isolated(value))
 }
 
-// facts are what is known of an entry beside its text.
+// facts are what the page says of an entry next to its text.
 func (c *call) facts(e tool.GetOut, past bool) g.Node {
 	s := e.Source
 	if !past {

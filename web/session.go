@@ -22,7 +22,7 @@ const (
 	maxKept    = 256 // keys and sessions each; the oldest go
 )
 
-// visitor is who is signed in: what the browser sees, and for whom it acts.
+// visitor is a browser that is signed in: what it sees, and for whom it acts.
 type visitor struct {
 	view  *view.View
 	actor oxbow.Actor
@@ -30,7 +30,7 @@ type visitor struct {
 	until time.Time
 }
 
-// sessions keeps who is signed in. Keys and cookies are kept as digests.
+// sessions keeps the visitors. Keys and cookies are kept as digests.
 type sessions struct {
 	now  func() time.Time
 	rand io.Reader
@@ -86,7 +86,7 @@ func (s *sessions) keep(in *map[[32]byte]*visitor, v visitor, age time.Duration)
 	return key, nil
 }
 
-// of returns who sent a request, nil for nobody.
+// of returns the session of a request, nil for none.
 func (s *sessions) of(r *http.Request) *visitor {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // Root is the path that all pages are below.
 const Root = "/ui/"
 
-// mark is the sign of the program: a river that has left a bend behind.
+// mark is the sign of the program: a river and the bend that it left.
 func mark() g.Node {
 	return g.Raw(`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M2 7c5 0 6 3 10 3s5-3 10-3" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/><path d="M7 15c0 6 10 6 10 0" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/></svg>`)
 }
