@@ -114,7 +114,7 @@ func grows(work func(size int) func()) string {
 		return ""
 	}
 	why := ""
-	for calls := range 3 {
+	for calls := range 6 { // the least of more each time: a collection empties pools
 		one := measure(1+calls, work(smallest))
 		why = ""
 		for size := smallest << 1; size <= smallest<<doubled; size <<= 1 {
