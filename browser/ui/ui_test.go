@@ -27,6 +27,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/oxbow-memory/oxbow/browser/chromiumtest"
 )
@@ -356,6 +357,56 @@ func TestCorrect(t *testing.T) {
 		}
 		v.clean(t, "correcting")
 	}
+}
+
+// A memory is corrected by keys alone: Tab to what is wanted, and Enter.
+func TestKeys(t *testing.T) {
+	s := serve(t)
+	s.cli("--home", s.home, "remember", "quay light", "--content", "The quay light is red.")
+	v := s.enter(t)
+	v.look(t, 1280, "light", true)
+	v.open(t, "")
+	press := func(keys string) {
+		t.Helper()
+		chromiumtest.Do(t, v.tab, fmt.Sprintf("pressing %q", keys), chromedp.KeyEvent(keys))
+	}
+	// reach presses Tab until the focus, which must be seen, is on an element.
+	reach := func(sel string) {
+		t.Helper()
+		for range 150 {
+			press(kb.Tab)
+			if chromiumtest.Eval[bool](t, v.tab, fmt.Sprintf("document.activeElement.matches(%q)", sel)) {
+				if width := chromiumtest.Eval[string](t, v.tab, "getComputedStyle(document.activeElement).outlineWidth"); width == "0px" {
+					t.Errorf("the focus on %s is not seen", sel)
+				}
+				return
+			}
+		}
+		t.Fatalf("Tab does not reach %s", sel)
+	}
+	reach(`main a[href$="entries/quay%20light"]`)
+	press(kb.Enter)
+	chromiumtest.Do(t, v.tab, "waiting", chromedp.WaitReady(`main a[href$="quay%20light/edit"]`))
+	reach(`main a[href$="quay%20light/edit"]`)
+	press(kb.Enter)
+	chromiumtest.Do(t, v.tab, "waiting", chromedp.WaitReady("textarea[name=content]"))
+	reach("textarea[name=content]")
+	press(kb.End)
+	press(" Not in fog.")
+	reach("form.edit button.main")
+	press(kb.Enter)
+	chromiumtest.Do(t, v.tab, "waiting", chromedp.WaitReady("form.done button"))
+	if got := s.cli("--home", s.home, "get", "quay light", "--raw"); !strings.Contains(got, "Not in fog.") {
+		t.Errorf("after typing the entry is %q", got)
+	}
+	// The inbox has keys of its own: next, and reject.
+	v.open(t, "inbox")
+	press("j")
+	press("j")
+	press("k")
+	press("r")
+	chromiumtest.Do(t, v.tab, "waiting", chromedp.WaitReady(".done"))
+	v.clean(t, "by keys")
 }
 
 // liveWithin is how soon a write of another process stands on an open page.
