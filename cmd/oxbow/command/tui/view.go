@@ -125,7 +125,7 @@ func (m *model) state() string {
 func (m *model) reasons() (rows []string) {
 	for _, w := range slices.Concat(m.list.Why, m.list.Notes) {
 		for i, row := range screen.Break(safe(w), max(m.width-2, 1)) {
-			rows = append(rows, strings.Repeat(" ", 2*min(i, 1))+row)
+			rows = append(rows, screen.Fit(strings.Repeat(" ", 2*min(i, 1))+row, m.width))
 		}
 	}
 	return rows
@@ -173,7 +173,7 @@ func preview(h Hit, width, n int) []string {
 	}
 	first = max(min(first-1, len(all)-n), 0)
 	for _, row := range all[first:min(first+n, len(all))] {
-		rows = append(rows, screen.Mark(row, h.Words, ""))
+		rows = append(rows, screen.Mark(screen.Fit(row, width), h.Words, "")) // a wide character is broken nowhere
 	}
 	return rows
 }
