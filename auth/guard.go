@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// MaxBody is the most bytes of one HTTP request that a door reads.
+// MaxBody is the most bytes that a server reads of one HTTP request.
 const MaxBody = 4 << 20
 
 // Guard says which HTTP requests a server answers.
@@ -49,7 +49,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // Admit returns the token of a request, or a [*RefusedError]: 403 when Host or
 // Origin is not of this machine, 401 without a token, 413 when the request says that
-// it has more than [MaxBody] bytes, but for g.Large. A door bounds those that do not say.
+// it has more than [MaxBody] bytes, but for g.Large. Of a request that does not say, the handler bounds the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
@@ -65,7 +65,7 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 	return token, nil
 }
 
-// AdmitSite is Admit for Host and Origin alone: what a door needs that finds the
+// AdmitSite is Admit for Host and Origin alone: for a handler that finds the
 // token in another place, such as a cookie.
 func (g Guard) AdmitSite(r *http.Request) error {
 	if !g.hostAllowed(r.Host) {

@@ -1,4 +1,4 @@
-// Problems: errors as documents, in the words of this door.
+// Problems: errors as documents, in the words of the API.
 
 package httpapi
 

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/remote"
 )
 
-// refusal is an error of this door, which has no other name.
+// refusal is an error of the API alone, which no sentinel names.
 type refusal struct {
 	remote.Problem
 	tag string // of the entry as it is now, where a condition failed

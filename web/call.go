@@ -84,7 +84,7 @@ func (c *call) standing() string {
 // looked is how many of the last changes are looked through for the one to tell of.
 const looked = 50
 
-// done tells of the change that a form made, and offers to undo it.
+// done shows the change that a form made, with a button to undo it.
 func (c *call) done() g.Node {
 	if c.r.Method != http.MethodGet {
 		return nil
@@ -144,7 +144,7 @@ func inside(to string) string {
 }
 
 // redirect leads a browser on after a form: to a path below [page.Root], such as
-// "entries/deploy". The page there tells of the change and offers to undo it.
+// "entries/deploy". The page there shows the change with a button to undo it.
 type redirect struct {
 	to     string   // with its query
 	change uint64   // 0 for none

@@ -1,5 +1,5 @@
-// Events: tells open pages that the memory changed, so that they read their live parts
-// again.
+// Events: sent to open pages when the memory changed; the script of a page reads its
+// live parts again.
 
 package web
 

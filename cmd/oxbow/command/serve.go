@@ -133,7 +133,7 @@ func (a *app) ui(ctx context.Context, in uiIn, path string) error {
 	})
 }
 
-// serveAll serves every door until ctx ends.
+// serveAll serves pages, API and agents until ctx ends.
 func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening, *web.Server) error) (err error) {
 	s, done, err := a.served(ctx, flags)
 	if err != nil {

@@ -24,7 +24,8 @@ type listening struct {
 	guard   auth.Guard
 }
 
-// serveHTTP serves what doors returns until ctx ends; hello tells of it.
+// serveHTTP serves the handler that doors returns until ctx ends. It calls hello when it
+// listens.
 func (a *app) serveHTTP(ctx context.Context, flags serving, s *served, doors func(*served, auth.Guard) http.Handler, hello func(listening) error) error {
 	addr, err := loopback(flags.Addr)
 	if err != nil {
