@@ -154,9 +154,7 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 		mux.Handle("/mcp/", agentsDoor(s, g))
 		mux.Handle("/api/v1/", api.Handler(g))
 		mux.Handle("/openapi.json", api.Handler(g))
-		mux.Handle("GET /api/v1/events", endsWith(ctx, api.Handler(g)))
 		mux.Handle(page.Root, pages.Handler(g))
-		mux.Handle("GET "+page.Root+"events", endsWith(ctx, pages.Handler(g)))
 		mux.Handle("GET /{$}", http.RedirectHandler(page.Root, http.StatusSeeOther))
 		return mux
 	}, func(at listening) error { return hello(at, pages) })
@@ -164,15 +162,4 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 		return nil // it was to end, and ended
 	}
 	return err
-}
-
-// endsWith returns a handler whose answers, which go on for as long as a client listens,
-// end with ctx.
-func endsWith(ctx context.Context, h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		own, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		defer context.AfterFunc(ctx, cancel)()
-		h.ServeHTTP(w, r.WithContext(own))
-	})
 }

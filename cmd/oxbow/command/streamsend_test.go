@@ -13,7 +13,7 @@ import (
 func TestStreamsEnd(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	began := make(chan bool, 1)
-	srv := httptest.NewServer(endsWith(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewServer(eventsUntil(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began <- true
 		select {
 		case <-r.Context().Done():
@@ -23,7 +23,7 @@ func TestStreamsEnd(t *testing.T) {
 	})))
 	t.Cleanup(srv.Close)
 	go func() { <-began; end() }()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+"/ui/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
