@@ -33,6 +33,7 @@ var floors = []struct {
 	{"profile", []string{".", "vfs", "internal/*", "scope", "query", "prompt"}},
 	{"auth", []string{".", "vfs", "internal/*", "scope", "profile"}},
 	{"trust", []string{".", "vfs", "internal/*"}},
+	{"team", []string{".", "vfs", "internal/*", "mdtree", "trust"}},
 	{"lineage", []string{".", "internal/*"}},
 	{"revert", []string{".", "internal/*", "lineage"}},
 	{"agent/skill", []string{".", "vfs", "internal/*"}},
@@ -52,7 +53,7 @@ var floors = []struct {
 	{"vectors/vectorstest", nil},
 	{"gate", []string{"internal/*"}},
 	{"inject", []string{".", "vfs", "internal/*", "query", "gate", "session", "session/extract"}},
-	{"tool", []string{".", "vfs", "backup", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "lineage", "revert", "annotate", "annotate/*", "session", "session/*"}},
+	{"tool", []string{".", "vfs", "backup", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "team", "lineage", "revert", "annotate", "annotate/*", "session", "session/*"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},

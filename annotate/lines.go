@@ -4,14 +4,13 @@ package annotate
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -68,21 +67,8 @@ func hashLines(lines []string) string {
 // isBinary goes by git's rule: a NUL among the first 8,000 bytes.
 func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
 
-// blobName returns git's name for a content: the hash of "blob", its length, a
-// NUL, and itself.
-func blobName(data []byte, sha2 bool) string {
-	head := fmt.Appendf(nil, "blob %d\x00", len(data))
-	if sha2 {
-		h := sha256.New()
-		h.Write(head)
-		h.Write(data)
-		return hex.EncodeToString(h.Sum(nil))
-	}
-	h := sha1.New()
-	h.Write(head)
-	h.Write(data)
-	return hex.EncodeToString(h.Sum(nil))
-}
+// blobName is git's name for a content.
+func blobName(data []byte, sha2 bool) string { return git.BlobName(data, sha2) }
 
 // letters counts what makes a line tell itself apart: letters and digits.
 func letters(lines ...string) int {

@@ -24,6 +24,9 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	if o.LockWait == 0 {
 		o.LockWait = oxbow.DefaultLockWait
 	}
+	if o.MaxFile == 0 {
+		o.MaxFile = maxFile
+	}
 	if o.Lock == "" {
 		o.Lock = storeLockFile
 	}
@@ -42,8 +45,16 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	return s, nil
 }
 
-// refresh scans for what other programs changed, before a caller reads.
+// refresh scans for what other programs changed, before a caller reads, unless that
+// is left to Refresh.
 func (s *Store) refresh(ctx context.Context, whole bool) error {
+	if s.opts.Manual && s.scanner.opened && !whole {
+		return s.ready(ctx)
+	}
+	return s.rescan(ctx, whole)
+}
+
+func (s *Store) rescan(ctx context.Context, whole bool) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
@@ -128,7 +139,7 @@ func (c *current) place() Item {
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]: it scans for edits.
-func (s *Store) Refresh(ctx context.Context) error { return s.refresh(ctx, false) }
+func (s *Store) Refresh(ctx context.Context) error { return s.rescan(ctx, false) }
 
 // Stats implements [oxbow.Counter].
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {

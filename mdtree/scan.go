@@ -329,7 +329,7 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 // readFile reads and parses a file. It changes nothing. The scan holds scanner.mu.
 func (s *Store) readFile(p string) (l readResult) {
 	old := s.st.files[p]
-	text, info, err := s.read(p, maxFile)
+	text, info, err := s.read(p, s.opts.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile) {
 		l.err = fs.ErrNotExist
 		return l

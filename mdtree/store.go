@@ -32,6 +32,12 @@ type Options struct {
 	Lock string
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
+	// Manual leaves the search for edits to Open, Refresh and Check: other calls
+	// answer from what these read.
+	Manual bool
+	// MaxFile is the most bytes that are read of a file; by default, what one
+	// with the longest content may have.
+	MaxFile int64
 	// Path is the directory in messages. It is never opened.
 	Path string
 	// Warn receives what a person should know and no call can return: a file

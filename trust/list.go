@@ -39,15 +39,18 @@ const (
 
 // Homes returns the homes that are trusted. A line that cannot be read counts for
 // nothing.
-func (l List) Homes() []Home {
+func (l List) Homes() []Home { return parse(l.read(listFile)) }
+
+// read returns a file of the record, nil for none.
+func (l List) read(file string) []byte {
 	if l.Dir == "" {
 		return nil
 	}
-	b, err := os.ReadFile(filepath.Join(l.Dir, listFile))
+	b, err := os.ReadFile(filepath.Join(l.Dir, file))
 	if err != nil {
 		return nil
 	}
-	return parse(b)
+	return b
 }
 
 func parse(b []byte) (homes []Home) {
@@ -107,8 +110,13 @@ func digest(file string) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// change replaces the record; concurrent changes take turns.
-func (l List) change(ctx context.Context, fn func([]Home) []Home) (err error) {
+// change replaces the record of homes.
+func (l List) change(ctx context.Context, fn func([]Home) []Home) error {
+	return l.replace(ctx, listFile, func(old []byte) ([]byte, error) { return lines(fn(parse(old))) })
+}
+
+// replace replaces a file of the record; concurrent changes take turns.
+func (l List) replace(ctx context.Context, file string, fn func(old []byte) ([]byte, error)) (err error) {
 	if l.Dir == "" {
 		return errors.New("recording what is trusted: neither a configuration directory nor the user's own directory is known")
 	}
@@ -118,18 +126,14 @@ func (l List) change(ctx context.Context, fn func([]Home) []Home) (err error) {
 		}
 	}()
 	ok, err := vfs.WithLock(ctx, l.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
-		b, err := os.ReadFile(filepath.Join(l.Dir, listFile))
+		b, err := os.ReadFile(filepath.Join(l.Dir, file))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		var out bytes.Buffer
-		enc := json.NewEncoder(&out)
-		for _, h := range fn(parse(b)) {
-			if err := enc.Encode(h); err != nil {
-				return err
-			}
+		if b, err = fn(b); err != nil {
+			return err
 		}
-		return vfs.WriteFile(dir, listFile, out.Bytes(), 0o600)
+		return vfs.WriteFile(dir, file, b, 0o600)
 	})
 	if err == nil && !ok {
 		err = errors.New("another process changes it")

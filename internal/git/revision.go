@@ -5,6 +5,9 @@ package git
 
 import (
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -99,10 +102,23 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 
 // Files returns the regular files of a commit, by path: the names of their blobs.
 func (r *Repo) Files(ctx context.Context, commit string) (map[string]string, error) {
+	return r.listTree(ctx, commit, "-r", "")
+}
+
+// FilesIn returns the regular files that are directly in a directory of a commit.
+func (r *Repo) FilesIn(ctx context.Context, commit, dir string) (map[string]string, error) {
+	return r.listTree(ctx, commit, "-t", dir+"/")
+}
+
+func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[string]string, error) {
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("reading a tree: %w", err)
 	}
-	out, err := r.run(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", commit)
+	args := []string{"ls-tree", depth, "-z", "--full-tree", commit}
+	if path != "" {
+		args = append(args, "--", path)
+	}
+	out, err := r.run(ctx, nil, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +131,48 @@ func (r *Repo) Files(ctx context.Context, commit string) (map[string]string, err
 		}
 	}
 	return files, nil
+}
+
+// Follow returns the object that a reference leads to, given by its whole name, such
+// as refs/remotes/origin/HEAD, through symbolic ones; "" for none.
+func (r *Repo) Follow(name string) (string, error) {
+	if !refName().MatchString(name) || !fs.ValidPath(name) || strings.Contains(name, "..") || !strings.HasPrefix(name, "refs/") {
+		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
+	}
+	id, err := r.follow(name)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", name, err)
+	}
+	return id, nil
+}
+
+// LastChange returns the commit that last changed a file, by first parents, so that
+// a merge counts for what it brought; "" for none.
+func (r *Repo) LastChange(ctx context.Context, commit, file string) (string, error) {
+	if err := checkHex(commit); err != nil {
+		return "", fmt.Errorf("reading a history: %w", err)
+	}
+	steps, err := r.log(ctx, nil, "--no-renames", "-n", "1", commit, "--", file)
+	if err != nil || len(steps) == 0 {
+		return "", err
+	}
+	return steps[0].commit, nil
+}
+
+// BlobName returns git's name for a content: the hash of "blob", its length, a
+// NUL, and itself.
+func BlobName(data []byte, sha2 bool) string {
+	head := fmt.Appendf(nil, "blob %d\x00", len(data))
+	if sha2 {
+		h := sha256.New()
+		h.Write(head)
+		h.Write(data)
+		return hex.EncodeToString(h.Sum(nil))
+	}
+	h := sha1.New()
+	h.Write(head)
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Renamed returns what files that HEAD does not have are called there, as far as

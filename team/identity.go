@@ -1,0 +1,113 @@
+// Which repository a working tree is of, and whether its team files are trusted.
+
+package team
+
+import (
+	"context"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/trust"
+)
+
+// Identity returns by what the repository is remembered: the address of its remote, so
+// that trust holds in every clone of it, or without one the path of its top.
+//
+// Addresses of ssh and https are one when host and path are: hosts that offer both
+// serve the same repository. Those without a proof of the host, such as http, keep their
+// scheme. The repository's own config says the address: whoever can write that can
+// run programs by git itself.
+func (t *Tree) Identity() string {
+	if u := normalize(t.repo.RemoteURL(remote), t.repo.Root()); u != "" {
+		return u
+	}
+	return "path:" + realOr(t.repo.Root())
+}
+
+func realOr(p string) string {
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		return real
+	}
+	return filepath.Clean(p)
+}
+
+// normalize returns an address without credentials, the default port, and .git at its end; one that
+// is a path of this machine is taken from root. Of no address it returns "".
+func normalize(address, root string) string {
+	address = strings.TrimSpace(address)
+	scheme, _, full := strings.Cut(address, "://")
+	user, host, at := "", "", ""
+	switch {
+	case address == "":
+		return ""
+	case full && !strings.EqualFold(scheme, "file"):
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" {
+			return "url:" + address
+		}
+		user, host, at = u.User.Username(), strings.ToLower(u.Host), u.Path
+	case full:
+		u, err := url.Parse(address)
+		if err != nil {
+			return "url:" + address
+		}
+		return "path:" + realOr(filepath.FromSlash(u.Path))
+	default:
+		i := strings.IndexByte(address, ':')
+		if i < 2 || strings.ContainsAny(address[:i], `/\`) { // a path, maybe with a letter of a drive
+			p := filepath.FromSlash(address)
+			if !filepath.IsAbs(p) {
+				p = filepath.Join(root, p)
+			}
+			return "path:" + realOr(p)
+		}
+		scheme = "ssh"
+		user, host, _ = cutUser(address[:i])
+		host, at = strings.ToLower(host), address[i+1:]
+		if !strings.HasPrefix(at, "/") && user != "" && user != "git" {
+			at = "/~/" + at // of that user's own directory
+		}
+	}
+	return canonical(strings.ToLower(scheme), user, host, at)
+}
+
+func cutUser(s string) (user, host string, ok bool) {
+	if i := strings.LastIndexByte(s, '@'); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return "", s, false
+}
+
+func canonical(scheme, user, host, at string) string {
+	at = strings.TrimSuffix(path.Clean("/"+at), ".git")
+	switch scheme {
+	case "https":
+		return strings.TrimSuffix(host, ":443") + at
+	case "ssh", "git+ssh", "ssh+git":
+		host = strings.TrimSuffix(host, ":22")
+		if user != "" && user != "git" {
+			host = user + "@" + host
+		}
+		return host + at
+	}
+	return scheme + "://" + host + at
+}
+
+// Trusted reports whether the user trusts the team files of this repository.
+func (t *Tree) Trusted(l trust.List) bool {
+	id := t.Identity()
+	for _, known := range l.Teams() {
+		if known.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Trust records that the user trusts them.
+func (t *Tree) Trust(ctx context.Context, l trust.List, now time.Time) error {
+	return l.AddTeam(ctx, t.Identity(), now)
+}

@@ -1,0 +1,87 @@
+// team.yaml: the settings that travel with team files.
+
+package team
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/oxbow-memory/oxbow/internal/frontmatter"
+)
+
+// settingsFile is the name of the settings in the directory.
+const settingsFile = "team.yaml"
+
+// settingsVersion is the version that is written, and the newest that is read.
+const settingsVersion = "1"
+
+// settings are what team.yaml says.
+type settings struct {
+	Branch string // that is reviewed, of the remote; "" for the remote's default
+}
+
+// parseSettings reads team.yaml: a mapping of version and branch, and nothing else.
+// File is its path in messages, which name the line of each mistake. An empty text
+// is that of the defaults.
+func parseSettings(file, text string) (settings, error) {
+	r := &settingsReader{Reader: frontmatter.Reader{File: file}}
+	switch n := r.Read(text); {
+	case n == nil || n.Line == 0:
+	case n.Kind != yaml.MappingNode:
+		r.Add(n, "is %s; it has lines such as \"version: %s\"", frontmatter.Describe(n), settingsVersion)
+	default:
+		r.read(n)
+	}
+	var errs []error
+	for _, d := range r.Found {
+		errs = append(errs, errors.New(d.String()))
+	}
+	return r.s, errors.Join(errs...)
+}
+
+type settingsReader struct {
+	frontmatter.Reader
+	s settings
+}
+
+func (r *settingsReader) read(n *yaml.Node) {
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		switch {
+		case seen[k.Value]:
+			r.Add(k, "%s is there twice", frontmatter.Clip(k.Value))
+		case k.Value == "version" && v.Value != settingsVersion:
+			r.Add(v, "is of version %s, and this oxbow reads %s: install a newer one", frontmatter.Clip(v.Value), settingsVersion)
+		case k.Value == "branch" && (v.Kind != yaml.ScalarNode || !isBranch(v.Value)):
+			r.Add(v, "is %s; branch is the name of a branch of the remote, such as main", frontmatter.Describe(v))
+		case k.Value == "branch":
+			r.s.Branch = v.Value
+		case k.Value != "version":
+			r.Add(k, "unknown key %q; there are version and branch. A newer oxbow may have written it: install that, or take the line out", frontmatter.Clip(k.Value))
+		}
+		seen[k.Value] = true
+	}
+}
+
+// isBranch reports whether a name can be that of a branch: a path without what git
+// refuses in one.
+func isBranch(name string) bool {
+	return len(name) <= 200 && fs.ValidPath(name) && name != "." && name[0] != '-' && !strings.Contains(name, "..") && !strings.HasSuffix(name, ".lock") &&
+		!strings.ContainsFunc(name, func(r rune) bool {
+			return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`~^:?*[\@{`, r)
+		})
+}
+
+// FormatSettings returns the text of team.yaml.
+func formatSettings(s settings) string {
+	text := "# How this repository's team files are read; https://github.com/oxbow-memory/oxbow\nversion: " + settingsVersion + "\n"
+	if s.Branch != "" {
+		text += "branch: " + s.Branch + "\n"
+	}
+	return text
+}

@@ -1,0 +1,158 @@
+// Standing: which entries are reviewed, and in which commit.
+
+package team
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// remote is the one whose branch is reviewed.
+const remote = "origin"
+
+// Upstream is the branch that is reviewed, as this clone last had it from its remote.
+type Upstream struct {
+	Branch string // such as origin/main; "" for none, when all files are local
+	Commit string // "" for one that this clone does not have
+}
+
+// defaults are the references tried for the reviewed branch, in their order.
+var defaults = []string{"HEAD", "main", "master"}
+
+// Reviewed returns the names of the entries whose files are those of the reviewed
+// branch, and that branch. It is the default one of the remote, unless team.yaml as it
+// stands there names another: a branch that is pushed cannot review itself.
+func (s *Store) Reviewed(ctx context.Context) (names map[string]bool, up Upstream, err error) {
+	blobs, up, err := s.tree.upstream(ctx)
+	if err != nil {
+		return nil, up, err
+	}
+	names = map[string]bool{}
+	err = s.View(ctx, func(v mdtree.View) error {
+		for file, blob := range blobs {
+			if text, ok := v.File(file); ok && s.sums.get(file, text) == blob {
+				for _, it := range v.Items(file) {
+					p, found := v.Find(it.Entry.Name)
+					if found && p.Path == file {
+						names[it.Entry.Name] = true
+					}
+				}
+			}
+		}
+		return nil
+	})
+	return names, up, err
+}
+
+// Commit returns the commit of the reviewed branch that last changed the file of an
+// entry, or merged it; "" for none.
+func (s *Store) Commit(ctx context.Context, name string) (string, error) {
+	p, err := s.Locate(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	_, up, err := s.tree.upstream(ctx)
+	if err != nil || up.Commit == "" {
+		return "", err
+	}
+	id, err := s.tree.repo.LastChange(ctx, up.Commit, path.Join(s.tree.rel, p.Path))
+	return id[:min(len(id), shortCommit)], err
+}
+
+// shortCommit is the digits of a commit that are shown.
+const shortCommit = 10
+
+// upstream returns the files of the reviewed branch, by their names in the directory:
+// git's names of their texts.
+func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range defaults {
+		up = Upstream{Branch: remote + "/" + name}
+		if up.Commit, err = t.repo.Follow("refs/remotes/" + up.Branch); err != nil {
+			return nil, Upstream{}, fmt.Errorf("finding the reviewed branch: %w", err)
+		}
+		if up.Commit != "" {
+			break
+		}
+	}
+	if up.Commit == "" {
+		return nil, Upstream{}, nil
+	}
+	if blobs, err = t.filesOf(ctx, up); err != nil {
+		return nil, up, err
+	}
+	wanted, err := t.settingsOf(ctx, blobs[settingsFile])
+	if err != nil || wanted.Branch == "" {
+		return blobs, up, err
+	}
+	up = Upstream{Branch: remote + "/" + wanted.Branch}
+	if up.Commit, err = t.repo.Follow("refs/remotes/" + up.Branch); err != nil || up.Commit == "" {
+		return nil, up, err
+	}
+	blobs, err = t.filesOf(ctx, up)
+	return blobs, up, err
+}
+
+// filesOf returns the team files of a commit. The last ones read are kept.
+func (t *Tree) filesOf(ctx context.Context, up Upstream) (map[string]string, error) {
+	if files, ok := t.reviewed[up]; ok {
+		return files, nil
+	}
+	listed, err := t.repo.FilesIn(ctx, up.Commit, t.rel)
+	if err != nil {
+		return nil, fmt.Errorf("reading the reviewed branch: %w", err)
+	}
+	files := make(map[string]string, len(listed))
+	for p, blob := range listed {
+		if name, ok := strings.CutPrefix(p, t.rel+"/"); ok {
+			files[name] = blob
+		}
+	}
+	maps.DeleteFunc(t.reviewed, func(old Upstream, _ map[string]string) bool { return old.Branch == up.Branch })
+	t.reviewed[up] = files
+	return files, nil
+}
+
+// settingsOf returns the settings of a commit. Git is not asked for those that the
+// working tree has, too.
+func (t *Tree) settingsOf(ctx context.Context, blob string) (settings, error) {
+	if blob == "" {
+		return settings{}, nil
+	}
+	text, err := t.readSmall(settingsFile)
+	if err != nil || git.BlobName([]byte(text), t.repo.SHA256()) != blob {
+		found, err := t.repo.Blobs(ctx, []string{blob})
+		if err != nil {
+			return settings{}, fmt.Errorf("reading %s of the reviewed branch: %w", settingsFile, err)
+		}
+		text = string(found[blob])
+	}
+	s, err := parseSettings(settingsFile+" of the reviewed branch", text)
+	return s, err
+}
+
+// readSmall returns the text of a regular file of the directory, which it leads to
+// without a link.
+func (t *Tree) readSmall(name string) (string, error) {
+	if fi, err := os.Lstat(filepath.Join(t.path, name)); err != nil || !fi.Mode().IsRegular() {
+		return "", cmp.Or(err, fmt.Errorf("%s is not a regular file", name))
+	}
+	dir, err := vfs.Dir(t.path)
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	b, err := vfs.ReadFile(dir, name, maxFile)
+	return string(b), err
+}

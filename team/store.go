@@ -1,0 +1,158 @@
+// The files as a store, which is read only.
+
+package team
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Store is the entries of team files, in order of their files' names. It refuses
+// changes: files are written by [Tree.Share]. Of files of one name the first counts.
+//
+// Edits are looked for by Refresh and Check alone. A first Refresh that comes right after
+// Open, as that of a memory does which is opened for one question, looks no second time.
+type Store struct {
+	*mdtree.Store
+	tree  *Tree
+	files *files
+	sums  *sums
+	clock func() time.Time
+
+	mu     sync.Mutex // guards opened
+	opened time.Time  // zero after the first Refresh
+}
+
+// fresh is how long what Open read counts as just read.
+const fresh = 50 * time.Millisecond
+
+// Open opens the files as a store, and looks up meanwhile what the reviewed branch
+// has. Options say no more than the clock and what receives warnings.
+func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if _, err := t.exists(); err != nil {
+		return nil, err
+	}
+	dir, err := vfs.Dir(t.path)
+	if err != nil {
+		return nil, fmt.Errorf("opening team files: %w", err)
+	}
+	var known sync.WaitGroup
+	defer known.Wait()
+	known.Go(func() { _, _, _ = t.upstream(ctx) }) // Reviewed returns the error
+	s := &Store{tree: t, files: &files{dir}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
+	s.Store, err = mdtree.Open(ctx, s.files, layout{s.sums}, mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile})
+	if err != nil {
+		_ = dir.Close()
+		return nil, fmt.Errorf("opening team files: %w", err)
+	}
+	s.opened = o.Clock()
+	return s, nil
+}
+
+// Refresh implements [oxbow.Watcher].
+func (s *Store) Refresh(ctx context.Context) error {
+	s.mu.Lock()
+	skip := !s.opened.IsZero() && s.clock().Sub(s.opened) < fresh
+	s.opened = time.Time{}
+	s.mu.Unlock()
+	if skip {
+		return ctx.Err()
+	}
+	return s.Store.Refresh(ctx)
+}
+
+// Close implements [oxbow.Store].
+func (s *Store) Close() error {
+	err := s.Store.Close()
+	if cerr := s.files.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// File returns the path of an entry's file, for messages.
+func (s *Store) File(ctx context.Context, name string) (string, error) {
+	p, err := s.Locate(ctx, name)
+	return filepath.Join(s.tree.path, p.Path), err
+}
+
+// sums are git's names for the texts of files.
+type sums struct {
+	sha256 bool
+
+	mu sync.Mutex // guards of
+	of map[string]sum
+}
+
+type sum struct{ text, blob string }
+
+// get returns git's name for the text of a file. That of its last text is kept.
+func (s *sums) get(file, text string) string {
+	s.mu.Lock()
+	known, ok := s.of[file]
+	s.mu.Unlock()
+	if !ok || known.text != text {
+		known = sum{text, git.BlobName([]byte(text), s.sha256)}
+		s.mu.Lock()
+		s.of[file] = known
+		s.mu.Unlock()
+	}
+	return known.blob
+}
+
+// layout says how team files are read: one entry a file. Reading runs in parallel, so
+// that the texts get their names meanwhile.
+type layout struct{ sums *sums }
+
+// Dirs implements [mdtree.Layout].
+func (layout) Dirs() []string { return []string{"."} }
+
+// Match implements [mdtree.Layout].
+func (layout) Match(path string) bool { return isEntryFile(path) }
+
+// Parse implements [mdtree.Layout].
+func (l layout) Parse(file, text string) ([]mdtree.Item, error) {
+	e, _, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	l.sums.get(file, text)
+	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
+}
+
+// Plan implements [mdtree.Layout].
+func (layout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
+	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrUnsupported)
+}
+
+// files are the regular files of a directory that are entries, and no others.
+type files struct{ *vfs.OS }
+
+// ReadDir implements [vfs.FS].
+func (f *files) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := f.OS.ReadDir(name)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() || !isEntryFile(e.Name()) })
+	return entries[:min(len(entries), maxFiles)], err
+}
+
+// OpenFile implements [vfs.FS].
+func (f *files) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if flag != os.O_RDONLY {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return f.OS.OpenFile(name, flag, perm)
+}

@@ -1,0 +1,122 @@
+// Finding the team files of a working tree.
+
+// Package team keeps decisions as files that travel with a git repository: one
+// Markdown file an entry, which people share on purpose and review as they review
+// code.
+//
+//	.oxbow/team/team.yaml     version, and the branch that is reviewed
+//	.oxbow/team/ULID.md       an entry, in the form of package mdtree, with its name
+//	.gitattributes            leads these files to the merge driver
+//
+// What a clone brings is data from others: no link is followed, files that are no
+// entries are left alone, sizes are bounded, and git is run as package internal/git
+// does. An entry counts as reviewed when its file is, byte for byte, that of the
+// reviewed branch as the remote last had it; every other is local.
+package team
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/git"
+)
+
+// Dir is where team files are, below a directory of a working tree.
+const Dir = ".oxbow/team"
+
+// Tree is the team files of a working tree. It is safe for concurrent use.
+type Tree struct {
+	repo *git.Repo
+	path string // of the directory, for the operating system
+	rel  string // of the directory in the working tree, by slashes
+
+	mu       sync.Mutex // guards the following
+	reviewed map[Upstream]map[string]string
+}
+
+// Find returns the team files nearest to a directory: in it or one above it, up to
+// the top of its working tree of git. It returns nil where there are none. A
+// directory of that name that is a link, or below one, does not count.
+func Find(dir string) (*Tree, error) {
+	at, err := realDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for ; ; at = filepath.Dir(at) {
+		if isTeam(at) {
+			return in(at)
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || filepath.Dir(at) == at {
+			return nil, nil
+		}
+	}
+}
+
+func realDir(dir string) (string, error) {
+	at, err := filepath.Abs(dir)
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at)
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding team files: %w", err)
+	}
+	return at, nil
+}
+
+// isTeam reports whether a directory has team files below it.
+func isTeam(at string) bool {
+	for _, dir := range []string{".oxbow", filepath.FromSlash(Dir)} {
+		if fi, err := os.Lstat(filepath.Join(at, dir)); err != nil || !fi.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+func in(at string) (*Tree, error) {
+	repo, err := git.Find(at, nil)
+	if errors.Is(err, git.ErrNone) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding team files: %w", err)
+	}
+	return treeOf(repo, at)
+}
+
+func treeOf(repo *git.Repo, at string) (*Tree, error) {
+	path := filepath.Join(at, filepath.FromSlash(Dir))
+	rel, err := filepath.Rel(repo.Root(), path)
+	if err != nil {
+		return nil, fmt.Errorf("finding team files: %w", err)
+	}
+	return &Tree{repo: repo, path: path, rel: filepath.ToSlash(rel), reviewed: map[Upstream]map[string]string{}}, nil
+}
+
+// Path returns the directory of the files.
+func (t *Tree) Path() string { return t.path }
+
+// Top returns the top of the working tree.
+func (t *Tree) Top() string { return t.repo.Root() }
+
+// exists reports whether the directory is there; errors are of one that may not be used,
+// such as a link.
+func (t *Tree) exists() (bool, error) {
+	for _, dir := range []string{filepath.Dir(t.path), t.path} {
+		fi, err := os.Lstat(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err == nil && !fi.IsDir() {
+			err = fmt.Errorf("%s is not a directory of its own, and no link is followed here", dir)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}

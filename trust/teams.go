@@ -1,0 +1,67 @@
+// The record of the repositories whose team files are trusted: a file of JSON lines
+// of its own, which versions of oxbow without teams leave alone.
+
+package trust
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Team is a repository whose team files are trusted.
+type Team struct {
+	ID    string    `json:"team"` // the address of its remote, or its path
+	Since time.Time `json:"since"`
+}
+
+const teamsFile = "trusted-teams"
+
+// Teams returns the repositories that are trusted. A line that cannot be read counts
+// for nothing.
+func (l List) Teams() []Team { return parseTeams(l.read(teamsFile)) }
+
+func parseTeams(b []byte) (teams []Team) {
+	for line := range bytes.Lines(b) {
+		var t Team
+		if json.Unmarshal(line, &t) == nil && t.ID != "" {
+			teams = append(teams, t)
+		}
+	}
+	return teams
+}
+
+// AddTeam records a repository.
+func (l List) AddTeam(ctx context.Context, id string, now time.Time) error {
+	return l.replace(ctx, teamsFile, func(old []byte) ([]byte, error) {
+		return lines(append(withoutTeam(parseTeams(old), id), Team{id, now.UTC()}))
+	})
+}
+
+// RemoveTeam takes a repository off the record, and reports whether it was on it.
+func (l List) RemoveTeam(ctx context.Context, id string) (was bool, err error) {
+	if !slices.ContainsFunc(l.Teams(), func(t Team) bool { return t.ID == id }) {
+		return false, nil
+	}
+	return true, l.replace(ctx, teamsFile, func(old []byte) ([]byte, error) {
+		return lines(withoutTeam(parseTeams(old), id))
+	})
+}
+
+func withoutTeam(teams []Team, id string) []Team {
+	return slices.DeleteFunc(teams, func(t Team) bool { return t.ID == id })
+}
+
+// lines returns values as JSON, one a line.
+func lines[T any](values []T) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	var errs []error
+	for _, v := range values {
+		errs = append(errs, enc.Encode(v))
+	}
+	return out.Bytes(), errors.Join(errs...)
+}
