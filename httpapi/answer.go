@@ -18,7 +18,7 @@ func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route, path ma
 	if err != nil {
 		return err
 	}
-	res, err := o.replays.once(r, args, func() (*response, error) { return o.call(r, rt, args) })
+	res, err := o.replays.once(r, args, func() (*response, error) { return o.inTurn(r, rt, args) })
 	if err != nil {
 		return err
 	}
@@ -34,6 +34,18 @@ func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route, path ma
 		_, _ = w.Write(res.body) // the client is gone
 	}
 	return nil
+}
+
+// inTurn is call, in its turn where it reads much.
+func (o *room) inTurn(r *http.Request, rt *route, args *arguments) (*response, error) {
+	if rt.verb.ReadOnly && !rt.quick {
+		end, err := o.turns.take(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+	}
+	return o.call(r, rt, args)
 }
 
 // call makes the call, under the conditions of the request.

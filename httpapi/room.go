@@ -22,6 +22,7 @@ type room struct {
 	key     roomKey
 	door    *view.Door
 	replays replays
+	turns   turns // of the server
 
 	mu    sync.Mutex    // guards store
 	store *oxbow.Memory // what is readable of the view's memory; nil until it is needed

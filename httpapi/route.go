@@ -24,6 +24,7 @@ type route struct {
 	entry bool // it is about the entry that the argument name names, or that it makes
 	must  bool // the entry must be there
 	paged bool // its answer has next_offset
+	quick bool // its work does not grow with the memory, or hardly
 }
 
 // trait is one of the fields of a route.
@@ -34,6 +35,7 @@ func once(r *route)  { r.once = true }
 func entry(r *route) { r.entry = true }
 func must(r *route)  { r.must = true }
 func paged(r *route) { r.paged = true }
+func quick(r *route) { r.quick = true }
 
 // takes marks a verb that takes something away.
 func takes(r *route) { r.verb.Destructive = true }

@@ -36,6 +36,7 @@ type Server struct {
 	views *view.Options
 	opts  Options
 	store http.Handler // of the routes below /store/
+	turns turns
 
 	mu    sync.Mutex // guards rooms, and opts.Rand
 	rooms map[roomKey]*room
@@ -44,7 +45,7 @@ type Server struct {
 // New returns a server of the views that v makes. It opens nothing: the memory is
 // opened by the first call that needs it, and the server does not close it.
 func New(v *view.Options, o *Options) *Server {
-	s := &Server{views: v, rooms: map[roomKey]*room{}}
+	s := &Server{views: v, turns: newTurns(), rooms: map[roomKey]*room{}}
 	if o != nil {
 		s.opts = *o
 	}
@@ -84,7 +85,7 @@ func (s *Server) room(t auth.Token, profile string) (*room, error) {
 	w := *v.Workspace
 	w.Unbounded, w.Words = true, reference
 	v.Workspace = &w
-	r := &room{View: v, key: key, door: &view.Door{Name: "http", Run: hex.EncodeToString(run), Merge: s.opts.Merge}}
+	r := &room{View: v, key: key, door: &view.Door{Name: "http", Run: hex.EncodeToString(run), Merge: s.opts.Merge}, turns: s.turns}
 	s.rooms[key] = r
 	return r, nil
 }

@@ -13,7 +13,7 @@ func contextRoutes() []route {
 	return []route{
 		look("/context", "context", "What stands before a model when a session begins", tool.Start),
 		look("/context/selection", "selection", "What is selected of the memory", selection),
-		look("/inject", "inject", "What a prompt would get, and why not", tool.Inject),
+		look("/inject", "inject", "What a prompt would get, and why not", tool.Inject, quick),
 		newRoute(http.MethodPost, "/inject", tool.Verb{Name: "try_inject", Title: "What a prompt in the body would get, and why not", ReadOnly: true, Idempotent: true}, tool.Inject, nil),
 		look("/injections", "injections", "What hooks put before models", tool.Injected),
 	}

@@ -12,7 +12,7 @@ func entryRoutes() []route {
 	return []route{
 		look("/entries", "list", "List entries, newest first", tool.List, paged),
 		change(http.MethodPost, "/entries", "create", "Add an entry", tool.RememberNew, once, entry),
-		look("/entries/{name}", "get", "Read one entry", tool.Get, entry),
+		look("/entries/{name}", "get", "Read one entry", tool.Get, entry, quick),
 		change(http.MethodPut, "/entries/{name}", "remember", "Keep an entry under this name", tool.Remember, once, entry),
 		change(http.MethodPatch, "/entries/{name}", "update", "Change parts of an entry", tool.Remember, once, entry, must),
 		change(http.MethodDelete, "/entries/{name}", "forget", "Remove an entry", tool.Forget, once, entry, takes),
@@ -25,7 +25,7 @@ func entryRoutes() []route {
 func recallRoutes() []route {
 	search := tool.Verb{Name: "search", Title: "Find entries by words, asked in the body", ReadOnly: true, Idempotent: true}
 	return []route{
-		look("/recall", "recall", "Find entries by words", tool.Recall),
+		look("/recall", "recall", "Find entries by words", tool.Recall, quick),
 		newRoute(http.MethodPost, "/recall", search, tool.Recall, nil),
 	}
 }

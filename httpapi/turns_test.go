@@ -1,0 +1,57 @@
+// Lists wait for their turn, and recalls do not.
+
+package httpapi
+
+import (
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+
+	"github.com/oxbow-memory/oxbow/auth"
+)
+
+func TestTurns(t *testing.T) {
+	home := newHome(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := New(home.views, nil)
+		h := s.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})}})
+		ask := func(path string) (answer *httptest.ResponseRecorder, ended chan bool) {
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+base+path, nil)
+			r.Header.Set("Authorization", "Bearer all")
+			answer, ended = httptest.NewRecorder(), make(chan bool)
+			go func() {
+				defer close(ended)
+				h.ServeHTTP(answer, r)
+			}()
+			return answer, ended
+		}
+		for path, waits := range map[string]bool{"/entries": true, "/log": true, "/labels": true, "/recall?query=crane": false, "/inject?prompt=crane": false} {
+			var ends []func()
+			for range cap(s.turns) {
+				end, err := s.turns.take(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				ends = append(ends, end)
+			}
+			answer, ended := ask(path)
+			synctest.Wait()
+			select {
+			case <-ended:
+				if waits {
+					t.Errorf("%s waits for no turn", path)
+				}
+			default:
+				if !waits {
+					t.Errorf("%s waits for a turn", path)
+				}
+			}
+			for _, end := range ends {
+				end()
+			}
+			if <-ended; answer.Code != 200 {
+				t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
+			}
+		}
+	})
+}
