@@ -51,10 +51,10 @@ var budgets = []budget{
 	{"team", 1_500},
 	{"lineage", 473},
 	{"revert", 743},
-	{"tool/*", 15_120},
+	{"tool/*", 15_127},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_604},
-	{"httpapi", 1_710},
+	{"httpapi", 1_721},
 	{"web/*", 5_373},
 	{"cmd/oxbow/command/*", 11_685},
 	{"cmd/*", 50},
@@ -72,7 +72,7 @@ var budgets = []budget{
 	{"internal/secret", 1_010},
 	{"internal/personal", 1_050},
 	{"internal/clientline", 550},
-	{"internal/*", 3_131},
+	{"internal/*", 3_159},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

@@ -6,16 +6,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"time"
 
-	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/sse"
 	"github.com/oxbow-memory/oxbow/tool"
-)
-
-const (
-	takeWait  = 10 * time.Second // for a client to take an event
-	pingEvery = 15 * time.Second
 )
 
 // event is the data of one change, or of a reset, which has no entries.
@@ -37,36 +30,20 @@ func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *tool.Fe
 	if r.Method != http.MethodGet {
 		return wrongMethod(w, r, []string{http.MethodGet, http.MethodOptions})
 	}
-	var after *uint64
-	if id := r.Header.Get("Last-Event-ID"); id != "" {
-		n, err := strconv.ParseUint(id, 10, 64)
-		if err != nil {
-			return &oxbow.InvalidError{Field: "Last-Event-ID", Value: clip(id), Reason: "is not the number of a change"}
-		}
-		after = &n
-	}
-	l, err := feed.Listen(r.Context(), o.Workspace, after)
+	l, err := feed.Listen(r.Context(), o.Workspace, r.Header.Get(sse.LastID))
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	out, err := sse.Start(w, takeWait)
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
-	for first := true; err == nil; { // an error is of a client that is gone
-		select {
-		case <-r.Context().Done():
-			return nil
-		case <-ping.C:
-			err = out.Ping()
-		case <-l.C:
-			var n tool.News
-			if n, err = l.Take(r.Context()); err == nil {
-				err = sendNews(out, n, first)
-				first = false
-			}
+	first := true
+	sse.Serve(r.Context(), w, l.C, func(out *sse.Stream) error {
+		n, err := l.Take(r.Context())
+		if err == nil {
+			err = sendNews(out, n, first)
+			first = false
 		}
-	}
+		return err
+	})
 	return nil
 }
 

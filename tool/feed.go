@@ -3,14 +3,18 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Feed says when a memory changes. While there are listeners, and only then, it looks
@@ -70,9 +74,13 @@ type News struct {
 const mostNews = 500
 
 // Listen returns a listener for what a view of the memory, that of w, holds. It has
-// taken all up to the change after, or up to now when that is nil; what it takes first says
-// where that is. Close ends it.
-func (f *Feed) Listen(ctx context.Context, w *Workspace, after *uint64) (*Listener, error) {
+// taken all up to the change of that number, or up to now for ""; what it takes first says
+// where that is. Close ends it. Errors match [oxbow.ErrInvalid] where after is no number.
+func (f *Feed) Listen(ctx context.Context, w *Workspace, after string) (*Listener, error) {
+	seq, err := strconv.ParseUint(cmp.Or(after, "0"), 10, 64)
+	if err != nil {
+		return nil, &oxbow.InvalidError{Field: "the last event's id", Value: text.Clip(strings.ToValidUTF8(after, ""), 40), Reason: "is not the number of a change"}
+	}
 	seen, err := w.Open(ctx, Read)
 	if err != nil {
 		return nil, err
@@ -91,9 +99,9 @@ func (f *Feed) Listen(ctx context.Context, w *Workspace, after *uint64) (*Listen
 		l.Close()
 		return nil, err
 	}
-	if l.last = last; after != nil {
-		l.blind = *after > last || last == 0
-		l.last = min(*after, last)
+	if l.last = last; after != "" {
+		l.blind = seq > last || last == 0
+		l.last = min(seq, last)
 	}
 	l.nudge()
 	return l, nil

@@ -33,7 +33,7 @@ func newFeeds(t *testing.T, path string) *feeds {
 }
 
 // listen listens to a memory that may be a part of the feed's.
-func (f *feeds) listen(m *oxbow.Memory, after *uint64) *Listener {
+func (f *feeds) listen(m *oxbow.Memory, after string) *Listener {
 	f.t.Helper()
 	l, err := f.Listen(f.t.Context(), &Workspace{Open: func(context.Context, Access) (*oxbow.Memory, error) { return m, nil }}, after)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestFeed(t *testing.T) {
 	f := newFeeds(t, path)
 	f.add(f.m, "old", "a")
 	part := scope.Within(f.m, scope.Scope{Any: []oxbow.Filter{{Terms: []oxbow.Term{{Key: oxbow.LabelProject, Values: []string{"a"}}}}}})
-	all, some := f.listen(f.m, nil), f.listen(part, nil)
+	all, some := f.listen(f.m, ""), f.listen(part, "")
 
 	// A change of this process comes without a tick, those of a part to it alone.
 	f.add(f.m, "one", "a")
@@ -104,12 +104,11 @@ func TestFeed(t *testing.T) {
 		t.Errorf("of another process it hears of %q", got)
 	}
 
-	// Who comes back gets what it missed, or that it must read all.
-	first, future := uint64(1), uint64(99)
-	if got, n := f.take(f.listen(f.m, &first)); !slices.Equal(got, []string{"add one", "add two", "add three"}) || n.Reset {
+	// A listener that comes back gets what it missed, or that it must read all.
+	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(got, []string{"add one", "add two", "add three"}) || n.Reset {
 		t.Errorf("after change 1 there is %q, reset %v", got, n.Reset)
 	}
-	if _, n := f.take(f.listen(f.m, &future)); !n.Reset || n.Last != 4 {
+	if _, n := f.take(f.listen(f.m, "99")); !n.Reset || n.Last != 4 {
 		t.Errorf("after a change that never was there is %+v, want a reset at 4", n)
 	}
 	for i := range mostNews + 1 {
@@ -126,14 +125,14 @@ func TestFeed(t *testing.T) {
 // The poller runs while there are listeners.
 func TestFeedEnds(t *testing.T) {
 	f := newFeeds(t, filepath.Join(t.TempDir(), "m.oxbow"))
-	a, b := f.listen(f.m, nil), f.listen(f.m, nil)
+	a, b := f.listen(f.m, ""), f.listen(f.m, "")
 	a.Close()
 	f.ticks <- time.Time{} // it runs
 	b.Close()
 	if f.end != nil || len(f.listeners) != 0 {
 		t.Errorf("%d listeners are left, and the poller runs: %v", len(f.listeners), f.end != nil)
 	}
-	l := f.listen(f.m, nil)
+	l := f.listen(f.m, "")
 	f.ticks <- time.Time{}
 	f.add(f.m, "x", "a")
 	if got, _ := f.take(l); !slices.Equal(got, []string{"add x"}) || f.polls != 2 {
@@ -145,7 +144,7 @@ func TestFeedEnds(t *testing.T) {
 func TestFeedReset(t *testing.T) {
 	f := newFeeds(t, filepath.Join(t.TempDir(), "m.oxbow"))
 	f.add(f.m, "x", "a")
-	l := f.listen(f.m, nil)
+	l := f.listen(f.m, "")
 	if _, err := f.m.Redact(t.Context(), "x", false); err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,20 @@ package sse
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"strings"
 	"time"
 )
+
+const (
+	takeWait  = 10 * time.Second // for a client to take an event
+	pingEvery = 15 * time.Second
+)
+
+// LastID is the header in which a client that comes back sends the id of the last event
+// that it received.
+const LastID = "Last-Event-ID"
 
 // Stream is one answer that goes on. It is for one goroutine.
 type Stream struct {
@@ -17,14 +27,32 @@ type Stream struct {
 	wait time.Duration // for the client to take an event
 }
 
-// Start answers with a stream. A client that does not take an event within wait is
-// cut off: the next write fails.
-func Start(w http.ResponseWriter, wait time.Duration) (*Stream, error) {
+// Serve answers with a stream until ctx is done, the client is gone or does not take an
+// event within 10 s, or send fails. It calls send each time that there may be something
+// to send, and sends pings between.
+func Serve(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, send func(*Stream) error) {
+	s, err := start(w, takeWait)
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ping.C:
+			err = s.ping()
+		case <-wake:
+			err = send(s)
+		}
+	}
+}
+
+func start(w http.ResponseWriter, wait time.Duration) (*Stream, error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	s := &Stream{w, http.NewResponseController(w), wait}
+	_ = s.ctl.SetReadDeadline(time.Time{}) // that of the request; recorders of tests have none
 	w.WriteHeader(http.StatusOK)
 	return s, s.send([]byte("retry: 1000\n\n"))
 }
@@ -50,8 +78,8 @@ func (s *Stream) Event(id, name string, data []byte) error {
 	return s.send(b.Bytes())
 }
 
-// Ping sends a comment, so that proxies and clients see that the stream is alive.
-func (s *Stream) Ping() error { return s.send([]byte(":\n\n")) }
+// ping sends a comment, so that proxies and clients see that the stream is alive.
+func (s *Stream) ping() error { return s.send([]byte(":\n\n")) }
 
 var oneLine = strings.NewReplacer("\r", "", "\n", "", "\x00", "")
 

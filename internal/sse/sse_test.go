@@ -10,14 +10,14 @@ import (
 
 func TestStream(t *testing.T) {
 	w := httptest.NewRecorder()
-	s, err := Start(w, time.Second)
+	s, err := start(w, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range []error{
 		s.Event("7", "change", []byte(`{"a":1}`)),
 		s.Event("8\nevent: x", "", []byte("one\r\ntwo\rdata: three")),
-		s.Ping(),
+		s.ping(),
 	} {
 		if err != nil {
 			t.Fatal(err)
