@@ -108,7 +108,7 @@ func digest(s string) string {
 }
 
 func TestParseTokens(t *testing.T) {
-	ts, err := ParseTokens("tokens", []byte("\ufeff# clients\n\n  ci\t"+secret+"  ro project=harbor project=\"old \\\"harbor\\\"\" kind=note # reads\r\n"+
+	ts, _, err := ParseTokens("tokens", []byte("\ufeff# clients\n\n  ci\t"+secret+"  ro project=harbor project=\"old \\\"harbor\\\"\" kind=note # reads\r\n"+
 		"vtt "+digest("another long secret, with spaces")+" rw profile=vtt-developer\n"+"all sixteen#letters! rw"))
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestParseTokensDiagnostics(t *testing.T) {
 		{"not text", "ci \xff", []string{"not UTF-8"}},
 		{"long", strings.Repeat("#\n", MaxFile/2+1), []string{"more than"}},
 	} {
-		ts, err := ParseTokens("tokens", []byte(tt.file))
+		ts, _, err := ParseTokens("tokens", []byte(tt.file))
 		if ts != nil || !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("%s: ParseTokens = %v, %v, want an error that matches ErrInvalid", tt.name, ts, err)
 			continue
@@ -186,7 +186,7 @@ func TestParseTokensDiagnostics(t *testing.T) {
 	for i := range maxTokens + 1 {
 		fmt.Fprintf(&many, "t%d %s-%d rw\n", i, secret, i)
 	}
-	if _, err := ParseTokens("tokens", []byte(many.String())); err == nil || !strings.Contains(err.Error(), "tokens:1001: there are more than 1000") {
+	if _, _, err := ParseTokens("tokens", []byte(many.String())); err == nil || !strings.Contains(err.Error(), "tokens:1001: there are more than 1000") {
 		t.Errorf("a file of too many tokens gave %v", err)
 	}
 }
@@ -199,7 +199,7 @@ func FuzzParseTokens(f *testing.F) {
 	f.Add("x \"a quoted secret of length\" rw kind=note kind=\"journal\"")
 	f.Add("\ufeff\n\n# only\n")
 	f.Fuzz(func(t *testing.T, file string) {
-		ts, err := ParseTokens("tokens", []byte(file))
+		ts, _, err := ParseTokens("tokens", []byte(file))
 		if (err == nil) != (len(ts) > 0) {
 			t.Fatalf("%d tokens and %v", len(ts), err)
 		}

@@ -54,15 +54,27 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
 	}
-	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	token, ok := g.Tokens.Find(strings.TrimSpace(secret))
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
+	token, ok := g.bearer(r)
+	if !ok {
 		return Token{}, &RefusedError{http.StatusUnauthorized, "the token is missing or wrong; send the header Authorization: Bearer TOKEN"}
 	}
 	if r.ContentLength > MaxBody && r.URL.Path != g.Large {
 		return Token{}, &RefusedError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody)}
 	}
 	return token, nil
+}
+
+// bearer returns the token that a request carries.
+func (g Guard) bearer(r *http.Request) (Token, bool) {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token, ok := g.Tokens.Find(strings.TrimSpace(secret))
+	return token, ok && strings.EqualFold(scheme, "Bearer")
+}
+
+// Of returns a guard for the tokens of one tenant alone, of none for "".
+func (g Guard) Of(tenant string) Guard {
+	g.Tokens = g.Tokens.Of(tenant)
+	return g
 }
 
 // AdmitSite is Admit for Host and Origin alone: for a handler that finds the

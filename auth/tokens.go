@@ -29,6 +29,7 @@ const (
 type Token struct {
 	Name   string // as people know it; "" for a lone token
 	Line   int    // where it stands in its file, from 1; 0 for no file
+	Tenant string // whose memory it is for; "" for that of the server's own home
 	Rights Permissions
 
 	digest [sha256.Size]byte // of the secret; secrets are not kept
@@ -85,10 +86,15 @@ const hashed = "sha256:"
 // What follows a # at the beginning of a word is a comment. No two tokens have
 // one name, or one secret.
 //
+// tenant= makes a token one for the memory of that tenant alone. A line may bound what a
+// tenant keeps, and its changes a second:
+//
+//	ops          kE0v1sVQxqB8oVbW2mZt5w   rw tenant=acme
+//	tenant=acme  entries=100000 bytes=500MB writes=50
+//
 // The error is [profile.Diagnostics], with file and line of each; no secret is in
 // it.
-func ParseTokens(file string, data []byte) (Tokens, error) {
-	var ts Tokens
+func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, err error) {
 	var wrong profile.Diagnostics
 	add := func(line int, format string, args ...any) {
 		wrong = append(wrong, profile.Diagnostic{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
@@ -96,10 +102,10 @@ func ParseTokens(file string, data []byte) (Tokens, error) {
 	switch {
 	case len(data) > MaxFile:
 		add(0, "has more than %d bytes, which is the most", MaxFile)
-		return nil, wrong
+		return nil, nil, wrong
 	case !utf8.Valid(data):
 		add(0, "is not UTF-8 text")
-		return nil, wrong
+		return nil, nil, wrong
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	n := 0
@@ -111,6 +117,19 @@ func ParseTokens(file string, data []byte) (Tokens, error) {
 			continue
 		}
 		if len(words) == 0 {
+			continue
+		}
+		if strings.HasPrefix(words[0], "tenant=") {
+			tenant, q, err := readQuota(words)
+			if err != nil {
+				add(n, "%v", err)
+			} else if _, twice := quotas[tenant]; twice {
+				add(n, "tenant %q is bounded by an earlier line already", tenant)
+			}
+			if quotas == nil {
+				quotas = map[string]Quota{}
+			}
+			quotas[tenant] = q
 			continue
 		}
 		t, err := readToken(words)
@@ -137,9 +156,9 @@ func ParseTokens(file string, data []byte) (Tokens, error) {
 		add(0, "holds no token; a line is: NAME SECRET ro, or rw")
 	}
 	if len(wrong) > 0 {
-		return nil, wrong
+		return nil, nil, wrong
 	}
-	return ts, nil
+	return ts, quotas, nil
 }
 
 // cut returns the words of a line, without their quotes and without a comment.
@@ -173,7 +192,7 @@ func cut(line string) ([]string, error) {
 }
 
 // options are the words after the rights.
-var options = []string{"profile", "project", "kind"}
+var options = []string{"profile", "project", "kind", "tenant"}
 
 func readToken(words []string) (Token, error) {
 	if len(words) < 3 {
@@ -200,7 +219,7 @@ func readToken(words []string) (Token, error) {
 			// The word is not repeated: it may be a secret in the wrong place.
 			near := text.Near(key, slices.Values(options), 1)
 			if len(near) == 0 {
-				return t, fmt.Errorf("what can follow the rights of token %q is profile=NAME, project=NAME and kind=KIND", t.Name)
+				return t, fmt.Errorf("what can follow the rights of token %q is profile=NAME, project=NAME, kind=KIND and tenant=NAME", t.Name)
 			}
 			return t, fmt.Errorf("%q is not known; did you mean %s=VALUE?", text.Clip(key, 40), near[0])
 		}
@@ -220,6 +239,14 @@ func readToken(words []string) (Token, error) {
 			t.Rights.Projects = append(t.Rights.Projects, value)
 		case "kind":
 			t.Rights.Kinds = append(t.Rights.Kinds, value)
+		case "tenant":
+			if t.Tenant != "" {
+				return t, fmt.Errorf("a token is of one tenant; this has two")
+			}
+			if err := CheckTenant(value); err != nil {
+				return t, err
+			}
+			t.Tenant = value
 		}
 	}
 	return t, t.Rights.Check()

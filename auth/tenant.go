@@ -1,0 +1,109 @@
+// Tenants: the names of those that share a server, and bounds of what each keeps.
+
+package auth
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Quota bounds what a tenant keeps, and how fast it writes. A field of 0 bounds nothing.
+type Quota struct {
+	Entries int   // the most entries
+	Bytes   int64 // the most bytes of its memory, history and all
+	Writes  int   // the most changes a second, over a short time
+}
+
+// maxTenant is the most characters of a tenant's name.
+const maxTenant = 63
+
+// devices are names that no file of Windows may have.
+var devices = []string{"con", "prn", "aux", "nul"}
+
+// CheckTenant reports why a name cannot be that of a tenant. It is a directory, too, and
+// the same one on every system: lower-case letters, digits, dashes and underscores.
+func CheckTenant(name string) error {
+	for i := range len(name) {
+		c := name[i]
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || i > 0 && (c == '-' || c == '_')) {
+			return fmt.Errorf("a tenant's name is made of lower-case letters, digits, dashes and underscores, and begins with a letter or digit")
+		}
+	}
+	if name == "" || len(name) > maxTenant {
+		return fmt.Errorf("a tenant's name has 1 to %d characters; this has %d", maxTenant, len(name))
+	}
+	numbered := len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
+	if numbered || slices.Contains(devices, name) {
+		return fmt.Errorf("%q is the name of a device on Windows, and cannot be a tenant's", name)
+	}
+	return nil
+}
+
+// Tenants returns the tenants that the tokens name, sorted.
+func (ts Tokens) Tenants() []string {
+	var names []string
+	for _, t := range ts {
+		if t.Tenant != "" {
+			names = append(names, t.Tenant)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Of returns the tokens of one tenant, of none for "".
+func (ts Tokens) Of(tenant string) Tokens {
+	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant })
+}
+
+// bounds are the words of a line that bounds a tenant.
+var bounds = []string{"entries", "bytes", "writes"}
+
+// readQuota reads a line such as "tenant=acme entries=100000 bytes=500MB writes=50".
+func readQuota(words []string) (tenant string, q Quota, err error) {
+	_, tenant, _ = strings.Cut(words[0], "=")
+	if err := CheckTenant(tenant); err != nil {
+		return tenant, q, err
+	}
+	for _, w := range words[1:] {
+		key, value, _ := strings.Cut(w, "=")
+		n, err := readSize(value, key == "bytes")
+		switch {
+		case !slices.Contains(bounds, key):
+			return tenant, q, fmt.Errorf("what can follow tenant=%s is entries=N, bytes=N (such as 500MB) and writes=N", tenant)
+		case err != nil:
+			return tenant, q, fmt.Errorf("%s=N needs a whole number above 0, such as %s=%s", key, key, map[bool]string{true: "500MB", false: "1000"}[key == "bytes"])
+		case key == "entries":
+			q.Entries = int(n)
+		case key == "bytes":
+			q.Bytes = n
+		case key == "writes":
+			q.Writes = int(n)
+		}
+	}
+	return tenant, q, nil
+}
+
+// units are what may follow a number of bytes.
+var units = []struct {
+	name string
+	size int64
+}{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}
+
+func readSize(s string, unit bool) (int64, error) {
+	size := int64(1)
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(s, u.name); ok && unit {
+			s, size = rest, u.size
+			break
+		}
+	}
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err == nil && (n == 0 || int64(n) > math.MaxInt64/size) {
+		err = strconv.ErrRange
+	}
+	return int64(n) * size, err
+}

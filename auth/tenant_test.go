@@ -1,0 +1,65 @@
+// Tests names of tenants, their tokens, and the lines that bound them.
+
+package auth
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestCheckTenant(t *testing.T) {
+	for _, name := range []string{"a", "acme", "0", "team-7_b", strings.Repeat("a", 63), "com", "com10", "console", "lpta"} {
+		if err := CheckTenant(name); err != nil {
+			t.Errorf("CheckTenant(%q) = %v", name, err)
+		}
+	}
+	for _, name := range []string{"", ".", "..", "a/b", `a\b`, "a.b", "Acme", "acmé", "a b", "-a", "_a", "a\x00", "con", "nul", "com1", "lpt0", "a:b", "a\n", strings.Repeat("a", 64)} {
+		if err := CheckTenant(name); err == nil {
+			t.Errorf("CheckTenant(%q) = nil, want an error", name)
+		}
+	}
+}
+
+func TestTenantTokens(t *testing.T) {
+	file := "own " + secret + "-0 rw\nops " + secret + "-1 rw tenant=acme\nci " + secret + "-2 ro tenant=beta\n tenant=acme entries=100000 bytes=500MB writes=50 # bounds\ntenant=beta\n"
+	ts, quotas, err := ParseTokens("tokens", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ts.Tenants(); !reflect.DeepEqual(got, []string{"acme", "beta"}) {
+		t.Errorf("Tenants = %q", got)
+	}
+	if want := map[string]Quota{"acme": {100000, 500_000_000, 50}, "beta": {}}; !reflect.DeepEqual(quotas, want) {
+		t.Errorf("the bounds are %v, want %v", quotas, want)
+	}
+	for tenant, name := range map[string]string{"": "own", "acme": "ops", "beta": "ci"} {
+		for i := range 3 {
+			s := secret + "-" + string(rune('0'+i))
+			if got, ok := ts.Of(tenant).Find(s); ok != (got.Name == name) {
+				t.Errorf("of tenant %q, Find(%q) = %q, %v", tenant, s, got.Name, ok)
+			}
+		}
+	}
+}
+
+func TestTenantDiagnostics(t *testing.T) {
+	for line, want := range map[string]string{
+		"ci " + secret + " rw tenant=../x":           "lower-case letters",
+		"ci " + secret + " rw tenant=a tenant=b":     "one tenant",
+		"ci " + secret + " rw tenant=":               "write tenant=VALUE",
+		"tenant=A entries=1":                         "lower-case letters",
+		"tenant=a entries=0":                         "entries=1000",
+		"tenant=a bytes=-1":                          "bytes=500MB",
+		"tenant=a bytes=99999999999999GB":            "whole number",
+		"tenant=a entries=1MB":                       "entries=1000",
+		"tenant=a speed=1":                           "entries=N, bytes=N",
+		"tenant=a writes=1\ntenant=a writes=2":       "earlier line",
+		"tenant=a writes=5 " + secret + "-misplaced": "entries=N, bytes=N",
+	} {
+		_, _, err := ParseTokens("tokens", []byte(line+"\n"))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%q: %v, want %q", line, err, want)
+		}
+	}
+}
