@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/view"
 	"github.com/oxbow-memory/oxbow/web/page"
@@ -53,11 +52,7 @@ func large(b *testing.B) (*Server, *visitor) {
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}
 	v := &view.Options{Workspace: work}
-	whole, err := v.View(auth.Token{}, "")
-	if err != nil {
-		b.Fatal(err)
-	}
-	return New(v, nil), &visitor{view: whole, actor: oxbow.Person}
+	return New(v, nil), &visitor{actor: oxbow.Person}
 }
 
 // BenchmarkPages answers requests for pages of a memory of 100,000 entries, and reports

@@ -11,7 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -29,15 +29,23 @@ type Options struct {
 	Logger  *slog.Logger     // gets what an operator may want to know; nil discards
 	Sample  bool             // the memory is one that is thrown away, which pages say
 	Feed    *tool.Feed       // that of the memory, which doors share; one of its own by default
+	// Sessions are the browsers that are signed in; the server's own by default.
+	Sessions *Sessions
 }
 
 // Server serves the pages of one memory. It is safe for concurrent use.
 type Server struct {
 	views    *view.Options
 	opts     Options
-	sessions sessions
+	sessions *Sessions
 	assets   page.Assets
+
+	mu   sync.Mutex            // guards seen
+	seen map[string]*view.View // by the id of the session
 }
+
+// maxViews is how many views are kept.
+const maxViews = 256
 
 // New returns a server over the views of a memory. It opens nothing. The server does
 // not close the memory.
@@ -53,24 +61,33 @@ func New(v *view.Options, o *Options) *Server {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	s.sessions.now, s.sessions.rand = s.opts.Now, s.opts.Rand
+	if s.sessions = s.opts.Sessions; s.sessions == nil {
+		s.sessions = NewSessions("", s.opts.Now, s.opts.Rand)
+	}
 	return s
 }
 
-// Link returns a path that signs a browser in, once and within ten minutes, as the
-// one whom the workspace's source names. It leads to a page: a path below [page.Root],
-// such as one of [page.EntryPath].
-func (s *Server) Link(to string) (string, error) {
-	v, err := s.views.View(auth.Token{}, "")
+// view returns what a visitor sees.
+func (s *Server) view(of *visitor) (*view.View, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v := s.seen[of.id]; v != nil {
+		return v, nil
+	}
+	v, err := s.views.View(of.token, "")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	key, err := s.sessions.invite(&visitor{view: v, actor: s.views.Workspace.Source.Actor})
-	q := url.Values{"key": {key}}
-	if to != "" {
-		q.Set("to", to)
+	if s.seen == nil || len(s.seen) >= maxViews {
+		s.seen = map[string]*view.View{}
 	}
-	return page.Root + "enter?" + q.Encode(), err
+	s.seen[of.id] = v
+	return v, nil
+}
+
+// Link is [Sessions.Link] for the one whom the workspace's source names.
+func (s *Server) Link(to string) (string, error) {
+	return s.sessions.Link(to, s.views.Workspace.Source.Actor)
 }
 
 // security are the headers of every answer. The policy lets a page load what this
@@ -90,7 +107,7 @@ var security = map[string]string{
 // signs in by a [Server.Link], or with one of the guard's tokens. Forms are taken from
 // pages of this server alone.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	mux, door := http.NewServeMux(), doorkeeper{&s.sessions, s.views, g, s.assets}
+	mux, door := http.NewServeMux(), doorkeeper{s, g}
 	mux.Handle("GET "+page.Root+"asset/{file}", s.assets)
 	mux.HandleFunc("GET "+page.Root+"enter", door.enter)
 	mux.HandleFunc("POST "+page.Root+"enter", door.signIn)
@@ -125,14 +142,19 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 
 // answer runs a handler for who is signed in.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, handle handler) {
-	src := v.view.Workspace.Source
+	seen, err := s.view(v)
+	if err != nil {
+		signInPage(err.Error(), http.StatusForbidden).Send(w, s.assets)
+		return
+	}
+	src := seen.Workspace.Source
 	src.Door, src.Actor, src.Session = "web", v.actor, v.id
-	work := *v.view.Workspace
+	work := *seen.Workspace
 	work.Unbounded, work.Words = true, page.Words
-	if v.view.Partial() { // files and profiles are of all of the memory
+	if seen.Partial() { // files and profiles are of all of the memory
 		work.Place, work.Host, work.Loader = nil, nil, nil
 	}
-	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: v.view, work: &work, actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample}
+	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work, actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample}
 	out, err := handle(c)
 	if err != nil {
 		out = failed(err)

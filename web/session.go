@@ -9,11 +9,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/web/page"
 )
 
 const (
@@ -22,31 +25,97 @@ const (
 	maxKept    = 256 // keys and sessions each; the oldest go
 )
 
-// visitor is a browser that is signed in: what it sees, and for whom it acts.
+// visitor is a browser that is signed in: by what rights, and for whom it acts.
 type visitor struct {
-	view  *view.View
+	token auth.Token
 	actor oxbow.Actor
 	id    string // of the session, in the log; a digest of its cookie
 	until time.Time
 }
 
-// sessions keeps the visitors. Keys and cookies are kept as digests.
-type sessions struct {
-	now  func() time.Time
-	rand io.Reader
+// Sessions are the browsers that are signed in to one memory. They outlast a [Server],
+// which may be closed and made again. Keys and cookies are kept as digests. It is safe
+// for concurrent use.
+type Sessions struct {
+	now    func() time.Time
+	rand   io.Reader
+	prefix string // of keys and cookies, such as "acme."
 
 	mu      sync.Mutex // guards the following, and rand
 	invited map[[32]byte]*visitor
 	signed  map[[32]byte]*visitor
 }
 
+// NewSessions returns the sessions of a tenant, "" for the memory of the server's own
+// home. The tenant's name stands in keys and cookies.
+func NewSessions(tenant string, now func() time.Time, rand io.Reader) *Sessions {
+	s := &Sessions{now: now, rand: rand}
+	if tenant != "" {
+		s.prefix = tenant + "."
+	}
+	return s
+}
+
+// Link returns a path that signs a browser in, once and within ten minutes, as an
+// actor who may do all. It leads to a page: a path below [page.Root], such as one of
+// [page.EntryPath].
+func (s *Sessions) Link(to string, as oxbow.Actor) (string, error) {
+	key, err := s.invite(&visitor{actor: as})
+	q := url.Values{"key": {key}}
+	if to != "" {
+		q.Set("to", to)
+	}
+	return page.Root + "enter?" + q.Encode(), err
+}
+
+// TenantOf returns the tenant of whom a browser's request says that it is: by the token
+// or the key that signs in, else by the cookie. Tokens are those of all tenants. The
+// body that it reads of a form is bounded, and kept in the request.
+func TenantOf(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) string {
+	if r.URL.Path == page.Root+"enter" {
+		if r.Method == http.MethodPost {
+			r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBody)
+			t, _ := tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
+			return t.Tenant
+		}
+		if key := r.URL.Query().Get("key"); key != "" {
+			return tenantIn(key)
+		}
+	}
+	c, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return ""
+	}
+	return tenantIn(c.Value)
+}
+
+// tenantIn returns the tenant whose name stands in a key or a cookie.
+func tenantIn(key string) string {
+	tenant, _, found := strings.Cut(key, ".")
+	if !found {
+		return ""
+	}
+	return tenant
+}
+
+// Know reports whether a request is of a browser that is signed in, or that comes by a
+// link of these sessions.
+func (s *Sessions) Know(r *http.Request) bool {
+	if s.of(r) != nil {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.invited[sha256.Sum256([]byte(r.URL.Query().Get("key")))] != nil
+}
+
 // invite returns a key that is good for one visit.
-func (s *sessions) invite(v *visitor) (key string, err error) {
+func (s *Sessions) invite(v *visitor) (key string, err error) {
 	return s.keep(&s.invited, *v, linkAge)
 }
 
 // enter makes a session of an invitation, and returns the cookie's value.
-func (s *sessions) enter(key string) (cookie string, ok bool, err error) {
+func (s *Sessions) enter(key string) (cookie string, ok bool, err error) {
 	s.mu.Lock()
 	digest := sha256.Sum256([]byte(key))
 	v, ok := s.invited[digest]
@@ -60,14 +129,14 @@ func (s *sessions) enter(key string) (cookie string, ok bool, err error) {
 }
 
 // keep adds a visitor under a new random key.
-func (s *sessions) keep(in *map[[32]byte]*visitor, v visitor, age time.Duration) (string, error) {
+func (s *Sessions) keep(in *map[[32]byte]*visitor, v visitor, age time.Duration) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := make([]byte, 32)
 	if _, err := io.ReadFull(s.rand, b); err != nil {
 		return "", err
 	}
-	key := base64.RawURLEncoding.EncodeToString(b)
+	key := s.prefix + base64.RawURLEncoding.EncodeToString(b)
 	digest := sha256.Sum256([]byte(key))
 	v.id, v.until = hex.EncodeToString(digest[:8]), s.now().Add(age)
 	if *in == nil {
@@ -87,7 +156,7 @@ func (s *sessions) keep(in *map[[32]byte]*visitor, v visitor, age time.Duration)
 }
 
 // of returns the session of a request, nil for none.
-func (s *sessions) of(r *http.Request) *visitor {
+func (s *Sessions) of(r *http.Request) *visitor {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return nil
@@ -102,7 +171,7 @@ func (s *sessions) of(r *http.Request) *visitor {
 }
 
 // drop ends the session of a request.
-func (s *sessions) drop(r *http.Request) {
+func (s *Sessions) drop(r *http.Request) {
 	if c, err := r.Cookie(cookieName(r)); err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/view"
 	"github.com/oxbow-memory/oxbow/web/page"
 	h "github.com/oxbow-memory/oxbow/web/tag"
 )
@@ -22,10 +21,8 @@ const tokenActor = oxbow.Agent
 
 // doorkeeper signs browsers in and out.
 type doorkeeper struct {
-	sessions *sessions
-	views    *view.Options
-	guard    auth.Guard
-	assets   page.Assets
+	*Server
+	guard auth.Guard
 }
 
 func (d doorkeeper) send(w http.ResponseWriter, p page.Door) { p.Send(w, d.assets) }
@@ -68,10 +65,10 @@ func (d doorkeeper) signIn(w http.ResponseWriter, r *http.Request) {
 		d.send(w, signInPage("No token of this server is like that.", http.StatusUnauthorized))
 		return
 	}
-	v, err := d.views.View(token, "")
+	_, err := d.views.View(token, "")
 	var cookie string
 	if err == nil {
-		cookie, err = d.sessions.keep(&d.sessions.signed, visitor{view: v, actor: tokenActor}, sessionAge)
+		cookie, err = d.sessions.keep(&d.sessions.signed, visitor{token: token, actor: tokenActor}, sessionAge)
 	}
 	if err != nil {
 		d.send(w, signInPage(err.Error(), http.StatusForbidden))
