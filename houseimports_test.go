@@ -59,6 +59,7 @@ var floors = []struct {
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},
 	{"dialect/*", []string{".", "vfs", "internal/*", "scope", "query", "crmem", "mdtree", "prompt", "profile", "agent/*", "tool", "dialect", "dialect/internal/*"}},
 	{"view", []string{".", "internal/*", "scope", "profile", "agent/*", "auth", "session", "tool"}},
+	{"tenant", []string{".", "internal/*", "auth", "remote"}},
 	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "session", "tool", "view", "dialect"}},
 	{"remote", []string{".", "internal/*"}},
 	{"httpapi", []string{".", "scope", "vfs", "internal/*", "profile", "auth", "remote", "session", "tool", "view"}},

@@ -3,8 +3,10 @@
 package auth
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,23 +22,20 @@ type Quota struct {
 // maxTenant is the most characters of a tenant's name.
 const maxTenant = 63
 
-// devices are names that no file of Windows may have.
-var devices = []string{"con", "prn", "aux", "nul"}
+var (
+	tenantName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+	deviceName = regexp.MustCompile(`^(con|prn|aux|nul|(com|lpt)[0-9])$`)
+)
 
 // CheckTenant reports why a name cannot be that of a tenant. It is a directory, too, and
 // the same one on every system: lower-case letters, digits, dashes and underscores.
 func CheckTenant(name string) error {
-	for i := range len(name) {
-		c := name[i]
-		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || i > 0 && (c == '-' || c == '_')) {
-			return fmt.Errorf("a tenant's name is made of lower-case letters, digits, dashes and underscores, and begins with a letter or digit")
-		}
-	}
-	if name == "" || len(name) > maxTenant {
+	switch {
+	case name == "" || len(name) > maxTenant:
 		return fmt.Errorf("a tenant's name has 1 to %d characters; this has %d", maxTenant, len(name))
-	}
-	numbered := len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
-	if numbered || slices.Contains(devices, name) {
+	case !tenantName.MatchString(name):
+		return errors.New("a tenant's name is made of lower-case letters, digits, dashes and underscores, and begins with a letter or digit")
+	case deviceName.MatchString(name):
 		return fmt.Errorf("%q is the name of a device on Windows, and cannot be a tenant's", name)
 	}
 	return nil
@@ -61,6 +60,19 @@ func (ts Tokens) Of(tenant string) Tokens {
 
 // bounds are the words of a line that bounds a tenant.
 var bounds = []string{"entries", "bytes", "writes"}
+
+// addQuota adds what the words of a line bound, where they bound a tenant.
+func addQuota(quotas map[string]Quota, words []string) (is bool, err error) {
+	if !strings.HasPrefix(words[0], "tenant=") {
+		return false, nil
+	}
+	tenant, q, err := readQuota(words)
+	if _, twice := quotas[tenant]; twice && err == nil {
+		err = fmt.Errorf("tenant %q is bounded by an earlier line already", tenant)
+	}
+	quotas[tenant] = q
+	return true, err
+}
 
 // readQuota reads a line such as "tenant=acme entries=100000 bytes=500MB writes=50".
 func readQuota(words []string) (tenant string, q Quota, err error) {

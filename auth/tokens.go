@@ -95,6 +95,7 @@ const hashed = "sha256:"
 // The error is [profile.Diagnostics], with file and line of each; no secret is in
 // it.
 func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, err error) {
+	quotas = map[string]Quota{}
 	var wrong profile.Diagnostics
 	add := func(line int, format string, args ...any) {
 		wrong = append(wrong, profile.Diagnostic{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
@@ -119,17 +120,10 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 		if len(words) == 0 {
 			continue
 		}
-		if strings.HasPrefix(words[0], "tenant=") {
-			tenant, q, err := readQuota(words)
+		if is, err := addQuota(quotas, words); is {
 			if err != nil {
 				add(n, "%v", err)
-			} else if _, twice := quotas[tenant]; twice {
-				add(n, "tenant %q is bounded by an earlier line already", tenant)
 			}
-			if quotas == nil {
-				quotas = map[string]Quota{}
-			}
-			quotas[tenant] = q
 			continue
 		}
 		t, err := readToken(words)
@@ -226,30 +220,34 @@ func readToken(words []string) (Token, error) {
 		if value == "" {
 			return t, fmt.Errorf("%s has no value: write %s=VALUE", key, key)
 		}
-		switch key {
-		case "profile":
-			if t.Rights.Profile != "" {
-				return t, fmt.Errorf("a token is bound to one profile; this has %q and %q", t.Rights.Profile, text.Clip(value, 40))
-			}
-			if err := profile.CheckName(value); err != nil {
-				return t, err
-			}
-			t.Rights.Profile = value
-		case "project":
-			t.Rights.Projects = append(t.Rights.Projects, value)
-		case "kind":
-			t.Rights.Kinds = append(t.Rights.Kinds, value)
-		case "tenant":
-			if t.Tenant != "" {
-				return t, fmt.Errorf("a token is of one tenant; this has two")
-			}
-			if err := CheckTenant(value); err != nil {
-				return t, err
-			}
-			t.Tenant = value
+		if err := t.set(key, value); err != nil {
+			return t, err
 		}
 	}
 	return t, t.Rights.Check()
+}
+
+// set gives a token what one of its options says.
+func (t *Token) set(key, value string) error {
+	switch key {
+	case "profile":
+		if t.Rights.Profile != "" {
+			return fmt.Errorf("a token is bound to one profile; this has %q and %q", t.Rights.Profile, text.Clip(value, 40))
+		}
+		t.Rights.Profile = value
+		return profile.CheckName(value)
+	case "project":
+		t.Rights.Projects = append(t.Rights.Projects, value)
+	case "kind":
+		t.Rights.Kinds = append(t.Rights.Kinds, value)
+	case "tenant":
+		if t.Tenant != "" {
+			return fmt.Errorf("a token is of one tenant; this has two")
+		}
+		t.Tenant = value
+		return CheckTenant(value)
+	}
+	return nil
 }
 
 func checkName(name string) error {

@@ -37,6 +37,7 @@ type call struct {
 	feed    *tool.Feed
 	version string // of the program
 	sample  bool   // the memory is one that is thrown away
+	noFiles bool   // no page writes files
 }
 
 // reply is what a handler gives: a [screen] or a [redirect].

@@ -29,6 +29,8 @@ type Options struct {
 	Logger  *slog.Logger     // gets what an operator may want to know; nil discards
 	Sample  bool             // the memory is one that is thrown away, which pages say
 	Feed    *tool.Feed       // that of the memory, which doors share; one of its own by default
+	// NoFiles is true where no page may write a file of the machine, as a backup does.
+	NoFiles bool
 	// Sessions are the browsers that are signed in; the server's own by default.
 	Sessions *Sessions
 }
@@ -154,7 +156,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 	if seen.Partial() { // files and profiles are of all of the memory
 		work.Place, work.Host, work.Loader = nil, nil, nil
 	}
-	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work, actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample}
+	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work, actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles}
 	out, err := handle(c)
 	if err != nil {
 		out = failed(err)

@@ -69,24 +69,25 @@ func (s *Sessions) Link(to string, as oxbow.Actor) (string, error) {
 }
 
 // TenantOf returns the tenant of whom a browser's request says that it is: by the token
-// or the key that signs in, else by the cookie. Tokens are those of all tenants. The
-// body that it reads of a form is bounded, and kept in the request.
-func TenantOf(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) string {
+// or the key that signs in, else by the cookie. With a token, which is checked, ok is
+// true. Tokens are those of all tenants. The body that it reads of a form is bounded, and
+// kept in the request.
+func TenantOf(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
 	if r.URL.Path == page.Root+"enter" {
 		if r.Method == http.MethodPost {
 			r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBody)
-			t, _ := tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
-			return t.Tenant
+			t, ok := tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
+			return t.Tenant, ok
 		}
 		if key := r.URL.Query().Get("key"); key != "" {
-			return tenantIn(key)
+			return tenantIn(key), false
 		}
 	}
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
-		return ""
+		return "", false
 	}
-	return tenantIn(c.Value)
+	return tenantIn(c.Value), false
 }
 
 // tenantIn returns the tenant whose name stands in a key or a cookie.

@@ -157,6 +157,9 @@ func weight(n int64) string {
 }
 
 func (c *call) backupForm() g.Node {
+	if c.noFiles {
+		return h.P(h.Class("dim"), h.Text("Backups are made by the one who runs this server."))
+	}
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"settings/backup"),
 		page.Field("file", "Path of the new file, on the machine of this server", "", h.Required(), h.Placeholder("/backup/memory-"+c.now.Format("20060102")+".oxbow")),
 		h.Label(h.Input(h.Type("checkbox"), h.Name("sessions"), h.Value("1")), h.Text(" the archive of sessions, not the memory")),
@@ -164,6 +167,9 @@ func (c *call) backupForm() g.Node {
 }
 
 func backup(c *call) (reply, error) {
+	if c.noFiles {
+		return forbidden("No page of this server writes files.", "Have the one who runs it make a backup: oxbow backup."), nil
+	}
 	out, err := tool.Backup(c.ctx, c.work, tool.BackupIn{File: c.value("file"), Sessions: c.value("sessions") != ""})
 	if err != nil {
 		return nil, err

@@ -35,6 +35,7 @@ type app struct {
 	session     string // random, one a run
 	command     string // its words, without oxbow
 	sample      bool   // the memory is the demo's
+	tenant      bool   // the home is one of several that a server serves
 
 	// sealAfter is when a change is sealed while the memory stays open; 0
 	// leaves it to the end.

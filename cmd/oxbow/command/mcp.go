@@ -85,7 +85,17 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		}
 		err = s.mcp.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
 	} else {
-		err = a.serveHTTP(ctx, flags, s, agentsDoor, func(at listening) error {
+		var at listening
+		if at, err = a.clients(flags); err != nil {
+			return err
+		}
+		if err = admitted(s.mcp, at.guard.Tokens, at.where); err != nil {
+			return err
+		}
+		if len(at.guard.Tokens.Tenants()) > 0 {
+			return misusef("oxbow serve serves them: oxbow serve --tokens "+quote(flags.TokensFile), "%s has tokens of tenants", at.where)
+		}
+		err = a.serveHTTP(ctx, at, agentsDoor(s, at.guard), func(at listening) error {
 			fmt.Fprintf(a.env.Stderr, "oxbow: serving %s/mcp\n", at.url)
 			a.tellTokens(at)
 			return nil

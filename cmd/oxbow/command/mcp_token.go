@@ -22,26 +22,26 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// tokens returns the tokens of a file and where it is. That others may read it
+// tokens returns the tokens of a file, the bounds of tenants and where it is. That others may read it
 // is worth a warning only: it may hold no secrets but digests.
-func (a *app) tokens(file string) (ts auth.Tokens, where string, err error) {
+func (a *app) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
 	if where, err = a.abs(file); err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	f, err := os.Open(where)
 	if err != nil {
-		return nil, "", fmt.Errorf("reading the tokens: %w", err)
+		return nil, nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, auth.MaxFile+1))
 	if err != nil {
-		return nil, "", fmt.Errorf("reading the tokens: %w", err)
+		return nil, nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
 	if fi, err := f.Stat(); err == nil && a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
 		a.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
 	}
-	ts, err = auth.ParseTokens(file, b)
-	return ts, where, badArgument(err)
+	ts, quotas, err = auth.ParseTokens(file, b)
+	return ts, quotas, where, badArgument(err)
 }
 
 // admitted refuses tokens that could never be served, with file and line.

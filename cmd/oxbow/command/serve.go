@@ -7,14 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/httpapi"
 	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web"
 	"github.com/oxbow-memory/oxbow/web/page"
 )
 
@@ -44,9 +40,18 @@ func (a *app) serveCommand() *cobra.Command {
 describes. Each request of a program carries the token; a browser signs in by
 the link that is printed, or with a token, and may do no more than its token.
 
+With --tokens, a token that has tenant=NAME is for the memory of that tenant
+alone: a home of its own, tenants/NAME below the server's, which is opened when
+it is needed and closed when it is idle. A line may bound what a tenant keeps,
+and how many changes it makes a second:
+
+  ops          kE0v1sVQxqB8oVbW2mZt5w  rw  tenant=acme
+  tenant=acme  entries=100000 bytes=500MB writes=50
+
 For another machine, tunnel it: ssh -L 8333:127.0.0.1:8333 HOST`,
 		Example: `  oxbow serve
   oxbow serve --http :0 --tokens ~/.oxbow-tokens
+  oxbow serve --home /srv/oxbow --tokens /srv/oxbow/tokens
   oxbow serve --ro --project harbor`,
 		Args: args(0, 0, "nothing"),
 	}, func(ctx context.Context, in serveIn, _ []string) error {
@@ -57,12 +62,12 @@ For another machine, tunnel it: ssh -L 8333:127.0.0.1:8333 HOST`,
 		if flags.Addr == "" {
 			flags.Addr = defaultAddr
 		}
-		return a.serveAll(ctx, flags, func(at listening, pages *web.Server) error {
-			link, err := pages.Link("")
+		return a.serveAll(ctx, flags, func(at listening, t *tenants) error {
+			links, err := t.links(at)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.env.Stderr, "oxbow: serving\n  pages   %s\n  API     %s/api/v1, described by %s/openapi.json\n  agents  %s/mcp\n", at.url+link, at.url, at.url, at.url)
+			fmt.Fprintf(a.env.Stderr, "oxbow: serving\n%s  API     %s/api/v1, described by %s/openapi.json\n  agents  %s/mcp\n", links, at.url, at.url, at.url)
 			a.tellTokens(at)
 			return nil
 		})
@@ -117,8 +122,8 @@ func (a *app) ui(ctx context.Context, in uiIn, path string) error {
 	if flags.Addr == "" {
 		flags.Addr = "127.0.0.1:0"
 	}
-	return a.serveAll(ctx, flags, func(at listening, pages *web.Server) error {
-		link, err := pages.Link(path)
+	return a.serveAll(ctx, flags, func(at listening, t *tenants) error {
+		link, err := a.link(t.sessions[""], path)
 		if err != nil {
 			return err
 		}
@@ -134,30 +139,23 @@ func (a *app) ui(ctx context.Context, in uiIn, path string) error {
 }
 
 // serveAll serves pages, API and agents until ctx ends.
-func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening, *web.Server) error) (err error) {
-	s, done, err := a.served(ctx, flags)
+func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening, *tenants) error) (err error) {
+	at, err := a.clients(flags)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, done()) }()
-	// A person at a page sees what the command line shows: the files, too.
-	views := s.views
-	here := *views.Workspace
-	here.Place, here.Host, here.Loader = a.memoryPlace, a.host(), a.loader
-	views.Workspace = &here
-	feed := tool.NewFeed(views.Workspace.Open, nil)
-	api := httpapi.New(&views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other})
-	pages := web.New(&views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed})
-	err = a.serveHTTP(ctx, flags, s, func(s *served, g auth.Guard) http.Handler {
-		mux := http.NewServeMux()
-		mux.Handle("/mcp", agentsDoor(s, g))
-		mux.Handle("/mcp/", agentsDoor(s, g))
-		mux.Handle("/api/v1/", api.Handler(g))
-		mux.Handle("/openapi.json", api.Handler(g))
-		mux.Handle(page.Root, pages.Handler(g))
-		mux.Handle("GET /{$}", http.RedirectHandler(page.Root, http.StatusSeeOther))
-		return mux
-	}, func(at listening) error { return hello(at, pages) })
+	for i, p := range flags.Projects { // tenants have no working directory
+		if flags.Projects[i], err = a.projectNamed(p); err != nil {
+			return err
+		}
+	}
+	t := a.tenants(flags, at)
+	handler, err := t.handler(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	err = a.serveHTTP(ctx, at, handler, func(at listening) error { return hello(at, t) })
 	if ctx.Err() != nil {
 		return nil // it was to end, and ended
 	}

@@ -142,6 +142,9 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	if workspace.Vectors, err = a.vectors(); err != nil {
 		return nil, nil, err
 	}
+	if a.tenant {
+		return a.servedAs(o, workspace, profiles, other), closeFn, nil
+	}
 	if svc, serr := a.subAgents(); serr != nil {
 		a.warn("sub-agents are not served: %v", serr)
 	} else {
@@ -161,14 +164,19 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 			o.Code = tool.Code()
 		}
 	}
-	o.Hint = a.clientHint(o.Sets, workspace, len(profiles) > 0)
+	return a.servedAs(o, workspace, profiles, other), closeFn, nil
+}
+
+// servedAs returns what a server of these options serves.
+func (a *app) servedAs(o mcpserver.Options, w *tool.Workspace, profiles []string, other bool) *served {
+	o.Hint = a.clientHint(o.Sets, w, len(profiles) > 0)
 	o.Caution = func() string {
 		if said := a.caution.Load(); said != nil {
 			return (*said)(tool.Note.String)
 		}
 		return ""
 	}
-	return &served{view.Options{Workspace: workspace, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights}, mcpserver.New(workspace, &o), other}, closeFn, nil
+	return &served{view.Options{Workspace: w, Profiles: o.Profiles, Bound: o.Bound, Rights: o.Rights}, mcpserver.New(w, &o), other}
 }
 
 // clientHint is what the instructions say of this home: that it is not trusted, as

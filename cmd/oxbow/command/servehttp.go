@@ -18,34 +18,31 @@ import (
 
 // listening is a server that takes connections.
 type listening struct {
+	addr    string // where it is to listen
 	url     string // such as http://127.0.0.1:8333
 	where   string // the file of the tokens
 	several bool   // the file is one of --tokens
 	guard   auth.Guard
+	quotas  map[string]auth.Quota // by tenant
 }
 
-// serveHTTP serves the handler that doors returns until ctx ends. It calls hello when it
-// listens.
-func (a *app) serveHTTP(ctx context.Context, flags serving, s *served, doors func(*served, auth.Guard) http.Handler, hello func(listening) error) error {
-	addr, err := loopback(flags.Addr)
-	if err != nil {
-		return err
+// clients returns where a server of these flags listens, and which tokens it takes.
+func (a *app) clients(flags serving) (at listening, err error) {
+	if at.addr, err = loopback(flags.Addr); err != nil {
+		return at, err
 	}
-	at := listening{several: flags.TokensFile != ""}
-	if at.several {
-		if at.guard.Tokens, at.where, err = a.tokens(flags.TokensFile); err == nil {
-			err = admitted(s.mcp, at.guard.Tokens, at.where)
-		}
-	} else {
-		var secret string
-		secret, at.where, err = a.token(flags.TokenFile)
-		at.guard.Tokens = auth.Tokens{auth.New("", secret, auth.Permissions{})}
+	if at.several = flags.TokensFile != ""; at.several {
+		at.guard.Tokens, at.quotas, at.where, err = a.tokens(flags.TokensFile)
+		return at, err
 	}
-	if err != nil {
-		return err
-	}
-	handler := doors(s, at.guard)
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	secret, where, err := a.token(flags.TokenFile)
+	at.where, at.guard.Tokens = where, auth.Tokens{auth.New("", secret, auth.Permissions{})}
+	return at, err
+}
+
+// serveHTTP serves a handler until ctx ends. It calls hello when it listens.
+func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler, hello func(listening) error) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at.addr)
 	if err != nil {
 		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: oxbow " + a.command + " --http 127.0.0.1:0"}
 	}

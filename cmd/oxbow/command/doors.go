@@ -1,0 +1,66 @@
+// Doors of one home over HTTP: pages, API and agents.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/httpapi"
+	"github.com/oxbow-memory/oxbow/mcpserver"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/web"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// doors are all ways into one home. They implement tenant.Home.
+type doors struct {
+	http.Handler
+	close func() error
+}
+
+// Close closes the home.
+func (d *doors) Close() error { return d.close() }
+
+// doors opens those of the run's home, for what the guard admits.
+func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *web.Sessions) (*doors, error) {
+	s, done, err := a.served(ctx, flags)
+	if err != nil {
+		return nil, err
+	}
+	if err := admitted(s.mcp, g.Tokens, flags.TokensFile); err != nil {
+		return nil, errors.Join(err, done())
+	}
+	// A person at a page sees what the command line shows: the files, too.
+	views := s.views
+	here := *views.Workspace
+	here.Place, here.Host, here.Loader = a.memoryPlace, a.host(), a.loader
+	views.Workspace = &here
+	return &doors{a.doorsOf(&views, s, g, sessions), done}, nil
+}
+
+// doorsOf returns the doors to what the views show, and to that server of the protocol.
+func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *web.Sessions) http.Handler {
+	feed := tool.NewFeed(views.Workspace.Open, nil)
+	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other})
+	pages := web.New(views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed, Sessions: sessions, NoFiles: a.tenant})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", agentsDoor(s, g))
+	mux.Handle("/mcp/", agentsDoor(s, g))
+	mux.Handle("/api/v1/", api.Handler(g))
+	mux.Handle("/openapi.json", api.Handler(g))
+	mux.Handle(page.Root, pages.Handler(g))
+	mux.Handle("GET /{$}", http.RedirectHandler(page.Root, http.StatusSeeOther))
+	return mux
+}
+
+// noDoors are doors to no memory: they describe themselves, and refuse the rest.
+func (a *app) noDoors(g auth.Guard) http.Handler {
+	none := &tool.Workspace{Now: a.env.Now, Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return nil, oxbow.ErrNotFound }}
+	g.Tokens = nil
+	return a.doorsOf(&view.Options{Workspace: none}, &served{mcp: mcpserver.New(none, nil)}, g, nil)
+}

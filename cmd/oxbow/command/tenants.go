@@ -1,0 +1,141 @@
+// Tenants of oxbow serve: each has a home of its own below the server's.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/tenant"
+	"github.com/oxbow-memory/oxbow/web"
+)
+
+// tenantsDir is the directory in a home that holds those of tenants.
+const tenantsDir = "tenants"
+
+// tenants are the homes that one server serves.
+type tenants struct {
+	app      *app
+	flags    serving
+	at       listening
+	sessions map[string]*web.Sessions // by tenant; "" is the server's own home
+	pool     *tenant.Pool
+	own      *doors // of the server's own home; nil where no token is for it
+}
+
+func (a *app) tenants(flags serving, at listening) *tenants {
+	t := &tenants{app: a, flags: flags, at: at, sessions: map[string]*web.Sessions{}}
+	for _, name := range append(at.guard.Tokens.Tenants(), "") {
+		t.sessions[name] = web.NewSessions(name, a.env.Now, a.env.Rand)
+	}
+	t.pool = tenant.New(t.open, &tenant.Options{Logger: slog.New(slog.NewTextHandler(a.env.Stderr, nil))})
+	return t
+}
+
+// handler returns what answers all requests.
+func (t *tenants) handler(ctx context.Context) (http.Handler, error) {
+	g := t.at.guard.Of("")
+	outside := t.app.noDoors(g)
+	if len(g.Tokens) > 0 {
+		var err error
+		if t.own, err = t.app.doors(ctx, t.flags, g, t.sessions[""]); err != nil {
+			return nil, err
+		}
+		outside = t.own
+	}
+	return &tenant.Server{Pool: t.pool, Guard: t.at.guard, Outside: outside, Visitor: t.visitor}, nil
+}
+
+// visitor returns the tenant of a browser.
+func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
+	name, signed := web.TenantOf(w, r, t.at.guard.Tokens)
+	if s := t.sessions[name]; s == nil || !signed && !s.Know(r) {
+		return ""
+	}
+	return name
+}
+
+// links returns lines with a link for each home, which signs a person in.
+func (t *tenants) links(at listening) (string, error) {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(t.sessions)) {
+		if name == "" && t.own == nil {
+			continue
+		}
+		link, err := t.app.link(t.sessions[name], "")
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "  pages   %s%s\n", at.url+link, strings.TrimSuffix(" of tenant "+name, " of tenant "))
+	}
+	return b.String(), nil
+}
+
+// close closes all homes.
+func (t *tenants) close() error {
+	err := t.pool.Close()
+	if t.own != nil {
+		err = errors.Join(err, t.own.Close())
+	}
+	return err
+}
+
+// ofAll are variables of the environment that hold for all homes of a server.
+var ofAll = []string{"OXBOW_KEEP", "OXBOW_NETWORK_FS", "OXBOW_EMBED", "OXBOW_EMBED_MODEL", "OXBOW_EMBED_KEY", "OXBOW_PROFILE"}
+
+var errNoDir = errors.New("a tenant has no working directory")
+
+// open opens the home of a tenant as a run of its own, which has neither the directory
+// nor the user nor the variables of the server.
+func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
+	home, err := t.app.home()
+	if err = errors.Join(err, auth.CheckTenant(name)); err != nil {
+		return nil, err
+	}
+	env := t.app.env
+	env.Environ, env.Executable = nil, ""
+	env.Getwd = func() (string, error) { return "", errNoDir }
+	env.Getenv = func(v string) string {
+		if slices.Contains(ofAll, v) {
+			return t.app.env.Getenv(v)
+		}
+		return ""
+	}
+	a := newApp(env)
+	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, tenantsDir, name), t.app.command, t.app.network
+	a.embedFlag, a.modelFlag, a.profileFlag, a.allowSecret = t.app.embedFlag, t.app.modelFlag, t.app.profileFlag, t.app.allowSecret
+	if err := os.MkdirAll(a.homeFlag, 0o700); err != nil {
+		return nil, err
+	}
+	d, err := a.doors(ctx, t.flags, t.at.guard.Of(name), t.sessions[name])
+	if err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	done := d.close
+	d.close = func() error {
+		if err := errors.Join(done(), a.close()); !errors.Is(err, oxbow.ErrClosed) {
+			return err
+		}
+		return nil
+	}
+	return d, nil
+}
+
+// link returns a link that signs the one in who runs this.
+func (a *app) link(browsers *web.Sessions, path string) (string, error) {
+	src, err := a.source()
+	if err != nil {
+		return "", err
+	}
+	return browsers.Link(path, src.Actor)
+}

@@ -1,0 +1,517 @@
+// Tests that tenants of one server see nothing of each other, over all routes.
+
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	crand "crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// neighbours are tenants of one server, and its own home, "own". Each home holds secret
+// words of its own, in all that a home has: their names are known to all, n-NAME.
+var neighbours = []string{"alpha", "beta", "own"}
+
+func hush(of string) string { return "hush" + of }
+func pass(of string) string { return "pass-of-" + of + "-0123456789" }
+
+// street is a server of neighbours.
+type street struct {
+	*world
+	url   string
+	links map[string]string
+	kept  map[string]http.CookieJar // of who came by a link
+	stop  func() int
+	said  *bytes.Buffer // after stop
+}
+
+func (s *street) home(of string) string {
+	if of == "own" {
+		return filepath.Join(s.dir, "home")
+	}
+	return filepath.Join(s.dir, "home", tenantsDir, of)
+}
+
+// newStreet fills the homes, and serves them.
+func newStreet(t *testing.T, flags ...string) *street {
+	t.Helper()
+	s := &street{world: newWorld(t), links: map[string]string{}, kept: map[string]http.CookieJar{}}
+	s.env.Rand = crand.Reader // which is safe for concurrent use
+	var tokens strings.Builder
+	for _, of := range neighbours {
+		home, w := s.home(of), hush(of)
+		for name, text := range map[string]string{"profiles/p-" + of + ".yaml": "description: " + w + "\ninclude:\n  projects: [" + w + "]\n", "skills/s/SKILL.md": "---\nname: " + w + "\ndescription: " + w + "\n---\n" + w} {
+			file := filepath.Join(home, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.must(t, "--home", home, "remember", "n-"+of, "The crane turns "+w+".", "--project", w, "--tag", w, "--alias", w+" alias")
+		s.must(t, "--home", home, "remember", "other "+w, "The harbour crane of "+w+" is high.")
+		s.must(t, "--home", home, "handoff", "new", "half of "+w)
+		a := newApp(s.env)
+		a.homeFlag = home
+		a.env.Stdout, a.env.Stderr = io.Discard, io.Discard
+		a.env.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"Remember that the crane is of ` + w + `."}`)
+		a.hook(t.Context(), "claude")
+		if err := a.close(); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&tokens, "%s %s rw%s\n", of, pass(of), map[bool]string{false: " tenant=" + of}[of == "own"])
+	}
+	file := filepath.Join(s.dir, "tokens")
+	if err := os.WriteFile(file, []byte(tokens.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.serve(t, append([]string{"serve", "--home", s.home("own"), "--http", ":0", "--tokens", file}, flags...)...)
+	return s
+}
+
+// serve runs a server until stop is called, at the latest when the test ends.
+func (s *street) serve(t *testing.T, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	env := s.env
+	s.said = new(bytes.Buffer)
+	addr, ended := make(chan string, 1), make(chan int, 1)
+	env.Args, env.Stdout, env.Stderr = args, io.Discard, s.said
+	env.Listening = func(a string) { addr <- a }
+	go func() { ended <- Run(ctx, env) }()
+	select {
+	case a := <-addr:
+		s.url = "http://" + a
+	case status := <-ended:
+		cancel()
+		t.Fatalf("oxbow %q ended with status %d: %s", args, status, s.said)
+	}
+	for _, m := range regexp.MustCompile(`http://\S*/ui/enter\?key=(\w*)\.?\S+`).FindAllStringSubmatch(s.said.String(), -1) {
+		of := m[1]
+		if !strings.Contains(m[0], "key="+of+".") {
+			of = "own"
+		}
+		s.links[of] = m[0]
+	}
+	stopped := false
+	s.stop = func() int {
+		if stopped {
+			return exitDone
+		}
+		stopped = true
+		http.DefaultClient.CloseIdleConnections()
+		cancel()
+		return <-ended
+	}
+	t.Cleanup(func() {
+		if status := s.stop(); status != exitDone {
+			t.Errorf("the server ended with status %d: %s", status, s.said)
+		}
+	})
+}
+
+// send sends a request, and returns the whole answer: head and body.
+func (s *street) send(t *testing.T, c *http.Client, method, target, secret, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" && strings.HasPrefix(body, "{") {
+		req.Header.Set("Content-Type", "application/json")
+	} else if body != "" {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if req.Header.Set("Accept", "application/json, text/event-stream"); secret != "" {
+		req.Header.Set("Authorization", "Bearer "+secret)
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, fmt.Sprint(res.Header) + string(b)
+}
+
+// watcher looks at all answers that one of the neighbours gets.
+type watcher struct {
+	of     string
+	own    map[string]int // answers with its own words, by door
+	others int            // answers with words of another
+}
+
+func (w *watcher) look(t *testing.T, door, what, answer string) {
+	t.Helper()
+	if strings.Contains(answer, hush(w.of)) {
+		w.own[door]++
+	}
+	for _, of := range neighbours {
+		if i := strings.Index(answer, hush(of)); of != w.of && i >= 0 {
+			w.others++
+			t.Errorf("%s got words of %s over %s: …%s…", w.of, of, what, answer[max(0, i-100):min(len(answer), i+100)])
+		}
+	}
+	if other := tenantsDir + string(filepath.Separator); strings.Contains(answer, other) && !strings.Contains(answer, other+w.of) {
+		t.Errorf("%s got a path of another over %s", w.of, what)
+	}
+}
+
+// values are arguments for a parameter of that name: those that lead to the neighbour.
+func values(name, of string) any {
+	switch name {
+	case "name", "names", "names_or_ids", "note", "entry", "targets", "id":
+		return "n-" + of
+	case "query", "prompt", "text", "q":
+		return "harbour crane"
+	case "profile":
+		return "p-" + of
+	case "session", "sessions":
+		return "s1"
+	case "content", "summary", "why":
+		return "something new about the crane"
+	case "filter":
+		return "kind:note"
+	case "seq", "limit", "version", "as_of":
+		return 1
+	case "explain", "dry_run":
+		return true
+	}
+	return nil
+}
+
+// TestTenants calls every route of all doors as each of the neighbours, with names of all
+// of them: no answer holds a word of another, and each door gives the neighbour its own.
+func TestTenants(t *testing.T) {
+	s := newStreet(t)
+	for _, of := range neighbours {
+		w := &watcher{of: of, own: map[string]int{}}
+		for _, to := range neighbours {
+			s.api(t, w, to)
+			s.agents(t, w, to)
+			for _, way := range []string{"token", "link"} {
+				s.browse(t, w, to, way)
+			}
+		}
+		for door, least := range map[string]int{"api": 20, "store": 5, "mcp": 8, "pages by token": 10, "pages by link": 10} {
+			if w.own[door] < least {
+				t.Errorf("%s found its own words in %d answers of %s, want %d or more", of, w.own[door], door, least)
+			}
+		}
+	}
+	s.strangers(t)
+	if s.stop(); strings.Contains(s.said.String(), "level=") {
+		t.Errorf("the server said %s", s.said)
+	}
+	for _, of := range neighbours {
+		s.must(t, "--home", s.home(of), "check")
+	}
+}
+
+// api calls every operation of the API's description, and the routes of a store.
+func (s *street) api(t *testing.T, w *watcher, to string) {
+	t.Helper()
+	_, text := s.send(t, http.DefaultClient, "GET", "/openapi.json", "", "")
+	var d struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name, In string }
+		}
+	}
+	if err := json.Unmarshal([]byte(text[strings.Index(text, "{"):]), &d); err != nil || len(d.Paths) < 40 {
+		t.Fatalf("%d paths in /openapi.json, %v", len(d.Paths), err)
+	}
+	for path, methods := range d.Paths {
+		if strings.HasSuffix(path, "/events") || strings.Contains(path, "/store/") {
+			continue // events have a test of their own
+		}
+		for method, op := range methods {
+			if method == "delete" && to == w.of {
+				continue // it would take away what is looked for
+			}
+			target, q, body := path, url.Values{}, map[string]any{"dry_run": true}
+			if i := strings.Index(target, "/{"); i >= 0 {
+				target = regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(target, func(arg string) string {
+					if strings.Contains(path, "/profiles/") {
+						return "p-" + to
+					}
+					return fmt.Sprint(values(strings.Trim(arg, "{}"), to))
+				})
+			}
+			for _, p := range op.Parameters {
+				if v := values(p.Name, to); v != nil && p.In == "query" {
+					q.Set(p.Name, fmt.Sprint(v))
+				}
+			}
+			for _, name := range []string{"query", "content", "name", "prompt", "summary"} {
+				body[name] = values(name, to)
+			}
+			b, _ := json.Marshal(body)
+			if method == "get" || method == "delete" {
+				b = nil
+			}
+			for _, target := range []string{target, target + "?" + q.Encode()} {
+				_, answer := s.send(t, http.DefaultClient, strings.ToUpper(method), target, pass(w.of), string(b))
+				w.look(t, "api", method+" "+target, answer)
+			}
+		}
+	}
+	for _, route := range []string{"about", "entry?name=n-" + to, "check", "stats", "position", "since?position=", "log", "versions?name=n-" + to, "asof?seq=1"} {
+		_, answer := s.send(t, http.DefaultClient, "GET", "/api/v1/store/"+route, pass(w.of), "")
+		w.look(t, "store", route, answer)
+	}
+	_, answer := s.send(t, http.DefaultClient, "POST", "/api/v1/store/entries", pass(w.of), `{}`)
+	w.look(t, "store", "entries", answer)
+}
+
+// carrier sends a token with each request, and gives what comes back to look.
+type carrier struct {
+	secret string
+	look   func(answer string)
+}
+
+func (b carrier) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.secret)
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || r.Method != http.MethodPost {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	b.look(fmt.Sprint(res.Header) + string(body))
+	return res, err
+}
+
+// agents lists all that the protocol lists, reads it, and calls all tools.
+func (s *street) agents(t *testing.T, w *watcher, to string) {
+	t.Helper()
+	for _, version := range []string{"2026-07-28", "2025-06-18"} {
+		for _, path := range []string{"/mcp", "/mcp/p/p-" + to} {
+			what := path
+			c := &http.Client{Transport: carrier{pass(w.of), func(answer string) { w.look(t, "mcp", what, answer) }}}
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+				&mcp.StreamableClientTransport{Endpoint: s.url + path, HTTPClient: c, DisableStandaloneSSE: true, MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+			if err != nil {
+				if path == "/mcp" || to == w.of {
+					t.Fatalf("%s connecting to %s: %v", w.of, path, err)
+				}
+				continue
+			}
+			s.callAll(t, session, to, to == w.of, &what)
+			if err := session.Close(); err != nil {
+				t.Errorf("closing the session: %v", err)
+			}
+		}
+	}
+}
+
+// callAll calls what a session offers; what says in what is being called.
+func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, spare bool, what *string) {
+	t.Helper()
+	ctx := t.Context()
+	list, err := session.ListTools(ctx, nil)
+	if err != nil || len(list.Tools) < 4 {
+		t.Fatalf("%d tools, %v", len(list.Tools), err)
+	}
+	for _, tool := range list.Tools {
+		if *what = tool.Name; tool.Name == "forget" && spare {
+			continue
+		}
+		schema, _ := tool.InputSchema.(map[string]any)
+		properties, _ := schema["properties"].(map[string]any)
+		args := map[string]any{}
+		for name, p := range properties {
+			if v := values(name, to); v != nil {
+				args[name] = v
+				if p, _ := p.(map[string]any); fmt.Sprint(p["type"]) == "array" {
+					args[name] = []any{v}
+				}
+			}
+		}
+		for range 2 {
+			_, _ = session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name, Arguments: args}) // the answer was looked at
+			delete(args, "as_of")
+			delete(args, "profile")
+		}
+	}
+	*what = "lists"
+	resources, err := session.ListResources(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range resources.Resources {
+		_, _ = session.ReadResource(ctx, &mcp.ReadResourceParams{URI: r.URI})
+	}
+	_, _ = session.ReadResource(ctx, &mcp.ReadResourceParams{URI: "oxbow://entry/n-" + to})
+	_, _ = session.ListResourceTemplates(ctx, nil)
+	prompts, err := session.ListPrompts(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range prompts.Prompts {
+		args := map[string]string{}
+		for _, a := range p.Arguments {
+			args[a.Name] = fmt.Sprint(values(a.Name, to))
+		}
+		_, _ = session.GetPrompt(ctx, &mcp.GetPromptParams{Name: p.Name, Arguments: args})
+	}
+	for _, arg := range []string{"name", "profile"} {
+		_, _ = session.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "oxbow://entry/{name}"}, Argument: mcp.CompleteParamsArgument{Name: arg, Value: "n"}})
+	}
+}
+
+// browse opens every page and sends every form, signed in with a token or by a link.
+func (s *street) browse(t *testing.T, w *watcher, to, way string) {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &http.Client{Jar: jar}
+	if way == "link" && s.links[w.of] != "" {
+		s.send(t, c, "GET", strings.TrimPrefix(s.links[w.of], s.url), "", "")
+		delete(s.links, w.of)
+		s.kept[w.of] = jar
+	} else if way == "link" {
+		c.Jar = s.kept[w.of]
+	} else {
+		s.send(t, c, "POST", "/ui/enter", "", "token="+pass(w.of))
+	}
+	if status, answer := s.send(t, c, "GET", "/ui/", "", ""); status != 200 || !strings.Contains(answer, hush(w.of)) {
+		t.Fatalf("%s is not signed in by %s: %d %s", w.of, way, status, answer)
+	}
+	source, err := os.ReadFile(filepath.FromSlash("../../../web/routes.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`\{"(GET|POST)", "([^"]*)"`).FindAllSubmatch(source, -1)
+	if len(rows) < 40 {
+		t.Fatalf("%d rows in the table of pages", len(rows))
+	}
+	for _, row := range rows {
+		method, path := string(row[1]), "/ui/"+strings.NewReplacer("{$}", "", "entries/{name}", "entries/n-"+to, "{name}", "p-"+to, "{client}", "claude", "{session}", "s1", "{seq}", "1", "{id}", "1", "{rest...}", "x").Replace(string(row[2]))
+		if strings.HasSuffix(path, "/events") {
+			continue
+		}
+		for _, q := range []string{"", "?q=crane&prompt=harbour+crane&full=1&session=s1&from=1&to=2"} {
+			body := ""
+			if method == "POST" {
+				if body = "name=n-" + to + "&q=crane&content=x&names=n-" + to; to == w.of {
+					body = "q=" // which changes nothing of what is looked for
+				}
+				if strings.Contains(path, "/forget") && to == w.of || strings.HasSuffix(path, "/undo") {
+					continue
+				}
+			}
+			_, answer := s.send(t, c, method, path+q, "", body)
+			w.look(t, "pages by "+way, method+" "+path+q, answer)
+		}
+	}
+	s.crossing(t, w, jar)
+}
+
+// crossing sends a cookie of one neighbour as if it were of another.
+func (s *street) crossing(t *testing.T, w *watcher, jar http.CookieJar) {
+	t.Helper()
+	at, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range jar.Cookies(at) {
+		_, rest, found := strings.Cut(c.Value, ".")
+		if !found {
+			rest = c.Value
+		}
+		for _, of := range neighbours {
+			req, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/ui/find", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			value := of + "." + rest
+			if of == "own" {
+				value = rest
+			}
+			req.AddCookie(&http.Cookie{Name: c.Name, Value: value})
+			res, err := http.DefaultTransport.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if err != nil || of != w.of && res.StatusCode != http.StatusSeeOther {
+				t.Errorf("the cookie of %s, as if of %s: %d, %v", w.of, of, res.StatusCode, err)
+			}
+			w.look(t, "crossing", "a cookie as of "+of, string(b))
+		}
+	}
+}
+
+// strangers get nothing, whatever they name.
+func (s *street) strangers(t *testing.T) {
+	t.Helper()
+	w := &watcher{of: "stranger", own: map[string]int{}}
+	for _, path := range []string{"/", "/ui/", "/ui/find?q=crane", "/ui/enter?key=alpha.x", "/api/v1/entries", "/api/v1/store/log", "/mcp", "/api/v1/events", "/ui/events", "/tenants/alpha"} {
+		for _, secret := range []string{"", "alpha", hush("alpha"), "tenant=alpha"} {
+			status, answer := s.send(t, http.DefaultClient, "GET", path, secret, "")
+			if w.look(t, "all", path, answer); strings.HasPrefix(path, "/api") && status != http.StatusUnauthorized {
+				t.Errorf("GET %s without a token = %d", path, status)
+			}
+		}
+	}
+}
+
+// TestTenantEvents: streams of a tenant tell of its own changes alone.
+func TestTenantEvents(t *testing.T) {
+	s := newStreet(t)
+	for i, of := range neighbours {
+		other := neighbours[(i+1)%len(neighbours)]
+		req, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/api/v1/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+pass(of))
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		lines := bufio.NewScanner(res.Body)
+		until := func(want string) {
+			for lines.Scan() {
+				if strings.Contains(lines.Text(), hush(other)) {
+					t.Errorf("%s was told of %s: %s", of, other, lines.Text())
+				}
+				if strings.Contains(lines.Text(), want) {
+					return
+				}
+			}
+			t.Errorf("the stream of %s ended before %q: %v", of, want, lines.Err())
+		}
+		until("event: ready")
+		for _, writes := range []string{other, of} {
+			if status, answer := s.send(t, http.DefaultClient, "POST", "/api/v1/entries", pass(writes), `{"name":"event `+of+hush(writes)+`","content":"x"}`); status != 201 {
+				t.Fatalf("POST = %d %s", status, answer)
+			}
+		}
+		until("event " + of + hush(of))
+	}
+}

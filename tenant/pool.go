@@ -1,0 +1,226 @@
+// The pool: homes of tenants, opened when they are needed and closed when they are not.
+
+// Package tenant serves the memories of many tenants from one process. A [Server] finds
+// out which tenant a request is of, and hands it to the doors of that tenant's home: they
+// hold no other memory. A [Pool] bounds how many homes are open.
+package tenant
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Home is all that serves one tenant while it is open.
+type Home interface {
+	http.Handler
+	Close() error
+}
+
+// Options change how a pool is made. Zero fields mean the default.
+type Options struct {
+	Most   int           // homes that are open at once; 64 by default
+	Idle   time.Duration // after which a home that is not used is closed; 10 minutes by default
+	Logger *slog.Logger  // gets what goes wrong as a home is closed; nil discards
+}
+
+// Pool keeps homes open. A home is closed when it was not used for long, or when another
+// needs its place; never while a request is under way in it. It is safe for concurrent
+// use.
+type Pool struct {
+	open func(ctx context.Context, tenant string) (Home, error)
+	opts Options
+
+	mu     sync.Mutex // guards the following, and the slots
+	slots  map[string]*slot
+	closed bool
+	opened int // times that a home was opened
+}
+
+// slot is a home that is open, or that is being opened or closed.
+type slot struct {
+	tenant  string
+	ready   chan struct{} // closed when home or err is set
+	home    Home
+	err     error
+	users   int         // requests under way
+	used    time.Time   // when the last one ended
+	idle    *time.Timer // closes it; nil until it was used
+	closing bool
+	gone    chan struct{} // closed when the home is
+}
+
+// New returns a pool of the homes that open returns. It opens none.
+func New(open func(ctx context.Context, tenant string) (Home, error), o *Options) *Pool {
+	p := &Pool{open: open, slots: map[string]*slot{}}
+	if o != nil {
+		p.opts = *o
+	}
+	p.opts.Most = cmp.Or(p.opts.Most, 64)
+	p.opts.Idle = cmp.Or(p.opts.Idle, 10*time.Minute)
+	p.opts.Logger = cmp.Or(p.opts.Logger, slog.New(slog.DiscardHandler))
+	return p
+}
+
+var (
+	errClosed  = errors.New("the server is ending")
+	errOpening = errors.New("the memory of the tenant could not be opened")
+	errFull    = errors.New("all homes that may be open at once are in use")
+)
+
+// use returns the home of a tenant, open until release is called.
+func (p *Pool) use(ctx context.Context, tenant string) (_ Home, release func(), err error) {
+	for {
+		s, wait, mine, err := p.take(tenant)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case mine:
+			p.fill(ctx, s)
+		case s == nil:
+			select {
+			case <-wait:
+				continue
+			case <-ctx.Done():
+				return nil, nil, ctx.Err()
+			}
+		}
+		select {
+		case <-s.ready:
+		case <-ctx.Done():
+			p.release(s)
+			return nil, nil, ctx.Err()
+		}
+		if s.err != nil {
+			p.release(s)
+			return nil, nil, s.err
+		}
+		return s.home, func() { p.release(s) }, nil
+	}
+}
+
+// take returns the slot of a tenant with one user more; mine is true when the caller is
+// to fill it. Without a slot there is something to wait for: a home that is being closed.
+func (p *Pool) take(tenant string) (_ *slot, wait <-chan struct{}, mine bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.slots[tenant]
+	switch {
+	case p.closed:
+		return nil, nil, false, errClosed
+	case s != nil && s.closing:
+		return nil, s.gone, false, nil
+	case s != nil:
+		if s.users++; s.idle != nil {
+			s.idle.Stop()
+		}
+		return s, nil, false, nil
+	case len(p.slots) >= p.opts.Most:
+		old := p.oldest()
+		if old == nil {
+			return nil, nil, false, errFull
+		}
+		if !old.closing {
+			p.evict(old)
+		}
+		return nil, old.gone, false, nil
+	}
+	s = &slot{tenant: tenant, ready: make(chan struct{}), gone: make(chan struct{}), users: 1}
+	p.slots[tenant] = s
+	p.opened++
+	return s, nil, true, nil
+}
+
+// oldest returns the home to close for another: one that is being closed, else that
+// whose last use is the longest ago; nil when all are in use.
+func (p *Pool) oldest() (old *slot) {
+	for _, s := range p.slots {
+		switch {
+		case s.closing:
+			return s
+		case s.users == 0 && (old == nil || s.used.Before(old.used)):
+			old = s
+		}
+	}
+	return old
+}
+
+// fill opens the home of a slot for all that wait for it. After a failure the next
+// request tries again.
+func (p *Pool) fill(ctx context.Context, s *slot) {
+	s.err = errOpening // unless open returns
+	defer func() {
+		if s.err != nil {
+			p.mu.Lock()
+			delete(p.slots, s.tenant)
+			p.mu.Unlock()
+		}
+		close(s.ready)
+	}()
+	s.home, s.err = p.open(context.WithoutCancel(ctx), s.tenant)
+}
+
+// release ends one use.
+func (p *Pool) release(s *slot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.users--; s.users > 0 || p.closed || p.slots[s.tenant] != s {
+		return
+	}
+	s.used = time.Now()
+	s.idle = time.AfterFunc(p.opts.Idle, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if s.users == 0 && !s.closing && !p.closed && time.Since(s.used) >= p.opts.Idle {
+			p.evict(s)
+		}
+	})
+}
+
+// evict closes a home that is not used, in its own goroutine. p.mu is held.
+func (p *Pool) evict(s *slot) {
+	s.closing = true
+	s.idle.Stop()
+	go func() {
+		if err := s.home.Close(); err != nil {
+			p.opts.Logger.Warn("closing the memory of a tenant", "tenant", s.tenant, "error", err)
+		}
+		p.mu.Lock()
+		delete(p.slots, s.tenant)
+		p.mu.Unlock()
+		close(s.gone)
+	}()
+}
+
+// Close closes all homes. Requests get none any more; end those under way first.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	var all []*slot
+	for _, s := range p.slots {
+		all = append(all, s)
+	}
+	p.mu.Unlock()
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, s := range all {
+		wg.Go(func() {
+			if s.closing {
+				<-s.gone
+				return
+			}
+			if s.idle != nil {
+				s.idle.Stop()
+			}
+			if <-s.ready; s.err == nil {
+				errs[i] = s.home.Close()
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
