@@ -226,7 +226,7 @@ func compareProblems(t *testing.T, got, want []string) {
 }
 
 // modules are the directories of the modules inside this one.
-var modules = []string{"bench", "browser", "clienttest", "torture"}
+var modules = []string{"backend/jetstream", "bench", "browser", "clienttest", "torture"}
 
 // limits are what the present house may have of what no house should have.
 type limits struct {

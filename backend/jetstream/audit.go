@@ -1,0 +1,317 @@
+// The auditor: what each server holds of each brain, compared, and servers that
+// differ kept from leading.
+
+package jetstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// AuditReport is what an audit found.
+type AuditReport struct {
+	Streams, Brains, Messages int
+	Findings                  []Finding
+}
+
+// Finding is one thing that is wrong on one server.
+type Finding struct {
+	Stream string
+	Server string // "" where it is about all
+	Brain  string // "" where it is about a whole stream
+	What   string
+	Fenced bool // the server does not lead the stream any more
+}
+
+// fence keeps a server from leading a stream.
+type fence struct{ stream, server string }
+
+// seen is what one server holds of a brain.
+type seen struct {
+	server   string
+	seq, n   uint64
+	hash     chainHash
+	messages int
+	err      error
+	moved    bool // it was compacted since the servers before were read
+}
+
+// Audit makes each server of each stream its leader in turn, reads all messages and
+// segments of all brains from it, and compares. A server that most others contradict
+// is fenced: it is moved out of the lead before anything is read, by every process
+// that connects from then on and by this one, until an audit finds nothing wrong with
+// it. An error is of what kept it from looking.
+func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
+	var rep AuditReport
+	byStream := map[string][]brainInfo{}
+	err := c.dir.brains(ctx, func(b brainInfo) error {
+		byStream[b.stream()] = append(byStream[b.stream()], b)
+		return nil
+	})
+	if err != nil {
+		return rep, err
+	}
+	for p := range c.dir.partitions {
+		stream := streamName(p)
+		rep.Streams++
+		rep.Brains += len(byStream[stream])
+		if err := c.auditStream(ctx, stream, byStream[stream], &rep); err != nil {
+			return rep, err
+		}
+	}
+	return rep, nil
+}
+
+// auditStream audits one stream.
+func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brainInfo, rep *AuditReport) error {
+	leader, others, err := c.leader(ctx, stream)
+	if errors.Is(err, oxbow.ErrCorrupt) {
+		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: err.Error()})
+		return nil
+	}
+	if err == nil {
+		err = c.checkCreated(ctx, stream, rep)
+	}
+	if err != nil {
+		return err
+	}
+	servers := append([]string{leader}, others...)
+	views := map[string][]seen{} // by brain
+	for _, s := range servers {
+		if err := c.leadBy(ctx, stream, s); err != nil {
+			rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: s, What: fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)})
+			continue
+		}
+		for _, b := range brains {
+			v := c.readChain(ctx, b, views[b.Name])
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			v.server = s
+			views[b.Name] = append(views[b.Name], v)
+			rep.Messages += v.messages
+		}
+	}
+	bad := map[string]string{}
+	for _, b := range brains {
+		for _, f := range differ(b, views[b.Name]) {
+			f.Stream, f.Fenced = stream, len(servers) > 2
+			bad[f.Server] = f.Brain + ": " + f.What
+			rep.Findings = append(rep.Findings, f)
+		}
+	}
+	if len(bad) == len(servers) {
+		for i := range rep.Findings {
+			rep.Findings[i].Fenced = rep.Findings[i].Fenced && rep.Findings[i].Stream != stream
+		}
+		return nil // there is none to lead in their place: the chain of each brain decides
+	}
+	return c.setFences(ctx, stream, servers, bad)
+}
+
+// checkCreated reports a stream that was made again.
+func (c *Cluster) checkCreated(ctx context.Context, stream string, rep *AuditReport) error {
+	var info struct {
+		Created time.Time `json:"created"`
+	}
+	if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &info); err != nil {
+		return err
+	}
+	known, err := enter(ctx, c.dir.kv, "stream."+stream, func() (streamInfo, error) { return streamInfo{}, missing(stream) })
+	if err == nil && !known.Created.Equal(info.Created) {
+		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: "the stream was made again, and what it held is lost: restore it from a backup or from the cache directory of a node"})
+	}
+	return err
+}
+
+// leadBy makes a server the leader of a stream.
+func (c *Cluster) leadBy(ctx context.Context, stream, server string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*c.opts.ReadWait)
+	defer cancel()
+	for {
+		now, _, err := c.leader(ctx, stream)
+		if err != nil || now == server {
+			return err
+		}
+		if err := c.lead(ctx, stream, now, server); err != nil && !wait(ctx, 100*time.Millisecond) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return unavailable(ctx, errAway)
+		}
+	}
+}
+
+// readChain reads all messages of a brain from the leader. Of one that was written to
+// since others were read, it ends where they did.
+func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []seen) (v seen) {
+	r := &replica{cluster: c, brain: b}
+	end := uint64(0)
+	for _, o := range before {
+		end = max(end, o.seq)
+	}
+	start := r.start()
+	v.hash = start.Hash
+	for from := uint64(1); end == 0 || from <= end; from = v.seq + 1 {
+		m, ok, err := c.link.next(ctx, b.stream(), b.subject(), from)
+		if err != nil || !ok {
+			v.err = err
+			break
+		}
+		if end != 0 && m.Seq > end {
+			e, _, err := decodeEnvelope(m.Data)
+			v.moved = err == nil && e.Snapshot != nil
+			break
+		}
+		if v.err = v.follow(ctx, r, m); v.err != nil {
+			break
+		}
+	}
+	last, ok, err := c.link.last(ctx, b.stream(), b.subject())
+	if v.err == nil && err == nil && ok && last.Seq < v.seq {
+		v.err = r.damage("its last message is %d, and %d is there", last.Seq, v.seq)
+	}
+	return v
+}
+
+// follow takes in the next message.
+func (v *seen) follow(ctx context.Context, r *replica, m message) error {
+	e, hash, err := decodeEnvelope(m.Data)
+	if err != nil {
+		return err
+	}
+	v.messages++
+	switch {
+	case e.Brain != r.brain.Name:
+		return r.damage("message %d is of brain %s", m.Seq, e.Brain)
+	case e.Snapshot != nil && v.seq != 0 && (e.N != v.n || e.Prev != v.hash):
+		return r.damage("the snapshot in message %d does not continue the chain", m.Seq)
+	case e.Snapshot != nil:
+		for _, g := range e.Snapshot.Segments {
+			if err := r.leaderHas(ctx, g); err != nil {
+				return err
+			}
+		}
+		v.seq, v.n, v.hash = m.Seq, e.N, e.Prev
+		return nil
+	case e.N != v.n+1:
+		return r.damage("envelope %d follows %d, in message %d", e.N, v.n, m.Seq)
+	case e.Prev != v.hash:
+		return r.damage("envelope %d does not continue the chain", e.N)
+	}
+	v.seq, v.n, v.hash = m.Seq, e.N, hash
+	return nil
+}
+
+// leaderHas reports a segment that the leader does not have whole.
+func (r *replica) leaderHas(ctx context.Context, g segment) error {
+	m, ok, err := r.cluster.link.last(ctx, r.brain.stream(), r.segment(g))
+	if err != nil {
+		return err
+	}
+	if ok {
+		if part, err := unpacker.DecodeAll(m.Data, nil); err == nil && chainHash(sha256.Sum256(part)) == g.Hash {
+			return nil
+		}
+	}
+	return r.damage("segment %d is missing or is not the one that its hash names", g.Number)
+}
+
+// differ returns the servers that differ from what most hold of a brain. Where two
+// are whole and one is not, or holds less, that is the one.
+func differ(b brainInfo, views []seen) (fs []Finding) {
+	votes := map[string]int{}
+	key := func(v seen) string { return fmt.Sprint(v.seq, v.n, v.hash) }
+	best := ""
+	for _, v := range views {
+		if v.err == nil && !v.moved {
+			k := key(v)
+			if votes[k]++; best == "" || votes[k] > votes[best] {
+				best = k
+			}
+		}
+	}
+	for _, v := range views {
+		switch {
+		case v.err != nil:
+			fs = append(fs, Finding{Server: v.server, Brain: b.Name, What: v.err.Error()})
+		case !v.moved && key(v) != best:
+			fs = append(fs, Finding{Server: v.server, Brain: b.Name, What: fmt.Sprintf("ends with envelope %d in message %d, unlike the others", v.n, v.seq)})
+		}
+	}
+	return fs
+}
+
+// setFences writes which servers must not lead a stream, and moves the lead.
+func (c *Cluster) setFences(ctx context.Context, stream string, servers []string, bad map[string]string) error {
+	for _, s := range servers {
+		f := fence{stream, s}
+		key := "fence." + stream + "." + s
+		why, is := bad[s]
+		c.mu.Lock()
+		was := c.fences[f]
+		if is {
+			c.fences[f] = true
+		} else {
+			delete(c.fences, f)
+		}
+		c.mu.Unlock()
+		var err error
+		if is {
+			_, err = c.dir.kv.PutString(ctx, key, why)
+		} else if was {
+			err = c.dir.kv.Delete(ctx, key)
+		}
+		if err != nil {
+			return fmt.Errorf("write %s to the directory: %w", key, err)
+		}
+	}
+	return c.avoidFenced(ctx, stream)
+}
+
+// readFences reads the fences of the directory.
+func (c *Cluster) readFences(ctx context.Context) error {
+	keys, err := c.dir.kv.ListKeysFiltered(ctx, "fence.>")
+	if err != nil {
+		return fmt.Errorf("list the directory: %w", err)
+	}
+	defer func() { _ = keys.Stop() }()
+	for key := range keys.Keys() {
+		if parts := strings.SplitN(key, ".", 3); len(parts) == 3 {
+			c.fences[fence{parts[1], parts[2]}] = true
+		}
+	}
+	return nil
+}
+
+// avoidFenced moves the lead of a stream away from a server that is fenced.
+func (c *Cluster) avoidFenced(ctx context.Context, stream string) error {
+	c.mu.Lock()
+	var fenced []string
+	for f := range c.fences {
+		if f.stream == stream {
+			fenced = append(fenced, f.server)
+		}
+	}
+	c.mu.Unlock()
+	if len(fenced) == 0 {
+		return nil
+	}
+	leader, others, err := c.leader(ctx, stream)
+	if err != nil || !slices.Contains(fenced, leader) {
+		return err
+	}
+	for _, o := range others {
+		if !slices.Contains(fenced, o) && c.leadBy(ctx, stream, o) == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: stream %s is led by %s, whose data an audit found to differ, and no other server can lead it; start the others, or replace %s", oxbow.ErrCorrupt, stream, leader, leader)
+}

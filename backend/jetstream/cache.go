@@ -1,0 +1,183 @@
+// The cache of a node: for each brain a log file in the format of a local memory,
+// and next to it the place in the stream that the file stands at.
+
+package jetstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// recentIDs is how many ids of envelopes a place and a snapshot have, at least.
+const recentIDs = 256
+
+// place is where a replica stands.
+type place struct {
+	Cluster string    `json:"cluster"`
+	Seq     uint64    `json:"seq"`    // of the last message that was read, in its stream
+	N       uint64    `json:"n"`      // of the last envelope
+	Hash    chainHash `json:"hash"`   // the chain at it
+	Time    int64     `json:"time"`   // of it
+	Last    uint64    `json:"last"`   // number of the last change that the stream adds up to there
+	Clean   bool      `json:"clean"`  // the file is synced, and not changed since
+	Recent  []string  `json:"recent"` // ids of the last envelopes, that of N being the last
+
+	Held *snapshot `json:"held,omitempty"` // the last snapshot in the stream, without what is inline
+	Tail int64     `json:"tail"`           // bytes of the envelopes after it
+	Envs uint64    `json:"envs"`           // envelopes after it
+}
+
+// files are the files of one brain: NAME.oxbow, what the store puts next to it, and
+// NAME.place.
+type files struct {
+	fsys vfs.FS
+	name string
+}
+
+func (f files) log() string   { return f.name + ".oxbow" }
+func (f files) place() string { return f.name + ".place" }
+
+// readPlace returns the place, and false where there is none that can be read.
+func (f files) readPlace() (p place, ok bool) {
+	b, err := readFile(f.fsys, f.place())
+	if err != nil || len(b) < 4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
+		return p, false
+	}
+	return p, json.Unmarshal(b[4:], &p) == nil
+}
+
+// writePlace replaces the place. The log file is synced before by the caller, where
+// the place is to hold after a loss of power.
+func (f files) writePlace(p place) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	b = append(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(b, castagnoli)), b...)
+	return writeFile(f.fsys, f.place(), b)
+}
+
+// clear removes the files.
+func (f files) clear() error {
+	for _, n := range []string{f.place(), f.log(), f.log() + oxbow.IndexSuffix, f.log() + ".snap"} {
+		if err := f.fsys.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// image returns the log file. No change may be under way.
+func (f files) image() ([]byte, error) { return readFile(f.fsys, f.log()) }
+
+// sync makes the log file durable.
+func (f files) sync() error {
+	h, err := f.fsys.OpenFile(f.log(), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.Sync(), h.Close())
+}
+
+func readFile(fsys vfs.FS, name string) ([]byte, error) {
+	h, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	info, err := h.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, info.Size())
+	if _, err := io.ReadFull(io.NewSectionReader(h, 0, info.Size()), b); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// writeFile makes a file of another name, and renames it.
+func writeFile(fsys vfs.FS, name string, b []byte) error {
+	h, err := fsys.OpenFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = h.WriteAt(b, 0)
+	if err = errors.Join(err, h.Sync(), h.Close()); err != nil {
+		return err
+	}
+	return errors.Join(fsys.Rename(name+".new", name), fsys.SyncDir("."))
+}
+
+// unsynced is a file system whose files are not synced with each change: what a
+// crash takes is read from the stream again.
+type unsynced struct{ vfs.FS }
+
+// OpenFile implements [vfs.FS].
+func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := u.FS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return unsyncedFile{f}, nil
+}
+
+type unsyncedFile struct{ vfs.File }
+
+// Sync implements [vfs.File].
+func (unsyncedFile) Sync() error { return nil }
+
+// identity is the randomness of a brain's log file: each replica makes the same
+// file, with the same chain.
+type identity struct {
+	seed [32]byte
+	n    uint64
+	rest []byte
+}
+
+func newIdentity(cluster, brain string, epoch uint64) *identity {
+	return &identity{seed: sha256.Sum256(fmt.Appendf(nil, "oxbow log %s %s %d", cluster, brain, epoch))}
+}
+
+// Read implements [io.Reader].
+func (r *identity) Read(b []byte) (int, error) {
+	for i := range b {
+		if len(r.rest) == 0 {
+			h := sha256.Sum256(binary.LittleEndian.AppendUint64(r.seed[:], r.n))
+			r.rest = h[:]
+			r.n++
+		}
+		b[i], r.rest = r.rest[0], r.rest[1:]
+	}
+	return len(b), nil
+}
+
+// cacheLock takes the lock of a cache directory: its files are of one process.
+func cacheLock(_ context.Context, fsys vfs.FS, dir string) (vfs.Lock, error) {
+	l, err := fsys.OpenLock("lock")
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := l.TryLock(); err != nil || !ok {
+		_ = l.Close()
+		if err == nil {
+			err = fmt.Errorf("%w: another process has the cache directory %s; give this one a directory of its own", oxbow.ErrBusy, dir)
+		}
+		return nil, err
+	}
+	return l, nil
+}

@@ -1,0 +1,282 @@
+// Clusters: a connection to servers, the brains that are open, and invalidations.
+
+package jetstream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Options change how a cluster is used. Nil and zero fields mean the default.
+type Options struct {
+	// System is a connection to the system account of the servers, by which their
+	// settings are read. Without it [Connect] is refused, but for Dev.
+	System *nats.Conn
+
+	// Dev allows one server, and settings that cannot be read. UNSAFE: what one
+	// server loses is lost.
+	Dev bool
+
+	// Replicas is how many servers hold each brain: 3 by default, 1 with Dev.
+	Replicas int
+
+	// Partitions is how many streams a new cluster gets, 16 by default. It is kept
+	// in the cluster: later it has no effect.
+	Partitions int
+
+	// Dir is the directory of the cache, of this process alone. Without it, brains
+	// that are open are held in memory.
+	Dir string
+
+	// Announced makes reads trust invalidations: a read is as of the last one that
+	// arrived, and at most MaxAge old, and asks no server. By default each read asks
+	// the leader for the head.
+	Announced bool
+	MaxAge    time.Duration // 1 s by default
+
+	// ReadWait and WriteWait bound the wait for the servers: 10 s and 20 s by
+	// default. Electing a leader takes 4 to 9 s.
+	ReadWait, WriteWait time.Duration
+
+	Node   string           // name of this process, in envelopes
+	Source oxbow.Source     // of changes whose context carries none
+	Clock  func() time.Time // time.Now by default
+	Rand   io.Reader        // crypto/rand by default
+
+	try       time.Duration // how long one try of a request waits
+	leastTail uint64
+}
+
+func (o *Options) orDefault() Options {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	r.Replicas = cmp.Or(r.Replicas, 3)
+	if r.Dev {
+		r.Replicas = 1
+	}
+	r.Partitions = cmp.Or(r.Partitions, 16)
+	r.MaxAge = cmp.Or(r.MaxAge, time.Second)
+	r.ReadWait, r.WriteWait = cmp.Or(r.ReadWait, 10*time.Second), cmp.Or(r.WriteWait, 20*time.Second)
+	r.Node = cmp.Or(r.Node, "node")
+	r.Source.Door = cmp.Or(r.Source.Door, "library")
+	r.try, r.leastTail = cmp.Or(r.try, 2*time.Second), cmp.Or(r.leastTail, leastTail)
+	if r.Clock == nil {
+		r.Clock = time.Now
+	}
+	return r
+}
+
+// Cluster is a connection to the servers that hold brains. It is safe for
+// concurrent use.
+type Cluster struct {
+	nc        *nats.Conn
+	link      link
+	opts      Options
+	dir       *directory
+	replicas  int
+	leastTail uint64
+
+	ctx  context.Context // done when the cluster is closed
+	stop context.CancelFunc
+
+	fsys     vfs.FS
+	lock     vfs.Lock
+	attached atomic.Bool // invalidations arrive
+
+	randMu sync.Mutex // orders reads of Options.Rand
+
+	mu     sync.Mutex          // guards all below
+	open   map[string]*replica // by subject
+	fences map[fence]bool
+	closed bool
+}
+
+// Connect uses the servers of a connection, which should reconnect for ever. Servers
+// whose settings could lose what they acknowledged are refused, as are streams that
+// are missing or are not as the directory names them: errors say the mend.
+func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
+	c := &Cluster{nc: nc, opts: o.orDefault(), open: map[string]*replica{}, fences: map[fence]bool{}}
+	c.link = link{conn: nc, step: c.opts.try}
+	c.replicas, c.leastTail = c.opts.Replicas, c.opts.leastTail
+	if err := checkServers(ctx, nc, &c.opts); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.dir, err = openDirectory(ctx, nc, &c.opts); err != nil {
+		return nil, err
+	}
+	if err := c.readFences(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.openCache(ctx); err != nil {
+		return nil, err
+	}
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	if err := c.subscribe(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// openCache opens the directory of the cache, which is of one cluster.
+func (c *Cluster) openCache(ctx context.Context) error {
+	if c.opts.Dir == "" {
+		c.fsys = vfs.NewMem()
+		return nil
+	}
+	d, err := openDir(c.opts.Dir)
+	if err != nil {
+		return err
+	}
+	lock, err := cacheLock(ctx, d, c.opts.Dir)
+	if err != nil {
+		return errors.Join(err, d.Close())
+	}
+	c.fsys, c.lock = d, lock
+	id, err := readFile(d, "cluster")
+	switch {
+	case err != nil:
+		err = writeFile(d, "cluster", []byte(c.dir.id))
+	case string(id) != c.dir.id:
+		err = fmt.Errorf("%w: the cache directory %s is of cluster %.40s, and the servers are of cluster %s: they lost their data, or are others; give this one a directory of its own, and keep that one to restore from", oxbow.ErrRolledBack, c.opts.Dir, id, c.dir.id)
+	}
+	if err != nil {
+		err = errors.Join(err, lock.Close(), d.Close())
+	}
+	return err
+}
+
+// subscribe receives the invalidations.
+func (c *Cluster) subscribe() error {
+	sub, err := c.nc.Subscribe("inv.b.>", c.invalidate)
+	if err != nil {
+		return err
+	}
+	if err := sub.SetPendingLimits(-1, -1); err != nil {
+		return err
+	}
+	if err := c.nc.FlushTimeout(c.opts.ReadWait); err != nil {
+		return err
+	}
+	c.attached.Store(true)
+	status := c.nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
+	go func() {
+		defer func() { _ = sub.Unsubscribe() }()
+		for {
+			select {
+			case s := <-status:
+				// What was published meanwhile was not announced: heads are compared.
+				c.attached.Store(false)
+				c.doubt()
+				c.attached.Store(s == nats.CONNECTED)
+			case <-c.ctx.Done():
+				c.nc.RemoveStatusListener(status)
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// doubt makes the next read of each brain compare heads.
+func (c *Cluster) doubt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.open {
+		r.confirmed.Store(0)
+	}
+}
+
+// invalidate notes that a brain has a newer message.
+func (c *Cluster) invalidate(m *nats.Msg) {
+	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	r := c.open[strings.TrimPrefix(m.Subject, "inv.")]
+	c.mu.Unlock()
+	if r == nil {
+		return
+	}
+	for old := r.announced.Load(); old < seq && !r.announced.CompareAndSwap(old, seq); old = r.announced.Load() {
+	}
+	if c.opts.Announced && r.watchers.Len() > 0 && seq > r.seq.Load() {
+		go func() { _ = r.check(c.ctx) }() // the next reader gets its error
+	}
+}
+
+// Open opens a brain of a tenant. One that there is not is empty; it is entered in
+// the directory. Names are letters, digits, - and _, at most 64.
+func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error) {
+	info, err := c.dir.brain(ctx, tenant, brain)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil, oxbow.ErrClosed
+	}
+	r := c.open[info.subject()]
+	if r == nil {
+		r = &replica{cluster: c, brain: info, files: files{c.fsys, info.Name}}
+		c.open[info.subject()] = r
+		r.mu.Lock()
+		c.mu.Unlock()
+		err = r.open(ctx)
+		r.mu.Unlock()
+		c.mu.Lock()
+	}
+	r.handles++
+	c.mu.Unlock()
+	s := &Store{replica: r}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// release closes a replica when no handle is left.
+func (c *Cluster) release(r *replica) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.handles--; r.handles > 0 {
+		return nil
+	}
+	delete(c.open, r.brain.subject())
+	return r.close() // before another is opened on its files
+}
+
+// Close closes the brains that are open, not the connection.
+func (c *Cluster) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	var errs error
+	for _, r := range c.open {
+		errs = errors.Join(errs, r.close())
+	}
+	c.mu.Unlock()
+	c.stop()
+	if c.lock != nil {
+		errs = errors.Join(errs, c.lock.Close())
+	}
+	if d, ok := c.fsys.(io.Closer); ok {
+		errs = errors.Join(errs, d.Close())
+	}
+	return errs
+}

@@ -1,0 +1,250 @@
+// Compaction: the envelopes of a brain replaced by the file that they add up to.
+
+package jetstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/oxbow-memory/oxbow"
+)
+
+// When and how a brain is compacted.
+const (
+	leastTail   = 64       // envelopes
+	segmentSize = 4 << 20  // bytes of a file in one segment
+	mostInline  = 24 << 10 // bytes, compressed, of a file that needs no segment
+)
+
+// compactIfDue compacts a brain whose tail is long. That it failed is no error of
+// what was written: the next envelope tries again.
+func (r *replica) compactIfDue() {
+	r.mu.Lock()
+	held := int64(0)
+	if r.at.Held != nil {
+		held = r.at.Held.Stored
+	}
+	due := !r.closed && r.at.Envs > r.cluster.leastTail && 4*r.at.Tail > held
+	r.mu.Unlock()
+	if due {
+		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
+		defer cancel()
+		_ = r.compact(ctx)
+	}
+}
+
+// compact publishes a snapshot in the place of all that the stream has of the brain,
+// if the replica is at its head: else the servers refuse it.
+func (r *replica) compact(ctx context.Context) error {
+	r.mu.Lock()
+	at, head := r.at, r.head
+	image, err := r.files.image()
+	r.mu.Unlock()
+	if err != nil || at.N == 0 {
+		return err
+	}
+	s := &snapshot{Size: int64(len(image)), Hash: sha256.Sum256(image), Last: at.Last, Recent: at.Recent[max(0, len(at.Recent)-recentIDs):]}
+	if err := r.keep(ctx, s, image, at.Held); err != nil {
+		return err
+	}
+	id, err := r.cluster.randomID()
+	if err != nil {
+		return err
+	}
+	e := &envelope{V: version, Brain: r.brain.Name, N: at.N, Prev: at.Hash, Epoch: r.brain.Epoch, Node: r.cluster.opts.Node, ID: id, Time: at.Time, Base: at.Last, State: head, Snapshot: s}
+	data, _, err := e.encode()
+	if err != nil {
+		return err
+	}
+	seq, err := r.cluster.link.publish(ctx, r.brain.subject(), data, at.Seq, true)
+	if err != nil {
+		return fmt.Errorf("compact %s: %w", r.brain.Name, err)
+	}
+	r.mu.Lock()
+	if r.at.Seq == at.Seq && !r.closed {
+		err = r.read(ctx, message{Seq: seq, Data: data})
+	}
+	r.mu.Unlock()
+	return errors.Join(err, r.purge(ctx, at.Held, s))
+}
+
+// keep stores the file in the message or in segments. A part that a segment of the
+// last snapshot holds is not stored again.
+func (r *replica) keep(ctx context.Context, s *snapshot, image []byte, held *snapshot) error {
+	if packed := packer.EncodeAll(image, nil); len(packed) <= mostInline {
+		s.Inline, s.Stored = packed, int64(len(packed))
+		return nil
+	}
+	number := uint64(time.Now().UnixNano())
+	for i := 0; len(image) > 0; i++ {
+		part := image[:min(segmentSize, len(image))]
+		image = image[len(part):]
+		g := segment{Size: int64(len(part)), Hash: sha256.Sum256(part)}
+		if held != nil && i < len(held.Segments) && held.Segments[i].Hash == g.Hash {
+			s.add(held.Segments[i])
+			continue
+		}
+		packed := packer.EncodeAll(part, nil)
+		g.Number, g.Stored = number+uint64(i), int64(len(packed))
+		for {
+			_, err := r.cluster.link.publish(ctx, r.segment(g), packed, 0, false)
+			if err == nil {
+				break
+			}
+			if errors.Is(err, errMoved) || !wait(ctx, awayPause) {
+				return fmt.Errorf("store segment %d of %s: %w", i, r.brain.Name, err)
+			}
+		}
+		s.add(g)
+	}
+	return nil
+}
+
+func (s *snapshot) add(g segment) {
+	s.Segments = append(s.Segments, g)
+	s.Stored += g.Stored
+}
+
+// segment returns the subject of a segment.
+func (r *replica) segment(g segment) string {
+	return r.brain.subject() + ".s." + strconv.FormatUint(g.Number, 10)
+}
+
+// purge deletes the segments that only an earlier snapshot names.
+func (r *replica) purge(ctx context.Context, old, s *snapshot) error {
+	if old == nil {
+		return nil
+	}
+	var errs error
+	for _, g := range old.Segments {
+		if slices.ContainsFunc(s.Segments, func(o segment) bool { return o.Number == g.Number }) {
+			continue
+		}
+		var answer struct {
+			Error *apiError `json:"error"`
+		}
+		err := r.cluster.link.ask(ctx, "$JS.API.STREAM.PURGE."+r.brain.stream(), map[string]string{"filter": r.segment(g)}, &answer)
+		if err == nil && answer.Error != nil {
+			err = answer.Error
+		}
+		errs = errors.Join(errs, err)
+	}
+	return errs
+}
+
+// applySnapshot applies a snapshot: the file is taken where the replica lacks some of
+// it. mu is held.
+func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
+	s := e.Snapshot
+	switch {
+	case e.N < r.at.N:
+		return r.damage("message %d is a snapshot of envelope %d, and %d was read before", seq, e.N, r.at.N)
+	case e.N == r.at.N && e.Prev != r.at.Hash:
+		return r.damage("the snapshot of envelope %d, message %d, does not continue the chain", e.N, seq)
+	case e.N > r.at.N:
+		if err := r.install(ctx, e); err != nil {
+			return err
+		}
+		r.findFlight(e)
+	}
+	p := place{Cluster: r.at.Cluster, Seq: seq, N: e.N, Hash: e.Prev, Time: e.Time, Last: s.Last, Recent: s.Recent}
+	held := *s
+	held.Inline, held.Recent = nil, nil
+	p.Held = &held
+	r.setPlace(p)
+	return r.files.writePlace(r.unclean())
+}
+
+// findFlight looks for the envelope on its way among those in a snapshot.
+func (r *replica) findFlight(e *envelope) {
+	f, ids := r.flight, e.Snapshot.Recent
+	if f == nil || f.n > e.N {
+		return
+	}
+	i := len(ids) - 1 - int(e.N-f.n)
+	f.lost = i < 0
+	f.applied = i >= 0 && ids[i] == f.id
+}
+
+// install replaces the file of the replica. mu is held.
+func (r *replica) install(ctx context.Context, e *envelope) error {
+	s := e.Snapshot
+	image, err := r.fetch(ctx, s)
+	if err != nil {
+		return err
+	}
+	r.closeStore()
+	if err := r.files.clear(); err != nil {
+		return err
+	}
+	if err := writeFile(unsynced{r.files.fsys}, r.files.log(), image); err != nil {
+		return err
+	}
+	if err := r.openStore(); err != nil {
+		return r.damage("the file of its snapshot cannot be opened: %v", err)
+	}
+	r.watchers.Send(oxbow.Event{Reset: true})
+	if r.last != s.Last || r.head != e.State {
+		return r.damage("the file of its snapshot ends with change %d, not %d, or with another chain", r.last, s.Last)
+	}
+	return nil
+}
+
+// fetch returns the file of a snapshot.
+func (r *replica) fetch(ctx context.Context, s *snapshot) ([]byte, error) {
+	if s.Size < 0 || s.Size > 1<<40 {
+		return nil, r.damage("a snapshot of %d bytes", s.Size)
+	}
+	image := make([]byte, 0, min(s.Size, 64<<20))
+	if s.Segments == nil {
+		b, err := unpacker.DecodeAll(s.Inline, image)
+		if err != nil {
+			return nil, r.damage("its snapshot cannot be unpacked: %v", err)
+		}
+		image = b
+	}
+	for i, g := range s.Segments {
+		part, err := r.fetchSegment(ctx, g)
+		if err != nil {
+			return nil, fmt.Errorf("segment %d: %w", i, err)
+		}
+		image = append(image, part...)
+	}
+	if int64(len(image)) != s.Size || chainHash(sha256.Sum256(image)) != s.Hash {
+		return nil, r.damage("its snapshot is not the one that its hash names")
+	}
+	return image, nil
+}
+
+// fetchSegment returns a segment, from any server, or else from the leader.
+func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
+	unpack := func(b []byte) ([]byte, bool) {
+		part, err := unpacker.DecodeAll(b, nil)
+		return part, err == nil && chainHash(sha256.Sum256(part)) == g.Hash
+	}
+	c := r.cluster
+	direct, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	m := nats.NewMsg("$JS.API.DIRECT.GET." + r.brain.stream() + "." + r.segment(g))
+	if a, err := c.link.conn.RequestMsgWithContext(direct, m); err == nil && a.Header.Get("Status") == "" {
+		if part, ok := unpack(a.Data); ok {
+			return part, nil
+		}
+	}
+	a, ok, err := c.link.last(ctx, r.brain.stream(), r.segment(g))
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		if part, ok := unpack(a.Data); ok {
+			return part, nil
+		}
+	}
+	return nil, r.damage("segment %d is missing or is not the one that its hash names", g.Number)
+}

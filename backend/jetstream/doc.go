@@ -1,0 +1,47 @@
+// Package jetstream keeps memories on NATS JetStream: a [Store] is a memory, called a
+// brain here, that three servers hold, and that any number of processes write and
+// read at the same time.
+//
+//	nc, system, err := server.Connect("nats://10.0.0.1:4222,nats://10.0.0.2:4222", secret)
+//	c, err := jetstream.Connect(ctx, nc, &jetstream.Options{System: system, Dir: "/var/cache/oxbow"})
+//	s, err := c.Open(ctx, "acme", "decisions")
+//	m := oxbow.New(s, nil) // remembers, recalls and forgets as the memory in a file does
+//
+// # How it works
+//
+// All changes of a brain are messages of one subject: envelopes, numbered without
+// gaps, each with the SHA-256 of the one before. Each process applies them, in order,
+// to a file in the format of a local memory, with the time, the source and the op id
+// of the envelope: IDs, versions, numbers and the chain of the file are equal on every
+// node. Reads and all history are those of that file. A write is validated on it and
+// published only if the envelope that it follows is still the last one; else the tail
+// is read and the write is validated again. Changes that wait for the same brain share
+// an envelope.
+//
+// # What it promises
+//
+//   - An Apply that returned nil is synced to disk by two of three servers. Servers
+//     that acknowledge earlier are refused ([ErrSettings]), and so are streams with
+//     another configuration than [Connect] makes.
+//   - Each read sees what was acknowledged to any process before it began: it asks the
+//     leader for the head, and a leader that was cut off may answer for some seconds
+//     until it steps down. With Options.Announced it asks none, and is as old as
+//     [Store.Lag] returns.
+//   - [oxbow.ErrUnknownOutcome] is the only error after which a change may be made, now
+//     or later. The same change with the same op id is made once.
+//   - A gap, a wrong hash or checksum, a message that was read and is gone, a stream
+//     that is missing or was made again: nothing is served from it. The other servers
+//     are asked, else the error matches [oxbow.ErrCorrupt]. A missing stream is never
+//     made again.
+//   - What one server lost of the end of a brain shows only where a process has read
+//     it, or by [Cluster.Audit], which compares the servers.
+//
+// The loss of a leader stops writes for 4 to 9 seconds, as long as servers take to
+// elect another.
+//
+// # What it does not do
+//
+// Redaction and the compaction of a memory's history are those of files: a brain keeps
+// all its history. The stream of a brain is compacted, into the file that it adds up
+// to.
+package jetstream

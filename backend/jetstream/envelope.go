@@ -1,0 +1,153 @@
+// The codec of the messages of a brain: frame, checksum and chain.
+
+package jetstream
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/oxbow-memory/oxbow"
+)
+
+// A message is a frame around a body. Its bytes, integers little-endian:
+//
+//	offset size field
+//	     0    4 magic "oxj1"
+//	     4    1 form of the body: 0 JSON, 1 JSON compressed by zstd
+//	     5    4 CRC-32C of all that follows
+//	     9    … body
+//
+// The chain at an envelope is the SHA-256 of its body as it was sent. The body holds
+// the chain before it, so each hash is one of everything before, too.
+const (
+	frameMagic = "oxj1"
+	frameHead  = 9
+	compressAt = 16 << 10 // bytes of JSON from which on a body is compressed
+	mostBody   = 64 << 20 // bytes of JSON that a compressed body may hold
+)
+
+// version is the version of envelopes that this code writes, and the last that it reads.
+//
+//	1 November 2026: changes, and snapshots in segments
+const version = 1
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// chainHash is the chain at an envelope.
+type chainHash [32]byte
+
+// MarshalText implements [encoding.TextMarshaler].
+func (h chainHash) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%x", h[:]), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (h *chainHash) UnmarshalText(b []byte) error {
+	var v []byte
+	if n, err := fmt.Sscanf(string(b), "%x", &v); err != nil || n != 1 || len(v) != len(h) {
+		return fmt.Errorf("%.80q is not a hash", b)
+	}
+	*h = chainHash(v)
+	return nil
+}
+
+// envelope is one message of a brain: changes that were made together, or a snapshot
+// of all before it. A snapshot is no link of the chain: it has the number and, as
+// Prev, the chain of the last envelope that it holds.
+type envelope struct {
+	V     int       `json:"v"`
+	Brain string    `json:"brain"`
+	N     uint64    `json:"n"` // contiguous from 1
+	Prev  chainHash `json:"prev_hash"`
+	Epoch uint64    `json:"epoch"`
+	Node  string    `json:"node"`
+	ID    string    `json:"id"`   // random: finds the envelope again when its ack was lost
+	Time  int64     `json:"time"` // in nanoseconds since 1970: that of all its changes
+	Base  uint64    `json:"base"` // number of the last change before
+	State string    `json:"state,omitempty"`
+
+	Changes  []change  `json:"changes,omitempty"`
+	Snapshot *snapshot `json:"snapshot,omitempty"`
+}
+
+// snapshot is the file of a replica, as it stands after the change Base. Small
+// files are in the message, others in segments.
+type snapshot struct {
+	Size     int64     `json:"size"`
+	Hash     chainHash `json:"sha256"`           // of the file
+	Last     uint64    `json:"last"`             // its last change
+	Recent   []string  `json:"recent"`           // ids of the last envelopes in it
+	Stored   int64     `json:"stored"`           // bytes of it in the stream
+	Inline   []byte    `json:"inline,omitempty"` // zstd
+	Segments []segment `json:"segments,omitempty"`
+}
+
+// segment is a part of a file, in a message of its own, compressed by zstd.
+type segment struct {
+	Number uint64    `json:"number"` // last token of its subject
+	Size   int64     `json:"size"`   // of the part
+	Stored int64     `json:"stored"` // bytes of it in the stream
+	Hash   chainHash `json:"sha256"` // of the part
+}
+
+// The coders are safe for concurrent use of EncodeAll and DecodeAll.
+var (
+	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
+	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(mostBody), zstd.WithDecoderConcurrency(2))
+)
+
+// encode returns the message of an envelope, and the chain at it.
+func (e *envelope) encode() ([]byte, chainHash, error) {
+	var b bytes.Buffer
+	b.WriteString(frameMagic)
+	b.Write(make([]byte, frameHead-len(frameMagic)))
+	j := json.NewEncoder(&b)
+	j.SetEscapeHTML(false)
+	if err := j.Encode(e); err != nil {
+		return nil, chainHash{}, fmt.Errorf("encode envelope %d: %w", e.N, err)
+	}
+	m := b.Bytes()
+	if len(m) > compressAt {
+		m = packer.EncodeAll(m[frameHead:], append(make([]byte, 0, len(m)/2), m[:frameHead]...))
+		m[4] = 1
+	}
+	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHead:], castagnoli))
+	return m, sha256.Sum256(m[frameHead:]), nil
+}
+
+// decodeEnvelope returns the envelope of a message and the chain at it. Errors match
+// [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
+func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
+	if len(m) < frameHead || string(m[:4]) != frameMagic {
+		return nil, chainHash{}, fmt.Errorf("%w: a message is no envelope", oxbow.ErrCorrupt)
+	}
+	body := m[frameHead:]
+	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(m[5:]) {
+		return nil, chainHash{}, fmt.Errorf("%w: the checksum of an envelope is wrong", oxbow.ErrCorrupt)
+	}
+	hash := sha256.Sum256(body)
+	switch m[4] {
+	case 0:
+	case 1:
+		var err error
+		if body, err = unpacker.DecodeAll(body, nil); err != nil {
+			return nil, hash, fmt.Errorf("%w: an envelope cannot be unpacked: %v", oxbow.ErrCorrupt, err)
+		}
+	default:
+		return nil, hash, fmt.Errorf("%w: an envelope is of form %d; a newer oxbow wrote it: update this one", oxbow.ErrVersion, m[4])
+	}
+	e := new(envelope)
+	if err := json.Unmarshal(body, e); err != nil {
+		return nil, hash, fmt.Errorf("%w: an envelope cannot be read: %v", oxbow.ErrCorrupt, err)
+	}
+	if e.V != version {
+		return nil, hash, fmt.Errorf("%w: envelope %d of %s is of version %d; a newer oxbow wrote it: update this one", oxbow.ErrVersion, e.N, e.Brain, e.V)
+	}
+	if (len(e.Changes) == 0) == (e.Snapshot == nil) || e.N == 0 {
+		return nil, hash, fmt.Errorf("%w: envelope %d of %s holds no changes and no snapshot, or both", oxbow.ErrCorrupt, e.N, e.Brain)
+	}
+	return e, hash, nil
+}

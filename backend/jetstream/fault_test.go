@@ -1,0 +1,257 @@
+// What is lost between a process and the servers: acks, requests, turns and races.
+
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/oxbow-memory/oxbow"
+)
+
+// faulty is a requester with faults. Fault is called before each publish to a brain;
+// it may send it, or not, and answer.
+type faulty struct {
+	requester
+	mu    sync.Mutex
+	fault func(send func() (*nats.Msg, error)) (*nats.Msg, error) // nil for none
+	sent  int
+}
+
+// RequestMsgWithContext implements requester.
+func (f *faulty) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+	send := func() (*nats.Msg, error) { return f.requester.RequestMsgWithContext(ctx, m) }
+	f.mu.Lock()
+	fault := f.fault
+	if strings.HasPrefix(m.Subject, "b.") {
+		f.sent++
+	} else {
+		fault = nil
+	}
+	f.mu.Unlock()
+	if fault == nil {
+		return send()
+	}
+	return fault(send)
+}
+
+func (f *faulty) set(fault func(func() (*nats.Msg, error)) (*nats.Msg, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fault, f.sent = fault, 0
+}
+
+// refusal is the answer of a server that refuses a message.
+func refusal(code int) (*nats.Msg, error) {
+	b, err := json.Marshal(map[string]any{"error": apiError{400, code, "refused"}})
+	return &nats.Msg{Data: b}, err
+}
+
+// faults opens a brain in two processes, the first of which has faults.
+func faults(t *testing.T) (f *faulty, s, other *Store) {
+	url := alone(t).URL()
+	o := devOptions
+	o.WriteWait, o.ReadWait, o.try = time.Second, time.Second, 100*time.Millisecond
+	c := connect(t, url, o)
+	f = &faulty{requester: c.link.conn}
+	c.link.conn = f
+	return f, open(t, c, "b"), open(t, connect(t, url, o), "b")
+}
+
+// count returns how many changes a brain has.
+func count(t *testing.T, s *Store) int {
+	t.Helper()
+	n := 0
+	for _, err := range s.Log(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+// Each fault is of the first tries of one change. The change is made once, and the
+// error says what is known of it.
+func TestFaults(t *testing.T) {
+	lose := func(int) (*nats.Msg, error) { return nil, context.DeadlineExceeded }
+	for _, tc := range []struct {
+		name  string
+		fault func(try int, send func() (*nats.Msg, error), other *Store) (*nats.Msg, error)
+		want  error
+		made  bool
+		tries int
+	}{
+		{"NoFault", func(_ int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) { return send() }, nil, true, 1},
+		{"LostAck", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
+			if _, err := send(); try > 1 || err != nil {
+				t.Errorf("try %d: %v", try, err)
+			}
+			return lose(try)
+		}, nil, true, 2},
+		{"LostRequest", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
+			if try < 3 {
+				return lose(try)
+			}
+			return send()
+		}, nil, true, 3},
+		{"LostAlways", func(try int, _ func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
+			return lose(try)
+		}, oxbow.ErrUnknownOutcome, false, 0},
+		{"Away", func(int, func() (*nats.Msg, error), *Store) (*nats.Msg, error) { return nil, nats.ErrNoResponders }, oxbow.ErrBusy, false, 0},
+		{"Busy", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
+			if try < 5 {
+				return refusal(codeWriteInTurn)
+			}
+			return send()
+		}, nil, true, 5},
+		{"FalseMove", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
+			if try < 3 {
+				return refusal(codeWrongLast) // and the head is the one expected
+			}
+			return send()
+		}, nil, true, 3},
+		{"Overtaken", func(try int, send func() (*nats.Msg, error), other *Store) (*nats.Msg, error) {
+			if try == 1 {
+				if err := other.Apply(context.Background(), oxbow.Add{Name: "theirs"}); err != nil {
+					t.Error(err)
+				}
+			}
+			return send()
+		}, nil, true, 2},
+		{"OvertakenByTheSame", func(try int, send func() (*nats.Msg, error), other *Store) (*nats.Msg, error) {
+			if try == 1 {
+				if err := other.Apply(context.Background(), oxbow.Add{Name: "a", Content: "theirs"}); err != nil {
+					t.Error(err)
+				}
+			}
+			return send()
+		}, oxbow.ErrExists, true, 1},
+		{"LostAckAndCompacted", func(try int, send func() (*nats.Msg, error), other *Store) (*nats.Msg, error) {
+			if try == 1 {
+				if _, err := send(); err != nil {
+					t.Error(err)
+				}
+				if err := errors.Join(other.Refresh(context.Background()), other.replica.compact(context.Background())); err != nil {
+					t.Error(err)
+				}
+				return lose(try)
+			}
+			return send()
+		}, nil, true, 2},
+		{"Refused", func(int, func() (*nats.Msg, error), *Store) (*nats.Msg, error) { return refusal(10077) }, errAny, false, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f, s, other := faults(t)
+			if err := s.Apply(t.Context(), oxbow.Add{Name: "first"}); err != nil {
+				t.Fatal(err)
+			}
+			try := 0
+			f.set(func(send func() (*nats.Msg, error)) (*nats.Msg, error) {
+				try++
+				if try == 2 && tc.name == "LostAck" {
+					return send()
+				}
+				return tc.fault(try, send, other)
+			})
+			err := s.Apply(t.Context(), oxbow.Add{Name: "a", Content: "ours"})
+			if !errors.Is(err, tc.want) && !(tc.want == errAny && err != nil) {
+				t.Errorf("Apply() = %v, want %v", err, tc.want)
+			}
+			if tc.tries > 0 && try != tc.tries {
+				t.Errorf("%d tries, want %d", try, tc.tries)
+			}
+			f.set(nil)
+			for _, s := range []*Store{s, other} {
+				if _, err := s.Get(t.Context(), "a"); (err == nil) != tc.made {
+					t.Errorf("Get() = %v, want that it is there: %t", err, tc.made)
+				}
+			}
+			if err := s.Apply(t.Context(), oxbow.Update{Name: "first", Content: "after"}); err != nil {
+				t.Errorf("Apply() after the fault = %v", err)
+			}
+			if a, b := count(t, s), count(t, other); a != b {
+				t.Errorf("the log has %d changes in one process and %d in the other", a, b)
+			}
+		})
+	}
+}
+
+var errAny = errors.New("any error")
+
+// A change whose ack is lost for good is in the stream all the same; its repeat with
+// the same op id changes nothing.
+func TestOpIDAfterUnknownOutcome(t *testing.T) {
+	f, s, other := faults(t)
+	f.set(func(send func() (*nats.Msg, error)) (*nats.Msg, error) {
+		_, _ = send()
+		return nil, context.DeadlineExceeded
+	})
+	ctx, cancel := context.WithTimeout(oxbow.WithOpID(t.Context(), "once"), 300*time.Millisecond)
+	defer cancel()
+	err := s.Apply(ctx, oxbow.Add{Name: "a"})
+	f.set(nil)
+	if err != nil && !errors.Is(err, oxbow.ErrUnknownOutcome) {
+		t.Errorf("Apply() = %v", err)
+	}
+	for _, s := range []*Store{other, s} {
+		if err := s.Apply(oxbow.WithOpID(t.Context(), "once"), oxbow.Add{Name: "a"}); err != nil {
+			t.Errorf("Apply() again = %v", err)
+		}
+	}
+	if n := count(t, other); n != 1 {
+		t.Errorf("%d changes, want 1", n)
+	}
+}
+
+// TestTogether: callers that wait share an envelope, each with its own change; those
+// that cannot be applied hinder no other.
+func TestTogether(t *testing.T) {
+	f, s, other := faults(t)
+	first := make(chan bool)
+	f.set(func(send func() (*nats.Msg, error)) (*nats.Msg, error) {
+		<-first
+		return send()
+	})
+	const callers = 40
+	errs := make([]error, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			errs[i] = s.Apply(oxbow.WithOpID(t.Context(), fmt.Sprint(i/2)), oxbow.Add{Name: fmt.Sprint("e", i%30), Content: fmt.Sprint(i)})
+		})
+	}
+	for s.replica.waiting() < callers-1 {
+		runtime.Gosched()
+	}
+	close(first)
+	wg.Wait()
+	f.mu.Lock()
+	sent := f.sent
+	f.mu.Unlock()
+	if sent > 12 {
+		t.Errorf("%d changes took %d envelopes", callers, sent)
+	}
+	for i, err := range errs {
+		if err != nil && !errors.Is(err, oxbow.ErrExists) {
+			t.Errorf("Apply() %d = %v", i, err)
+		}
+	}
+	if a, b := count(t, s), count(t, other); a != b || a > 20 || a < 15 {
+		t.Errorf("the log has %d changes in one process and %d in the other, want one for each op id but those refused", a, b)
+	}
+}
+
+func (r *replica) waiting() int {
+	r.queue.mu.Lock()
+	defer r.queue.mu.Unlock()
+	return len(r.queue.waiting)
+}

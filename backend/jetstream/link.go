@@ -1,0 +1,235 @@
+// The link: requests to the servers, and which of their answers means what.
+
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/oxbow-memory/oxbow"
+)
+
+// requester sends requests. A *nats.Conn is one; tests put one between that loses
+// answers.
+type requester interface {
+	RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error)
+}
+
+// Outcomes of a publish that is no success.
+var (
+	errMoved   = errors.New("the brain has another head")      // 10071: the message was not stored
+	errInTurn  = errors.New("another write is under way")      // 10164: the message was not stored
+	errAway    = errors.New("no server of the stream answers") // the message was not stored
+	errNoReply = errors.New("no answer came")                  // the message may be stored, now or later
+)
+
+// Codes of errors of the servers.
+const (
+	codeNoMessage   = 10037
+	codeWrongLast   = 10071
+	codeWriteInTurn = 10164
+	codeUnavailable = 10008
+	codeNoStream    = 10059
+)
+
+// Headers of the servers.
+const (
+	headerExpect = "Nats-Expected-Last-Subject-Sequence"
+	headerRollup = "Nats-Rollup"
+)
+
+// link sends the requests of a cluster.
+type link struct {
+	conn requester
+	step time.Duration // how long one try of a publish waits for its answer
+}
+
+// apiError is an error in an answer.
+type apiError struct {
+	Code        int    `json:"code"`
+	ErrCode     int    `json:"err_code"`
+	Description string `json:"description"`
+}
+
+func (e *apiError) Error() string { return fmt.Sprintf("%s (%d)", e.Description, e.ErrCode) }
+
+// message is a message of a stream.
+type message struct {
+	Seq  uint64    `json:"seq"`
+	Data []byte    `json:"data"`
+	Time time.Time `json:"time"`
+}
+
+// publish stores a message if the last one of its subject is the one expected, and
+// returns its sequence. It tries once.
+func (l link) publish(ctx context.Context, subject string, data []byte, expect uint64, rollup bool) (uint64, error) {
+	m := nats.NewMsg(subject)
+	m.Data = data
+	m.Header.Set(headerExpect, strconv.FormatUint(expect, 10))
+	if rollup {
+		m.Header.Set(headerRollup, "sub")
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.step)
+	defer cancel()
+	r, err := l.conn.RequestMsgWithContext(ctx, m)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return 0, errAway
+	case errors.Is(err, nats.ErrMaxPayload):
+		return 0, &oxbow.InvalidError{Field: "change", Reason: "is more than a message of the servers may hold; split it"}
+	case err != nil:
+		return 0, fmt.Errorf("%w: %v", errNoReply, err)
+	}
+	var ack struct {
+		Seq   uint64    `json:"seq"`
+		Error *apiError `json:"error"`
+	}
+	if err := json.Unmarshal(r.Data, &ack); err != nil || ack.Seq == 0 && ack.Error == nil {
+		return 0, fmt.Errorf("%w: the ack cannot be read: %.80q", errNoReply, r.Data)
+	}
+	if ack.Error == nil {
+		return ack.Seq, nil
+	}
+	switch ack.Error.ErrCode {
+	case codeWrongLast:
+		return 0, errMoved
+	case codeWriteInTurn:
+		return 0, errInTurn
+	case codeUnavailable:
+		return 0, errAway
+	}
+	return 0, fmt.Errorf("the servers refused the write: %w", ack.Error)
+}
+
+// last returns the last message of a subject, from the leader of the stream; ok is
+// false where there is none.
+func (l link) last(ctx context.Context, stream, subject string) (m message, ok bool, err error) {
+	return l.message(ctx, stream, map[string]any{"last_by_subj": subject})
+}
+
+// next returns the first message of a subject from a sequence on, from the leader.
+func (l link) next(ctx context.Context, stream, subject string, from uint64) (m message, ok bool, err error) {
+	return l.message(ctx, stream, map[string]any{"seq": from, "next_by_subj": subject})
+}
+
+// message asks the leader for a message, and again while the stream has none.
+func (l link) message(ctx context.Context, stream string, what map[string]any) (m message, ok bool, err error) {
+	var r struct {
+		Message *message  `json:"message"`
+		Error   *apiError `json:"error"`
+	}
+	err = l.ask(ctx, "$JS.API.STREAM.MSG.GET."+stream, what, &r)
+	switch {
+	case err != nil:
+		return m, false, err
+	case r.Error != nil && r.Error.ErrCode == codeNoMessage:
+		return m, false, nil
+	case r.Error != nil && r.Error.ErrCode == codeNoStream:
+		return m, false, missing(stream)
+	case r.Error != nil:
+		return m, false, fmt.Errorf("stream %s: %w", stream, r.Error)
+	case r.Message == nil:
+		return m, false, fmt.Errorf("stream %s: an answer without a message", stream)
+	}
+	return *r.Message, true, nil
+}
+
+// missing is the error of a stream that there is not any more.
+func missing(stream string) error {
+	return fmt.Errorf("%w: stream %s is missing although the directory names it; it is never made again: restore it from a backup or from the cache directory of a node", oxbow.ErrCorrupt, stream)
+}
+
+// ask sends a request of the interface for JetStream, and again while no server
+// answers, until the context is done.
+func (l link) ask(ctx context.Context, subject string, what, answer any) error {
+	req := nats.NewMsg(subject)
+	if what != nil {
+		b, err := json.Marshal(what)
+		if err != nil {
+			return err
+		}
+		req.Data = b
+	}
+	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		try, cancel := context.WithTimeout(ctx, l.step)
+		r, err := l.conn.RequestMsgWithContext(try, req)
+		cancel()
+		if err == nil {
+			var refused struct {
+				Error *apiError `json:"error"`
+			}
+			if err = json.Unmarshal(r.Data, &refused); err == nil && (refused.Error == nil || refused.Error.ErrCode != codeUnavailable) {
+				return json.Unmarshal(r.Data, answer)
+			}
+			if refused.Error != nil {
+				err = refused.Error
+			}
+		}
+		if errors.Is(err, nats.ErrConnectionClosed) {
+			return fmt.Errorf("%w: the connection to the servers is closed", oxbow.ErrClosed)
+		}
+		if !wait(ctx, pause) {
+			return unavailable(ctx, err)
+		}
+	}
+}
+
+// unavailable is the error of a request that no server answered in time.
+func unavailable(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: the servers do not answer (%v); see whether two of three run and reach each other", oxbow.ErrBusy, err)
+}
+
+// wait waits, and returns false when the context is done before.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// batch calls fn with messages of a subject from a sequence on, at most n, from any
+// replica, which may lack the last ones. It ends early without an error: the caller
+// must compare with the head.
+func batch(ctx context.Context, nc *nats.Conn, stream, subject string, from uint64, n int, fn func(m message) error) error {
+	inbox := nc.NewInbox()
+	sub, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	_ = sub.SetPendingLimits(-1, -1)
+	req, err := json.Marshal(map[string]any{"seq": from, "next_by_subj": subject, "batch": n})
+	if err != nil {
+		return err
+	}
+	if err := nc.PublishRequest("$JS.API.DIRECT.GET."+stream, inbox, req); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil || m.Header.Get("Status") != "" {
+			return nil // the end, or none that answers: the head says
+		}
+		seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
+		if err != nil {
+			return nil
+		}
+		if err := fn(message{Seq: seq, Data: m.Data}); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,293 @@
+// Catching up: a replica compared with the head of its brain, and the messages
+// between read from whichever server has them whole.
+
+package jetstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// batchSize is how many messages one request asks for.
+const batchSize = 256
+
+// largeHead is a size of a head, in bytes, from which on only what follows it is asked
+// for: to see that it is still there would be to read it.
+const largeHead = 64 << 10
+
+// rounds share comparisons with the head: a caller waits for one that began after
+// it came.
+type rounds struct {
+	mu      sync.Mutex // guards all below
+	next    *round     // has not begun
+	running bool
+}
+
+type round struct {
+	done chan struct{}
+	err  error
+}
+
+// join waits for the next round.
+func (rs *rounds) join(ctx context.Context, do func() error) error {
+	rs.mu.Lock()
+	if rs.next == nil {
+		rs.next = &round{done: make(chan struct{})}
+	}
+	rd := rs.next
+	if !rs.running {
+		rs.running = true
+		go rs.run(do)
+	}
+	rs.mu.Unlock()
+	select {
+	case <-rd.done:
+		return rd.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (rs *rounds) run(do func() error) {
+	for {
+		rs.mu.Lock()
+		rd := rs.next
+		rs.next = nil
+		if rs.running = rd != nil; rd == nil {
+			rs.mu.Unlock()
+			return
+		}
+		rs.mu.Unlock()
+		rd.err = do()
+		close(rd.done)
+	}
+}
+
+// fresh makes the replica hold all that was acknowledged, to any process, before
+// the call; or, with announced reads, all that invalidations named.
+func (r *replica) fresh(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o := &r.cluster.opts
+	if o.Announced && r.cluster.attached.Load() && r.announced.Load() <= r.seq.Load() {
+		if at := r.confirmed.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
+			return nil
+		}
+	}
+	return r.check(ctx)
+}
+
+// check compares the replica with the head, and reads what it lacks.
+func (r *replica) check(ctx context.Context) error {
+	return r.rounds.join(ctx, func() error {
+		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
+		defer cancel()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.catchUp(ctx)
+	})
+}
+
+// catchUp reads what the replica lacks. mu is held.
+func (r *replica) catchUp(ctx context.Context) error {
+	if r.closed {
+		return oxbow.ErrClosed
+	}
+	began := r.cluster.opts.Clock().UnixNano()
+	if err := r.cluster.avoidFenced(ctx, r.brain.stream()); err != nil {
+		return err
+	}
+	err := r.followOrRebuild(ctx, true)
+	if errors.Is(err, oxbow.ErrCorrupt) {
+		err = r.otherServers(ctx, err)
+	}
+	if err == nil {
+		r.confirmed.Store(began)
+	}
+	return err
+}
+
+// followOrRebuild is follow, and again with an empty file where the file is not what
+// the stream adds up to: the stream counts.
+func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
+	follow := func() error {
+		if r.store == nil {
+			return errDiverged
+		}
+		err := r.follow(ctx, any)
+		if err == nil && r.last != r.at.Last {
+			err = fmt.Errorf("%w: brain %s has %d changes, its stream %d", errDiverged, r.brain.Name, r.last, r.at.Last)
+		}
+		return err
+	}
+	err := follow()
+	if !errors.Is(err, errDiverged) {
+		return err
+	}
+	if err = r.rebuild(); err == nil {
+		err = follow()
+	}
+	if errors.Is(err, errDiverged) {
+		err = r.damage("its envelopes do not add up to what they name: %v", err)
+	}
+	return err
+}
+
+// follow reads up to the head that the leader names. With any, messages between may
+// come from any server.
+func (r *replica) follow(ctx context.Context, any bool) error {
+	l, stream, subject := r.cluster.link, r.brain.stream(), r.brain.subject()
+	if r.sumSize > largeHead {
+		if _, ok, err := l.next(ctx, stream, subject, r.at.Seq+1); err != nil || !ok {
+			return err
+		}
+	}
+	head, ok, err := l.last(ctx, stream, subject)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !ok && r.at.Seq == 0:
+		return nil
+	case !ok:
+		return r.damage("message %d and all before it are gone", r.at.Seq)
+	case head.Seq < r.at.Seq:
+		return r.damage("message %d, which was read before, is gone; the last is %d", r.at.Seq, head.Seq)
+	case head.Seq == r.at.Seq:
+		if r.sumSize > 0 && chainHash(sha256.Sum256(head.Data)) != r.sum {
+			return r.damage("message %d is not the one that was read before", head.Seq)
+		}
+		return nil
+	}
+	return r.readTo(ctx, head, any)
+}
+
+// readTo reads the messages up to the head.
+func (r *replica) readTo(ctx context.Context, head message, any bool) error {
+	if e, _, err := decodeEnvelope(head.Data); err == nil && (e.N == r.at.N+1 || e.Snapshot != nil) {
+		return r.read(ctx, head) // there is none between
+	}
+	for any && r.at.Seq < head.Seq {
+		before := r.at.Seq
+		err := batch(ctx, r.cluster.nc, r.brain.stream(), r.brain.subject(), before+1, batchSize, func(m message) error { return r.read(ctx, m) })
+		if errors.Is(err, errDiverged) {
+			return err
+		}
+		any = err == nil && r.at.Seq > before
+	}
+	for r.at.Seq < head.Seq {
+		m, ok, err := r.cluster.link.next(ctx, r.brain.stream(), r.brain.subject(), r.at.Seq+1)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return r.damage("there is no message between %d and %d", r.at.Seq, head.Seq)
+		}
+		if err := r.read(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// otherServers reads again with each other server of the stream as its leader. The
+// error is that of the first try where none is whole.
+func (r *replica) otherServers(ctx context.Context, first error) error {
+	stream := r.brain.stream()
+	tried := map[string]bool{}
+	for range 2 * r.cluster.replicas {
+		leader, _, err := r.cluster.leader(ctx, stream)
+		if err != nil {
+			break
+		}
+		if !tried[leader] {
+			tried[leader] = true
+			if r.followOrRebuild(ctx, false) == nil {
+				return nil
+			}
+		}
+		if len(tried) >= r.cluster.replicas || r.cluster.stepDown(ctx, stream, leader) != nil {
+			break
+		}
+	}
+	names := ""
+	for n := range tried {
+		names += " " + n
+	}
+	return fmt.Errorf("%w; nothing of it is served. Tried as leaders:%s. Compare the servers with Audit, and restore the brain from the cache directory of a node", first, names)
+}
+
+// leader returns the name of the server that leads a stream, and those of the
+// others.
+func (c *Cluster) leader(ctx context.Context, stream string) (string, []string, error) {
+	for {
+		var r struct {
+			Cluster *struct {
+				Leader   string `json:"leader"`
+				Replicas []struct {
+					Name    string `json:"name"`
+					Current bool   `json:"current"`
+				} `json:"replicas"`
+			} `json:"cluster"`
+			Error *apiError `json:"error"`
+		}
+		if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
+			return "", nil, err
+		}
+		if r.Error != nil && r.Error.ErrCode == codeNoStream {
+			return "", nil, missing(stream)
+		}
+		if r.Error == nil && r.Cluster == nil {
+			return "the only server", nil, nil
+		}
+		if r.Error == nil && r.Cluster.Leader != "" {
+			var others []string
+			for _, o := range r.Cluster.Replicas {
+				others = append(others, o.Name)
+			}
+			return r.Cluster.Leader, others, nil
+		}
+		if !wait(ctx, 20*time.Millisecond) {
+			return "", nil, unavailable(ctx, errAway)
+		}
+	}
+}
+
+// stepDown makes another server the leader of a stream, and waits until it is.
+func (c *Cluster) stepDown(ctx context.Context, stream, leader string) error {
+	return c.lead(ctx, stream, leader, "")
+}
+
+// lead moves the lead of a stream from a server to the one preferred, "" for any,
+// and waits for it.
+func (c *Cluster) lead(ctx context.Context, stream, from, preferred string) error {
+	var what any
+	if preferred != "" {
+		what = map[string]any{"placement": map[string]any{"preferred": preferred}}
+	}
+	var r struct {
+		Error *apiError `json:"error"`
+	}
+	if err := c.link.ask(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, what, &r); err != nil {
+		return err
+	}
+	if r.Error != nil {
+		return fmt.Errorf("stream %s: %w", stream, r.Error)
+	}
+	for {
+		now, _, err := c.leader(ctx, stream)
+		if err != nil || now != from {
+			return err
+		}
+		if !wait(ctx, 20*time.Millisecond) {
+			return unavailable(ctx, errAway)
+		}
+	}
+}

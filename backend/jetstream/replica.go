@@ -1,0 +1,314 @@
+// The replica of a brain: a local store that each envelope of the stream is applied
+// to, in order.
+
+package jetstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/watch"
+)
+
+// local is what a replica needs of the store of its file.
+type local interface {
+	oxbow.Restorer
+	oxbow.Watcher
+	oxbow.Sequencer
+	oxbow.Counter
+	oxbow.DryRunner
+	oxbow.Checker
+}
+
+// replica is one brain in this process, whatever the number of its handles.
+//
+// Equal envelopes make equal files: the identity of the log, the time, the source
+// and the op id of each change are those of the envelope. So the numbers, the
+// versions and the chain of the file are the same on every node.
+type replica struct {
+	cluster *Cluster
+	brain   brainInfo
+	files   files
+	handles int // guarded by Cluster.mu
+
+	watchers watch.List[oxbow.Event]
+	rounds   rounds
+	queue    commitQueue
+
+	shown     atomic.Pointer[local] // the store, for readers; nil while there is none
+	clock     atomic.Int64          // time of the envelope that is being applied
+	seq       atomic.Uint64         // at.Seq, for readers
+	announced atomic.Uint64         // last message that an invalidation named
+	confirmed atomic.Int64          // when the head was compared last, in nanoseconds of Options.Clock; 0: must be
+
+	mu      sync.Mutex // guards all below: one envelope is applied at a time
+	mem     *oxbow.Memory
+	store   local
+	at      place
+	last    uint64 // number of the last change in the file
+	head    string // chain of the file at it
+	sum     chainHash
+	sumSize int
+	flight  *flight // the envelope that this process is publishing
+	closed  bool
+}
+
+// flight is an envelope on its way to the stream.
+type flight struct {
+	id      string
+	n       uint64
+	changes int
+	applied bool
+	lost    bool     // a snapshot that may hold it does not name its id
+	seqs    []uint64 // numbers of its changes
+	errs    []error  // of its changes; nil where it was applied elsewhere, in a snapshot
+}
+
+// errDiverged is the error of a replica that cannot be that of its stream.
+var errDiverged = errors.New("the local copy differs from the stream")
+
+// damage is an error of a stream, matching [oxbow.ErrCorrupt].
+func (r *replica) damage(format string, args ...any) error {
+	return fmt.Errorf("%w: brain %s in stream %s: %s", oxbow.ErrCorrupt, r.brain.Name, r.brain.stream(), fmt.Sprintf(format, args...))
+}
+
+// open opens the files of the replica, empty ones where there are none of use.
+func (r *replica) open(ctx context.Context) error {
+	p, ok := r.files.readPlace()
+	if ok = ok && p.Cluster == r.cluster.dir.id; ok {
+		err := r.openStore()
+		if err == nil {
+			err = r.trust(ctx, p)
+		}
+		if err == nil {
+			r.setPlace(p)
+			return r.files.writePlace(r.unclean())
+		}
+		r.closeStore()
+	}
+	if err := r.files.clear(); err != nil {
+		return err
+	}
+	r.setPlace(r.start())
+	return r.openStore()
+}
+
+// trust reports why a file is not of its place.
+func (r *replica) trust(ctx context.Context, p place) error {
+	if r.last < p.Last {
+		return errDiverged
+	}
+	if p.Clean {
+		return nil
+	}
+	rep, err := r.store.Check(ctx)
+	if err == nil && len(rep.Problems) > 0 {
+		err = errDiverged
+	}
+	return err
+}
+
+// start is the place before the first envelope.
+func (r *replica) start() place {
+	return place{Cluster: r.cluster.dir.id, Hash: sha256.Sum256(fmt.Appendf(nil, "oxbow brain %s %s %d", r.cluster.dir.id, r.brain.Name, r.brain.Epoch))}
+}
+
+// unclean returns the place for a file that is not synced.
+func (r *replica) unclean() place {
+	p := r.at
+	p.Clean = false
+	return p
+}
+
+func (r *replica) setPlace(p place) {
+	r.at = p
+	r.seq.Store(p.Seq)
+}
+
+func (r *replica) openStore() error {
+	m, err := oxbow.Open(r.files.log(), &oxbow.Options{
+		FS:    unsynced{r.files.fsys},
+		Clock: func() time.Time { return time.Unix(0, r.clock.Load()) },
+		Rand:  newIdentity(r.cluster.dir.id, r.brain.Name, r.brain.Epoch),
+	})
+	if err != nil {
+		return err
+	}
+	s, ok := m.Store().(local)
+	if !ok {
+		return errors.Join(fmt.Errorf("%w: the local store lacks an interface", oxbow.ErrUnsupported), m.Close())
+	}
+	r.mem, r.store = m, s
+	r.shown.Store(&s)
+	s.Watch(func(e oxbow.Event) { r.watchers.Send(e) })
+	return r.measure()
+}
+
+// measure reads where the file stands.
+func (r *replica) measure() error {
+	st, err := r.store.Stats(context.Background())
+	if err == nil {
+		r.last, r.head = st.Last, st.Head
+	}
+	return err
+}
+
+func (r *replica) closeStore() {
+	if r.mem != nil {
+		_ = r.mem.Close()
+	}
+	r.mem, r.store = nil, nil
+	r.shown.Store(nil)
+}
+
+// rebuild begins again with an empty file. mu is held.
+func (r *replica) rebuild() error {
+	r.closeStore()
+	if err := r.files.clear(); err != nil {
+		return err
+	}
+	r.setPlace(r.start())
+	err := r.openStore()
+	r.watchers.Send(oxbow.Event{Reset: true})
+	return err
+}
+
+// close writes the place and closes the files.
+func (r *replica) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.mem == nil {
+		return nil
+	}
+	r.shown.Store(nil)
+	err := r.mem.Close()
+	r.mem, r.store = nil, nil
+	if err == nil {
+		err = r.files.sync()
+	}
+	if err != nil {
+		return err
+	}
+	p := r.at
+	p.Clean = true
+	return r.files.writePlace(p)
+}
+
+// read applies the message at seq. mu is held.
+func (r *replica) read(ctx context.Context, m message) error {
+	if m.Seq <= r.at.Seq {
+		return nil
+	}
+	e, hash, err := decodeEnvelope(m.Data)
+	if err != nil {
+		return fmt.Errorf("message %d of stream %s: %w", m.Seq, r.brain.stream(), err)
+	}
+	if err := r.apply(ctx, e, hash, m.Seq, len(m.Data)); err != nil {
+		return err
+	}
+	r.sum, r.sumSize = sha256.Sum256(m.Data), len(m.Data)
+	return nil
+}
+
+// apply applies an envelope. mu is held.
+func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
+	if e.Brain != r.brain.Name || e.Epoch != r.brain.Epoch {
+		return r.damage("message %d is of brain %s, epoch %d", seq, e.Brain, e.Epoch)
+	}
+	if e.Snapshot != nil {
+		return r.applySnapshot(ctx, e, seq, size)
+	}
+	switch {
+	case e.N != r.at.N+1:
+		return r.damage("message %d holds envelope %d where %d is expected", seq, e.N, r.at.N+1)
+	case e.Prev != r.at.Hash:
+		return r.damage("envelope %d does not continue the chain", e.N)
+	case e.Base > r.last, e.Base == r.last && e.State != "" && e.State != r.head:
+		return fmt.Errorf("%w: brain %s before envelope %d", errDiverged, r.brain.Name, e.N)
+	}
+	r.clock.Store(e.Time)
+	seqs, errs := make([]uint64, len(e.Changes)), make([]error, len(e.Changes))
+	for i := range e.Changes {
+		seqs[i] = e.Base + 1 + uint64(i)
+		if seqs[i] <= r.last {
+			continue // before a crash that the place does not know of
+		}
+		var decided bool
+		if seqs[i], decided, errs[i] = r.applyChange(&e.Changes[i]); errs[i] != nil && !decided {
+			return errors.Join(errDiverged, fmt.Errorf("brain %s, envelope %d: %w", r.brain.Name, e.N, errs[i]))
+		}
+	}
+	if err := r.measure(); err != nil {
+		return err
+	}
+	if f := r.flight; f != nil && f.id == e.ID {
+		f.applied, f.seqs, f.errs = true, seqs, errs
+	}
+	r.advance(e, hash, seq, size)
+	return nil
+}
+
+// advance moves the place after an envelope.
+func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
+	p := r.at
+	p.Seq, p.N, p.Hash, p.Time = seq, e.N, hash, e.Time
+	p.Last = e.Base + uint64(len(e.Changes))
+	if c := &e.Changes[0]; c.Ops == nil && r.last == e.Base {
+		p.Last = e.Base // a revert that was refused takes no number
+	}
+	p.Recent = append(p.Recent, e.ID)
+	if len(p.Recent) >= 2*recentIDs {
+		p.Recent = slices.Clone(p.Recent[len(p.Recent)-recentIDs:])
+	}
+	p.Tail += int64(size)
+	p.Envs++
+	r.setPlace(p)
+	if p.Envs%512 == 0 {
+		_ = r.files.writePlace(r.unclean()) // only saves work
+	}
+}
+
+// applyChange makes one change in the file. Decided is true where the error, if
+// there is one, is the outcome on every replica.
+func (r *replica) applyChange(c *change) (seq uint64, decided bool, err error) {
+	ctx := c.context()
+	switch {
+	case c.Revert != nil:
+		seq, err = r.store.Revert(ctx, c.Revert...)
+	case c.Restore != nil && c.Restore.Version != nil:
+		seq, err = r.store.RestoreIf(ctx, c.Restore.Name, c.Restore.Seq, *c.Restore.Version)
+	case c.Restore != nil:
+		seq, err = r.store.Restore(ctx, c.Restore.Name, c.Restore.Seq)
+	default:
+		var ops []oxbow.Op
+		if ops, err = c.ops(); err == nil {
+			err = r.store.Apply(ctx, ops...)
+		}
+		r.last++
+		return r.last, false, err
+	}
+	if err == nil {
+		r.last = max(r.last, seq)
+	}
+	for _, e := range []error{oxbow.ErrConflict, oxbow.ErrNotFound, oxbow.ErrInvalid, oxbow.ErrUnsupported} {
+		decided = decided || errors.Is(err, e)
+	}
+	return seq, decided, err
+}
+
+// seen reports whether the file holds a change of that op id. A change that cannot
+// be made succeeds where it was made before. mu is held.
+func (r *replica) seen(opID string) bool {
+	if opID == "" {
+		return false
+	}
+	return r.store.Apply(oxbow.WithOpID(context.Background(), opID), oxbow.Remove{Name: "none", If: ^uint64(0)}) == nil
+}

@@ -1,0 +1,253 @@
+// Store: a brain of a cluster as an [oxbow.Store] with all its history.
+
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Store is a handle of a brain.
+type Store struct {
+	replica *replica
+	closed  atomic.Bool
+
+	mu    sync.Mutex // guards stops
+	stops []func()
+}
+
+var _ interface {
+	local
+	ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.Heads) error) error
+} = (*Store)(nil)
+
+// view returns the replica's store, which holds what was acknowledged before.
+func (s *Store) view(ctx context.Context) (local, error) {
+	for {
+		if s.closed.Load() {
+			return nil, oxbow.ErrClosed
+		}
+		if err := s.replica.fresh(ctx); err != nil {
+			return nil, err
+		}
+		if v := s.replica.shown.Load(); v != nil {
+			return *v, nil
+		}
+		s.replica.confirmed.Store(0)
+	}
+}
+
+// with calls fn with the replica's store, and again where that was replaced
+// meanwhile.
+func with[T any](ctx context.Context, s *Store, fn func(local) (T, error)) (T, error) {
+	for {
+		v, err := s.view(ctx)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		t, err := fn(v)
+		if !errors.Is(err, oxbow.ErrClosed) {
+			return t, err
+		}
+	}
+}
+
+// each yields what a listing of the replica's store does.
+func each[T any](ctx context.Context, s *Store, list func(local) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		v, err := s.view(ctx)
+		if err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		list(v)(yield)
+	}
+}
+
+// Get implements [oxbow.Store].
+func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	return with(ctx, s, func(v local) (oxbow.Entry, error) { return v.Get(ctx, name) })
+}
+
+// Entries implements [oxbow.Store].
+func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	return each(ctx, s, func(v local) iter.Seq2[oxbow.Entry, error] { return v.Entries(ctx, f) })
+}
+
+// Apply implements [oxbow.Store].
+func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	if err := s.ready(ctx); err != nil || len(ops) == 0 {
+		return err
+	}
+	q := &request{ops: ops}
+	for _, op := range ops {
+		if err := oxbow.CheckOp(op); err != nil {
+			return err
+		}
+		w, err := toWire(op)
+		if err != nil {
+			return err
+		}
+		q.change.Ops = append(q.change.Ops, w)
+		q.names = append(q.names, oxbow.OpName(op))
+		switch op := op.(type) {
+		case oxbow.Add:
+			q.size, q.alone = q.size+len(op.Content), q.alone || op.UniqueAliases
+		case oxbow.Update:
+			q.size, q.alone = q.size+len(op.Content), q.alone || op.UniqueAliases
+		}
+	}
+	_, err := s.replica.commit(ctx, q)
+	return err
+}
+
+func (s *Store) ready(ctx context.Context) error {
+	if s.closed.Load() {
+		return oxbow.ErrClosed
+	}
+	return ctx.Err()
+}
+
+// DryRun implements [oxbow.DryRunner].
+func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
+	_, err := with(ctx, s, func(v local) (struct{}, error) { return struct{}{}, v.DryRun(ctx, ops...) })
+	return err
+}
+
+// Log implements [oxbow.Historian].
+func (s *Store) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
+	return each(ctx, s, func(v local) iter.Seq2[oxbow.Change, error] { return v.Log(ctx) })
+}
+
+// Versions implements [oxbow.Historian].
+func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
+	return each(ctx, s, func(v local) iter.Seq2[oxbow.Version, error] { return v.Versions(ctx, name) })
+}
+
+// AsOf implements [oxbow.Historian].
+func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
+	return with(ctx, s, func(v local) (oxbow.Store, error) { return v.AsOf(ctx, seq) })
+}
+
+// SeqAt implements [oxbow.Historian].
+func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
+	return with(ctx, s, func(v local) (uint64, error) { return v.SeqAt(ctx, t) })
+}
+
+// Revert implements [oxbow.Historian].
+func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
+	if len(seqs) == 0 {
+		return 0, &oxbow.InvalidError{Field: "change", Reason: "is missing: name the changes to undo"}
+	}
+	return s.decide(ctx, change{Revert: slices.Clone(seqs)})
+}
+
+// Restore implements [oxbow.Historian].
+func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	return s.decide(ctx, change{Restore: &wireRestore{Name: name, Seq: seq}})
+}
+
+// RestoreIf implements [oxbow.Restorer].
+func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	return s.decide(ctx, change{Restore: &wireRestore{name, seq, &version}})
+}
+
+// decide makes a change whose outcome the replicas decide.
+func (s *Store) decide(ctx context.Context, c change) (uint64, error) {
+	if err := s.ready(ctx); err != nil {
+		return 0, err
+	}
+	if c.Restore != nil {
+		if err := oxbow.CheckName(c.Restore.Name); err != nil {
+			return 0, &oxbow.NameError{Name: c.Restore.Name, Err: oxbow.ErrNotFound}
+		}
+	}
+	return s.replica.commit(ctx, &request{change: c, alone: true})
+}
+
+// Watch implements [oxbow.Watcher].
+func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) {
+	stop = s.replica.watchers.Add(fn)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stops = append(s.stops, stop)
+	return stop
+}
+
+// Refresh implements [oxbow.Watcher].
+func (s *Store) Refresh(ctx context.Context) error {
+	_, err := s.view(ctx)
+	return err
+}
+
+// Position implements [oxbow.Sequencer].
+func (s *Store) Position(ctx context.Context) (oxbow.Position, error) {
+	return with(ctx, s, func(v local) (oxbow.Position, error) { return v.Position(ctx) })
+}
+
+// Since implements [oxbow.Sequencer].
+func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
+	return each(ctx, s, func(v local) iter.Seq2[oxbow.Delta, error] { return v.Since(ctx, p) })
+}
+
+// ViewHeads has the heads of the replica's entries.
+func (s *Store) ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.Heads) error) error {
+	v, err := s.view(ctx)
+	if err != nil {
+		return err
+	}
+	return oxbow.ViewHeads(ctx, v, asked, fn)
+}
+
+// Check implements [oxbow.Checker]: the replica's file, which is compared with the
+// head of the stream before.
+func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
+	if err := s.ready(ctx); err != nil {
+		return oxbow.CheckReport{}, err
+	}
+	if err := s.replica.check(ctx); err != nil {
+		return oxbow.CheckReport{}, err
+	}
+	return with(ctx, s, func(v local) (oxbow.CheckReport, error) { return v.Check(ctx) })
+}
+
+// Stats implements [oxbow.Counter].
+func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
+	return with(ctx, s, func(v local) (oxbow.Stats, error) { return v.Stats(ctx) })
+}
+
+// Lag is how old an announced read may be.
+type Lag struct {
+	Attached bool          // invalidations arrive
+	Age      time.Duration // since the head was compared last
+	Behind   bool          // a message was announced that was not read yet
+}
+
+// Lag returns how old a read would be now.
+func (s *Store) Lag() Lag {
+	r := s.replica
+	age := time.Duration(r.cluster.opts.Clock().UnixNano() - r.confirmed.Load())
+	return Lag{r.cluster.attached.Load(), age, r.announced.Load() > r.seq.Load()}
+}
+
+// Close implements [oxbow.Store].
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return oxbow.ErrClosed
+	}
+	s.mu.Lock()
+	for _, stop := range s.stops {
+		stop()
+	}
+	s.mu.Unlock()
+	return s.replica.cluster.release(s.replica)
+}
