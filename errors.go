@@ -27,6 +27,7 @@ var (
 	ErrRolledBack     = errors.New("store went back to an earlier state")
 	ErrPosition       = errors.New("position is not in the history of the store")
 	ErrNetworkFS      = errors.New("store is on a network file system")
+	ErrQuota          = errors.New("a bound of the memory is reached")
 )
 
 // InvalidError says which value was refused and why. It matches [ErrInvalid].
@@ -45,6 +46,21 @@ func (e *InvalidError) Error() string {
 
 // Is reports whether target is [ErrInvalid].
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+// QuotaError is a change beyond a bound that was set for a memory. It matches
+// [ErrQuota].
+type QuotaError struct {
+	Bound string        // "entries", "bytes" or "changes a second"
+	Most  int64         // that there may be
+	Wait  time.Duration // until a repeat may succeed; 0 where waiting does not help
+}
+
+func (e *QuotaError) Error() string {
+	return fmt.Sprintf("this memory may have %d %s and no more; nothing was changed", e.Most, e.Bound)
+}
+
+// Is reports whether target is [ErrQuota].
+func (e *QuotaError) Is(target error) bool { return target == ErrQuota }
 
 // NameError adds the name of the entry to an error.
 type NameError struct {

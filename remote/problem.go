@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -34,7 +35,9 @@ type Problem struct {
 	Owner string   `json:"owner,omitempty"` // of alias_taken
 	Want  uint64   `json:"want,omitempty"`  // of conflict: the version asked for
 	Have  uint64   `json:"have,omitempty"`  // and the one there is, 0 for none
-	Limit int64    `json:"limit,omitempty"` // of too_large: the most bytes
+	Limit int64    `json:"limit,omitempty"` // of too_large: the most bytes; of quota: the most there may be
+	Bound string   `json:"bound,omitempty"` // of quota: what is bounded
+	Retry int      `json:"retry,omitempty"` // of quota: the seconds after which a repeat may succeed
 }
 
 // codes are tried in order: what is more special stands first. An error of none
@@ -54,6 +57,7 @@ var codes = []struct {
 	{"position", http.StatusGone, "The position is not in the history", oxbow.ErrPosition},
 	{"busy", http.StatusServiceUnavailable, "Another process is writing", oxbow.ErrBusy},
 	{"full", http.StatusInsufficientStorage, "No space is left", oxbow.ErrFull},
+	{"quota", http.StatusTooManyRequests, "A bound of the memory is reached", oxbow.ErrQuota},
 	{"closed", http.StatusServiceUnavailable, "The memory is closed", oxbow.ErrClosed},
 	{"vanished", http.StatusInternalServerError, "The file of the memory is gone", oxbow.ErrVanished},
 	{"rolled_back", http.StatusInternalServerError, "The memory went back to an earlier state", oxbow.ErrRolledBack},
@@ -100,6 +104,9 @@ func (p *Problem) addFacts(err error) {
 	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && p.Code == "conflict" {
 		p.Name, p.Want, p.Have = e.Name, e.Want, e.Have
 	}
+	if e, ok := errors.AsType[*oxbow.QuotaError](err); ok && p.Code == "quota" {
+		p.Bound, p.Limit, p.Retry = e.Bound, e.Most, int((e.Wait+time.Second-1)/time.Second)
+	}
 	if e, ok := errors.AsType[*oxbow.AliasError](err); ok && p.Code == "not_found" {
 		p.Code, p.Title, p.Alias, p.Names = "ambiguous", "The alias is of several entries", e.Alias, e.Names
 	}
@@ -131,6 +138,8 @@ func (p Problem) cause() error {
 		return &oxbow.InvalidError{Field: p.Field, Value: p.Value, Reason: p.Reason}
 	case p.Code == "too_large":
 		return &oxbow.InvalidError{Field: "request", Reason: "is too large; split it"}
+	case p.Code == "quota" && p.Bound != "":
+		return &oxbow.QuotaError{Bound: p.Bound, Most: p.Limit, Wait: time.Duration(p.Retry) * time.Second}
 	case p.Code == "ambiguous" && len(p.Names) > 1:
 		return &oxbow.AliasError{Alias: p.Alias, Names: p.Names}
 	case p.Code == "alias_taken":
@@ -162,6 +171,9 @@ func (e *answeredError) Unwrap() error { return e.err }
 func (p Problem) Write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
+	if p.Retry > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(p.Retry))
+	}
 	w.WriteHeader(p.Status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

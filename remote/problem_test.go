@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -54,6 +55,8 @@ func TestErrorsKeepTheirFacts(t *testing.T) {
 		&oxbow.InvalidError{Field: "content", Reason: "is not UTF-8"},
 		&oxbow.ConflictError{Name: "a", Want: 1 << 60, Have: 3},
 		&oxbow.ConflictError{Name: "a", Want: 2},
+		&oxbow.QuotaError{Bound: "entries", Most: 1000},
+		&oxbow.QuotaError{Bound: "changes a second", Most: 5, Wait: 2 * time.Second},
 		&oxbow.AliasError{Alias: "x", Names: []string{"a", "b"}},
 		&oxbow.AliasTakenError{Alias: "x", Owner: "a"},
 		&oxbow.NameError{Name: "a", Err: oxbow.ErrExists},

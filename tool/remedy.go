@@ -65,6 +65,7 @@ var remedies = []struct {
 	{oxbow.ErrBusy, Plain("another process is writing; try again in a moment")},
 	{oxbow.ErrReadOnly, Plain("nothing was changed; oxbow doctor says why it cannot be written")},
 	{oxbow.ErrFull, Plain("nothing was changed; free some space and try again; reading and forget still work")},
+	{oxbow.ErrQuota, Plain("wait a second if it is of changes a second; else forget what is not needed, or ask the one who runs this server for more")},
 	{oxbow.ErrVanished, Plain("nothing was changed; put the file back, or restart this program so that it opens what is there now")},
 	{oxbow.ErrCorrupt, Notef("%s, which says what is damaged, then oxbow recover, which saves the rest; nothing was thrown away", PersonRef("oxbow check"))},
 	{oxbow.ErrVersion, Plain("a newer oxbow wrote this file; update this one")},

@@ -205,6 +205,7 @@ var statuses = []struct {
 	{oxbow.ErrConflict, http.StatusConflict},
 	{oxbow.ErrExists, http.StatusConflict},
 	{oxbow.ErrInvalid, http.StatusBadRequest},
+	{oxbow.ErrQuota, http.StatusTooManyRequests},
 	{oxbow.ErrReadOnly, http.StatusForbidden},
 	{oxbow.ErrUnsupported, http.StatusNotImplemented},
 }

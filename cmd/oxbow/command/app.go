@@ -19,6 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tenant"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -32,10 +33,11 @@ type app struct {
 	modelFlag   string // for embedFlag
 	allowSecret bool   // what looks like a secret is kept
 	secrets     *secret.Redactor
-	session     string // random, one a run
-	command     string // its words, without oxbow
-	sample      bool   // the memory is the demo's
-	tenant      bool   // the home is one of several that a server serves
+	session     string        // random, one a run
+	command     string        // its words, without oxbow
+	sample      bool          // the memory is the demo's
+	tenant      bool          // the home is one of several that a server serves
+	limit       *tenant.Limit // of what is written; nil for none
 
 	// sealAfter is when a change is sealed while the memory stays open; 0
 	// leaves it to the end.

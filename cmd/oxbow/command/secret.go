@@ -26,6 +26,11 @@ func (a *app) secretsPolicy() tool.Secrets {
 // screener returns [oxbow.Options.Screen] for a memory of this run, which is opened with it.
 func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error) {
 	return func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+		if a.limit != nil {
+			if err := a.limit.Allow(ctx, s, ops); err != nil {
+				return nil, err
+			}
+		}
 		p := a.secretsPolicy()
 		ops, err := p.Screen(ctx, s, ops)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
@@ -29,14 +30,18 @@ type tenants struct {
 	flags    serving
 	at       listening
 	sessions map[string]*web.Sessions // by tenant; "" is the server's own home
+	limits   map[string]*tenant.Limit // by tenant; they outlast a home
 	pool     *tenant.Pool
 	own      *doors // of the server's own home; nil where no token is for it
 }
 
 func (a *app) tenants(flags serving, at listening) *tenants {
-	t := &tenants{app: a, flags: flags, at: at, sessions: map[string]*web.Sessions{}}
+	t := &tenants{app: a, flags: flags, at: at, sessions: map[string]*web.Sessions{}, limits: map[string]*tenant.Limit{}}
 	for _, name := range append(at.guard.Tokens.Tenants(), "") {
 		t.sessions[name] = web.NewSessions(name, a.env.Now, a.env.Rand)
+	}
+	for name, q := range at.quotas {
+		t.limits[name] = tenant.NewLimit(q, time.Now)
 	}
 	t.pool = tenant.New(t.open, &tenant.Options{Logger: slog.New(slog.NewTextHandler(a.env.Stderr, nil))})
 	return t
@@ -114,6 +119,7 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	a := newApp(env)
 	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, tenantsDir, name), t.app.command, t.app.network
 	a.embedFlag, a.modelFlag, a.profileFlag, a.allowSecret = t.app.embedFlag, t.app.modelFlag, t.app.profileFlag, t.app.allowSecret
+	a.limit = t.limits[name]
 	if err := os.MkdirAll(a.homeFlag, 0o700); err != nil {
 		return nil, err
 	}

@@ -46,8 +46,8 @@ func (s *street) home(of string) string {
 	return filepath.Join(s.dir, "home", tenantsDir, of)
 }
 
-// newStreet fills the homes, and serves them.
-func newStreet(t *testing.T, flags ...string) *street {
+// newStreet fills the homes, and serves them to tokens, with more lines in their file.
+func newStreet(t *testing.T, lines string, flags ...string) *street {
 	t.Helper()
 	s := &street{world: newWorld(t), links: map[string]string{}, kept: map[string]http.CookieJar{}}
 	s.env.Rand = crand.Reader // which is safe for concurrent use
@@ -77,7 +77,7 @@ func newStreet(t *testing.T, flags ...string) *street {
 		fmt.Fprintf(&tokens, "%s %s rw%s\n", of, pass(of), map[bool]string{false: " tenant=" + of}[of == "own"])
 	}
 	file := filepath.Join(s.dir, "tokens")
-	if err := os.WriteFile(file, []byte(tokens.String()), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(tokens.String()+lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.serve(t, append([]string{"serve", "--home", s.home("own"), "--http", ":0", "--tokens", file}, flags...)...)
@@ -201,7 +201,7 @@ func values(name, of string) any {
 // TestTenants calls every route of all doors as each of the neighbours, with names of all
 // of them: no answer holds a word of another, and each door gives the neighbour its own.
 func TestTenants(t *testing.T) {
-	s := newStreet(t)
+	s := newStreet(t, "")
 	for _, of := range neighbours {
 		w := &watcher{of: of, own: map[string]int{}}
 		for _, to := range neighbours {
@@ -481,7 +481,7 @@ func (s *street) strangers(t *testing.T) {
 
 // TestTenantEvents: streams of a tenant tell of its own changes alone.
 func TestTenantEvents(t *testing.T) {
-	s := newStreet(t)
+	s := newStreet(t, "")
 	for i, of := range neighbours {
 		other := neighbours[(i+1)%len(neighbours)]
 		req, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/api/v1/events", nil)
@@ -513,5 +513,41 @@ func TestTenantEvents(t *testing.T) {
 			}
 		}
 		until("event " + of + hush(of))
+	}
+}
+
+// TestQuota: what is too much is refused at each door, in words that say what to do.
+func TestQuota(t *testing.T) {
+	s := newStreet(t, "tenant=alpha entries=4\ntenant=beta writes=1\n")
+	post := func(of, name string) (int, string) {
+		return s.send(t, http.DefaultClient, "POST", "/api/v1/entries", pass(of), `{"name":"`+name+`","content":"x"}`)
+	}
+	if status, answer := post("alpha", "fourth"); status != http.StatusCreated {
+		t.Fatalf("POST = %d %s", status, answer)
+	}
+	for _, of := range neighbours[1:] {
+		if status, answer := post(of, "first"); status != http.StatusCreated {
+			t.Errorf("POST of %s = %d %s", of, status, answer)
+		}
+	}
+	if status, answer := post("alpha", "fifth"); status != http.StatusTooManyRequests || !strings.Contains(answer, `"code":"quota"`) || !strings.Contains(answer, `"bound":"entries"`) || strings.Contains(answer, "Retry-After") {
+		t.Errorf("POST to a full memory = %d %s", status, answer)
+	}
+	status, answer := http.StatusCreated, ""
+	for n := 0; status == http.StatusCreated && n < 20; n++ {
+		status, answer = post("beta", fmt.Sprint("next ", n))
+	}
+	if status != http.StatusTooManyRequests || !strings.Contains(answer, "Retry-After:[1]") {
+		t.Errorf("POST too soon = %d %s", status, answer)
+	}
+	var answers strings.Builder
+	c := &http.Client{Transport: carrier{pass("alpha"), func(answer string) { answers.WriteString(answer) }}}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: c, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "remember", Arguments: map[string]any{"name": "sixth", "content": "x"}}); err != nil || !res.IsError || !strings.Contains(answers.String(), "may have 4 entries") || !strings.Contains(answers.String(), "forget what is not needed") {
+		t.Errorf("remember = %+v, %v: %s", res, err, answers.String())
 	}
 }
