@@ -41,7 +41,7 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 		}
 		return last, true, nil
 	}
-	if why := checkText(text); why != "" {
+	if why := CheckText(text); why != "" {
 		return "", false, &oxbow.InvalidError{Field: "file", Value: path, Reason: why}
 	}
 	delete(s.served.held, path)

@@ -203,7 +203,7 @@ func (v *overlay) set(e *pendingFile, ed Edit) error {
 	if e.text == "" {
 		e.text = "\n"
 	}
-	if why := checkText(e.text); why != "" {
+	if why := CheckText(e.text); why != "" {
 		return &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: why}
 	}
 	if len(e.text) > maxFile {

@@ -346,7 +346,7 @@ func (s *Store) readFile(p string) (l readResult) {
 		l.reason = "is empty"
 		return l
 	}
-	if l.reason = checkText(text); l.reason != "" {
+	if l.reason = CheckText(text); l.reason != "" {
 		return l
 	}
 	if old != nil && old.sameText(f) {
@@ -409,8 +409,8 @@ func (r *fileScan) compare(p string, l *readResult) {
 	r.next[p] = f
 }
 
-// checkText returns why a text cannot be meant as one, "" when it can.
-func checkText(text string) string {
+// CheckText returns why a text cannot be meant as one, "" when it can.
+func CheckText(text string) string {
 	switch {
 	case !utf8.ValidString(text):
 		return "is not UTF-8 text"

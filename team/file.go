@@ -14,7 +14,7 @@ import (
 
 // Limits of what is read and written.
 const (
-	maxContent = 16 << 10 // bytes of the content of an entry
+	maxContent = 16 << 10 // bytes of the content of an entry; a merge that keeps two may leave more
 	maxFile    = 64 << 10 // bytes of a file: names and labels come to the content
 	maxFiles   = 20_000   // files of one tree; more are not read
 )
@@ -82,9 +82,6 @@ func check(e *oxbow.Entry) error {
 	}
 	if e.Kind != oxbow.Note {
 		return fmt.Errorf("is of kind %s; team files are notes", e.Kind)
-	}
-	if len(e.Content) > maxContent {
-		return fmt.Errorf("has a content of %d bytes; the most that a team file has is %d", len(e.Content), maxContent)
 	}
 	return oxbow.CheckOp(oxbow.Add{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels})
 }

@@ -77,7 +77,7 @@ func isBranch(name string) bool {
 		})
 }
 
-// FormatSettings returns the text of team.yaml.
+// formatSettings returns the text of team.yaml.
 func formatSettings(s settings) string {
 	text := "# How this repository's team files are read; https://github.com/oxbow-memory/oxbow\nversion: " + settingsVersion + "\n"
 	if s.Branch != "" {

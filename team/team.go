@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"sync"
 
@@ -56,6 +57,25 @@ func Find(dir string) (*Tree, error) {
 	}
 }
 
+// At returns the team files nearest to a directory, as [Find] does, or where there are
+// none those that may be made at the top of its working tree. Errors match [git.ErrNone]
+// where it is in none.
+func At(dir string) (*Tree, error) {
+	t, err := Find(dir)
+	if err != nil || t != nil {
+		return t, err
+	}
+	at, err := realDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := git.Find(at, nil)
+	if err != nil {
+		return nil, err
+	}
+	return treeOf(repo, repo.Root())
+}
+
 func realDir(dir string) (string, error) {
 	at, err := filepath.Abs(dir)
 	if err == nil {
@@ -89,12 +109,12 @@ func in(at string) (*Tree, error) {
 }
 
 func treeOf(repo *git.Repo, at string) (*Tree, error) {
-	path := filepath.Join(at, filepath.FromSlash(Dir))
-	rel, err := filepath.Rel(repo.Root(), path)
+	dir := filepath.Join(at, filepath.FromSlash(Dir))
+	rel, err := filepath.Rel(repo.Root(), dir)
 	if err != nil {
 		return nil, fmt.Errorf("finding team files: %w", err)
 	}
-	return &Tree{repo: repo, path: path, rel: filepath.ToSlash(rel), reviewed: map[Upstream]map[string]string{}}, nil
+	return &Tree{repo: repo, path: dir, rel: filepath.ToSlash(rel), reviewed: map[Upstream]map[string]string{}}, nil
 }
 
 // Path returns the directory of the files.
@@ -103,8 +123,12 @@ func (t *Tree) Path() string { return t.path }
 // Top returns the top of the working tree.
 func (t *Tree) Top() string { return t.repo.Root() }
 
-// exists reports whether the directory is there; errors are of one that may not be used,
-// such as a link.
+// Rel returns the path of a file of the directory below the top of the working tree, by
+// slashes.
+func (t *Tree) Rel(file string) string { return path.Join(t.rel, file) }
+
+// exists reports whether the directory is there. The error is of one that may not be
+// used, such as a link.
 func (t *Tree) exists() (bool, error) {
 	for _, dir := range []string{filepath.Dir(t.path), t.path} {
 		fi, err := os.Lstat(dir)

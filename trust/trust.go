@@ -42,7 +42,7 @@ type Verdict struct {
 
 // shared are the files of a home that people commit on purpose: what they say is
 // shown as the project's.
-var shared = []string{"annotations", "profiles", "skills", ".gitignore", ".gitattributes"}
+var shared = []string{"annotations", "team", "profiles", "skills", ".gitignore", ".gitattributes"}
 
 // Judge returns what is known of a home that was found, whose store is that file;
 // a directory of another layout has none. On Windows the owner and the access

@@ -1,4 +1,4 @@
-// The config of a repository, read without git: which remote it was cloned from.
+// The config of a repository, read without git: what is looked up on every run.
 
 package git
 
@@ -7,10 +7,14 @@ import (
 	"strings"
 )
 
-// RemoteURL returns the first address of a remote as the repository's own config
-// has it, "" for none. Files that the config includes, and what rewrites addresses, are
-// not read.
-func (r *Repo) RemoteURL(remote string) string {
+// RemoteURL returns the first address of a remote, "" for none. What rewrites addresses
+// is not read.
+func (r *Repo) RemoteURL(remote string) string { return r.Config("remote", remote, "url") }
+
+// Config returns the first value of a key of a section with a name, as in
+// remote.origin.url, as the repository's own config has it; "" for none. Files that the
+// config includes are not read.
+func (r *Repo) Config(section, name, wanted string) string {
 	b, err := readSmall(filepath.Join(r.common, "config"))
 	if err != nil {
 		return ""
@@ -20,12 +24,12 @@ func (r *Repo) RemoteURL(remote string) string {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			head, _, _ := strings.Cut(line[1:], "]")
-			section, name, _ := strings.Cut(head, " ")
-			within = strings.EqualFold(section, "remote") && strings.TrimSpace(name) == `"`+remote+`"`
+			of, which, _ := strings.Cut(head, " ")
+			within = strings.EqualFold(of, section) && strings.TrimSpace(which) == `"`+name+`"`
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
-		if within && ok && strings.EqualFold(strings.TrimSpace(key), "url") {
+		if within && ok && strings.EqualFold(strings.TrimSpace(key), wanted) {
 			return configValue(value)
 		}
 	}

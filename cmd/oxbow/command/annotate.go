@@ -155,14 +155,17 @@ lines aside; --install does that. Nothing else of the repository is changed.`,
 	}, a.showSetup)
 }
 
-// driverCommand is how a shell that git starts runs the merge driver. A percent
-// sign is git's own.
-func (a *app) driverCommand() string {
+// driverCommand is how a shell that git starts runs the merge driver.
+func (a *app) driverCommand() string { return a.programForGit() + " annotate merge-driver" }
+
+// programForGit is how a shell that git starts runs oxbow: by its name where that is
+// found, so that a new version in another place takes over. A percent sign is git's own.
+func (a *app) programForGit() string {
 	program := "oxbow"
 	if _, err := exec.LookPath(program); err != nil && a.env.Executable != "" {
 		program = "'" + strings.ReplaceAll(filepath.ToSlash(a.env.Executable), "'", `'\''`) + "'"
 	}
-	return strings.ReplaceAll(program, "%", "%%") + " annotate merge-driver"
+	return strings.ReplaceAll(program, "%", "%%")
 }
 
 func (a *app) showSetup(out tool.SetupAnnotationsOut) {

@@ -125,7 +125,7 @@ func (l *locator) userHome() string {
 func onlyAnnotations(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		return !slices.Contains([]string{"annotations", ".gitignore", ".gitattributes", tool.HooksOff, tool.InjectOff}, e.Name())
+		return !slices.Contains([]string{"annotations", "team", ".gitignore", ".gitattributes", tool.HooksOff, tool.InjectOff}, e.Name())
 	})
 }
 

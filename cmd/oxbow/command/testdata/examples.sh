@@ -29,6 +29,7 @@ oxbow remember 'db password' hunter2 --tag wip -q
 oxbow remember 'grid size' 'Five feet. Prices of maps.' --project VTT --tag idea --related pkg/vtt/map.go -q
 oxbow remember 'hex maps' 'Later. Fog of war.' --project homebrew-vtt --tag ideas --tag thought -q
 oxbow remember 'double charge' 'Twice.' --project oxbow --related pool.go -q
+oxbow team init -q >/dev/null && oxbow remember tabs 'Tabs, here.' -q && oxbow team share tabs -q >/dev/null
 for i in $(seq 40); do oxbow remember "counter $i" one -q; done
 oxbow handoff new 'The grid is done.' -q
 for p in vtt vtt-developer base-developer author; do oxbow profile new $p --project homebrew-vtt -q; done

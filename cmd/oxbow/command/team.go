@@ -1,0 +1,201 @@
+// oxbow team: init, share, unshare, status, trust.
+
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) teamCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "team",
+		Short: "Share decisions through git: files that are reviewed with the code",
+		Long: `Team keeps entries as files in .oxbow/team of a repository, one Markdown file an
+entry. Commit them with the code: a pull request reviews them, and every clone
+has them, with no server. Nothing goes there but by team share, and nothing with
+a secret or personal data in it.
+
+An entry is reviewed when its file is, byte for byte, that of the reviewed
+branch of origin: its default one, unless team.yaml there names another. Every
+other, edited, new or on a branch of its own, is local. What a clone brings is
+recalled after oxbow team trust alone.`,
+		Example: `  oxbow team init
+  oxbow team share 'hex maps'
+  oxbow team status`,
+		RunE: group("team"),
+	}
+	c.AddCommand(a.teamInitCommand(), a.teamShareCommand(), a.teamUnshareCommand(), a.teamStatusCommand(), a.teamTrustCommand())
+	return c
+}
+
+func (a *app) teamInitCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "init",
+		Short: "Make the team files of this repository, or set up a clone of it",
+		Long: `Init makes .oxbow/team with its settings and attributes, where they are missing;
+makes oxbow the merge driver of these files in the config of this clone; and
+trusts them. Run it once in the repository, and once in each clone that merges.
+A second run changes nothing.`,
+		Example: `  oxbow team init
+  oxbow team init --dry-run`,
+		Args: args(0, 0, ""),
+	}, tool.TeamInit, func(in *tool.TeamInitIn, _ *flagSet, _ []string) error {
+		in.Program = a.programForGit()
+		return nil
+	}, func(out tool.TeamInitOut) {
+		did := wordFor(out.DryRun, "wrote", "would write")
+		for _, f := range out.Written {
+			a.printf("%s %s\n", did, oneLine(f))
+		}
+		a.printf("%s the merge driver of this clone: %s\n", wordFor(out.DryRun, "set", "would set"), oneLine(out.Driver))
+		a.printf("%s the team files of %s\n", wordFor(out.DryRun, "trusts", "would trust"), oneLine(out.Trusted))
+		if len(out.Written) > 0 && !out.DryRun {
+			a.note("commit these files: git add %s", quote(out.Dir))
+		}
+	})
+}
+
+func (a *app) teamShareCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "share NAME…",
+		Short: "Move entries from the home into files that the team gets",
+		Long: `Share writes each entry into a file of .oxbow/team, and then takes it out of the
+home, as one change: oxbow undo brings it back there. An entry that the team has
+already is changed in its file. What holds a secret or personal data, is held
+back from agents, or has more than 16 kB is not shared. The files are not
+committed: review and commit them as you do code.`,
+		Example: `  oxbow team share 'hex maps' --dry-run
+  oxbow team share 'hex maps' 'grid size'`,
+		Args: args(1, -1, "the names of entries"),
+	}, tool.TeamShare, positional, a.showMoved)
+}
+
+func (a *app) teamUnshareCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "unshare NAME…",
+		Short: "Move entries from the team's files back into the home",
+		Long: `Unshare puts each entry into the home, as one change, and then removes its file,
+which git has until that is committed.`,
+		Example: `  oxbow team unshare 'tabs' --dry-run
+  oxbow team unshare 'tabs'`,
+		Args: args(1, -1, "the names of entries"),
+	}, tool.TeamUnshare, positional, a.showMoved)
+}
+
+func (a *app) showMoved(out tool.TeamShareOut) {
+	for _, m := range out.Moved {
+		did := map[string]string{"written": wordFor(out.DryRun, "shared", "would share"), "changed": wordFor(out.DryRun, "changed", "would change"),
+			"same":    wordFor(out.DryRun, "moved", "would move"),
+			"removed": wordFor(out.DryRun, "took back", "would take back")}[m.Did]
+		where := ""
+		if m.File != "" {
+			where = "  " + oneLine(m.File)
+		}
+		a.printf("%s %s%s\n", did, a.bold(nameText(m.Name)), where)
+		for _, l := range m.Changes {
+			a.printf("  %s\n", clean(l))
+		}
+	}
+	if len(out.Moved) > 0 && !out.DryRun {
+		a.note("git has not been told: git -C %s add -A .oxbow/team, then commit; oxbow undo takes the change of the home back", quote(out.Top))
+	}
+}
+
+func (a *app) teamStatusCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "status",
+		Short: "Say what the team's files hold, and which of them are reviewed",
+		Example: `  oxbow team status
+  oxbow team status --json`,
+		Args: args(0, 0, ""),
+	}, tool.TeamStatus, positional, func(out tool.TeamStatusOut) {
+		for _, f := range out.Files {
+			standing := f.Standing
+			if f.Commit != "" {
+				standing += " in " + f.Commit
+			}
+			if f.Home != "" {
+				standing += ", the home has " + map[string]string{"same": "it too", "other": "another text"}[f.Home]
+			}
+			a.printf("%s  %s  %s\n", a.bold(nameText(f.Name)), standing, a.dim(oneLine(f.File)))
+		}
+		if len(out.Files) == 0 {
+			a.note("the team has no entries yet; oxbow team share NAME moves one there")
+		}
+		a.showTeamProblems(out.Problems)
+	})
+}
+
+func (a *app) showTeamProblems(problems []tool.TeamProblem) {
+	for _, p := range problems {
+		at := ""
+		if p.File != "" {
+			at = oneLine(p.File) + ": "
+		}
+		a.printf("%s%s\n", at, oneLine(p.What))
+		if p.Mend != "" {
+			a.printf("  %s\n", oneLine(p.Mend))
+		}
+	}
+}
+
+func (a *app) teamTrustCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use:   "trust",
+		Short: "Have the team files of this repository recalled",
+		Long: `Trust records, in your configuration directory, that the team files of this
+repository may be recalled: in every clone, by the address of origin, of which
+ssh and https count as one; or by its path where it has no origin. Look at them
+first: they go before your agents as the team's word.`,
+		Example: `  oxbow team trust --yes
+  oxbow team trust --list
+  oxbow team trust --forget`,
+		Args: args(0, 0, ""),
+	}
+	takes(c, func(ctx context.Context, in tool.TeamTrustIn, _ []string) error {
+		if err := a.confirmTeam(ctx, in, yes); err != nil {
+			return err
+		}
+		return perform(ctx, a, tool.TeamTrust, in, a.showTeamTrust)
+	})
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+// confirmTeam asks whether to trust team files, unless that is said already.
+func (a *app) confirmTeam(ctx context.Context, in tool.TeamTrustIn, yes bool) error {
+	if in.List || in.Forget || in.DryRun || yes {
+		return nil
+	}
+	in.DryRun = true
+	would, err := run(ctx, a, tool.TeamTrust, in)
+	if err != nil || would.Did == "" {
+		return err
+	}
+	if !a.env.StdinTerm || !a.env.StderrTerm {
+		return misusef("add --yes, or look first with oxbow team status", "team files of others go before your agents, and there is no terminal to ask at")
+	}
+	return a.confirm(fmt.Sprintf("Have %s of %s recalled?", count(would.Entries, "entry", "entries"), clean(would.Team)))
+}
+
+func (a *app) showTeamTrust(out tool.TeamTrustOut) {
+	switch {
+	case out.Team == "":
+		for _, t := range out.Teams {
+			a.printf("%s  since %s\n", clean(t.ID), a.date(t.Since))
+		}
+		if len(out.Teams) == 0 {
+			a.note("no repository's team files are trusted")
+		}
+	case out.Did == "":
+		a.printf("nothing was changed: %s\n", clean(out.Team))
+	default:
+		a.printf("%s%s: %s\n", wordFor(out.DryRun, "", "would have been "), out.Did, clean(out.Team))
+	}
+}

@@ -1,0 +1,132 @@
+// What is wrong with team files, found without git, a home or trust.
+
+package team
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Finding is one thing wrong with a file.
+type Finding struct {
+	File string // in the directory; "" for that itself
+	What string
+	Mend string
+}
+
+// File is a file that holds an entry.
+type File struct {
+	Name  string // in the directory
+	Entry oxbow.Entry
+}
+
+// conflictLabel is the key of labels of entries that a merge left with two texts.
+const conflictLabel = "conflict"
+
+// Lint reads all files of a directory, and returns the entries in order of their files,
+// and what is wrong. Files that are no entries are left alone. The error is of a
+// directory that cannot be read.
+func Lint(dir string) (files []File, wrong []Finding, err error) {
+	t := &Tree{path: filepath.Clean(dir)}
+	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {
+		return nil, nil, fmt.Errorf("reading team files: %s is not a directory of its own, and no link is followed here", dir)
+	}
+	d, err := vfs.Dir(t.path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading team files: %w", err)
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(".")
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading team files: %w", err)
+	}
+	l := &linter{dir: d, names: map[string]string{}}
+	for _, e := range entries {
+		if name := e.Name(); name == settingsFile {
+			l.settings(t)
+		} else {
+			l.look(e)
+		}
+	}
+	if n := len(l.files); n > maxFiles {
+		l.add("", "remove what is done with", "there are %d entries; more than %d are not read", n, maxFiles)
+	}
+	return l.files, l.found, nil
+}
+
+type linter struct {
+	dir   *vfs.OS
+	names map[string]string // the files of names
+	files []File
+	found []Finding
+}
+
+func (l *linter) add(file, mend, format string, args ...any) {
+	l.found = append(l.found, Finding{file, fmt.Sprintf(format, args...), mend})
+}
+
+func (l *linter) settings(t *Tree) {
+	text, err := t.readSmall(settingsFile)
+	if err == nil {
+		_, err = parseSettings(settingsFile, text)
+	}
+	if err != nil {
+		l.add(settingsFile, "mend the line; oxbow team init writes the file where it is missing", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+}
+
+// look reads a file, if it is an entry or was meant as one.
+func (l *linter) look(d os.DirEntry) {
+	name := d.Name()
+	switch {
+	case !strings.EqualFold(filepath.Ext(name), extension) || strings.EqualFold(name, "README.md"):
+		return
+	case !d.Type().IsRegular():
+		l.add(name, "remove it, or put a file in its place", "is not a regular file; no link is followed, and it is not read")
+		return
+	case !isEntryFile(name):
+		l.add(name, "give it the name that oxbow team share would: a ULID in upper case and .md", "is not named by a ULID, and is not read")
+		return
+	}
+	b, err := vfs.ReadFile(l.dir, name, maxFile)
+	if err != nil {
+		l.add(name, "shorten or mend the file", "cannot be read: %v", err)
+		return
+	}
+	text := string(b)
+	if why := mdtree.CheckText(text); why != "" {
+		l.add(name, "write it again as text", "%s", why)
+		return
+	}
+	e, notes, err := parse(text)
+	if err != nil {
+		l.add(name, "mend the file; git log shows what it was", "%v", err)
+		return
+	}
+	for _, n := range notes {
+		l.add(name, "mend or remove that part", "%s", n)
+	}
+	l.entry(name, e)
+}
+
+// entry looks at what a file says.
+func (l *linter) entry(name string, e oxbow.Entry) {
+	if first, twice := l.names[e.Name]; twice {
+		l.add(name, "put into one file what is right, and remove the other", "says %q, which %s says too and which counts", e.Name, first)
+	} else {
+		l.names[e.Name] = name
+	}
+	if err := Check(e); err != nil {
+		l.add(name, "shorten or mend the entry", "%v", err)
+	}
+	if of := e.Values(conflictLabel); len(of) > 0 {
+		l.add(name, "keep what is right, and take the label conflict away", "a merge left two versions of its %s", strings.Join(of, " and its "))
+	}
+	l.files = append(l.files, File{name, e})
+}

@@ -1,0 +1,187 @@
+// Making team files, and writing and removing the file of an entry.
+
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// driver is the name of the merge driver in git's config.
+const driver = "oxbow-entry"
+
+// attributes lead the files to the merge driver, and keep git from changing their line
+// ends: they are reviewed byte for byte.
+const attributes = "*.md -text merge=" + driver + "\n"
+
+const (
+	attributesFile = ".gitattributes"
+	ignoreFile     = ".gitignore"
+)
+
+// Init makes what is missing of the directory, its settings, and the attributes by which
+// git calls the merge driver; has the .gitignore of .oxbow let it pass; and makes command
+// the driver of this clone. It returns the files that it wrote, below the top of the
+// working tree; a dry run says which it would.
+func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
+	defer func() { err = wrap("setting up team files", err) }()
+	there, err := t.exists()
+	if err != nil {
+		return nil, err
+	}
+	if !there && !dryRun {
+		if err := os.MkdirAll(t.path, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	for name, text := range map[string]string{settingsFile: formatSettings(settings{}), attributesFile: attributes, "../" + ignoreFile: t.passing()} {
+		file := filepath.Join(t.path, filepath.FromSlash(name))
+		fi, err := os.Lstat(file)
+		switch {
+		case text == "" || err == nil && name != "../"+ignoreFile:
+			continue
+		case err == nil && !fi.Mode().IsRegular():
+			return nil, fmt.Errorf("%s is not a regular file", file)
+		case !dryRun:
+			if err := t.replace(filepath.Dir(file), filepath.Base(file), text); err != nil {
+				return nil, err
+			}
+		}
+		written = append(written, t.Rel(name))
+	}
+	slices.Sort(written)
+	if t.DriverInstalled() || dryRun {
+		return written, nil
+	}
+	return written, errors.Join(t.repo.SetConfig(ctx, "merge."+driver+".name", "team files of oxbow"),
+		t.repo.SetConfig(ctx, "merge."+driver+".driver", Command(command)))
+}
+
+// Command returns what git runs to merge a file: the program's own command, and where that
+// fails, because it is missing or a file cannot be read, git's merge by line.
+func Command(program string) string {
+	return program + " merge-entry %O %A %B %P || git merge-file -L ours -L base -L theirs %A %O %B"
+}
+
+// DriverInstalled reports whether git calls the merge driver in this clone.
+func (t *Tree) DriverInstalled() bool {
+	return strings.Contains(t.repo.Config("merge", driver, "driver"), " merge-entry %O %A %B")
+}
+
+// passing returns the .gitignore of .oxbow with a line by which team files are not ignored,
+// "" when it needs none.
+func (t *Tree) passing() string {
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
+	lines := strings.Fields(string(b))
+	if err != nil || !slices.Contains(lines, "*") && !slices.Contains(lines, "/*") || slices.Contains(lines, "!team/**") {
+		return ""
+	}
+	return strings.TrimRight(string(b), "\n") + "\n!team/\n!team/**\n"
+}
+
+// Write writes the file of an entry: the one that has its name, else a new one whose name
+// is of the time when the entry was made, and random. It returns the file's name in the
+// directory, and false when it held just that already.
+func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, random io.Reader) (file string, changed bool, err error) {
+	defer func() { err = wrap(fmt.Sprintf("writing the team file of %q", e.Name), err) }()
+	if err := Check(e); err != nil {
+		return "", false, fmt.Errorf("%w: it %w", oxbow.ErrInvalid, err)
+	}
+	if there, err := t.exists(); err != nil || !there {
+		return "", false, errors.Join(err, errorUnless(there, fs.ErrNotExist))
+	}
+	text := format(&e)
+	if p, err := s.Locate(ctx, e.Name); err == nil {
+		if file = p.Path; p.Entry.Name == e.Name && format(&p.Entry) == text {
+			return file, false, nil
+		}
+	} else if !errors.Is(err, oxbow.ErrNotFound) {
+		return "", false, err
+	}
+	if file == "" {
+		var r [10]byte
+		if _, err := io.ReadFull(random, r[:]); err != nil {
+			return "", false, err
+		}
+		file = fileName(e.Created, r)
+	}
+	return file, true, t.replace(t.path, file, text)
+}
+
+// Remove removes the file of an entry, unless it says something else by now.
+func (t *Tree) Remove(p mdtree.Place) (err error) {
+	defer func() { err = wrap("removing a team file", err) }()
+	if there, err := t.exists(); err != nil || !there || !isEntryFile(p.Path) {
+		return errors.Join(err, errorUnless(there, fs.ErrNotExist))
+	}
+	text, err := t.readSmall(p.Path)
+	if err != nil {
+		return err
+	}
+	if e, _, err := parse(text); err != nil || format(&e) != format(&p.Entry) {
+		return fmt.Errorf("%w: %s was changed meanwhile", oxbow.ErrConflict, t.Rel(p.Path))
+	}
+	dir, err := vfs.Dir(t.path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return errors.Join(dir.Remove(p.Path), dir.SyncDir("."))
+}
+
+// Check returns why an entry cannot be a team file, nil when it can.
+func Check(e oxbow.Entry) error {
+	if err := check(&e); err != nil {
+		return err
+	}
+	if hasMarkers(e.Content) {
+		return errors.New("has lines that git writes into a conflict (<<<<<<<, =======, >>>>>>>): indent them")
+	}
+	if n := len(e.Content); n > maxContent {
+		return fmt.Errorf("has a content of %d bytes; the most that a team file has is %d", n, maxContent)
+	}
+	text := format(&e)
+	if len(text) > maxFile {
+		return fmt.Errorf("makes a file of %d bytes; the most is %d", len(text), maxFile)
+	}
+	again, _, err := parse(text)
+	if err == nil && (again.Content != e.Content || again.Name != e.Name || !slices.Equal(again.Aliases, e.Aliases) || !slices.Equal(again.Labels, oxbow.SortLabels(e.Labels))) {
+		err = errors.New("would not be read back as it is")
+	}
+	return err
+}
+
+// replace makes a text the content of a file, all or nothing, and durable.
+func (t *Tree) replace(dir, name, text string) error {
+	d, err := vfs.Dir(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return vfs.WriteFile(d, name, []byte(text), 0o644)
+}
+
+func wrap(doing string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", doing, err)
+	}
+	return err
+}
+
+func errorUnless(ok bool, err error) error {
+	if ok {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+// Making, writing and linting team files.
+
+package team
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/mdtree"
+)
+
+func TestInitTwice(t *testing.T) {
+	dir := t.TempDir()
+	runGit(t, dir, "init", "-q")
+	put(t, dir, map[string]string{".oxbow/.gitignore": "*\n"})
+	tree, err := At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{3, 0} {
+		written, err := tree.Init(t.Context(), "oxbow", false)
+		if err != nil || len(written) != want || !tree.DriverInstalled() {
+			t.Errorf("Init() = %v, %v the %d. time, want %d files and a driver", written, err, i+1, want)
+		}
+	}
+	runGit(t, dir, "add", "-A")
+	if got := runGit(t, dir, "ls-files"); !strings.Contains(got, Dir+"/team.yaml") || !strings.Contains(got, Dir+"/.gitattributes") {
+		t.Errorf("git tracks %q, want the team files", got)
+	}
+	if got := runGit(t, dir, "check-attr", "merge", "text", "--", inDir(1)); !strings.Contains(got, "merge: oxbow-entry") || !strings.Contains(got, "text: unset") {
+		t.Errorf("git check-attr = %q", got)
+	}
+	if got := runGit(t, dir, "config", "merge.oxbow-entry.driver"); strings.TrimSpace(got) != Command("oxbow") {
+		t.Errorf("the driver is %q", got)
+	}
+}
+
+func TestWriteTwice(t *testing.T) {
+	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
+	s := opened(t, clone)
+	random := bytes.NewReader(make([]byte, 100))
+	for _, c := range []struct {
+		name, content string
+		changed       bool
+	}{{"a", "one", true}, {"a", "two", true}, {"a", "two", false}, {"b", "three", true}, {"b", "three", false}} {
+		file, changed, err := s.tree.Write(t.Context(), s, oxbow.Entry{Name: c.name, Content: c.content, Created: time.Unix(1767225600, 0)}, random)
+		if err != nil || changed != c.changed || (c.name == "a") != (file == nth(1)) {
+			t.Errorf("Write(%+v) = %s, %t, %v", c, file, changed, err)
+		}
+		if err := s.Store.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := fmt.Sprint(namesOf(t, s)); got != "[a b]" && got != "[b a]" {
+		t.Errorf("the entries are %v", got)
+	}
+	p, err := s.Locate(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, clone, map[string]string{inDir(1): noteFile("a", "edited meanwhile")})
+	if err := s.tree.Remove(p); !errors.Is(err, oxbow.ErrConflict) {
+		t.Errorf("Remove() of a file that was edited = %v, want %v", err, oxbow.ErrConflict)
+	}
+	if err := s.Store.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = s.Locate(t.Context(), "a"); err != nil || s.tree.Remove(p) != nil {
+		t.Errorf("Remove() failed: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(clone, inDir(1))); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	labels := []oxbow.Label{{Key: "tag", Value: "x"}}
+	for _, c := range []struct {
+		e    oxbow.Entry
+		want string
+	}{
+		{oxbow.Entry{Name: "a", Content: strings.Repeat("é", maxContent/2)}, ""},
+		{oxbow.Entry{Name: "a", Content: "</div>\n<<<<<<< x\n\r\n\r\n", Labels: labels, Aliases: []string{"<c>&amp;"}}, ""},
+		{oxbow.Entry{Name: " a"}, "white space"},
+		{oxbow.Entry{Name: "a", Content: strings.Repeat("x", maxContent+1)}, "the most that a team file has is 16384"},
+		{oxbow.Entry{Name: "a", Content: "<<<<<<< x\n=======\n>>>>>>> y\n"}, "indent them"},
+		{oxbow.Entry{Content: "x"}, "does not say the entry's name"},
+		{oxbow.Entry{Name: "a", Kind: oxbow.Handoff}, "team files are notes"},
+		{oxbow.Entry{Name: "a", Content: "\xff"}, "UTF-8"},
+	} {
+		err := Check(c.e)
+		if c.want == "" && err != nil || !strings.Contains(fmt.Sprint(err), c.want) {
+			t.Errorf("Check(%.80v) = %v, want %q", c.e, err, c.want)
+		}
+	}
+}
+
+func TestLint(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{
+		nth(1): noteFile("a", "fine"), "team.yaml": "version: 1\n", "README.md": "", ".gitattributes": attributes, "notes.txt": "x",
+		nth(2): noteFile("a", "again"), strings.ToLower(nth(3)): noteFile("c", "lower"), nth(4): "no block\n",
+		nth(5): noteFile("d", "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs"), nth(6): "\xff\xfe", nth(7): strings.Repeat("x", maxFile+1),
+		nth(8): mdtree.FormatEntry(oxbow.Entry{Name: "e", Labels: []oxbow.Label{{Key: "conflict", Value: "content"}}}),
+		nth(9): strings.ReplaceAll(noteFile("crlf", "one\ntwo"), "\n", "\r\n"), nth(10) + ".tmp": "",
+	})
+	if err := os.Symlink(nth(1), filepath.Join(dir, nth(11))); err != nil {
+		t.Log(err)
+	}
+	files, wrong, err := Lint(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range wrong {
+		got[f.File] += f.What
+	}
+	for file, want := range map[string]string{
+		nth(2): `says "a", which ` + nth(1) + " says too", strings.ToLower(nth(3)): "not named by a ULID", nth(4): "does not say the entry's name",
+		nth(5): "conflict markers", nth(6): "not UTF-8", nth(7): "cannot be read", nth(8): "two versions of its content", nth(11): "not a regular file",
+	} {
+		if !strings.Contains(got[file], want) {
+			t.Errorf("Lint() says of %s %q, want %q", file, got[file], want)
+		}
+		delete(got, file)
+	}
+	if len(got) > 0 || len(files) != 4 {
+		t.Errorf("Lint() also found %v; it read %d files, want 4", got, len(files))
+	}
+	put(t, dir, map[string]string{"team.yaml": "rules: x\n"})
+	if _, wrong, _ := Lint(dir); !strings.Contains(fmt.Sprint(wrong), `unknown key "rules"`) {
+		t.Errorf("Lint() = %v, want the unknown key", wrong)
+	}
+}

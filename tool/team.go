@@ -1,0 +1,236 @@
+// Team files: making them, what stands where, and whether they are trusted.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/team"
+	"github.com/oxbow-memory/oxbow/trust"
+)
+
+// team returns the team files of the working directory.
+func (w *Workspace) team() (*team.Tree, error) {
+	t, err := team.Find(w.Dir)
+	if err == nil && t == nil {
+		err = Advise(fmt.Errorf("%w: this working tree has no team files (%s)", oxbow.ErrNotFound, team.Dir), "oxbow team init makes them")
+	}
+	return t, err
+}
+
+// person refuses callers that are none: what is shared is read by others.
+func person(ctx context.Context, what, command string) error {
+	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
+		return Advise(invalidf("only a person %s", what), "a person runs "+command+" in a terminal of their own, not in one of the client's")
+	}
+	return nil
+}
+
+// TeamInitIn is what team init takes.
+type TeamInitIn struct {
+	DryRun bool `json:"dry_run,omitempty" usage:"say what would be made and change nothing"`
+
+	Program string `json:"-"` // the command by which git's shell starts oxbow
+}
+
+// TeamInitOut is what team init did.
+type TeamInitOut struct {
+	DryRun  bool     `json:"dry_run,omitempty"`
+	Dir     string   `json:"dir"`
+	Written []string `json:"written"` // files, below the top of the working tree
+	Driver  string   `json:"driver"`  // what git runs to merge entries in this clone
+	Trusted string   `json:"trusted"` // by what the repository is remembered
+}
+
+// TeamInit makes what is missing of the team files of a working tree, has git call the
+// merge driver in this clone, and trusts them. A second call changes nothing.
+func TeamInit(ctx context.Context, w *Workspace, in TeamInitIn) (out TeamInitOut, err error) {
+	if err := person(w.stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
+		return out, err
+	}
+	t, err := team.At(w.Dir)
+	if errors.Is(err, git.ErrNone) {
+		err = Advise(fmt.Errorf("team files travel with a git repository: %w", err), "git init makes one here")
+	}
+	if err != nil {
+		return out, err
+	}
+	out = TeamInitOut{DryRun: in.DryRun, Dir: t.Path(), Driver: team.Command(in.Program), Trusted: t.Identity(), Written: []string{}}
+	written, err := t.Init(ctx, in.Program, in.DryRun)
+	out.Written = append(out.Written, written...)
+	if err == nil && !in.DryRun && !t.Trusted(w.Host.Trusted) {
+		err = t.Trust(ctx, w.Host.Trusted, w.now())
+	}
+	return out, err
+}
+
+// TeamTrustIn is what team trust takes.
+type TeamTrustIn struct {
+	List   bool `json:"list,omitempty" usage:"show the repositories whose team files are trusted"`
+	Forget bool `json:"forget,omitempty" usage:"trust them no longer"`
+	DryRun bool `json:"dry_run,omitempty" usage:"say what would be recorded and change nothing"`
+}
+
+// TeamTrustOut is what team trust did.
+type TeamTrustOut struct {
+	DryRun  bool         `json:"dry_run,omitempty"`
+	Team    string       `json:"team,omitempty"` // by what the repository is remembered
+	Entries int          `json:"entries,omitempty"`
+	Did     string       `json:"did,omitempty"` // "trusted", "forgotten", or "" for nothing
+	Teams   []trust.Team `json:"teams,omitempty"`
+}
+
+// TeamTrust records that the team files of the working tree may be recalled, in every
+// clone of the repository; takes that back; or lists what was recorded.
+func TeamTrust(ctx context.Context, w *Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
+	if in.List {
+		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
+	}
+	if err := person(w.stamped(ctx), "trusts team files", "oxbow team trust"); err != nil {
+		return out, err
+	}
+	t, err := w.team()
+	if err != nil {
+		return out, err
+	}
+	out = TeamTrustOut{DryRun: in.DryRun, Team: t.Identity()}
+	switch known := t.Trusted(w.Host.Trusted); {
+	case in.Forget && !known || !in.Forget && known:
+		return out, nil
+	case in.Forget:
+		if out.Did = "forgotten"; !in.DryRun {
+			_, err = w.Host.Trusted.RemoveTeam(ctx, t.Identity())
+		}
+		return out, err
+	}
+	files, _, err := team.Lint(t.Path())
+	out.Entries, out.Did = len(files), "trusted"
+	if err == nil && !in.DryRun {
+		err = t.Trust(ctx, w.Host.Trusted, w.now())
+	}
+	return out, err
+}
+
+// TeamStatusIn is what team status takes.
+type TeamStatusIn struct{}
+
+// TeamStatusOut is how the team files stand.
+type TeamStatusOut struct {
+	Dir      string        `json:"dir"`
+	Team     string        `json:"team"`
+	Trusted  bool          `json:"trusted"`
+	Branch   string        `json:"branch,omitempty"` // that is reviewed
+	Driver   bool          `json:"driver"`           // git calls the merge driver in this clone
+	Files    []TeamFile    `json:"files"`
+	Problems []TeamProblem `json:"problems"`
+}
+
+// TeamFile is a file of an entry.
+type TeamFile struct {
+	Name     string `json:"name"`
+	File     string `json:"file"`             // below the top of the working tree
+	Standing string `json:"standing"`         // "reviewed" or "local"
+	Commit   string `json:"commit,omitempty"` // of the reviewed branch that last changed it
+	Home     string `json:"home,omitempty"`   // what the home has of that name: "same" or "other"
+}
+
+// TeamProblem is one thing wrong with team files.
+type TeamProblem struct {
+	File string `json:"file,omitempty"`
+	What string `json:"what"`
+	Mend string `json:"mend,omitempty"`
+}
+
+// mostCommits bounds the files whose commits are looked up: git runs once for each.
+const mostCommits = 20
+
+// TeamStatus says what the team files hold, and how each stands.
+func TeamStatus(ctx context.Context, w *Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
+	t, err := w.team()
+	if err != nil {
+		return out, err
+	}
+	out = TeamStatusOut{Dir: t.Path(), Team: t.Identity(), Trusted: t.Trusted(w.Host.Trusted), Driver: t.DriverInstalled(), Files: []TeamFile{}, Problems: []TeamProblem{}}
+	files, wrong, err := team.Lint(t.Path())
+	if err != nil {
+		return out, err
+	}
+	s, err := t.Open(ctx, mdtree.Options{Clock: w.Now})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	reviewed, up, rerr := s.Reviewed(ctx)
+	out.Branch = up.Branch
+	for _, f := range files {
+		file := TeamFile{Name: f.Entry.Name, File: t.Rel(f.Name), Standing: "local"}
+		if path, err := s.File(ctx, f.Entry.Name); err == nil && reviewed[f.Entry.Name] && filepath.Base(path) == f.Name {
+			file.Standing = "reviewed"
+			if len(out.Files) < mostCommits {
+				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // one that cannot be found is left out
+			}
+		}
+		if file.Home, err = w.homeHas(ctx, f.Entry); err != nil {
+			return out, err
+		}
+		out.Files = append(out.Files, file)
+	}
+	out.problems(t, wrong, up, rerr)
+	return out, nil
+}
+
+// problems adds what stands in the way of reading and merging the files.
+func (out *TeamStatusOut) problems(t *team.Tree, wrong []team.Finding, up team.Upstream, rerr error) {
+	add := func(file, what, mend string) { out.Problems = append(out.Problems, TeamProblem{file, what, mend}) }
+	switch {
+	case rerr != nil:
+		add("", "what is reviewed cannot be read: "+rerr.Error(), "")
+	case up.Branch == "":
+		add("", "this clone has no branch of origin that could be reviewed: all entries count as local", "git fetch origin, then git remote set-head origin --auto")
+	case up.Commit == "":
+		add("", "this clone does not have the branch that team.yaml names, "+up.Branch+": all entries count as local", "git fetch origin")
+	}
+	if !out.Trusted {
+		add("", "the team files are not trusted, so that nothing recalls them", "oxbow team trust")
+	}
+	if !out.Driver {
+		add("", "the merge driver is not set up in this clone: git merges entries by line", "oxbow team init")
+	}
+	for _, f := range wrong {
+		p := TeamProblem{What: f.What, Mend: f.Mend}
+		if f.File != "" {
+			p.File = t.Rel(f.File)
+		}
+		out.Problems = append(out.Problems, p)
+	}
+}
+
+// homeHas says what the memory has of a name: "" for nothing.
+func (w *Workspace) homeHas(ctx context.Context, e oxbow.Entry) (string, error) {
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return "", err
+	}
+	own, err := m.Store().Get(ctx, e.Name)
+	switch {
+	case errors.Is(err, oxbow.ErrNotFound) || err == nil && own.Name != e.Name:
+		return "", nil
+	case err != nil:
+		return "", err
+	case sameEntry(own, e):
+		return "same", nil
+	}
+	return "other", nil
+}
+
+// sameEntry reports whether two entries say the same.
+func sameEntry(a, b oxbow.Entry) bool {
+	return a.Name == b.Name && a.Kind == b.Kind && a.Content == b.Content && slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)
+}

@@ -1,0 +1,236 @@
+// Sharing: an entry moves from the home to the team files, and back.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/personal"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/team"
+)
+
+// TeamShareIn is what team share and team unshare take.
+type TeamShareIn struct {
+	Names  []string `json:"names" flag:"-" usage:"names of entries"`
+	DryRun bool     `json:"dry_run,omitempty" usage:"show what would move and change nothing"`
+}
+
+// TeamShareOut is what moved.
+type TeamShareOut struct {
+	DryRun bool        `json:"dry_run,omitempty"`
+	Top    string      `json:"top"` // of the working tree, whose files git is to be told of
+	Moved  []TeamMoved `json:"moved"`
+}
+
+// TeamMoved is an entry that moved.
+type TeamMoved struct {
+	Name    string   `json:"name"`
+	File    string   `json:"file"`              // below the top of the working tree
+	Did     string   `json:"did"`               // "written", "changed", "same" or "removed"
+	Changes []string `json:"changes,omitempty"` // lines of the file: -old, +new
+}
+
+// TeamShare writes entries into team files, and then removes them from the home as one
+// change, which undo brings back. All are checked before any is written. Where it is
+// interrupted in between, both are there, and a second call goes on.
+func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShareOut, err error) {
+	if err := person(w.stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
+		return out, err
+	}
+	t, s, err := w.openTeam(ctx, &out, in.DryRun)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	var entries []oxbow.Entry
+	var removals []oxbow.Op
+	for _, name := range in.Names {
+		e, err := m.Get(ctx, name)
+		if err != nil {
+			return out, missing(ctx, m, name, err)
+		}
+		if slices.ContainsFunc(entries, func(o oxbow.Entry) bool { return o.Name == e.Name }) {
+			continue
+		}
+		if err := w.mayShare(ctx, &e); err != nil {
+			return out, err
+		}
+		entries = append(entries, e)
+		removals = append(removals, oxbow.Remove{Name: e.Name, If: e.Version})
+	}
+	for _, e := range entries {
+		moved, err := w.shareOne(ctx, t, s, e, in.DryRun)
+		if err != nil {
+			return out, err
+		}
+		out.Moved = append(out.Moved, moved)
+	}
+	if in.DryRun {
+		return out, nil
+	}
+	err = m.Apply(oxbow.WithNote(ctx, "shared with the team"), removals...)
+	if errors.Is(err, oxbow.ErrNotFound) && len(removals) == 1 {
+		err = Advise(fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name), "oxbow team status shows where it is")
+	}
+	return out, wrapped("taking what is shared out of the home", err)
+}
+
+// openTeam opens the team files of the working directory.
+func (w *Workspace) openTeam(ctx context.Context, out *TeamShareOut, dryRun bool) (*team.Tree, *team.Store, error) {
+	t, err := w.team()
+	if err != nil {
+		return nil, nil, err
+	}
+	*out = TeamShareOut{DryRun: dryRun, Top: t.Top(), Moved: []TeamMoved{}}
+	s, err := t.Open(ctx, mdtree.Options{Clock: w.Now})
+	return t, s, err
+}
+
+// shareOne writes the file of an entry.
+func (w *Workspace) shareOne(ctx context.Context, t *team.Tree, s *team.Store, e oxbow.Entry, dryRun bool) (moved TeamMoved, err error) {
+	moved = TeamMoved{Name: e.Name, Did: "written"}
+	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
+		moved.File, moved.Did = t.Rel(p.Path), "changed"
+		old := mdtree.FormatEntry(p.Entry)
+		if moved.Changes = changedLines(old, mdtree.FormatEntry(e)); moved.Changes == nil {
+			moved.Did = "same"
+		}
+	}
+	if dryRun {
+		return moved, nil
+	}
+	file, _, err := t.Write(ctx, s, e, w.Host.Rand)
+	moved.File = t.Rel(file)
+	return moved, err
+}
+
+// mayShare refuses entries that others must not get: those with secrets or personal
+// data, and those that are held back from agents.
+func (w *Workspace) mayShare(ctx context.Context, e *oxbow.Entry) error {
+	show := "oxbow get " + text.ShellQuote(e.Name)
+	if !e.Volunteered() {
+		return Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellQuote(e.Name))
+	}
+	if found := secretsOf(*e); len(found) > 0 {
+		return Advise(fmt.Errorf("%w: the %s of %q looks like a secret (%s), and is not shared", oxbow.ErrInvalid, found[0].Part, e.Name, found[0].Rule), "take it out with oxbow edit, or keep the entry in your home")
+	}
+	if kinds := personalIn(e); len(kinds) > 0 {
+		return Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; "+show+" shows the text")
+	}
+	if err := team.Check(*e); err != nil {
+		return Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; "+show+" shows the text")
+	}
+	return nil
+}
+
+// personalIn returns the kinds of personal data that the texts of an entry hold.
+func personalIn(e *oxbow.Entry) (kinds []string) {
+	for _, k := range personal.FindKinds(strings.Join(append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, labelTexts(e.Labels))...), "\n")) {
+		kinds = append(kinds, string(k))
+	}
+	return kinds
+}
+
+// changedLines returns the lines that differ: -old, +new, in their order; nil for none.
+func changedLines(old, new string) (out []string) {
+	a, b := strings.Split(old, "\n"), strings.Split(new, "\n")
+	j := 0
+	for i, to := range lineMap(a, b) {
+		if to < 0 {
+			out = append(out, "-"+a[i])
+			continue
+		}
+		for ; j < to; j++ {
+			out = append(out, "+"+b[j])
+		}
+		j = to + 1
+	}
+	for ; j < len(b); j++ {
+		out = append(out, "+"+b[j])
+	}
+	return out
+}
+
+func lineMap(a, b []string) []int {
+	in := diff.Interner{}
+	var m diff.Mapper
+	x := in.Lines(a)
+	return m.Map(x, in.Lines(b))
+}
+
+// TeamUnshare puts entries of team files back into the home, as one change, and then
+// removes their files. Where it is interrupted in between, both are there, and a second
+// call goes on.
+func TeamUnshare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShareOut, err error) {
+	if err := person(w.stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
+		return out, err
+	}
+	t, s, err := w.openTeam(ctx, &out, in.DryRun)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if !t.Trusted(w.Host.Trusted) {
+		return out, Advise(fmt.Errorf("%w: the team files are not trusted, and nothing of them goes into your home", oxbow.ErrReadOnly), "look at them, then oxbow team trust")
+	}
+	ctx, m, err := w.Memory(ctx, Create.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	places, adds, err := w.takenBack(ctx, s, in.Names)
+	if err != nil {
+		return out, err
+	}
+	if len(adds) > 0 && !in.DryRun {
+		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
+			return out, wrapped("putting the entries into the home", err)
+		}
+	}
+	for _, p := range places {
+		if !in.DryRun {
+			if err := t.Remove(p); err != nil {
+				return out, err
+			}
+		}
+		out.Moved = append(out.Moved, TeamMoved{Name: p.Entry.Name, File: t.Rel(p.Path), Did: "removed"})
+	}
+	return out, nil
+}
+
+// takenBack returns where the entries of those names are, and the changes that put into
+// the home those that it does not have.
+func (w *Workspace) takenBack(ctx context.Context, s *team.Store, names []string) (places []mdtree.Place, adds []oxbow.Op, err error) {
+	for _, name := range names {
+		p, err := s.Locate(ctx, name)
+		if err != nil {
+			return nil, nil, Advise(fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name), "oxbow team status lists them")
+		}
+		if slices.ContainsFunc(places, func(o mdtree.Place) bool { return o.Path == p.Path }) {
+			continue
+		}
+		has, err := w.homeHas(ctx, p.Entry)
+		if err == nil && has == "other" {
+			err = Advise(fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name), "oxbow team share "+text.ShellQuote(name)+" --dry-run shows how they differ; forget the one that is done with")
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if e := p.Entry; has == "" {
+			adds = append(adds, oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created})
+		}
+		places = append(places, p)
+	}
+	return places, adds, nil
+}
