@@ -45,7 +45,7 @@ func CheckTenant(name string) error {
 func (ts Tokens) Tenants() []string {
 	var names []string
 	for _, t := range ts {
-		if t.Tenant != "" {
+		if t.Tenant != "" && t.Only == "" {
 			names = append(names, t.Tenant)
 		}
 	}
@@ -53,9 +53,19 @@ func (ts Tokens) Tenants() []string {
 	return slices.Compact(names)
 }
 
-// Of returns the tokens of one tenant, of none for "".
+// Of returns the tokens for the memory of one tenant, for that of the server's own home
+// for "".
 func (ts Tokens) Of(tenant string) Tokens {
-	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant })
+	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant || t.Only != "" })
+}
+
+// onlyMetrics is the right of a token that reads metrics alone.
+const onlyMetrics = "metrics"
+
+// Metrics reports whether a token may read what is counted of all tenants: it is for
+// that alone, or for all of the server's own home.
+func (t Token) Metrics() bool {
+	return t.Only == onlyMetrics || t.Tenant == "" && !t.Rights.Narrow() && t.Rights.Profile == ""
 }
 
 // bounds are the words of a line that bounds a tenant.

@@ -30,6 +30,15 @@ func TestTenantTokens(t *testing.T) {
 	if got := ts.Tenants(); !reflect.DeepEqual(got, []string{"acme", "beta"}) {
 		t.Errorf("Tenants = %q", got)
 	}
+	scraper, _, err := ParseTokens("tokens", []byte("m "+secret+" ro only=metrics\nn "+secret+"-2 ro only=metrics tenant=acme\n"))
+	if err != nil || len(scraper.Of(""))+len(scraper.Of("acme"))+len(scraper.Tenants()) > 0 || !scraper[0].Metrics() {
+		t.Errorf("a token for metrics opens a memory: %+v, %v", scraper, err)
+	}
+	for _, tk := range ts {
+		if tk.Metrics() != (tk.Name == "own") {
+			t.Errorf("token %q reads metrics: %v", tk.Name, tk.Metrics())
+		}
+	}
 	if want := map[string]Quota{"acme": {100000, 500_000_000, 50}, "beta": {}}; !reflect.DeepEqual(quotas, want) {
 		t.Errorf("the bounds are %v, want %v", quotas, want)
 	}
@@ -47,6 +56,7 @@ func TestTenantDiagnostics(t *testing.T) {
 	for line, want := range map[string]string{
 		"ci " + secret + " rw tenant=../x":           "lower-case letters",
 		"ci " + secret + " rw tenant=a tenant=b":     "one tenant",
+		"ci " + secret + " ro only=backup":           "only=metrics",
 		"ci " + secret + " rw tenant=":               "write tenant=VALUE",
 		"tenant=A entries=1":                         "lower-case letters",
 		"tenant=a entries=0":                         "entries=1000",

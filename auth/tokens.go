@@ -30,6 +30,7 @@ type Token struct {
 	Name   string // as people know it; "" for a lone token
 	Line   int    // where it stands in its file, from 1; 0 for no file
 	Tenant string // whose memory it is for; "" for that of the server's own home
+	Only   string // "metrics" for a token that opens no memory, "" for any other
 	Rights Permissions
 
 	digest [sha256.Size]byte // of the secret; secrets are not kept
@@ -85,6 +86,8 @@ const hashed = "sha256:"
 // rw must be said. project= and kind= may be repeated, and are alternatives.
 // What follows a # at the beginning of a word is a comment. No two tokens have
 // one name, or one secret.
+//
+// only=metrics makes a token one that reads /metrics and opens no memory.
 //
 // tenant= makes a token one for the memory of that tenant alone. A line may bound what a
 // tenant keeps, and its changes a second:
@@ -186,7 +189,7 @@ func cut(line string) ([]string, error) {
 }
 
 // options are the words after the rights.
-var options = []string{"profile", "project", "kind", "tenant"}
+var options = []string{"profile", "project", "kind", "tenant", "only"}
 
 func readToken(words []string) (Token, error) {
 	if len(words) < 3 {
@@ -213,7 +216,7 @@ func readToken(words []string) (Token, error) {
 			// The word is not repeated: it may be a secret in the wrong place.
 			near := text.Near(key, slices.Values(options), 1)
 			if len(near) == 0 {
-				return t, fmt.Errorf("what can follow the rights of token %q is profile=NAME, project=NAME, kind=KIND and tenant=NAME", t.Name)
+				return t, fmt.Errorf("what can follow the rights of token %q is profile=NAME, project=NAME, kind=KIND, tenant=NAME and only=metrics", t.Name)
 			}
 			return t, fmt.Errorf("%q is not known; did you mean %s=VALUE?", text.Clip(key, 40), near[0])
 		}
@@ -240,6 +243,11 @@ func (t *Token) set(key, value string) error {
 		t.Rights.Projects = append(t.Rights.Projects, value)
 	case "kind":
 		t.Rights.Kinds = append(t.Rights.Kinds, value)
+	case "only":
+		if value != onlyMetrics {
+			return fmt.Errorf("what a token can be for alone is metrics: only=metrics")
+		}
+		t.Only = value
 	case "tenant":
 		if t.Tenant != "" {
 			return fmt.Errorf("a token is of one tenant; this has two")

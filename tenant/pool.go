@@ -135,6 +135,13 @@ func (p *Pool) take(tenant string) (_ *slot, wait <-chan struct{}, mine bool, er
 	return s, nil, true, nil
 }
 
+// count returns how many homes are open, and how often one was opened.
+func (p *Pool) count() (open, opened int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.slots), p.opened
+}
+
 // oldest returns the home to close for another: one that is being closed, else that
 // whose last use is the longest ago; nil when all are in use.
 func (p *Pool) oldest() (old *slot) {

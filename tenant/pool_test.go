@@ -85,7 +85,7 @@ func secretOf(name string) string { return "a-secret-of-" + name + "-0123" }
 // ask sends a request of a tenant, and returns what it gets.
 func (s *street) ask(t *testing.T, ctx context.Context, name, query string) (int, string) {
 	t.Helper()
-	server := &Server{Pool: s.pool, Outside: http.NotFoundHandler(), Visitor: func(http.ResponseWriter, *http.Request) string { return "" }}
+	server := &Server{Pool: s.pool, Outside: http.NotFoundHandler(), Metrics: NewMetrics("test", time.Now()), Visitor: func(http.ResponseWriter, *http.Request) string { return "" }}
 	for _, n := range []string{"a", "b", "c", ""} {
 		token := auth.New("t"+n, secretOf(n), auth.Permissions{})
 		token.Tenant = n

@@ -3,6 +3,9 @@
 package tenant
 
 import (
+	"cmp"
+	"errors"
+	"io"
 	"net/http"
 
 	"github.com/oxbow-memory/oxbow/auth"
@@ -21,12 +24,47 @@ type Server struct {
 	// Visitor returns the tenant of a request without a token, such as by a cookie, and
 	// "" where there is none. It must not believe a name that it did not give out.
 	Visitor func(http.ResponseWriter, *http.Request) string
+
+	Metrics *Metrics
 }
 
 // ServeHTTP implements [http.Handler]. The doors of the tenant look at the token again,
 // with a guard of their own.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	tenant := s.tenant(w, r)
+	answer := &counted{ResponseWriter: w}
+	tenant, end := "", s.Metrics.begin(r.URL.Path)
+	defer func() { end(tenant, cmp.Or(answer.code, http.StatusOK)) }()
+	switch r.URL.Path {
+	case "/healthz": // for any host: it says nothing of what is served
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = io.WriteString(answer, "ok\n")
+	case "/metrics":
+		s.serveMetrics(answer, r)
+	default:
+		tenant = s.tenant(answer, r)
+		s.serve(answer, r, tenant)
+	}
+}
+
+// serveMetrics answers with the metrics, which name all tenants: to a token for them,
+// and to one of the server's own home that is bound to nothing.
+func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	t, err := s.Guard.Admit(r)
+	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
+		refused.Challenge(w.Header())
+		http.Error(w, refused.Reason, refused.Status)
+		return
+	}
+	if !t.Metrics() {
+		http.Error(w, "this token is not for metrics; give one the right only=metrics", http.StatusForbidden)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_ = s.Metrics.write(w, s.Pool) // the client is gone
+}
+
+// serve hands a request to the doors of a tenant, "" for none.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, tenant string) {
 	if tenant == "" {
 		s.Outside.ServeHTTP(w, r)
 		return

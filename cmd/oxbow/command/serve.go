@@ -48,6 +48,9 @@ and how many changes it makes a second:
   ops          kE0v1sVQxqB8oVbW2mZt5w  rw  tenant=acme
   tenant=acme  entries=100000 bytes=500MB writes=50
 
+/healthz answers ok, to all. /metrics counts requests, for Prometheus: to a token
+with only=metrics, and to one that sees all of the server's own home.
+
 For another machine, tunnel it: ssh -L 8333:127.0.0.1:8333 HOST`,
 		Example: `  oxbow serve
   oxbow serve --http :0 --tokens ~/.oxbow-tokens

@@ -58,7 +58,8 @@ func (t *tenants) handler(ctx context.Context) (http.Handler, error) {
 		}
 		outside = t.own
 	}
-	return &tenant.Server{Pool: t.pool, Guard: t.at.guard, Outside: outside, Visitor: t.visitor}, nil
+	return &tenant.Server{Pool: t.pool, Guard: t.at.guard, Outside: outside, Visitor: t.visitor,
+		Metrics: tenant.NewMetrics(moduleVersion(), time.Now())}, nil
 }
 
 // visitor returns the tenant of a browser.

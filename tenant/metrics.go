@@ -1,0 +1,174 @@
+// Metrics: what a server did, in the text format of Prometheus.
+
+package tenant
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// bounds are those of the histogram of durations, in seconds.
+var bounds = []float64{.001, .0025, .005, .01, .02, .05, .1, .25, .5, 1, 5}
+
+// Metrics count what a server did. It is safe for concurrent use.
+type Metrics struct {
+	version string
+	started time.Time
+
+	mu       sync.Mutex // guards the following
+	requests map[requestKey]int
+	took     map[string]*histogram // by door
+	busy     int                   // requests under way
+}
+
+// requestKey is what requests are counted by.
+type requestKey struct {
+	tenant, door string
+	code         int
+}
+
+// histogram counts durations by the first of bounds that is not below.
+type histogram struct {
+	counts [12]int // the last is of all beyond the bounds
+	sum    float64
+	n      int
+}
+
+// NewMetrics returns metrics of a program of that version.
+func NewMetrics(version string, started time.Time) *Metrics {
+	return &Metrics{version: version, started: started, requests: map[requestKey]int{}, took: map[string]*histogram{}}
+}
+
+// doorOf names the door that a path leads to.
+func doorOf(path string) string {
+	if strings.HasSuffix(path, "/events") {
+		return "events"
+	}
+	for _, d := range []struct{ prefix, door string }{{"/api/v1/store/", "store"}, {"/api/", "api"}, {"/mcp", "mcp"}, {"/ui", "pages"}} {
+		if strings.HasPrefix(path, d.prefix) {
+			return d.door
+		}
+	}
+	return "other"
+}
+
+// begin notes that a request has come, and returns how its end is noted. Streams have no
+// duration of use.
+func (m *Metrics) begin(path string) (end func(tenant string, code int)) {
+	start, door := time.Now(), doorOf(path)
+	m.mu.Lock()
+	m.busy++
+	m.mu.Unlock()
+	return func(tenant string, code int) {
+		took := time.Since(start).Seconds()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.busy--
+		m.requests[requestKey{tenant, door, code}]++
+		if door == "events" {
+			return
+		}
+		h := m.took[door]
+		if h == nil {
+			h = &histogram{}
+			m.took[door] = h
+		}
+		i, _ := slices.BinarySearch(bounds, took)
+		h.counts[i]++
+		h.n++
+		h.sum += took
+	}
+}
+
+// write writes all metrics, those of the pool among them.
+func (m *Metrics) write(w io.Writer, p *Pool) error {
+	var b bytes.Buffer
+	metric := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
+	metric("oxbow_build_info", "gauge", "The version that runs.")
+	fmt.Fprintf(&b, "oxbow_build_info{version=%s} 1\n", quoted(m.version))
+	metric("process_start_time_seconds", "gauge", "When the server started.")
+	fmt.Fprintf(&b, "process_start_time_seconds %d\n", m.started.Unix())
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/sched/goroutines:goroutines"}}
+	metrics.Read(samples)
+	metric("go_memory_bytes", "gauge", "Memory mapped by the runtime.")
+	fmt.Fprintf(&b, "go_memory_bytes %d\n", samples[0].Value.Uint64())
+	metric("go_goroutines", "gauge", "Goroutines.")
+	fmt.Fprintf(&b, "go_goroutines %d\n", samples[1].Value.Uint64())
+
+	open, opened := p.count()
+	metric("oxbow_tenants_open", "gauge", "Tenants whose memory is open.")
+	fmt.Fprintf(&b, "oxbow_tenants_open %d\n", open)
+	metric("oxbow_tenants_opened_total", "counter", "Times that the memory of a tenant was opened.")
+	fmt.Fprintf(&b, "oxbow_tenants_opened_total %d\n", opened)
+
+	m.mu.Lock()
+	metric("oxbow_requests_in_flight", "gauge", "Requests under way, streams of events among them.")
+	fmt.Fprintf(&b, "oxbow_requests_in_flight %d\n", m.busy)
+	m.writeRequests(&b, metric)
+	m.mu.Unlock()
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// writeRequests writes what is counted of requests. m.mu is held.
+func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help string)) {
+	metric("oxbow_requests_total", "counter", "Requests by tenant (none is the server's own home), door and status.")
+	keys := make([]requestKey, 0, len(m.requests))
+	for k := range m.requests {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b requestKey) int {
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.door, b.door), cmp.Compare(a.code, b.code))
+	})
+	for _, k := range keys {
+		fmt.Fprintf(b, "oxbow_requests_total{tenant=%s,door=%s,code=\"%d\"} %d\n", quoted(k.tenant), quoted(k.door), k.code, m.requests[k])
+	}
+	metric("oxbow_request_seconds", "histogram", "How long requests took, by door, without streams.")
+	for _, door := range []string{"api", "mcp", "other", "pages", "store"} {
+		h := m.took[door]
+		if h == nil {
+			continue
+		}
+		below := 0
+		for i, n := range h.counts {
+			below += n
+			le := "+Inf"
+			if i < len(bounds) {
+				le = strconv.FormatFloat(bounds[i], 'g', -1, 64)
+			}
+			fmt.Fprintf(b, "oxbow_request_seconds_bucket{door=%s,le=\"%s\"} %d\n", quoted(door), le, below)
+		}
+		fmt.Fprintf(b, "oxbow_request_seconds_sum{door=%s} %g\noxbow_request_seconds_count{door=%s} %d\n", quoted(door), h.sum, quoted(door), h.n)
+	}
+}
+
+// quoted writes the value of a label.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+// counted is an answer whose status is noted.
+type counted struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (c *counted) WriteHeader(code int) {
+	if c.code == 0 {
+		c.code = code
+	}
+	c.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for [http.ResponseController].
+func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
