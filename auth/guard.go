@@ -77,11 +77,16 @@ func (g Guard) Of(tenant string) Guard {
 	return g
 }
 
+// Secure reports whether all that is served to other machines is served over TLS.
+func (g Guard) Secure() bool {
+	return len(g.Origins) > 0 && !slices.ContainsFunc(g.Origins, func(o string) bool { return !strings.HasPrefix(o, "https://") })
+}
+
 // AdmitSite is Admit for Host and Origin alone: for a handler that finds the
 // token in another place, such as a cookie.
 func (g Guard) AdmitSite(r *http.Request) error {
 	if !g.hostAllowed(r.Host) {
-		return &RefusedError{http.StatusForbidden, fmt.Sprintf("host %q is not served here; call this server by localhost or 127.0.0.1", r.Host)}
+		return &RefusedError{http.StatusForbidden, fmt.Sprintf("host %q is not served here; call this server by localhost or 127.0.0.1, or by the URL of --public-url", r.Host)}
 	}
 	if !g.originAllowed(r.Header.Values("Origin")) {
 		return &RefusedError{http.StatusForbidden, "this origin may not call this server"}

@@ -31,6 +31,7 @@ type Options struct {
 	Feed    *tool.Feed       // that of the memory, which doors share; one of its own by default
 	// NoFiles is true where no page may write a file of the machine, as a backup does.
 	NoFiles bool
+	Secure  bool // browsers are to send cookies over TLS alone
 	// Sessions are the browsers that are signed in; the server's own by default.
 	Sessions *Sessions
 }
@@ -124,6 +125,9 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 		})
 	}
 	origin := http.NewCrossOriginProtection()
+	for _, o := range g.Origins {
+		_ = origin.AddTrustedOrigin(o) // one that is none is never sent
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for k, v := range security {
 			w.Header().Set(k, v)

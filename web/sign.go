@@ -53,7 +53,7 @@ func (d doorkeeper) enter(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		d.send(w, signInPage("This link was used before, or is older than ten minutes. Run oxbow ui for a new one.", http.StatusUnauthorized))
 	default:
-		setCookie(w, r, cookie, sessionAge)
+		d.setCookie(w, r, cookie, sessionAge)
 		d.send(w, onward(inside(r.URL.Query().Get("to"))))
 	}
 }
@@ -74,14 +74,14 @@ func (d doorkeeper) signIn(w http.ResponseWriter, r *http.Request) {
 		d.send(w, signInPage(err.Error(), http.StatusForbidden))
 		return
 	}
-	setCookie(w, r, cookie, sessionAge)
+	d.setCookie(w, r, cookie, sessionAge)
 	http.Redirect(w, r, page.Root, http.StatusSeeOther)
 }
 
 // leave ends the session.
 func (d doorkeeper) leave(w http.ResponseWriter, r *http.Request) {
 	d.sessions.drop(r)
-	setCookie(w, r, "", -time.Second)
+	d.setCookie(w, r, "", -time.Second)
 	http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
 }
 

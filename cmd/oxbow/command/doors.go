@@ -47,7 +47,7 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *web.Sessions) http.Handler {
 	feed := tool.NewFeed(views.Workspace.Open, nil)
 	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other})
-	pages := web.New(views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed, Sessions: sessions, NoFiles: a.tenant})
+	pages := web.New(views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed, Sessions: sessions, NoFiles: a.tenant, Secure: g.Secure()})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agentsDoor(s, g))
 	mux.Handle("/mcp/", agentsDoor(s, g))

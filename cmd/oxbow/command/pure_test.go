@@ -54,9 +54,10 @@ func TestLoopback(t *testing.T) {
 		{"127.0.0.1", ""},
 		{"", ""},
 	} {
-		got, err := loopback(c.in)
-		if got != c.want || (err != nil) != (c.want == "") || err != nil && status(err) != exitMisused {
-			t.Errorf("loopback(%q) = %q, %v, want %q", c.in, got, err, c.want)
+		at, err := public{}.admit(c.in)
+		got := at.addr
+		if err == nil && got != c.want || (err != nil) != (c.want == "") || err != nil && status(err) != exitMisused {
+			t.Errorf("admit(%q) = %q, %v, want %q", c.in, got, err, c.want)
 		}
 	}
 }

@@ -25,10 +25,21 @@ type serveIn struct {
 	ReadOnly   bool     `json:"ro,omitempty" usage:"clients only read"`
 	Projects   []string `json:"project,omitempty" empty:"allowed" usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"`
 	Kinds      []string `json:"kind,omitempty" empty:"allowed" usage:"clients see and write only entries of this KIND"`
+
+	PublicURL string `json:"public_url,omitempty" value:"URL" usage:"the https URL by which other machines call this server, such as that of a proxy before it"`
+	ListenAll bool   `json:"listen_all,omitempty" usage:"let other machines in at the address of --http: with --public-url, and TLS here or in a proxy"`
+	TLSCert   string `json:"tls_cert,omitempty" value:"FILE" usage:"speak TLS with the certificates in this FILE"`
+	TLSKey    string `json:"tls_key,omitempty" value:"FILE" usage:"and their key in this FILE"`
+	Open      *int   `json:"open,omitempty" value:"N" usage:"memories of tenants that are open at once (default 64)"`
 }
 
 func (in serveIn) serving() serving {
-	return serving{Addr: in.Addr, TokenFile: in.TokenFile, TokensFile: in.TokensFile, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
+	s := serving{Public: public{in.ListenAll, in.TLSCert, in.TLSKey, in.PublicURL},
+		Addr: in.Addr, TokenFile: in.TokenFile, TokensFile: in.TokensFile, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
+	if in.Open != nil {
+		s.Most = max(1, *in.Open)
+	}
+	return s
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -48,14 +59,18 @@ and how many changes it makes a second:
   ops          kE0v1sVQxqB8oVbW2mZt5w  rw  tenant=acme
   tenant=acme  entries=100000 bytes=500MB writes=50
 
-/healthz answers ok, to all. /metrics counts requests, for Prometheus: to a token
-with only=metrics, and to one that sees all of the server's own home.
+/healthz answers ok, to all. /metrics counts requests, for Prometheus: for a
+token with only=metrics, and for one that sees all of the server's own home.
 
-For another machine, tunnel it: ssh -L 8333:127.0.0.1:8333 HOST`,
+It listens on this machine alone. For another one, tunnel it (ssh -L
+8333:127.0.0.1:8333 HOST), or put a proxy before it that speaks TLS and say its
+URL (--public-url); or let it listen to all with --listen-all, and TLS of its
+own.`,
 		Example: `  oxbow serve
   oxbow serve --http :0 --tokens ~/.oxbow-tokens
   oxbow serve --home /srv/oxbow --tokens /srv/oxbow/tokens
-  oxbow serve --ro --project harbor`,
+  oxbow serve --ro --project harbor
+  oxbow serve --public-url https://memory.example.org`,
 		Args: args(0, 0, "nothing"),
 	}, func(ctx context.Context, in serveIn, _ []string) error {
 		if in.TokenFile != "" && in.TokensFile != "" {

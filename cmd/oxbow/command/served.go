@@ -33,6 +33,9 @@ type serving struct {
 	ReadWrite  bool     `json:"rw,omitempty" usage:"clients read and write, which is the default"`
 	Projects   []string `json:"project,omitempty" empty:"allowed" usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"`
 	Kinds      []string `json:"kind,omitempty" empty:"allowed" usage:"clients see and write only entries of this KIND"`
+
+	Public public `json:"-"`
+	Most   int    `json:"-"` // tenants whose memory is open at once; 0 for the default
 }
 
 // sets returns the sets of oxbow's tools that are listed: by default the core, and

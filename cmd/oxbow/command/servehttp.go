@@ -3,13 +3,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +18,7 @@ import (
 
 // listening is a server that takes connections.
 type listening struct {
-	addr    string // where it is to listen
+	site
 	url     string // such as http://127.0.0.1:8333
 	where   string // the file of the tokens
 	several bool   // the file is one of --tokens
@@ -28,8 +28,11 @@ type listening struct {
 
 // clients returns where a server of these flags listens, and which tokens it takes.
 func (a *app) clients(flags serving) (at listening, err error) {
-	if at.addr, err = loopback(flags.Addr); err != nil {
+	if at.site, err = flags.Public.admit(flags.Addr); err != nil {
 		return at, err
+	}
+	if at.public != "" {
+		at.guard.Hosts, at.guard.Origins = []string{at.host}, []string{at.public}
 	}
 	if at.several = flags.TokensFile != ""; at.several {
 		at.guard.Tokens, at.quotas, at.where, err = a.tokens(flags.TokensFile)
@@ -46,7 +49,7 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 	if err != nil {
 		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: oxbow " + a.command + " --http 127.0.0.1:0"}
 	}
-	at.url = "http://" + l.Addr().String()
+	at.url = cmp.Or(at.public, "http://"+l.Addr().String())
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	defer endStreams()
 	srv := &http.Server{
@@ -64,7 +67,13 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 		a.env.Listening(l.Addr().String())
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(l) }()
+	go func() {
+		if at.cert != "" {
+			ended <- srv.ServeTLS(l, at.cert, at.key)
+		} else {
+			ended <- srv.Serve(l)
+		}
+	}()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serving HTTP: %w", err)
@@ -103,24 +112,4 @@ func (a *app) tellTokens(at listening) {
 			fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.Rights.String()))
 		}
 	}
-}
-
-// loopback returns the address to listen on, and refuses one that other
-// machines reach. A port alone is one of this machine.
-func loopback(addr string) (string, error) {
-	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
-		addr = ":" + addr
-	}
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", misusef("write HOST:PORT, such as 127.0.0.1:8333", "--http %q is not an address", addr)
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	if ip := net.ParseIP(host); !strings.EqualFold(host, "localhost") && (ip == nil || !ip.IsLoopback()) {
-		return "", misusef("listen on 127.0.0.1:"+port+", and let other machines in by a tunnel: ssh -L "+port+":127.0.0.1:"+port+" HOST",
-			"--http %s would let other machines in", addr)
-	}
-	return net.JoinHostPort(host, port), nil
 }

@@ -43,7 +43,7 @@ func (a *app) tenants(flags serving, at listening) *tenants {
 	for name, q := range at.quotas {
 		t.limits[name] = tenant.NewLimit(q, time.Now)
 	}
-	t.pool = tenant.New(t.open, &tenant.Options{Logger: slog.New(slog.NewTextHandler(a.env.Stderr, nil))})
+	t.pool = tenant.New(t.open, &tenant.Options{Most: flags.Most, Logger: slog.New(slog.NewTextHandler(a.env.Stderr, nil))})
 	return t
 }
 

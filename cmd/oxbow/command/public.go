@@ -1,0 +1,96 @@
+// Servers that other machines reach: what must be said before, and how they are called.
+
+package command
+
+import (
+	"cmp"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// public are the flags by which other machines reach a server. The zero value lets none
+// in.
+type public struct {
+	listenAll bool
+	cert, key string // files of TLS
+	url       string // by which clients call the server
+}
+
+// site is where a server listens, and how clients call it.
+type site struct {
+	addr      string // to listen at
+	public    string // the URL that clients call, without a path; "" where it is that of addr
+	host      string // its host, without a port
+	cert, key string // files of TLS; "" for none
+}
+
+// admit returns where a server of these flags listens.
+func (p public) admit(addr string) (at site, err error) {
+	u, err := p.parsed()
+	if err != nil {
+		return at, err
+	}
+	if u != nil {
+		at.public, at.host = u.Scheme+"://"+u.Host, u.Hostname()
+	}
+	host, port, err := hostPort(addr)
+	if err != nil {
+		return at, err
+	}
+	at.addr, at.cert, at.key = net.JoinHostPort(host, port), p.cert, p.key
+	return at, p.check(u, host, port)
+}
+
+// check reports why a server may not listen there.
+func (p public) check(site *url.URL, host, port string) error {
+	switch {
+	case (p.cert == "") != (p.key == ""):
+		return misusef("give both: --tls-cert FILE --tls-key FILE", "of --tls-cert and --tls-key one is missing")
+	case isThisMachine(host):
+		return nil
+	case !p.listenAll:
+		return misusef("listen on 127.0.0.1:"+port+", and let other machines in by a tunnel (ssh -L "+port+":127.0.0.1:"+port+" HOST) or by a proxy that speaks TLS (--public-url https://NAME); or consent to it: oxbow serve --listen-all --tls-cert FILE --tls-key FILE --public-url https://NAME:"+port,
+			"--http %s would let other machines in", net.JoinHostPort(host, port))
+	case site == nil:
+		return misusef("say how clients call this server, such as --public-url https://memory.example.org:"+port, "--listen-all needs --public-url: a server is called by no other name")
+	case site.Scheme != "https":
+		return misusef("give a URL of https, with --tls-cert and --tls-key here, or with a proxy that speaks TLS before this server", "tokens would travel in plain text to %s", p.url)
+	}
+	return nil
+}
+
+// parsed returns the public URL, nil for none.
+func (p public) parsed() (*url.URL, error) {
+	if p.url == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(p.url)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		return nil, misusef("write https://NAME, or https://NAME:PORT; pages and API are at its root", "--public-url %q is not the URL of a server", p.url)
+	}
+	if u.Scheme == "http" && !isThisMachine(u.Hostname()) {
+		return nil, misusef("give a URL of https, and a proxy that speaks TLS before this server", "tokens would travel in plain text to %s", p.url)
+	}
+	if u.Scheme == "https" { // as browsers write it
+		u.Host = strings.TrimSuffix(u.Host, ":443")
+	}
+	return u, nil
+}
+
+// hostPort returns the parts of an address. A port alone is one of this machine.
+func hostPort(addr string) (host, port string, err error) {
+	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
+		addr = ":" + addr
+	}
+	if host, port, err = net.SplitHostPort(addr); err != nil {
+		return "", "", misusef("write HOST:PORT, such as 127.0.0.1:8333", "--http %q is not an address", addr)
+	}
+	return cmp.Or(host, "127.0.0.1"), port, nil
+}
+
+// isThisMachine reports whether a host is reached by this machine alone.
+func isThisMachine(host string) bool {
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
+}
