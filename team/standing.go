@@ -142,17 +142,19 @@ func (t *Tree) settingsOf(ctx context.Context, blob string) (settings, error) {
 	return s, err
 }
 
-// readSmall returns the text of a regular file of the directory, which it leads to
-// without a link.
-func (t *Tree) readSmall(name string) (string, error) {
-	if fi, err := os.Lstat(filepath.Join(t.path, name)); err != nil || !fi.Mode().IsRegular() {
-		return "", cmp.Or(err, fmt.Errorf("%s is not a regular file", name))
+// readSmall returns the text of a regular file of the directory.
+func (t *Tree) readSmall(name string) (string, error) { return readFile(filepath.Join(t.path, name)) }
+
+// readFile returns the text of a regular file, to which no link leads.
+func readFile(p string) (string, error) {
+	if fi, err := os.Lstat(p); err != nil || !fi.Mode().IsRegular() {
+		return "", cmp.Or(err, fmt.Errorf("%s is not a regular file", p))
 	}
-	dir, err := vfs.Dir(t.path)
+	dir, err := vfs.Dir(filepath.Dir(p))
 	if err != nil {
 		return "", err
 	}
 	defer dir.Close()
-	b, err := vfs.ReadFile(dir, name, maxFile)
+	b, err := vfs.ReadFile(dir, filepath.Base(p), maxFile)
 	return string(b), err
 }

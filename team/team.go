@@ -57,6 +57,21 @@ func Find(dir string) (*Tree, error) {
 	}
 }
 
+// Near returns the directory of team files in a directory or above it, in git or not; ""
+// for none.
+func Near(dir string) string {
+	at, err := realDir(dir)
+	for ; err == nil; at = filepath.Dir(at) {
+		if isTeam(at) {
+			return filepath.Join(at, filepath.FromSlash(Dir))
+		}
+		if filepath.Dir(at) == at {
+			break
+		}
+	}
+	return ""
+}
+
 // At returns the team files nearest to a directory, as [Find] does, or where there are
 // none those that may be made at the top of its working tree. Errors match [git.ErrNone]
 // where it is in none.

@@ -54,7 +54,7 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 		case err == nil && !fi.Mode().IsRegular():
 			return nil, fmt.Errorf("%s is not a regular file", file)
 		case !dryRun:
-			if err := t.replace(filepath.Dir(file), filepath.Base(file), text); err != nil {
+			if err := replace(filepath.Dir(file), filepath.Base(file), text); err != nil {
 				return nil, err
 			}
 		}
@@ -116,7 +116,7 @@ func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, random io.Rea
 		}
 		file = fileName(e.Created, r)
 	}
-	return file, true, t.replace(t.path, file, text)
+	return file, true, replace(t.path, file, text)
 }
 
 // Remove removes the file of an entry, unless it says something else by now.
@@ -163,7 +163,7 @@ func Check(e oxbow.Entry) error {
 }
 
 // replace makes a text the content of a file, all or nothing, and durable.
-func (t *Tree) replace(dir, name, text string) error {
+func replace(dir, name, text string) error {
 	d, err := vfs.Dir(dir)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-// oxbow team: init, share, unshare, status, trust.
+// oxbow team: init, share, unshare, status, trust. Its check is in teamcheck.go.
 
 package command
 
@@ -29,7 +29,7 @@ recalled after oxbow team trust alone.`,
   oxbow team status`,
 		RunE: group("team"),
 	}
-	c.AddCommand(a.teamInitCommand(), a.teamShareCommand(), a.teamUnshareCommand(), a.teamStatusCommand(), a.teamTrustCommand())
+	c.AddCommand(a.teamInitCommand(), a.teamShareCommand(), a.teamUnshareCommand(), a.teamStatusCommand(), a.teamCheckCommand(), a.teamTrustCommand())
 	return c
 }
 
@@ -129,19 +129,6 @@ func (a *app) teamStatusCommand() *cobra.Command {
 		}
 		a.showTeamProblems(out.Problems)
 	})
-}
-
-func (a *app) showTeamProblems(problems []tool.TeamProblem) {
-	for _, p := range problems {
-		at := ""
-		if p.File != "" {
-			at = oneLine(p.File) + ": "
-		}
-		a.printf("%s%s\n", at, oneLine(p.What))
-		if p.Mend != "" {
-			a.printf("  %s\n", oneLine(p.Mend))
-		}
-	}
 }
 
 func (a *app) teamTrustCommand() *cobra.Command {

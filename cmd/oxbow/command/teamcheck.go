@@ -1,0 +1,78 @@
+// oxbow team check, and oxbow merge-entry, which git runs.
+
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) teamCheckCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "check [DIR]",
+		Short: "Look for what must not be merged: for continuous integration",
+		Long: `Check reads the team files of DIR, and ends with status 1 when something is wrong:
+a file that cannot be read, a secret, personal data, an entry that is too long, a
+name that is there twice, a conflict that nobody settled, a citation that is
+stale, or team.yaml. It needs no home, no trust and no history of git.`,
+		Example: `  oxbow team check
+  oxbow team check . --json`,
+		Args: args(0, 1, "a directory of the repository"),
+	}, tool.TeamCheck, func(in *tool.TeamCheckIn, _ *flagSet, args []string) (err error) {
+		if len(args) > 0 {
+			in.Dir, err = a.abs(args[0])
+		}
+		return err
+	}, func(out tool.TeamCheckOut) {
+		a.showTeamProblems(out.Problems)
+		if len(out.Problems) == 0 {
+			a.printf("%s, nothing wrong\n", count(out.Entries, "entry", "entries"))
+		}
+	})
+}
+
+func (a *app) showTeamProblems(problems []tool.TeamProblem) {
+	for _, p := range problems {
+		at := ""
+		if p.File != "" {
+			at = oneLine(p.File) + ": "
+		}
+		a.printf("%s%s\n", at, oneLine(p.What))
+		if p.Mend != "" {
+			a.printf("  %s\n", oneLine(p.Mend))
+		}
+	}
+}
+
+func (a *app) mergeEntryCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "merge-entry BASE OURS THEIRS [NAME]",
+		Short: "Merge three versions of a team file (git runs this)",
+		Long: `Merge-entry merges OURS and THEIRS, which both come from BASE, by meaning, and
+writes the merge to OURS, as git wants of a merge driver (%O %A %B %P). Where both
+changed the same lines, both texts are kept in the entry, with the label conflict.`,
+		Example: `  git config merge.oxbow-entry.driver 'oxbow merge-entry %O %A %B %P'`,
+		Args:    args(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
+		Hidden:  true,
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		var in tool.MergeEntryIn
+		for i, to := range []*string{&in.Base, &in.Ours, &in.Theirs} {
+			var err error
+			if *to, err = a.abs(args[i]); err != nil {
+				return err
+			}
+		}
+		name := "a team file"
+		if len(args) == 4 {
+			name = oneLine(args[3])
+		}
+		out, err := tool.MergeEntry(cmd.Context(), nil, in)
+		if err == nil && out.Conflict {
+			a.warn("%s: both versions are kept, with the label conflict; oxbow team status lists such entries", name)
+		}
+		return err
+	}
+	return c
+}

@@ -1,0 +1,107 @@
+// What must not be merged: team check, for continuous integration, and the merge driver.
+
+package tool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/team"
+)
+
+// TeamCheckIn is what team check takes.
+type TeamCheckIn struct {
+	Dir string `json:"dir,omitempty" flag:"-" usage:"a directory of the repository, if not the working directory, or that of the files itself"`
+}
+
+// TeamCheckOut is what team check found.
+type TeamCheckOut struct {
+	Dir      string        `json:"dir"`
+	Entries  int           `json:"entries"`
+	Problems []TeamProblem `json:"problems"`
+}
+
+// Failed reports whether there are problems.
+func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
+
+// TeamCheck reads all team files of a directory, and says what must not be merged: files
+// that cannot be read, secrets, personal data, names that are there twice, conflicts, and
+// citations that are stale. It needs no home, no trust, and no history.
+func TeamCheck(ctx context.Context, w *Workspace, in TeamCheckIn) (TeamCheckOut, error) {
+	dir := team.Near(cmp.Or(in.Dir, w.Dir))
+	if dir == "" && in.Dir != "" {
+		if _, err := os.Lstat(filepath.Join(in.Dir, "team.yaml")); err == nil {
+			dir = in.Dir
+		}
+	}
+	if dir == "" {
+		return TeamCheckOut{}, Advise(fmt.Errorf("%w: there are no team files (%s) in %s or above it; a link to some does not count", oxbow.ErrNotFound, team.Dir, cmp.Or(in.Dir, w.Dir)), "oxbow team init makes them")
+	}
+	files, wrong, err := team.Lint(dir)
+	if err != nil {
+		return TeamCheckOut{}, err
+	}
+	out := TeamCheckOut{Dir: dir, Entries: len(files), Problems: []TeamProblem{}}
+	for _, f := range wrong {
+		out.Problems = append(out.Problems, TeamProblem{f.File, f.What, f.Mend})
+	}
+	for _, f := range files {
+		for _, s := range secretsOf(f.Entry) {
+			out.Problems = append(out.Problems, TeamProblem{f.Name, fmt.Sprintf("its %s looks like a secret (%s)", s.Part, s.Rule), "take it out, and make it invalid where it is used: git keeps it"})
+		}
+		if kinds := personalIn(&f.Entry); len(kinds) > 0 {
+			out.Problems = append(out.Problems, TeamProblem{f.Name, "it holds personal data (" + strings.Join(kinds, ", ") + ")", "take it out: git keeps it"})
+		}
+	}
+	out.Problems = append(out.Problems, w.staleCitations(ctx, files)...)
+	slices.SortStableFunc(out.Problems, func(a, b TeamProblem) int { return strings.Compare(a.File, b.File) })
+	return out, nil
+}
+
+// staleCitations returns the files that entries name and that changed since. Without a
+// working tree there are none.
+func (w *Workspace) staleCitations(ctx context.Context, files []team.File) (out []TeamProblem) {
+	for some := range slices.Chunk(files, 50) {
+		var es []oxbow.Entry
+		for i, f := range some {
+			e := f.Entry
+			e.ID, e.Updated = uint64(i+1), e.Created
+			es = append(es, e)
+		}
+		refs, _ := w.checkFileRefs(ctx, es)
+		for i, f := range some {
+			for _, r := range refs[uint64(i+1)] {
+				if r.State == string(annotate.Stale) {
+					out = append(out, TeamProblem{f.Name, fmt.Sprintf("it cites %s, which is stale: %s", r.File, r.How), "change what it says, or the citation"})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// MergeEntryIn is what merge-entry takes: paths of files.
+type MergeEntryIn struct {
+	Base   string `json:"base" flag:"-"`
+	Ours   string `json:"ours" flag:"-"`
+	Theirs string `json:"theirs" flag:"-"`
+}
+
+// MergeEntryOut is what merge-entry did.
+type MergeEntryOut struct {
+	Conflict bool `json:"conflict"` // both versions of something are kept
+}
+
+// MergeEntry merges two versions of a team file that come from a base, and writes the
+// merge to ours, as git wants of a driver.
+func MergeEntry(_ context.Context, _ *Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
+	out.Conflict, err = team.MergeFiles(in.Base, in.Ours, in.Theirs)
+	return out, err
+}
