@@ -70,7 +70,7 @@ func (f files) writePlace(p place) error {
 
 // clear removes the files.
 func (f files) clear() error {
-	for _, n := range []string{f.place(), f.log(), f.log() + oxbow.IndexSuffix, f.log() + ".snap"} {
+	for _, n := range []string{f.place(), f.log(), f.log() + oxbow.IndexSuffix, f.log() + ".snap", f.log() + ".lock"} {
 		if err := f.fsys.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

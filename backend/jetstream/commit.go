@@ -255,7 +255,7 @@ func (r *replica) send(ctx context.Context, qs []*request) error {
 			sent = true // the same expectation admits it once, however often it is sent
 			wait(ctx, awayPause)
 		case errors.Is(err, errMoved):
-			done, err := r.moved(ctx, qs, expect)
+			done, err := r.moved(ctx, qs, expect, sent)
 			if done || errors.Is(err, errMoved) {
 				return err
 			}
@@ -354,7 +354,7 @@ func (r *replica) settle(qs []*request, f *flight) {
 // moved brings the replica to the head after a refusal. The envelope may be the one
 // that is there: then its ack was lost, and the requests are done. Else the error is
 // errMoved, or nil where the head is the one expected.
-func (r *replica) moved(ctx context.Context, qs []*request, expect uint64) (done bool, err error) {
+func (r *replica) moved(ctx context.Context, qs []*request, expect uint64, sent bool) (done bool, err error) {
 	if err := r.check(ctx); err != nil {
 		return false, err
 	}
@@ -365,7 +365,7 @@ func (r *replica) moved(ctx context.Context, qs []*request, expect uint64) (done
 	case f.applied:
 		r.settle(qs, f)
 		return true, nil
-	case f.lost:
+	case f.lost && sent:
 		return false, errNoReply // it is in a snapshot, or not
 	case r.at.Seq == expect:
 		return false, nil

@@ -209,10 +209,10 @@ func (r *replica) fetch(ctx context.Context, s *snapshot) ([]byte, error) {
 		}
 		image = b
 	}
-	for i, g := range s.Segments {
+	for _, g := range s.Segments {
 		part, err := r.fetchSegment(ctx, g)
 		if err != nil {
-			return nil, fmt.Errorf("segment %d: %w", i, err)
+			return nil, err
 		}
 		image = append(image, part...)
 	}
@@ -221,6 +221,8 @@ func (r *replica) fetch(ctx context.Context, s *snapshot) ([]byte, error) {
 	}
 	return image, nil
 }
+
+var errSegment = errors.New("a segment is not there")
 
 // fetchSegment returns a segment, from any server, or else from the leader.
 func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
@@ -246,5 +248,5 @@ func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 			return part, nil
 		}
 	}
-	return nil, r.damage("segment %d is missing or is not the one that its hash names", g.Number)
+	return nil, errors.Join(errSegment, r.damage("segment %d is missing or is not the one that its hash names", g.Number))
 }

@@ -24,8 +24,7 @@
 //     that acknowledge earlier are refused ([ErrSettings]), and so are streams with
 //     another configuration than [Connect] makes.
 //   - Each read sees what was acknowledged to any process before it began: it asks the
-//     leader for the head, and a leader that was cut off may answer for some seconds
-//     until it steps down. With Options.Announced it asks none, and is as old as
+//     leader for the head, one that heard from most servers in the last 3 seconds. With Options.Announced it asks none, and is as old as
 //     [Store.Lag] returns.
 //   - [oxbow.ErrUnknownOutcome] is the only error after which a change may be made, now
 //     or later. The same change with the same op id is made once.

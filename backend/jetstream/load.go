@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -104,6 +103,9 @@ func (r *replica) catchUp(ctx context.Context) error {
 	if err := r.cluster.avoidFenced(ctx, r.brain.stream()); err != nil {
 		return err
 	}
+	if err := r.cluster.leased(ctx, r.brain.stream()); err != nil {
+		return err
+	}
 	err := r.followOrRebuild(ctx, true)
 	if errors.Is(err, oxbow.ErrCorrupt) {
 		err = r.otherServers(ctx, err)
@@ -166,7 +168,14 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 		}
 		return nil
 	}
-	return r.readTo(ctx, head, any)
+	if err = r.readTo(ctx, head, any); !errors.Is(err, errSegment) {
+		return err
+	}
+	// A later snapshot deletes the segments of this one.
+	if now, ok, lerr := l.last(ctx, stream, subject); lerr == nil && ok && now.Seq != head.Seq {
+		return r.follow(ctx, any)
+	}
+	return err
 }
 
 // readTo reads the messages up to the head.
@@ -202,7 +211,7 @@ func (r *replica) readTo(ctx context.Context, head message, any bool) error {
 func (r *replica) otherServers(ctx context.Context, first error) error {
 	stream := r.brain.stream()
 	tried := map[string]bool{}
-	for range 2 * r.cluster.replicas {
+	for len(tried) < r.cluster.replicas {
 		leader, _, err := r.cluster.leader(ctx, stream)
 		if err != nil {
 			break
@@ -213,7 +222,7 @@ func (r *replica) otherServers(ctx context.Context, first error) error {
 				return nil
 			}
 		}
-		if len(tried) >= r.cluster.replicas || r.cluster.stepDown(ctx, stream, leader) != nil {
+		if len(tried) < r.cluster.replicas && r.cluster.stepDown(ctx, stream, leader) != nil && !wait(ctx, 10*awayPause) {
 			break
 		}
 	}
@@ -222,72 +231,4 @@ func (r *replica) otherServers(ctx context.Context, first error) error {
 		names += " " + n
 	}
 	return fmt.Errorf("%w; nothing of it is served. Tried as leaders:%s. Compare the servers with Audit, and restore the brain from the cache directory of a node", first, names)
-}
-
-// leader returns the name of the server that leads a stream, and those of the
-// others.
-func (c *Cluster) leader(ctx context.Context, stream string) (string, []string, error) {
-	for {
-		var r struct {
-			Cluster *struct {
-				Leader   string `json:"leader"`
-				Replicas []struct {
-					Name    string `json:"name"`
-					Current bool   `json:"current"`
-				} `json:"replicas"`
-			} `json:"cluster"`
-			Error *apiError `json:"error"`
-		}
-		if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
-			return "", nil, err
-		}
-		if r.Error != nil && r.Error.ErrCode == codeNoStream {
-			return "", nil, missing(stream)
-		}
-		if r.Error == nil && r.Cluster == nil {
-			return "the only server", nil, nil
-		}
-		if r.Error == nil && r.Cluster.Leader != "" {
-			var others []string
-			for _, o := range r.Cluster.Replicas {
-				others = append(others, o.Name)
-			}
-			return r.Cluster.Leader, others, nil
-		}
-		if !wait(ctx, 20*time.Millisecond) {
-			return "", nil, unavailable(ctx, errAway)
-		}
-	}
-}
-
-// stepDown makes another server the leader of a stream, and waits until it is.
-func (c *Cluster) stepDown(ctx context.Context, stream, leader string) error {
-	return c.lead(ctx, stream, leader, "")
-}
-
-// lead moves the lead of a stream from a server to the one preferred, "" for any,
-// and waits for it.
-func (c *Cluster) lead(ctx context.Context, stream, from, preferred string) error {
-	var what any
-	if preferred != "" {
-		what = map[string]any{"placement": map[string]any{"preferred": preferred}}
-	}
-	var r struct {
-		Error *apiError `json:"error"`
-	}
-	if err := c.link.ask(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, what, &r); err != nil {
-		return err
-	}
-	if r.Error != nil {
-		return fmt.Errorf("stream %s: %w", stream, r.Error)
-	}
-	for {
-		now, _, err := c.leader(ctx, stream)
-		if err != nil || now != from {
-			return err
-		}
-		if !wait(ctx, 20*time.Millisecond) {
-			return unavailable(ctx, errAway)
-		}
-	}
 }

@@ -77,7 +77,7 @@ func connectTrio(t testing.TB, urls string, o Options) *Cluster {
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	for {
-		try, cancel := context.WithTimeout(ctx, 30*time.Second)
+		try, cancel := context.WithTimeout(ctx, 4*time.Second)
 		c, err := Connect(try, nc, &o)
 		cancel()
 		if err == nil {

@@ -86,7 +86,8 @@ func (s *Server) URL() string { return s.inner.ClientURL() }
 // Connect connects to servers of that secret, as the owner of the brains and to the
 // system account. The connections reconnect for ever.
 func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, err error) {
-	opts = append([]nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.Timeout(5 * time.Second)}, opts...)
+	opts = append([]nats.Option{nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.Timeout(5 * time.Second),
+		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2)}, opts...)
 	if nc, err = nats.Connect(urls, append(opts, nats.UserInfo("oxbow", secret))...); err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,113 @@
+// The cache of a process: what is there after a kill, and files that are not what they
+// were.
+
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// copyDir copies the files of a directory.
+func copyDir(t *testing.T, from string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// TestCacheAfterKill: a cache that was copied while in use, as a kill leaves it, is
+// gone on with, or begun again where it was harmed.
+func TestCacheAfterKill(t *testing.T) {
+	url := alone(t).URL()
+	o := devOptions
+	o.leastTail = 1 << 30
+	o.Dir = t.TempDir()
+	a := open(t, connect(t, url, o), "b")
+	write := func(from, to int) {
+		t.Helper()
+		for i := from; i < to; i++ {
+			if err := a.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i), Content: "text"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := a.Restore(t.Context(), "none", 1); !errors.Is(err, oxbow.ErrNotFound) {
+			t.Fatalf("Restore() = %v", err)
+		}
+	}
+	write(0, 600) // a place was written at 512
+	const log = "acme.b.oxbow"
+	for _, tc := range []struct {
+		name string
+		harm func(dir string) error
+		kept bool // the file is gone on with
+	}{
+		{"Killed", func(string) error { return nil }, true},
+		{"NoPlace", func(dir string) error { return os.Remove(filepath.Join(dir, "acme.b.place")) }, false},
+		{"HalfAPlace", func(dir string) error { return os.Truncate(filepath.Join(dir, "acme.b.place"), 20) }, false},
+		{"ShortLog", func(dir string) error { return os.Truncate(filepath.Join(dir, log), 3000) }, false},
+		{"NoLog", func(dir string) error { return os.Remove(filepath.Join(dir, log)) }, false},
+		{"FlippedLog", func(dir string) error {
+			b, err := os.ReadFile(filepath.Join(dir, log))
+			if err != nil {
+				return err
+			}
+			b[5000] ^= 1
+			return os.WriteFile(filepath.Join(dir, log), b, 0o600)
+		}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := o
+			p.Dir = copyDir(t, o.Dir)
+			if err := tc.harm(p.Dir); err != nil {
+				t.Fatal(err)
+			}
+			c := connect(t, url, p)
+			s := open(t, c, "b")
+			if kept := s.replica.at.N > 0; kept != tc.kept {
+				t.Errorf("opened at envelope %d, want that the file is kept: %t", s.replica.at.N, tc.kept)
+			}
+			same(t, a, s)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again := open(t, c, "b")
+			if again.replica.at.N == 0 || !again.replica.readClean() {
+				t.Error("a cache that was closed is begun again")
+			}
+			same(t, a, again)
+		})
+	}
+}
+
+// readClean reports whether the replica was opened by a place that it need not check.
+func (r *replica) readClean() bool { return r.at.Clean }
+
+// TestCacheOfAnother: a directory is of one process and one cluster.
+func TestCacheOfAnother(t *testing.T) {
+	url := alone(t).URL()
+	o := devOptions
+	o.Dir = t.TempDir()
+	c := connect(t, url, o)
+	nc, system := dial(t, url)
+	o.System = system
+	if _, err := Connect(context.Background(), nc, &o); !errors.Is(err, oxbow.ErrBusy) {
+		t.Errorf("Connect() with a cache that is in use = %v, want ErrBusy", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	nc, system = dial(t, alone(t).URL())
+	o.System = system
+	if _, err := Connect(context.Background(), nc, &o); !errors.Is(err, oxbow.ErrRolledBack) {
+		t.Errorf("Connect() with the cache of another cluster = %v, want ErrRolledBack", err)
+	}
+}

@@ -1,0 +1,325 @@
+// Campaigns: clients write and read while servers are killed, stopped and cut off.
+// Nothing acknowledged may be lost, on any server, and what was read and written must
+// have an order.
+
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/oxbow-memory/oxbow"
+)
+
+var repeats = flag.Int("repeats", 1, "how often a campaign does each of its faults; with more than 1, bits flip at all places")
+
+// The size of a campaign.
+const (
+	campaignBrains  = 8
+	campaignClients = 16
+	campaignReaders = 4 // besides, which only read
+	campaignHosts   = 4 // processes, as the servers see them
+)
+
+// What a client did. All brains hold one entry, "reg", so that its version is one more
+// with each change.
+type regInput struct {
+	brain int
+	write bool
+	value string
+	ifAt  uint64 // write: only at that version, 0 for any
+}
+
+type regOutput struct {
+	value   string
+	version uint64
+	refused bool // write: it was at another version
+	unknown bool
+}
+
+type regState struct {
+	value   string
+	version uint64
+}
+
+// register is one entry with versions.
+var register = porcupine.Model{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		parts := make([][]porcupine.Operation, campaignBrains)
+		for _, o := range history {
+			b := o.Input.(regInput).brain
+			parts[b] = append(parts[b], o)
+		}
+		return parts
+	},
+	Init: func() any { return regState{"start", 1} },
+	Step: func(state, input, output any) (bool, any) {
+		s, in, out := state.(regState), input.(regInput), output.(regOutput)
+		switch {
+		case !in.write:
+			return s == regState{out.value, out.version}, s
+		case in.ifAt != 0 && in.ifAt != s.version:
+			return out.refused || out.unknown, s
+		}
+		return !out.refused, regState{in.value, s.version + 1}
+	},
+}
+
+// campaign is one run.
+type campaign struct {
+	t     *testing.T
+	nodes *nodes
+	hosts []*Cluster
+
+	began time.Time
+	done  chan struct{}
+	acked atomic.Int64
+	gap   time.Duration // the longest without an acknowledged write
+
+	mu      sync.Mutex // guards history
+	history []porcupine.Operation
+}
+
+// newCampaign starts servers and opens the brains.
+func newCampaign(t *testing.T, apart bool) *campaign {
+	c := &campaign{t: t, nodes: startNodes(t, apart), began: time.Now(), done: make(chan struct{})}
+	urls := strings.Split(c.nodes.urls, ",")
+	for i := range campaignHosts {
+		// Each begins at another server, and stays where it is while that answers.
+		first := i % len(urls)
+		at := append(slices.Clone(urls[first:]), urls[:first]...)
+		c.hosts = append(c.hosts, connectTrio(t, strings.Join(at, ","), Options{Partitions: 2, Node: fmt.Sprint("host", i), leastTail: 40}))
+	}
+	for b := range campaignBrains {
+		if err := c.store(0, b).Apply(t.Context(), oxbow.Add{Name: "reg", Content: "start"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func (c *campaign) store(host, brain int) *Store {
+	s, err := c.hosts[host].Open(context.Background(), "acme", fmt.Sprint("b", brain))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
+// clients writes and reads until done.
+func (c *campaign) clients(wg *sync.WaitGroup) {
+	for id := range campaignClients + campaignReaders {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(1, uint64(id)))
+			stores := make([]*Store, campaignBrains)
+			versions := make([]uint64, campaignBrains)
+			for b := range stores {
+				stores[b] = c.store(id%campaignHosts, b)
+				defer stores[b].Close()
+			}
+			for i := 0; ; i++ {
+				select {
+				case <-c.done:
+					return
+				default:
+				}
+				in := regInput{brain: r.IntN(campaignBrains), write: id < campaignClients && r.IntN(2) == 0}
+				if id >= campaignClients {
+					wait(c.hosts[0].ctx, 2*time.Millisecond)
+				}
+				if in.write {
+					in.value = fmt.Sprintf("c%d-%d", id, i)
+					if r.IntN(2) == 0 {
+						in.ifAt = versions[in.brain]
+					}
+				}
+				c.step(id, stores[in.brain], in, &versions[in.brain])
+			}
+		})
+	}
+}
+
+// step makes one call and notes it.
+func (c *campaign) step(id int, s *Store, in regInput, version *uint64) {
+	op := porcupine.Operation{ClientId: id, Input: in, Call: int64(time.Since(c.began))}
+	var out regOutput
+	var err error
+	if in.write {
+		err = s.Apply(context.Background(), oxbow.Update{Name: "reg", Content: in.value, If: in.ifAt})
+	} else {
+		var e oxbow.Entry
+		e, err = s.Get(context.Background(), "reg")
+		out.value, out.version = e.Content, e.Version
+		*version = e.Version
+	}
+	op.Return = int64(time.Since(c.began))
+	switch {
+	case err == nil:
+		if in.write {
+			c.acked.Add(1)
+		}
+	case errors.Is(err, oxbow.ErrConflict):
+		out.refused = true
+	case errors.Is(err, oxbow.ErrUnknownOutcome):
+		out.unknown = true
+		op.Return = int64(10 * time.Hour)
+	case errors.Is(err, oxbow.ErrBusy):
+		return // nothing was read or written
+	default:
+		c.t.Errorf("%+v = %v", in, err)
+		return
+	}
+	op.Output = out
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.history = append(c.history, op)
+}
+
+// awaitAcks waits until so many more writes were acknowledged.
+func (c *campaign) awaitAcks(n int64) {
+	began, want := time.Now(), c.acked.Load()+n
+	last, at := c.acked.Load(), began
+	for deadline := began.Add(60 * time.Second); last < want; {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("no %d writes in a minute", n)
+		}
+		wait(c.hosts[0].ctx, 5*time.Millisecond)
+		if now := c.acked.Load(); now != last {
+			last, at = now, time.Now()
+		}
+		c.gap = max(c.gap, time.Since(at))
+	}
+}
+
+// leader returns the server that leads the stream of the first brain.
+func (c *campaign) leader() *node {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	name, _, err := c.hosts[0].leader(ctx, "BRAIN_00")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, n := range c.nodes.all {
+		if n.options.Name == name {
+			return n
+		}
+	}
+	c.t.Fatalf("no server is called %s", name)
+	return nil
+}
+
+// run does the faults while clients are at work, and checks everything after.
+func (c *campaign) run(faults ...func()) {
+	var wg sync.WaitGroup
+	c.clients(&wg)
+	for i := range *repeats * len(faults) {
+		c.awaitAcks(200)
+		c.gap = 0
+		began := time.Now()
+		faults[i%len(faults)]()
+		c.awaitAcks(200)
+		c.t.Logf("fault %d: %s, of which %s without a write", i%len(faults), time.Since(began).Round(10*time.Millisecond), c.gap.Round(10*time.Millisecond))
+	}
+	close(c.done)
+	wg.Wait()
+	c.check()
+}
+
+// check reads all brains again, from each server.
+func (c *campaign) check() {
+	t := c.t
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	began := time.Now()
+	rep, err := c.hosts[0].Audit(ctx)
+	t.Logf("start and faults %s, audit %s", began.Sub(c.began).Round(10*time.Millisecond), time.Since(began).Round(10*time.Millisecond))
+	if err != nil || len(rep.Findings) > 0 || rep.Brains != campaignBrains || rep.Messages == 0 {
+		t.Errorf("Audit() = %+v, %v, want no findings in %d brains", rep, err, campaignBrains)
+	}
+	fresh := connectTrio(t, c.nodes.urls, Options{})
+	there := map[string]int{}
+	for b := range campaignBrains {
+		s := open(t, fresh, fmt.Sprint("b", b))
+		for v, err := range s.Versions(ctx, "reg") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			there[v.Entry.Content]++
+		}
+	}
+	lost, twice, unknown := 0, 0, 0
+	for _, o := range c.history {
+		in, out := o.Input.(regInput), o.Output.(regOutput)
+		if !in.write {
+			continue
+		}
+		n := there[in.value]
+		switch {
+		case out.unknown:
+			unknown++
+		case out.refused && n > 0:
+			t.Errorf("%s was refused and is there", in.value)
+		case !out.refused && n == 0:
+			lost++
+		}
+		if n > 1 {
+			twice++
+		}
+	}
+	if lost > 0 || twice > 0 {
+		t.Errorf("%d of %d acknowledged writes are lost, and %d are there twice", lost, c.acked.Load(), twice)
+	}
+	result := porcupine.CheckOperationsTimeout(register, c.history, time.Minute)
+	if result != porcupine.Ok {
+		t.Errorf("porcupine: %s", result)
+	}
+	t.Logf("%d calls, %d writes acknowledged, %d unknown, %d lost, %d messages on three servers, porcupine %s", len(c.history), c.acked.Load(), unknown, lost, rep.Messages, result)
+}
+
+// TestCampaign: the leader is killed, it is stopped, all servers are killed.
+func TestCampaign(t *testing.T) {
+	t.Parallel()
+	c := newCampaign(t, false)
+	c.run(func() {
+		n := c.leader()
+		n.kill()
+		c.awaitAcks(50)
+		n.start()
+	}, func() {
+		n := c.leader()
+		n.pause()
+		c.awaitAcks(50)
+		n.resume()
+	}, func() {
+		for _, n := range c.nodes.all {
+			n.kill()
+		}
+		for _, n := range c.nodes.all {
+			n.start()
+		}
+	})
+}
+
+// TestCampaignCut: the leader is cut off from the other servers, not from its clients.
+func TestCampaignCut(t *testing.T) {
+	t.Parallel()
+	c := newCampaign(t, true)
+	c.run(func() {
+		n := c.leader()
+		i := strings.Index("n0n1n2", n.options.Name) / 2
+		c.nodes.cut(i, true)
+		c.awaitAcks(50)
+		wait(c.hosts[0].ctx, 6*time.Second) // the old leader has not stepped down at first
+		c.nodes.cut(i, false)
+	})
+}

@@ -1,0 +1,169 @@
+// Compaction: what is left in the stream, which compactors are refused, and how
+// processes that were elsewhere go on.
+
+package jetstream
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	api "github.com/nats-io/nats.go/jetstream"
+	"github.com/oxbow-memory/oxbow"
+)
+
+// messages returns how many messages there are of a brain, and of its segments.
+func messages(t *testing.T, s *Store) (envelopes, segments int) {
+	t.Helper()
+	js, err := api.New(s.replica.cluster.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.Stream(t.Context(), s.replica.brain.stream())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for filter, n := range map[string]*int{s.replica.brain.subject(): &envelopes, s.replica.brain.subject() + ".s.*": &segments} {
+		info, err := stream.Info(t.Context(), api.WithSubjectFilter(filter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range info.State.Subjects {
+			*n += int(k)
+		}
+	}
+	return envelopes, segments
+}
+
+// same fails the test unless two processes have the same file, by its chain.
+func same(t *testing.T, a, b *Store) {
+	t.Helper()
+	x, err := a.Stats(t.Context())
+	y, err2 := b.Stats(t.Context())
+	if err != nil || err2 != nil || x.Head != y.Head || x.Last != y.Last || x.Entries != y.Entries {
+		t.Errorf("Stats() = %+v, %v in one process and %+v, %v in the other", x, err, y, err2)
+	}
+}
+
+// TestCompaction: a brain that is written to often keeps few messages and all its
+// history; the tail after a snapshot is read on top of it.
+func TestCompaction(t *testing.T) {
+	url := alone(t).URL()
+	one, two := connect(t, url, devOptions), connect(t, url, devOptions)
+	a, b := open(t, one, "b"), open(t, two, "b")
+	resets := 0
+	b.Watch(func(e oxbow.Event) {
+		if e.Reset {
+			resets++
+		}
+	})
+	if err := a.Apply(t.Context(), oxbow.Add{Name: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		if err := a.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i), Content: "text"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, _ := messages(t, a); n > 2*leastTail || n < 2 {
+		t.Errorf("%d messages are left of 301", n)
+	}
+	if a, b := count(t, a), count(t, b); a != 301 || b != 301 || resets != 1 {
+		t.Errorf("%d and %d changes, %d resets, want 301, 301 and 1", a, b, resets)
+	}
+	same(t, a, b)
+	third := open(t, connect(t, url, devOptions), "b")
+	same(t, a, third)
+	if seq, err := third.Revert(t.Context(), 7); err != nil || seq != 302 {
+		t.Errorf("Revert() = %d, %v", seq, err)
+	}
+	same(t, a, third)
+	rep, err := one.Audit(t.Context())
+	if err != nil || len(rep.Findings) > 0 || rep.Brains != 1 {
+		t.Errorf("Audit() = %+v, %v", rep, err)
+	}
+}
+
+// TestStaleCompactor: a process that has not read the last envelope cannot compact.
+func TestStaleCompactor(t *testing.T) {
+	_, a, b := faults(t)
+	if err := errors.Join(a.Apply(t.Context(), oxbow.Add{Name: "a"}), b.Refresh(t.Context()), a.Apply(t.Context(), oxbow.Add{Name: "b"})); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.replica.compact(t.Context()); !errors.Is(err, errMoved) {
+		t.Errorf("compact() by a stale process = %v, want errMoved", err)
+	}
+	if err := a.replica.compact(t.Context()); err != nil {
+		t.Errorf("compact() = %v", err)
+	}
+	if n, _ := messages(t, a); n != 1 {
+		t.Errorf("%d messages, want the snapshot", n)
+	}
+	same(t, a, b)
+	if err := b.Apply(t.Context(), oxbow.Add{Name: "c"}); err != nil {
+		t.Error(err)
+	}
+	same(t, a, b)
+}
+
+// noise is text that does not compress well.
+func noise(r *rand.Rand, n int) string {
+	b := make([]byte, n*3/4)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+// TestSegments: a large brain is kept in segments, of which those that stay are not
+// stored again and the others are deleted.
+func TestSegments(t *testing.T) {
+	url := alone(t).URL()
+	a := open(t, connect(t, url, devOptions), "b")
+	r := rand.New(rand.NewPCG(1, 2))
+	fill := func(from, to int) {
+		t.Helper()
+		for i := from; i < to; i++ {
+			if err := a.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i), Content: noise(r, 500_000)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := a.replica.compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(0, 20)
+	before := a.replica.at.Held.Segments
+	if n, segments := messages(t, a); n != 1 || segments != 3 || len(before) != 3 {
+		t.Errorf("%d messages and %d segments, want 1 and 3", n, segments)
+	}
+	fill(20, 24)
+	after := a.replica.at.Held.Segments
+	if n, segments := messages(t, a); n != 1 || segments != 3 || after[0] != before[0] || after[1] != before[1] || after[2] == before[2] {
+		t.Errorf("%d messages and %d segments: %v after %v, want the last replaced", n, segments, after, before)
+	}
+	b := open(t, connect(t, url, devOptions), "b")
+	same(t, a, b)
+	// Damage of a segment is found where it is read.
+	js, err := api.New(a.replica.cluster.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.Publish(t.Context(), a.replica.segment(after[1]), []byte("another")); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, connect(t, url, devOptions), "b")
+	if _, err := c.Get(t.Context(), "e1"); !errors.Is(err, oxbow.ErrCorrupt) {
+		t.Errorf("Get() of a brain with a wrong segment = %v, want ErrCorrupt", err)
+	}
+	_ = c.Close()
+	if rep, err := a.replica.cluster.Audit(t.Context()); err != nil || len(rep.Findings) != 1 {
+		t.Errorf("Audit() = %+v, %v, want the segment", rep, err)
+	}
+	same(t, a, b) // which have it
+}

@@ -1,0 +1,291 @@
+// Damage on servers: it is found before a wrong answer is given, by reading or by the
+// auditor.
+
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	api "github.com/nats-io/nats.go/jetstream"
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+)
+
+// harmed is a trio with one brain of 40 messages, and the server that is harmed.
+type harmed struct {
+	*trio
+	c      *Cluster
+	brain  *Store
+	victim int
+}
+
+const damageEntries = 40
+
+func newHarmed(t *testing.T) *harmed {
+	t.Helper()
+	tr := threeServers(t)
+	c := connectTrio(t, tr.urls, Options{Partitions: 1, leastTail: 1000})
+	h := &harmed{trio: tr, c: c, brain: open(t, c, "b")}
+	for i := range damageEntries {
+		if err := h.brain.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i), Content: strings.Repeat(fmt.Sprint("text ", i), 50)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leader, _, err := c.leader(t.Context(), "BRAIN_00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range tr.options {
+		if o.Name != leader {
+			h.victim = i
+		}
+	}
+	return h
+}
+
+// messageFiles returns the files that hold the messages of the stream on the victim.
+func (h *harmed) messageFiles(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(h.options[h.victim].Dir, "jetstream", "OXBOW", "streams", "BRAIN_00", "msgs", "*.blk"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("the victim has no files of messages: %v", err)
+	}
+	return names
+}
+
+// restart ends the victim, harms its files, and starts it.
+func (h *harmed) restart(t *testing.T, harm func() error) {
+	t.Helper()
+	h.servers[h.victim].Shutdown()
+	if err := harm(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.Start(h.options[h.victim])
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.servers[h.victim] = s
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for { // until it follows
+		if err := h.c.leadBy(ctx, "BRAIN_00", h.options[h.victim].Name); err == nil {
+			return
+		}
+		if !wait(ctx, 50*time.Millisecond) {
+			t.Fatal("the victim does not come back")
+		}
+	}
+}
+
+// answers reads the brain in a process that has nothing of it, with the victim as the
+// leader: either all is there, or there is an error.
+func (h *harmed) answers(t *testing.T) error {
+	t.Helper()
+	c := connectTrio(t, h.urls, Options{})
+	s, err := c.Open(t.Context(), "acme", "b")
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	n := 0
+	for _, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	if n != damageEntries {
+		t.Errorf("a wrong answer: %d entries of %d", n, damageEntries)
+	}
+	return nil
+}
+
+// flip flips a bit in each place of the files, counted from the end where negative.
+func flip(names []string, places ...int) error {
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for _, p := range places {
+			if p = p * len(b) / 100; p < len(b) {
+				b[p] ^= 4
+			}
+		}
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestBitFlips: bits flip in what one server holds, at several places; with that server
+// as the leader each answer is right or an error, and the audit names it.
+func TestBitFlips(t *testing.T) {
+	t.Parallel()
+	for name, places := range map[string][]int{"Middle": {50}, "Start": {2}, "End": {98}, "Several": {10, 30, 50, 70}} {
+		if name != "Several" && *repeats == 1 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			h := newHarmed(t)
+			h.restart(t, func() error { return flip(h.messageFiles(t), places...) })
+			rep, err := h.c.Audit(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			fenced := false
+			for _, f := range rep.Findings {
+				t.Logf("found: %+v", f)
+				if f.Server != h.options[h.victim].Name || !f.Fenced {
+					t.Errorf("the finding is of %s, fenced %t; the victim is %s", f.Server, f.Fenced, h.options[h.victim].Name)
+				}
+				fenced = true
+			}
+			if !fenced {
+				t.Log("the server healed itself from the others")
+			}
+			if err := h.answers(t); err != nil {
+				t.Errorf("after the audit: %v", err)
+			}
+			if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil || fenced && leader == h.options[h.victim].Name {
+				t.Errorf("the stream is led by %s, %v", leader, err)
+			}
+		})
+	}
+}
+
+// TestFlipsWithoutAudit: the chain finds a gap by itself, and another server fills it.
+func TestFlipsWithoutAudit(t *testing.T) {
+	t.Parallel()
+	h := newHarmed(t)
+	h.restart(t, func() error { return flip(h.messageFiles(t), 30, 50) })
+	if err := h.answers(t); err != nil {
+		t.Errorf("reading by another server: %v", err)
+	}
+	// The process that had read all goes on, too.
+	if err := h.brain.Apply(t.Context(), oxbow.Add{Name: "after"}); err != nil {
+		t.Errorf("Apply() = %v", err)
+	}
+}
+
+// A message that no process of ours wrote, in the place of all that there was: those
+// that have read more see it, and those that have nothing see that it is no brain.
+func TestReplacedSnapshot(t *testing.T) {
+	f, s, other := faults(t)
+	_ = f
+	for i := range 10 {
+		if err := s.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := s.replica
+	if err := r.compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "more"}), other.Refresh(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	// An earlier snapshot, as of the tenth envelope, replaces all.
+	old := &envelope{V: version, Brain: r.brain.Name, N: 3, Epoch: 1, ID: "x", Base: 3, Snapshot: &snapshot{Last: 3, Inline: []byte("x")}}
+	data, _, err := old.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := nats.NewMsg(r.brain.subject())
+	m.Data = data
+	m.Header.Set(headerRollup, "sub")
+	if _, err := r.cluster.nc.RequestMsg(m, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	third := open(t, connect(t, r.cluster.nc.ConnectedUrl(), devOptions), "b")
+	for _, s := range []*Store{s, other, third} {
+		if e, err := s.Get(t.Context(), "e1"); !errors.Is(err, oxbow.ErrCorrupt) {
+			t.Errorf("Get() = %+v, %v, want ErrCorrupt", e, err)
+		}
+		if err := s.Apply(t.Context(), oxbow.Add{Name: "new"}); !errors.Is(err, oxbow.ErrCorrupt) {
+			t.Errorf("Apply() = %v, want ErrCorrupt", err)
+		}
+		_ = s.Close()
+	}
+}
+
+// TestMissingStream: a stream that is deleted while brains are open is an error for
+// reads and for writes, and stays deleted.
+func TestMissingStream(t *testing.T) {
+	_, s, other := faults(t)
+	if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "a"}), other.Refresh(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	js, err := api.New(s.replica.cluster.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteStream(t.Context(), s.replica.brain.stream()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Store{s, other} {
+		if _, err := s.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrCorrupt) {
+			t.Errorf("Get() = %v, want ErrCorrupt", err)
+		}
+		if err := s.Apply(t.Context(), oxbow.Add{Name: "b"}); err == nil || errors.Is(err, oxbow.ErrUnknownOutcome) {
+			t.Errorf("Apply() = %v, want an error that is sure", err)
+		}
+	}
+	rep, err := other.replica.cluster.Audit(t.Context())
+	if err != nil || len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].What, "missing") {
+		t.Errorf("Audit() = %+v, %v, want the stream", rep, err)
+	}
+	if _, err := js.Stream(t.Context(), s.replica.brain.stream()); !errors.Is(err, api.ErrStreamNotFound) {
+		t.Errorf("the stream is there again: %v", err)
+	}
+	_, _ = s.Close(), other.Close()
+}
+
+// TestMessageReplaced: each harm to a message is found by a process that reads it
+// first.
+func TestMessageReplaced(t *testing.T) {
+	for name, harm := range map[string]func(e *envelope, data []byte) []byte{
+		"Checksum": func(_ *envelope, data []byte) []byte { data[len(data)/2] ^= 1; return data },
+		"Number":   func(e *envelope, _ []byte) []byte { e.N++; d, _, _ := e.encode(); return d },
+		"Chain":    func(e *envelope, _ []byte) []byte { e.Prev[0]++; d, _, _ := e.encode(); return d },
+		"Brain":    func(e *envelope, _ []byte) []byte { e.Brain = "acme.c"; d, _, _ := e.encode(); return d },
+		"State":    func(e *envelope, _ []byte) []byte { e.State = "00"; d, _, _ := e.encode(); return d },
+		"Change":   func(e *envelope, _ []byte) []byte { e.Changes[0].Ops[0] = wireOp{}; d, _, _ := e.encode(); return d },
+		"Short":    func(_ *envelope, data []byte) []byte { return data[:20] },
+		"Empty":    func(*envelope, []byte) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, s, other := faults(t)
+			if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "a"}), other.Refresh(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			r := other.replica
+			op, err := toWire(oxbow.Add{Name: "b"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, expect, err := r.prepare([]*request{{change: change{Ops: []wireOp{op}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.cluster.link.publish(t.Context(), r.brain.subject(), harm(m.envelope, m.data), expect, false); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range []*Store{s, other} {
+				if e, err := s.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrCorrupt) && !errors.Is(err, oxbow.ErrVersion) {
+					t.Errorf("Get() = %+v, %v, want ErrCorrupt", e, err)
+				}
+				_ = s.Close()
+			}
+		})
+	}
+}

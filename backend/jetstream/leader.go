@@ -1,0 +1,146 @@
+// Leaders of streams: which server it is, whether it still is, and how another
+// becomes it.
+
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// A leader that is cut off answers until it notices. Servers elect another when they
+// have heard nothing of it for at least 4 s. So what a leader answers within a lease,
+// which begins when it had heard from most servers shortly before, is the present.
+const (
+	leaseLength = time.Second
+	mostSilence = 2 * time.Second
+)
+
+// leased waits until the leader of a stream has a lease.
+func (c *Cluster) leased(ctx context.Context, stream string) error {
+	if c.replicas == 1 {
+		return nil
+	}
+	for {
+		c.mu.Lock()
+		until := c.leases[stream]
+		c.mu.Unlock()
+		now := time.Now()
+		if now.Before(until) {
+			return nil
+		}
+		ok, err := c.hears(ctx, stream)
+		if err != nil {
+			return err
+		}
+		if ok {
+			c.mu.Lock()
+			c.leases[stream] = now.Add(leaseLength)
+			c.mu.Unlock()
+			return nil
+		}
+		if !wait(ctx, 5*awayPause) {
+			return unavailable(ctx, errAway)
+		}
+	}
+}
+
+// hears reports whether the leader of a stream has heard from most servers.
+func (c *Cluster) hears(ctx context.Context, stream string) (bool, error) {
+	var r struct {
+		Cluster *struct {
+			Leader   string `json:"leader"`
+			Replicas []struct {
+				Active  time.Duration `json:"active"`
+				Offline bool          `json:"offline"`
+			} `json:"replicas"`
+		} `json:"cluster"`
+		Error *apiError `json:"error"`
+	}
+	if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
+		return false, err
+	}
+	if r.Error != nil && r.Error.ErrCode == codeNoStream {
+		return false, missing(stream)
+	}
+	if r.Error != nil || r.Cluster == nil || r.Cluster.Leader == "" {
+		return false, nil
+	}
+	near := 1
+	for _, o := range r.Cluster.Replicas {
+		if !o.Offline && o.Active <= mostSilence {
+			near++
+		}
+	}
+	return near > (len(r.Cluster.Replicas)+1)/2, nil
+}
+
+// leader returns the name of the server that leads a stream, and those of the
+// others.
+func (c *Cluster) leader(ctx context.Context, stream string) (string, []string, error) {
+	for {
+		var r struct {
+			Cluster *struct {
+				Leader   string `json:"leader"`
+				Replicas []struct {
+					Name string `json:"name"`
+				} `json:"replicas"`
+			} `json:"cluster"`
+			Error *apiError `json:"error"`
+		}
+		if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
+			return "", nil, err
+		}
+		if r.Error != nil && r.Error.ErrCode == codeNoStream {
+			return "", nil, missing(stream)
+		}
+		if r.Error == nil && r.Cluster == nil {
+			return "the only server", nil, nil
+		}
+		if r.Error == nil && r.Cluster.Leader != "" {
+			var others []string
+			for _, o := range r.Cluster.Replicas {
+				others = append(others, o.Name)
+			}
+			return r.Cluster.Leader, others, nil
+		}
+		if !wait(ctx, 20*time.Millisecond) {
+			return "", nil, unavailable(ctx, errAway)
+		}
+	}
+}
+
+// stepDown makes another server the leader of a stream, and waits until it is.
+func (c *Cluster) stepDown(ctx context.Context, stream, leader string) error {
+	return c.lead(ctx, stream, leader, "")
+}
+
+// lead moves the lead of a stream from a server to the one preferred, "" for any,
+// and waits for it.
+func (c *Cluster) lead(ctx context.Context, stream, from, preferred string) error {
+	var what any
+	if preferred != "" {
+		what = map[string]any{"placement": map[string]any{"preferred": preferred}}
+	}
+	var r struct {
+		Error *apiError `json:"error"`
+	}
+	if err := c.link.ask(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, what, &r); err != nil {
+		return err
+	}
+	if r.Error != nil {
+		return fmt.Errorf("stream %s: %w", stream, r.Error)
+	}
+	for deadline := time.Now().Add(2 * time.Second); ; {
+		now, _, err := c.leader(ctx, stream)
+		if err != nil || now != from {
+			return err
+		}
+		if time.Now().After(deadline) || !wait(ctx, awayPause) {
+			return fmt.Errorf("%w: stream %s is still led by %s", oxbow.ErrBusy, stream, from)
+		}
+	}
+}

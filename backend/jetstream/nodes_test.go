@@ -1,0 +1,180 @@
+// Servers as processes of their own, which are killed, stopped and cut off.
+
+package jetstream
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+)
+
+// nodeVariable holds, in the environment of this program, the options of the server
+// that it is to be.
+const nodeVariable = "OXBOW_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if o := os.Getenv(nodeVariable); o != "" {
+		serveNode(o)
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// serveNode is a server until its standard input ends, as it does with its parent.
+func serveNode(options string) {
+	var o server.Options
+	err := json.Unmarshal([]byte(options), &o)
+	if err == nil {
+		_, err = server.Start(o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("ready")
+	_, _ = os.Stdin.Read(make([]byte, 1))
+	os.Exit(0)
+}
+
+// node is a server as a process.
+type node struct {
+	t       testing.TB
+	options server.Options
+	inside  []string // command that runs another in the node's network
+	cmd     *exec.Cmd
+	ready   io.Reader // a line, once it takes connections
+}
+
+// nodes are the servers of one cluster.
+type nodes struct {
+	all  []*node
+	urls string
+	cut  func(i int, off bool) // the network between a server and the others; nil where it cannot be cut
+}
+
+// startNodes starts three, in networks of their own where apart is set.
+func startNodes(t testing.TB, apart bool) *nodes {
+	t.Helper()
+	ns := &nodes{}
+	clients, routes := freeAddresses(t, 3), freeAddresses(t, 3)
+	var inside [][]string
+	if apart {
+		clients, routes, inside, ns.cut = networks(t)
+	}
+	ns.urls = strings.Join(clients, ",")
+	for i := range clients {
+		n := &node{t: t, options: server.Options{Name: fmt.Sprint("n", i), Dir: t.TempDir(), Secret: secret, Listen: clients[i], Cluster: routes[i], Peers: routes}}
+		if apart {
+			n.inside = inside[i]
+		}
+		n.start()
+		ns.all = append(ns.all, n)
+	}
+	t.Cleanup(func() {
+		for _, n := range ns.all {
+			n.kill()
+		}
+	})
+	for _, n := range ns.all {
+		n.await()
+	}
+	return ns
+}
+
+// start starts the process.
+func (n *node) start() {
+	o, err := json.Marshal(n.options)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	args := append(append([]string{}, n.inside...), os.Args[0])
+	n.cmd = exec.Command(args[0], args[1:]...)
+	n.cmd.Env = append(os.Environ(), nodeVariable+"="+string(o))
+	n.cmd.Stderr = os.Stderr
+	in, err := n.cmd.StdinPipe()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	_ = in // open as long as this process
+	out, err := n.cmd.StdoutPipe()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	if err := n.cmd.Start(); err != nil {
+		n.t.Fatal(err)
+	}
+	n.ready = out
+}
+
+// await waits until the server takes connections.
+func (n *node) await() {
+	if _, err := n.ready.Read(make([]byte, 16)); err != nil {
+		n.t.Fatalf("server %s did not start: %v", n.options.Name, err)
+	}
+}
+
+// kill ends the process as the loss of its machine would, but for what the system
+// has not written.
+func (n *node) kill() {
+	_ = n.cmd.Process.Signal(syscall.SIGCONT)
+	_ = n.cmd.Process.Kill()
+	_ = n.cmd.Wait()
+}
+
+func (n *node) pause()  { _ = n.cmd.Process.Signal(syscall.SIGSTOP) }
+func (n *node) resume() { _ = n.cmd.Process.Signal(syscall.SIGCONT) }
+
+// networks makes a network for each of three servers: one link to this process, and
+// one to the other servers, which can be cut.
+func networks(t testing.TB) (clients, routes []string, inside [][]string, cut func(i int, off bool)) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("cutting a network takes root: run it as root, or in a container")
+	}
+	run := func(args ...string) error {
+		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("ip %s: %v: %s", strings.Join(args, " "), err, out)
+		}
+		return nil
+	}
+	id := os.Getpid() % 10000
+	bridge := fmt.Sprintf("oxb%d", id)
+	t.Cleanup(func() { _ = run("link", "del", bridge) })
+	steps := [][]string{{"link", "add", bridge, "type", "bridge"}, {"link", "set", bridge, "up"}}
+	for i := range 3 {
+		ns, c, r := fmt.Sprintf("oxn%d-%d", id, i), fmt.Sprintf("oxc%d-%d", id, i), fmt.Sprintf("oxr%d-%d", id, i)
+		t.Cleanup(func() { _ = run("netns", "del", ns); _ = run("link", "del", c); _ = run("link", "del", r) })
+		steps = append(steps, []string{"netns", "add", ns}, []string{"-n", ns, "link", "set", "lo", "up"},
+			[]string{"link", "add", c, "type", "veth", "peer", "name", "c0", "netns", ns},
+			[]string{"link", "add", r, "type", "veth", "peer", "name", "r0", "netns", ns},
+			[]string{"addr", "add", fmt.Sprintf("10.213.%d.1/24", i), "dev", c}, []string{"link", "set", c, "up"},
+			[]string{"-n", ns, "addr", "add", fmt.Sprintf("10.213.%d.2/24", i), "dev", "c0"}, []string{"-n", ns, "link", "set", "c0", "up"},
+			[]string{"link", "set", r, "master", bridge}, []string{"link", "set", r, "up"},
+			[]string{"-n", ns, "addr", "add", fmt.Sprintf("10.213.9.%d/24", i+1), "dev", "r0"}, []string{"-n", ns, "link", "set", "r0", "up"})
+		clients = append(clients, fmt.Sprintf("10.213.%d.2:4222", i))
+		routes = append(routes, fmt.Sprintf("10.213.9.%d:6222", i+1))
+		inside = append(inside, []string{"ip", "netns", "exec", ns})
+	}
+	for _, s := range steps {
+		if err := run(s...); err != nil {
+			t.Skipf("networks cannot be made here: %v; run it where namespaces are allowed", err)
+		}
+	}
+	return clients, routes, inside, func(i int, off bool) {
+		state := "up"
+		if off {
+			state = "down"
+		}
+		if err := run("link", "set", fmt.Sprintf("oxr%d-%d", id, i), state); err != nil {
+			t.Error(err)
+		}
+	}
+}
