@@ -6,6 +6,7 @@ require (
 	filippo.io/age v1.3.2
 	github.com/cli/browser v1.3.0
 	github.com/clipperhouse/displaywidth v0.11.0
+	github.com/golang-jwt/jwt/v5 v5.3.1
 	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/pelletier/go-toml/v2 v2.4.3

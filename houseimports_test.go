@@ -32,6 +32,7 @@ var floors = []struct {
 	{"label", []string{".", "vfs", "internal/*", "lineage"}},
 	{"profile", []string{".", "vfs", "internal/*", "scope", "query", "prompt"}},
 	{"auth", []string{".", "vfs", "internal/*", "scope", "profile"}},
+	{"auth/oidc", []string{"auth"}},
 	{"trust", []string{".", "vfs", "internal/*"}},
 	{"team", []string{".", "vfs", "internal/*", "mdtree", "trust"}},
 	{"lineage", []string{".", "internal/*"}},

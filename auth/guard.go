@@ -4,6 +4,8 @@
 package auth
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -34,6 +36,14 @@ type Guard struct {
 	// page may send requests.
 	Origins []string
 
+	// Verify returns the token that a secret which is none of Tokens stands for, such as
+	// one that a provider signed. Nil takes none.
+	Verify func(ctx context.Context, secret string) (Token, error)
+
+	// Metadata is the URL at which clients find out who gives out such tokens; "" for
+	// none.
+	Metadata string
+
 	// Large is a path whose requests may have more than MaxBody bytes; its door
 	// bounds them. "" is none.
 	Large string
@@ -41,8 +51,9 @@ type Guard struct {
 
 // RefusedError is a request that a [Guard] refuses.
 type RefusedError struct {
-	Status int // of HTTP: 401, 403 or 413
-	Reason string
+	Status   int // of HTTP: 401, 403 or 413
+	Reason   string
+	metadata string // where clients find out who gives out tokens; "" for nowhere
 }
 
 func (e *RefusedError) Error() string { return e.Reason }
@@ -54,26 +65,47 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
 	}
-	token, ok := g.bearer(r)
-	if !ok {
-		return Token{}, &RefusedError{http.StatusUnauthorized, "the token is missing or wrong; send the header Authorization: Bearer TOKEN"}
+	token, err := g.bearer(r)
+	if err != nil {
+		return Token{}, &RefusedError{http.StatusUnauthorized, err.Error(), g.Metadata}
 	}
 	if r.ContentLength > MaxBody && r.URL.Path != g.Large {
-		return Token{}, &RefusedError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody)}
+		return Token{}, &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody)}
 	}
 	return token, nil
 }
 
+var errNoToken = errors.New("the token is missing or wrong; send the header Authorization: Bearer TOKEN")
+
 // bearer returns the token that a request carries.
-func (g Guard) bearer(r *http.Request) (Token, bool) {
+func (g Guard) bearer(r *http.Request) (Token, error) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	token, ok := g.Tokens.Find(strings.TrimSpace(secret))
-	return token, ok && strings.EqualFold(scheme, "Bearer")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return Token{}, errNoToken
+	}
+	secret = strings.TrimSpace(secret)
+	token, ok := g.Tokens.Find(secret)
+	switch {
+	case ok:
+		return token, nil
+	case g.Verify == nil || strings.Count(secret, ".") != 2:
+		return Token{}, errNoToken
+	}
+	return g.Verify(r.Context(), secret)
 }
 
 // Of returns a guard for the tokens of one tenant alone, of none for "".
 func (g Guard) Of(tenant string) Guard {
 	g.Tokens = g.Tokens.Of(tenant)
+	if verify := g.Verify; verify != nil {
+		g.Verify = func(ctx context.Context, secret string) (Token, error) {
+			t, err := verify(ctx, secret)
+			if err == nil && t.Tenant != tenant {
+				return Token{}, errNoToken
+			}
+			return t, err
+		}
+	}
 	return g
 }
 
@@ -86,10 +118,10 @@ func (g Guard) Secure() bool {
 // token in another place, such as a cookie.
 func (g Guard) AdmitSite(r *http.Request) error {
 	if !g.hostAllowed(r.Host) {
-		return &RefusedError{http.StatusForbidden, fmt.Sprintf("host %q is not served here; call this server by localhost or 127.0.0.1, or by the URL of --public-url", r.Host)}
+		return &RefusedError{Status: http.StatusForbidden, Reason: fmt.Sprintf("host %q is not served here; call this server by localhost or 127.0.0.1, or by the URL of --public-url", r.Host)}
 	}
 	if !g.originAllowed(r.Header.Values("Origin")) {
-		return &RefusedError{http.StatusForbidden, "this origin may not call this server"}
+		return &RefusedError{Status: http.StatusForbidden, Reason: "this origin may not call this server"}
 	}
 	return nil
 }
@@ -97,7 +129,11 @@ func (g Guard) AdmitSite(r *http.Request) error {
 // Challenge sets the header that a refusal with the status 401 carries.
 func (e *RefusedError) Challenge(h http.Header) {
 	if e.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="oxbow"`)
+		challenge := `Bearer realm="oxbow"`
+		if e.metadata != "" {
+			challenge += `, resource_metadata="` + e.metadata + `"`
+		}
+		h.Set("WWW-Authenticate", challenge)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/remote"
@@ -26,6 +27,9 @@ type Server struct {
 	Visitor func(http.ResponseWriter, *http.Request) string
 
 	Metrics *Metrics
+
+	// Described answers below /.well-known/: it says who gives out tokens. Nil for none.
+	Described http.Handler
 }
 
 // ServeHTTP implements [http.Handler]. The doors of the tenant look at the token again,
@@ -34,11 +38,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &counted{ResponseWriter: w}
 	tenant, end := "", s.Metrics.begin(r.URL.Path)
 	defer func() { end(tenant, cmp.Or(answer.code, http.StatusOK)) }()
-	switch r.URL.Path {
-	case "/healthz": // for any host: it says nothing of what is served
+	switch {
+	case s.Described != nil && strings.HasPrefix(r.URL.Path, "/.well-known/"):
+		s.Described.ServeHTTP(answer, r)
+	case r.URL.Path == "/healthz": // for any host: it says nothing of what is served
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = io.WriteString(answer, "ok\n")
-	case "/metrics":
+	case r.URL.Path == "/metrics":
 		s.serveMetrics(answer, r)
 	default:
 		tenant = s.tenant(answer, r)

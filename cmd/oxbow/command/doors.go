@@ -61,6 +61,6 @@ func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *we
 // noDoors are doors to no memory: they describe themselves, and refuse the rest.
 func (a *app) noDoors(g auth.Guard) http.Handler {
 	none := &tool.Workspace{Now: a.env.Now, Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return nil, oxbow.ErrNotFound }}
-	g.Tokens = nil
+	g.Tokens, g.Verify = nil, nil
 	return a.doorsOf(&view.Options{Workspace: none}, &served{mcp: mcpserver.New(none, nil)}, g, nil)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/auth/oidc"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
 )
@@ -30,11 +31,14 @@ type serveIn struct {
 	ListenAll bool   `json:"listen_all,omitempty" usage:"let other machines in at the address of --http: with --public-url, and TLS here or in a proxy"`
 	TLSCert   string `json:"tls_cert,omitempty" value:"FILE" usage:"speak TLS with the certificates in this FILE"`
 	TLSKey    string `json:"tls_key,omitempty" value:"FILE" usage:"and their key in this FILE"`
+	Issuer    string `json:"oidc_issuer,omitempty" value:"URL" usage:"take tokens that this OpenID provider signed, with --public-url"`
+	Audience  string `json:"oidc_audience,omitempty" value:"NAME" usage:"that its tokens must be for (default the public URL, or that and /mcp)"`
+	Claim     string `json:"oidc_tenant,omitempty" value:"CLAIM" usage:"the CLAIM of its tokens that names the tenant; without it, they are for the server's own home"`
 	Open      *int   `json:"open,omitempty" value:"N" usage:"memories of tenants that are open at once (default 64)"`
 }
 
 func (in serveIn) serving() serving {
-	s := serving{Public: public{in.ListenAll, in.TLSCert, in.TLSKey, in.PublicURL},
+	s := serving{OIDC: oidc.Options{Issuer: in.Issuer, Audience: in.Audience, Claim: in.Claim}, Public: public{in.ListenAll, in.TLSCert, in.TLSKey, in.PublicURL},
 		Addr: in.Addr, TokenFile: in.TokenFile, TokensFile: in.TokensFile, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
 	if in.Open != nil {
 		s.Most = max(1, *in.Open)
@@ -61,6 +65,9 @@ and how many changes it makes a second:
 
 /healthz answers ok, to all. /metrics counts requests, for Prometheus: for a
 token with only=metrics, and for one that sees all of the server's own home.
+
+With --oidc-issuer, it takes tokens of an OpenID provider, too: signed by RS256,
+ES256 or EdDSA, for this server, with the scope oxbow:read or oxbow:write.
 
 It listens on this machine alone. For another one, tunnel it (ssh -L
 8333:127.0.0.1:8333 HOST), or put a proxy before it that speaks TLS and say its
@@ -167,8 +174,12 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 			return err
 		}
 	}
+	described, err := at.trust(flags.OIDC, a.env.Now)
+	if err != nil {
+		return err
+	}
 	t := a.tenants(flags, at)
-	handler, err := t.handler(ctx)
+	handler, err := t.handler(ctx, described)
 	if err != nil {
 		return err
 	}

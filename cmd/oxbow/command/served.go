@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/auth/oidc"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/tool"
@@ -34,8 +35,9 @@ type serving struct {
 	Projects   []string `json:"project,omitempty" empty:"allowed" usage:"clients see and write only entries of this PROJECT; auto is that of the working directory"`
 	Kinds      []string `json:"kind,omitempty" empty:"allowed" usage:"clients see and write only entries of this KIND"`
 
-	Public public `json:"-"`
-	Most   int    `json:"-"` // tenants whose memory is open at once; 0 for the default
+	Public public       `json:"-"`
+	OIDC   oidc.Options `json:"-"`
+	Most   int          `json:"-"` // tenants whose memory is open at once; 0 for the default
 }
 
 // sets returns the sets of oxbow's tools that are listed: by default the core, and

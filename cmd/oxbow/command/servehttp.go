@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/auth/oidc"
 )
 
 // listening is a server that takes connections.
@@ -41,6 +42,26 @@ func (a *app) clients(flags serving) (at listening, err error) {
 	secret, where, err := a.token(flags.TokenFile)
 	at.where, at.guard.Tokens = where, auth.Tokens{auth.New("", secret, auth.Permissions{})}
 	return at, err
+}
+
+// trust lets the guard admit tokens of a provider, and returns what tells clients of it;
+// nil where there is no provider.
+func (at *listening) trust(o oidc.Options, now func() time.Time) (http.Handler, error) {
+	switch {
+	case o.Issuer == "" && (o.Audience != "" || o.Claim != ""):
+		return nil, misusef("add --oidc-issuer URL", "--oidc-audience and --oidc-tenant are of a provider")
+	case o.Issuer == "":
+		return nil, nil
+	case at.public == "":
+		return nil, misusef("say it: --public-url https://NAME", "tokens of a provider are for the URL of this server, which is not known")
+	}
+	o.Resource, o.Now = at.public, now
+	v, err := oidc.New(o)
+	if err != nil {
+		return nil, misusef("give the issuer as its tokens have it, such as https://login.example.org", "--oidc-issuer: %v", err)
+	}
+	at.guard.Verify, at.guard.Metadata = v.Verify, v.Metadata()
+	return v, nil
 }
 
 // serveHTTP serves a handler until ctx ends. It calls hello when it listens.

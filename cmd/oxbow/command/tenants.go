@@ -48,10 +48,10 @@ func (a *app) tenants(flags serving, at listening) *tenants {
 }
 
 // handler returns what answers all requests.
-func (t *tenants) handler(ctx context.Context) (http.Handler, error) {
+func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Handler, error) {
 	g := t.at.guard.Of("")
 	outside := t.app.noDoors(g)
-	if len(g.Tokens) > 0 {
+	if len(g.Tokens) > 0 || g.Verify != nil && t.flags.OIDC.Claim == "" {
 		var err error
 		if t.own, err = t.app.doors(ctx, t.flags, g, t.sessions[""]); err != nil {
 			return nil, err
@@ -59,7 +59,7 @@ func (t *tenants) handler(ctx context.Context) (http.Handler, error) {
 		outside = t.own
 	}
 	return &tenant.Server{Pool: t.pool, Guard: t.at.guard, Outside: outside, Visitor: t.visitor,
-		Metrics: tenant.NewMetrics(moduleVersion(), time.Now())}, nil
+		Metrics: tenant.NewMetrics(moduleVersion(), time.Now()), Described: described}, nil
 }
 
 // visitor returns the tenant of a browser.

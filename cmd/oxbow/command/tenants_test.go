@@ -33,6 +33,7 @@ func pass(of string) string { return "pass-of-" + of + "-0123456789" }
 type street struct {
 	*world
 	url   string
+	addr  string
 	links map[string]string
 	kept  map[string]http.CookieJar // of who came by a link
 	stop  func() int
@@ -96,7 +97,7 @@ func (s *street) serve(t *testing.T, args ...string) {
 	go func() { ended <- Run(ctx, env) }()
 	select {
 	case a := <-addr:
-		s.url = "http://" + a
+		s.addr, s.url = a, "http://"+a
 	case status := <-ended:
 		cancel()
 		t.Fatalf("oxbow %q ended with status %d: %s", args, status, s.said)

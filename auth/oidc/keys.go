@@ -1,0 +1,217 @@
+// The provider's keys: fetched when they are needed, and kept.
+
+package oidc
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	keysAge  = time.Hour        // after which keys are fetched again
+	keysWait = 30 * time.Second // between two fetches, whatever tokens say
+	maxKeys  = 100              // of a provider
+	maxReply = 256 << 10        // bytes of its answer
+)
+
+// keySet is the public keys of a provider.
+type keySet struct {
+	issuer string // without a slash at the end
+	exact  string // as it must call itself
+	client *http.Client
+	now    func() time.Time
+
+	mu      sync.Mutex // guards the following, and lets one caller fetch at a time
+	keys    map[string]key
+	fetched time.Time
+	tried   time.Time
+}
+
+// key is a public key and the algorithm that it is for.
+type key struct {
+	public    crypto.PublicKey
+	algorithm string
+}
+
+func newClient() *http.Client {
+	return &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return errors.New("the provider leads elsewhere")
+	}}
+}
+
+func loopback(u *url.URL) bool {
+	return u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
+}
+
+// key returns the key of that id for an algorithm. Keys that are not known are looked for
+// at the provider, but not at once again; while it cannot be reached, old ones hold.
+func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.keys[id]
+	if now := s.now(); (!ok || now.Sub(s.fetched) > keysAge) && (s.tried.IsZero() || now.Sub(s.tried) > keysWait) {
+		s.tried = now
+		keys, err := s.fetch(context.WithoutCancel(ctx))
+		switch {
+		case err == nil:
+			s.keys, s.fetched = keys, now
+		case !ok:
+			return nil, err
+		}
+		k, ok = s.keys[id]
+	}
+	switch {
+	case !ok:
+		return nil, errors.New("the provider has no such key")
+	case k.algorithm != algorithm:
+		return nil, errors.New("the key is not for this algorithm")
+	}
+	return k.public, nil
+}
+
+// fetch gets the keys that the provider's description leads to.
+func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
+	var about struct {
+		Issuer string `json:"issuer"`
+		Keys   string `json:"jwks_uri"`
+	}
+	if err := s.get(ctx, s.issuer+"/.well-known/openid-configuration", &about); err != nil {
+		return nil, err
+	}
+	if about.Issuer != s.exact {
+		return nil, fmt.Errorf("the provider calls itself %q, not %q", about.Issuer, s.exact)
+	}
+	at, err := url.Parse(about.Keys)
+	if err != nil || at.Scheme != "https" && !loopback(at) {
+		return nil, fmt.Errorf("the provider's keys lie at %q, which is no https URL", about.Keys)
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := s.get(ctx, about.Keys, &set); err != nil {
+		return nil, err
+	}
+	if len(set.Keys) > maxKeys {
+		return nil, fmt.Errorf("the provider has %d keys; the most is %d", len(set.Keys), maxKeys)
+	}
+	keys := map[string]key{}
+	for _, raw := range set.Keys {
+		if id, k, err := readKey(raw); err == nil { // others are for other uses
+			keys[id] = k
+		}
+	}
+	return keys, nil
+}
+
+// get reads one document of the provider.
+func (s *keySet) get(ctx context.Context, at string, v any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return err
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		return fmt.Errorf("asking the provider: %w", err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxReply+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("asking the provider: %w", err)
+	case res.StatusCode != http.StatusOK:
+		return fmt.Errorf("the provider answers %s", res.Status)
+	case len(b) > maxReply:
+		return fmt.Errorf("the provider's answer has more than %d bytes", maxReply)
+	}
+	return json.Unmarshal(b, v)
+}
+
+// readKey reads a JSON Web Key (RFC 7517) for signatures of one of algorithms.
+func readKey(raw []byte) (id string, _ key, err error) {
+	var j struct {
+		ID        string `json:"kid"`
+		Type      string `json:"kty"`
+		Use       string `json:"use"`
+		Algorithm string `json:"alg"`
+		Curve     string `json:"crv"`
+		Modulus   string `json:"n"`
+		Exponent  string `json:"e"`
+		X         string `json:"x"`
+		Y         string `json:"y"`
+	}
+	if err := json.Unmarshal(raw, &j); err != nil {
+		return "", key{}, err
+	}
+	var k key
+	switch {
+	case j.Use != "" && j.Use != "sig":
+		return "", k, errors.New("the key is not for signatures")
+	case j.Type == "RSA":
+		k, err = rsaKey(j.Modulus, j.Exponent)
+	case j.Type == "EC" && j.Curve == "P-256":
+		k, err = ecKey(j.X, j.Y)
+	case j.Type == "OKP" && j.Curve == "Ed25519":
+		k, err = edKey(j.X)
+	default:
+		return "", k, errors.New("the key is of another kind")
+	}
+	if err == nil && j.Algorithm != "" && j.Algorithm != k.algorithm {
+		err = errors.New("the key is for another algorithm")
+	}
+	return j.ID, k, err
+}
+
+func rsaKey(modulus, exponent string) (key, error) {
+	n, err := bytesOf(modulus)
+	e, eerr := bytesOf(exponent)
+	if err = errors.Join(err, eerr); err != nil {
+		return key{}, err
+	}
+	number := new(big.Int).SetBytes(e)
+	public := &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(number.Int64())}
+	if bits := public.N.BitLen(); bits < 2048 || bits > 8192 || !number.IsInt64() || public.E < 3 || public.E >= 1<<31 || public.E%2 == 0 {
+		return key{}, errors.New("the key is too small or too large")
+	}
+	return key{public, "RS256"}, nil
+}
+
+func ecKey(x, y string) (key, error) {
+	a, err := bytesOf(x)
+	b, berr := bytesOf(y)
+	if err = errors.Join(err, berr); err != nil {
+		return key{}, err
+	}
+	if len(a) != 32 || len(b) != 32 {
+		return key{}, errors.New("the point has another size")
+	}
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append(append([]byte{4}, a...), b...))
+	return key{public, "ES256"}, err
+}
+
+func edKey(x string) (key, error) {
+	b, err := bytesOf(x)
+	if err == nil && len(b) != ed25519.PublicKeySize {
+		err = errors.New("the key has another size")
+	}
+	return key{ed25519.PublicKey(b), "EdDSA"}, err
+}
+
+func bytesOf(s string) ([]byte, error) {
+	return base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(s, "="))
+}
