@@ -69,6 +69,7 @@ var floors = []struct {
 	{"web", []string{".", "vfs", "internal/*", "auth", "session", "tool", "view", "web/page", "web/tag"}},
 	{"hook", []string{"internal/*", "session", "session/transcript"}},
 	{"cmd/*", []string{"*"}},
+	{"deploy/*", nil},
 }
 
 // testSupport are the packages made for tests: they may import testing, and

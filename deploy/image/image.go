@@ -1,0 +1,150 @@
+// The layout of an image: blobs by their digests, and an index that leads to them.
+
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// image is what goes into an image.
+type image struct {
+	name, arch     string
+	program, certs []byte
+}
+
+// user runs the program: one that owns nothing else.
+const user = 65532
+
+// file is one of a tar. Nothing depends on a clock: equal input makes equal images.
+type file struct {
+	name string // of a directory, with a slash at the end
+	mode int64
+	uid  int
+	data []byte
+}
+
+// pack returns a tar of the files.
+func pack(files []file) ([]byte, error) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, f := range files {
+		h := &tar.Header{Name: f.name, Mode: f.mode, Uid: f.uid, Gid: f.uid, Size: int64(len(f.data)), Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
+		if strings.HasSuffix(f.name, "/") {
+			h.Typeflag = tar.TypeDir
+		}
+		if err := w.WriteHeader(h); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close()
+	return b.Bytes(), err
+}
+
+// descriptor leads to a blob.
+type descriptor struct {
+	Type        string            `json:"mediaType"`
+	Digest      string            `json:"digest"`
+	Size        int               `json:"size"`
+	Platform    map[string]string `json:"platform,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// blobs are what descriptors lead to, by digest.
+type blobs map[string][]byte
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func (s blobs) add(mediaType string, b []byte) descriptor {
+	d := descriptor{Type: "application/vnd.oci.image." + mediaType, Digest: digest(b), Size: len(b)}
+	s[d.Digest] = b
+	return d
+}
+
+func (s blobs) addJSON(mediaType string, v any) (descriptor, error) {
+	b, err := json.Marshal(v)
+	return s.add(mediaType, b), err
+}
+
+// layer returns the files of the image.
+func (im *image) layer() ([]byte, error) {
+	files := []file{{name: "data/", mode: 0o700, uid: user}}
+	if len(im.certs) > 0 {
+		files = append(files, file{name: "etc/", mode: 0o755}, file{name: "etc/ssl/", mode: 0o755}, file{name: "etc/ssl/certs/", mode: 0o755},
+			file{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: im.certs})
+	}
+	return pack(append(files, file{name: "oxbow", mode: 0o755, data: im.program}, file{name: "tmp/", mode: 0o1777}))
+}
+
+// layout returns the image as a tar of an OCI image layout.
+func (im *image) layout() ([]byte, error) {
+	plain, err := im.layer()
+	if err != nil {
+		return nil, err
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = z.Write(plain)
+	if err = errors.Join(err, z.Close()); err != nil {
+		return nil, err
+	}
+	all := blobs{}
+	layer := all.add("layer.v1.tar+gzip", packed.Bytes())
+	config, err := all.addJSON("config.v1+json", map[string]any{
+		"architecture": im.arch, "os": "linux", "rootfs": map[string]any{"type": "layers", "diff_ids": []string{digest(plain)}},
+		"config": map[string]any{
+			"User": "65532:65532", "WorkingDir": "/data", "Entrypoint": []string{"/oxbow"}, "Cmd": []string{"serve"},
+			"Env":          []string{"OXBOW_HOME=/data", "HOME=/data", "TMPDIR=/tmp", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"},
+			"ExposedPorts": map[string]any{"8333/tcp": struct{}{}}, "Volumes": map[string]any{"/data": struct{}{}},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := all.addJSON("manifest.v1+json", map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config, "layers": []descriptor{layer}})
+	if err != nil {
+		return nil, err
+	}
+	manifest.Platform = map[string]string{"architecture": im.arch, "os": "linux"}
+	manifest.Annotations = map[string]string{"org.opencontainers.image.ref.name": im.name, "io.containerd.image.name": im.name}
+	index, err := json.Marshal(map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []descriptor{manifest}})
+	if err != nil {
+		return nil, err
+	}
+	files := []file{{name: "oci-layout", mode: 0o644, data: []byte(`{"imageLayoutVersion":"1.0.0"}`)}, {name: "index.json", mode: 0o644, data: index},
+		{name: "blobs/", mode: 0o755}, {name: "blobs/sha256/", mode: 0o755}}
+	for d, b := range all {
+		files = append(files, file{name: "blobs/" + strings.Replace(d, ":", "/", 1), mode: 0o644, data: b})
+	}
+	slices.SortFunc(files[4:], func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return pack(files)
+}
+
+// checkStatic reports why a program cannot run where there is nothing else.
+func checkStatic(program []byte) error {
+	f, err := elf.NewFile(bytes.NewReader(program))
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		return errors.New("the program is not static")
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+// The command image: an OCI image of oxbow, from scratch and without a container engine.
+
+// Command image writes an OCI image, as docker load and podman load read it, that holds
+// a static program, certificates and an empty /tmp, and nothing else:
+//
+//	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o oxbow ./cmd/oxbow
+//	go run ./deploy/image --program oxbow --out oxbow.tar
+//	podman load --input oxbow.tar
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+)
+
+func main() {
+	program := flag.String("program", "oxbow", "the static program")
+	certs := flag.String("certificates", "/etc/ssl/certs/ca-certificates.crt", "certificates of authorities, by which a provider of tokens is known; none when empty")
+	name := flag.String("name", "oxbow:latest", "name of the image")
+	arch := flag.String("arch", runtime.GOARCH, "architecture of the program, as GOARCH names it")
+	out := flag.String("out", "oxbow.tar", "the new file")
+	flag.Parse()
+	if err := run(*program, *certs, *name, *arch, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "image:", err)
+		os.Exit(1)
+	}
+}
+
+func run(program, certs, name, arch, out string) error {
+	im := image{name: name, arch: arch}
+	var err error
+	if im.program, err = os.ReadFile(program); err != nil {
+		return err
+	}
+	if certs != "" {
+		if im.certs, err = os.ReadFile(certs); err != nil {
+			return err
+		}
+	}
+	if err := checkStatic(im.program); err != nil {
+		return fmt.Errorf("%s: %w; build it with CGO_ENABLED=0", program, err)
+	}
+	b, err := im.layout()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, b, 0o644)
+}
