@@ -64,6 +64,9 @@ func (at *listening) trust(o oidc.Options, now func() time.Time) (http.Handler, 
 	return v, nil
 }
 
+// endWait is how long requests that are under way may take, when a server is to end.
+const endWait = 10 * time.Second
+
 // serveHTTP serves a handler until ctx ends. It calls hello when it listens.
 func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler, hello func(listening) error) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at.addr)
@@ -101,7 +104,7 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 	case <-ctx.Done():
 	}
 	// What is under way may finish.
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 	defer cancel()
 	if err := srv.Shutdown(stop); err != nil {
 		_ = srv.Close()
@@ -114,7 +117,7 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 // as a client listens.
 func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/events") {
+		if strings.HasSuffix(r.URL.Path, "/events") || r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/mcp") {
 			of, cancel := context.WithCancel(r.Context())
 			defer cancel()
 			defer context.AfterFunc(ctx, cancel)()

@@ -11,6 +11,12 @@ import (
 
 // A stream that its client still reads ends when the server is told to end.
 func TestStreamsEnd(t *testing.T) {
+	for _, path := range []string{"/ui/events", "/api/v1/events", "/mcp", "/mcp/p/harbor"} {
+		t.Run(path[1:], func(t *testing.T) { streamEnds(t, path) })
+	}
+}
+
+func streamEnds(t *testing.T, path string) {
 	ctx, end := context.WithCancel(t.Context())
 	began := make(chan bool, 1)
 	srv := httptest.NewServer(eventsUntil(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,7 +29,7 @@ func TestStreamsEnd(t *testing.T) {
 	})))
 	t.Cleanup(srv.Close)
 	go func() { <-began; end() }()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+"/ui/events", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,107 @@
+// Tests what becomes of writes when a server ends, and in a backup taken meanwhile.
+
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A request that is under way when the server is told to end is answered, and what it
+// wrote is there.
+func TestRequestsFinish(t *testing.T) {
+	s := newStreet(t, "")
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body := `{"name":"last","content":"words"}`
+	fmt.Fprintf(c, "POST /api/v1/entries HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", pass("alpha"), len(body))
+	answers := bufio.NewReader(c)
+	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("the server said %q, %v", line, err)
+	}
+	if _, err := answers.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan int, 1)
+	go func() { ended <- s.stop() }()
+	for { // until no new connection is taken
+		n, err := net.DialTimeout("tcp", s.addr, time.Second)
+		if err != nil {
+			break
+		}
+		n.Close()
+	}
+	fmt.Fprint(c, body)
+	res, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusCreated {
+		t.Errorf("the answer is %s %s, %v", res.Status, b, err)
+	}
+	if status := <-ended; status != exitDone {
+		t.Errorf("the server ended with status %d: %s", status, s.said)
+	}
+	if out := s.must(t, "--home", s.home("alpha"), "get", "last"); !strings.Contains(out, "words") {
+		t.Errorf("get = %q", out)
+	}
+}
+
+// A backup of a tenant that is taken during writes holds all that was acknowledged
+// before it, is sound, and is of that tenant alone.
+func TestBackupDuringWrites(t *testing.T) {
+	s := newStreet(t, "")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var acked atomic.Int64
+	some, done := make(chan bool), make(chan error, 1)
+	go func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			body, _ := json.Marshal(map[string]string{"name": fmt.Sprint("e", n), "content": strings.Repeat("The crane turns. ", 50)})
+			if status, answer := s.send(t, http.DefaultClient, "POST", "/api/v1/entries", pass("alpha"), string(body)); status != http.StatusCreated {
+				done <- fmt.Errorf("POST = %d %s", status, answer)
+				return
+			}
+			if acked.Store(int64(n + 1)); n == 20 {
+				close(some)
+			}
+		}
+		done <- nil
+	}()
+	select {
+	case <-some:
+	case err := <-done:
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		file, before := filepath.Join(s.dir, fmt.Sprint("copy", i)), acked.Load()
+		s.must(t, "--home", s.home("alpha"), "backup", file)
+		s.must(t, "--home", file, "check")
+		for n := range before {
+			if status, _, errs := s.run(t, "--home", file, "get", fmt.Sprint("e", n)); status != exitDone {
+				t.Fatalf("e%d of %d is not in the copy: %s", n, before, errs)
+			}
+		}
+		if _, out, _ := s.run(t, "--home", file, "list", "--limit", "1000"); strings.Contains(out, hush("beta")) || !strings.Contains(out, hush("alpha")) {
+			t.Errorf("the copy holds %s", out)
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
