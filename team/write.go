@@ -61,11 +61,23 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 		written = append(written, t.Rel(name))
 	}
 	slices.Sort(written)
-	if t.DriverInstalled() || dryRun {
-		return written, nil
+	if !dryRun {
+		err = t.installDriver(ctx, Command(command))
 	}
-	return written, errors.Join(t.repo.SetConfig(ctx, "merge."+driver+".name", "team files of oxbow"),
-		t.repo.SetConfig(ctx, "merge."+driver+".driver", Command(command)))
+	return written, err
+}
+
+// installDriver makes a command the merge driver of this clone, unless it has one. Git
+// would write through a config that is a link.
+func (t *Tree) installDriver(ctx context.Context, command string) error {
+	if t.DriverInstalled() {
+		return nil
+	}
+	if config := filepath.Join(t.repo.Common(), "config"); !isRegular(config) {
+		return fmt.Errorf("%s is not a regular file", config)
+	}
+	return errors.Join(t.repo.SetConfig(ctx, "merge."+driver+".name", "team files of oxbow"),
+		t.repo.SetConfig(ctx, "merge."+driver+".driver", command))
 }
 
 // Command returns what git runs to merge a file: the program's own command, and where that
@@ -82,12 +94,12 @@ func (t *Tree) DriverInstalled() bool {
 // passing returns the .gitignore of .oxbow with a line by which team files are not ignored,
 // "" when it needs none.
 func (t *Tree) passing() string {
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
-	lines := strings.Fields(string(b))
+	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
+	lines := strings.Fields(text)
 	if err != nil || !slices.Contains(lines, "*") && !slices.Contains(lines, "/*") || slices.Contains(lines, "!team/**") {
 		return ""
 	}
-	return strings.TrimRight(string(b), "\n") + "\n!team/\n!team/**\n"
+	return strings.TrimRight(text, "\n") + "\n!team/\n!team/**\n"
 }
 
 // Write writes the file of an entry: the one that has its name, else a new one whose name
@@ -170,6 +182,11 @@ func replace(dir, name, text string) error {
 	}
 	defer d.Close()
 	return vfs.WriteFile(d, name, []byte(text), 0o644)
+}
+
+func isRegular(p string) bool {
+	fi, err := os.Lstat(p)
+	return err == nil && fi.Mode().IsRegular()
 }
 
 func wrap(doing string, err error) error {
