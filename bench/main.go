@@ -15,6 +15,7 @@
 //	go run . write --n 100,100000
 //	go run . start
 //	go run . http --n 100000     # over HTTP, beside slow clients
+//	go run . tenants --n 100000  # many tenants of one server; --kills N kills it
 //	go run . memory --n 100000,200000
 //	go run . labels --data DIR   # on LoCoMo, QMSum and source files
 //	go run . profiles --data DIR # on LoCoMo and LongMemEval
@@ -60,6 +61,7 @@ func commands() []command {
 		{"write", "what a durable write costs", write},
 		{"start", "what a start of the program costs, and its size", start},
 		{"http", "what a recall over HTTP costs beside many and slow clients", httpCommand},
+		{"tenants", "what calls of many tenants cost one server, and what survives kill -9", tenantsCommand},
 		{"whole", "what whole commands cost in a full home", whole},
 		{"memory", "what a process keeps in memory of a store", memoryCommand},
 		{"labels", "how often a proposed label is right, on public data sets", labelsCommand},

@@ -1,0 +1,325 @@
+// The command tenants: what calls of many tenants cost one server, what it keeps in
+// memory, and what it has acknowledged after kill -9.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tenantsRun is one measurement of a server of many tenants.
+type tenantsRun struct {
+	*bench
+	n, tenants, clients int
+	rate, writes        float64 // calls a second, of all clients together
+	wait                time.Duration
+	kills               int
+	between             time.Duration // of kills
+	src                 source
+
+	program, home, tokens string
+	phrases               []string
+	cmd                   *exec.Cmd
+	url                   string
+	client                *http.Client
+
+	mu    sync.Mutex      // guards acked
+	acked map[string]bool // names that the server acknowledged, after their tenant and a slash
+}
+
+func tenantsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	r := &tenantsRun{bench: b, acked: map[string]bool{}}
+	fl.IntVar(&r.n, "n", 100_000, "entries of each tenant")
+	fl.IntVar(&r.tenants, "tenants", 20, "tenants")
+	fl.IntVar(&r.clients, "clients", 50, "clients, each of one tenant")
+	fl.Float64Var(&r.rate, "rate", 200, "recalls a second, of all clients together")
+	fl.Float64Var(&r.writes, "writes", 20, "writes a second, of all clients together")
+	fl.DurationVar(&r.wait, "time", 30*time.Second, "how long to measure")
+	fl.IntVar(&r.kills, "kills", 3, "times that the server is killed under writes")
+	fl.DurationVar(&r.between, "between", 5*time.Second, "how long it runs before each")
+	r.src.flags(fl)
+	b.dirFlag(fl)
+	return r.run
+}
+
+func (r *tenantsRun) run(ctx context.Context) (err error) {
+	dir, remove, err := r.temp()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	from, err := r.prepare(ctx, dir)
+	if err != nil {
+		return err
+	}
+	r.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.clients}}
+	defer func() { err = errors.Join(err, r.kill()) }()
+	var first timings
+	if err := first.add(func() error {
+		if err := r.start(ctx); err != nil {
+			return err
+		}
+		return r.recall(ctx, 0, r.phrases[0])
+	}); err != nil {
+		return err
+	}
+	empty := r.rss()
+	for i := range r.tenants { // all are hot
+		if err := r.recall(ctx, i, r.phrases[0]); err != nil {
+			return err
+		}
+	}
+	opened := r.rss()
+	recalls, writes, err := r.measure(ctx, r.wait)
+	if err != nil {
+		return err
+	}
+	full := r.rss()
+	r.title("tenants", dir)
+	r.printf("%s tenants of %s entries each, of texts from %s; %s clients recall %.0f and write %.0f times a second together, each at times of its own. A call counts from when it was due.\n\n",
+		count(r.tenants), count(r.n), from, count(r.clients), r.rate, r.writes)
+	t := newTable("call", "p50", "p99", "most", "calls")
+	for _, row := range []struct {
+		what string
+		took timings
+	}{{"start to the first recall", first}, {"recall", recalls}, {"write, acknowledged", writes}} {
+		t.row(row.what, span(row.took.quantile(.5)), span(row.took.quantile(.99)), span(row.took.quantile(1)), count(len(row.took)))
+	}
+	r.emit(t)
+	mem := newTable("memory of the server", "MB", "MB a tenant")
+	for _, row := range []struct {
+		what string
+		rss  int64
+	}{{"one tenant open", empty}, {"all open", opened}, {"after the calls", full}} {
+		mem.row(row.what, fmt.Sprintf("%.0f", float64(row.rss)/1e6), fmt.Sprintf("%.0f", float64(row.rss)/1e6/float64(r.tenants)))
+	}
+	r.emit(mem)
+	return r.killed(ctx)
+}
+
+// prepare builds the program, and fills a home for each tenant.
+func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err error) {
+	if r.program, err = buildOxbow(ctx, dir, "oxbow", "-trimpath"); err != nil {
+		return "", err
+	}
+	entries, from, err := r.src.entries(ctx, min(r.n, 10_000))
+	if err != nil {
+		return "", err
+	}
+	if r.phrases, err = phrases(entries, 2000, 1); err != nil {
+		return "", err
+	}
+	model := filepath.Join(dir, "model")
+	if err := os.Mkdir(model, 0o700); err != nil {
+		return "", err
+	}
+	if err := fillHome(ctx, model, stretch(entries, r.n)); err != nil {
+		return "", err
+	}
+	r.home, r.tokens = filepath.Join(dir, "home"), filepath.Join(dir, "tokens")
+	var lines strings.Builder
+	for i := range r.tenants {
+		if err := os.CopyFS(filepath.Join(r.home, "tenants", tenantName(i)), os.DirFS(model)); err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&lines, "%s %s rw tenant=%s\n", tenantName(i), tenantSecret(i), tenantName(i))
+	}
+	return from, os.WriteFile(r.tokens, []byte(lines.String()), 0o600)
+}
+
+func tenantName(i int) string   { return fmt.Sprintf("t%02d", i) }
+func tenantSecret(i int) string { return fmt.Sprintf("a-secret-of-tenant-%02d", i) }
+
+var serving = regexp.MustCompile(`API\s+(http://[^/]+)/api`)
+
+// start starts the server, and waits until it listens.
+func (r *tenantsRun) start(ctx context.Context) error {
+	r.cmd = exec.CommandContext(ctx, r.program, "serve", "--home", r.home, "--tokens", r.tokens, "--http", "127.0.0.1:0")
+	r.cmd.Env = bareEnv(os.Getenv, r.home)
+	out, err := r.cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := r.cmd.Start(); err != nil {
+		return err
+	}
+	var said bytes.Buffer
+	one := make([]byte, 4096)
+	for {
+		n, err := out.Read(one)
+		said.Write(one[:n])
+		if m := serving.FindSubmatch(said.Bytes()); m != nil {
+			r.url = string(m[1])
+			go func() { _, _ = io.Copy(io.Discard, out) }() // until it ends
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the server ended: %s", said.String())
+		}
+	}
+}
+
+// kill ends the server without a word.
+func (r *tenantsRun) kill() error {
+	if r.cmd == nil || r.cmd.Process == nil {
+		return nil
+	}
+	err := r.cmd.Process.Kill()
+	_ = r.cmd.Wait() // it was killed
+	r.cmd = nil
+	return err
+}
+
+// rss returns the memory of the server, in bytes; 0 where it is not known.
+func (r *tenantsRun) rss() int64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == "VmRSS:" {
+			n, _ := strconv.ParseInt(f[1], 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
+
+// call sends one request of a tenant.
+func (r *tenantsRun) call(ctx context.Context, method, target string, tenant int, body []byte, want int) error {
+	req, err := http.NewRequestWithContext(ctx, method, r.url+target, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+tenantSecret(tenant))
+	req.Header.Set("Content-Type", "application/json")
+	res, err := r.client.Do(req)
+	if err != nil {
+		return err
+	}
+	answer, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err == nil && res.StatusCode != want {
+		err = fmt.Errorf("%s %s = %s %s", method, target, res.Status, answer)
+	}
+	return err
+}
+
+func (r *tenantsRun) recall(ctx context.Context, tenant int, phrase string) error {
+	return r.call(ctx, http.MethodGet, "/api/v1/recall?"+url.Values{"query": {phrase}}.Encode(), tenant, nil, http.StatusOK)
+}
+
+func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
+	body, err := json.Marshal(map[string]string{"name": name, "content": "What " + name + " is about, in a sentence of some length that says what it is about."})
+	if err != nil {
+		return err
+	}
+	if err := r.call(ctx, http.MethodPost, "/api/v1/entries", tenant, body, http.StatusCreated); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.acked[tenantName(tenant)+"/"+name] = true
+	return nil
+}
+
+// measure times calls of all clients, each at times that depend on nothing that happens.
+func (r *tenantsRun) measure(ctx context.Context, wait time.Duration) (recalls, writes timings, err error) {
+	end := time.Now().Add(wait)
+	var wg sync.WaitGroup
+	took, wrote, errs := make([]timings, r.clients), make([]timings, r.clients), make([]error, r.clients)
+	for i := range r.clients {
+		wg.Go(func() {
+			rnd := rand.New(rand.NewPCG(1, uint64(i)))
+			pause := func() time.Duration {
+				return time.Duration(rnd.ExpFloat64() * float64(r.clients) / (r.rate + r.writes) * float64(time.Second))
+			}
+			for due := time.Now().Add(pause()); due.Before(end) && errs[i] == nil; due = due.Add(pause()) {
+				select {
+				case <-ctx.Done():
+					errs[i] = ctx.Err()
+				case <-time.After(time.Until(due)):
+				}
+				if rnd.Float64() < r.rate/(r.rate+r.writes) {
+					errs[i] = errors.Join(errs[i], r.recall(ctx, i%r.tenants, r.phrases[rnd.IntN(len(r.phrases))]))
+					took[i] = append(took[i], time.Since(due))
+				} else {
+					errs[i] = errors.Join(errs[i], r.write(ctx, i%r.tenants, fmt.Sprintf("w%d of %d", len(wrote[i]), i)))
+					wrote[i] = append(wrote[i], time.Since(due))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i := range took {
+		recalls, writes = append(recalls, took[i]...), append(writes, wrote[i]...)
+	}
+	return recalls, writes, errors.Join(errs...)
+}
+
+// killed kills the server under writes, and looks for all that it acknowledged.
+func (r *tenantsRun) killed(ctx context.Context) error {
+	for k := range r.kills {
+		writing, stop := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		for i := range r.clients {
+			wg.Go(func() {
+				for n := 0; writing.Err() == nil; n++ {
+					if r.write(writing, i%r.tenants, fmt.Sprintf("k%d-%d-%d", k, i, n)) != nil {
+						return // the server is gone
+					}
+				}
+			})
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(r.between):
+		}
+		err := r.kill()
+		wg.Wait()
+		stop()
+		if err = errors.Join(err, r.start(ctx)); err != nil {
+			return err
+		}
+	}
+	lost := 0
+	for name := range r.acked {
+		tenant, name, _ := strings.Cut(name, "/")
+		i, err := strconv.Atoi(tenant[1:])
+		if err != nil {
+			return err
+		}
+		if err := r.call(ctx, http.MethodGet, "/api/v1/entries/"+url.PathEscape(name), i, nil, http.StatusOK); err != nil {
+			r.logf("%s of %s is lost: %v", name, tenant, err)
+			lost++
+		}
+	}
+	for i := range r.tenants {
+		if err := r.call(ctx, http.MethodGet, "/api/v1/check", i, nil, http.StatusOK); err != nil {
+			return err
+		}
+	}
+	t := newTable("kills under writes", "writes acknowledged", "lost")
+	t.row(count(r.kills), count(len(r.acked)), count(lost))
+	r.emit(t)
+	if lost > 0 {
+		return fmt.Errorf("%d writes were acknowledged and are lost", lost)
+	}
+	return nil
+}
