@@ -20,6 +20,7 @@ var writers = map[string]func(path string) []string{
 	"recover":               func(p string) []string { return []string{"recover", "--out", p} },
 	"annotate export":       func(p string) []string { return []string{"annotate", "export", "--output", p} },
 	"annotate merge-driver": func(p string) []string { return []string{"annotate", "merge-driver", p, p, p} },
+	"merge-entry":           func(p string) []string { return []string{"merge-entry", p, p, p} },
 	"mcp":                   func(p string) []string { return []string{"mcp", "--http", "127.0.0.1:0", "--token-file", p} },
 	"serve":                 func(p string) []string { return []string{"serve", "--http", "127.0.0.1:0", "--token-file", p} },
 }
@@ -27,7 +28,7 @@ var writers = map[string]func(path string) []string{
 // readsFile are commands that name a path in their usage and only read it, or
 // choose where they write.
 var readsFile = []string{"init", "import", "session import", "load", "annotate", "annotate import", "annotate move", "annotate list", "annotate check", "annotate gc",
-	"why", "blame", "remember", "compress", "spawn", "bench", "context", "handoff new", "label project", "profile new", "trust"}
+	"why", "blame", "remember", "compress", "spawn", "bench", "context", "handoff new", "label project", "profile new", "trust", "team check"}
 
 func TestWritersAreKnown(t *testing.T) {
 	var walk func(c *cobra.Command)

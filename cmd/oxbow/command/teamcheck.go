@@ -12,10 +12,10 @@ func (a *app) teamCheckCommand() *cobra.Command {
 	return does(a, &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Look for what must not be merged: for continuous integration",
-		Long: `Check reads the team files of DIR, and ends with status 1 when something is wrong:
-a file that cannot be read, a secret, personal data, an entry that is too long, a
-name that is there twice, a conflict that nobody settled, a citation that is
-stale, or team.yaml. It needs no home, no trust and no history of git.`,
+		Long: `Check reads the team files of DIR, and ends with status 1 when something is
+wrong: a file that cannot be read, a secret, personal data, an entry that is too
+long, a name that is there twice, a conflict that is not settled, a citation
+that is stale, or team.yaml. It needs no home, no trust and no history of git.`,
 		Example: `  oxbow team check
   oxbow team check . --json`,
 		Args: args(0, 1, "a directory of the repository"),
@@ -50,8 +50,9 @@ func (a *app) mergeEntryCommand() *cobra.Command {
 		Use:   "merge-entry BASE OURS THEIRS [NAME]",
 		Short: "Merge three versions of a team file (git runs this)",
 		Long: `Merge-entry merges OURS and THEIRS, which both come from BASE, by meaning, and
-writes the merge to OURS, as git wants of a merge driver (%O %A %B %P). Where both
-changed the same lines, both texts are kept in the entry, with the label conflict.`,
+writes the merge to OURS, as git wants of a merge driver (%O %A %B %P). Where
+both changed the same lines, both texts stay in the entry, with the label
+conflict.`,
 		Example: `  git config merge.oxbow-entry.driver 'oxbow merge-entry %O %A %B %P'`,
 		Args:    args(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
 		Hidden:  true,
@@ -63,6 +64,9 @@ changed the same lines, both texts are kept in the entry, with the label conflic
 			if *to, err = a.abs(args[i]); err != nil {
 				return err
 			}
+		}
+		if _, err := a.outputPath(in.Ours); err != nil {
+			return err
 		}
 		name := "a team file"
 		if len(args) == 4 {
