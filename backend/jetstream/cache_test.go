@@ -27,6 +27,7 @@ func copyDir(t *testing.T, from string) string {
 // TestCacheAfterKill: a cache that was copied while in use, as a kill leaves it, is
 // gone on with, or begun again where it was harmed.
 func TestCacheAfterKill(t *testing.T) {
+	t.Parallel()
 	url := alone(t).URL()
 	o := devOptions
 	o.leastTail = 1 << 30

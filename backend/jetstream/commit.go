@@ -326,7 +326,7 @@ func (r *replica) arrived(qs []*request, m outgoing, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := r.flight
-	if !f.applied && !r.closed && r.read(r.cluster.ctx, message{Seq: seq, Data: m.data}) != nil {
+	if !f.applied && !r.closed && r.take(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
 		defer cancel()
 		if r.rebuild() == nil {

@@ -180,8 +180,7 @@ func TestFlipsWithoutAudit(t *testing.T) {
 // A message that no process of ours wrote, in the place of all that there was: those
 // that have read more see it, and those that have nothing see that it is no brain.
 func TestReplacedSnapshot(t *testing.T) {
-	f, s, other := faults(t)
-	_ = f
+	_, s, other := faults(t)
 	for i := range 10 {
 		if err := s.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i)}); err != nil {
 			t.Fatal(err)
@@ -247,12 +246,13 @@ func TestMissingStream(t *testing.T) {
 	if _, err := js.Stream(t.Context(), s.replica.brain.stream()); !errors.Is(err, api.ErrStreamNotFound) {
 		t.Errorf("the stream is there again: %v", err)
 	}
-	_, _ = s.Close(), other.Close()
+	_ = errors.Join(s.Close(), other.Close())
 }
 
 // TestMessageReplaced: each harm to a message is found by a process that reads it
 // first.
 func TestMessageReplaced(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(e *envelope, data []byte) []byte{
 		"Checksum": func(_ *envelope, data []byte) []byte { data[len(data)/2] ^= 1; return data },
 		"Number":   func(e *envelope, _ []byte) []byte { e.N++; d, _, _ := e.encode(); return d },

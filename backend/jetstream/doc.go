@@ -32,8 +32,9 @@
 //     that is missing or was made again: nothing is served from it. The other servers
 //     are asked, else the error matches [oxbow.ErrCorrupt]. A missing stream is never
 //     made again.
-//   - What one server lost of the end of a brain shows only where a process has read
-//     it, or by [Cluster.Audit], which compares the servers.
+//   - What the server that leads lost of the end of a brain shows where a process has
+//     read it, or by [Cluster.Audit], which compares the servers and keeps one that
+//     differs from leading. Let it run daily, and after each change of servers.
 //
 // The loss of a leader stops writes for 4 to 9 seconds, as long as servers take to
 // elect another.
@@ -42,5 +43,19 @@
 //
 // Redaction and the compaction of a memory's history are those of files: a brain keeps
 // all its history. The stream of a brain is compacted, into the file that it adds up
-// to.
+// to. A process holds the brains that it has open, each whole.
+//
+// # Tests and figures
+//
+//	go test .                                  the contract, faults, damage; 1½ minutes
+//	go test -run 'Campaign|Flips' -repeats 5 . longer
+//	go test -run Figures -figures -v .         figures of the machine at hand
+//
+// The campaign that cuts a leader off makes networks, which takes root; else it is
+// skipped. On two shared cores with a load of 12, three servers as processes and
+// changes of 1 kB: 530 changes a second by 1 client, 3,700 by 128 of 8 brains, about
+// two thirds to nine tenths of the bare messages that the servers took; a recall among 10,000
+// entries took 0.04 ms with announced reads as in a local memory, 0.8 ms with the leader
+// asked; the first answer of 10,000 entries that no cache had, 62 ms for a get and 115
+// ms for a recall, with a cache 4 and 68 ms.
 package jetstream

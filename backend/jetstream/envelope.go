@@ -114,8 +114,13 @@ func (e *envelope) encode() ([]byte, chainHash, error) {
 		m = packer.EncodeAll(m[frameHead:], append(make([]byte, 0, len(m)/2), m[:frameHead]...))
 		m[4] = 1
 	}
-	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHead:], castagnoli))
+	seal(m)
 	return m, sha256.Sum256(m[frameHead:]), nil
+}
+
+// seal writes the checksum of a message.
+func seal(m []byte) {
+	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHead:], castagnoli))
 }
 
 // decodeEnvelope returns the envelope of a message and the chain at it. Errors match

@@ -59,7 +59,7 @@ func refusal(code int) (*nats.Msg, error) {
 func faults(t *testing.T) (f *faulty, s, other *Store) {
 	url := alone(t).URL()
 	o := devOptions
-	o.WriteWait, o.ReadWait, o.try = time.Second, time.Second, 100*time.Millisecond
+	o.WriteWait, o.ReadWait, o.try = 2*time.Second, 2*time.Second, 500*time.Millisecond
 	c := connect(t, url, o)
 	f = &faulty{requester: c.link.conn}
 	c.link.conn = f
@@ -82,6 +82,7 @@ func count(t *testing.T, s *Store) int {
 // Each fault is of the first tries of one change. The change is made once, and the
 // error says what is known of it.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	lose := func(int) (*nats.Msg, error) { return nil, context.DeadlineExceeded }
 	for _, tc := range []struct {
 		name  string

@@ -163,7 +163,7 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 	case head.Seq < r.at.Seq:
 		return r.damage("message %d, which was read before, is gone; the last is %d", r.at.Seq, head.Seq)
 	case head.Seq == r.at.Seq:
-		if r.sumSize > 0 && chainHash(sha256.Sum256(head.Data)) != r.sum {
+		if r.sumSize > 0 && (len(head.Data) != r.sumSize || chainHash(sha256.Sum256(head.Data[frameHead:])) != r.sum) {
 			return r.damage("message %d is not the one that was read before", head.Seq)
 		}
 		return nil

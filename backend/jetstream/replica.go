@@ -52,9 +52,9 @@ type replica struct {
 	mem     *oxbow.Memory
 	store   local
 	at      place
-	last    uint64 // number of the last change in the file
-	head    string // chain of the file at it
-	sum     chainHash
+	last    uint64    // number of the last change in the file
+	head    string    // chain of the file at it
+	sum     chainHash // of the body of the last message, and its size; 0 while none was read
 	sumSize int
 	flight  *flight // the envelope that this process is publishing
 	closed  bool
@@ -211,11 +211,16 @@ func (r *replica) read(ctx context.Context, m message) error {
 	if err != nil {
 		return fmt.Errorf("message %d of stream %s: %w", m.Seq, r.brain.stream(), err)
 	}
-	if err := r.apply(ctx, e, hash, m.Seq, len(m.Data)); err != nil {
-		return err
+	return r.take(ctx, e, hash, m.Seq, len(m.Data))
+}
+
+// take applies an envelope, and notes it as the last message. mu is held.
+func (r *replica) take(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
+	err := r.apply(ctx, e, hash, seq, size)
+	if err == nil {
+		r.sum, r.sumSize = hash, size
 	}
-	r.sum, r.sumSize = sha256.Sum256(m.Data), len(m.Data)
-	return nil
+	return err
 }
 
 // apply applies an envelope. mu is held.

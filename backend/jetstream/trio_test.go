@@ -93,6 +93,7 @@ func connectTrio(t testing.TB, urls string, o Options) *Cluster {
 // TestThreeServers: the contract holds on three servers, and a server that is shut
 // down takes nothing with it.
 func TestThreeServers(t *testing.T) {
+	t.Parallel()
 	tr := threeServers(t)
 	o := Options{Partitions: 2}
 	one, two := connectTrio(t, tr.urls, o), connectTrio(t, tr.urls, o)
@@ -196,6 +197,7 @@ system_account: S`, payload, t.TempDir(), sync, secret, secret)); err != nil {
 // TestStreamsAreCompared: a stream that was changed, deleted or made again is refused,
 // and so is one without a directory.
 func TestStreamsAreCompared(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name string
 		harm func(ctx context.Context, js api.JetStream) error
