@@ -204,7 +204,7 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 
 // checkStore examines the store, and returns its entries.
 func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) {
-	if d, ok := m.store.(*db); ok {
+	if d := logOf(m.store); d != nil {
 		return d.check(ctx)
 	}
 	c, ok := m.store.(Checker)

@@ -8,8 +8,8 @@ import "context"
 // lacks enough of it, or notes that a scan did without. What goes wrong costs
 // the next process its time, and is no error.
 func (m *Memory) keepIndex() {
-	d, ok := m.store.(*db)
-	if !ok || m.opts.ReadOnly && !m.opts.KeepIndex {
+	d := logOf(m.store)
+	if d == nil || m.opts.ReadOnly && !m.opts.KeepIndex {
 		return
 	}
 	if m.onlyScanned() {
@@ -24,6 +24,9 @@ func (m *Memory) keepIndex() {
 		}
 		s := m.searcher.Load()
 		if s == nil {
+			return nil, nil, nil
+		}
+		if s.dropUnder(context.Background()) != nil {
 			return nil, nil, nil
 		}
 		v := s.view(context.Background(), s.scorer(m.opts.Ranking))

@@ -276,11 +276,19 @@ func (d *db) summarize(ctx context.Context) (out Summary, err error) {
 // last first, and how many it selects in all. A store in one file need not read
 // the others, if the filter is by kind, project, tag or time of creation.
 func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
-	if d, ok := s.(*db); ok {
-		if _, all := f.byHead(); all {
-			return d.newest(ctx, f, offset, limit)
-		}
+	if p, ok := s.(pager); ok {
+		return p.newest(ctx, f, offset, limit)
 	}
+	return newestByReading(ctx, s, f, offset, limit)
+}
+
+// pager is a store that has pages of its own.
+type pager interface {
+	newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
+}
+
+// newestByReading is [Newest] of entries that are all read.
+func newestByReading(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	var es []Entry
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
@@ -288,11 +296,16 @@ func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []E
 		}
 		es = append(es, e)
 	}
+	return newestOf(es, offset, limit), len(es), nil
+}
+
+// newestOf returns a page of entries, which it sorts.
+func newestOf(es []Entry, offset, limit int) []Entry {
 	slices.SortFunc(es, func(a, b Entry) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 	})
 	offset = min(offset, len(es))
-	return es[offset:min(offset+limit, len(es))], len(es), nil
+	return es[offset:min(offset+limit, len(es))]
 }
 
 // written is an entry and when its version was written.
@@ -305,7 +318,11 @@ func (a written) compare(b written) int {
 	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
 }
 
+// newest is [Newest].
 func (d *db) newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
+	if _, all := f.byHead(); !all {
+		return newestByReading(ctx, d, f, offset, limit)
+	}
 	err = d.read(ctx, func(st *state) {
 		page, total = nil, 0
 		var best []written // the first of all, in order

@@ -56,8 +56,8 @@ func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error)
 // toCopy opens the log a second time. The log only grows, and a rewrite makes another
 // file: what is read of it is one state of the store. The caller closes it.
 func (m *Memory) toCopy(ctx context.Context, verify bool) (*db, *wal.Log, error) {
-	d, ok := m.store.(*db)
-	if !ok {
+	d := logOf(m.store)
+	if d == nil {
 		return nil, nil, fmt.Errorf("%w: only a store in one file is copied; use dump or export", ErrUnsupported)
 	}
 	if err := d.Refresh(ctx); err != nil {

@@ -213,8 +213,8 @@ func (m *Memory) savedFor(ranking string) *savedIndex {
 	m.mu.Lock()
 	distrust := m.distrust
 	m.mu.Unlock()
-	d, ok := m.store.(*db)
-	if !ok || distrust {
+	d := logOf(m.store)
+	if d == nil || distrust {
 		return nil
 	}
 	s, err := d.openIndex(ranking)

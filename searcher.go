@@ -27,12 +27,12 @@ type searcher struct {
 	rows  entryRows              // what they were
 	items *cache.Slots[*indexed] // those that were read, by row, as far as there is room
 	err   atomic.Pointer[error]  // why one could not be read: what was found counts for nothing
+	under []*Entry               // of an overlay, when the index began; they are always kept
 }
 
 // newSearcher returns an empty searcher of that store, which may be none in one log.
 func newSearcher(name string, of Store) *searcher {
-	s := &searcher{}
-	s.db, _ = of.(*db)
+	s := &searcher{db: logOf(of), under: underOf(of)}
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, nil)})
 	return s
 }
@@ -53,6 +53,9 @@ func (s *searcher) resume(ctx context.Context) error {
 			return err
 		}
 		since = appendDeltas(since, []analyzedDelta{{Delta: d}}, &thinAt)
+	}
+	for _, e := range s.under {
+		since = appendDeltas(since, []analyzedDelta{{Delta: Delta{e.ID, e}}}, &thinAt)
 	}
 	return s.apply(ctx, lastDeltas(since))
 }
@@ -105,9 +108,26 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 		r.Index().Apply(changes...)
 	}
 	for _, d := range ds {
-		s.unsaved.Add(weight(d.Entry))
+		if d.ID < underID {
+			s.unsaved.Add(weight(d.Entry))
+		}
 	}
 	return nil
+}
+
+// dropUnder takes the entries under an overlay out of the index, which is then that of
+// the log.
+func (s *searcher) dropUnder(ctx context.Context) error {
+	var ds []analyzedDelta
+	for _, r := range *s.scorers.Load() {
+		for id := range r.Index().Searcher().Documents() {
+			if id >= underID {
+				ds = append(ds, analyzedDelta{Delta: Delta{ID: id}})
+			}
+		}
+		break // the others have the same
+	}
+	return s.apply(ctx, ds)
 }
 
 // manyOld is the part of an index's documents, as one in so many, from which on
@@ -193,7 +213,8 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 		err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
 				x := newIndexed(e)
-				if s.unsaved.Add(weight(e)); s.db != nil && err == nil {
+				if s.db != nil && err == nil && e.ID < underID {
+					s.unsaved.Add(weight(e))
 					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
 				}
 				if !yield(x, err) {
