@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_517},
+	{".", 10_521},
 	{"query", 850},
 	{"scope", 1_224},
 	{"storetest", 622},
@@ -49,16 +49,16 @@ var budgets = []budget{
 	{"auth/oidc", 380},
 	{"view", 320},
 	{"trust", 460},
-	{"team", 1_500},
+	{"team", 1_585},
 	{"tenant", 690},
 	{"lineage", 473},
 	{"revert", 743},
-	{"tool/*", 15_707},
+	{"tool/*", 15_745},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_604},
 	{"httpapi", 1_721},
 	{"web/*", 5_482},
-	{"cmd/oxbow/command/*", 12_320},
+	{"cmd/oxbow/command/*", 12_441},
 	{"cmd/*", 50},
 	{"deploy/*", 225},
 	{"setup", 2_468},

@@ -16,6 +16,7 @@ const (
 	Agent    Actor = "agent"   // called by a model
 	Program  Actor = "tool"    // made by a program or a rule
 	Imported Actor = "import"  // read from elsewhere
+	Team     Actor = "team"    // reviewed in the project's repository; never stored
 	Foreign  Actor = "foreign" // came with a project that is not trusted; never stored
 )
 

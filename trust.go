@@ -16,6 +16,7 @@ type Trust string
 const (
 	trustPerson      Trust = "person"
 	trustVerified    Trust = "verified" // by an agent, when a test had passed or a commit was made
+	trustTeam        Trust = "team"     // reviewed in the repository of the project
 	trustAgent       Trust = "agent"    // or a program
 	TrustImported    Trust = "imported"
 	TrustTainted     Trust = "tainted"     // written after its agent had read what others wrote
@@ -41,7 +42,7 @@ func IsPersonal(l Label) bool {
 
 // Trusts returns the levels, the highest first.
 func Trusts() []Trust {
-	return []Trust{trustPerson, trustVerified, trustAgent, TrustImported, TrustTainted, TrustQuarantined}
+	return []Trust{trustPerson, trustVerified, trustTeam, trustAgent, TrustImported, TrustTainted, TrustQuarantined}
 }
 
 // Trust returns how far the entry may be believed.
@@ -55,6 +56,8 @@ func (e *Entry) Trust() Trust {
 		return TrustImported
 	case e.Source.Actor == Person:
 		return trustPerson
+	case e.Source.Actor == Team:
+		return trustTeam
 	}
 	if e.has(LabelVerified) {
 		return trustVerified

@@ -32,6 +32,7 @@ func TestTrust(t *testing.T) {
 		{"person", oxbow.Person, nil},
 		{"agent", oxbow.Agent, nil},
 		{"verified", oxbow.Agent, []oxbow.Label{{Key: oxbow.LabelVerified, Value: "go test"}}},
+		{"team", oxbow.Team, nil},
 		{"imported", oxbow.Imported, nil},
 		{"tainted", oxbow.Agent, []oxbow.Label{taint}},
 		{"quarantined", oxbow.Person, []oxbow.Label{rule, taint}},
@@ -61,9 +62,9 @@ func TestTrust(t *testing.T) {
 				t.Errorf("trust:%s selects nothing", level)
 			}
 		}
-		hits, err := m.Recall(t.Context(), oxbow.Query{Text: "harbor quarantined"})
-		if err != nil || len(hits) != 5 {
-			t.Errorf("Recall found %d entries, want 5 of 6, %v", len(hits), err)
+		hits, err := m.Recall(t.Context(), oxbow.Query{Text: "harbor quarantined", Limit: 10})
+		if err != nil || len(hits) != 6 {
+			t.Errorf("Recall found %d entries, want 6 of 7, %v", len(hits), err)
 		}
 		if e, err := m.Get(t.Context(), "of quarantined"); err != nil || e.Content == "" {
 			t.Errorf("Get = %+v, %v", e, err)

@@ -43,7 +43,7 @@ var heldFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys}
 // approves them.
 func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 	out := HeldOut{Entries: []HeldEntry{}}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return out, err
 	}

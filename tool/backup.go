@@ -92,7 +92,7 @@ func copyStore(ctx context.Context, w *Workspace, store string, in BackupIn) (Ba
 	if err := mayReplace(w, in.File, src, in.Force); err != nil {
 		return BackupOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return BackupOut{}, err
 	}

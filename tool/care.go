@@ -132,7 +132,7 @@ type StatsOut struct {
 
 // Stats counts what the memory holds.
 func Stats(ctx context.Context, w *Workspace, _ StatsIn) (StatsOut, error) {
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return StatsOut{}, err
 	}

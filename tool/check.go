@@ -114,7 +114,7 @@ func Check(ctx context.Context, w *Workspace, in CheckIn) (CheckOut, error) {
 
 // noteAliases notes the words that mean two entries.
 func (o *CheckOut) noteAliases(ctx context.Context, w *Workspace) error {
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func examine(ctx context.Context, w *Workspace) (CheckOut, error) {
 
 // read opens the store and reads it.
 func (o *CheckOut) read(ctx context.Context, w *Workspace, p Place) error {
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return err
 	}
@@ -332,7 +332,7 @@ func compareHeads(ctx context.Context, w *Workspace, heads *HeadsCheck, out Chec
 
 // findHead looks for the change with that hash.
 func findHead(ctx context.Context, w *Workspace, store, head string) (*NotedHead, error) {
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return nil, err
 	}

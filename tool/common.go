@@ -5,7 +5,6 @@ package tool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -102,34 +101,6 @@ func withOpID(ctx context.Context, id string) (context.Context, error) {
 		return ctx, bad("op_id", id, fmt.Sprintf("has %d bytes; the most is 64", len(id)))
 	}
 	return oxbow.WithOpID(ctx, id), nil
-}
-
-// missing adds to the error of an unknown name what may help: the change to
-// restore when the entry was forgotten, or else the names nearest to it.
-func missing(ctx context.Context, m *oxbow.Memory, name string, err error) error {
-	if !errors.Is(err, oxbow.ErrNotFound) {
-		return err
-	}
-	var several *oxbow.AliasError
-	if errors.As(err, &several) {
-		return Advise(err, "give the name of one of them; to take the alias from the other, remember that with the aliases it keeps")
-	}
-	lost := &lostError{err: err, name: name}
-	for v, verr := range m.Versions(ctx, name) {
-		if verr != nil {
-			break // unknown, or a store without history
-		}
-		if v.Verb == oxbow.VerbRemove {
-			lost.removed, lost.last = v.Seq, v.Prev
-		}
-		break
-	}
-	near, nerr := nearNames(ctx, m, name, 5)
-	if nerr != nil {
-		return nerr
-	}
-	lost.near = near
-	return lost
 }
 
 // mostCompared is of how many entries the names are compared with one that is

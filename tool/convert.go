@@ -57,7 +57,7 @@ func (*RefusedError) Is(target error) bool { return target == oxbow.ErrUnsupport
 // [*RefusedError].
 func Convert(ctx context.Context, w *Workspace, in ConvertIn) (ConvertOut, error) {
 	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.Adapted{}}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return out, err
 	}

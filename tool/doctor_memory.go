@@ -63,7 +63,7 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 		return nil
 	}
 	found := len(d.findings)
-	ctx, m, err := d.w.Memory(ctx, Read)
+	ctx, m, err := d.w.Memory(ctx, Own)
 	if err == nil {
 		err = d.open(ctx, m)
 	}

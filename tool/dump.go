@@ -39,7 +39,7 @@ type DumpOut struct {
 
 // Dump writes all entries as Markdown files.
 func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error) {
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return out, err
 	}

@@ -35,7 +35,7 @@ func Embed(ctx context.Context, w *Workspace, in EmbedIn) (out EmbedOut, err err
 		return out, Advise(invalidf("no endpoint that makes vectors is named"),
 			"for example: oxbow embed --embed http://127.0.0.1:11434 --embed-model nomic-embed-text")
 	}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return out, err
 	}

@@ -40,7 +40,7 @@ func Export(ctx context.Context, w *Workspace, in ExportIn) (out ExportOut, err 
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return out, err
 	}

@@ -28,7 +28,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	if err != nil {
 		return HistoryOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return HistoryOut{}, err
 	}
@@ -47,7 +47,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	}
 	switch {
 	case err != nil && in.Name != "":
-		return HistoryOut{}, missing(ctx, m, in.Name, err)
+		return HistoryOut{}, w.missing(ctx, m, in.Name, err)
 	case err != nil:
 		return HistoryOut{}, err
 	}

@@ -214,7 +214,7 @@ type LabelFinding struct {
 // LintLabels finds labels that were perhaps meant to be one.
 func LintLabels(ctx context.Context, w *Workspace, _ LintLabelsIn) (LintLabelsOut, error) {
 	out := LintLabelsOut{Doubts: []LabelFinding{}}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return out, err
 	}

@@ -47,13 +47,22 @@ type Turn struct {
 // Source says who wrote a version: by, door, session and profile are facts of
 // the door; client and agent are what the caller said of itself.
 type Source struct {
-	By      string `json:"by,omitempty"` // person, agent, tool or import
+	By      string `json:"by,omitempty"` // person, agent, tool, import, or team
 	Door    string `json:"door,omitempty"`
 	Client  string `json:"client,omitempty"`
 	Agent   string `json:"agent,omitempty"`
 	Session string `json:"session,omitempty"`
 	Profile string `json:"profile,omitempty"`
 	Ref     string `json:"ref,omitempty"`
+}
+
+// Reviewed returns the branch, and its commit, in which the text of a team file is as it
+// is shown; "" for any other.
+func (s Source) Reviewed() string {
+	if s.By != string(oxbow.Team) {
+		return ""
+	}
+	return s.Ref
 }
 
 // Explanation accounts for a score, as [oxbow.Explanation] does.

@@ -318,7 +318,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err != nil {
 		return GetOut{}, err
 	}
-	e, past, notes, err := entryOrVersion(ctx, m, in.Name)
+	e, past, notes, err := w.entryOrVersion(ctx, m, in.Name)
 	if errors.Is(err, oxbow.ErrNotFound) && strings.Count(in.Name, "/") > 1 && w.Sessions != nil && !w.overTurns {
 		if over, oerr := w.overSessions(ctx); oerr == nil {
 			return Get(ctx, over, in)
@@ -373,7 +373,7 @@ func (out *GetOut) count(ctx context.Context, w *Workspace) {
 
 // entryOrVersion returns the entry of that name or alias or, past, the version
 // that NAME@SEQ names.
-func entryOrVersion(ctx context.Context, m *oxbow.Memory, called string) (e oxbow.Entry, past bool, notes []Note, err error) {
+func (w *Workspace) entryOrVersion(ctx context.Context, m *oxbow.Memory, called string) (e oxbow.Entry, past bool, notes []Note, err error) {
 	e, err = m.Get(ctx, called)
 	if err == nil && e.Name != called {
 		notes = []Note{Notef("%q is an alias of %q", called, e.Name)}
@@ -384,11 +384,11 @@ func entryOrVersion(ctx context.Context, m *oxbow.Memory, called string) (e oxbo
 		err, ok = noSuchName(called, err), false
 	}
 	if !errors.Is(err, oxbow.ErrNotFound) || !ok {
-		return e, false, notes, missing(ctx, m, called, err)
+		return e, false, notes, w.missing(ctx, m, called, err)
 	}
 	v, err := m.VersionAt(ctx, name, seq)
 	if err != nil {
-		return e, false, nil, missing(ctx, m, name, err)
+		return e, false, nil, w.missing(ctx, m, name, err)
 	}
 	if v.Erased {
 		return e, false, nil, fmt.Errorf("%q as of change %d was erased for good: %w", name, seq, oxbow.ErrNotFound)

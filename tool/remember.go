@@ -45,7 +45,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		return RememberOut{}, err
 	}
 	if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" {
-		return RememberOut{}, missing(ctx, m, e.name, fmt.Errorf("op_id %q was used before, and what it remembered was forgotten since: %w", in.OpID, err))
+		return RememberOut{}, w.missing(ctx, m, e.name, fmt.Errorf("op_id %q was used before, and what it remembered was forgotten since: %w", in.OpID, err))
 	}
 	if err != nil {
 		return RememberOut{}, err
@@ -308,7 +308,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		}
 	}
 	if err != nil {
-		return ForgetOut{}, missing(ctx, m, in.Name, err)
+		return ForgetOut{}, w.missing(ctx, m, in.Name, err)
 	}
 	out := ForgetOut{Entry: entryOf(e)}
 	out.Entry.Snippet = snippet(e.Content, nil, snippetWidth)
@@ -333,7 +333,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		op.If = e.Version
 	}
 	if err := m.Apply(ctx, op); err != nil {
-		return ForgetOut{}, missing(ctx, m, e.Name, err)
+		return ForgetOut{}, w.missing(ctx, m, e.Name, err)
 	}
 	out.Forgotten = true
 	for v, err := range m.Versions(ctx, e.Name) {
@@ -366,7 +366,7 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 		if errors.Is(err, oxbow.ErrNotFound) {
 			err = fmt.Errorf("restoring %q as of change %d: %w", in.Name, in.Seq, err)
 			if _, gerr := m.Get(ctx, in.Name); gerr != nil {
-				err = missing(ctx, m, in.Name, err)
+				err = w.missing(ctx, m, in.Name, err)
 			}
 		}
 		return RestoreOut{}, err

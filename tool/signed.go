@@ -208,7 +208,7 @@ func signedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
 
 // compare compares the signed heads with the log of a sound memory.
 func (c *HeadsCheck) compare(ctx context.Context, w *Workspace, store string, at wal.Header, last uint64) ([]Problem, error) {
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return nil, err
 	}

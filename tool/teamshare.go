@@ -59,7 +59,7 @@ func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShare
 	for _, name := range in.Names {
 		e, err := m.Get(ctx, name)
 		if err != nil {
-			return out, missing(ctx, m, name, err)
+			return out, w.missing(ctx, m, name, err)
 		}
 		if slices.ContainsFunc(entries, func(o oxbow.Entry) bool { return o.Name == e.Name }) {
 			continue
@@ -113,6 +113,9 @@ func (w *Workspace) shareOne(ctx context.Context, t *team.Tree, s *team.Store, e
 	}
 	file, _, err := t.Write(ctx, s, e, w.Host.Rand)
 	moved.File = t.Rel(file)
+	if err == nil {
+		_ = w.Host.Trusted.AddShare(ctx, team.Print(e)) // else it counts as anyone's until it is reviewed
+	}
 	return moved, err
 }
 

@@ -28,6 +28,9 @@ func writeHead(b *strings.Builder, e Entry) {
 	if e.Source.By != "" {
 		b.WriteString(", by " + e.Source.By)
 	}
+	if r := e.Source.Reviewed(); r != "" {
+		b.WriteString(", reviewed in " + r)
+	}
 	b.WriteString(")\n")
 	writeBody(b, e)
 }
@@ -129,9 +132,13 @@ func fieldsText(t TermScore) string {
 }
 
 func sourceText(s Source) string {
+	from := s.Ref
+	if s.Reviewed() != "" {
+		from = ""
+	}
 	var ws []string
 	for _, w := range []struct{ format, value string }{{"by %s", s.By}, {"through %s", s.Door}, {"client %q", s.Client},
-		{"agent %q", s.Agent}, {"profile %q", s.Profile}, {"from %q", s.Ref}} {
+		{"agent %q", s.Agent}, {"profile %q", s.Profile}, {"from %q", from}, {"reviewed in %s", s.Reviewed()}} {
 		if w.value != "" {
 			ws = append(ws, fmt.Sprintf(w.format, w.value))
 		}

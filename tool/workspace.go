@@ -23,15 +23,16 @@ import (
 type Access int
 
 const (
-	Read   Access = iota // change nothing
+	Read   Access = iota // change nothing; the entries of team files are seen, too
+	Own                  // change nothing, and see the memory's own entries alone
 	Write                // change what is there
 	Create               // change, and make the memory where it is missing
 )
 
-// Unless returns the access, or [Read] for a dry run.
+// Unless returns the access, or [Own] for a dry run.
 func (a Access) Unless(dry bool) Access {
 	if dry {
-		return Read
+		return Own
 	}
 	return a
 }
@@ -40,7 +41,7 @@ func (a Access) Unless(dry bool) Access {
 // calls of that door, and no call changes it.
 type Workspace struct {
 	// Open returns the memory for such an access, the same one each time. A
-	// server, which opens it once, ignores the access. The caller of the verbs
+	// server, which opens it once, tells [Read] from the others alone. The caller of the verbs
 	// closes it. [OpenOnFirstUse] makes such a function.
 	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
 

@@ -55,6 +55,43 @@ func withoutTeam(teams []Team, id string) []Team {
 	return slices.DeleteFunc(teams, func(t Team) bool { return t.ID == id })
 }
 
+// A share is a team file that this user wrote, by its print.
+type share struct {
+	Print string `json:"print"`
+}
+
+const sharesFile = "shared-entries"
+
+// mostShares is how many of the last are kept.
+const mostShares = 10_000
+
+// AddShare records the print of a team file that this user wrote.
+func (l List) AddShare(ctx context.Context, print string) error {
+	return l.replace(ctx, sharesFile, func(old []byte) ([]byte, error) {
+		all := append(parseShares(old), share{print})
+		return lines(all[max(0, len(all)-mostShares):])
+	})
+}
+
+// Shares returns the prints of team files that this user wrote.
+func (l List) Shares() map[string]bool {
+	prints := map[string]bool{}
+	for _, s := range parseShares(l.read(sharesFile)) {
+		prints[s.Print] = true
+	}
+	return prints
+}
+
+func parseShares(b []byte) (all []share) {
+	for line := range bytes.Lines(b) {
+		var s share
+		if json.Unmarshal(line, &s) == nil && s.Print != "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // lines returns values as JSON, one a line.
 func lines[T any](values []T) ([]byte, error) {
 	var out bytes.Buffer

@@ -147,8 +147,8 @@ func (v *View) narrow(w *tool.Workspace) {
 // opener returns an Open that binds the memory to the scopes once.
 func (v *View) opener() func(context.Context, tool.Access) (*oxbow.Memory, error) {
 	open := v.options.Workspace.Open
-	var mu sync.Mutex // guards m
-	var m *oxbow.Memory
+	var mu sync.Mutex // guards bound
+	bound := map[*oxbow.Memory]*oxbow.Memory{}
 	return func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
 		all, err := open(ctx, how)
 		if err != nil {
@@ -156,11 +156,13 @@ func (v *View) opener() func(context.Context, tool.Access) (*oxbow.Memory, error
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		m := bound[all]
 		if m == nil {
 			m = all
 			for _, s := range v.scopes {
 				m = scope.Within(m, s)
 			}
+			bound[all] = m
 		}
 		return m, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/team"
 	"github.com/oxbow-memory/oxbow/tenant"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -43,6 +45,7 @@ type app struct {
 	// leaves it to the end.
 	sealAfter time.Duration
 
+	team       teamFiles
 	profileSet *profile.Set      // nil until it is needed
 	boundTo    *profile.Resolved // nil until it is needed, and when the run is bound to none
 	// caution says, in the words of a door, what the open store lacks, or "".
@@ -59,6 +62,12 @@ type app struct {
 
 	// forPrompt chooses what a hook puts before a prompt; nil is for tool.Inject.
 	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)
+}
+
+// teamFiles is what was found out of them.
+type teamFiles struct {
+	sync.Once
+	tree *team.Tree // nil for none that the user trusts
 }
 
 func newApp(env Env) *app {
@@ -109,7 +118,7 @@ func (a *app) close() error {
 type access = tool.Access
 
 const (
-	look   = tool.Read
+	look   = tool.Own
 	change = tool.Write
 	build  = tool.Create
 )

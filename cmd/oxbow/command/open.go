@@ -28,11 +28,53 @@ func (a *app) open(how access) (*oxbow.Memory, error) {
 	if _, err := a.bound(); err != nil {
 		return nil, err
 	}
-	m, err := a.openAll(how)
+	m, err := a.openAll(max(how, look))
 	if err != nil {
 		return nil, err
 	}
+	if how == tool.Read {
+		if over := a.overTeam(context.Background(), m); over != m {
+			a.closers = append(a.closers, m.Close)
+			m = over
+		}
+	}
 	return a.bind(m)
+}
+
+// opener opens the memory of the home for all calls of a server: for [tool.Read] with
+// team files. The second function closes what was opened.
+func (a *app) opener(how access) (open func(context.Context, tool.Access) (*oxbow.Memory, error), closeFn func() error) {
+	all, closeAll := tool.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
+		if _, err := a.bound(); err != nil {
+			return nil, err
+		}
+		return a.openAll(how)
+	})
+	shown := func(of func(context.Context, *oxbow.Memory) *oxbow.Memory) (func(context.Context, tool.Access) (*oxbow.Memory, error), func() error) {
+		return tool.OpenOnFirstUse(func(ctx context.Context) (*oxbow.Memory, error) {
+			m, err := all(ctx, how)
+			if err != nil {
+				return nil, err
+			}
+			return a.bind(of(ctx, m))
+		})
+	}
+	own, closeOwn := shown(func(_ context.Context, m *oxbow.Memory) *oxbow.Memory { return m })
+	read, closeRead := shown(a.overTeam)
+	open = func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
+		if how == tool.Read && a.teamTree() != nil {
+			return read(ctx, how)
+		}
+		return own(ctx, how)
+	}
+	return open, func() (err error) {
+		for _, fn := range []func() error{closeRead, closeOwn, closeAll} {
+			if e := fn(); !errors.Is(e, oxbow.ErrClosed) { // one may be the other
+				err = errors.Join(err, e)
+			}
+		}
+		return err
+	}
 }
 
 // openAll opens the memory of the home, all of it.
@@ -167,9 +209,15 @@ func (a *app) workspace() (*tool.Workspace, func() error, error) {
 	var notes *annotate.Store
 	w := &tool.Workspace{
 		Open: func(_ context.Context, how tool.Access) (m *oxbow.Memory, err error) {
+			if how == tool.Read && a.teamTree() == nil {
+				how = tool.Own
+			}
 			for _, m := range memories[how:] {
 				if m != nil {
 					return m, nil
+				}
+				if how == tool.Read {
+					break
 				}
 			}
 			memories[how], err = a.open(how)

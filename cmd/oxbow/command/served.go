@@ -106,7 +106,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 			err = errors.Join(err, closeFn())
 		}
 	}()
-	open, closeStore := tool.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) { return a.open(how) })
+	open, closeStore := a.opener(how)
 	closers = append(closers, func() error { a.settling.run(); return closeStore() })
 	d, other, err := a.layout()
 	if err != nil {

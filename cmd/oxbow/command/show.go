@@ -69,6 +69,9 @@ func (t *terminal) summary(e tool.Entry) string {
 	if l := labelText(shownLabels(e.Labels)); l != "" {
 		parts = append(parts, l)
 	}
+	if r := e.Source.Reviewed(); r != "" {
+		parts = append(parts, "team, reviewed in "+clean(r))
+	}
 	return strings.Join(parts, " · ")
 }
 
@@ -92,6 +95,9 @@ func who(s tool.Source) string {
 			w += ", "
 		}
 		w += s.Door
+	}
+	if r := s.Reviewed(); r != "" {
+		w += ", reviewed in " + r
 	}
 	return clean(w)
 }

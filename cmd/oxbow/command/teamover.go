@@ -1,0 +1,58 @@
+// Team files under the memory of a run.
+
+package command
+
+import (
+	"context"
+	"errors"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/team"
+)
+
+// teamSuffix is after the names of team entries that the memory uses, too.
+const teamSuffix = " (team)"
+
+// teamTree returns the team files of the working directory that the user trusts, nil
+// for none. It is found out once a run.
+func (a *app) teamTree() *team.Tree {
+	a.team.Do(func() {
+		wd, err := a.abs(".")
+		if err != nil {
+			return
+		}
+		t, err := team.Find(wd)
+		switch {
+		case err != nil:
+			a.warn("team files are not read: %v", err)
+		case t == nil:
+		case t.Trusted(a.host().Trusted):
+			a.team.tree = t
+		default:
+			a.note("there are team files in %s, which are not recalled until you trust them: oxbow team trust", clean(t.Path()))
+		}
+	})
+	return a.team.tree
+}
+
+// overTeam returns a memory, to be read, of m's entries and, under them, those of the
+// trusted team files: m where there are none, or they cannot be read. Closing it leaves
+// m open.
+func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
+	t := a.teamTree()
+	if t == nil {
+		return m
+	}
+	files, err := t.Open(ctx, mdtree.Options{Clock: a.env.Now, Warn: func(said string) { a.warn("team files: %s", clean(said)) }})
+	if err == nil {
+		shown := team.Show(files, a.host().Trusted.Shares())
+		var over *oxbow.Memory
+		if over, err = m.Over(ctx, shown, teamSuffix); err == nil {
+			return over
+		}
+		err = errors.Join(err, shown.Close())
+	}
+	a.warn("team files are not read: %v", err)
+	return m
+}

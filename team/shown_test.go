@@ -1,0 +1,147 @@
+// Team entries under a memory, before and after a review.
+
+package team
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/storetest"
+)
+
+// over returns a memory with the team files of a directory under it, and the memory alone.
+func over(t testing.TB, dir string, shares ...oxbow.Entry) (both, own *oxbow.Memory) {
+	t.Helper()
+	own = storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
+	tree, err := Find(dir)
+	if err != nil || tree == nil {
+		t.Fatalf("Find(%s) = %v, %v", dir, tree, err)
+	}
+	files, err := tree.Open(t.Context(), mdtree.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prints := map[string]bool{}
+	for _, e := range shares {
+		prints[Print(e)] = true
+	}
+	both, err = own.Over(t.Context(), Show(files, prints), " (team)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := both.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return both, own
+}
+
+// found returns the only entry that a recall finds.
+func found(t testing.TB, m *oxbow.Memory, words string) oxbow.Entry {
+	t.Helper()
+	hits, err := m.Recall(t.Context(), oxbow.Query{Text: words})
+	if err != nil || len(hits) != 1 {
+		t.Fatalf("recall %q finds %v: %v", words, hits, err)
+	}
+	return hits[0].Entry
+}
+
+func TestShown(t *testing.T) {
+	pinned := oxbow.Entry{Name: "b", Content: "the harbour", Labels: []oxbow.Label{{Key: "pinned", Value: "yes"}, {Key: "tag", Value: "x"}}}
+	up, clone := shared(t, map[string]string{inDir(1): noteFile("a", "the crane")})
+	mine := oxbow.Entry{Name: "c", Content: "the pier", Created: time.Unix(1767225600, 0).UTC(), Labels: []oxbow.Label{{Key: "pinned", Value: "yes"}}}
+	both, _ := over(t, clone, mine)
+	put(t, clone, map[string]string{inDir(2): format(&pinned), inDir(3): format(&mine)})
+	want := func(words string, trust oxbow.Trust, volunteered, pinned bool) {
+		t.Helper()
+		e := found(t, both, words)
+		if _, has := e.Label("pinned"); e.Trust() != trust || e.Volunteered() != volunteered || has != pinned {
+			t.Errorf("%q is %s (volunteered %v, pinned %v), want %s (%v, %v): %+v", e.Name, e.Trust(), e.Volunteered(), has, trust, volunteered, pinned, e.Source)
+		}
+	}
+	want("crane", "team", true, false)
+	want("harbour", oxbow.TrustTainted, false, false)
+	want("pier", oxbow.TrustImported, true, true)
+	if e := found(t, both, "crane"); e.Source.Ref == "" || e.Source.Actor != oxbow.Team {
+		t.Errorf("the source of a reviewed entry is %+v", e.Source)
+	}
+
+	// A review makes it the team's, an edit of the file takes that away.
+	put(t, up, map[string]string{inDir(2): format(&pinned)})
+	runGit(t, up, "add", "-A")
+	runGit(t, up, "commit", "-qm", "reviewed")
+	runGit(t, clone, "fetch", "-q")
+	want("harbour", "team", true, true)
+	put(t, clone, map[string]string{inDir(1): noteFile("a", "another crane")})
+	want("crane", oxbow.TrustTainted, false, false)
+	if err := os.Remove(filepath.Join(clone, filepath.FromSlash(inDir(1)))); err != nil {
+		t.Fatal(err)
+	}
+	if hits, err := both.Recall(t.Context(), oxbow.Query{Text: "crane"}); err != nil || len(hits) > 0 {
+		t.Errorf("a file that was removed is found: %v %v", hits, err)
+	}
+}
+
+// BenchmarkRecall measures recalls with 2,000 team files, from the start and of a memory
+// that stays open.
+func BenchmarkRecall(b *testing.B) {
+	files := map[string]string{}
+	for i := range 2000 {
+		files[Dir+"/"+fileName(time.UnixMilli(1767225600000+int64(i)), [10]byte{8: byte(i >> 8), 9: byte(i)})] = noteFile(fmt.Sprint("decision ", i), fmt.Sprintf("Decision %d of the harbour: cranes of kind %d turn left, and ships of line %d wait for pier %d.", i, i%7, i%11, i%13))
+	}
+	_, clone := shared(b, files)
+	dir := b.TempDir()
+	first := func() (both, own *oxbow.Memory) {
+		own, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		tree, err := Find(clone)
+		if err != nil {
+			b.Fatal(err)
+		}
+		files, err := tree.Open(b.Context(), mdtree.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if both, err = own.Over(b.Context(), Show(files, nil), " (team)"); err != nil {
+			b.Fatal(err)
+		}
+		if hits, err := both.Recall(b.Context(), oxbow.Query{Text: "harbour crane pier"}); err != nil || len(hits) == 0 {
+			b.Fatal(hits, err)
+		}
+		return both, own
+	}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			both, own := first()
+			if err := both.Close(); err != nil {
+				b.Fatal(err)
+			}
+			if err := own.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("next", func(b *testing.B) {
+		both, own := first()
+		for b.Loop() {
+			if _, err := both.Recall(context.Background(), oxbow.Query{Text: "harbour crane pier"}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := both.Close(); err != nil {
+			b.Fatal(err)
+		}
+		if err := own.Close(); err != nil {
+			b.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,45 @@
+// The error of a name that is not there, with what may help.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+// missing adds to the error of an unknown name what may help: the change to
+// restore when the entry was forgotten, or else the names nearest to it.
+func (w *Workspace) missing(ctx context.Context, m *oxbow.Memory, name string, err error) error {
+	if !errors.Is(err, oxbow.ErrNotFound) {
+		return err
+	}
+	var several *oxbow.AliasError
+	if errors.As(err, &several) {
+		return Advise(err, "give the name of one of them; to take the alias from the other, remember that with the aliases it keeps")
+	}
+	if all, oerr := w.Open(ctx, Read); oerr == nil && all != m {
+		if e, gerr := all.Get(ctx, name); gerr == nil && e.ID != 0 && e.Trust() != oxbow.TrustQuarantined {
+			return Advise(fmt.Errorf("%w: it is in team files, and changes there", err), "edit its file, which oxbow team status names; or take it back into your home: oxbow team unshare "+text.ShellQuote(e.Name))
+		}
+	}
+	lost := &lostError{err: err, name: name}
+	for v, verr := range m.Versions(ctx, name) {
+		if verr != nil {
+			break // unknown, or a store without history
+		}
+		if v.Verb == oxbow.VerbRemove {
+			lost.removed, lost.last = v.Seq, v.Prev
+		}
+		break
+	}
+	near, nerr := nearNames(ctx, m, name, 5)
+	if nerr != nil {
+		return nerr
+	}
+	lost.near = near
+	return lost
+}
