@@ -378,3 +378,39 @@ func touch(sides [][]change) bool {
 	}
 	return false
 }
+
+// TestWithoutOxbow holds that git merges by line where the program is missing.
+func TestWithoutOxbow(t *testing.T) {
+	for _, c := range []struct {
+		ours, theirs string
+		want         string // of what is wrong with the file then
+	}{
+		{"one, changed\ntwo\nthree\nfour\nfive", "one\ntwo\nthree\nfour\nfive, changed", ""},
+		{"one\ntwo, so\nthree\nfour\nfive", "one\ntwo, or so\nthree\nfour\nfive", "conflict markers"},
+	} {
+		dir := t.TempDir()
+		runGit(t, dir, "init", "-q", "-b", "ours")
+		tree, err := At(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tree.Init(t.Context(), "no-such-program", false); err != nil {
+			t.Fatal(err)
+		}
+		commit := func(content string) {
+			put(t, dir, map[string]string{inDir(1): noteFile("a", content)})
+			runGit(t, dir, "add", "-A")
+			runGit(t, dir, "commit", "-qm", content)
+		}
+		commit("one\ntwo\nthree\nfour\nfive")
+		runGit(t, dir, "checkout", "-qb", "theirs")
+		commit(c.theirs)
+		runGit(t, dir, "checkout", "-q", "ours")
+		commit(c.ours)
+		out, err := tryGit(t, dir, "merge", "-q", "--no-edit", "theirs")
+		files, wrong, lerr := Lint(filepath.Join(dir, filepath.FromSlash(Dir)))
+		if lerr != nil || (err != nil) != (c.want != "") || !strings.Contains(fmt.Sprint(wrong), c.want) || c.want == "" && len(files) != 1 {
+			t.Errorf("git merge: %v %s; wrong are %v, %v, want %q", err, out, wrong, lerr, c.want)
+		}
+	}
+}

@@ -62,7 +62,7 @@ func parse(text string) (e oxbow.Entry, notes []string, err error) {
 	if len(text) > maxFile {
 		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(text), maxFile)
 	}
-	if strings.Count(text, "\n") == strings.Count(text, "\r\n") {
+	if strings.IndexByte(text, '\r') >= 0 && strings.Count(text, "\n") == strings.Count(text, "\r\n") {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 	}
 	if hasMarkers(text) {
