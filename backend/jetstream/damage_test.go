@@ -153,6 +153,17 @@ func TestBitFlips(t *testing.T) {
 			if !fenced {
 				t.Log("the server healed itself from the others")
 			}
+			if fenced { // and it leads again by itself
+				if err := h.c.leadBy(t.Context(), "BRAIN_00", h.options[h.victim].Name); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := h.brain.Get(t.Context(), "e1"); err != nil {
+					t.Errorf("Get() = %v", err)
+				}
+				if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil || leader == h.options[h.victim].Name {
+					t.Errorf("a read left the lead to %s, %v", leader, err)
+				}
+			}
 			if err := h.answers(t); err != nil {
 				t.Errorf("after the audit: %v", err)
 			}
@@ -212,6 +223,32 @@ func TestReplacedSnapshot(t *testing.T) {
 		}
 		if err := s.Apply(t.Context(), oxbow.Add{Name: "new"}); !errors.Is(err, oxbow.ErrCorrupt) {
 			t.Errorf("Apply() = %v, want ErrCorrupt", err)
+		}
+		_ = s.Close()
+	}
+}
+
+// TestLastMessageGone: where the last message is gone, a process that has read it
+// serves nothing, rather than what was before.
+func TestLastMessageGone(t *testing.T) {
+	_, s, other := faults(t)
+	if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "a"}), s.Apply(t.Context(), oxbow.Add{Name: "b"}), other.Refresh(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	js, err := api.New(s.replica.cluster.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.Stream(t.Context(), s.replica.brain.stream())
+	if err == nil {
+		err = stream.DeleteMsg(t.Context(), s.replica.seq.Load())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Store{s, other} {
+		if _, err := s.Get(t.Context(), "a"); !errors.Is(err, oxbow.ErrCorrupt) || !strings.Contains(err.Error(), "is gone") {
+			t.Errorf("Get() = %v, want ErrCorrupt of a message that is gone", err)
 		}
 		_ = s.Close()
 	}
