@@ -43,7 +43,8 @@ type app struct {
 
 	// sealAfter is when a change is sealed while the memory stays open; 0
 	// leaves it to the end.
-	sealAfter time.Duration
+	sealAfter  time.Duration
+	cacheBytes int64 // for entries of the memory that were read; 0 for the default
 
 	team       teamFiles
 	profileSet *profile.Set      // nil until it is needed

@@ -99,6 +99,10 @@ func (t *tenants) close() error {
 // ofAll are variables of the environment that hold for all homes of a server.
 var ofAll = []string{"OXBOW_KEEP", "OXBOW_NETWORK_FS", "OXBOW_EMBED", "OXBOW_EMBED_MODEL", "OXBOW_EMBED_KEY", "OXBOW_PROFILE"}
 
+// tenantCache is the bytes of entries that were read which each open memory keeps: many
+// are open.
+const tenantCache = 32 << 20
+
 var errNoDir = errors.New("a tenant has no working directory")
 
 // open opens the home of a tenant as a run of its own, which has neither the directory
@@ -120,7 +124,7 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	a := newApp(env)
 	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, tenantsDir, name), t.app.command, t.app.network
 	a.embedFlag, a.modelFlag, a.profileFlag, a.allowSecret = t.app.embedFlag, t.app.modelFlag, t.app.profileFlag, t.app.allowSecret
-	a.limit = t.limits[name]
+	a.limit, a.cacheBytes = t.limits[name], tenantCache
 	if err := os.MkdirAll(a.homeFlag, 0o700); err != nil {
 		return nil, err
 	}
