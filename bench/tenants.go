@@ -141,7 +141,8 @@ func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err 
 	if err := fillHome(ctx, model, stretch(entries, r.n)); err != nil {
 		return "", err
 	}
-	for _, args := range [][]string{{"remember", "an index", "Written to have an index made."}, {"recall", "index"}} {
+	// The second recall of a home makes the index.
+	for _, args := range [][]string{{"remember", "an index", "Written to have an index made."}, {"recall", "index"}, {"recall", "index"}} {
 		cmd := exec.CommandContext(ctx, r.program, append([]string{"--home", model}, args...)...)
 		cmd.Env = bareEnv(os.Getenv, model)
 		if out, err := cmd.CombinedOutput(); err != nil {
