@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"auth/oidc", 380},
 	{"view", 320},
 	{"trust", 460},
-	{"team", 1_585},
+	{"team", 1_588},
 	{"tenant", 690},
 	{"lineage", 473},
 	{"revert", 743},

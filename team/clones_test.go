@@ -251,7 +251,8 @@ var orders = [][]string{{"c0", "c1", "c2"}, {"c0", "c2", "c1"}, {"c1", "c0", "c2
 	{"c0", "c1+c2"}, {"c1", "c0+c2"}, {"c2", "c0+c1"}}
 
 func TestClonesInAnyOrder(t *testing.T) {
-	for seed := range uint64(testenv.Long(2, 12)) {
+	testenv.Sequential(t)
+	for seed := range uint64(testenv.Long(1, 12)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := &writer{Rand: rand.New(rand.NewPCG(seed, 20))}
 			h := w.history(12, testenv.Long(60, 200))

@@ -53,7 +53,7 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	var known sync.WaitGroup
 	defer known.Wait()
 	known.Go(func() { _, _, _ = t.upstream(ctx) }) // Reviewed returns the error
-	s := &Store{tree: t, files: &files{dir}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
+	s := &Store{tree: t, files: &files{dir, maxFiles}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
 	s.Store, err = mdtree.Open(ctx, s.files, layout{s.sums}, mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile})
 	if err != nil {
 		_ = dir.Close()
@@ -139,14 +139,18 @@ func (layout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrUnsupported)
 }
 
-// files are the regular files of a directory that are entries, and no others.
-type files struct{ *vfs.OS }
+// files are the regular files of a directory that are entries, the first ones, and no
+// others.
+type files struct {
+	*vfs.OS
+	most int
+}
 
 // ReadDir implements [vfs.FS].
 func (f *files) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := f.OS.ReadDir(name)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() || !isEntryFile(e.Name()) })
-	return entries[:min(len(entries), maxFiles)], err
+	return entries[:min(len(entries), f.most)], err
 }
 
 // OpenFile implements [vfs.FS].
