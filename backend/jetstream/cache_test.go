@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
@@ -110,5 +111,39 @@ func TestCacheOfAnother(t *testing.T) {
 	o.System = system
 	if _, err := Connect(context.Background(), nc, &o); !errors.Is(err, oxbow.ErrRolledBack) {
 		t.Errorf("Connect() with the cache of another cluster = %v, want ErrRolledBack", err)
+	}
+}
+
+// TestOpenAndClose: handles of one brain come and go in several goroutines, and each
+// sees what was written before.
+func TestOpenAndClose(t *testing.T) {
+	o := devOptions
+	o.Dir = t.TempDir()
+	c := connect(t, alone(t).URL(), o)
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 10 {
+				s, err := c.Open(t.Context(), "acme", "b")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				name := fmt.Sprint(g, " ", i)
+				if err := s.Apply(t.Context(), oxbow.Add{Name: name}); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Get(t.Context(), name); err != nil {
+					t.Error(err)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := count(t, open(t, c, "b")); n != 80 {
+		t.Errorf("%d changes, want 80", n)
 	}
 }

@@ -228,23 +228,14 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return nil, oxbow.ErrClosed
+	r, isNew, err := c.handle(ctx, info)
+	if err != nil {
+		return nil, err
 	}
-	r := c.open[info.subject()]
-	if r == nil {
-		r = &replica{cluster: c, brain: info, files: files{c.fsys, info.Name}}
-		c.open[info.subject()] = r
-		r.mu.Lock()
-		c.mu.Unlock()
+	if isNew {
 		err = r.open(ctx)
 		r.mu.Unlock()
-		c.mu.Lock()
 	}
-	r.handles++
-	c.mu.Unlock()
 	s := &Store{replica: r}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -252,15 +243,53 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 	return s, nil
 }
 
+// handle returns the replica of a brain, with one handle more; one that is new is to
+// be opened, and its mu is held. A replica that is being closed is waited for: its
+// files are free after.
+func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew bool, err error) {
+	for {
+		c.mu.Lock()
+		if c.closed {
+			c.mu.Unlock()
+			return nil, false, oxbow.ErrClosed
+		}
+		r = c.open[info.subject()]
+		if r == nil || r.gone == nil {
+			break
+		}
+		gone := r.gone
+		c.mu.Unlock()
+		select {
+		case <-gone:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+	defer c.mu.Unlock()
+	if isNew = r == nil; isNew {
+		r = &replica{cluster: c, brain: info, files: files{c.fsys, info.Name}}
+		r.mu.Lock()
+		c.open[info.subject()] = r
+	}
+	r.handles++
+	return r, isNew, nil
+}
+
 // release closes a replica when no handle is left.
 func (c *Cluster) release(r *replica) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if r.handles--; r.handles > 0 {
+		c.mu.Unlock()
 		return nil
 	}
+	r.gone = make(chan struct{})
+	c.mu.Unlock()
+	err := r.close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	delete(c.open, r.brain.subject())
-	return r.close() // before another is opened on its files
+	close(r.gone)
+	return err
 }
 
 // Close closes the brains that are open, not the connection.

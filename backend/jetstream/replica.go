@@ -36,7 +36,8 @@ type replica struct {
 	cluster *Cluster
 	brain   brainInfo
 	files   files
-	handles int // guarded by Cluster.mu
+	handles int           // guarded by Cluster.mu
+	gone    chan struct{} // is closed when the files are; nil while there are handles; guarded by Cluster.mu
 
 	watchers watch.List[oxbow.Event]
 	rounds   rounds
