@@ -53,7 +53,7 @@ var budgets = []budget{
 	{"tenant", 690},
 	{"lineage", 473},
 	{"revert", 743},
-	{"tool/*", 15_745},
+	{"tool/*", 15_754},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_604},
 	{"httpapi", 1_721},

@@ -50,6 +50,7 @@ type GetIn struct {
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget" jsonschema:"4000 by default." usage:"Most tokens of the answer; the rest follows at an offset."`
 
 	Bare bool `json:"-"` // the content alone is wanted
+	Own  bool `json:"-"` // it is to be changed: team files do not count
 }
 
 // ListIn is what list takes.

@@ -314,7 +314,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err != nil {
 		return GetOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.Memory(ctx, in.access())
 	if err != nil {
 		return GetOut{}, err
 	}
@@ -352,6 +352,13 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	return out, err
 }
 
+func (in GetIn) access() Access {
+	if in.Own {
+		return Own
+	}
+	return Read
+}
+
 // count adds how often the entry was put before models. It is no part of the entry: the
 // entry is returned where the archive cannot be read, too.
 func (out *GetOut) count(ctx context.Context, w *Workspace) {
@@ -385,6 +392,9 @@ func (w *Workspace) entryOrVersion(ctx context.Context, m *oxbow.Memory, called 
 	}
 	if !errors.Is(err, oxbow.ErrNotFound) || !ok {
 		return e, false, notes, w.missing(ctx, m, called, err)
+	}
+	if now, err := m.Get(ctx, name); err == nil && now.Version == seq {
+		return now, false, nil, nil // one of a team file has no other
 	}
 	v, err := m.VersionAt(ctx, name, seq)
 	if err != nil {

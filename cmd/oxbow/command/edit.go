@@ -53,7 +53,7 @@ func (a *app) showEdited(out tool.RememberOut) {
 
 // editEntry has a person change an entry, and remembers what they made of it.
 func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut, err error) {
-	got, err := run(ctx, a, tool.Get, tool.GetIn{Name: name})
+	got, err := run(ctx, a, tool.Get, tool.GetIn{Name: name, Own: true})
 	if err != nil {
 		return out, err
 	}
