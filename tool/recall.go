@@ -393,11 +393,11 @@ func (w *Workspace) entryOrVersion(ctx context.Context, m *oxbow.Memory, called 
 	if !errors.Is(err, oxbow.ErrNotFound) || !ok {
 		return e, false, notes, w.missing(ctx, m, called, err)
 	}
-	if now, err := m.Get(ctx, name); err == nil && now.Version == seq {
-		return now, false, nil, nil // one of a team file has no other
-	}
 	v, err := m.VersionAt(ctx, name, seq)
 	if err != nil {
+		if now, nerr := m.Get(ctx, name); nerr == nil && now.Version == seq {
+			return now, false, nil, nil // of a team file, which has no other
+		}
 		return e, false, nil, w.missing(ctx, m, name, err)
 	}
 	if v.Erased {
