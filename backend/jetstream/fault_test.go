@@ -216,16 +216,20 @@ func TestOpIDAfterUnknownOutcome(t *testing.T) {
 // TestTogether: callers that wait share an envelope, each with its own change; those
 // that cannot be applied hinder no other.
 func TestTogether(t *testing.T) {
+	const callers = 40
 	f, s, other := faults(t)
-	first := make(chan bool)
+	begun, first := make(chan bool, callers), make(chan bool)
 	f.set(func(send func() (*nats.Msg, error)) (*nats.Msg, error) {
+		begun <- true
 		<-first
 		return send()
 	})
-	const callers = 40
 	errs := make([]error, callers)
 	var wg sync.WaitGroup
 	for i := range callers {
+		if i == 1 {
+			<-begun // alone in its envelope
+		}
 		wg.Go(func() {
 			errs[i] = s.Apply(oxbow.WithOpID(t.Context(), fmt.Sprint(i/2)), oxbow.Add{Name: fmt.Sprint("e", i%30), Content: fmt.Sprint(i)})
 		})
