@@ -40,7 +40,7 @@ type Guard struct {
 	// one that a provider signed. Nil takes none.
 	Verify func(ctx context.Context, secret string) (Token, error)
 
-	// Metadata is the URL at which clients find out who gives out such tokens; "" for
+	// Metadata is the URL at which clients find the provider of such tokens; "" for
 	// none.
 	Metadata string
 
@@ -53,7 +53,7 @@ type Guard struct {
 type RefusedError struct {
 	Status   int // of HTTP: 401, 403 or 413
 	Reason   string
-	metadata string // where clients find out who gives out tokens; "" for nowhere
+	metadata string // where clients find the provider of tokens; "" for nowhere
 }
 
 func (e *RefusedError) Error() string { return e.Reason }

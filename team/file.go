@@ -53,7 +53,7 @@ func fileName(at time.Time, random [10]byte) string {
 	return string(id[:]) + extension
 }
 
-// errMarkers says that git could not merge a file and a person has not yet done it.
+// errMarkers is returned where git could not merge a file and a person has not yet done it.
 var errMarkers = errors.New("has git's conflict markers: choose what is right, and take the lines <<<<<<<, ======= and >>>>>>> out")
 
 // parse reads the file of an entry. A file whose lines all end in CRLF, as git may

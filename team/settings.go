@@ -19,7 +19,7 @@ const settingsFile = "team.yaml"
 // settingsVersion is the version that is written, and the newest that is read.
 const settingsVersion = "1"
 
-// settings are what team.yaml says.
+// settings are the contents of team.yaml.
 type settings struct {
 	Branch string // that is reviewed, of the remote; "" for the remote's default
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/watch"
 )
 
-// localTaint is the taint of entries that nobody has reviewed.
+// localTaint is the taint of entries that are not reviewed.
 const localTaint = "team files: not on the reviewed branch"
 
 // unproven are the labels that put an entry before an agent unasked, or by which a

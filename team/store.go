@@ -114,7 +114,7 @@ func (s *sums) get(file, text string) string {
 	return known.blob
 }
 
-// layout says how team files are read: one entry a file. Reading runs in parallel, so
+// layout reads team files: one entry a file. Reading runs in parallel, so
 // that the texts get their names meanwhile.
 type layout struct{ sums *sums }
 

@@ -131,7 +131,7 @@ func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, random io.Rea
 	return file, true, replace(t.path, file, text)
 }
 
-// Remove removes the file of an entry, unless it says something else by now.
+// Remove removes the file of an entry, unless its text is another by now.
 func (t *Tree) Remove(p mdtree.Place) (err error) {
 	defer func() { err = wrap("removing a team file", err) }()
 	if there, err := t.exists(); err != nil || !there || !isEntryFile(p.Path) {

@@ -1,4 +1,4 @@
-// Tests who reads metrics, and what they count.
+// Tests which tokens read metrics, and what they count.
 
 package tenant
 

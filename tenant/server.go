@@ -28,7 +28,7 @@ type Server struct {
 
 	Metrics *Metrics
 
-	// Described answers below /.well-known/: it says who gives out tokens. Nil for none.
+	// Described answers below /.well-known/: the provider of tokens. Nil for none.
 	Described http.Handler
 }
 
@@ -41,7 +41,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.Described != nil && strings.HasPrefix(r.URL.Path, "/.well-known/"):
 		s.Described.ServeHTTP(answer, r)
-	case r.URL.Path == "/healthz": // for any host: it says nothing of what is served
+	case r.URL.Path == "/healthz": // for any host: its answer has nothing of what is served
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = io.WriteString(answer, "ok\n")
 	case r.URL.Path == "/metrics":

@@ -212,7 +212,7 @@ func (out *TeamStatusOut) problems(t *team.Tree, wrong []team.Finding, up team.U
 	}
 }
 
-// homeHas says what the memory has of a name: "" for nothing.
+// homeHas returns what the memory has of a name: "" for nothing.
 func (w *Workspace) homeHas(ctx context.Context, e oxbow.Entry) (string, error) {
 	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {

@@ -55,7 +55,7 @@ func (s *sharing) add(t *testing.T, op oxbow.Add) {
 	}
 }
 
-// has says where an entry is.
+// has returns where an entry is.
 func (s *sharing) has(t *testing.T, name string) string {
 	t.Helper()
 	var at []string

@@ -100,7 +100,7 @@ type MergeEntryOut struct {
 }
 
 // MergeEntry merges two versions of a team file that come from a base, and writes the
-// merge to ours, as git wants of a driver.
+// merge to ours, as git requires of a driver.
 func MergeEntry(_ context.Context, _ *Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
 	out.Conflict, err = team.MergeFiles(in.Base, in.Ours, in.Theirs)
 	return out, err

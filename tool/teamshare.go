@@ -26,7 +26,7 @@ type TeamShareIn struct {
 // TeamShareOut is what moved.
 type TeamShareOut struct {
 	DryRun bool        `json:"dry_run,omitempty"`
-	Top    string      `json:"top"` // of the working tree, whose files git is to be told of
+	Top    string      `json:"top"` // of the working tree, whose files are to be added to git
 	Moved  []TeamMoved `json:"moved"`
 }
 

@@ -1,7 +1,7 @@
 // The verifier: which bearer tokens of a provider are let in, and for which memory.
 
 // Package oidc lets clients in by bearer tokens that an OpenID provider signed. It is a
-// resource server only: it signs nobody in, and tells clients where they get tokens
+// resource server only: it signs no browser in, and answers where clients get tokens
 // (RFC 9728).
 package oidc
 
@@ -28,7 +28,7 @@ const (
 	scopeWrite = "oxbow:write"
 )
 
-// The paths at which a client finds out who gives out tokens, for the server and for
+// The paths at which a client finds the provider of tokens, for the server and for
 // its door for agents.
 const wellKnown = "/.well-known/oauth-protected-resource"
 
@@ -58,7 +58,7 @@ type Verifier struct {
 	parser *jwt.Parser
 }
 
-// New returns a verifier. It asks the provider for nothing yet.
+// New returns a verifier. It sends the provider nothing yet.
 func New(o Options) (*Verifier, error) {
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" || u.Scheme != "https" && !loopback(u) {
@@ -136,7 +136,7 @@ func (v *Verifier) rights(c *claims) (auth.Token, error) {
 	return t, auth.CheckTenant(t.Tenant)
 }
 
-// Metadata returns the URL at which a client finds out who gives out tokens.
+// Metadata returns the URL at which a client finds the provider of tokens.
 func (v *Verifier) Metadata() string { return v.opts.Resource + wellKnown }
 
 // ServeHTTP answers with what a client needs to get a token (RFC 9728).

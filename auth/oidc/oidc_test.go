@@ -217,7 +217,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Keys are fetched when one is not known, but not for each token that says so.
+// Keys are fetched when one is not known, but not for each token with an unknown one.
 func TestKeysChange(t *testing.T) {
 	p := newProvider(t)
 	v := p.verifier(t)

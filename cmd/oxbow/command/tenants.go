@@ -142,7 +142,7 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	return d, nil
 }
 
-// link returns a link that signs the one in who runs this.
+// link returns a link that signs the user of this run in.
 func (a *app) link(browsers *web.Sessions, path string) (string, error) {
 	src, err := a.source()
 	if err != nil {

@@ -35,7 +35,7 @@ type street struct {
 	url   string
 	addr  string
 	links map[string]string
-	kept  map[string]http.CookieJar // of who came by a link
+	kept  map[string]http.CookieJar // of a browser that came by a link
 	stop  func() int
 	said  *bytes.Buffer // after stop
 }
