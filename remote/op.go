@@ -12,11 +12,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/remote/opjson"
 )
 
 // Limits of a request that changes, those of the engine but for escapes.
@@ -57,7 +57,7 @@ func (s wireStamp) context(ctx context.Context) context.Context {
 // With a position as since, the answer is the stream of what changed after it.
 type wireApply struct {
 	wireStamp
-	Ops   []wireOp      `json:"ops"`
+	Ops   []opjson.Op   `json:"ops"`
 	Since *wirePosition `json:"since,omitempty"`
 }
 
@@ -75,103 +75,20 @@ type (
 	}
 )
 
-// wireOp has one of its fields.
-type wireOp struct {
-	Add     *wireAdd     `json:"add,omitempty"`
-	Update  *wireUpdate  `json:"update,omitempty"`
-	Alias   *wireAlias   `json:"alias,omitempty"`
-	Relabel *wireRelabel `json:"relabel,omitempty"`
-	Remove  *wireRemove  `json:"remove,omitempty"`
-}
-
-// The ops, with the fields of package oxbow.
-type (
-	wireAdd struct {
-		Name          string        `json:"name"`
-		Kind          oxbow.Kind    `json:"kind,omitempty"`
-		Content       string        `json:"content"`
-		Aliases       []string      `json:"aliases,omitempty"`
-		Labels        []oxbow.Label `json:"labels,omitempty"`
-		Created       time.Time     `json:"created,omitzero"`
-		UniqueAliases bool          `json:"unique_aliases,omitempty"`
-	}
-	wireUpdate struct {
-		Name          string        `json:"name"`
-		Content       string        `json:"content"`
-		Aliases       []string      `json:"aliases,omitempty"`
-		Labels        []oxbow.Label `json:"labels,omitempty"`
-		If            uint64        `json:"if,omitempty"`
-		UniqueAliases bool          `json:"unique_aliases,omitempty"`
-	}
-	wireAlias struct {
-		Name    string   `json:"name"`
-		Aliases []string `json:"aliases"`
-		If      uint64   `json:"if,omitempty"`
-	}
-	wireRelabel struct {
-		Name   string        `json:"name"`
-		Labels []oxbow.Label `json:"labels"`
-		If     uint64        `json:"if,omitempty"`
-	}
-	wireRemove struct {
-		Name string `json:"name"`
-		If   uint64 `json:"if,omitempty"`
-	}
-)
-
 // toWireOp returns the op for the wire. It is one that [oxbow.CheckOp] accepts.
-func toWireOp(op oxbow.Op) (w wireOp, err error) {
-	switch op := op.(type) {
-	case oxbow.Add:
-		if !op.Created.IsZero() && !writable(op.Created).Equal(op.Created) {
-			return w, &oxbow.InvalidError{Field: "created", Reason: "is not of the years 0 to 9999"}
-		}
-		op.Created = writable(op.Created)
-		w.Add = (*wireAdd)(&op)
-	case oxbow.Update:
-		w.Update = (*wireUpdate)(&op)
-	case oxbow.Alias:
-		w.Alias = (*wireAlias)(&op)
-	case oxbow.Relabel:
-		w.Relabel = (*wireRelabel)(&op)
-	case oxbow.Remove:
-		w.Remove = (*wireRemove)(&op)
-	default:
-		err = fmt.Errorf("%w: a change of type %T", oxbow.ErrUnsupported, op)
+func toWireOp(op oxbow.Op) (opjson.Op, error) {
+	if a, ok := op.(oxbow.Add); ok && !a.Created.IsZero() && !writable(a.Created).Equal(a.Created) {
+		return opjson.Op{}, &oxbow.InvalidError{Field: "created", Reason: "is not of the years 0 to 9999"}
 	}
-	return w, err
-}
-
-// op returns the op, if it is one and no more.
-func (w wireOp) op() (oxbow.Op, error) {
-	var ops []oxbow.Op
-	if w.Add != nil {
-		ops = append(ops, oxbow.Add(*w.Add))
-	}
-	if w.Update != nil {
-		ops = append(ops, oxbow.Update(*w.Update))
-	}
-	if w.Alias != nil {
-		ops = append(ops, oxbow.Alias(*w.Alias))
-	}
-	if w.Relabel != nil {
-		ops = append(ops, oxbow.Relabel(*w.Relabel))
-	}
-	if w.Remove != nil {
-		ops = append(ops, oxbow.Remove(*w.Remove))
-	}
-	if len(ops) != 1 {
-		return nil, badRequest("has an op that is not exactly one of add, update, alias, relabel and remove")
-	}
-	return ops[0], nil
+	return opjson.From(op)
 }
 
 // encodeOps returns the ops for the wire, after checking them as a store does.
-func encodeOps(ops []oxbow.Op) ([]wireOp, error) {
+func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	if len(ops) > maxOps {
 		return nil, &oxbow.InvalidError{Field: "change", Value: fmt.Sprint(len(ops)), Reason: fmt.Sprintf("has more than %d ops; split it", maxOps)}
 	}
-	ws := make([]wireOp, len(ops))
+	ws := make([]opjson.Op, len(ops))
 	for i, op := range ops {
 		err := oxbow.CheckOp(op)
 		if err == nil {
@@ -200,12 +117,15 @@ func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 			return d.Decode(&w.Since)
 		case "ops":
 			return eachElement(d, func() error {
-				var o wireOp
+				var o opjson.Op
 				if err := d.Decode(&o); err != nil {
 					return err
 				}
-				op, err := o.op()
-				if err == nil {
+				op, err := o.Op()
+				switch {
+				case err != nil:
+					err = badRequest("has an op that is not exactly one of add, update, alias, relabel and remove")
+				default:
 					err = oxbow.CheckOp(op)
 				}
 				if ops = append(ops, op); err == nil && len(ops) > maxOps {

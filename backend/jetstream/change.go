@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/remote/opjson"
 )
 
 // change is what one call changes: ops, or changes to revert, or a version to
@@ -21,7 +22,7 @@ type change struct {
 	Note   string       `json:"note,omitempty"`
 	Source oxbow.Source `json:"source"`
 
-	Ops     []wireOp     `json:"ops,omitempty"`
+	Ops     []opjson.Op  `json:"ops,omitempty"`
 	Revert  []uint64     `json:"revert,omitempty"`
 	Restore *wireRestore `json:"restore,omitempty"`
 }
@@ -33,103 +34,13 @@ type wireRestore struct {
 	Version *uint64 `json:"version,omitempty"` // that the entry must be at, 0 for there being none
 }
 
-// wireOp has one of its fields.
-type wireOp struct {
-	Add     *wireAdd     `json:"add,omitempty"`
-	Update  *wireUpdate  `json:"update,omitempty"`
-	Alias   *wireAlias   `json:"alias,omitempty"`
-	Relabel *wireRelabel `json:"relabel,omitempty"`
-	Remove  *wireRemove  `json:"remove,omitempty"`
-}
-
-// The ops, with the fields of package oxbow. A time is seconds since 1970 and
-// nanoseconds, which has no bounds as the text of JSON has.
-type (
-	wireAdd struct {
-		Name          string        `json:"name"`
-		Kind          oxbow.Kind    `json:"kind,omitempty"`
-		Content       string        `json:"content"`
-		Aliases       []string      `json:"aliases,omitempty"`
-		Labels        []oxbow.Label `json:"labels,omitempty"`
-		Created       *[2]int64     `json:"created,omitempty"`
-		UniqueAliases bool          `json:"unique_aliases,omitempty"`
-	}
-	wireUpdate struct {
-		Name          string        `json:"name"`
-		Content       string        `json:"content"`
-		Aliases       []string      `json:"aliases,omitempty"`
-		Labels        []oxbow.Label `json:"labels,omitempty"`
-		If            uint64        `json:"if,omitempty"`
-		UniqueAliases bool          `json:"unique_aliases,omitempty"`
-	}
-	wireAlias struct {
-		Name    string   `json:"name"`
-		Aliases []string `json:"aliases,omitempty"`
-		If      uint64   `json:"if,omitempty"`
-	}
-	wireRelabel struct {
-		Name   string        `json:"name"`
-		Labels []oxbow.Label `json:"labels,omitempty"`
-		If     uint64        `json:"if,omitempty"`
-	}
-	wireRemove struct {
-		Name string `json:"name"`
-		If   uint64 `json:"if,omitempty"`
-	}
-)
-
-// toWire returns the op for an envelope.
-func toWire(op oxbow.Op) (w wireOp, err error) {
-	switch op := op.(type) {
-	case oxbow.Add:
-		a := &wireAdd{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, UniqueAliases: op.UniqueAliases}
-		if !op.Created.IsZero() {
-			a.Created = &[2]int64{op.Created.Unix(), int64(op.Created.Nanosecond())}
-		}
-		w.Add = a
-	case oxbow.Update:
-		w.Update = (*wireUpdate)(&op)
-	case oxbow.Alias:
-		w.Alias = (*wireAlias)(&op)
-	case oxbow.Relabel:
-		w.Relabel = (*wireRelabel)(&op)
-	case oxbow.Remove:
-		w.Remove = (*wireRemove)(&op)
-	default:
-		err = fmt.Errorf("%w: a change of type %T", oxbow.ErrUnsupported, op)
-	}
-	return w, err
-}
-
-// op returns the op of an envelope.
-func (w wireOp) op() (oxbow.Op, error) {
-	switch {
-	case w.Add != nil:
-		a := w.Add
-		op := oxbow.Add{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels, UniqueAliases: a.UniqueAliases}
-		if a.Created != nil {
-			op.Created = time.Unix(a.Created[0], a.Created[1]).UTC()
-		}
-		return op, nil
-	case w.Update != nil:
-		return oxbow.Update(*w.Update), nil
-	case w.Alias != nil:
-		return oxbow.Alias(*w.Alias), nil
-	case w.Relabel != nil:
-		return oxbow.Relabel(*w.Relabel), nil
-	case w.Remove != nil:
-		return oxbow.Remove(*w.Remove), nil
-	}
-	return nil, fmt.Errorf("%w: an envelope has an op of no known kind; a newer oxbow wrote it: update this one", oxbow.ErrVersion)
-}
-
 // ops returns the ops of a change.
 func (c *change) ops() ([]oxbow.Op, error) {
 	ops := make([]oxbow.Op, len(c.Ops))
 	for i, w := range c.Ops {
-		op, err := w.op()
+		op, err := w.Op()
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w; a newer oxbow wrote this envelope: update this one", oxbow.ErrVersion, err)
 		}
 		ops[i] = op
 	}

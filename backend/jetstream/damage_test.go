@@ -17,6 +17,7 @@ import (
 	api "github.com/nats-io/nats.go/jetstream"
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+	"github.com/oxbow-memory/oxbow/remote/opjson"
 )
 
 // harmed is a trio with one brain of 40 messages, and the server that is harmed.
@@ -296,7 +297,7 @@ func TestMessageReplaced(t *testing.T) {
 		"Chain":    func(e *envelope, _ []byte) []byte { e.Prev[0]++; d, _, _ := e.encode(); return d },
 		"Brain":    func(e *envelope, _ []byte) []byte { e.Brain = "acme.c"; d, _, _ := e.encode(); return d },
 		"State":    func(e *envelope, _ []byte) []byte { e.State = "00"; d, _, _ := e.encode(); return d },
-		"Change":   func(e *envelope, _ []byte) []byte { e.Changes[0].Ops[0] = wireOp{}; d, _, _ := e.encode(); return d },
+		"Change":   func(e *envelope, _ []byte) []byte { e.Changes[0].Ops[0] = opjson.Op{}; d, _, _ := e.encode(); return d },
 		"Short":    func(_ *envelope, data []byte) []byte { return data[:20] },
 		"Empty":    func(*envelope, []byte) []byte { return nil },
 	} {
@@ -306,11 +307,11 @@ func TestMessageReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := other.replica
-			op, err := toWire(oxbow.Add{Name: "b"})
+			op, err := opjson.From(oxbow.Add{Name: "b"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, expect, err := r.prepare([]*request{{change: change{Ops: []wireOp{op}}}})
+			m, expect, err := r.prepare([]*request{{change: change{Ops: []opjson.Op{op}}}})
 			if err != nil {
 				t.Fatal(err)
 			}

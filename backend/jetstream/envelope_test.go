@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/remote/opjson"
 )
 
 // TestOps: each op comes back as it was, and an op of no kind is refused.
@@ -27,11 +28,11 @@ func TestOps(t *testing.T) {
 		oxbow.Relabel{Name: "a", Labels: labels, If: 7},
 		oxbow.Remove{Name: "a", If: 7},
 	} {
-		w, err := toWire(op)
+		w, err := opjson.From(op)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &envelope{V: version, Brain: "a.b", N: 1, Changes: []change{{Ops: []wireOp{w}}}}
+		e := &envelope{V: version, Brain: "a.b", N: 1, Changes: []change{{Ops: []opjson.Op{w}}}}
 		m, hash, err := e.encode()
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +46,7 @@ func TestOps(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", ops, err, op)
 		}
 	}
-	if _, err := (wireOp{}).op(); !errors.Is(err, oxbow.ErrVersion) {
+	if _, err := (&change{Ops: []opjson.Op{{}}}).ops(); !errors.Is(err, oxbow.ErrVersion) {
 		t.Errorf("op() of no kind = %v, want ErrVersion", err)
 	}
 }
@@ -108,7 +109,7 @@ func TestFrames(t *testing.T) {
 
 func FuzzDecodeEnvelope(f *testing.F) {
 	for _, n := range []int{0, 2 * compressAt} {
-		e := &envelope{V: version, Brain: "a.b", N: 1, Changes: []change{{Note: strings.Repeat("n", n), Ops: []wireOp{{}}}}}
+		e := &envelope{V: version, Brain: "a.b", N: 1, Changes: []change{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}}}
 		m, _, err := e.encode()
 		if err != nil {
 			f.Fatal(err)

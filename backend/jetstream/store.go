@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/remote/opjson"
 )
 
 // Store is a handle of a brain.
@@ -93,7 +94,7 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		if err := oxbow.CheckOp(op); err != nil {
 			return err
 		}
-		w, err := toWire(op)
+		w, err := opjson.From(op)
 		if err != nil {
 			return err
 		}
