@@ -276,6 +276,7 @@ var readmeSays = map[string]string{
 // The commands of the README work as they are typed, one after the other, for a
 // user who has nothing yet.
 func TestREADME(t *testing.T) {
+	notRaced(t)
 	if _, err := exec.LookPath("sh"); err != nil || filepath.Separator != '/' {
 		t.Skip("the README is written for a Unix shell")
 	}

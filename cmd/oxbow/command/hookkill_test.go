@@ -71,10 +71,8 @@ func (k *killer) run(kind, stdin string, args ...string) bool {
 }
 
 func TestHooksKilled(t *testing.T) {
+	notRaced(t)
 	want := testenv.Long(100, 1000)
-	if testing.Short() { // with the race detector a process takes half a second to begin
-		want = 20
-	}
 	k := &killer{t: t, home: t.TempDir(), rand: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)), took: map[string]time.Duration{}, kills: map[string]int{}}
 	enough := func() bool {
 		k.mu.Lock()
@@ -134,6 +132,7 @@ func TestHooksKilled(t *testing.T) {
 // TestStartsKilled: of hooks that are killed anywhere as a session begins, twice each,
 // none puts before the model what is not recorded.
 func TestStartsKilled(t *testing.T) {
+	notRaced(t)
 	home := t.TempDir()
 	run := func(stdin string, kill time.Duration, args ...string) string {
 		cmd := exec.Command("oxbow", append([]string{"--home", home}, args...)...)

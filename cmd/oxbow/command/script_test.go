@@ -36,6 +36,15 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// notRaced skips a test of many processes in a short run with the race detector: each
+// takes half a second to begin with it, and most have one goroutine.
+func notRaced(t *testing.T) {
+	t.Helper()
+	if raced && testing.Short() {
+		t.Skip("a short run with the race detector leaves tests of many processes to the run without it")
+	}
+}
+
 func TestScripts(t *testing.T) {
 	dir := filepath.Join("testdata", "script")
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
