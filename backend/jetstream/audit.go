@@ -17,17 +17,19 @@ import (
 
 // AuditReport is what an audit found.
 type AuditReport struct {
-	Streams, Brains, Messages int
-	Findings                  []Finding
+	Streams  int       `json:"streams"`
+	Brains   int       `json:"brains"`
+	Messages int       `json:"messages"`
+	Findings []Finding `json:"findings"`
 }
 
 // Finding is one thing that is wrong on one server.
 type Finding struct {
-	Stream string
-	Server string // "" where it is about all
-	Brain  string // "" where it is about a whole stream
-	What   string
-	Fenced bool // the server does not lead the stream any more
+	Stream string `json:"stream,omitempty"` // "" where it is about a server
+	Server string `json:"server,omitempty"` // "" where it is about all
+	Brain  string `json:"brain,omitempty"`  // "" where it is about a whole stream
+	What   string `json:"what"`
+	Fenced bool   `json:"fenced,omitempty"` // the server does not lead the stream any more
 }
 
 // fence keeps a server from leading a stream.
@@ -82,7 +84,10 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 	if err != nil {
 		return err
 	}
-	servers := append([]string{leader}, others...)
+	servers, err := c.reachable(ctx, stream, append([]string{leader}, others...), rep)
+	if err != nil {
+		return err
+	}
 	views := map[string][]seen{} // by brain
 	for _, s := range servers {
 		if err := c.leadBy(ctx, stream, s); err != nil {
@@ -102,12 +107,12 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 	bad := map[string]string{}
 	for _, b := range brains {
 		for _, f := range differ(b, views[b.Name]) {
-			f.Stream, f.Fenced = stream, len(servers) > 2
+			f.Stream, f.Fenced = stream, len(servers) > 1
 			bad[f.Server] = f.Brain + ": " + f.What
 			rep.Findings = append(rep.Findings, f)
 		}
 	}
-	if len(bad) == len(servers) {
+	if len(bad) > 0 && len(bad) == len(servers) {
 		for i := range rep.Findings {
 			rep.Findings[i].Fenced = rep.Findings[i].Fenced && rep.Findings[i].Stream != stream
 		}
@@ -116,12 +121,26 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 	return c.setFences(ctx, stream, servers, bad)
 }
 
+// reachable returns the servers of a stream without those that are offline, which it
+// reports.
+func (c *Cluster) reachable(ctx context.Context, stream string, servers []string, rep *AuditReport) ([]string, error) {
+	r, err := c.streamInfo(ctx, stream)
+	if err != nil || r.Cluster == nil {
+		return servers, err
+	}
+	for _, o := range r.Cluster.Replicas {
+		if o.Offline {
+			servers = slices.DeleteFunc(servers, func(s string) bool { return s == o.Name })
+			rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: o.Name, What: "is offline, so that it was not read"})
+		}
+	}
+	return servers, nil
+}
+
 // checkCreated reports a stream that was made again.
 func (c *Cluster) checkCreated(ctx context.Context, stream string, rep *AuditReport) error {
-	var info struct {
-		Created time.Time `json:"created"`
-	}
-	if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &info); err != nil {
+	info, err := c.streamInfo(ctx, stream)
+	if err != nil {
 		return err
 	}
 	known, err := enter(ctx, c.dir.kv, "stream."+stream, func() (streamInfo, error) { return streamInfo{}, missing(stream) })
@@ -225,16 +244,17 @@ func (r *replica) leaderHas(ctx context.Context, g segment) error {
 }
 
 // differ returns the servers that differ from what most hold of a brain. Where two
-// are whole and one is not, or holds less, that is the one.
+// are whole and one is not, or holds less, that is the one; of two that differ, it is
+// the one that holds less.
 func differ(b brainInfo, views []seen) (fs []Finding) {
 	votes := map[string]int{}
 	key := func(v seen) string { return fmt.Sprint(v.seq, v.n, v.hash) }
-	best := ""
+	best, longest := "", uint64(0)
 	for _, v := range views {
 		if v.err == nil && !v.moved {
 			k := key(v)
-			if votes[k]++; best == "" || votes[k] > votes[best] {
-				best = k
+			if votes[k]++; best == "" || votes[k] > votes[best] || votes[k] == votes[best] && v.n > longest {
+				best, longest = k, v.n
 			}
 		}
 	}
@@ -283,11 +303,15 @@ func (c *Cluster) readFences(ctx context.Context) error {
 		return fmt.Errorf("list the directory: %w", err)
 	}
 	defer func() { _ = keys.Stop() }()
+	fences := map[fence]bool{}
 	for key := range keys.Keys() {
 		if parts := strings.SplitN(key, ".", 3); len(parts) == 3 {
-			c.fences[fence{parts[1], parts[2]}] = true
+			fences[fence{parts[1], parts[2]}] = true
 		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fences = fences
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"hash/fnv"
 	"os"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -190,25 +191,70 @@ func (d *directory) brain(ctx context.Context, tenant, brain string) (brainInfo,
 
 // brains calls fn with each brain of the directory.
 func (d *directory) brains(ctx context.Context, fn func(brainInfo) error) error {
-	keys, err := d.kv.ListKeysFiltered(ctx, "brain.>")
+	all, err := d.list(ctx)
 	if err != nil {
-		return fmt.Errorf("list the directory: %w", err)
+		return err
 	}
-	defer func() { _ = keys.Stop() }()
-	for key := range keys.Keys() {
-		e, err := d.kv.Get(ctx, key)
-		if err != nil {
-			return fmt.Errorf("read %s of the directory: %w", key, err)
-		}
-		info := brainInfo{Name: key[len("brain."):]}
-		if err := json.Unmarshal(e.Value(), &info); err != nil {
-			return fmt.Errorf("%w: %s of the directory: %v", oxbow.ErrCorrupt, key, err)
-		}
-		if err := fn(info); err != nil {
+	for _, b := range all {
+		if err := fn(b); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// list returns the brains. A list that ended early is made again: the stream has at
+// least the keys that it had before.
+func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
+	for range 3 {
+		st, err := d.kv.Status(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list the directory: %w", err)
+		}
+		least := 0
+		if b, ok := st.(*api.KeyValueBucketStatus); ok {
+			least = int(b.StreamInfo().State.NumSubjects)
+		}
+		all, keys, err := d.listOnce(ctx)
+		if err != nil || keys >= least {
+			return all, err
+		}
+	}
+	return nil, fmt.Errorf("%w: lists of the directory lack keys; see whether two of three servers run and reach each other", oxbow.ErrBusy)
+}
+
+// listOnce returns the brains, and how many keys there are of any kind.
+func (d *directory) listOnce(ctx context.Context) (all []brainInfo, keys int, err error) {
+	w, err := d.kv.WatchAll(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list the directory: %w", err)
+	}
+	defer func() { _ = w.Stop() }()
+	for {
+		var e api.KeyValueEntry
+		select {
+		case e = <-w.Updates():
+		case <-ctx.Done():
+			return nil, 0, ctx.Err()
+		}
+		if e == nil {
+			return all, keys, nil // all that there was
+		}
+		keys++
+		name, is := strings.CutPrefix(e.Key(), "brain.")
+		if !is || e.Operation() != api.KeyValuePut {
+			continue
+		}
+		b := brainInfo{Name: name}
+		if err := json.Unmarshal(e.Value(), &b); err != nil {
+			return nil, 0, fmt.Errorf("%w: %s of the directory: %v", oxbow.ErrCorrupt, e.Key(), err)
+		}
+		tenant, brain, _ := strings.Cut(name, ".")
+		if !nameForm.MatchString(tenant) || !nameForm.MatchString(brain) || b.Partition < 0 || b.Partition >= d.partitions {
+			return nil, 0, fmt.Errorf("%w: %.200q of the directory is no brain of this cluster; delete the key: nats kv del %s", oxbow.ErrCorrupt, e.Key(), bucket)
+		}
+		all = append(all, b)
+	}
 }
 
 // openDir opens a directory of the operating system, and makes it where it is missing.

@@ -48,26 +48,53 @@ func (c *Cluster) leased(ctx context.Context, stream string) error {
 	}
 }
 
-// hears reports whether the leader of a stream has heard from most servers.
-func (c *Cluster) hears(ctx context.Context, stream string) (bool, error) {
-	var r struct {
-		Cluster *struct {
-			Leader   string `json:"leader"`
-			Replicas []struct {
-				Active  time.Duration `json:"active"`
-				Offline bool          `json:"offline"`
-			} `json:"replicas"`
-		} `json:"cluster"`
-		Error *apiError `json:"error"`
-	}
+// onlyServer is the leader of a stream that no other server holds.
+const onlyServer = "the only server"
+
+// replicaInfo is what the leader of a group has of another server of it.
+type replicaInfo struct {
+	Name    string        `json:"name"`
+	Current bool          `json:"current"`
+	Offline bool          `json:"offline"`
+	Pending bool          `json:"pending"` // joins or leaves
+	Active  time.Duration `json:"active"`  // since it was heard
+	Lag     uint64        `json:"lag"`
+}
+
+// streamAnswer is what the servers have of a stream.
+type streamAnswer struct {
+	Created time.Time `json:"created"`
+	Cluster *struct {
+		Leader   string        `json:"leader"`
+		Replicas []replicaInfo `json:"replicas"`
+	} `json:"cluster"`
+	State struct {
+		Messages uint64 `json:"messages"`
+		Bytes    uint64 `json:"bytes"`
+		Subjects int    `json:"num_subjects"`
+	} `json:"state"`
+	Error *apiError `json:"error"`
+
+	refused bool // for now, as by servers that elect a leader
+}
+
+// streamInfo asks for a stream. One that is missing is an error.
+func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer, err error) {
 	if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
-		return false, err
+		return r, err
 	}
 	if r.Error != nil && r.Error.ErrCode == codeNoStream {
-		return false, missing(stream)
+		return r, missing(stream)
 	}
-	if r.Error != nil || r.Cluster == nil || r.Cluster.Leader == "" {
-		return false, nil
+	r.refused = r.Error != nil
+	return r, nil
+}
+
+// hears reports whether the leader of a stream has heard from most servers.
+func (c *Cluster) hears(ctx context.Context, stream string) (bool, error) {
+	r, err := c.streamInfo(ctx, stream)
+	if err != nil || r.Cluster == nil || r.Cluster.Leader == "" {
+		return false, err
 	}
 	near := 1
 	for _, o := range r.Cluster.Replicas {
@@ -82,25 +109,13 @@ func (c *Cluster) hears(ctx context.Context, stream string) (bool, error) {
 // others.
 func (c *Cluster) leader(ctx context.Context, stream string) (string, []string, error) {
 	for {
-		var r struct {
-			Cluster *struct {
-				Leader   string `json:"leader"`
-				Replicas []struct {
-					Name string `json:"name"`
-				} `json:"replicas"`
-			} `json:"cluster"`
-			Error *apiError `json:"error"`
-		}
-		if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
+		r, err := c.streamInfo(ctx, stream)
+		switch {
+		case err != nil:
 			return "", nil, err
-		}
-		if r.Error != nil && r.Error.ErrCode == codeNoStream {
-			return "", nil, missing(stream)
-		}
-		if r.Error == nil && r.Cluster == nil {
-			return "the only server", nil, nil
-		}
-		if r.Error == nil && r.Cluster.Leader != "" {
+		case r.Cluster == nil && !r.refused:
+			return onlyServer, nil, nil
+		case r.Cluster != nil && r.Cluster.Leader != "":
 			var others []string
 			for _, o := range r.Cluster.Replicas {
 				others = append(others, o.Name)

@@ -32,7 +32,7 @@ func setting(format string, args ...any) error {
 }
 
 // checkServers refuses servers that are too old, too small, or acknowledge before
-// they sync.
+// they sync, and fewer than most of those that hold a brain.
 func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err := checkVersion("the server", nc.ConnectedServerVersion()); err != nil {
 		return err
@@ -50,7 +50,7 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if len(servers) < o.Replicas {
+	if len(servers) <= o.Replicas/2 {
 		return setting("%d servers answer, and %d must hold each brain; start the others, or set Dev for one that may lose data", len(servers), o.Replicas)
 	}
 	for _, s := range servers {
@@ -85,9 +85,14 @@ type serverSetting struct {
 		MaxPayload int    `json:"max_payload"`
 		JetStream  struct {
 			Config *struct {
-				SyncAlways bool   `json:"sync_always"`
-				StoreDir   string `json:"store_dir"`
+				SyncAlways   bool          `json:"sync_always"`
+				SyncInterval time.Duration `json:"sync_interval"`
+				StoreDir     string        `json:"store_dir"`
 			} `json:"config"`
+			Meta *struct {
+				Leader   string        `json:"leader"`
+				Replicas []replicaInfo `json:"replicas"`
+			} `json:"meta"`
 		} `json:"jetstream"`
 	} `json:"data"`
 }

@@ -1,0 +1,214 @@
+// Status: the servers and the streams of a cluster as they are now, and what is wrong
+// with them.
+
+package jetstream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Status is a cluster as it is now.
+type Status struct {
+	Cluster  string         `json:"cluster"`
+	Servers  []ServerStatus `json:"servers"`
+	Streams  []StreamStatus `json:"streams"`
+	Brains   int            `json:"brains"`
+	Findings []Finding      `json:"findings"` // what is wrong: none of a healthy cluster
+}
+
+// ServerStatus is one server.
+type ServerStatus struct {
+	Name         string        `json:"name"`
+	Up           bool          `json:"up"` // it answers, or is near to one that does
+	Version      string        `json:"version,omitempty"`
+	Leads        bool          `json:"leads,omitempty"` // the servers: it places streams
+	SyncAlways   bool          `json:"sync_always,omitempty"`
+	SyncInterval time.Duration `json:"sync_interval,omitempty"` // where it is not synced always
+}
+
+// StreamStatus is the stream of a partition, or the directory.
+type StreamStatus struct {
+	Name     string          `json:"name"`
+	Leader   string          `json:"leader"` // "" while there is none
+	Replicas []ReplicaStatus `json:"replicas"`
+	Brains   int             `json:"brains"`
+	Messages uint64          `json:"messages"`
+	Bytes    uint64          `json:"bytes"`
+}
+
+// ReplicaStatus is a server that holds a stream, besides its leader.
+type ReplicaStatus struct {
+	Server  string `json:"server"`
+	Current bool   `json:"current"`
+	Offline bool   `json:"offline,omitempty"`
+	Joining bool   `json:"joining,omitempty"` // or leaving
+	Lag     uint64 `json:"lag,omitempty"`     // messages it lacks
+	Fenced  bool   `json:"fenced,omitempty"`  // an audit keeps it from leading
+}
+
+// directoryStream is the stream that holds the directory.
+const directoryStream = "KV_" + bucket
+
+// Status asks all servers, and returns what answers within Options.ReadWait. Servers
+// and streams are by name. An error is of what kept it from asking.
+func (c *Cluster) Status(ctx context.Context) (Status, error) {
+	s := Status{Cluster: c.dir.id}
+	if err := c.serverStatus(ctx, &s); err != nil {
+		return s, err
+	}
+	if err := c.readFences(ctx); err != nil {
+		return s, err
+	}
+	brains := map[string]int{}
+	err := c.dir.brains(ctx, func(b brainInfo) error {
+		brains[b.stream()]++
+		s.Brains++
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	names := []string{directoryStream}
+	for p := range c.dir.partitions {
+		names = append(names, streamName(p))
+	}
+	slices.Sort(names)
+	s.Streams = make([]StreamStatus, len(names))
+	findings := make([][]Finding, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() {
+			s.Streams[i], findings[i] = c.streamStatus(ctx, name)
+			s.Streams[i].Brains = brains[name]
+		})
+	}
+	wg.Wait()
+	s.Findings = append(s.Findings, slices.Concat(findings...)...)
+	return s, ctx.Err()
+}
+
+// serverStatus adds the servers, those that do not answer being named by the others.
+func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
+	if c.opts.System == nil {
+		return nil
+	}
+	answers, err := serverSettings(ctx, c.opts.System)
+	if err != nil {
+		return err
+	}
+	near := map[string]bool{}
+	leads := ""
+	for _, a := range answers {
+		near[a.Server.Name] = true
+		st := ServerStatus{Name: a.Server.Name, Up: true, Version: a.Data.Version}
+		if j := a.Data.JetStream.Config; j != nil {
+			st.SyncAlways, st.SyncInterval = j.SyncAlways, j.SyncInterval
+		}
+		if st.SyncAlways {
+			st.SyncInterval = 0
+		}
+		if m := a.Data.JetStream.Meta; m != nil && m.Leader == st.Name {
+			leads, st.Leads = st.Name, true
+		}
+		if err := a.check(); err != nil {
+			s.Findings = append(s.Findings, Finding{Server: st.Name, What: err.Error()})
+		}
+		s.Servers = append(s.Servers, st)
+	}
+	for name, up := range members(answers) {
+		if near[name] {
+			continue
+		}
+		s.Servers = append(s.Servers, ServerStatus{Name: name, Up: up})
+		s.Findings = append(s.Findings, Finding{Server: name, What: "does not answer; start it, or replace it if its data is lost"})
+	}
+	slices.SortFunc(s.Servers, func(a, b ServerStatus) int { return cmp.Compare(a.Name, b.Name) })
+	if c.replicas > 1 && leads == "" {
+		s.Findings = append(s.Findings, Finding{What: "the servers have no leader; see whether most of them run and reach each other"})
+	}
+	return nil
+}
+
+// members returns the servers that are to be there, and whether one that answers
+// reaches them. The view of the leader counts, else that of all.
+func members(answers []serverSetting) map[string]bool {
+	all := map[string]bool{}
+	for _, a := range answers {
+		m := a.Data.JetStream.Meta
+		if m == nil {
+			continue
+		}
+		if m.Leader == a.Server.Name {
+			clear(all)
+		}
+		for _, r := range m.Replicas {
+			all[r.Name] = all[r.Name] || !r.Offline
+		}
+		if m.Leader == a.Server.Name {
+			all[m.Leader] = true
+			break
+		}
+	}
+	return all
+}
+
+// streamStatus asks for one stream.
+func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus, fs []Finding) {
+	s.Name = name
+	found := func(server, what string, args ...any) {
+		fs = append(fs, Finding{Stream: name, Server: server, What: fmt.Sprintf(what, args...)})
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
+	defer cancel()
+	r, err := c.streamInfo(ctx, name)
+	switch {
+	case errors.Is(err, oxbow.ErrCorrupt):
+		found("", "%v", err)
+		return s, fs
+	case err != nil:
+		found("", "has no leader: %v", err)
+		return s, fs
+	}
+	s.Messages, s.Bytes = r.State.Messages, r.State.Bytes
+	if r.Cluster == nil {
+		s.Leader = onlyServer
+		return s, fs
+	}
+	if s.Leader = r.Cluster.Leader; s.Leader == "" {
+		found("", "has no leader; see whether most of its servers run and reach each other")
+	}
+	if c.fenced(name, s.Leader) {
+		found(s.Leader, "leads it although an audit found its data to differ; replace the server")
+	}
+	for _, o := range r.Cluster.Replicas {
+		f := c.fenced(name, o.Name)
+		s.Replicas = append(s.Replicas, ReplicaStatus{o.Name, o.Current, o.Offline, o.Pending, o.Lag, f})
+		switch {
+		case f:
+			found(o.Name, "an audit found its data to differ, so that it does not lead; replace the server")
+		case o.Offline:
+			found(o.Name, "is offline")
+		case !o.Current || o.Lag > 0 && o.Active > mostSilence:
+			found(o.Name, "is %d messages behind; if it stays so, its copy does not catch up: replace the server", o.Lag)
+		}
+	}
+	if n := len(r.Cluster.Replicas) + 1; n != c.replicas {
+		found("", "is held by %d servers, and %d must hold it", n, c.replicas)
+	}
+	return s, fs
+}
+
+// fenced reports whether a server must not lead a stream.
+func (c *Cluster) fenced(stream, server string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fences[fence{stream, server}]
+}

@@ -1,0 +1,157 @@
+// Operating three servers: their status, and what is wrong with them.
+
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	api "github.com/nats-io/nats.go/jetstream"
+	"github.com/oxbow-memory/oxbow"
+)
+
+// findings returns what was found, a line each.
+func findings(fs []Finding) string {
+	var b strings.Builder
+	for _, f := range fs {
+		fmt.Fprintf(&b, "%+v\n", f)
+	}
+	return b.String()
+}
+
+// healthy waits until a cluster has no findings.
+func healthy(t *testing.T, c *Cluster) Status {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	for {
+		s, err := c.Status(ctx)
+		if err == nil && len(s.Findings) == 0 {
+			return s
+		}
+		if !wait(ctx, 100*time.Millisecond) {
+			t.Fatalf("Status() = %s, %v, want a healthy cluster", findings(s.Findings), err)
+		}
+	}
+}
+
+// finds waits until the status has a finding of a server with that text.
+func finds(t *testing.T, c *Cluster, server, what string) Status {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		s, err := c.Status(ctx)
+		for _, f := range s.Findings {
+			if f.Server == server && strings.Contains(f.What, what) {
+				return s
+			}
+		}
+		if !wait(ctx, 100*time.Millisecond) {
+			t.Fatalf("Status() = %s, %v, want that %s %s", findings(s.Findings), err, server, what)
+		}
+	}
+}
+
+// TestStatus: a cluster is healthy, and each thing that is wrong is found.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	tr := threeServers(t)
+	c := connectTrio(t, tr.urls, Options{Partitions: 2})
+	for i := range 3 {
+		if err := open(t, c, fmt.Sprint("b", i)).Apply(t.Context(), oxbow.Add{Name: "a"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := healthy(t, c)
+	if len(s.Servers) != 3 || len(s.Streams) != 3 || s.Brains != 3 || s.Cluster != c.dir.id {
+		t.Errorf("Status() = %+v", s)
+	}
+	leaders, brains := 0, 0
+	for i, v := range s.Servers {
+		if v.Name != fmt.Sprint("n", i) || !v.Up || !v.SyncAlways || v.Version == "" {
+			t.Errorf("Status() has the server %+v", v)
+		}
+		if v.Leads {
+			leaders++
+		}
+	}
+	for _, v := range s.Streams {
+		brains += v.Brains
+		if v.Leader == "" || len(v.Replicas) != 2 || !v.Replicas[0].Current || v.Name != directoryStream && (v.Brains == 0 || int(v.Messages) != v.Brains) || v.Bytes == 0 {
+			t.Errorf("Status() has the stream %+v", v)
+		}
+	}
+	if leaders != 1 || brains != 3 {
+		t.Errorf("%d servers lead, and streams have %d brains", leaders, brains)
+	}
+
+	// A fence that another process wrote.
+	if _, err := c.dir.kv.PutString(t.Context(), "fence.BRAIN_01.n1", "test"); err != nil {
+		t.Fatal(err)
+	}
+	finds(t, c, "n1", "found its data to differ")
+	if err := c.dir.kv.Delete(t.Context(), "fence.BRAIN_01.n1"); err != nil {
+		t.Fatal(err)
+	}
+	healthy(t, c)
+
+	// A server that is lost, after which a process can still begin.
+	tr.servers[2].Shutdown()
+	s = finds(t, c, "n2", "does not answer")
+	if s.Servers[2].Up || len(s.Servers) != 3 {
+		t.Errorf("Status() has the servers %+v", s.Servers)
+	}
+	finds(t, c, "n2", "is offline")
+	late := connectTrio(t, tr.urls, Options{})
+	if e, err := open(t, late, "b1").Get(t.Context(), "a"); err != nil || e.Name != "a" {
+		t.Errorf("Get() by a process that began without a server = %v", err)
+	}
+	rep, err := late.Audit(t.Context())
+	if err != nil || len(rep.Findings) != 2 || rep.Findings[0].Server != "n2" || rep.Findings[1].Server != "n2" {
+		t.Errorf("Audit() = %+v, %v, want that n2 was not read", rep, err)
+	}
+}
+
+// TestStatusOfOne: one server has a status too, and a stream that is gone is found.
+func TestStatusOfOne(t *testing.T) {
+	c := connect(t, alone(t).URL(), devOptions)
+	s, err := c.Status(t.Context())
+	if err != nil || len(s.Findings) > 0 || s.Streams[0].Leader == "" {
+		t.Errorf("Status() = %+v, %v", s, err)
+	}
+	js, err := api.New(c.nc)
+	if err == nil {
+		err = js.DeleteStream(t.Context(), "BRAIN_01")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	finds(t, c, "", "stream BRAIN_01 is missing")
+}
+
+// A name in the directory that no process of ours wrote is refused.
+func TestHostileNames(t *testing.T) {
+	c := connect(t, alone(t).URL(), devOptions)
+	for _, name := range []string{"a./etc/x", "a.b.c", "a", "a.-=", "../b"} {
+		key := "brain." + name
+		if _, err := c.dir.kv.PutString(t.Context(), key, `{"partition":1,"epoch":1}`); err != nil {
+			continue // nor can it be written so
+		}
+		if _, err := c.dir.list(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("list() with %s = %v, want an error that names it", key, err)
+		}
+		if err := c.dir.kv.Purge(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.dir.kv.PutString(t.Context(), "brain.a.b", `{"partition":7,"epoch":1}`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.dir.list(t.Context()); err == nil {
+		t.Error("list() with a brain of a partition that there is not = nil")
+	}
+}
