@@ -5,7 +5,6 @@ package setup
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -459,73 +458,4 @@ func TestTrustedHash(t *testing.T) {
 	if want := "sha256:" + sum([]byte(`{"event_name":"session_end","hooks":[{"async":false,"command":"/a/oxbow hook codex","timeout":3,"type":"command"}]}`)); got != want {
 		t.Errorf("trustedHash = %s, want %s", got, want)
 	}
-}
-
-// FuzzJSON edits any file of JSON: the result can be read, foreign values are
-// equal, and taking the edits out gives them back.
-func FuzzJSON(f *testing.F) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 20 {
-		f.Add(generated(r, Find("claude"), Find("claude").files(world("/"), options())[1]))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		w, o := world("/"), options()
-		fs := Find("claude").files(w, o)
-		one := file{items: append(fs[0].items, fs[1].items...)}
-		foreign, err := one.edit([]byte(text), nil, false, false)
-		if err != nil {
-			return
-		}
-		with, err := one.edit(foreign, foreign, true, false)
-		if err != nil {
-			return
-		}
-		if again, err := one.edit(with, foreign, true, false); err != nil || string(again) != string(with) {
-			t.Errorf("twice: %v, %q is not %q", err, again, with)
-		}
-		without, err := one.edit(with, foreign, false, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, b := decoded(t, ".json", string(foreign)), decoded(t, ".json", string(without))
-		if !within(a, decoded(t, ".json", string(with))) || !reflect.DeepEqual(a, b) {
-			t.Errorf("%q became %q and %q", foreign, with, without)
-		}
-	})
-}
-
-// FuzzTOML is FuzzJSON for Codex' configuration.
-func FuzzTOML(f *testing.F) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 20 {
-		f.Add(finish(r, generatedTOML(r)))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		codex := Find("codex").files(world("/"), options())[1]
-		foreign, err := codex.edit([]byte(text), nil, false, false)
-		if err != nil {
-			return
-		}
-		with, err := codex.edit(foreign, foreign, true, false)
-		if err != nil {
-			return
-		}
-		if again, err := codex.edit(with, foreign, true, false); err != nil || string(again) != string(with) {
-			t.Errorf("twice: %v, %q is not %q", err, again, with)
-		}
-		without, err := codex.edit(with, foreign, false, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, b := decoded(t, ".toml", string(foreign)).(map[string]any), decoded(t, ".toml", string(without)).(map[string]any)
-		for _, m := range []map[string]any{a, b} {
-			maps.DeleteFunc(m, func(k string, v any) bool {
-				servers, ok := v.(map[string]any)
-				return k == "mcp_servers" && ok && len(servers) == 0
-			})
-		}
-		if fmt.Sprint(a) != fmt.Sprint(b) {
-			t.Errorf("%q became %q and %q", foreign, with, without)
-		}
-	})
 }

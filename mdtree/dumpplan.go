@@ -1,0 +1,162 @@
+// The plan of a dump: which files are written, which removed, which left alone.
+
+package mdtree
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/journal"
+)
+
+// compare finds what is to be written and removed. It returns the contents of
+// the new files that are no entries; those of entries are made again when they
+// are staged, so that they need not all be held.
+func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
+	m := manifest{Files: make([]manifestItem, 0, len(d.outputs))}
+	links := make(map[string][]link)
+	wanted := make(map[string]bool, len(d.outputs))
+	// Where a file system changes the spelling of a name (as HFS+ does), the
+	// file under the other spelling is the same one.
+	sameFile := make(map[string]bool)
+	var buf []byte
+	d.progress(0, len(d.outputs))
+	for i := range d.outputs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out := &d.outputs[i]
+		buf = appendEntry(buf[:0], &out.entry, out.showName)
+		sum := journal.Sum(buf)
+		wanted[out.path] = true
+		m.Files = append(m.Files, manifestItem{out.path, out.entry.Name, sum})
+		dir := path.Dir(out.path)
+		links[dir] = append(links[dir], link{out.entry.Name, out.path})
+
+		spelled, like := d.spelling[foldKey(out.path)]
+		there := d.onDisk[out.path]
+		if !there && like && isSameName(spelled, out.path) {
+			found, err := d.exists(d.path(out.path))
+			if err != nil {
+				return nil, err
+			}
+			there = found
+			sameFile[spelled] = found
+		}
+		if err := d.planFile(out.path, there, buf, sum); err != nil {
+			return nil, err
+		}
+		d.progress(i+1, len(d.outputs))
+	}
+	for p := range d.onDisk {
+		if wanted[p] || sameFile[p] {
+			continue
+		}
+		text, err := d.read(p, maxFile)
+		if err != nil {
+			return nil, err
+		}
+		if may, err := d.mayReplace(p, text); err != nil {
+			return nil, err
+		} else if !may {
+			d.edited = append(d.edited, p)
+			continue
+		}
+		d.remove = append(d.remove, journal.Deletion{Path: p, Was: journal.Sum([]byte(text))})
+	}
+	slices.SortFunc(d.remove, func(a, b journal.Deletion) int { return strings.Compare(a.Path, b.Path) })
+	d.report.Removed = len(d.remove)
+	return d.compareOther(&m, links)
+}
+
+// compareOther is compare for the files that are no entries.
+func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string][]byte, error) {
+	m.Memory = d.origin.Name
+	if d.was != "" && len(d.write)+len(d.remove) == 0 {
+		m.Memory = d.was // nothing changed: the manifest need not, either
+	}
+	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
+	list, err := m.marshal()
+	if err != nil {
+		return nil, err
+	}
+	contents := map[string][]byte{
+		summaryFile:  appendSummary(nil, links),
+		manifestFile: list,
+	}
+	if book, err := d.exists(d.path(bookFile)); err != nil {
+		return nil, err
+	} else if !book {
+		contents[bookFile] = []byte(bookSeed)
+	}
+	for _, p := range slices.Sorted(maps.Keys(contents)) {
+		was, err := d.sum(p)
+		if err != nil {
+			return nil, err
+		}
+		sum := journal.Sum(contents[p])
+		if sum != was {
+			d.write = append(d.write, journal.Change{Path: p, Was: was, Sum: sum})
+		}
+		switch {
+		case p == manifestFile:
+		case sum == was:
+			d.report.Unchanged++
+		default:
+			d.report.Written++
+		}
+	}
+	return contents, nil
+}
+
+// isSameName reports whether two paths differ at most in normal form.
+func isSameName(a, b string) bool { return nfc(a) == nfc(b) }
+
+// planFile plans the change of the file of an entry.
+func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
+	if !there {
+		d.write = append(d.write, journal.Change{Path: p, Was: "", Sum: sum})
+		d.report.Written++
+		return nil
+	}
+	old, err := d.read(p, maxFile)
+	if err != nil {
+		return err
+	}
+	if old == string(data) {
+		d.report.Unchanged++
+		return nil
+	}
+	if may, err := d.mayReplace(p, old); err != nil {
+		return err
+	} else if !may {
+		d.edited = append(d.edited, p)
+		return nil
+	}
+	d.write = append(d.write, journal.Change{Path: p, Was: journal.Sum([]byte(old)), Sum: sum})
+	d.report.Written++
+	return nil
+}
+
+// mayReplace reports whether nothing is lost with a file: the last dump wrote
+// it as it is, or the store holds what it says, or did and moved on from it.
+func (d *dumper) mayReplace(p, text string) (bool, error) {
+	if d.force || d.sums[p] == journal.Sum([]byte(text)) {
+		return true, nil
+	}
+	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
+	if len(d.base) > 0 {
+		text = unixLines(text)
+	}
+	e, f, err := readEntryFile(&kindDirs[i], p, text)
+	if err != nil || len(f.warnings) > 0 {
+		return false, nil
+	}
+	if have, ok := d.byName[e.Name]; ok && sameEntry(&e, have) {
+		return true, nil
+	}
+	return d.past.held(&e, d.base[e.Name])
+}

@@ -1,0 +1,223 @@
+// The second half of a change: its files go to their places once the journal is in its.
+
+package mdtree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/journal"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// resume finishes a change whose journal was found in place. The journal may not
+// be durable: its writer may have ended, or its sync failed, just before that.
+// It is committed again before any file moves.
+func (t *tree) resume(j *journal.Journal) error {
+	if err := t.stage.Commit(j); err != nil {
+		return err
+	}
+	return t.finish(j)
+}
+
+// finish puts the files of a committed change in place. It may be repeated.
+func (t *tree) finish(j *journal.Journal) error {
+	// Removals come first: where letter case does not count, "A.md" that goes
+	// and "a.md" that comes are one file. When the new one is in place already,
+	// such a removal would delete it.
+	placed, err := t.placed(j)
+	if err != nil {
+		return err
+	}
+	dirs := map[string]bool{}
+	for _, r := range j.Remove {
+		dirs[path.Dir(r.Path)] = true
+		if !placed[foldKey(r.Path)] {
+			if err := t.finishRemoval(r); err != nil {
+				return err
+			}
+		}
+	}
+	if len(j.Write) > 0 {
+		// A new file in place must mean that the removals are durable.
+		if err := t.syncDirs(dirs, false); err != nil {
+			return err
+		}
+	}
+	// The directories are durable before anything moves into them: a crash
+	// that loses a directory would lose the file, which is then no longer in
+	// its old place either.
+	for _, c := range j.Write {
+		dirs[path.Dir(c.Path)] = true
+		if err := t.makeDir(path.Dir(c.Path)); err != nil {
+			return err
+		}
+	}
+	for i, c := range j.Write {
+		if !placed[foldKey(c.Path)] {
+			if err := t.finishWrite(t.stage.File(i), c); err != nil {
+				return err
+			}
+		}
+	}
+	for _, d := range j.Dirs {
+		if err := t.finishDir(d, dirs); err != nil {
+			return err
+		}
+	}
+	if err := t.syncDirs(dirs, t.prune); err != nil {
+		return err
+	}
+	return t.stage.Drop()
+}
+
+// placed returns the new files that are in place, by foldKey.
+func (t *tree) placed(j *journal.Journal) (map[string]bool, error) {
+	placed := map[string]bool{}
+	for i, c := range j.Write {
+		staged, err := t.exists(t.stage.File(i))
+		if err != nil {
+			return nil, err
+		}
+		if !staged {
+			placed[foldKey(c.Path)] = true
+		}
+	}
+	return placed, nil
+}
+
+// finishDir moves a staged directory to its place. Where another program made
+// one of that name meanwhile, or has a file of it open on Windows, the files are
+// moved one by one. It adds the directories whose names it changed to dirs.
+func (t *tree) finishDir(dir string, dirs map[string]bool) error {
+	dirs["."] = true
+	there, err := t.exists(t.path(dir))
+	if err != nil {
+		return err
+	}
+	if !there {
+		err = t.fs.Rename(t.stage.Path(dir), t.path(dir))
+		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	items, err := t.fs.ReadDir(t.stage.Path(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it is in its place
+	}
+	if err != nil {
+		return err
+	}
+	dirs[dir] = true
+	if err := t.makeDir(dir); err != nil {
+		return err
+	}
+	for _, it := range items {
+		p := path.Join(dir, it.Name())
+		data, err := vfs.ReadFile(t.fs, t.stage.Path(p), maxFile)
+		if err != nil {
+			return err
+		}
+		if err := t.finishWrite(t.stage.Path(p), journal.Change{Path: p, Sum: journal.Sum(data)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tree) finishRemoval(r journal.Deletion) error {
+	sum, err := t.sum(r.Path)
+	switch {
+	case err != nil:
+		return err
+	case sum == r.Was:
+		err = t.fs.Remove(t.path(r.Path))
+	case sum != "" && !t.keepEdits:
+		err = t.keepCopy(r.Path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (t *tree) finishWrite(staged string, c journal.Change) error {
+	sum, err := t.sum(c.Path)
+	if err != nil {
+		return err
+	}
+	if sum != "" && sum != c.Was && sum != c.Sum {
+		if t.keepEdits {
+			return nil
+		}
+		if err := t.keepCopy(c.Path); err != nil {
+			return err
+		}
+	}
+	err = t.fs.Rename(staged, t.path(c.Path))
+	if err == nil || t.keepEdits {
+		return err
+	}
+	// The file may be on another file system than the staging directory.
+	if cerr := t.copyFile(staged, t.path(c.Path)); cerr != nil {
+		return fmt.Errorf("%w; copying it instead: %w", err, cerr)
+	}
+	return nil
+}
+
+// keepCopy renames an edited file to a conflict copy.
+func (t *tree) keepCopy(p string) error {
+	name, err := conflictName(t.fs, t.path(p), nil)
+	if err != nil {
+		return err
+	}
+	if err := t.fs.Rename(t.path(p), name); err != nil {
+		return err
+	}
+	t.warn("%s was changed while it was being written; that text is kept beside as %s", p, name)
+	return nil
+}
+
+func (t *tree) copyFile(from, to string) error {
+	info, err := t.fs.Stat(from)
+	if err != nil {
+		return err
+	}
+	data, err := vfs.ReadFile(t.fs, from, maxFile)
+	if err != nil {
+		return err
+	}
+	if err := vfs.WriteFile(t.fs, to, data, info.Mode().Perm()); err != nil {
+		return err
+	}
+	return t.fs.Remove(from)
+}
+
+// syncDirs makes the names in directories durable, those of the tree itself
+// last. With prune it removes the empty ones.
+func (t *tree) syncDirs(dirs map[string]bool, prune bool) error {
+	sorted := slices.Sorted(maps.Keys(dirs))
+	for _, dir := range slices.Backward(sorted) {
+		err := error(nil)
+		if prune && dir != "." {
+			var items []fs.DirEntry
+			if items, err = t.fs.ReadDir(t.path(dir)); err == nil && len(items) == 0 {
+				if err := t.fs.Remove(t.path(dir)); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if err == nil {
+			err = t.fs.SyncDir(t.path(dir))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+// Reading the archive: sessions and their turns.
+
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Sessions returns what is known of the sessions that a filter by client and
+// project selects and that were active at or after a time, the last active first.
+// There are at least most, when so many are kept; of very many, those that were
+// written last are looked at.
+func (a *Archive) Sessions(ctx context.Context, f oxbow.Filter, since time.Time, most int) ([]Summary, error) {
+	heads, err := a.heads(ctx, f, most)
+	all := []Summary{}
+	for _, e := range heads {
+		var s Summary
+		if json.Unmarshal([]byte(e.Content), &s) == nil && !s.Last.Before(since) {
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Summary) int { return b.Last.Compare(a.Last) })
+	return all, err
+}
+
+// heads returns the entries that sum sessions up. Without a filter, the entries
+// that were written last say which: then no index is needed, and few are read.
+func (a *Archive) heads(ctx context.Context, f oxbow.Filter, most int) (heads []oxbow.Entry, err error) {
+	if _, whole := a.Memory.Store().(oxbow.Counter); !whole || !f.IsZero() {
+		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
+			Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}})})
+		for _, h := range hits {
+			heads = append(heads, h.Entry)
+		}
+		return heads, err
+	}
+	for n := 4*most + 64; ; n *= 4 {
+		page, total, err := oxbow.Newest(ctx, a.Memory.Store(), oxbow.Filter{}, 0, n)
+		if err != nil {
+			return nil, err
+		}
+		heads = heads[:0]
+		for _, e := range page {
+			if _, ok := e.Label(summaryLabel); ok {
+				heads = append(heads, e)
+			}
+		}
+		if len(heads) >= most || n >= total {
+			return heads, nil
+		}
+	}
+}
+
+// Find returns the sessions that an identifier, or the beginning of one, names:
+// SESSION or CLIENT/SESSION.
+func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
+	if e, err := a.get(ctx, id); err != nil || e.Version != 0 {
+		var s Summary
+		if err == nil && json.Unmarshal([]byte(e.Content), &s) == nil && s.Turns > 0 {
+			return []Summary{s}, nil
+		}
+	}
+	all, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, oxbow.MaxLimit)
+	if err != nil {
+		return nil, err
+	}
+	exact := func(s Summary) bool { return s.Session == id }
+	if i := slices.IndexFunc(all, exact); i >= 0 {
+		return slices.DeleteFunc(all, func(s Summary) bool { return !exact(s) }), nil
+	}
+	return slices.DeleteFunc(all, func(s Summary) bool {
+		return !strings.HasPrefix(s.Session, id) && !strings.HasPrefix(s.Client+"/"+s.Session, id)
+	}), nil
+}
+
+// Turns returns the turns of a session; none when there is no such session.
+func (a *Archive) Turns(ctx context.Context, client, session string) ([]Turn, error) {
+	return a.TurnsFrom(ctx, client, session, 1)
+}
+
+// TurnsFrom is Turns of those from a number on. One that is not positive counts from
+// the end: 0 is that of the last.
+func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from int) (turns []Turn, err error) {
+	t := talk{client, session}
+	var s Summary
+	head, err := a.get(ctx, t.name())
+	if err != nil {
+		return nil, err
+	}
+	_ = json.Unmarshal([]byte(head.Content), &s) // else it has no turns
+	if from <= 0 {
+		from += s.Turns
+	}
+	for n := max(from, 1); ; n++ {
+		e, err := a.get(ctx, t.turn(n))
+		if err != nil || e.Version == 0 && n > s.Turns {
+			return turns, err
+		}
+		if turn, ok := t.parse(e, n); ok {
+			turns = append(turns, turn)
+		}
+	}
+}
+
+// Forget removes a session, and returns how many turns it had. The archive's
+// history keeps them until it is compacted.
+func (a *Archive) Forget(ctx context.Context, client, session string) (int, error) {
+	k, err := a.load(ctx, talk{client, session})
+	if err != nil || k.head.Version == 0 {
+		return 0, err
+	}
+	turns := removals(k.turns)
+	return len(turns), a.commit(ctx, slices.Concat(turns, removals([]oxbow.Entry{k.head}), removals(k.pages)))
+}
