@@ -40,6 +40,7 @@ type app struct {
 	sample      bool          // the memory is the demo's
 	tenant      bool          // the home is one of several that a server serves
 	limit       *tenant.Limit // of what is written; nil for none
+	elsewhere   *elsewhere    // nil where memories are files of their homes
 
 	// sealAfter is when a change is sealed while the memory stays open; 0
 	// leaves it to the end.
@@ -72,7 +73,7 @@ type teamFiles struct {
 }
 
 func newApp(env Env) *app {
-	return &app{locator: locator{terminal: terminal{env: env}}}
+	return &app{locator: locator{terminal: terminal{env: env, name: "oxbow"}}}
 }
 
 // source returns who writes in this run: a person, or the agent that started it.

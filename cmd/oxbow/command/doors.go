@@ -38,7 +38,9 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 	// A person at a page sees what the command line shows: the files, too.
 	views := s.views
 	here := *views.Workspace
-	here.Place, here.Host, here.Loader = a.memoryPlace, a.host(), a.loader
+	if here.Loader = a.loader; a.store == nil {
+		here.Place, here.Host = a.memoryPlace, a.host()
+	}
 	views.Workspace = &here
 	return &doors{a.doorsOf(&views, s, g, sessions), done}, nil
 }
@@ -47,7 +49,7 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *web.Sessions) http.Handler {
 	feed := tool.NewFeed(views.Workspace.Open, nil)
 	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other})
-	pages := web.New(views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed, Sessions: sessions, NoFiles: a.tenant, Secure: g.Secure()})
+	pages := web.New(views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed, Sessions: sessions, NoFiles: a.tenant || a.store != nil, Secure: g.Secure()})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agentsDoor(s, g))
 	mux.Handle("/mcp/", agentsDoor(s, g))

@@ -4,6 +4,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,6 +33,9 @@ type locator struct {
 	homeFlag    string
 	dialectFlag string
 	network     bool // writing to a network file system is wanted
+
+	// store opens the store of the home where that is no file; nil where it is one.
+	store func(context.Context) (oxbow.Store, error)
 
 	judged *trust.Verdict // of the home; nil until it is needed
 }
@@ -195,7 +199,7 @@ func (l *locator) layoutOf(home string) (dialect.Dialect, bool, error) {
 	if name == "" {
 		name, from = l.env.Getenv("OXBOW_DIALECT"), "OXBOW_DIALECT"
 	}
-	if name == ownLayout {
+	if name == ownLayout || l.store != nil {
 		return dialect.Dialect{}, false, nil
 	}
 	if name != "" {

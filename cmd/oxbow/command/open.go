@@ -79,6 +79,9 @@ func (a *app) opener(how access) (open func(context.Context, tool.Access) (*oxbo
 
 // openAll opens the memory of the home, all of it.
 func (a *app) openAll(how access) (*oxbow.Memory, error) {
+	if a.store != nil {
+		return a.openElsewhere(how)
+	}
 	d, other, err := a.layout()
 	if err != nil {
 		return nil, err
@@ -109,6 +112,22 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		return nil, err
 	}
 	return trust.Serve(m, tool.Untrusted(filepath.Dir(path))), nil
+}
+
+// openElsewhere opens the memory of the home, which is no file there. What Open would do
+// with a file, the store does.
+func (a *app) openElsewhere(how access) (*oxbow.Memory, error) {
+	src, err := a.source()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.store(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	var m *oxbow.Memory
+	m = oxbow.New(s, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, ReadOnly: how == look, Screen: a.screener(&m)})
+	return m, nil
 }
 
 // openStore opens the store of that path. Of one that may not be written to, for

@@ -26,7 +26,9 @@ import (
 const stopWait = 7 * time.Second
 
 // Main runs the command line of this process, and returns its exit status.
-func Main() int {
+func Main() int { return mainOf(Run) }
+
+func mainOf(run runner) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second Ctrl-C ends the process at once, whatever it is doing. One is
@@ -90,7 +92,7 @@ func Main() int {
 	if env.StdoutTerm {
 		env.Width, env.Height, _ = term.GetSize(int(os.Stdout.Fd()))
 	}
-	return Run(ctx, env)
+	return run(ctx, env)
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -18,7 +18,7 @@ import (
 // root returns the tree of commands. The demo runs others by run.
 func (a *app) root(run runner) *cobra.Command {
 	var version bool
-	root := &cobra.Command{
+	root := a.asRoot(&cobra.Command{
 		Use:   "oxbow",
 		Short: "Memory for AI agents that people can read, search, undo and trust",
 		Long: `oxbow is memory for AI agents that people can read, search, undo and trust.
@@ -32,19 +32,6 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
   oxbow init                                      # a memory for this directory
   oxbow remember style "Tabs, not spaces."        # keep something
   oxbow recall tabs                               # find it again`,
-		Args:          cobra.ArbitraryArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			if err := unmarkFlags(cmd); err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("home") && a.homeFlag == "" {
-				return misusef("leave --home out for the home that is found, or name one; a script's variable may be unset", "--home is empty")
-			}
-			a.command, a.mayPage = strings.TrimPrefix(cmd.CommandPath(), "oxbow "), cmd.Flags().Lookup("no-pager") != nil
-			return a.mayRun(cmd)
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case version && len(args) == 0:
@@ -54,13 +41,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 			}
 			return unknownCommand(cmd, unmark(args)[0])
 		},
-	}
-	root.SetIn(a.env.Stdin)
-	root.SetOut(a.env.Stdout)
-	root.SetErr(a.env.Stderr)
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetHelpCommand(a.helpCommand(root))
-	root.SetFlagErrorFunc(flagError)
+	})
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if words := c.Flags().Args(); len(words) > 0 && slices.Contains([]string{"oxbow", "label", "profile", "handoff", "session", "inbox", "team"}, c.Name()) {
@@ -71,17 +52,11 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 	})
 	root.Flags().BoolVar(&version, "version", false, "say which version this is, as oxbow version does")
 
-	root.SetGlobalNormalizationFunc(flagName)
 	fs := root.PersistentFlags()
 	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` that holds the memory, or the file of one")
 	fs.StringVar(&a.dialectFlag, "dialect", "", "the `LAYOUT` of the home, when it cannot be told from its files")
 	fs.StringVar(&a.agentFlag, "agent", "", "the `NAME` of the agent, in layouts of several")
-	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
-	fs.StringVar(&a.embedFlag, "embed", "", "recall by vectors, too, of the endpoint at `URL`, which gets every text and query")
-	fs.StringVar(&a.modelFlag, "embed-model", "", "the `NAME` of the model there")
-	fs.BoolVar(&a.allowSecret, "allow-secret", false, "keep what looks like a password or a key")
-	fs.BoolVar(&a.json, "json", false, "print one JSON object")
-	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
+	a.commonFlags(fs)
 	fs.BoolVar(&a.network, "network-fs", false, "write to a network file system: only this host does")
 
 	for _, g := range []struct {
@@ -112,6 +87,39 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 	}
 	finish(root)
 	return root
+}
+
+// asRoot makes c the root of a tree of commands.
+func (a *app) asRoot(c *cobra.Command) *cobra.Command {
+	c.Args, c.SilenceErrors, c.SilenceUsage = cobra.ArbitraryArgs, true, true
+	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if err := unmarkFlags(cmd); err != nil {
+			return err
+		}
+		if cmd.Flags().Changed("home") && a.homeFlag == "" {
+			return misusef("leave --home out for the home that is found, or name one; a script's variable may be unset", "--home is empty")
+		}
+		a.command, a.mayPage = strings.TrimPrefix(cmd.CommandPath(), a.name+" "), cmd.Flags().Lookup("no-pager") != nil
+		return a.mayRun(cmd)
+	}
+	c.SetIn(a.env.Stdin)
+	c.SetOut(a.env.Stdout)
+	c.SetErr(a.env.Stderr)
+	c.CompletionOptions.DisableDefaultCmd = true
+	c.SetHelpCommand(a.helpCommand(c))
+	c.SetFlagErrorFunc(flagError)
+	c.SetGlobalNormalizationFunc(flagName)
+	return c
+}
+
+// commonFlags adds flags that servers have, too.
+func (a *app) commonFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&a.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
+	fs.StringVar(&a.embedFlag, "embed", "", "recall by vectors, too, of the endpoint at `URL`, which gets every text and query")
+	fs.StringVar(&a.modelFlag, "embed-model", "", "the `NAME` of the model there")
+	fs.BoolVar(&a.allowSecret, "allow-secret", false, "keep what looks like a password or a key")
+	fs.BoolVar(&a.json, "json", false, "print one JSON object")
+	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
 }
 
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {

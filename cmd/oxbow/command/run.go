@@ -20,6 +20,11 @@ import (
 // Run runs one command line and returns the exit status: 0 done, 1 failed,
 // 2 misused, 3 annotations were touched (why --diff --fail).
 func Run(ctx context.Context, env Env) int {
+	return runRoot(ctx, env, func(a *app) *cobra.Command { return a.root(Run) })
+}
+
+// runRoot runs one command line of a tree of commands.
+func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}
 	if env.Stdout = out; env.StdoutTerm {
@@ -38,7 +43,7 @@ func Run(ctx context.Context, env Env) int {
 		_ = a.close()
 		return 0
 	}
-	root := a.root(Run)
+	root := tree(a)
 	if slices.ContainsFunc(env.Args, func(arg string) bool { return strings.HasPrefix(arg, cobra.ShellCompRequestCmd) }) {
 		a.complete(root)
 	}
@@ -73,7 +78,7 @@ func (t *terminal) report(err error) {
 		_ = enc.Encode(body)
 		return
 	}
-	fmt.Fprintf(t.env.Stderr, "oxbow: %s\n", clean(message))
+	fmt.Fprintf(t.env.Stderr, "%s: %s\n", t.name, clean(message))
 	if h != "" {
 		fmt.Fprintf(t.env.Stderr, "  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(h)), "\n", "\n  "))
 	}

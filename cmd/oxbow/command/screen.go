@@ -18,6 +18,7 @@ import (
 // terminal is where a run shows what it did.
 type terminal struct {
 	env     Env
+	name    string // of the program
 	json    bool
 	quiet   bool
 	foreign bool // the home that the run opened is of another layout, whose versions are no numbers of changes
@@ -102,14 +103,14 @@ func (t *terminal) printf(format string, args ...any) {
 // and --json silence it.
 func (t *terminal) note(format string, args ...any) {
 	if !t.quiet && !t.json {
-		fmt.Fprintf(t.env.Stderr, "oxbow: "+format+"\n", args...)
+		fmt.Fprintf(t.env.Stderr, t.name+": "+format+"\n", args...)
 	}
 }
 
 // warn tells of something wrong that did not keep the run from going on. It is
 // never silenced.
 func (t *terminal) warn(format string, args ...any) {
-	fmt.Fprintf(t.env.Stderr, "oxbow: "+format+"\n", args...)
+	fmt.Fprintf(t.env.Stderr, t.name+": "+format+"\n", args...)
 }
 
 // printJSON writes v as one object: indented on a terminal, else on one line.

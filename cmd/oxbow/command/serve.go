@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,7 @@ func (in serveIn) serving() serving {
 }
 
 func (a *app) serveCommand() *cobra.Command {
-	return takes(&cobra.Command{
+	return a.serves(&cobra.Command{
 		Use:   "serve",
 		Short: "Serve the memory over HTTP: pages, API, agents",
 		Long: `Serve offers the memory on this machine to browsers at /ui/, to agents at /mcp
@@ -78,8 +79,13 @@ own.`,
   oxbow serve --home /srv/oxbow --tokens /srv/oxbow/tokens
   oxbow serve --ro --project harbor
   oxbow serve --public-url https://memory.example.org`,
-		Args: args(0, 0, "nothing"),
-	}, func(ctx context.Context, in serveIn, _ []string) error {
+	})
+}
+
+// serves makes c serve all doors.
+func (a *app) serves(c *cobra.Command) *cobra.Command {
+	c.Args = args(0, 0, "nothing")
+	return takes(c, func(ctx context.Context, in serveIn, _ []string) error {
 		if in.TokenFile != "" && in.TokensFile != "" {
 			return misusef("give that token a line in the file of --tokens", "--token-file and --tokens are both given")
 		}
@@ -92,7 +98,7 @@ own.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.env.Stderr, "oxbow: serving\n%s  API     %s/api/v1, described by %s/openapi.json\n  agents  %s/mcp\n", links, at.url, at.url, at.url)
+			fmt.Fprintf(a.env.Stderr, "%s: serving\n%s  API     %s/api/v1, described by %s/openapi.json\n  agents  %s/mcp\n", a.name, links, at.url, at.url, at.url)
 			a.tellTokens(at)
 			return nil
 		})
@@ -165,6 +171,9 @@ func (a *app) ui(ctx context.Context, in uiIn, path string) error {
 
 // serveAll serves pages, API and agents until ctx ends.
 func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening, *tenants) error) (err error) {
+	if err := a.checkElsewhere(); err != nil {
+		return err
+	}
 	at, err := a.clients(flags)
 	if err != nil {
 		return err
@@ -178,15 +187,22 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 	if err != nil {
 		return err
 	}
-	t := a.tenants(flags, at)
+	stop, err := a.startElsewhere(ctx, &at)
+	if err == nil {
+		err = errors.Join(a.serveTenants(ctx, a.tenants(flags, at), described, hello), stop())
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // it was to end, and ended
+	}
+	return err
+}
+
+// serveTenants serves the homes of tenants, and the server's own.
+func (a *app) serveTenants(ctx context.Context, t *tenants, described http.Handler, hello func(listening, *tenants) error) error {
 	handler, err := t.handler(ctx, described)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.close()) }()
-	err = a.serveHTTP(ctx, at, handler, func(at listening) error { return hello(at, t) })
-	if ctx.Err() != nil {
-		return nil // it was to end, and ended
-	}
-	return err
+	err = a.serveHTTP(ctx, t.at, handler, func(at listening) error { return hello(at, t) })
+	return errors.Join(err, t.close())
 }

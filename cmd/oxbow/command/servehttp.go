@@ -25,6 +25,7 @@ type listening struct {
 	several bool   // the file is one of --tokens
 	guard   auth.Guard
 	quotas  map[string]auth.Quota // by tenant
+	port    net.Listener          // nil until it is taken
 }
 
 // clients returns where a server of these flags listens, and which tokens it takes.
@@ -67,12 +68,23 @@ func (at *listening) trust(o oidc.Options, now func() time.Time) (http.Handler, 
 // endWait is how long requests that are under way may take, when a server is to end.
 const endWait = 10 * time.Second
 
+// listen takes the port of a server.
+func (a *app) listen(ctx context.Context, at *listening) (err error) {
+	if at.port == nil {
+		at.port, err = new(net.ListenConfig).Listen(ctx, "tcp", at.addr)
+	}
+	if err != nil {
+		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: " + a.name + " " + a.command + " --http 127.0.0.1:0"}
+	}
+	return nil
+}
+
 // serveHTTP serves a handler until ctx ends. It calls hello when it listens.
 func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler, hello func(listening) error) error {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at.addr)
-	if err != nil {
-		return &hinted{fmt.Errorf("listening: %w", err), "choose another port, or 0 for a free one: oxbow " + a.command + " --http 127.0.0.1:0"}
+	if err := a.listen(ctx, &at); err != nil {
+		return err
 	}
+	l := at.port
 	at.url = cmp.Or(at.public, "http://"+l.Addr().String())
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	defer endStreams()

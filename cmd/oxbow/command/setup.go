@@ -252,7 +252,7 @@ func (a *app) probe(ctx context.Context, s setup.Server) (answer, home string, e
 	if err != nil {
 		return "", "", err
 	}
-	there := locator{terminal: terminal{env: a.env}, homeFlag: s.Home()}
+	there := locator{terminal: terminal{env: a.env, name: a.name}, homeFlag: s.Home()}
 	there.env.Getenv = func(name string) string { return vars[name] }
 	there.env.Getwd = func() (string, error) { return dir, nil }
 	if home, _, err = there.findHome(); err != nil {

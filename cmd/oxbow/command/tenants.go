@@ -125,6 +125,9 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, tenantsDir, name), t.app.command, t.app.network
 	a.embedFlag, a.modelFlag, a.profileFlag, a.allowSecret = t.app.embedFlag, t.app.modelFlag, t.app.profileFlag, t.app.allowSecret
 	a.limit, a.cacheBytes = t.limits[name], tenantCache
+	if e := t.app.elsewhere; e != nil {
+		a.elsewhere, a.store = e, e.opener(name)
+	}
 	if err := os.MkdirAll(a.homeFlag, 0o700); err != nil {
 		return nil, err
 	}

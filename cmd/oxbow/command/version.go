@@ -21,7 +21,7 @@ func (a *app) sayVersion() error {
 	if a.json {
 		return a.printJSON(v)
 	}
-	a.printf("oxbow %s\n", v.Version)
+	a.printf("%s %s\n", a.name, v.Version)
 	if v.Revision != "" {
 		changed := ""
 		if v.Modified {

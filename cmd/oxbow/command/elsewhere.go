@@ -1,0 +1,59 @@
+// Starting what holds the memories of a daemon.
+
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// checkElsewhere refuses a home or settings that a daemon cannot have. The home must be
+// named: there may be several on one machine.
+func (a *app) checkElsewhere() error {
+	if a.elsewhere == nil {
+		return nil
+	}
+	if cmp.Or(a.homeFlag, a.env.Getenv("OXBOW_HOME")) == "" {
+		return misusef("name the directory of what this server keeps by itself: --home DIR", "--home is missing")
+	}
+	for _, v := range []string{"OXBOW_KEEP", "OXBOW_DIALECT"} {
+		if a.env.Getenv(v) != "" {
+			return misusef("unset it", "%s is for memories in files, and those of %s are none", v, a.name)
+		}
+	}
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	if fi, err := os.Stat(home); err == nil && !fi.IsDir() {
+		return &hinted{fmt.Errorf("the home %s is a file", home), "name a directory with --home DIR"}
+	}
+	if file := filepath.Join(home, storeFile); exists(file) {
+		a.warn("%s is not served: the memories of %s are elsewhere", file, a.name)
+	}
+	return os.MkdirAll(home, 0o700)
+}
+
+// startElsewhere takes the port and starts what holds the memories, where those are no
+// files. The function that it returns stops it.
+func (a *app) startElsewhere(ctx context.Context, at *listening) (stop func() error, err error) {
+	none := func() error { return nil }
+	if a.elsewhere == nil {
+		return none, nil
+	}
+	home, err := a.home()
+	if err != nil {
+		return none, err
+	}
+	if err := a.listen(ctx, at); err != nil {
+		return none, err
+	}
+	if a.elsewhere.memories, err = a.elsewhere.start(ctx, home, a.note); err != nil {
+		return none, badArgument(errors.Join(err, at.port.Close()))
+	}
+	return a.elsewhere.memories.Close, nil
+}
