@@ -50,6 +50,10 @@ type Options struct {
 	// default. Electing a leader takes 4 to 9 s.
 	ReadWait, WriteWait time.Duration
 
+	// CacheBytes bounds the memory for entries of each brain that were read, as
+	// [oxbow.Options] does.
+	CacheBytes int64
+
 	Node   string           // name of this process, in envelopes
 	Source oxbow.Source     // of changes whose context carries none
 	Clock  func() time.Time // time.Now by default

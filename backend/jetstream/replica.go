@@ -138,6 +138,8 @@ func (r *replica) openStore() error {
 		FS:    unsynced{r.files.fsys},
 		Clock: func() time.Time { return time.Unix(0, r.clock.Load()) },
 		Rand:  newIdentity(r.cluster.dir.id, r.brain.Name, r.brain.Epoch),
+
+		CacheBytes: r.cluster.opts.CacheBytes,
 	})
 	if err != nil {
 		return err

@@ -161,7 +161,7 @@ system_account: S`, payload, t.TempDir(), sync, secret, secret)); err != nil {
 		{"Fine", always, "8MB", true, false, ""},
 		{"NoSync", `sync_interval: "2m"`, "8MB", true, false, "set sync_interval: always"},
 		{"SmallPayload", always, "1MB", true, false, "set it to 8MB"},
-		{"OneServer", always, "8MB", false, false, "1 servers answer, and 3 must"},
+		{"OneServer", always, "8MB", false, false, "1 of 3 servers answer, and 2 must"},
 		{"NoSystem", always, "8MB", false, true, "Options.System"},
 		{"NoSystemDev", always, "8MB", true, true, ""},
 	} {

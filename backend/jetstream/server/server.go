@@ -2,12 +2,16 @@
 package server
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Options are those of one server. All but Name, Dir and Secret may be empty.
@@ -22,8 +26,9 @@ type Options struct {
 
 // Server is a running server.
 type Server struct {
-	inner  *server.Server
-	secret string
+	inner *server.Server
+	data  *vfs.OS
+	lock  vfs.Lock
 }
 
 // Start starts a server. It syncs each write before it is acknowledged.
@@ -39,17 +44,85 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
 	}
 	opts.NoSigs = true
-	s, err := server.NewServer(&opts)
+	s, err := hold(o.Dir)
+	if err == nil {
+		s.inner, err = server.NewServer(&opts)
+	}
 	if err != nil {
+		return nil, fmt.Errorf("start server %s: %w", o.Name, errors.Join(err, s.release()))
+	}
+	failed := failures{make(chan error, 1)}
+	s.inner.SetLogger(failed, false, false)
+	s.inner.Start()
+	if err := s.ready(failed.first); err != nil {
+		s.Shutdown()
 		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
 	}
-	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		s.Shutdown()
-		return nil, fmt.Errorf("start server %s: it is not ready after 10 s; see whether %s is free", o.Name, o.Listen)
-	}
-	return &Server{s, o.Secret}, nil
+	return s, nil
 }
+
+// ready waits until the server takes connections.
+func (s *Server) ready(failed <-chan error) error {
+	for range 100 {
+		select {
+		case err := <-failed:
+			return err
+		default:
+		}
+		if s.inner.ReadyForConnections(100 * time.Millisecond) {
+			return nil
+		}
+	}
+	return errors.New("it is not ready after 10 s; see whether its ports are free")
+}
+
+// hold takes a directory of data, which is of one process.
+func hold(dir string) (*Server, error) {
+	s := &Server{}
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		s.data, err = vfs.Dir(dir)
+	}
+	if err == nil {
+		s.lock, err = s.data.OpenLock("lock")
+	}
+	if err != nil {
+		return s, err
+	}
+	ok, err := s.lock.TryLock()
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: another server has the data in %s; give this one a directory of its own", oxbow.ErrBusy, dir)
+	}
+	return s, err
+}
+
+// release closes the directory of data.
+func (s *Server) release() (err error) {
+	if s.lock != nil {
+		err = s.lock.Close()
+	}
+	if s.data != nil {
+		err = errors.Join(err, s.data.Close())
+	}
+	return err
+}
+
+// failures is the log of a server: why it cannot go on is kept, the rest is dropped.
+type failures struct{ first chan error }
+
+// Fatalf implements [server.Logger].
+func (f failures) Fatalf(format string, args ...any) {
+	select {
+	case f.first <- fmt.Errorf(format, args...):
+	default:
+	}
+}
+
+func (failures) Noticef(string, ...any) {}
+func (failures) Warnf(string, ...any)   {}
+func (failures) Errorf(string, ...any)  {}
+func (failures) Debugf(string, ...any)  {}
+func (failures) Tracef(string, ...any)  {}
 
 // configuration is what the server reads.
 func configuration(o Options) string {
@@ -102,4 +175,5 @@ func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, e
 func (s *Server) Shutdown() {
 	s.inner.Shutdown()
 	s.inner.WaitForShutdown()
+	_ = s.release()
 }

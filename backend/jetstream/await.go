@@ -1,0 +1,84 @@
+// Waiting for servers that are being started.
+
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	api "github.com/nats-io/nats.go/jetstream"
+)
+
+// Times of a start.
+const (
+	awaitTry   = 4 * time.Second // that one try lasts at most
+	awaitPause = 300 * time.Millisecond
+)
+
+// passing are codes of errors that servers answer until most of them have started, or
+// all, where streams are to be made.
+var passing = []api.ErrorCode{
+	10004, // the cluster is not complete yet
+	10005, // no place for another replica
+	10008, // no leader
+	10009, // not a leader
+	10023, // resources are missing
+	10039, // the account is not known yet
+	10006, // the cluster is not active yet
+}
+
+// Await is [Connect] for servers that are being started: it tries again until ctx ends,
+// as long as too few answer, or none leads. It calls tell with what it waits for,
+// whenever that has changed.
+func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason string)) (*Cluster, error) {
+	for last := ""; ; {
+		try, cancel := context.WithTimeout(ctx, awaitTry)
+		c, err := Connect(try, nc, o)
+		cancel()
+		if err == nil || !passes(err) {
+			return c, err
+		}
+		if reason := reasonOf(err); reason != last && ctx.Err() == nil {
+			tell(reason)
+			last = reason
+		}
+		if !wait(ctx, awaitPause) {
+			return nil, fmt.Errorf("waiting for the servers: %w: %w", ctx.Err(), err)
+		}
+	}
+}
+
+// passes reports whether an error may be over as soon as other servers have started.
+func passes(err error) bool {
+	if _, ok := errors.AsType[*fewError](err); ok {
+		return true
+	}
+	if e, ok := errors.AsType[*api.APIError](err); ok {
+		return slices.Contains(passing, e.ErrorCode)
+	}
+	return slices.ContainsFunc([]error{nats.ErrNoResponders, nats.ErrTimeout, api.ErrNoStreamResponse, context.DeadlineExceeded}, func(e error) bool { return errors.Is(err, e) })
+}
+
+// reasonOf says what is waited for.
+func reasonOf(err error) string {
+	if few, ok := errors.AsType[*fewError](err); ok {
+		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.need, few.all, few.answer)
+	}
+	if e, ok := errors.AsType[*api.APIError](err); ok && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode) {
+		return "waiting for the third server, which a new cluster takes"
+	}
+	return "waiting for the servers to choose a leader"
+}
+
+// fewError is the error of servers that are too few. It matches [ErrSettings].
+type fewError struct{ answer, need, all int }
+
+func (e *fewError) Error() string {
+	return fmt.Sprintf("%v: %d of %d servers answer, and %d must; start the others, or set Dev for one that may lose data", ErrSettings, e.answer, e.all, e.need)
+}
+
+func (e *fewError) Unwrap() error { return ErrSettings }

@@ -1,0 +1,96 @@
+// The commands "oxbowd cluster": what looks after the servers.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/backend/jetstream"
+)
+
+// connectWait is how long a command waits for the servers.
+const connectWait = 30 * time.Second
+
+func clusterCommand() *cobra.Command {
+	var to connection
+	c := &cobra.Command{
+		Use:   "cluster",
+		Short: "Look after the servers of a cluster",
+		Long: `Cluster looks after the servers that hold the memories. It connects to them, with
+the secret that they have.`,
+		Example: `  oxbowd cluster audit --nats 127.0.0.1:4201 --secret-file secret`,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	to.flags(c.PersistentFlags())
+	c.AddCommand(auditCommand(&to))
+	return c
+}
+
+func auditCommand(to *connection) *cobra.Command {
+	return &cobra.Command{
+		Use:   "audit",
+		Short: "Compare what the servers hold",
+		Long: `Audit reads all memories from each server in turn, and compares. A server that the
+others contradict does not lead any more until it is sound again.`,
+		Example: `  oxbowd cluster audit --nats 127.0.0.1:4201 --secret-file secret`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return to.use(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+				rep, err := c.Audit(ctx)
+				if err != nil {
+					return err
+				}
+				err = answer(cmd, rep, func() {
+					for _, f := range rep.Findings {
+						fmt.Fprintf(cmd.OutOrStdout(), "%s %s %s: %s\n", f.Stream, f.Server, f.Brain, f.What)
+					}
+					fmt.Fprintf(cmd.OutOrStdout(), "%d memories in %d streams, %d messages\n", rep.Brains, rep.Streams, rep.Messages)
+				})
+				if err == nil && len(rep.Findings) > 0 {
+					err = errors.New("the servers differ")
+				}
+				return err
+			})
+		},
+	}
+}
+
+// use connects, calls fn, and closes. The copies of what is read are in a directory of
+// their own.
+func (c *connection) use(cmd *cobra.Command, fn func(context.Context, *jetstream.Cluster) error) (err error) {
+	if c.urls == "" {
+		return invalid("--nats", "is missing; it is where the servers listen to programs, as --listen of oxbowd serve has it")
+	}
+	b := &brains{urls: c.urls}
+	if b.secret, err = c.secret(); err != nil {
+		return err
+	}
+	home, err := os.MkdirTemp("", "oxbowd-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close(), os.RemoveAll(home)) }()
+	ctx, cancel := context.WithTimeout(cmd.Context(), connectWait)
+	defer cancel()
+	tell := func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), "oxbowd: "+format+"\n", args...) }
+	if err := b.connect(ctx, &node{name: filepath.Base(home)}, home, tell); err != nil {
+		return err
+	}
+	return fn(cmd.Context(), b.cluster)
+}
+
+// answer prints a result: as JSON with --json, else as show does.
+func answer(cmd *cobra.Command, out any, show func()) error {
+	if asJSON, err := cmd.Flags().GetBool("json"); err == nil && asJSON {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(out)
+	}
+	show()
+	return nil
+}

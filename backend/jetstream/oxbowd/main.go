@@ -1,0 +1,32 @@
+// The command line of oxbowd: serve, and what looks after the servers.
+
+// Command oxbowd is oxbow serve on several machines: its memories are on three servers
+// of NATS JetStream, which it brings along, and stay when one of them is lost.
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/cmd/oxbow/command"
+)
+
+func main() { os.Exit(command.MainDaemon(daemon())) }
+
+func daemon() command.Daemon {
+	root := &cobra.Command{
+		Use:   "oxbowd",
+		Short: "Memory for AI agents on three servers",
+		Long: `Oxbowd serves memories as oxbow serve does, from several machines at once. Three
+servers of NATS JetStream, one in each process of oxbowd or your own, hold each
+memory. One of them may be lost: what was acknowledged is not.`,
+		Example: `  oxbowd serve --dev --home /tmp/n1
+  oxbowd serve --help`,
+	}
+	root.AddCommand(clusterCommand())
+	var n node
+	serve := serveCommand()
+	n.flags(serve.Flags())
+	return command.Daemon{Root: root, Serve: serve, Start: n.start}
+}

@@ -1,0 +1,96 @@
+// The memories of a process: brains of a cluster, one for each tenant.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/backend/jetstream"
+	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// Names of brains. No tenant's name begins with an underscore.
+const (
+	ownTenant = "_own"
+	brainName = "memory"
+)
+
+// brainCache is the bytes of entries that were read which each brain keeps: many are
+// open.
+const brainCache = 32 << 20
+
+// brains are the memories of this process, and what they are on. They implement
+// command.Memories.
+type brains struct {
+	server     *server.Server // nil where the servers are one's own
+	urls       string
+	secret     string
+	nc, system *nats.Conn
+	cluster    *jetstream.Cluster
+}
+
+// Open opens the brain of a tenant.
+func (b *brains) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
+	if tenant == "" {
+		tenant = ownTenant
+	}
+	return b.cluster.Open(ctx, tenant, brainName)
+}
+
+// Close ends the connection, then the server.
+func (b *brains) Close() (err error) {
+	if b.cluster != nil {
+		err = b.cluster.Close()
+	}
+	for _, c := range []*nats.Conn{b.nc, b.system} {
+		if c != nil {
+			c.Close()
+		}
+	}
+	if b.server != nil {
+		b.server.Shutdown()
+	}
+	return err
+}
+
+// connect connects to the servers, and waits until they can be used.
+func (b *brains) connect(ctx context.Context, n *node, home string, tell func(format string, args ...any)) (err error) {
+	if b.nc, b.system, err = dial(ctx, b.urls, b.secret, b.server != nil, tell); err != nil {
+		return err
+	}
+	o := &jetstream.Options{System: b.system, Dev: n.dev, Dir: filepath.Join(home, "cache"), Node: n.name, CacheBytes: brainCache,
+		Source: oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}}}
+	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason) })
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return tool.Advise(fmt.Errorf("%w%s", err, unreached(n.others())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
+	case errors.Is(err, jetstream.ErrSettings):
+		return fmt.Errorf("the servers are refused: %w", err)
+	}
+	return err
+}
+
+// unreached says what is known of servers that were waited for.
+func unreached(peers []string) string {
+	var b strings.Builder
+	for _, p := range peers {
+		c, err := net.DialTimeout("tcp", p, time.Second)
+		if err != nil {
+			fmt.Fprintf(&b, "; %s does not answer", p)
+			continue
+		}
+		_ = c.Close()
+		fmt.Fprintf(&b, "; %s answers: is the secret the same there?", p)
+	}
+	return b.String()
+}

@@ -1,0 +1,79 @@
+// The server in the process: its directory, which must be the one that it had before.
+
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// nodeFile is the file of a home that holds the name of the server whose data it had.
+const nodeFile = "server"
+
+// serve starts the server of this process, if there is to be one.
+func (n *node) serve(home string) (b *brains, err error) {
+	b = &brains{urls: n.urls, secret: rand.Text()}
+	if !n.dev {
+		if b.secret, err = n.secret(); err != nil {
+			return b, err
+		}
+	}
+	if n.urls != "" {
+		return b, nil
+	}
+	o := server.Options{Name: n.name, Dir: n.data, Secret: b.secret, Listen: n.listen, Cluster: n.cluster, Peers: n.peers}
+	if o.Dir == "" {
+		o.Dir = filepath.Join(home, "data")
+	}
+	if n.dev {
+		o.Name = "dev"
+	}
+	if err := n.sameServer(home, o.Name, o.Dir); err != nil {
+		return b, err
+	}
+	if b.server, err = server.Start(o); err != nil {
+		return b, err
+	}
+	b.urls = b.server.URL()
+	return b, writeName(filepath.Join(home, nodeFile), o.Name)
+}
+
+// sameServer refuses a server of another name than the one before, and a directory that
+// is empty although it was not: a disk may not be mounted, and a server that began
+// again would vouch for what it does not have.
+func (n *node) sameServer(home, name, dir string) error {
+	before, err := os.ReadFile(filepath.Join(home, nodeFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the name of the server: %w", err)
+	}
+	if was := strings.TrimSpace(string(before)); was != name {
+		return tool.Advise(fmt.Errorf("%s is of server %s, not of %s", home, was, name), "start it by the name that it had, and each server in a home of its own")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "jetstream")); errors.Is(err, fs.ErrNotExist) && !n.newDisk {
+		return tool.Advise(fmt.Errorf("server %s had its data in %s, and there is none now", name, dir),
+			"mount its disk; if it is lost, and the two other servers run, start it again with --new-disk")
+	}
+	return nil
+}
+
+// writeName makes the file of the server's name, unless it is there.
+func writeName(path, name string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.WriteFile(path, []byte(name+"\n"), 0o600); err != nil {
+		return fmt.Errorf("writing the name of the server: %w", err)
+	}
+	return nil
+}

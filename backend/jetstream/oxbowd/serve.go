@@ -1,0 +1,123 @@
+// The command "oxbowd serve": its texts, and the server of its process.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/cmd/oxbow/command"
+)
+
+func serveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the memories of a cluster over HTTP: pages, API, agents",
+		Long: `Serve has all doors of oxbow serve: pages at /ui/, agents at /mcp, programs at
+/api/v1. The memories, the server's own and those of tenants, are on three
+servers: the same at each process of the cluster.
+
+With --cluster, this process is one of the three. It waits for the others: all
+three make a new cluster, later two are enough. With --nats, the servers are your
+own, of version 2.15 or later, with sync_interval: always, max_payload: 8MB, and
+the users oxbow, with JetStream, and system, of the system account. With --dev,
+one server is enough, and what it loses is lost.
+
+All servers and processes of a cluster have the same secret and the same file of
+tokens. What servers say to each other is not encrypted: it needs a network of
+their own.
+
+The directory --home is of this process alone. It holds what is not shared: the
+archives of sessions, the sign-ins of browsers, keys, and in cache/ a copy of each
+memory that was used here. A quota of changes a second is one of each process.
+What erases history stays undone: the memories keep all of it.`,
+		Example: `  oxbowd serve --dev --home /tmp/n1
+  oxbowd serve --home /srv/n1 --name n1 --listen 10.0.0.1:4222 --cluster 10.0.0.1:6222 --peers 10.0.0.1:6222,10.0.0.2:6222,10.0.0.3:6222 --secret-file /srv/secret --tokens /srv/tokens
+  oxbowd serve --home /srv/h1 --nats 10.0.0.1:4222,10.0.0.2:4222 --secret-file /srv/secret --tokens /srv/tokens`,
+	}
+}
+
+// node are the flags of oxbowd serve.
+type node struct {
+	connection
+	name    string
+	data    string
+	listen  string
+	cluster string
+	peers   []string
+	newDisk bool
+	dev     bool
+	wait    time.Duration
+}
+
+func (n *node) flags(fs *pflag.FlagSet) {
+	fs.StringVar(&n.name, "name", "", "the `NAME` of this server, another one for each and always the same")
+	fs.StringVar(&n.cluster, "cluster", "", "be one of three servers; `ADDR` is where it listens to the others")
+	fs.StringSliceVar(&n.peers, "peers", nil, "the addresses `ADDR,ADDR,ADDR` of --cluster of all three servers")
+	fs.StringVar(&n.listen, "listen", "", "where this server listens to other programs of the cluster (default a free port of this machine)")
+	fs.StringVar(&n.data, "data", "", "the `DIR` of this server's part of the memories (default HOME/data)")
+	fs.BoolVar(&n.newDisk, "new-disk", false, "go on although the data of this server is gone: the others send it again")
+	n.connection.flags(fs)
+	fs.BoolVar(&n.dev, "dev", false, "UNSAFE: one server, whose loss loses all")
+	fs.DurationVar(&n.wait, "wait", 2*time.Minute, "how long to wait for the other servers, as a `TIME` such as 30s")
+}
+
+// invalid is an error about a flag.
+func invalid(flag, reason string) error { return &oxbow.InvalidError{Field: flag, Reason: reason} }
+
+// check refuses flags that do not go together.
+func (n *node) check() error {
+	switch {
+	case n.dev && (n.cluster != "" || n.urls != "" || len(n.peers) > 0):
+		return invalid("--dev", "is one server alone; leave out --cluster, --peers and --nats")
+	case n.dev:
+		return nil
+	case n.cluster == "" && n.urls == "":
+		return invalid("--cluster", "is missing; give it for a server in this process, --nats for servers of your own, or --dev to try one")
+	case n.cluster != "" && n.urls != "":
+		return invalid("--nats", "is for servers of your own, and --cluster for one in this process; give one of them")
+	case n.urls != "" && (n.listen != "" || n.data != "" || len(n.peers) > 0):
+		return invalid("--nats", "is for servers of your own; --listen, --data and --peers are for one in this process")
+	case n.cluster != "" && n.name == "":
+		return invalid("--name", "is missing; each server has one of its own, such as n1, and keeps it")
+	case n.cluster != "" && len(n.others()) < 2:
+		return invalid("--peers", "must name the --cluster addresses of all three servers, with commas: three hold each memory")
+	}
+	return nil
+}
+
+// others returns the addresses of the other servers.
+func (n *node) others() (list []string) {
+	for _, p := range n.peers {
+		if p = strings.TrimSpace(p); p != "" && p != n.cluster {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// start starts the server of this process, if there is one, and connects.
+func (n *node) start(ctx context.Context, home string, tell func(format string, args ...any)) (command.Memories, error) {
+	if err := n.check(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, n.wait)
+	defer cancel()
+	if n.dev {
+		tell("UNSAFE: --dev is one server; its loss loses all memories")
+	}
+	b, err := n.serve(home)
+	if err == nil {
+		err = b.connect(ctx, n, home, tell)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
