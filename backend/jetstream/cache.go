@@ -4,7 +4,6 @@
 package jetstream
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -120,7 +120,7 @@ func writeFile(fsys vfs.FS, name string, b []byte) error {
 	if err = errors.Join(err, h.Sync(), h.Close()); err != nil {
 		return err
 	}
-	return errors.Join(fsys.Rename(name+".new", name), fsys.SyncDir("."))
+	return errors.Join(fsys.Rename(name+".new", name), fsys.SyncDir(path.Dir(name)))
 }
 
 // unsynced is a file system whose files are not synced with each change: what a
@@ -166,8 +166,9 @@ func (r *identity) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// cacheLock takes the lock of a cache directory: its files are of one process.
-func cacheLock(_ context.Context, fsys vfs.FS, dir string) (vfs.Lock, error) {
+// takeLock takes the lock of a directory: its files are of one process. In use is the
+// error where another process has it.
+func takeLock(fsys vfs.FS, inUse string) (vfs.Lock, error) {
 	l, err := fsys.OpenLock("lock")
 	if err != nil {
 		return nil, err
@@ -175,7 +176,7 @@ func cacheLock(_ context.Context, fsys vfs.FS, dir string) (vfs.Lock, error) {
 	if ok, err := l.TryLock(); err != nil || !ok {
 		_ = l.Close()
 		if err == nil {
-			err = fmt.Errorf("%w: another process has the cache directory %s; give this one a directory of its own", oxbow.ErrBusy, dir)
+			err = fmt.Errorf("%w: %s", oxbow.ErrBusy, inUse)
 		}
 		return nil, err
 	}

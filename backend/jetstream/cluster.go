@@ -127,7 +127,7 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	if err := c.readFences(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.openCache(ctx); err != nil {
+	if err := c.openCache(); err != nil {
 		return nil, err
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
@@ -138,7 +138,7 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 }
 
 // openCache opens the directory of the cache, which is of one cluster.
-func (c *Cluster) openCache(ctx context.Context) error {
+func (c *Cluster) openCache() error {
 	if c.opts.Dir == "" {
 		c.fsys = vfs.NewMem()
 		return nil
@@ -147,7 +147,7 @@ func (c *Cluster) openCache(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lock, err := cacheLock(ctx, d, c.opts.Dir)
+	lock, err := takeLock(d, "another process has the cache directory "+c.opts.Dir+"; give this one a directory of its own")
 	if err != nil {
 		return errors.Join(err, d.Close())
 	}

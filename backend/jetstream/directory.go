@@ -179,11 +179,17 @@ func (d *directory) brain(ctx context.Context, tenant, brain string) (brainInfo,
 			return brainInfo{}, &oxbow.InvalidError{Field: field, Value: s, Reason: "is not 1 to 64 letters, digits, - and _"}
 		}
 	}
+	return d.enterBrain(ctx, tenant, brain, 1, time.Now().UTC())
+}
+
+// enterBrain returns what the directory holds of a brain of a valid name, which it
+// enters with an epoch where there is none.
+func (d *directory) enterBrain(ctx context.Context, tenant, brain string, epoch uint64, created time.Time) (brainInfo, error) {
 	name := tenant + "." + brain
 	info, err := enter(ctx, d.kv, "brain."+name, func() (brainInfo, error) {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(name))
-		return brainInfo{Partition: int(h.Sum32() % uint32(d.partitions)), Epoch: 1, Created: time.Now().UTC()}, nil
+		return brainInfo{Partition: int(h.Sum32() % uint32(d.partitions)), Epoch: epoch, Created: created}, nil
 	})
 	info.Name = name
 	return info, err

@@ -39,6 +39,14 @@
 // The loss of a leader stops writes for 4 to 9 seconds, as long as servers take to
 // elect another.
 //
+// # Operating
+//
+// [Cluster.Status] has the servers, the streams, and what is wrong with them.
+// [Cluster.Backup] writes each brain to a file that any program of oxbow opens, and next
+// time only those that changed; [Cluster.Restore] brings them back into a new cluster, or
+// the one that is missing into this, from a backup or from the caches of nodes: with the
+// same IDs, versions, numbers and chain.
+//
 // # What it does not do
 //
 // Redaction and the compaction of a memory's history are those of files: a brain keeps

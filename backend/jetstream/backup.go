@@ -1,0 +1,342 @@
+// Backups: each brain as a file in the format of a local memory, and a manifest.
+
+package jetstream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// copyWorkers is how many brains are copied at the same time.
+const copyWorkers = 8
+
+// BackupReport is what a backup did.
+type BackupReport struct {
+	Brains   int       `json:"brains"` // of the directory
+	Read     int       `json:"read"`   // that have changed since the last backup
+	Kept     int       `json:"kept"`   // whose file is that of the last backup
+	Bytes    int64     `json:"bytes"`  // of files written
+	Deleted  int       `json:"deleted"`
+	Findings []Finding `json:"findings"` // brains that cannot be read whole: of these, the file of the last backup stays
+}
+
+// backup is one that is under way.
+type backup struct {
+	cluster  *Cluster
+	fsys     vfs.FS
+	old      map[string]savedBrain
+	progress func(BackupReport)
+
+	mu     sync.Mutex // guards all below
+	report BackupReport
+	saved  []savedBrain
+}
+
+// Backup writes each brain to a file of a directory: a memory that opens as any other
+// does. A brain that has not changed since the last backup there is not read again. What
+// it writes is what [Store.Check] finds whole, and never less than the last backup
+// had. Until all is written and synced, the last backup stays as it was. Progress, if
+// there is one, is called after each brain.
+func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupReport)) (BackupReport, error) {
+	d, err := openDir(dir)
+	if err != nil {
+		return BackupReport{}, err
+	}
+	defer d.Close()
+	lock, err := takeLock(d, "a backup to "+dir+" is under way; wait for its end")
+	if err != nil {
+		return BackupReport{}, err
+	}
+	defer lock.Close()
+	if progress == nil {
+		progress = func(BackupReport) {}
+	}
+	b := &backup{cluster: c, fsys: d, old: map[string]savedBrain{}, progress: progress}
+	if err := b.readOld(dir); err != nil {
+		return b.report, err
+	}
+	if err := b.copyAll(ctx); err != nil {
+		return b.report, fmt.Errorf("back up to %s: %w; the last backup there stays as it was", dir, err)
+	}
+	return b.report, b.finish()
+}
+
+// readOld reads the manifest of the last backup.
+func (b *backup) readOld(dir string) error {
+	data, err := readFile(b.fsys, manifestFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m, err := decodeManifest(data)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w; back up to another directory", dir, err)
+	case m.Cluster != b.cluster.dir.id:
+		return fmt.Errorf("%w: the backup in %s is of cluster %.40s, and the servers are of cluster %s: they lost their data, or are others; back up to another directory, and keep that one to restore from", oxbow.ErrRolledBack, dir, m.Cluster, b.cluster.dir.id)
+	}
+	for _, s := range m.Brains {
+		b.old[s.name()] = s
+	}
+	return nil
+}
+
+// copyAll copies the brains, until an error that is not about one of them.
+func (b *backup) copyAll(ctx context.Context) error {
+	brains, err := b.cluster.dir.list(ctx)
+	if err != nil {
+		return err
+	}
+	b.report.Brains = len(brains)
+	err = eachOf(ctx, brains, b.copyOne)
+	if err != nil {
+		return err
+	}
+	for _, info := range brains {
+		delete(b.old, info.Name)
+	}
+	for name, s := range b.old {
+		b.saved = append(b.saved, s)
+		b.report.Findings = append(b.report.Findings, Finding{Brain: name, What: "the directory does not name it any more; its file stays: restore it with Restore"})
+	}
+	return nil
+}
+
+// eachOf calls fn with each item, copyWorkers at a time, until one fails.
+func eachOf[T any](ctx context.Context, items []T, fn func(context.Context, T) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan T)
+	var wg sync.WaitGroup
+	for range copyWorkers {
+		wg.Go(func() {
+			for item := range next {
+				if err := fn(ctx, item); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	for _, item := range items {
+		select {
+		case next <- item:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	close(next)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// copyOne copies one brain, or keeps the file of the last backup.
+func (b *backup) copyOne(ctx context.Context, info brainInfo) error {
+	old, has := b.old[info.Name]
+	kept := false
+	s, err := old, error(nil)
+	if has && b.hasFile(old) {
+		s, kept, err = b.cluster.unmoved(ctx, info, old)
+	}
+	if err == nil && !kept {
+		s, err = b.read(ctx, info, old)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrRolledBack):
+		b.report.Findings = append(b.report.Findings, Finding{Stream: info.stream(), Brain: info.Name, What: err.Error()})
+		if has {
+			b.saved = append(b.saved, old)
+		}
+		err = nil
+	case err != nil:
+		return err
+	case kept:
+		b.report.Kept++
+		b.saved = append(b.saved, s)
+	default:
+		b.report.Read++
+		b.report.Bytes += s.Size
+		b.saved = append(b.saved, s)
+	}
+	b.progress(b.report)
+	return err
+}
+
+func (b *backup) hasFile(s savedBrain) bool {
+	if s.N == 0 {
+		return true
+	}
+	info, err := b.fsys.Stat(s.File)
+	return err == nil && info.Size() == s.Size
+}
+
+// unmoved reports whether a brain stands where it stood.
+func (c *Cluster) unmoved(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
+	defer cancel()
+	if err := c.avoidFenced(ctx, info.stream()); err != nil {
+		return old, false, err
+	}
+	if err := c.leased(ctx, info.stream()); err != nil {
+		return old, false, err
+	}
+	n, hash, seq, err := c.standing(ctx, info)
+	if err != nil || n != old.N || hash != old.Hash && n > 0 || info.Epoch != old.Epoch {
+		return old, false, nil // reading it tells more
+	}
+	old.Seq = seq
+	return old, true, nil
+}
+
+// standing returns the number of the last envelope of a brain, 0 for none, and the
+// chain at it.
+func (c *Cluster) standing(ctx context.Context, info brainInfo) (n uint64, hash chainHash, seq uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
+	defer cancel()
+	m, ok, err := c.link.last(ctx, info.stream(), info.subject())
+	if err != nil || !ok {
+		return 0, hash, 0, err
+	}
+	e, hash, err := decodeEnvelope(m.Data)
+	if err != nil {
+		return 0, hash, 0, err
+	}
+	if e.Snapshot != nil {
+		hash = e.Prev
+	}
+	return e.N, hash, m.Seq, nil
+}
+
+// scratch returns a replica in memory that no handle of the cluster shares. Its caller
+// holds it alone.
+func (c *Cluster) scratch(info brainInfo) *replica {
+	r := &replica{cluster: c, brain: info, files: files{vfs.NewMem(), info.Name}}
+	r.setPlace(r.start())
+	return r
+}
+
+// read reads a brain from the stream, compares it with what the last backup had of it,
+// and writes its file.
+func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, error) {
+	r := b.cluster.scratch(info)
+	defer r.closeStore()
+	ctx, cancel := context.WithTimeout(ctx, 6*b.cluster.opts.ReadWait)
+	defer cancel()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.openStore()
+	if err == nil {
+		err = r.catchUp(ctx)
+	}
+	if err != nil {
+		return old, err
+	}
+	if rep, err := r.store.Check(ctx); err != nil || len(rep.Problems) > 0 {
+		return old, errors.Join(r.damage("its file has %d problems", len(rep.Problems)), err)
+	}
+	if err := r.continues(ctx, old); err != nil {
+		return old, err
+	}
+	tenant, brain, _ := strings.Cut(info.Name, ".")
+	s := savedBrain{Tenant: tenant, Brain: brain, Epoch: info.Epoch, Created: info.Created, Seq: r.at.Seq, N: r.at.N, Hash: r.at.Hash, Time: r.at.Time,
+		Last: r.last, Head: r.head}
+	if s.N == 0 {
+		return s, nil
+	}
+	image, err := r.files.image()
+	if err != nil {
+		return s, err
+	}
+	s.resum(image)
+	if err := b.fsys.MkdirAll(s.dirName(), 0o700); err != nil {
+		return s, err
+	}
+	return s, writeFile(b.fsys, s.File, image)
+}
+
+// continues reports a replica that lacks, or has otherwise, changes of the last backup.
+// mu is held.
+func (r *replica) continues(ctx context.Context, old savedBrain) error {
+	if r.at.N < old.N || r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash {
+		return fmt.Errorf("%w: brain %s ends with envelope %d, and the last backup has %d of it, or others", oxbow.ErrRolledBack, r.brain.Name, r.at.N, old.N)
+	}
+	if old.Last == 0 {
+		return nil
+	}
+	for c, err := range r.store.Log(ctx) {
+		if err != nil {
+			return err
+		}
+		if c.Seq == old.Last && c.Hash == old.Head {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: brain %s does not continue the history that the last backup has, up to change %d", oxbow.ErrRolledBack, r.brain.Name, old.Last)
+}
+
+// finish replaces the manifest and deletes the files that it does not name.
+func (b *backup) finish() error {
+	if err := b.fsys.SyncDir("."); err != nil {
+		return err
+	}
+	slices.SortFunc(b.saved, func(x, y savedBrain) int { return cmp.Compare(x.name(), y.name()) })
+	m := &manifest{Format: manifestFormat, Cluster: b.cluster.dir.id, Time: b.cluster.opts.Clock().UTC().Round(time.Second), Brains: b.saved}
+	data, err := m.encode()
+	if err == nil {
+		err = writeFile(b.fsys, manifestFile, data)
+	}
+	if err != nil {
+		return err
+	}
+	return b.sweep()
+}
+
+// sweep deletes files of brains that the manifest does not name.
+func (b *backup) sweep() error {
+	named := map[string]bool{}
+	for _, s := range b.saved {
+		named[s.File] = true
+	}
+	dirs, err := b.fsys.ReadDir(".")
+	if err != nil {
+		return err
+	}
+	for _, d := range dirs {
+		if !d.IsDir() || !strings.HasPrefix(d.Name(), "tenant-") {
+			continue
+		}
+		files, err := b.fsys.ReadDir(d.Name())
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			name := path.Join(d.Name(), f.Name())
+			ours := strings.HasPrefix(f.Name(), "brain-") && (strings.HasSuffix(f.Name(), ".oxbow") || strings.HasSuffix(f.Name(), ".oxbow.new"))
+			if !ours || named[name] {
+				continue
+			}
+			if err := b.fsys.Remove(name); err != nil {
+				return err
+			}
+			b.report.Deleted++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+// The manifest of a backup: which file holds which brain, and where each stood.
+
+package jetstream
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// manifestFile is the name of the manifest. It is replaced when all files that it names
+// are there, and files that it does not name are deleted after.
+const manifestFile = "manifest.json"
+
+// manifestFormat is the format of manifests that this code writes, and the last that
+// it reads.
+const manifestFormat = 1
+
+// manifest is the content of the file, as JSON.
+type manifest struct {
+	Format  int          `json:"format"`
+	Cluster string       `json:"cluster"`
+	Time    time.Time    `json:"time"`
+	Brains  []savedBrain `json:"brains"` // by tenant and brain
+	Sum     chainHash    `json:"sum"`    // SHA-256 of the JSON of this with a sum of zeros
+}
+
+// savedBrain is one brain of a backup.
+type savedBrain struct {
+	Tenant  string    `json:"tenant"`
+	Brain   string    `json:"brain"`
+	Epoch   uint64    `json:"epoch"`
+	Created time.Time `json:"created"`
+
+	Seq  uint64    `json:"seq"`   // of its last message in the stream
+	N    uint64    `json:"n"`     // of its last envelope, 0 for none
+	Hash chainHash `json:"chain"` // at that envelope
+	Time int64     `json:"time"`  // of that envelope
+
+	Last uint64    `json:"last"` // number of its last change
+	Head string    `json:"head"` // chain of the file at that change
+	File string    `json:"file"` // "" of an empty brain
+	Size int64     `json:"size"`
+	Sum  chainHash `json:"sha256"` // of the file
+}
+
+func (b *savedBrain) name() string { return b.Tenant + "." + b.Brain }
+
+// dirName returns the directory of the files of a tenant.
+func (b *savedBrain) dirName() string { return "tenant-" + b.Tenant }
+
+// fileName returns the name of the file. It is another for another content: the files
+// that the last manifest names stay as they are. The prefixes and the hash keep apart
+// what file systems take for one name, or for a device. A brain that is empty has none.
+func (b *savedBrain) fileName() string {
+	if b.N == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s/brain-%s.%x.oxbow", b.dirName(), b.Brain, b.Sum[:8])
+}
+
+// resum names the file by its content.
+func (b *savedBrain) resum(image []byte) {
+	b.Size, b.Sum = int64(len(image)), sha256.Sum256(image)
+	b.File = b.fileName()
+}
+
+// encode returns the file.
+func (m *manifest) encode() ([]byte, error) {
+	m.Sum = chainHash{}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	m.Sum = sha256.Sum256(b)
+	b, err = json.MarshalIndent(m, "", " ")
+	return append(b, '\n'), err
+}
+
+// decodeManifest returns a manifest whose names lead to no place outside its
+// directory. Errors match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
+func decodeManifest(b []byte) (*manifest, error) {
+	m := new(manifest)
+	if err := json.NewDecoder(bytes.NewReader(b)).Decode(m); err != nil {
+		return nil, fmt.Errorf("%w: the manifest cannot be read: %v", oxbow.ErrCorrupt, err)
+	}
+	if m.Format != manifestFormat {
+		return nil, fmt.Errorf("%w: the manifest is of format %d; a newer oxbow wrote it: update this one", oxbow.ErrVersion, m.Format)
+	}
+	sum := m.Sum
+	if _, err := m.encode(); err != nil || m.Sum != sum {
+		return nil, fmt.Errorf("%w: the checksum of the manifest is wrong", oxbow.ErrCorrupt)
+	}
+	seen := map[string]bool{}
+	for i := range m.Brains {
+		s := &m.Brains[i]
+		if !nameForm.MatchString(s.Tenant) || !nameForm.MatchString(s.Brain) || s.File != s.fileName() || s.Size < 0 || seen[s.name()] {
+			return nil, fmt.Errorf("%w: the manifest has the file %.200q for the brain %.200q", oxbow.ErrCorrupt, s.File, s.name())
+		}
+		seen[s.name()] = true
+	}
+	return m, nil
+}
