@@ -50,7 +50,7 @@ func (v *service) open(name string) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &transport{service: v, door: view.Door{Name: name, Run: run, Merge: v.opts.Home != nil}, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}}
+	d := &transport{service: v, door: view.Door{Name: name, Run: run, Token: v.Token, Merge: v.opts.Home != nil}, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
 			Instructions: v.instructions,

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -54,6 +55,15 @@ type Source struct {
 	Session string `json:"session,omitempty"`
 	Profile string `json:"profile,omitempty"`
 	Ref     string `json:"ref,omitempty"`
+}
+
+// Token returns the name of the token that a change came in with, "" for none.
+func (s Source) Token() string {
+	name, _, ok := strings.Cut(s.Session, ":")
+	if !ok || s.Door != "http" {
+		return ""
+	}
+	return name
 }
 
 // Reviewed returns the branch, and its commit, in which the text of a team file is as it

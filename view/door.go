@@ -21,6 +21,8 @@ import (
 type Door struct {
 	Name string // as [oxbow.Source] says it, such as "http"
 	Run  string // random id of this run, the session of calls that name none
+	// Token is the name of the token that all calls carried, "" for a lone one.
+	Token string
 	// Merge is true in a home without a history, where a change is compared with what
 	// its session was shown.
 	Merge bool
@@ -31,14 +33,18 @@ type Door struct {
 }
 
 // Stamp returns the context of a call on the workspace: door, actor and session are
-// the server's to say, the client's name is its own claim. Of a session, which may be
-// "", only a digest is kept: a client that knows the id may speak in it.
+// the server's to say, the client's name is its own claim. The session begins with the
+// name of the token and a colon. Of its id, which may be "", only a digest is kept: a
+// client that knows the id may speak in it.
 func (d *Door) Stamp(ctx context.Context, w *tool.Workspace, session, client string) context.Context {
 	src := w.Source
 	src.Door, src.Actor, src.Session = d.Name, oxbow.Agent, d.Run
 	if session != "" {
 		sum := sha256.Sum256([]byte(session))
 		src.Session = hex.EncodeToString(sum[:8])
+	}
+	if d.Token != "" {
+		src.Session = text.Clip(d.Token, 100) + ":" + src.Session
 	}
 	src.Claimed.Client = claim(client)
 	seen := d.seenBy(src.Session + " " + src.Claimed.Client)

@@ -40,6 +40,11 @@ func TestStamp(t *testing.T) {
 	if src, _ := oxbow.SourceFrom(other); src.Session != "run1" || tool.SeenFrom(other, nil) == tool.SeenFrom(ctx, nil) {
 		t.Errorf("a call without a session is of %+v, and knows what another does", src)
 	}
+	d.Token = "ada"
+	if src, _ := oxbow.SourceFrom(d.Stamp(t.Context(), w, "", "")); src.Session != "ada:run1" {
+		t.Errorf("a call with a token is of session %q, want ada:run1", src.Session)
+	}
+	d.Token = ""
 	for i := range maxSessions {
 		d.Stamp(t.Context(), w, fmt.Sprint(i), "")
 	}

@@ -40,6 +40,7 @@ type Options struct {
 
 // View is the memory as clients of the same rights see it.
 type View struct {
+	Token     string // its name; "" for a lone one
 	Rights    auth.Permissions
 	Bound     *profile.Resolved // the profile of the rights, nil for none
 	Scoped    bool              // scopes bind the memory on top of the options' own
@@ -66,7 +67,7 @@ func (o *Options) View(t auth.Token, named string) (*View, error) {
 	if named != "" {
 		rights.Profile = named
 	}
-	v := &View{Rights: rights, options: o}
+	v := &View{Token: t.Name, Rights: rights, options: o}
 	below, err := v.bind(t)
 	if err != nil {
 		return nil, err

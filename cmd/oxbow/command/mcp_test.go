@@ -121,6 +121,9 @@ func TestServeTokens(t *testing.T) {
 	if strings.Contains(said, "secret-") {
 		t.Errorf("standard error tells a secret: %q", said)
 	}
+	if log := w.must(t, "log"); !strings.Contains(log, "agent, http by token writes  add fog") {
+		t.Errorf("the log is %q, want the token that wrote in it", log)
+	}
 	w.must(t, "check")
 }
 

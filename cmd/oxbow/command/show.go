@@ -96,6 +96,9 @@ func who(s tool.Source) string {
 		}
 		w += s.Door
 	}
+	if token := s.Token(); token != "" {
+		w += " by token " + token
+	}
 	if r := s.Reviewed(); r != "" {
 		w += ", reviewed in " + r
 	}
