@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_521},
+	{".", 10_632},
 	{"query", 850},
 	{"scope", 1_224},
 	{"storetest", 622},
@@ -63,7 +63,7 @@ var budgets = []budget{
 	{"deploy/*", 225},
 	{"setup", 2_468},
 	{"vectors/*", 900},
-	{"internal/wal", 2_295},
+	{"internal/wal", 2_301},
 	{"internal/proof", 168},
 	{"backup", 450},
 	{"remote", 2_276},

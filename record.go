@@ -468,19 +468,29 @@ func eachField(s string, fn func(f field) error) error {
 // not wanted, nil for all: of a large record, little is copied. The strings of an op
 // share a copy with those of no other.
 func eachWanted(body []byte, want func(id uint64) bool, fn func(f field) error) error {
-	for len(body) > 0 {
-		tag, n := binary.Uvarint(body)
-		v, m := binary.Uvarint(body[max(n, 0):])
-		if n <= 0 || m <= 0 || tag&7 != 2 || v > uint64(len(body)-n-m) {
-			return eachField(string(body), fn) // which returns the error
+	return eachPart(body, func(num, from, at, end int) error {
+		if num == fieldOp && want != nil && !want(opID(body[at:end])) {
+			return nil
 		}
-		from, end := n+m, n+m+int(v)
-		if tag>>3 != fieldOp || want == nil || want(opID(body[from:end])) {
-			if err := eachField(string(body[:end]), fn); err != nil {
-				return err
-			}
+		return eachField(string(body[from:end]), fn)
+	})
+}
+
+// eachPart calls fn with where the fields of a body begin, where their values do, and
+// where they end; num is 0 for all that follows a field of another form than bytes.
+func eachPart(body []byte, fn func(num, from, at, end int) error) error {
+	for from := 0; from < len(body); {
+		tag, n := binary.Uvarint(body[from:])
+		v, m := binary.Uvarint(body[from+max(n, 0):])
+		at := from + n + m
+		if n <= 0 || m <= 0 || tag&7 != 2 || v > uint64(len(body)-at) {
+			return fn(0, from, from, len(body))
 		}
-		body = body[end:]
+		end := at + int(v)
+		if err := fn(int(tag>>3), from, at, end); err != nil {
+			return err
+		}
+		from = end
 	}
 	return nil
 }

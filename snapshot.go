@@ -97,7 +97,7 @@ const (
 	pageData = pageSize - 4 // the rest is the check
 	pageRun  = 256          // pages that one call reads when a section is read whole
 
-	manyLooked = 1 << 15 // names and records after which those looked up are forgotten
+	manyLooked = 1 << 15 // names after which those looked up are forgotten
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
@@ -225,10 +225,9 @@ type snapshot struct {
 	shared  atomic.Pointer[[]form] // once they were read
 	err     atomic.Pointer[error]  // why something could not be read
 
-	mu      sync.Mutex     // guards visited
-	visited map[int64]bool // offsets of records that were read lately
-	names   sync.Map       // rows, by name, that were looked up lately
-	looked  atomic.Int32   // how many of those
+	places sync.Map     // *opPlaces, by offset, of large records that were read
+	names  sync.Map     // rows, by name, that were looked up lately
+	looked atomic.Int32 // how many of those
 }
 
 // openSnapshot opens the snapshot of that name, if it is of that log's history.
@@ -237,7 +236,7 @@ func openSnapshot(fsys vfs.FS, name string, room *cache.Budget, open func() (*wa
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot{file: f, visited: map[int64]bool{}}
+	s := &snapshot{file: f}
 	s.refs.Store(1)
 	defer func() {
 		if err != nil {
@@ -527,22 +526,37 @@ func (s *snapshot) entry(row int) *Entry {
 	if e, ok := s.entries.Get(row); ok {
 		return e
 	}
+	id, offset := s.id(row), s.field(row, 2)
+	if e := s.entryAt(row); e != nil {
+		return s.entries.Put(row, e, e.bytes())
+	}
 	var es map[int]*Entry
-	r, err := s.log.At(s.field(row, 2))
+	r, err := s.log.At(offset)
 	if err == nil {
-		// When a record is read for the second time, it is likely that all its
-		// entries are wanted.
-		s.mu.Lock()
-		again := s.visited[r.Offset]
-		if len(s.visited) >= manyLooked {
-			clear(s.visited)
+		p := placesOf(&r, func(id uint64) (int, bool) {
+			row, ok := s.find(id)
+			return row, ok && s.field(row, 2) == offset
+		})
+		if p != nil {
+			s.places.Store(offset, p)
 		}
-		s.visited[r.Offset] = true
-		s.mu.Unlock()
-		id := s.id(row)
-		es, err = s.take(&r, func(op uint64) bool { return again || op == id })
+		es, err = s.take(&r, func(op uint64) bool { return op == id })
 	}
 	return s.taken(row, es[row], err)
+}
+
+// entryAt returns the entry of a row by its place in a record that was read, nil where
+// that cannot be done.
+func (s *snapshot) entryAt(row int) *Entry {
+	p, ok := s.places.Load(s.field(row, 2))
+	if !ok {
+		return nil
+	}
+	e := p.(*opPlaces).entry(s.log, row)
+	if e == nil || e.ID != s.id(row) || e.Version != uint64(s.field(row, 1)) {
+		return nil
+	}
+	return e
 }
 
 // entriesOf returns the entries of IDs that rows have. Each record is read once.

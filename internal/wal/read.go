@@ -262,6 +262,13 @@ func (l *Log) At(offset int64) (Record, error) {
 	return r, err
 }
 
+// BodyAt reads bytes of the body of the record at that offset, from a place in it on.
+// They are not checked.
+func (l *Log) BodyAt(offset, at int64, b []byte) error {
+	_, err := l.file.ReadAt(b, offset+prefixSize+at)
+	return err
+}
+
 // at returns the record at an offset of the file, which has size bytes, or in
 // bad why there is none. room is for the record's bytes, and is returned for the
 // next call: the record's body lies in it. No length is trusted: room is made
