@@ -145,7 +145,10 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 
 // enter returns the value of a key, and makes it where there is none.
 func enter[T any](ctx context.Context, kv api.KeyValue, key string, value func() (T, error)) (v T, err error) {
-	for range 3 {
+	for try := range 40 { // a replica that is asked may lack what another process has just made
+		if try > 0 && !wait(ctx, 50*time.Millisecond) {
+			break
+		}
 		e, err := kv.Get(ctx, key)
 		if err == nil {
 			return v, json.Unmarshal(e.Value(), &v)
