@@ -41,7 +41,7 @@ func Start(o Options) (*Server, error) {
 	}
 	var opts server.Options
 	if err := opts.ProcessConfigString(configuration(o)); err != nil {
-		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
+		return nil, fmt.Errorf("start server %s: %s", o.Name, strings.ReplaceAll(err.Error(), o.Secret, "***"))
 	}
 	opts.NoSigs = true
 	s, err := hold(o.Dir)
