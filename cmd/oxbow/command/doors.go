@@ -38,8 +38,9 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 	// A person at a page sees what the command line shows: the files, too.
 	views := s.views
 	here := *views.Workspace
-	if here.Loader = a.loader; a.store == nil {
-		here.Place, here.Host = a.memoryPlace, a.host()
+	here.Place, here.Host, here.Loader = a.memoryPlace, a.host(), a.loader
+	if a.store != nil {
+		here.Place = a.placeElsewhere
 	}
 	views.Workspace = &here
 	return &doors{a.doorsOf(&views, s, g, sessions), done}, nil

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // checkElsewhere refuses a home or settings that a daemon cannot have. The home must be
@@ -36,6 +38,14 @@ func (a *app) checkElsewhere() error {
 		a.warn("%s is not served: the memories of %s are elsewhere", file, a.name)
 	}
 	return os.MkdirAll(home, 0o700)
+}
+
+// placeElsewhere is the place of a memory that is no file of its home: verbs that work on
+// the file refuse it.
+func (a *app) placeElsewhere() (tool.Place, error) {
+	p, err := a.memoryPlace()
+	p.Store, p.Layout, p.Title = p.Home, a.name, "the memories of "+a.name
+	return p, err
 }
 
 // startElsewhere takes the port and starts what holds the memories, where those are no
