@@ -29,7 +29,7 @@ func (n *node) serve(home string) (b *brains, err error) {
 	if n.urls != "" {
 		return b, nil
 	}
-	o := server.Options{Name: n.name, Dir: n.data, Secret: b.secret, Listen: n.listen, Cluster: n.cluster, Peers: n.peers}
+	o := server.Options{Name: n.name, Dir: n.data, Secret: b.secret, Listen: n.listen, Cluster: n.cluster, Peers: n.others()}
 	if o.Dir == "" {
 		o.Dir = filepath.Join(home, "data")
 	}

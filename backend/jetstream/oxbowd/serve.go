@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func (n *node) check() error {
 // others returns the addresses of the other servers.
 func (n *node) others() (list []string) {
 	for _, p := range n.peers {
-		if p = strings.TrimSpace(p); p != "" && p != n.cluster {
+		if p = strings.TrimSpace(p); p != "" && p != n.cluster && !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}

@@ -1,0 +1,90 @@
+// Processes of oxbowd, which tests start and kill.
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/cmd/oxbow/command"
+)
+
+// daemonVariable makes this program oxbowd, in its environment.
+const daemonVariable = "OXBOW_TEST_DAEMON"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(daemonVariable) != "" {
+		os.Exit(command.MainDaemon(daemon()))
+	}
+	os.Exit(m.Run())
+}
+
+// oxbowd returns a process of oxbowd that was not started.
+func oxbowd(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), daemonVariable+"=1", "OXBOW_HOME=", "OXBOW_KEEP=", "OXBOW_DIALECT=")
+	return cmd
+}
+
+// process is an oxbowd that serves.
+type process struct {
+	cmd   *exec.Cmd
+	found chan string   // the URL, or all that was said where there is none
+	ended chan struct{} // closed with the process
+	err   error         // of its end
+}
+
+// serve starts oxbowd serve on a free port.
+func serve(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: oxbowd(context.Background(), dir, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...), found: make(chan string, 2), ended: make(chan struct{})}
+	out, err := p.cmd.StderrPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	go func() {
+		defer close(p.ended)
+		var all bytes.Buffer
+		for lines := bufio.NewScanner(io.TeeReader(out, &all)); lines.Scan(); {
+			if _, url, ok := strings.Cut(lines.Text(), "agents  "); ok {
+				p.found <- strings.TrimSuffix(url, "/mcp")
+			}
+		}
+		p.err = p.cmd.Wait()
+		p.found <- all.String()
+	}()
+	return p
+}
+
+// url waits until the process serves, and returns where.
+func (p *process) url(t *testing.T) string {
+	t.Helper()
+	select {
+	case s := <-p.found:
+		if strings.HasPrefix(s, "http://") {
+			return s
+		}
+		t.Fatalf("oxbowd does not serve: %s", s)
+	case <-time.After(time.Minute):
+		t.Fatal("oxbowd does not serve after a minute")
+	}
+	return ""
+}
+
+// kill ends the process as the loss of its machine would.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}

@@ -1,0 +1,224 @@
+// Three processes of oxbowd: tenants, agents, and the loss of one of them.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow/backend/jetstream"
+)
+
+// Tokens of two tenants.
+const (
+	acme   = "kE0v1sVQxqB8oVbW2mZt5wAAAA"
+	rival  = "zE0v1sVQxqB8oVbW2mZt5wBBBB"
+	secret = "a-secret-of-the-cluster"
+)
+
+// homeOf returns a directory with a secret and a file of tokens.
+func homeOf(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"secret": secret + "\n", "tokens": "ops " + acme + " rw tenant=acme\nops2 " + rival + " rw tenant=rival\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// freeAddresses returns ports that were free.
+func freeAddresses(t *testing.T, n int) []string {
+	t.Helper()
+	addrs := make([]string, n)
+	for i := range addrs {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addrs[i] = l.Addr().String()
+		defer l.Close()
+	}
+	return addrs
+}
+
+// request sends one request of a program, and returns the status and the answer.
+func request(ctx context.Context, token, method, url, body string) (int, string, error) {
+	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(b), err
+}
+
+// api is request for a test that does not go on after an error.
+func api(t *testing.T, token, method, url, body string) (int, string) {
+	t.Helper()
+	status, answer, err := request(t.Context(), token, method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status, answer
+}
+
+// bearer adds a token to requests.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// agent calls one tool by the protocol, and returns its answer.
+func agent(t *testing.T, token, url, tool string, args map[string]any) string {
+	t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil || res.IsError {
+		t.Fatalf("%s = %+v, %v", tool, res, err)
+	}
+	b, err := json.Marshal(res.Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// leader returns the number of the process that leads the stream with the most messages.
+func leader(t *testing.T, url string) int {
+	t.Helper()
+	b := &brains{urls: url, secret: secret}
+	if err := b.connect(t.Context(), &node{name: "test"}, t.TempDir(), t.Logf); err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	s, err := b.cluster.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Streams = slices.DeleteFunc(s.Streams, func(s jetstream.StreamStatus) bool { return s.Brains == 0 })
+	at := slices.MaxFunc(s.Streams, func(a, b jetstream.StreamStatus) int { return int(a.Messages) - int(b.Messages) })
+	var i int
+	if _, err := fmt.Sscanf(at.Leader, "n%d", &i); err != nil {
+		t.Fatalf("stream %s is led by %q", at.Name, at.Leader)
+	}
+	return i
+}
+
+// writer writes until ctx ends, and returns the names of what was acknowledged.
+func writer(ctx context.Context, t *testing.T, id int, url string) (names []string, longest time.Duration) {
+	for n := 0; ctx.Err() == nil; n++ {
+		name, begun := fmt.Sprintf("w%d-%d", id, n), time.Now()
+		status, answer, err := request(context.WithoutCancel(ctx), acme, "PUT", url+"/api/v1/entries/"+name, `{"content":"`+name+`"}`)
+		if longest = max(longest, time.Since(begun)); err != nil || status != http.StatusCreated {
+			t.Errorf("PUT of %s = %d %s, %v", name, status, answer, err)
+			return names, longest
+		}
+		names = append(names, name)
+	}
+	return names, longest
+}
+
+// TestThreeProcesses: what agents of a tenant write through one process, others read
+// through another one, and no other tenant does. One is killed: the others go on, and it
+// comes back with all that was acknowledged.
+func TestThreeProcesses(t *testing.T) {
+	t.Parallel()
+	dir, addrs := homeOf(t), freeAddresses(t, 6)
+	start := func(i int) *process {
+		return serve(t, dir, "--home", fmt.Sprint("h", i), "--name", fmt.Sprint("n", i), "--listen", addrs[i], "--cluster", addrs[3+i],
+			"--peers", strings.Join(addrs[3:], ","), "--secret-file", "secret", "--tokens", "tokens")
+	}
+	var processes [3]*process
+	var urls [3]string
+	for i := range processes {
+		processes[i] = start(i)
+	}
+	for i, p := range processes {
+		urls[i] = p.url(t)
+	}
+
+	if status, answer := api(t, acme, "PUT", urls[0]+"/api/v1/entries/deploy", `{"content":"We deploy on Tuesdays."}`); status != http.StatusCreated {
+		t.Fatalf("PUT = %d %s", status, answer)
+	}
+	if got := agent(t, acme, urls[1], "recall", map[string]any{"query": "when do we deploy"}); !strings.Contains(got, "on Tuesdays") {
+		t.Errorf("recall of an agent = %s", got)
+	}
+	agent(t, acme, urls[1], "remember", map[string]any{"name": "review", "content": "Two people review."})
+	if _, got := api(t, acme, "GET", urls[2]+"/api/v1/recall?query=review", ""); !strings.Contains(got, "Two people review") {
+		t.Errorf("recall = %s", got)
+	}
+	if status, got := api(t, rival, "GET", urls[2]+"/api/v1/entries/deploy", ""); status != http.StatusNotFound {
+		t.Errorf("GET of another tenant = %d %s", status, got)
+	}
+	if _, got := api(t, rival, "GET", urls[0]+"/api/v1/recall?query=deploy", ""); strings.Contains(got, "Tuesdays") {
+		t.Errorf("recall of another tenant = %s", got)
+	}
+	if got := agent(t, rival, urls[0], "recall", map[string]any{"query": "when do we deploy"}); strings.Contains(got, "Tuesdays") {
+		t.Errorf("recall of an agent of another tenant = %s", got)
+	}
+
+	if status, got := api(t, acme, "PUT", urls[2]+"/api/v1/entries/key", `{"content":"ghp_16C7e42F292c6912E7710c838347Ae178B4a"}`); status != http.StatusCreated || strings.Contains(got, "ghp_16C7") {
+		t.Errorf("PUT of a secret = %d %s, want it redacted", status, got)
+	}
+
+	lost := leader(t, addrs[0])
+	ctx, stop := context.WithCancel(t.Context())
+	var all [3][]string
+	var gaps [3]time.Duration
+	var wg sync.WaitGroup
+	for i := range 3 {
+		if i != lost {
+			wg.Go(func() { all[i], gaps[i] = writer(ctx, t, i, urls[i]) })
+		}
+	}
+	processes[lost].kill()
+	other := (lost + 1) % 3
+	for i := range 30 { // the first waits for an election
+		if status, answer := api(t, acme, "PUT", fmt.Sprintf("%s/api/v1/entries/after-%d", urls[other], i), `{"content":"It goes on."}`); status != http.StatusCreated {
+			t.Errorf("PUT = %d %s", status, answer)
+		}
+	}
+	stop()
+	wg.Wait()
+	names := append(slices.Concat(all[:]...), "deploy", "review", "after-0", "after-29")
+	t.Logf("killed n%d; %d changes, the longest took %v", lost, len(names), slices.Max(gaps[:]))
+	processes[lost] = start(lost)
+	urls[lost] = processes[lost].url(t)
+	for _, name := range names {
+		if status, answer := api(t, acme, "GET", urls[lost]+"/api/v1/entries/"+name, ""); status != http.StatusOK {
+			t.Errorf("GET of %s = %d %s", name, status, answer)
+		}
+	}
+	if status, answer := api(t, acme, "GET", urls[other]+"/api/v1/check", ""); status != http.StatusOK || !strings.Contains(answer, `"problems":[]`) {
+		t.Errorf("check = %d %s", status, answer)
+	}
+}
