@@ -495,21 +495,22 @@ func eachPart(body []byte, fn func(num, from, at, end int) error) error {
 	return nil
 }
 
-// opID returns the ID of the entry that an op is about.
-func opID(op []byte) (id uint64) {
-	find := func(f field) error {
-		if f.num == 2 {
-			id = f.val
-			return errStop
+// opID returns the ID of the entry that an op is about, 0 where there is none.
+func opID(op []byte) uint64 {
+	for len(op) > 0 {
+		tag, n := binary.Uvarint(op)
+		v, m := binary.Uvarint(op[max(n, 0):])
+		if n <= 0 || m <= 0 {
+			return 0
 		}
-		return nil
+		if tag == 2<<3 {
+			return v
+		}
+		if op = op[n+m:]; tag&7 == 2 {
+			op = op[min(v, uint64(len(op))):]
+		}
 	}
-	const before = 32 // bytes that hold it, as this package writes an op
-	if len(op) > before && eachField(string(op[:before]), find) == errStop {
-		return id
-	}
-	_ = eachField(string(op), find)
-	return id
+	return 0
 }
 
 // uvarint is binary.Uvarint over a string.

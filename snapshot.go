@@ -533,9 +533,14 @@ func (s *snapshot) entry(row int) *Entry {
 	var es map[int]*Entry
 	r, err := s.log.At(offset)
 	if err == nil {
+		next := 0 // entries of one record often have rows that follow each other
 		p := placesOf(&r, func(id uint64) (int, bool) {
-			row, ok := s.find(id)
-			return row, ok && s.field(row, 2) == offset
+			at, ok := next, next < s.len() && s.id(next) == id
+			if !ok {
+				at, ok = s.find(id)
+			}
+			next = at + 1
+			return at, ok && s.field(at, 2) == offset
 		})
 		if p != nil {
 			s.places.Store(offset, p)
