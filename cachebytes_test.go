@@ -130,3 +130,40 @@ func TestVersionsOfOneChange(t *testing.T) {
 	}
 	h.close(m)
 }
+
+// Memories with one cache keep no more than that together, and one that is closed
+// leaves its room to the others.
+func TestSharedCache(t *testing.T) {
+	const most = 20 << 10
+	c := NewCache(most)
+	homes := []*indexHome{newIndexHome(t, 600), newIndexHome(t, 600)}
+	var ms []*Memory
+	for _, h := range homes {
+		ms = append(ms, h.open(&Options{Cache: c, CacheBytes: 1}))
+	}
+	read := func(m *Memory) (held int64) {
+		t.Helper()
+		for i := range 600 {
+			name := fmt.Sprint("entry ", i)
+			if e, err := m.Get(t.Context(), name); err != nil || e.Name != name {
+				t.Fatalf("Get(%q) = %q, %v", name, e.Name, err)
+			}
+			if held = c.room.Held(); held > most {
+				t.Fatalf("%d bytes are kept, the most of all is %d", held, most)
+			}
+		}
+		return held
+	}
+	for i, m := range ms {
+		if held := read(m); held < most/2 {
+			t.Errorf("memory %d: %d bytes are kept of %d", i, held, most)
+		}
+	}
+	homes[0].agree(ms[0])
+	homes[0].close(ms[0])
+	read(ms[1])
+	homes[1].close(ms[1])
+	if held := c.room.Held(); held != 0 {
+		t.Errorf("%d bytes are kept of memories that are closed", held)
+	}
+}

@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_632},
+	{".", 10_652},
 	{"query", 850},
 	{"scope", 1_224},
 	{"storetest", 622},

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -91,7 +90,7 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
-	d := &db{fs: fsys, name: name, path: path, opts: opts, room: cache.NewBudget(opts.CacheBytes), st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex()}
+	d := &db{fs: fsys, name: name, path: path, opts: opts, room: opts.Cache.room, st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex()}
 	d.grown = d.compactSelf
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {

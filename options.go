@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -18,6 +19,12 @@ const DefaultLockWait = 5 * time.Second
 // DefaultCacheBytes is how many bytes of entries that were read a store keeps: some
 // 180,000 of 1 kB.
 const DefaultCacheBytes = 256 << 20
+
+// Cache is room for entries that were read, which several memories may share.
+type Cache struct{ room *cache.Budget }
+
+// NewCache returns room for so many bytes, about.
+func NewCache(bytes int64) *Cache { return &Cache{cache.NewBudget(bytes)} }
 
 // Options change how a memory is opened. Nil and zero fields mean the default.
 type Options struct {
@@ -72,6 +79,11 @@ type Options struct {
 	// kept besides.
 	CacheBytes int64
 
+	// Cache is for programs that open many memories: what these keep of entries that
+	// were read is bounded together, and what is read most, of whichever, stays.
+	// CacheBytes is then without effect.
+	Cache *Cache
+
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
 
@@ -103,6 +115,9 @@ func (o *Options) orDefault() Options {
 	}
 	if r.CacheBytes == 0 {
 		r.CacheBytes = DefaultCacheBytes
+	}
+	if r.Cache == nil {
+		r.Cache = NewCache(r.CacheBytes)
 	}
 	if r.compactLeast == 0 {
 		r.compactLeast = 1 << 20

@@ -3,6 +3,7 @@
 package cache
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -56,15 +57,12 @@ func (b *Budget) add(p place) {
 func (b *Budget) drop(of interface{ evict(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var kept []place
-	for _, p := range b.queue {
+	b.queue = slices.DeleteFunc(b.queue, func(p place) bool {
 		if p.slots == of {
 			b.held -= p.size
-		} else {
-			kept = append(kept, p)
 		}
-	}
-	b.queue = kept
+		return p.slots == of
+	})
 }
 
 // Slots are numbered places, each for a value. They are safe for concurrent use.

@@ -44,8 +44,8 @@ type app struct {
 
 	// sealAfter is when a change is sealed while the memory stays open; 0
 	// leaves it to the end.
-	sealAfter  time.Duration
-	cacheBytes int64 // for entries of the memory that were read; 0 for the default
+	sealAfter time.Duration
+	cache     *oxbow.Cache // of memories; nil where each has its own
 
 	team       teamFiles
 	profileSet *profile.Set      // nil until it is needed

@@ -162,7 +162,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	}
 	var m *oxbow.Memory
 	m, err = oxbow.Open(path, &oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-		CacheBytes: a.cacheBytes, ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: a.screener(&m)})
+		Cache: a.cache, ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: a.screener(&m)})
 	if err != nil {
 		return nil, openError(path, err)
 	}

@@ -36,6 +36,7 @@ type tenants struct {
 }
 
 func (a *app) tenants(flags serving, at listening) *tenants {
+	a.cache = oxbow.NewCache(tenantsCache)
 	t := &tenants{app: a, flags: flags, at: at, sessions: map[string]*web.Sessions{}, limits: map[string]*tenant.Limit{}}
 	for _, name := range append(at.guard.Tokens.Tenants(), "") {
 		t.sessions[name] = web.NewSessions(name, a.env.Now, a.env.Rand)
@@ -99,9 +100,8 @@ func (t *tenants) close() error {
 // ofAll are variables of the environment that hold for all homes of a server.
 var ofAll = []string{"OXBOW_KEEP", "OXBOW_NETWORK_FS", "OXBOW_EMBED", "OXBOW_EMBED_MODEL", "OXBOW_EMBED_KEY", "OXBOW_PROFILE"}
 
-// tenantCache is the bytes of entries that were read which each open memory keeps: many
-// are open.
-const tenantCache = 32 << 20
+// tenantsCache is the bytes that all memories keep together of entries that were read.
+const tenantsCache = 256 << 20
 
 var errNoDir = errors.New("a tenant has no working directory")
 
@@ -124,7 +124,7 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	a := newApp(env)
 	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, tenantsDir, name), t.app.command, t.app.network
 	a.embedFlag, a.modelFlag, a.profileFlag, a.allowSecret = t.app.embedFlag, t.app.modelFlag, t.app.profileFlag, t.app.allowSecret
-	a.limit, a.cacheBytes = t.limits[name], tenantCache
+	a.limit, a.cache = t.limits[name], t.app.cache
 	if e := t.app.elsewhere; e != nil {
 		a.elsewhere, a.store = e, e.opener(name)
 	}
