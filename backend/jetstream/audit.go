@@ -51,28 +51,34 @@ type seen struct {
 // that connects from then on and by this one, until an audit finds nothing wrong with
 // it. An error is of what kept it from looking.
 func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
-	var rep AuditReport
+	rep, _, err := c.audit(ctx)
+	return rep, err
+}
+
+// audit also returns the most that a server has of each brain.
+func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]seen, err error) {
 	byStream := map[string][]brainInfo{}
-	err := c.dir.brains(ctx, func(b brainInfo) error {
+	err = c.dir.brains(ctx, func(b brainInfo) error {
 		byStream[b.stream()] = append(byStream[b.stream()], b)
 		return nil
 	})
 	if err != nil {
-		return rep, err
+		return rep, nil, err
 	}
+	heads = map[string]seen{}
 	for p := range c.dir.partitions {
 		stream := streamName(p)
 		rep.Streams++
 		rep.Brains += len(byStream[stream])
-		if err := c.auditStream(ctx, stream, byStream[stream], &rep); err != nil {
-			return rep, err
+		if err := c.auditStream(ctx, stream, byStream[stream], &rep, heads); err != nil {
+			return rep, heads, err
 		}
 	}
-	return rep, nil
+	return rep, heads, nil
 }
 
 // auditStream audits one stream.
-func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brainInfo, rep *AuditReport) error {
+func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brainInfo, rep *AuditReport, heads map[string]seen) error {
 	leader, others, err := c.leader(ctx, stream)
 	if errors.Is(err, oxbow.ErrCorrupt) {
 		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: err.Error()})
@@ -101,6 +107,9 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 			}
 			v.server = s
 			views[b.Name] = append(views[b.Name], v)
+			if v.err == nil && v.n >= heads[b.Name].n {
+				heads[b.Name] = v
+			}
 			rep.Messages += v.messages
 		}
 	}
@@ -300,7 +309,7 @@ func (c *Cluster) setFences(ctx context.Context, stream string, servers []string
 func (c *Cluster) readFences(ctx context.Context) error {
 	keys, err := c.dir.kv.ListKeysFiltered(ctx, "fence.>")
 	if err != nil {
-		return fmt.Errorf("list the directory: %w", err)
+		return away("list the directory", err)
 	}
 	defer func() { _ = keys.Stop() }()
 	fences := map[fence]bool{}

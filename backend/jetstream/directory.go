@@ -154,7 +154,7 @@ func enter[T any](ctx context.Context, kv api.KeyValue, key string, value func()
 			return v, json.Unmarshal(e.Value(), &v)
 		}
 		if !errors.Is(err, api.ErrKeyNotFound) {
-			return v, fmt.Errorf("read %s of the directory: %w", key, err)
+			return v, away("read "+key+" of the directory", err)
 		}
 		if v, err = value(); err != nil {
 			return v, err
@@ -218,7 +218,7 @@ func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
 	for range 3 {
 		st, err := d.kv.Status(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("list the directory: %w", err)
+			return nil, away("list the directory", err)
 		}
 		least := 0
 		if b, ok := st.(*api.KeyValueBucketStatus); ok {
@@ -232,11 +232,22 @@ func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
 	return nil, fmt.Errorf("%w: lists of the directory lack keys; see whether two of three servers run and reach each other", oxbow.ErrBusy)
 }
 
+// away is the error of a request to the directory; where no server can answer for now it
+// matches [oxbow.ErrBusy].
+func away(what string, err error) error {
+	a, is := errors.AsType[*api.APIError](err)
+	w, watched := errors.AsType[*nats.APIError](err)
+	if is && a.Code == 503 || watched && w.Code == 503 || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, api.ErrNoStreamResponse) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) {
+		return fmt.Errorf("%s: %w: the servers do not answer (%w); see whether two of three run and reach each other", what, oxbow.ErrBusy, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 // listOnce returns the brains, and how many keys there are of any kind.
 func (d *directory) listOnce(ctx context.Context) (all []brainInfo, keys int, err error) {
 	w, err := d.kv.WatchAll(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("list the directory: %w", err)
+		return nil, 0, away("list the directory", err)
 	}
 	defer func() { _ = w.Stop() }()
 	for {
@@ -244,7 +255,7 @@ func (d *directory) listOnce(ctx context.Context) (all []brainInfo, keys int, er
 		select {
 		case e = <-w.Updates():
 		case <-ctx.Done():
-			return nil, 0, ctx.Err()
+			return nil, 0, away("list the directory", ctx.Err())
 		}
 		if e == nil {
 			return all, keys, nil // all that there was

@@ -45,7 +45,8 @@
 // [Cluster.Backup] writes each brain to a file that any program of oxbow opens, and next
 // time only those that changed; [Cluster.Restore] brings them back into a new cluster, or
 // the one that is missing into this, from a backup or from the caches of nodes: with the
-// same IDs, versions, numbers and chain.
+// same IDs, versions, numbers and chain. [Cluster.Replace] puts another server in the
+// place of one that is lost, with an audit before and after.
 //
 // # What it does not do
 //

@@ -5,6 +5,7 @@ package jetstream
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -54,11 +55,27 @@ const onlyServer = "the only server"
 // replicaInfo is what the leader of a group has of another server of it.
 type replicaInfo struct {
 	Name    string        `json:"name"`
+	Peer    string        `json:"peer"` // serverID of the name
 	Current bool          `json:"current"`
 	Offline bool          `json:"offline"`
 	Pending bool          `json:"pending"` // joins or leaves
 	Active  time.Duration `json:"active"`  // since it was heard
 	Lag     uint64        `json:"lag"`
+}
+
+// is reports whether it is the server of a name. Servers that were started after it was
+// lost do not have its name.
+func (r *replicaInfo) is(server string) bool { return r.Name == server || r.Peer == serverID(server) }
+
+// serverID returns the ID that servers have in groups.
+func serverID(name string) string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	sum := sha256.Sum256([]byte(name))
+	id := sum[:8]
+	for i, b := range id {
+		id[i] = digits[int(b)%len(digits)]
+	}
+	return string(id)
 }
 
 // streamAnswer is what the servers have of a stream.

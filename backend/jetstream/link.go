@@ -30,11 +30,13 @@ var (
 
 // Codes of errors of the servers.
 const (
-	codeNoMessage   = 10037
-	codeWrongLast   = 10071
-	codeWriteInTurn = 10164
-	codeUnavailable = 10008
-	codeNoStream    = 10059
+	codeNoMessage    = 10037
+	codeWrongLast    = 10071
+	codeWriteInTurn  = 10164
+	codeUnavailable  = 10008
+	codeNoStream     = 10059
+	codeNoMember     = 10044 // of the servers
+	codeMemberInTurn = 10202
 )
 
 // Headers of the servers.

@@ -52,6 +52,8 @@ type ReplicaStatus struct {
 	Joining bool   `json:"joining,omitempty"` // or leaving
 	Lag     uint64 `json:"lag,omitempty"`     // messages it lacks
 	Fenced  bool   `json:"fenced,omitempty"`  // an audit keeps it from leading
+
+	id string
 }
 
 // directoryStream is the stream that holds the directory.
@@ -123,12 +125,12 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 		}
 		s.Servers = append(s.Servers, st)
 	}
-	for name, up := range members(answers) {
-		if near[name] {
+	for _, m := range members(answers) {
+		if near[m.Name] {
 			continue
 		}
-		s.Servers = append(s.Servers, ServerStatus{Name: name, Up: up})
-		s.Findings = append(s.Findings, Finding{Server: name, What: "does not answer; start it, or replace it if its data is lost"})
+		s.Servers = append(s.Servers, ServerStatus{Name: m.Name, Up: !m.Offline})
+		s.Findings = append(s.Findings, Finding{Server: m.Name, What: "does not answer; start it, or replace it if its data is lost"})
 	}
 	slices.SortFunc(s.Servers, func(a, b ServerStatus) int { return cmp.Compare(a.Name, b.Name) })
 	if c.replicas > 1 && leads == "" {
@@ -137,26 +139,39 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	return nil
 }
 
-// members returns the servers that are to be there, and whether one that answers
-// reaches them. The view of the leader counts, else that of all.
-func members(answers []serverSetting) map[string]bool {
-	all := map[string]bool{}
+// members returns the servers that are to be there. The view of their leader counts,
+// else that of all.
+func members(answers []serverSetting) (all []replicaInfo) {
+	names := map[string]string{} // by ID
+	for _, a := range answers {
+		names[serverID(a.Server.Name)] = a.Server.Name
+	}
+	add := func(r replicaInfo) {
+		if n := names[r.Peer]; n != "" {
+			r.Name = n
+		}
+		if !slices.ContainsFunc(all, func(o replicaInfo) bool { return o.Peer == r.Peer }) {
+			all = append(all, r)
+		}
+	}
 	for _, a := range answers {
 		m := a.Data.JetStream.Meta
 		if m == nil {
 			continue
 		}
-		if m.Leader == a.Server.Name {
-			clear(all)
+		leads := m.Leader == a.Server.Name
+		if leads {
+			all = nil
+			add(replicaInfo{Name: m.Leader, Peer: serverID(m.Leader)})
 		}
 		for _, r := range m.Replicas {
-			all[r.Name] = all[r.Name] || !r.Offline
+			add(r)
 		}
-		if m.Leader == a.Server.Name {
-			all[m.Leader] = true
+		if leads {
 			break
 		}
 	}
+	slices.SortFunc(all, func(a, b replicaInfo) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -190,7 +205,7 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	}
 	for _, o := range r.Cluster.Replicas {
 		f := c.fenced(name, o.Name)
-		s.Replicas = append(s.Replicas, ReplicaStatus{o.Name, o.Current, o.Offline, o.Pending, o.Lag, f})
+		s.Replicas = append(s.Replicas, ReplicaStatus{o.Name, o.Current, o.Offline, o.Pending, o.Lag, f, o.Peer})
 		switch {
 		case f:
 			found(o.Name, "an audit found its data to differ, so that it does not lead; replace the server")

@@ -1,0 +1,267 @@
+// Replacing a server whose data is lost by one that runs: one at a time, with an audit
+// before and after.
+
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/oxbow-memory/oxbow"
+)
+
+// ReplaceOptions change how a server is replaced.
+type ReplaceOptions struct {
+	DryRun   bool                // ends before the server is removed
+	Wait     time.Duration       // for the others to hold everything: 10 minutes by default
+	Progress func(ReplaceReport) // is called at each step, and while it waits
+}
+
+// ReplaceStep is how far a replacement has come.
+type ReplaceStep string
+
+// The steps of a replacement.
+const (
+	StepAuditBefore ReplaceStep = "audit-before"
+	StepRemove      ReplaceStep = "remove"
+	StepWait        ReplaceStep = "wait" // until all streams are whole again
+	StepAuditAfter  ReplaceStep = "audit-after"
+	StepDone        ReplaceStep = "done"
+)
+
+// ReplaceReport is what a replacement did.
+type ReplaceReport struct {
+	Step     ReplaceStep `json:"step"`    // the last that was begun
+	Streams  int         `json:"streams"` // the directory included
+	Whole    int         `json:"whole"`   // of these, held by as many servers as should be
+	Before   AuditReport `json:"before"`
+	After    AuditReport `json:"after"`
+	Findings []Finding   `json:"findings"` // what keeps it from going on, or was lost
+}
+
+// replacement is one that is under way.
+type replacement struct {
+	cluster *Cluster
+	old     string
+	opts    ReplaceOptions
+	member  bool // the servers still count on it
+	report  ReplaceReport
+}
+
+// Replace removes a server that does not run, and waits until others hold what it held:
+// a server of another name, with an empty directory, that was started before. Nothing is
+// removed where another server is down, too few run, or an audit finds a difference
+// among those that stay. A replacement that was interrupted is gone on with by the same
+// call. An error matches [oxbow.ErrBusy] where servers must be stopped or started
+// first, and [oxbow.ErrCorrupt] where an audit finds something.
+func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (ReplaceReport, error) {
+	if c.replicas == 1 || c.opts.System == nil {
+		return ReplaceReport{}, fmt.Errorf("%w: one server is no cluster; to move it, back up and restore", oxbow.ErrUnsupported)
+	}
+	if o.Wait == 0 {
+		o.Wait = 10 * time.Minute
+	}
+	if o.Progress == nil {
+		o.Progress = func(ReplaceReport) {}
+	}
+	r := &replacement{cluster: c, old: old, opts: o}
+	err := r.run(ctx)
+	return r.report, err
+}
+
+func (r *replacement) run(ctx context.Context) error {
+	if err := r.allowed(ctx); err != nil {
+		return err
+	}
+	r.step(StepAuditBefore)
+	rep, before, err := r.cluster.audit(ctx)
+	r.report.Before = rep
+	if err != nil {
+		return err
+	}
+	if err := r.clean(rep.Findings, "nothing was removed"); err != nil || r.opts.DryRun {
+		return err
+	}
+	if r.member {
+		r.step(StepRemove)
+		if err := r.remove(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.await(ctx); err != nil {
+		return err
+	}
+	if err := r.dropFences(ctx); err != nil {
+		return err
+	}
+	r.step(StepAuditAfter)
+	rep, after, err := r.cluster.audit(ctx)
+	r.report.After = rep
+	if err != nil {
+		return err
+	}
+	if err := r.clean(slices.Concat(rep.Findings, lost(before, after)), "server "+r.old+" is removed; keep its data until this is mended"); err != nil {
+		return err
+	}
+	r.step(StepDone)
+	return nil
+}
+
+func (r *replacement) step(s ReplaceStep) {
+	r.report.Step = s
+	r.opts.Progress(r.report)
+}
+
+// allowed refuses a replacement that servers are not ready for.
+func (r *replacement) allowed(ctx context.Context) error {
+	answers, err := serverSettings(ctx, r.cluster.opts.System)
+	if err != nil {
+		return err
+	}
+	up, joined := map[string]bool{}, 0
+	for _, a := range answers {
+		up[a.Server.Name] = true
+	}
+	var names []string
+	for _, m := range members(answers) {
+		names = append(names, m.Name)
+		switch {
+		case m.is(r.old):
+			r.member = true
+		case !up[m.Name]:
+			return fmt.Errorf("%w: server %s is down, too; nothing was removed. Start it first: one server is replaced at a time", oxbow.ErrBusy, m.Name)
+		default:
+			joined++
+		}
+	}
+	switch {
+	case up[r.old]:
+		return fmt.Errorf("%w: server %s runs; nothing was removed. Stop it first, and do not start it again with its data", oxbow.ErrBusy, r.old)
+	case joined < r.cluster.replicas:
+		return fmt.Errorf("%w: %d servers run besides %s, and %d must hold each brain; nothing was removed. Start one of another name with an empty directory first", oxbow.ErrBusy, joined, r.old, r.cluster.replicas)
+	case !r.member && r.whole(ctx):
+		return fmt.Errorf("%w: there is no server %s; there are %s", oxbow.ErrNotFound, r.old, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// clean returns an error where there are findings that are not of the old server, by
+// its name or its ID.
+func (r *replacement) clean(fs []Finding, what string) error {
+	for _, f := range fs {
+		if f.Server != r.old && !strings.Contains(f.Server, serverID(r.old)) {
+			r.report.Findings = append(r.report.Findings, f)
+		}
+	}
+	if n := len(r.report.Findings); n > 0 {
+		f := r.report.Findings[0]
+		return fmt.Errorf("%w: the audit found %d differences, the first: %s %s %s: %s; %s", oxbow.ErrCorrupt, n, f.Stream, f.Server, f.Brain, f.What, what)
+	}
+	return nil
+}
+
+// remove makes the servers count on the old one no more.
+func (r *replacement) remove(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.opts.Wait)
+	defer cancel()
+	m := nats.NewMsg("$JS.API.SERVER.REMOVE")
+	var err error
+	if m.Data, err = json.Marshal(map[string]string{"peer": r.old, "peer_id": serverID(r.old)}); err != nil {
+		return err
+	}
+	for {
+		try, cancel := context.WithTimeout(ctx, 4*r.cluster.opts.try)
+		a, err := r.cluster.opts.System.RequestMsgWithContext(try, m)
+		cancel()
+		var answer struct {
+			Success bool      `json:"success"`
+			Error   *apiError `json:"error"`
+		}
+		if err == nil {
+			err = json.Unmarshal(a.Data, &answer)
+		}
+		switch {
+		case err == nil && answer.Success, answer.Error != nil && answer.Error.ErrCode == codeNoMember:
+			return nil
+		case answer.Error != nil && answer.Error.ErrCode != codeMemberInTurn && answer.Error.ErrCode != codeUnavailable:
+			return fmt.Errorf("remove server %s: %w; nothing was removed", r.old, answer.Error)
+		}
+		if !wait(ctx, 5*awayPause) {
+			return fmt.Errorf("%w: the servers do not remove %s (%v); see that most of them run, and call it again", oxbow.ErrBusy, r.old, err)
+		}
+	}
+}
+
+// await waits until all streams are held by as many servers as should be.
+func (r *replacement) await(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, r.opts.Wait)
+	defer cancel()
+	for {
+		whole := r.whole(waiting)
+		r.step(StepWait)
+		if whole {
+			return nil
+		}
+		if !wait(waiting, 10*awayPause) {
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return ctx.Err()
+			}
+			return fmt.Errorf("%w: %d of %d streams are whole after %s: server %s is removed, and the others do not hold all that it held. See their status; start those that are down, and call it again",
+				oxbow.ErrBusy, r.report.Whole, r.report.Streams, r.opts.Wait, r.old)
+		}
+	}
+}
+
+// whole reports whether each stream is held by as many servers as should be, all of
+// them up to date and none of them the old one.
+func (r *replacement) whole(ctx context.Context) bool {
+	names := []string{directoryStream}
+	for p := range r.cluster.dir.partitions {
+		names = append(names, streamName(p))
+	}
+	r.report.Streams, r.report.Whole = len(names), 0
+	for _, name := range names {
+		s, _ := r.cluster.streamStatus(ctx, name)
+		behind := slices.ContainsFunc(s.Replicas, func(o ReplicaStatus) bool {
+			return o.id == serverID(r.old) || !o.Current || o.Offline || o.Joining
+		})
+		if s.Leader != "" && s.Leader != r.old && len(s.Replicas)+1 == r.cluster.replicas && !behind {
+			r.report.Whole++
+		}
+	}
+	return r.report.Whole == len(names)
+}
+
+// dropFences deletes the fences of the old server.
+func (r *replacement) dropFences(ctx context.Context) error {
+	c := r.cluster
+	if err := c.readFences(ctx); err != nil {
+		return err
+	}
+	for p := range c.dir.partitions {
+		if stream := streamName(p); c.fenced(stream, r.old) {
+			if err := c.dir.kv.Delete(ctx, "fence."+stream+"."+r.old); err != nil {
+				return err
+			}
+		}
+	}
+	return c.readFences(ctx)
+}
+
+// lost returns the brains that had more before.
+func lost(before, after map[string]seen) (fs []Finding) {
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		b, a := before[name], after[name]
+		if a.n < b.n || a.n == b.n && a.hash != b.hash {
+			fs = append(fs, Finding{Brain: name, What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.n, a.n)})
+		}
+	}
+	return fs
+}
