@@ -70,10 +70,11 @@ func (b *brains) connect(ctx context.Context, n *node, home string, tell func(fo
 	}
 	o := &jetstream.Options{System: b.system, Dev: n.dev, Dir: filepath.Join(home, "cache"), Node: n.name, CacheBytes: brainCache,
 		Source: oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}}}
-	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason) })
+	last := "" // what was waited for
+	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason); last = reason })
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return tool.Advise(fmt.Errorf("%w%s", err, unreached(n.others())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
+	case errors.Is(err, context.DeadlineExceeded) && last != "":
+		return tool.Advise(fmt.Errorf("gave up %s%s", last, unreached(n.others())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
 	case errors.Is(err, jetstream.ErrSettings):
 		return fmt.Errorf("the servers are refused: %w", err)
 	}

@@ -68,7 +68,7 @@ func TestRefused(t *testing.T) {
 		"MissingTokens":  {1, []string{"nosuch"}, append(secretOf("secret"), "--tokens", "nosuch")},
 		"TakenHTTP":      {1, []string{"address already in use", "oxbowd serve --http 127.0.0.1:0"}, []string{"serve", "--dev", "--home", "h1", "--http", taken.Addr().String()}},
 		"TakenCluster":   {1, []string{"start server n0", "address already in use"}, []string{"serve", "--http", ":0", "--home", "h2", "--name", "n0", "--cluster", taken.Addr().String(), "--peers", peers, "--secret-file", "secret"}},
-		"Alone":          {1, []string{"waiting for 2 of 3 servers; 1 answer", addrs[1] + " does not answer", "start the others"}, secretOf("secret")},
+		"Alone":          {1, []string{"oxbowd: waiting for 2 of 3 servers; 1 answer", "gave up waiting for 2 of 3 servers", addrs[1] + " does not answer", "start the others"}, secretOf("secret")},
 		"NobodyAtNATS":   {1, []string{"no server answers at " + addrs[2]}, []string{"serve", "--http", ":0", "--home", "h3", "--nats", addrs[2], "--secret-file", "secret", "--wait", "1s"}},
 		"UnknownCommand": {2, []string{"oxbowd --help"}, []string{"nosuch"}},
 	} {
