@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -28,20 +29,24 @@ var unproven = []string{"pinned", "process", oxbow.LabelVerified}
 // an agent that may write files could have written them.
 type Shown struct {
 	files    *Store
-	own      map[string]bool // prints of those that the user shared
+	prints   func() map[string]bool // of those that the user shared
 	watchers watch.List[oxbow.Event]
 	stop     func()
 
-	mu sync.Mutex // guards up
-	up Upstream   // for which entries were shown last
+	mu  sync.Mutex // guards the following, by which entries were shown last
+	up  Upstream
+	own map[string]bool // prints
 }
 
 var _ oxbow.Watcher = (*Shown)(nil)
 
-// Show returns the entries of files, which it closes. Own are the prints of those that
-// the user shared.
-func Show(files *Store, own map[string]bool) *Shown {
-	s := &Shown{files: files, own: own}
+// Show returns the entries of files, which it closes. Prints returns those of the entries
+// that the user shared by now; nil is for none.
+func Show(files *Store, prints func() map[string]bool) *Shown {
+	if prints == nil {
+		prints = func() map[string]bool { return nil }
+	}
+	s := &Shown{files: files, prints: prints}
 	s.stop = files.Watch(s.watchers.Send)
 	return s
 }
@@ -63,25 +68,27 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 		if err != nil {
 			reviewed = nil // all count as local
 		}
+		own := s.prints()
 		s.mu.Lock()
-		s.up = up
+		s.up, s.own = up, own
 		s.mu.Unlock()
 		for e, err := range s.files.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
 				yield(e, err)
 				return
 			}
-			if e = s.shown(e.Clone(), reviewed[e.Name], up); f.Match(&e) && !yield(e, nil) {
+			if e = shown(e.Clone(), reviewed[e.Name], own, up); f.Match(&e) && !yield(e, nil) {
 				return
 			}
 		}
 	}
 }
 
-// shown returns an entry as it is shown. Its version is another when it is reviewed.
-func (s *Shown) shown(e oxbow.Entry, reviewed bool, up Upstream) oxbow.Entry {
-	own := !reviewed && s.own[Print(e)]
-	e.Version &^= 1
+// shown returns an entry as it is shown. Its version is another when it is reviewed, or
+// shared by the user.
+func shown(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) oxbow.Entry {
+	own := !reviewed && prints[Print(e)]
+	e.Version &^= 3
 	if reviewed {
 		e.Version |= 1
 		e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Team, Ref: up.String()}
@@ -89,6 +96,7 @@ func (s *Shown) shown(e oxbow.Entry, reviewed bool, up Upstream) oxbow.Entry {
 	}
 	e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Imported, Ref: Dir}
 	if own {
+		e.Version |= 2
 		return e
 	}
 	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool { return slices.Contains(unproven, l.Key) })
@@ -115,15 +123,16 @@ func (s *Shown) Apply(context.Context, ...oxbow.Op) error {
 // Watch implements [oxbow.Watcher].
 func (s *Shown) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher]: it looks for edits, and whether the reviewed branch
-// moved on.
+// Refresh implements [oxbow.Watcher]: it looks for edits, whether the reviewed branch
+// moved on, and for what the user shared meanwhile.
 func (s *Shown) Refresh(ctx context.Context) error {
 	if err := s.files.Refresh(ctx); err != nil {
 		return err
 	}
 	_, up, err := s.files.tree.upstream(ctx)
+	own := s.prints()
 	s.mu.Lock()
-	moved := err == nil && s.up != up
+	moved := err == nil && s.up != up || !maps.Equal(s.own, own)
 	s.mu.Unlock()
 	if moved {
 		s.watchers.Send(oxbow.Event{Reset: true})

@@ -16,7 +16,8 @@ import (
 )
 
 // over returns a memory with the team files of a directory under it, and the memory alone.
-func over(t testing.TB, dir string, shares ...oxbow.Entry) (both, own *oxbow.Memory) {
+// What shares points to is what the user shared.
+func over(t testing.TB, dir string, shares *[]oxbow.Entry) (both, own *oxbow.Memory) {
 	t.Helper()
 	own = storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
 	tree, err := Find(dir)
@@ -27,9 +28,12 @@ func over(t testing.TB, dir string, shares ...oxbow.Entry) (both, own *oxbow.Mem
 	if err != nil {
 		t.Fatal(err)
 	}
-	prints := map[string]bool{}
-	for _, e := range shares {
-		prints[Print(e)] = true
+	prints := func() map[string]bool {
+		own := map[string]bool{}
+		for _, e := range *shares {
+			own[Print(e)] = true
+		}
+		return own
 	}
 	both, err = own.Over(t.Context(), Show(files, prints), " (team)")
 	if err != nil {
@@ -57,7 +61,8 @@ func TestShown(t *testing.T) {
 	pinned := oxbow.Entry{Name: "b", Content: "the harbour", Labels: []oxbow.Label{{Key: "pinned", Value: "yes"}, {Key: "tag", Value: "x"}}}
 	up, clone := shared(t, map[string]string{inDir(1): noteFile("a", "the crane")})
 	mine := oxbow.Entry{Name: "c", Content: "the pier", Created: time.Unix(1767225600, 0).UTC(), Labels: []oxbow.Label{{Key: "pinned", Value: "yes"}}}
-	both, _ := over(t, clone, mine)
+	var shares []oxbow.Entry
+	both, _ := over(t, clone, &shares)
 	put(t, clone, map[string]string{inDir(2): format(&pinned), inDir(3): format(&mine)})
 	want := func(words string, trust oxbow.Trust, volunteered, pinned bool) {
 		t.Helper()
@@ -68,6 +73,8 @@ func TestShown(t *testing.T) {
 	}
 	want("crane", "team", true, false)
 	want("harbour", oxbow.TrustTainted, false, false)
+	want("pier", oxbow.TrustTainted, false, false)
+	shares = append(shares, mine)
 	want("pier", oxbow.TrustImported, true, true)
 	if e := found(t, both, "crane"); e.Source.Ref == "" || e.Source.Actor != oxbow.Team {
 		t.Errorf("the source of a reviewed entry is %+v", e.Source)

@@ -66,10 +66,11 @@ type app struct {
 	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
-// teamFiles is what was found out of them.
+// teamFiles is what was found out of those of the working directory.
 type teamFiles struct {
-	sync.Once
-	tree *team.Tree // nil for none that the user trusts
+	mu     sync.Mutex // guards the following
+	tree   *team.Tree // nil for none that the user trusts
+	looked time.Time  // zero before the first look
 }
 
 func newApp(env Env) *app {

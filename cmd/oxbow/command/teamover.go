@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/mdtree"
@@ -14,26 +15,36 @@ import (
 // teamSuffix is after the names of team entries that the memory uses, too.
 const teamSuffix = " (team)"
 
+// teamLook is how long a look without team files holds: they may come, or come to be
+// trusted, while a server runs.
+const teamLook = time.Second
+
 // teamTree returns the team files of the working directory that the user trusts, nil
-// for none. It is found out once a run.
+// for none. Once there are some they stay for the run.
 func (a *app) teamTree() *team.Tree {
-	a.team.Do(func() {
-		wd, err := a.abs(".")
-		if err != nil {
-			return
-		}
-		t, err := team.Find(wd)
-		switch {
-		case err != nil:
-			a.warn("team files are not read: %v", err)
-		case t == nil:
-		case t.Trusted(a.host().Trusted):
-			a.team.tree = t
-		default:
-			a.note("there are team files in %s, which are not recalled until you trust them: oxbow team trust", clean(t.Path()))
-		}
-	})
-	return a.team.tree
+	t := &a.team
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first, now := t.looked.IsZero(), a.env.Now()
+	if since := now.Sub(t.looked); t.tree != nil || !first && 0 <= since && since < teamLook {
+		return t.tree
+	}
+	t.looked = now
+	wd, err := a.abs(".")
+	if err != nil {
+		return nil
+	}
+	found, err := team.Find(wd)
+	switch {
+	case err != nil && first:
+		a.warn("team files are not read: %v", err)
+	case err != nil || found == nil:
+	case found.Trusted(a.host().Trusted):
+		t.tree = found
+	case first:
+		a.note("there are team files in %s, which are not recalled until you trust them: oxbow team trust", clean(found.Path()))
+	}
+	return t.tree
 }
 
 // overTeam returns a memory, to be read, of m's entries and, under them, those of the
@@ -46,7 +57,7 @@ func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	}
 	files, err := t.Open(ctx, mdtree.Options{Clock: a.env.Now, Warn: func(said string) { a.warn("team files: %s", clean(said)) }})
 	if err == nil {
-		shown := team.Show(files, a.host().Trusted.Shares())
+		shown := team.Show(files, a.host().Trusted.Shares)
 		var over *oxbow.Memory
 		if over, err = m.Over(ctx, shown, teamSuffix); err == nil {
 			return over
