@@ -26,11 +26,11 @@ func clusterCommand() *cobra.Command {
 		Short: "Look after the servers of a cluster",
 		Long: `Cluster looks after the servers that hold the memories. It connects to them, with
 the secret that they have.`,
-		Example: `  oxbowd cluster audit --nats 127.0.0.1:4201 --secret-file secret`,
+		Example: `  oxbowd cluster status --nats 127.0.0.1:4201 --secret-file secret`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	to.flags(c.PersistentFlags())
-	c.AddCommand(auditCommand(&to))
+	c.AddCommand(statusCommand(&to), auditCommand(&to), backupCommand(&to), restoreCommand(&to), replaceCommand(&to))
 	return c
 }
 
@@ -48,15 +48,13 @@ others contradict does not lead any more until it is sound again.`,
 					return err
 				}
 				err = answer(cmd, rep, func() {
-					for _, f := range rep.Findings {
-						fmt.Fprintf(cmd.OutOrStdout(), "%s %s %s: %s\n", f.Stream, f.Server, f.Brain, f.What)
-					}
+					showFindings(cmd.OutOrStdout(), rep.Findings)
 					fmt.Fprintf(cmd.OutOrStdout(), "%d memories in %d streams, %d messages\n", rep.Brains, rep.Streams, rep.Messages)
 				})
-				if err == nil && len(rep.Findings) > 0 {
-					err = errors.New("the servers differ")
+				if err != nil {
+					return err
 				}
-				return err
+				return found(rep.Findings, "the servers differ, or one was not read", "start what is down; what differs leads no more: replace that server")
 			})
 		},
 	}
