@@ -205,15 +205,7 @@ func appendConflict(out, base []string, cs []change, to int) ([]string, error) {
 		texts = append(texts, text)
 	}
 	slices.SortFunc(texts, slices.Compare[[]string])
-	for i, text := range slices.CompactFunc(texts, slices.Equal[[]string]) {
-		if i == 0 {
-			out = append(out, conflictOpen)
-		} else {
-			out = append(out, conflictOr)
-		}
-		out = append(out, text...)
-	}
-	return append(out, conflictClose), nil
+	return append(out, conflictOf(slices.CompactFunc(texts, slices.Equal[[]string]))...), nil
 }
 
 func isConflictLine(s string) bool {
@@ -236,13 +228,44 @@ func changesOf(base, side []string) (out []change, err error) {
 		if slices.ContainsFunc(c.text[i+1:], isPlace) {
 			return nil, errNested
 		}
-		for _, text := range kept[placeNumber(c.text[i])] {
+		texts := kept[placeNumber(c.text[i])]
+		var all [][]change
+		for _, text := range texts {
+			var its []change
 			for _, d := range compareLines(base[c.from:c.to], slices.Concat(c.text[:i], text, c.text[i+1:])) {
-				out = append(out, change{c.from + d.from, c.from + d.to, d.text})
+				its = append(its, change{c.from + d.from, c.from + d.to, d.text})
+			}
+			all = append(all, its)
+		}
+		if covered(all) {
+			c.text = slices.Concat(c.text[:i], conflictOf(texts), c.text[i+1:])
+			all = [][]change{{c}}
+		}
+		out = append(out, slices.Concat(all...)...)
+	}
+	return out, nil
+}
+
+// covered reports whether a text of a conflict changes no more of the base than another
+// does, as one that was in the base: the changes of all would not show it.
+func covered(all [][]change) bool {
+	for i, a := range all {
+		for j, b := range all {
+			in := func(c change) bool { return slices.ContainsFunc(b, func(d change) bool { return c.compare(d) == 0 }) }
+			if i != j && !slices.ContainsFunc(a, func(c change) bool { return !in(c) }) {
+				return true
 			}
 		}
 	}
-	return out, nil
+	return false
+}
+
+// conflictOf returns the lines that show texts.
+func conflictOf(texts [][]string) (out []string) {
+	for i, text := range texts {
+		out = append(append(out, []string{conflictOpen, conflictOr}[min(i, 1)]), text...)
+	}
+	return append(out, conflictClose)
 }
 
 // A place stands for a conflict that was cut out. No content has a NUL.

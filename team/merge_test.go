@@ -53,6 +53,7 @@ func TestMerge(t *testing.T) {
 		{"both rename", "n|1|", "m|1|", "l|1|", "l|1|m|conflict:name"},
 		{"the newer status", "n|1||status:open", "n|1||status:done", "n|1a||status:open", "n|1a||status:done"},
 		{"two newer statuses", "n|1||status:open", "n|1||status:done", "n|1||status:dropped", "n|1||conflict:status,status:done,status:dropped"},
+		{"a conflict of what the base had", "n|1/2/3/4", "n|1/2/3/4a", "n|1/{/2/or/2b/}/3/4||conflict:content", "n|1/{/2/or/2b/}/3/4a||conflict:content"},
 		{"a conflict that one side settles", "n|1/{/2a/or/2b/}/3||conflict:content", "n|1/2b/3", "n|1/{/2a/or/2b/}/3||conflict:content,k:v", "n|1/2b/3||k:v"},
 	} {
 		expand := strings.NewReplacer("{", conflictOpen, "or", conflictOr, "}", conflictClose)
