@@ -35,6 +35,7 @@ var floors = []struct {
 	{"auth/oidc", []string{"auth"}},
 	{"trust", []string{".", "vfs", "internal/*"}},
 	{"team", []string{".", "vfs", "internal/*", "mdtree", "trust"}},
+	{"reconcile", []string{".", "vfs", "team"}},
 	{"lineage", []string{".", "internal/*"}},
 	{"revert", []string{".", "internal/*", "lineage"}},
 	{"agent/skill", []string{".", "vfs", "internal/*"}},
@@ -55,7 +56,7 @@ var floors = []struct {
 	{"vectors/vectorstest", nil},
 	{"gate", []string{"internal/*"}},
 	{"inject", []string{".", "vfs", "internal/*", "query", "gate", "session", "session/extract"}},
-	{"tool", []string{".", "vfs", "backup", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "team", "lineage", "revert", "annotate", "annotate/*", "session", "session/*"}},
+	{"tool", []string{".", "vfs", "backup", "reconcile", "remote", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "team", "lineage", "revert", "annotate", "annotate/*", "session", "session/*"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},

@@ -66,7 +66,7 @@ func Merge(base, ours, theirs string) (string, error) {
 		}
 		*side.to = e
 	}
-	e, err := mergeEntries(&o, &a, &b)
+	e, err := MergeEntries(&o, &a, &b)
 	if err != nil {
 		return "", fmt.Errorf("merging: %w", err)
 	}
@@ -77,7 +77,7 @@ func Merge(base, ours, theirs string) (string, error) {
 	return text, nil
 }
 
-func mergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
+func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	conflicts := map[string]bool{}
 	e.Created = earlier(a.Created, b.Created)
 	aliases := slices.Concat(a.Aliases, b.Aliases)

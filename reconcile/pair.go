@@ -1,0 +1,173 @@
+// Pairs: which entries of both sides are one, by what both had and by name.
+
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// change says what became of one side of a record.
+type change uint8
+
+const (
+	absent    change = iota // the side has none, and had none
+	unchanged               // as both met
+	changed
+	gone
+)
+
+// pair is an entry as each side has it.
+type pair struct {
+	record *record      // nil where they never met, or where it is not believed
+	old    *record      // of the state
+	home   *oxbow.Entry // nil where the home has none
+	server *oxbow.Entry // nil where the server has none, or has not changed it
+	here   change       // of the home
+	there  change       // of the server
+}
+
+// pair pairs the entries of both sides.
+func (s *session) pair(home, server *side) {
+	for _, e := range home.order {
+		s.taken[e.Name] = true
+	}
+	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // what has a record
+	for _, r := range s.st.records {
+		if r.Gone {
+			continue
+		}
+		p := &pair{record: r, old: r, here: gone, there: unchanged}
+		s.pairs = append(s.pairs, p)
+		if p.home = home.byName[r.Home.Name]; p.home != nil && !atHome[p.home] {
+			atHome[p.home] = true
+		} else {
+			p.home = nil
+		}
+		s.findServer(p, server, atServer)
+	}
+	s.findRenames(home, server, atHome, atServer)
+	for _, p := range s.pairs {
+		s.judge(p, home, server)
+	}
+	for _, e := range server.order {
+		if !atServer[e] {
+			p := &pair{server: e, there: changed}
+			if h := home.byName[e.Name]; h != nil && !atHome[h] {
+				p.home, p.here, atHome[h] = h, changed, true
+			}
+			s.pairs = append(s.pairs, p)
+		}
+	}
+	for _, e := range home.order {
+		if !atHome[e] {
+			s.pairs = append(s.pairs, &pair{home: e, here: changed})
+		}
+	}
+}
+
+// findServer finds the entry of a record on the server.
+func (s *session) findServer(p *pair, server *side, used map[*oxbow.Entry]bool) {
+	r := p.record
+	e, known := server.byID[r.ID]
+	if r.ID == 0 || e == nil || !server.trusted && e.Name != r.Server.Name { // the last may be of another store
+		e = server.byName[r.Server.Name]
+	}
+	if e != nil && !used[e] {
+		p.server, used[e] = e, true
+	} else if known || server.all {
+		p.there = gone
+	}
+}
+
+// findRenames pairs records that a side has no entry of with entries that are new there,
+// of the same kind and moment of creation, unless there are several, or the other side
+// has another entry of that name.
+func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.Entry]bool) {
+	names := map[string]bool{} // of the server, as far as they are known
+	for _, e := range server.order {
+		names[e.Name] = true
+	}
+	for _, p := range s.pairs {
+		if p.there == unchanged {
+			names[p.record.Server.Name] = true
+		}
+	}
+	s.findMoved(home.order, atHome, func(p *pair) (met, bool) { return p.record.Home, p.home == nil && home.trusted },
+		func(name string) bool { return !names[name] }, func(p *pair, e *oxbow.Entry) { p.home = e })
+	s.findMoved(server.order, atServer, func(p *pair) (met, bool) { return p.record.Server, p.there == gone && server.trusted },
+		func(name string) bool { return home.byName[name] == nil }, func(p *pair, e *oxbow.Entry) { p.server, p.there = e, unchanged })
+}
+
+// findMoved finds for each pair that misses a side the entry that it became. Of several
+// that were created at once, an alias or the content tells.
+func (s *session) findMoved(entries []*oxbow.Entry, used map[*oxbow.Entry]bool, missing func(*pair) (met, bool), free func(string) bool, take func(*pair, *oxbow.Entry)) {
+	of := func(k oxbow.Kind, created int64) string { return fmt.Sprint(k, created) }
+	was, is := map[string][]*pair{}, map[string][]*oxbow.Entry{}
+	for _, p := range s.pairs {
+		if m, ok := missing(p); ok {
+			k := of(m.Kind, m.Created)
+			was[k] = append(was[k], p)
+		}
+	}
+	for _, e := range entries {
+		if len(was) > 0 && !used[e] && free(e.Name) {
+			k := of(e.Kind, e.Created.UnixNano())
+			is[k] = append(is[k], e)
+		}
+	}
+	for k, ps := range was {
+		es := is[k]
+		for _, fits := range []func(*pair, *oxbow.Entry) bool{
+			func(p *pair, e *oxbow.Entry) bool { return slices.Contains(e.Aliases, p.record.Server.Name) },
+			func(p *pair, e *oxbow.Entry) bool { return s.st.hash(e.Content) == p.record.Content },
+			func(*pair, *oxbow.Entry) bool { return len(ps) == 1 },
+		} {
+			ps = slices.DeleteFunc(ps, func(p *pair) bool {
+				var one []*oxbow.Entry
+				for _, e := range es {
+					if !used[e] && fits(p, e) {
+						one = append(one, e)
+					}
+				}
+				if len(one) != 1 {
+					return false
+				}
+				take(p, one[0])
+				used[one[0]] = true
+				return true
+			})
+		}
+	}
+}
+
+// judge says what became of the sides of a record since both met.
+func (s *session) judge(p *pair, home, server *side) {
+	r := p.record
+	switch {
+	case p.home != nil && s.st.entryHash(p.home) == r.Home.Hash:
+		p.here = unchanged
+	case p.home != nil:
+		p.here = changed
+	}
+	switch {
+	case p.server != nil && s.st.entryHash(p.server) == r.Server.Hash:
+		p.there = unchanged
+		r.ID, r.Version, r.Updated = p.server.ID, p.server.Version, p.server.Updated.UnixNano()
+	case p.server != nil:
+		p.there = changed
+	}
+	if p.here == gone && !home.trusted {
+		s.rep.Returns++
+		p.record, p.here, p.there = nil, absent, changed
+		if p.server == nil {
+			p.there = gone
+		}
+	}
+	if p.there == gone && p.home != nil && !(server.trusted && (r.ID > 0 || server.exact)) {
+		s.rep.Returns++
+		p.record, p.there, p.here = nil, absent, changed
+	}
+}

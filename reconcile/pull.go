@@ -1,0 +1,364 @@
+// Pull: what the server changed goes into the home, merged with what the home changed.
+
+package reconcile
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/team"
+)
+
+// labelConflict is that of an entry of which both texts are kept.
+const labelConflict = "conflict"
+
+func (s *session) planPull() (steps []*step, err error) {
+	for _, p := range s.pairs {
+		if p.here == unchanged && (p.there == gone || p.there == changed && p.server.Name != p.home.Name) {
+			delete(s.taken, p.home.Name)
+		}
+	}
+	slices.SortStableFunc(s.pairs, func(a, b *pair) int { return cmp.Compare(asInt(a.home == nil), asInt(b.home == nil)) })
+	for _, p := range s.pairs {
+		st, err := s.pullStep(p)
+		if err != nil {
+			return nil, err
+		}
+		if st != nil {
+			steps = append(steps, st)
+		}
+	}
+	// What goes away comes first: its name may be that of another.
+	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(rank(a), rank(b)) })
+	return steps, nil
+}
+
+// pullStep returns what a pull does with a pair, nil for nothing.
+func (s *session) pullStep(p *pair) (*step, error) {
+	st := &step{old: p.old, record: p.record, met: p.server}
+	switch {
+	case p.there == gone && p.here == unchanged:
+		st.record = nil
+		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
+		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
+	case p.there == gone:
+		st.record = nil // an edit of the home wins
+	case p.server == nil || p.there == unchanged:
+		if p.record != nil {
+			return nil, nil
+		}
+	case p.home == nil:
+		s.add(st, *p.server)
+	case s.st.entryHash(p.home) == s.st.entryHash(p.server):
+		st.record = s.st.recordOf(p.server, p.home)
+	case p.here == unchanged:
+		s.put(st, p.home, *p.server)
+	default:
+		return st, s.merge(st, p)
+	}
+	return st, nil
+}
+
+func asInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// rank orders steps: removals, renames, and all else.
+func rank(s *step) int {
+	if len(s.ops) > 0 {
+		if _, ok := s.ops[0].(oxbow.Remove); ok {
+			return len(s.ops)
+		}
+	}
+	return 3
+}
+
+// free returns a name that no other entry of the home has.
+func (s *session) free(e *oxbow.Entry, own string) string {
+	name := e.Name
+	for n := 1; name != own && s.taken[name]; n++ {
+		name = besides(e, n)
+	}
+	return name
+}
+
+// besides returns the n-th name under which a version of an entry stands next to
+// another: the same in every home.
+func besides(e *oxbow.Entry, n int) string {
+	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
+	if n > 1 {
+		end += fmt.Sprintf(" (%d)", n)
+	}
+	name := e.Name
+	for len(name)+len(end) > oxbow.MaxName {
+		r := []rune(name)
+		name = string(r[:len(r)-1])
+	}
+	return strings.TrimSpace(name) + end
+}
+
+// add plans a new entry of the home.
+func (s *session) add(st *step, e oxbow.Entry) {
+	st.record = s.st.recordOf(st.met, nil)
+	name := s.free(&e, "")
+	st.stay = name != e.Name
+	e.Name = name
+	st.ops, st.change = []oxbow.Op{addOf(e)}, Change{Name: name, Verb: oxbow.VerbAdd, Conflict: st.stay}
+	st.entry, st.size = &e, len(e.Content)
+	s.taken[name] = true
+}
+
+func addOf(e oxbow.Entry) oxbow.Add {
+	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
+}
+
+// put plans that an entry of the home becomes another.
+func (s *session) put(st *step, old *oxbow.Entry, e oxbow.Entry) {
+	st.record = s.st.recordOf(st.met, nil)
+	ls := slices.Concat(withoutStamps(e.Labels), stampsOf(old.Labels))
+	if e.Content != old.Content {
+		ls = append(ls, stampsOf(e.Labels)...)
+	}
+	e.Labels = oxbow.SortLabels(ls)
+	name := s.free(&e, old.Name)
+	st.stay = st.stay || name != e.Name
+	e.Name = name
+	st.change.Name, st.change.Verb = name, oxbow.VerbUpdate
+	st.ops, st.size = replace(old.Name, old.Kind, old.Version, e), len(e.Content)
+	if name != old.Name {
+		st.change.Was = old.Name
+	}
+	s.taken[name] = true
+	st.entry = &e
+}
+
+// replace returns the changes that make an entry of another, which has that version.
+func replace(name string, kind oxbow.Kind, version uint64, e oxbow.Entry) []oxbow.Op {
+	if e.Name == name && e.Kind == kind {
+		return []oxbow.Op{oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: version}}
+	}
+	return []oxbow.Op{oxbow.Remove{Name: name, If: version}, addOf(e)}
+}
+
+// merge plans the merge of what both changed.
+func (s *session) merge(st *step, p *pair) error {
+	before := ""
+	if p.home.Content != p.server.Content {
+		var err error
+		if before, err = s.contentBefore(p); err != nil {
+			return fmt.Errorf("looking for what both had of %q: %w", p.home.Name, err)
+		}
+	}
+	m, err := s.merged(p, before)
+	if err == nil {
+		err = oxbow.CheckOp(addOf(m))
+	}
+	if err == nil {
+		st.stay = s.st.entryHash(&m) != s.st.entryHash(p.server)
+		_, st.change.Conflict = m.Label(labelConflict)
+		s.put(st, p.home, m)
+		if s.st.entryHash(&m) == s.st.entryHash(p.home) {
+			st.ops, st.change = nil, Change{}
+		}
+		return nil
+	}
+	// Neither can be told from the other: the server's stands next to the home's.
+	e := p.server.Clone()
+	e.Name, e.Aliases = besides(p.server, 1), nil
+	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: labelConflict, Value: "content"}))
+	if len(e.Labels) > oxbow.MaxLabels {
+		e.Labels = nil
+	}
+	st.record, st.stay, st.entry = s.st.recordOf(p.server, nil), true, p.home
+	if s.taken[e.Name] {
+		return nil
+	}
+	s.taken[e.Name] = true
+	st.ops, st.size, st.change = []oxbow.Op{addOf(e)}, len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd, Conflict: true}
+	return nil
+}
+
+// merged returns the merge of both versions and of what is known of the one before, which
+// had that content.
+func (s *session) merged(p *pair, before string) (oxbow.Entry, error) {
+	a, b := p.home.Clone(), p.server.Clone()
+	a.Labels, b.Labels = withoutStamps(a.Labels), withoutStamps(b.Labels)
+	o := oxbow.Entry{Content: before}
+	if r := p.record; r != nil {
+		o.Name = r.Server.Name
+		for _, v := range slices.Concat(a.Aliases, b.Aliases) {
+			if slices.Contains(r.Aliases, s.st.hash(v)) && !slices.Contains(o.Aliases, v) {
+				o.Aliases = append(o.Aliases, v)
+			}
+		}
+		for _, l := range slices.Concat(a.Labels, b.Labels) {
+			if slices.Contains(r.Labels, s.st.hash(l.String())) && !slices.Contains(o.Labels, l) {
+				o.Labels = append(o.Labels, l)
+			}
+		}
+	}
+	m, err := team.MergeEntries(&o, &a, &b)
+	m.Kind = a.Kind
+	return m, err
+}
+
+// applyPull makes the changes, and settles the records.
+func (s *session) applyPull(steps []*step) (err error) {
+	total, before := countChanges(steps), s.st.server
+	if total > 0 {
+		s.forgetPull()
+	}
+	var pulls []uint64
+	for len(steps) > 0 && err == nil {
+		some := first(steps, len(steps), pullBytes)
+		var seqs []uint64
+		seqs, err = s.makePull(steps[:some])
+		pulls = append(pulls, seqs...)
+		if s.o.Progress != nil {
+			s.o.Progress(len(s.rep.Changes), total)
+		}
+		steps = steps[some:]
+	}
+	if len(s.rep.Changes) > 0 {
+		if len(pulls) == 0 { // removals alone
+			pulls = append(pulls, s.lastChange())
+		}
+		slices.Sort(pulls)
+		s.st.pulls, s.st.before = slices.Compact(pulls), before
+	}
+	s.finish()
+	if err == nil {
+		s.st.server = s.serverPos
+	}
+	return err
+}
+
+// countChanges returns how many steps change an entry.
+func countChanges(steps []*step) (n int) {
+	for _, st := range steps {
+		if len(st.ops) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// first returns how many steps go into one change, of at most so many and so many bytes.
+func first(steps []*step, items, bytes int) (n int) {
+	size := 0
+	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
+		size += steps[n].size
+		n++
+	}
+	return n
+}
+
+// forgetPull drops from the records what the pull before did.
+func (s *session) forgetPull() {
+	for _, r := range s.st.records {
+		if r.Gone {
+			s.settled[r] = nil
+		} else if r.Pulled {
+			s.settled[r] = bare(r)
+		}
+	}
+}
+
+// makePull makes one change of the home, and returns its numbers, as far as they are
+// known.
+func (s *session) makePull(steps []*step) (seqs []uint64, err error) {
+	var ops []oxbow.Op
+	for _, st := range steps {
+		ops = append(ops, st.ops...)
+	}
+	if len(ops) > 0 {
+		if err := s.home.Apply(s.ctx, removalsFirst(ops)...); err != nil {
+			return nil, err
+		}
+	}
+	for _, st := range steps {
+		seq, serr := s.settlePulled(st)
+		err = cmp.Or(err, serr)
+		if seq > 0 && (len(seqs) == 0 || seqs[len(seqs)-1] != seq) {
+			seqs = append(seqs, seq)
+		}
+		if len(st.ops) > 0 {
+			s.rep.Changes = append(s.rep.Changes, st.change)
+		}
+	}
+	return seqs, err
+}
+
+// removalsFirst returns changes in the order in which names become free before they are
+// taken.
+func removalsFirst(ops []oxbow.Op) []oxbow.Op {
+	out := slices.Clone(ops)
+	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(order(a), order(b)) })
+	return out
+}
+
+func order(op oxbow.Op) int {
+	switch op.(type) {
+	case oxbow.Remove:
+		return 0
+	case oxbow.Add:
+		return 2
+	}
+	return 1
+}
+
+// bare returns a record without what the last pull did.
+func bare(r *record) *record {
+	if r == nil {
+		return nil
+	}
+	b := *r
+	b.Pulled, b.Before = false, nil
+	return &b
+}
+
+// settlePulled takes a step into the state. Seq is the change of the home that it was,
+// 0 where that is not known.
+func (s *session) settlePulled(st *step) (seq uint64, err error) {
+	defer s.settle(st)
+	if st.record == nil {
+		if len(st.ops) > 0 {
+			st.record = &record{Pulled: true, Gone: true, Before: bare(st.old)}
+		}
+		return 0, nil
+	}
+	if st.entry != nil {
+		// What the home made of it, which may have redacted it, or have given it labels.
+		e, err := s.exact.Get(s.ctx, st.entry.Name)
+		if err != nil {
+			st.record = st.old
+			return 0, err
+		}
+		if st.record.Home = s.st.met(&e); st.stay {
+			st.record.Home.Hash = ""
+		}
+	}
+	if len(st.ops) == 0 {
+		return 0, nil
+	}
+	st.record.Pulled, st.record.Before = true, bare(st.old)
+	e, err := s.exact.Get(s.ctx, st.change.Name)
+	return e.Version, err
+}
+
+// lastChange returns the number of the last change of a store, 0 where it is not known.
+func (s *session) lastChange() uint64 {
+	if c, ok := s.exact.(oxbow.Counter); ok {
+		if stats, err := c.Stats(s.ctx); err == nil {
+			return stats.Last
+		}
+	}
+	return 0
+}

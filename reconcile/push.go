@@ -1,0 +1,184 @@
+// Push: what the home changed goes to the server, bound to the versions that it has.
+
+package reconcile
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func (s *session) planPush() (steps []*step) {
+	for _, p := range s.pairs {
+		if st := s.pushStep(p); st != nil {
+			steps = append(steps, st)
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(rank(a), rank(b)) })
+	return steps
+}
+
+// pushStep returns what a push does with a pair, nil for nothing.
+func (s *session) pushStep(p *pair) *step {
+	st := &step{old: p.old, record: p.record, entry: p.home}
+	switch {
+	case p.there == changed:
+		return s.pushBehind(st, p)
+	case p.here == gone && p.there == gone:
+		st.record = nil
+	case p.there == gone && p.here != changed:
+		s.rep.Behind++
+		if p.old == nil || p.record != nil {
+			return nil
+		}
+	case p.here == gone:
+		st.record = nil
+		st.ops = []oxbow.Op{oxbow.Remove{Name: p.record.Server.Name, If: p.record.Version}}
+		st.change = Change{Name: p.record.Server.Name, Verb: oxbow.VerbRemove}
+	case p.here == changed:
+		if !s.send(st, p) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return st
+}
+
+// pushBehind is pushStep for what the server has changed.
+func (s *session) pushBehind(st *step, p *pair) *step {
+	if p.home != nil && p.server != nil && s.st.entryHash(p.home) == s.st.entryHash(p.server) {
+		st.record = s.st.recordOf(p.server, p.home)
+		return st
+	}
+	s.rep.Behind++
+	if p.here == changed {
+		s.rep.Waiting = append(s.rep.Waiting, Problem{p.home.Name, ErrBoth})
+		return nil
+	}
+	if p.old == nil || p.record != nil {
+		return nil
+	}
+	s.st.server = "" // the next reading finds what the record had
+	return st
+}
+
+// send plans that the server gets an entry, unless it is blocked.
+func (s *session) send(st *step, p *pair) bool {
+	if s.o.Blocked != nil {
+		if err := s.o.Blocked(p.home); err != nil {
+			s.rep.Kept = append(s.rep.Kept, Problem{p.home.Name, err})
+			return false
+		}
+	}
+	e := p.home.Clone()
+	e.Labels = withoutStamps(e.Labels)
+	st.size, st.change = len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd}
+	if p.record == nil || p.there == gone {
+		st.ops = []oxbow.Op{addOf(e)}
+	} else {
+		was := p.record.Server
+		st.ops, st.change.Verb = replace(was.Name, was.Kind, p.record.Version, e), oxbow.VerbUpdate
+		if was.Name != e.Name {
+			st.change.Was = was.Name
+		}
+	}
+	st.record = s.st.recordOf(&e, &e)
+	st.record.ID, st.record.Version, st.record.Updated = 0, 0, 0 // the next reading has them
+	return true
+}
+
+// applyPush sends the changes, and settles the records.
+func (s *session) applyPush(steps []*step) error {
+	total := countChanges(steps)
+	var failed error
+	for len(steps) > 0 && failed == nil {
+		some := first(steps, pushItems, pushBytes)
+		failed = s.sendSome(steps[:some])
+		if s.o.Progress != nil {
+			s.o.Progress(len(s.rep.Changes), total)
+		}
+		steps = steps[some:]
+	}
+	s.finish()
+	if failed == nil && s.rep.Behind == 0 && len(s.rep.Waiting) == 0 {
+		s.st.server = s.serverPos
+	}
+	if len(s.rep.Changes) > 0 {
+		s.learn()
+	}
+	return failed
+}
+
+// learn takes from the server what it made of what was sent: ids and versions, by which a
+// later removal is told from what never arrived. Without an answer, the next reading has
+// them. If nobody else wrote meanwhile, that begins after the push.
+func (s *session) learn() {
+	before, d := s.serverPos, newSide()
+	now, err := position(s.ctx, s.server)
+	if err != nil || before == "" {
+		return
+	}
+	s.serverPos = now
+	if s.readSince(d, before) != nil {
+		return
+	}
+	ids, names := map[uint64]bool{}, map[string]*record{}
+	for _, r := range s.st.records {
+		if !r.Gone {
+			ids[r.ID], names[r.Server.Name] = true, r
+		}
+	}
+	own := s.st.server == before
+	for id, e := range d.byID {
+		switch {
+		case e == nil:
+			own = own && !ids[id]
+		case names[e.Name] != nil && s.st.entryHash(e) == names[e.Name].Server.Hash:
+			r := names[e.Name]
+			r.ID, r.Version, r.Updated = e.ID, e.Version, e.Updated.UnixNano()
+		default:
+			own = false
+		}
+	}
+	if own {
+		s.st.server = now
+	}
+}
+
+// sendSome sends steps as one change or, where the server refuses some, as several.
+func (s *session) sendSome(steps []*step) error {
+	var ops []oxbow.Op
+	for _, st := range steps {
+		ops = append(ops, st.ops...)
+	}
+	var err error
+	if len(ops) > 0 {
+		err = s.server.Apply(s.ctx, removalsFirst(ops)...)
+	}
+	moved := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
+	switch {
+	case err == nil:
+		for _, st := range steps {
+			s.settle(st)
+			if len(st.ops) > 0 {
+				s.rep.Changes = append(s.rep.Changes, st.change)
+			}
+		}
+		return nil
+	case !moved && !errors.Is(err, oxbow.ErrInvalid):
+		return err
+	case len(steps) > 1:
+		half := len(steps) / 2
+		if err := s.sendSome(steps[:half]); err != nil {
+			return err
+		}
+		return s.sendSome(steps[half:])
+	case moved:
+		err = ErrBoth
+	}
+	s.rep.Waiting = append(s.rep.Waiting, Problem{steps[0].change.Name, err})
+	return nil
+}

@@ -1,0 +1,193 @@
+// Two homes and a server under random edits and interruptions: nothing is lost, all
+// become equal, and conflicts are where the same or touching lines were changed.
+
+package reconcile
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+var (
+	seed   = flag.Uint64("seed", 0, "of one random round, instead of many")
+	rounds = flag.Int("rounds", 6, "how many random rounds there are of each kind")
+)
+
+// writer edits a home, and keeps which lines there must be.
+type writer struct {
+	*home
+	r       *rand.Rand
+	own     string          // begins each line that it writes
+	apart   bool            // it changes lines of its own alone, and removes no entry
+	written map[string]bool // by all
+	dropped map[string]bool // by all
+	n       *int
+}
+
+func (w *writer) line() string {
+	*w.n++
+	l := fmt.Sprintf("%s line %d", w.own, *w.n)
+	w.written[l] = true
+	return l
+}
+
+func (w *writer) drop(content string) {
+	for l := range strings.Lines(content) {
+		w.dropped[strings.TrimSuffix(l, "\n")] = true
+	}
+}
+
+func (w *writer) edit(t testing.TB) {
+	t.Helper()
+	all := slices.Sorted(maps.Keys(shown(t, w.Memory)))
+	if len(all) < 3 || w.r.IntN(10) == 0 {
+		w.apply(oxbow.Add{Name: fmt.Sprintf("%s entry %d", w.own, *w.n), Content: w.line() + "\n" + w.line() + "\nanchor\n" + w.line()})
+		return
+	}
+	e, err := w.Get(t.Context(), all[w.r.IntN(len(all))])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(e.Content, "\n")
+	switch op := w.r.IntN(10); {
+	case op == 0 && !w.apart:
+		w.drop(e.Content)
+		w.apply(oxbow.Remove{Name: e.Name, If: e.Version})
+		return
+	case op == 1 && !w.apart:
+		*w.n++
+		aliases := append(slices.Clone(e.Aliases), e.Name)
+		w.apply(oxbow.Remove{Name: e.Name, If: e.Version}, oxbow.Add{Name: fmt.Sprintf("%s name %d", w.own, *w.n), Content: e.Content,
+			Aliases: aliases[max(0, len(aliases)-5):], Labels: e.Labels, Created: e.Created})
+		return
+	case op == 2:
+		w.apply(oxbow.Relabel{Name: e.Name, Labels: oxbow.SortLabels(append(slices.Clone(e.Labels), oxbow.Label{Key: "tag", Value: fmt.Sprint(w.own, w.r.IntN(5))}))})
+		return
+	}
+	// Where it may edit: apart, a is above the anchor and b below.
+	from, to := 0, len(lines)
+	if i := slices.Index(lines, "anchor"); w.apart && i >= 0 {
+		if from = i + 1; w.own == "a" {
+			from, to = 0, i
+		}
+	}
+	i := from + w.r.IntN(to-from+1)
+	if i < to && w.r.IntN(2) == 0 && strings.Contains(lines[i], " line ") {
+		w.drop(lines[i])
+		lines[i] = w.line()
+	} else {
+		lines = slices.Insert(lines, i, w.line())
+	}
+	w.apply(oxbow.Update{Name: e.Name, Content: strings.Join(lines, "\n"), Aliases: e.Aliases, Labels: e.Labels, If: e.Version})
+}
+
+func TestRandom(t *testing.T) {
+	for _, apart := range []bool{false, true} {
+		for i := range uint64(*rounds) {
+			if *seed != 0 {
+				i = *seed - 1
+			}
+			t.Run(fmt.Sprintf("apart %v seed %d", apart, i+1), func(t *testing.T) { randomRound(t, i+1, apart) })
+			if *seed != 0 {
+				break
+			}
+		}
+	}
+}
+
+func randomRound(t *testing.T, seed uint64, apart bool) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	w := newWorld(t)
+	written, dropped, n := map[string]bool{}, map[string]bool{}, 0
+	var homes []*writer
+	for _, own := range []string{"a", "b"} {
+		homes = append(homes, &writer{w.home(own), r, own, apart, written, dropped, &n})
+	}
+	edits := []int{200, 200}
+	for edits[0]+edits[1] > 0 {
+		i := r.IntN(2)
+		h := homes[i]
+		if edits[i] > 0 && r.IntN(4) > 0 {
+			h.edit(t)
+			edits[i]--
+			continue
+		}
+		if r.IntN(2) == 0 {
+			left := r.IntN(6)
+			before := r.IntN(2) == 0
+			w.cut = func(*http.Request) (bool, bool) {
+				left--
+				return left < 0 && before, left < 0 && !before
+			}
+		}
+		fn, push := Pull, r.IntN(2) == 0
+		if push {
+			fn = Push
+		}
+		// Of a push the histories tell what a lost state does not.
+		_, err := h.run(fn, (push || !apart) && r.IntN(8) == 0)
+		if err != nil && w.cut == nil {
+			t.Fatal(err)
+		}
+		w.cut = nil
+		if !apart && r.IntN(30) == 0 { // torn
+			b := []byte("{}")
+			if f, err := h.files.OpenFile("state", 2, 0o600); err == nil {
+				_, _ = f.WriteAt(b, 40)
+				_ = f.Close()
+			}
+		}
+	}
+	settle(t, w, homes)
+	stores := []oxbow.Store{w.server, homes[0], homes[1]}
+	same(t, "at the end", stores...)
+	at := map[string]bool{}
+	conflicts := 0
+	for e, err := range w.server.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range strings.Split(e.Content, "\n") {
+			at[l] = true
+		}
+		if _, ok := e.Label("conflict"); ok {
+			conflicts++
+		}
+	}
+	lost := 0
+	for l := range written {
+		if !at[l] && !dropped[l] {
+			t.Errorf("%q was lost", l)
+			lost++
+		}
+	}
+	if apart && conflicts > 0 {
+		t.Errorf("%d conflicts, where lines apart were changed", conflicts)
+	}
+	t.Logf("%d lines written, %d dropped, %d lost, %d entries, %d with conflicts, %d requests", len(written), len(dropped), lost, len(shown(t, w.server)), conflicts, w.asked)
+}
+
+// settle pulls and pushes until nothing changes.
+func settle(t *testing.T, w *world, homes []*writer) {
+	t.Helper()
+	for range 20 {
+		did := 0
+		for _, h := range homes {
+			did += len(h.pull().Changes)
+			rep := h.push()
+			did += len(rep.Changes) + len(rep.Waiting)
+		}
+		if did == 0 {
+			return
+		}
+	}
+	t.Error("it does not settle")
+}

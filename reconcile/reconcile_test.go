@@ -1,0 +1,369 @@
+// Pull and push between homes and one server, by what each leaves.
+
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// world is a server, which may be cut, and homes.
+type world struct {
+	t      testing.TB
+	server *oxbow.Memory
+	url    string
+	cut    func(r *http.Request) (before, after bool) // nil cuts nothing
+	shown  func(oxbow.Store) oxbow.Store
+	asked  int
+}
+
+// home is a memory, and what it knows of the server, in a file.
+type home struct {
+	*oxbow.Memory
+	w     *world
+	files vfs.FS
+	o     Options
+}
+
+func newWorld(t testing.TB) *world {
+	w := &world{t: t, shown: func(s oxbow.Store) oxbow.Store { return s }, server: storetest.Open(t, "server.oxbow", &oxbow.Options{FS: vfs.NewMem()})}
+	h := remote.Handler(func(r *http.Request) (oxbow.Store, context.Context, error) {
+		return w.shown(w.server), oxbow.WithSource(r.Context(), oxbow.Source{Door: "http", Actor: oxbow.Agent}), nil
+	})
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.asked++
+		if w.cut != nil {
+			before, after := w.cut(r)
+			if before {
+				panic(http.ErrAbortHandler)
+			}
+			if after {
+				h.ServeHTTP(httptest.NewRecorder(), r)
+				panic(http.ErrAbortHandler)
+			}
+		}
+		h.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(srv.Close)
+	w.url = srv.URL
+	return w
+}
+
+func (w *world) home(name string) *home {
+	return &home{Memory: storetest.Open(w.t, name, &oxbow.Options{FS: vfs.NewMem()}), w: w, files: vfs.NewMem()}
+}
+
+// run reconciles with what the file has, and writes it, unless it is lost.
+func (h *home) run(fn func(context.Context, oxbow.Store, oxbow.Store, *State, *Options) (Report, error), lost bool) (Report, error) {
+	h.w.t.Helper()
+	c, err := remote.Open(h.w.url, "token", nil)
+	if err != nil {
+		h.w.t.Fatal(err)
+	}
+	defer c.Close()
+	st, err := ReadState(h.files, "state")
+	if err != nil {
+		h.w.t.Fatal(err)
+	}
+	rep, rerr := fn(h.w.t.Context(), h.Memory, c, st, &h.o)
+	if !lost && !h.o.DryRun {
+		if err := st.Write(h.files, "state"); err != nil {
+			h.w.t.Fatal(err)
+		}
+	}
+	return rep, rerr
+}
+
+func (h *home) pull() Report { return h.must(Pull) }
+func (h *home) push() Report { return h.must(Push) }
+
+func (h *home) must(fn func(context.Context, oxbow.Store, oxbow.Store, *State, *Options) (Report, error)) Report {
+	h.w.t.Helper()
+	rep, err := h.run(fn, false)
+	if err != nil {
+		h.w.t.Fatal(err)
+	}
+	return rep
+}
+
+func (h *home) apply(ops ...oxbow.Op) {
+	h.w.t.Helper()
+	if err := h.Apply(h.w.t.Context(), ops...); err != nil {
+		h.w.t.Fatal(err)
+	}
+}
+
+// shown is what is reconciled of the entries of a store, by name.
+func shown(t testing.TB, s oxbow.Store) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		aliases := slices.Sorted(slices.Values(e.Aliases))
+		out[e.Name] = fmt.Sprintf("%s|%s|%v|%v", e.Kind, e.Content, aliases, e.Labels)
+	}
+	return out
+}
+
+func same(t testing.TB, what string, stores ...oxbow.Store) {
+	t.Helper()
+	want := fmt.Sprint(shown(t, stores[0]))
+	for i, s := range stores[1:] {
+		if got := fmt.Sprint(shown(t, s)); got != want {
+			t.Errorf("%s: store %d has\n%s\nand store 0\n%s", what, i+1, got, want)
+		}
+	}
+}
+
+func names(rep Report) string {
+	var out []string
+	for _, c := range rep.Changes {
+		out = append(out, fmt.Sprintf("%s %s", c.Verb, c.Name))
+	}
+	for _, p := range rep.Waiting {
+		out = append(out, "waiting "+p.Name)
+	}
+	for _, p := range rep.Kept {
+		out = append(out, "kept "+p.Name)
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+func note(name, content string, labels ...string) oxbow.Add {
+	a := oxbow.Add{Name: name, Content: strings.ReplaceAll(content, "/", "\n")}
+	for _, l := range labels {
+		a.Labels = append(a.Labels, oxbow.Label{Key: "tag", Value: l})
+	}
+	return a
+}
+
+func update(name, content string) oxbow.Update {
+	return oxbow.Update{Name: name, Content: strings.ReplaceAll(content, "/", "\n")}
+}
+
+// TestMove: what one home has gets to the server and to another, both edit, and both
+// edits are there.
+func TestMove(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.home("a"), w.home("b")
+	a.apply(note("tea", "1/2/3/4/5"))
+	a.apply(note("cups", "blue"), note("old", "x"))
+	if got := names(a.push()); got != "add cups, add old, add tea" {
+		t.Errorf("the first push: %s", got)
+	}
+	if got := names(b.pull()); got != "add cups, add old, add tea" {
+		t.Errorf("the first pull: %s", got)
+	}
+	e, err := b.Get(t.Context(), "tea")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.apply(update("tea", "1a/2/3/4/5"), oxbow.Relabel{Name: "cups", Labels: []oxbow.Label{{Key: "tag", Value: "a"}}})
+	b.apply(oxbow.Remove{Name: "tea"}, oxbow.Add{Name: "green tea", Content: "1\n2\n3\n4\n5b", Created: e.Created},
+		oxbow.Relabel{Name: "cups", Labels: []oxbow.Label{{Key: "tag", Value: "b"}}}, oxbow.Remove{Name: "old"})
+	if got := names(a.push()); got != "update cups, update tea" {
+		t.Errorf("a pushes: %s", got)
+	}
+	if got := names(b.push()); got != "remove old, waiting cups, waiting green tea" {
+		t.Errorf("b pushes: %s", got)
+	}
+	if got := names(b.pull()); got != "update cups, update green tea" {
+		t.Errorf("b pulls: %s", got)
+	}
+	if got := names(b.push()); got != "update cups, update green tea" {
+		t.Errorf("b pushes again: %s", got)
+	}
+	if got := names(a.pull()); got != "remove old, update cups, update green tea" {
+		t.Errorf("a pulls: %s", got)
+	}
+	same(t, "at the end", w.server, a, b)
+	if got := shown(t, a)["green tea"]; got != "note|1a\n2\n3\n4\n5b|[]|[]" {
+		t.Errorf("it is %q", got)
+	}
+	w.asked = 0
+	if rep := a.pull(); names(rep) != "" || w.asked > 2 {
+		t.Errorf("a pull with nothing to do: %s, %d requests", names(rep), w.asked)
+	}
+	w.asked = 0
+	if rep := a.pull(); names(rep) != "" || w.asked != 1 {
+		t.Errorf("another pull with nothing to do: %s, %d requests", names(rep), w.asked)
+	}
+}
+
+// TestRemovals: an edit wins over a removal, from either side.
+func TestRemovals(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.home("a"), w.home("b")
+	a.apply(note("p", "1"), note("q", "1"), note("r", "1"))
+	a.push()
+	b.pull()
+	a.apply(update("p", "2"), oxbow.Remove{Name: "q"}, oxbow.Remove{Name: "r"})
+	b.apply(oxbow.Remove{Name: "p"}, update("q", "2"), oxbow.Remove{Name: "r"})
+	a.push()
+	b.push()
+	b.pull()
+	b.push()
+	a.pull()
+	same(t, "at the end", w.server, a, b)
+	if got := fmt.Sprint(shown(t, a)); got != "map[p:note|2|[]|[] q:note|2|[]|[]]" {
+		t.Errorf("it is %s", got)
+	}
+}
+
+// TestUndo: a pull that was taken back is no change of the home, and comes again.
+func TestUndo(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.home("a"), w.home("b")
+	a.apply(note("p", "1/2/3/4/5"), note("q", "1"), note("r", "1"))
+	a.push()
+	b.pull()
+	b.apply(update("p", "1/2/3/4/5b"))
+	a.apply(update("p", "1a/2/3/4/5"), oxbow.Remove{Name: "q"}, update("r", "2"), note("s", "1"))
+	a.push()
+	before := fmt.Sprint(shown(t, b))
+	b.pull()
+	after := fmt.Sprint(shown(t, b))
+	_, last, err := lastOf(t, b.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Revert(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(shown(t, b)); got != before {
+		t.Fatalf("undone it is %s, want %s", got, before)
+	}
+	at := fmt.Sprint(shown(t, w.server))
+	if rep := b.push(); fmt.Sprint(shown(t, w.server)) != at || len(rep.Changes) > 0 {
+		t.Errorf("a push took the others' changes back: %s", names(rep))
+	}
+	b.pull()
+	if got := fmt.Sprint(shown(t, b)); got != after {
+		t.Errorf("pulled again it is %s, want %s", got, after)
+	}
+	b.push()
+	a.pull()
+	same(t, "at the end", w.server, a, b)
+}
+
+func lastOf(t *testing.T, m *oxbow.Memory) (c oxbow.Change, seq uint64, err error) {
+	for c, err := range m.Log(t.Context()) {
+		return c, c.Seq, err
+	}
+	return c, 0, errors.New("no change")
+}
+
+// TestOtherStore: a server that begins again, and a home that does, take nothing away.
+func TestOtherStore(t *testing.T) {
+	w := newWorld(t)
+	a := w.home("a")
+	a.apply(note("p", "1"), note("q", "1"))
+	a.push()
+	w.server = storetest.Open(t, "other.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err := w.server.Apply(t.Context(), note("other", "x"), note("p", "1")); err != nil {
+		t.Fatal(err)
+	}
+	if rep := a.pull(); names(rep) != "add other" || rep.Returns != 1 {
+		t.Errorf("a pull of another store: %s, %d return", names(rep), rep.Returns)
+	}
+	a.push()
+	same(t, "another server", w.server, a)
+	files := a.files
+	a = w.home("new")
+	a.files = files
+	if rep := a.push(); names(rep) != "" {
+		t.Errorf("a push of an empty home: %s", names(rep))
+	}
+	a.pull()
+	same(t, "another home", w.server, a)
+}
+
+// oneRun is a store whose positions are of one run, as a part of a memory is.
+type oneRun struct {
+	oxbow.Store
+	oxbow.Watcher
+}
+
+func (b oneRun) History() (oxbow.Historian, error) { return oxbow.HistoryOf(b.Store) }
+
+// TestOtherRun: what was removed while the server was started again is removed, and what
+// a restored backup lacks is not.
+func TestOtherRun(t *testing.T) {
+	w := newWorld(t)
+	start := func() {
+		b := oneRun{w.server, w.server.Store().(oxbow.Watcher)}
+		w.shown = func(oxbow.Store) oxbow.Store { return &b }
+	}
+	start()
+	a := w.home("a")
+	a.apply(note("p", "1"), note("q", "1"), note("r", "1"))
+	a.push()
+	a.pull()
+	if err := w.server.Apply(t.Context(), oxbow.Remove{Name: "q"}); err != nil {
+		t.Fatal(err)
+	}
+	start()
+	if rep := a.pull(); names(rep) != "remove q" || rep.Returns != 0 {
+		t.Errorf("a pull of another run: %s, %d return", names(rep), rep.Returns)
+	}
+	a.apply(note("s", "1"))
+	a.push()
+	a.pull()
+	same(t, "another run", w.server, a)
+
+	w.server = storetest.Open(t, "backup.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err := w.server.Apply(t.Context(), note("p", "1"), note("q", "1"), note("r", "1")); err != nil {
+		t.Fatal(err)
+	}
+	start()
+	if rep := a.pull(); names(rep) != "add q" || rep.Returns != 1 {
+		t.Errorf("a pull of a backup: %s, %d return", names(rep), rep.Returns)
+	}
+	a.push()
+	same(t, "a backup", w.server, a)
+}
+
+// TestBlocked: what is blocked stays, and a dry run changes nothing.
+func TestBlocked(t *testing.T) {
+	w := newWorld(t)
+	a := w.home("a")
+	a.apply(note("p", "1"), note("secret", "1"), oxbow.Add{Name: "task", Kind: oxbow.Handoff, Content: "1"},
+		oxbow.Add{Name: "t", Content: "1", Labels: []oxbow.Label{{Key: oxbow.LabelVerified, Value: "go test"}}})
+	a.o.Blocked = func(e *oxbow.Entry) error {
+		if e.Name == "secret" {
+			return errors.New("a secret")
+		}
+		return nil
+	}
+	a.o.DryRun = true
+	if got := names(a.push()); got != "add p, add t, kept secret" || len(shown(t, w.server)) > 0 {
+		t.Errorf("a dry run: %s, %v", got, shown(t, w.server))
+	}
+	a.o.DryRun = false
+	if got := names(a.push()); got != "add p, add t, kept secret" {
+		t.Errorf("a push: %s", got)
+	}
+	if got := fmt.Sprint(shown(t, w.server)); got != "map[p:note|1|[]|[] t:note|1|[]|[]]" {
+		t.Errorf("the server has %s", got)
+	}
+	if got := names(a.push()); got != "kept secret" {
+		t.Errorf("another push: %s", got)
+	}
+	if got := names(a.pull()); got != "" {
+		t.Errorf("a pull: %s", got)
+	}
+}
