@@ -64,7 +64,7 @@ func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShare
 		if slices.ContainsFunc(entries, func(o oxbow.Entry) bool { return o.Name == e.Name }) {
 			continue
 		}
-		if err := w.mayShare(ctx, &e); err != nil {
+		if err := mayShare(&e); err != nil {
 			return out, err
 		}
 		entries = append(entries, e)
@@ -119,10 +119,20 @@ func (w *Workspace) shareOne(ctx context.Context, t *team.Tree, s *team.Store, e
 	return moved, err
 }
 
-// mayShare refuses entries that others must not get: those with secrets or personal
+// mayShare refuses entries that are not for team files.
+func mayShare(e *oxbow.Entry) error {
+	if err := mayLeave(e); err != nil {
+		return err
+	}
+	if err := team.Check(*e); err != nil {
+		return Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; oxbow get "+text.ShellQuote(e.Name)+" shows the text")
+	}
+	return nil
+}
+
+// mayLeave refuses entries that others must not get: those with secrets or personal
 // data, and those that are held back from agents.
-func (w *Workspace) mayShare(ctx context.Context, e *oxbow.Entry) error {
-	show := "oxbow get " + text.ShellQuote(e.Name)
+func mayLeave(e *oxbow.Entry) error {
 	if !e.Volunteered() {
 		return Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellQuote(e.Name))
 	}
@@ -130,10 +140,7 @@ func (w *Workspace) mayShare(ctx context.Context, e *oxbow.Entry) error {
 		return Advise(fmt.Errorf("%w: the %s of %q looks like a secret (%s), and is not shared", oxbow.ErrInvalid, found[0].Part, e.Name, found[0].Rule), "take it out with oxbow edit, or keep the entry in your home")
 	}
 	if kinds := personalIn(e); len(kinds) > 0 {
-		return Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; "+show+" shows the text")
-	}
-	if err := team.Check(*e); err != nil {
-		return Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; "+show+" shows the text")
+		return Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; oxbow get "+text.ShellQuote(e.Name)+" shows the text")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ var writers = map[string]func(path string) []string{
 // readsFile are commands that name a path in their usage and only read it, or
 // choose where they write.
 var readsFile = []string{"init", "import", "session import", "load", "annotate", "annotate import", "annotate move", "annotate list", "annotate check", "annotate gc",
-	"why", "blame", "remember", "compress", "spawn", "bench", "context", "handoff new", "label project", "profile new", "trust", "team check"}
+	"why", "blame", "remember", "compress", "spawn", "bench", "context", "handoff new", "label project", "profile new", "trust", "team check", "push", "pull"}
 
 func TestWritersAreKnown(t *testing.T) {
 	var walk func(c *cobra.Command)

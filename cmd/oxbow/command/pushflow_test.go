@@ -1,0 +1,112 @@
+// Two homes and a tenant of a server, from the command line.
+
+package command
+
+import (
+	"crypto/rand"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPushAndPull(t *testing.T) {
+	w := newWorld(t)
+	w.env.Rand = rand.Reader
+	s := &street{world: w, links: map[string]string{}}
+	file := func(name, text string) string {
+		name = filepath.Join(w.dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	const ada, bot = "a-long-secret-of-ada", "a-long-secret-of-a-bot"
+	tokens := file("tokens", "ada  "+ada+"  rw  tenant=acme\nbot  "+bot+"  ro  tenant=acme\ntenant=acme  entries=4\n")
+	home := filepath.Join(w.dir, "srv")
+	s.serve(t, "serve", "--home", home, "--tokens", tokens, "--http", ":0")
+	token, reader, wrong := file("token", ada+"\n"), file("reader", bot), file("wrong", "another-long-secret-of-x")
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>welcome</html>")) }))
+	defer page.Close()
+	safe := httptest.NewUnstartedServer(http.NotFoundHandler())
+	safe.Config.ErrorLog = log.New(io.Discard, "", 0)
+	safe.StartTLS()
+	defer safe.Close()
+	at := func(home string, args ...string) []string {
+		return append(args, "--home", filepath.Join(w.dir, home))
+	}
+	run := func(want int, say string, args ...string) {
+		t.Helper()
+		status, stdout, stderr := w.run(t, args...)
+		if status != want || !strings.Contains(stdout+stderr, say) {
+			t.Errorf("oxbow %q = %d, %s%s, want %d, %q", args, status, stdout, stderr, want, say)
+		}
+		if strings.Contains(stdout+stderr, ada) {
+			t.Errorf("oxbow %q prints the token", args)
+		}
+	}
+	w.must(t, at("a", "remember", "deploy", "We deploy on Tuesdays.\nFrom main.\nBy hand.")...)
+	w.must(t, at("a", "remember", "who", "mail ada.lovelace@gmail.com")...)
+
+	run(exitMisused, "no server is remembered", at("a", "push")...)
+	run(exitMisused, "the token for the server is missing", at("a", "push", s.url)...)
+	run(exitMisused, "in plain text", at("a", "push", "http://example.org", "--token-file", token)...)
+	run(exitMisused, "not the URL", at("a", "push", "example.org", "--token-file", token)...)
+	run(exitFailed, "the token is missing or wrong", at("a", "push", s.url, "--token-file", wrong)...)
+	run(exitFailed, "oxbow serve must run there", at("a", "push", "http://127.0.0.1:1", "--token-file", token)...)
+	run(exitFailed, "oxbow serve must run there", at("a", "push", page.URL, "--token-file", token)...)
+	run(exitFailed, "SSL_CERT_FILE", at("a", "push", safe.URL, "--token-file", token)...)
+	w.vars["CLAUDECODE"] = "1"
+	run(exitMisused, "only a person", at("a", "push", s.url, "--token-file", token)...)
+	run(exitMisused, "only a person", at("a", "pull", s.url, "--token-file", token)...)
+	w.vars["CLAUDECODE"] = ""
+	run(exitMisused, "no server is remembered", at("a", "push")...) // failures are not remembered
+
+	run(exitDone, "would push: 1 added", at("a", "push", s.url, "--token-file", token, "--dry-run")...)
+	run(exitDone, `"who" holds personal data`, at("a", "push", s.url, "--token-file", token)...)
+	run(exitDone, "nothing to push", at("a", "push")...)
+	run(exitDone, "pulled: 1 added", at("b", "pull", s.url+"/", "--token-file", reader)...)
+	run(exitDone, "import, cli", at("b", "log", "deploy")...)
+	run(exitDone, "nothing to pull", at("b", "pull")...)
+
+	w.must(t, at("a", "remember", "deploy", "We deploy on Mondays.\nFrom main.\nBy hand.")...)
+	w.must(t, at("b", "remember", "deploy", "We deploy on Tuesdays.\nFrom main.\nBy robots.")...)
+	run(exitDone, "~ deploy", at("a", "push")...)
+	run(exitFailed, "pull first", at("b", "push")...)
+	run(exitDone, "~ deploy", at("b", "pull", "--json=false")...)
+	run(exitDone, "We deploy on Mondays.\nFrom main.\nBy robots.", at("b", "get", "deploy")...)
+	run(exitFailed, "may read alone", at("b", "push")...)
+	run(exitDone, "pushed: 0 added, 1 updated", at("b", "push", s.url, "--token-file", token)...)
+	run(exitDone, `"changes":[{"name":"deploy","verb":"update"}]`, at("a", "pull", "--json")...)
+	run(exitDone, "undid 1 change", at("a", "undo")...)
+	run(exitDone, "We deploy on Mondays.\nFrom main.\nBy hand.", at("a", "get", "deploy")...)
+	run(exitDone, "the server has 1 change", at("a", "push")...)
+	run(exitDone, "~ deploy", at("a", "pull")...)
+
+	// A server that was started again goes on; one that is full says so.
+	if status := s.stop(); status != exitDone {
+		t.Fatalf("the server ended with status %d", status)
+	}
+	w.must(t, at("srv/tenants/acme", "forget", "deploy")...)
+	s.serve(t, "serve", "--home", home, "--tokens", tokens, "--http", s.addr)
+	run(exitDone, "- deploy", at("b", "pull")...)
+	for _, name := range []string{"1", "2", "3", "4", "5"} {
+		w.must(t, at("b", "remember", "n"+name, "x")...)
+	}
+	run(exitFailed, "4 entries and no more", at("b", "push")...)
+	w.must(t, at("b", "forget", "n5")...)
+	run(exitDone, "pushed: 4 added", at("b", "push")...)
+	for _, home := range []string{"a", "b", "srv/tenants/acme"} {
+		if home != "srv/tenants/acme" {
+			w.must(t, at(home, "check")...)
+		}
+	}
+	if status := s.stop(); status != exitDone {
+		t.Fatalf("the server ended with status %d", status)
+	}
+	w.must(t, at("srv/tenants/acme", "check")...)
+}

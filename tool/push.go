@@ -1,0 +1,282 @@
+// Push and pull: the changes of the home go to a server, and those of the server come.
+
+package tool
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/reconcile"
+	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// SyncIn is what push and pull take.
+type SyncIn struct {
+	Server    string `json:"server,omitempty" flag:"-" usage:"the URL of the server, by default the one that is remembered"`
+	TokenFile string `json:"token_file,omitempty" value:"FILE" usage:"the file whose only line is the token, by default the one that is remembered, or OXBOW_TOKEN"`
+	DryRun    bool   `json:"dry_run,omitempty" usage:"show what would be changed and change nothing"`
+
+	Progress func(done, total int) `json:"-"` // of the changes
+}
+
+// SyncOut is what push and pull did. With an error, it is what was done before it.
+type SyncOut struct {
+	DryRun  bool          `json:"dry_run,omitempty"`
+	Server  string        `json:"server"`
+	Changes []SyncChange  `json:"changes"`
+	Waiting []SyncProblem `json:"waiting"`           // of push: not sent, as both sides changed it or the server refuses it
+	Kept    []SyncProblem `json:"kept"`              // of push: not for others
+	Behind  int           `json:"behind,omitempty"`  // of push: entries that a pull would change
+	Returns int           `json:"returns,omitempty"` // entries whose removal is not believed: a history was rewritten, or is another
+	Undo    bool          `json:"undo,omitempty"`    // of pull: undo takes it back
+}
+
+// SyncChange is an entry that changed on one side.
+type SyncChange struct {
+	Name     string `json:"name"`
+	Was      string `json:"was,omitempty"` // its name before
+	Verb     string `json:"verb"`          // add, update or remove
+	Conflict bool   `json:"conflict,omitempty"`
+}
+
+// SyncProblem is an entry that did not go, and why: Both, or the words of an error.
+type SyncProblem struct {
+	Name string `json:"name"`
+	Both bool   `json:"both,omitempty"` // both sides changed it
+	Why  string `json:"why,omitempty"`
+}
+
+// Failed reports whether entries wait.
+func (o SyncOut) Failed() bool { return len(o.Waiting) > 0 }
+
+// Conflicts returns how many of the changes keep both texts of something.
+func (o SyncOut) Conflicts() (n int) {
+	for _, c := range o.Changes {
+		if c.Conflict {
+			n++
+		}
+	}
+	return n
+}
+
+// Push sends what changed in the home to a server. What both sides changed waits for
+// [Pull], and what [TeamShare] would block stays.
+func Push(ctx context.Context, w *Workspace, in SyncIn) (SyncOut, error) {
+	if err := person(w.stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
+		return SyncOut{}, err
+	}
+	ctx, m, err := w.Memory(ctx, Own)
+	if err != nil {
+		return SyncOut{}, err
+	}
+	ctx = oxbow.WithNote(ctx, "push")
+	return w.sync(ctx, "push", in, func(s *syncing) (reconcile.Report, error) {
+		return reconcile.Push(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Blocked: mayLeave, Rand: w.Host.Rand, Progress: in.Progress})
+	})
+}
+
+// Pull brings what changed on a server into the home, merged with what changed there,
+// as one change. What comes is trusted as an import is.
+func Pull(ctx context.Context, w *Workspace, in SyncIn) (out SyncOut, err error) {
+	if err := person(w.stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
+		return out, err
+	}
+	ctx, m, err := w.Memory(ctx, Create.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	out, err = w.sync(ctx, "pull", in, func(s *syncing) (reconcile.Report, error) {
+		src, _ := oxbow.SourceFrom(ctx)
+		src.Actor, src.Ref = oxbow.Imported, text.Clip(s.url, 200)
+		ctx := oxbow.WithNote(oxbow.WithSource(ctx, src), text.Clip("pull from "+s.url, 200))
+		return reconcile.Pull(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Rand: w.Host.Rand, Progress: in.Progress})
+	})
+	if _, herr := m.History(); herr == nil && !in.DryRun {
+		out.Undo = len(out.Changes) > 0
+	}
+	return out, err
+}
+
+// syncing is what is open while a home and a server are reconciled.
+type syncing struct {
+	url    string
+	server *remote.Store
+	state  *reconcile.State
+}
+
+// sync opens the server, calls fn, and records what is known of the server then.
+func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*syncing) (reconcile.Report, error)) (out SyncOut, err error) {
+	store, err := w.ownStore(verb)
+	if err != nil {
+		return out, err
+	}
+	dir, err := vfs.Dir(filepath.Dir(store))
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	s, err := w.openServer(dir, filepath.Base(store), verb, in)
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = s.server.Close() }()
+	rep, err := fn(s)
+	if !in.DryRun && (err == nil || len(rep.Changes) > 0) {
+		err = errors.Join(err, s.state.Write(dir, reconcile.FileOf(filepath.Base(store), s.url)))
+	}
+	return syncOut(s.url, in.DryRun, rep), ofServer(s.url, verb, len(rep.Changes), err)
+}
+
+func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
+	out := SyncOut{DryRun: dryRun, Server: url, Changes: []SyncChange{}, Waiting: []SyncProblem{}, Kept: []SyncProblem{}, Behind: rep.Behind, Returns: rep.Returns}
+	for _, c := range rep.Changes {
+		out.Changes = append(out.Changes, SyncChange{c.Name, c.Was, string(c.Verb), c.Conflict})
+	}
+	for _, p := range rep.Waiting {
+		if errors.Is(p.Err, reconcile.ErrBoth) {
+			out.Waiting = append(out.Waiting, SyncProblem{Name: p.Name, Both: true})
+		} else {
+			out.Waiting = append(out.Waiting, SyncProblem{Name: p.Name, Why: p.Err.Error()})
+		}
+	}
+	for _, p := range rep.Kept {
+		out.Kept = append(out.Kept, SyncProblem{Name: p.Name, Why: p.Err.Error()})
+	}
+	return out
+}
+
+// openServer returns the store of the server that is named, or remembered.
+func (w *Workspace) openServer(dir vfs.FS, memory, verb string, in SyncIn) (*syncing, error) {
+	s := &syncing{url: strings.TrimRight(in.Server, "/")}
+	if s.url == "" {
+		known, err := reconcile.Known(dir, memory)
+		if err != nil {
+			return nil, err
+		}
+		if len(known) != 1 {
+			return nil, whichServer(verb, known)
+		}
+		s.url, s.state = known[0].URL, known[0]
+	}
+	if err := checkServer(s.url); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.state == nil {
+		if s.state, err = reconcile.ReadState(dir, reconcile.FileOf(memory, s.url)); err != nil {
+			return nil, err
+		}
+	}
+	token, err := w.serverToken(s.state, in.TokenFile)
+	if err != nil {
+		return nil, err
+	}
+	s.state.URL = s.url
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = answerWait
+	s.server, err = remote.Open(s.url, token, &remote.Options{Client: &http.Client{Transport: transport}, Rand: w.Host.Rand})
+	return s, err
+}
+
+// answerWait is how long a server may take to begin an answer.
+const answerWait = 2 * time.Minute
+
+func whichServer(verb string, known []*reconcile.State) error {
+	if len(known) == 0 {
+		return Advise(invalidf("no server is remembered"), "oxbow "+verb+" https://HOST --token-file FILE names one, which is remembered then")
+	}
+	var urls []string
+	for _, s := range known {
+		urls = append(urls, s.URL)
+	}
+	slices.Sort(urls)
+	return Advise(invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
+}
+
+// checkServer refuses to send a token in plain text.
+func checkServer(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return Advise(bad("server", text.Clip(address, 200), "is not the URL of a server"), "write https://HOST, or http://127.0.0.1:8333 for one of this machine")
+	}
+	if u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
+		return Advise(bad("server", text.Clip(address, 200), "would get the token in plain text"), "use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333")
+	}
+	return nil
+}
+
+// maxToken bounds the file of a token, in bytes.
+const maxToken = 4 << 10
+
+// serverToken returns the token for a server, and has its state remember the file that
+// was named.
+func (w *Workspace) serverToken(st *reconcile.State, file string) (string, error) {
+	if file != "" && !filepath.IsAbs(file) {
+		file = filepath.Join(w.Dir, file)
+	}
+	if token := w.Host.Getenv("OXBOW_TOKEN"); file == "" && token != "" {
+		return token, nil
+	}
+	if file = cmp.Or(file, st.TokenFile); file == "" {
+		return "", Advise(invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	token := strings.TrimSpace(string(b))
+	if len(b) > maxToken || token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return "", Advise(invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
+	}
+	st.TokenFile = file
+	return token, nil
+}
+
+// ofServer words an error of a server.
+func ofServer(url, verb string, done int, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", url, err)
+	if done > 0 {
+		err = fmt.Errorf("%w (%d changes were made before)", err, done)
+	}
+	again := "; oxbow " + verb + " goes on from here"
+	var untrusted *tls.CertificateVerificationError
+	var quota *oxbow.QuotaError
+	switch {
+	case errors.As(err, &untrusted):
+		return Advise(err, "this machine does not trust the certificate of the server; SSL_CERT_FILE names another root")
+	case errors.As(err, &quota) && quota.Wait > 0:
+		return Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))
+	case errors.Is(err, oxbow.ErrQuota):
+		return Advise(err, "forget what is not needed there, or ask the one who runs the server for more"+again)
+	case errors.Is(err, oxbow.ErrUnknownOutcome):
+		return Advise(err, "the last changes may have arrived"+again+", and does nothing twice")
+	case errors.Is(err, oxbow.ErrReadOnly):
+		return Advise(err, "the token may read alone; ask the one who runs the server for one that may write")
+	case Remedy(err).String() != "":
+		return err
+	}
+	return Advise(err, "oxbow serve must run there, and its file of tokens must have the token"+again)
+}
