@@ -120,13 +120,14 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 			edits[i]--
 			continue
 		}
-		if r.IntN(2) == 0 {
+		cut := r.IntN(2) == 0
+		if cut {
 			left := r.IntN(6)
 			before := r.IntN(2) == 0
-			w.cut = func(*http.Request) (bool, bool) {
+			w.cutBy(func(*http.Request) (bool, bool) {
 				left--
 				return left < 0 && before, left < 0 && !before
-			}
+			})
 		}
 		fn, push := Pull, r.IntN(2) == 0
 		if push {
@@ -134,10 +135,10 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 		}
 		// Of a push the histories tell what a lost state does not.
 		_, err := h.run(fn, (push || !apart) && r.IntN(8) == 0)
-		if err != nil && w.cut == nil {
+		if err != nil && !cut {
 			t.Fatal(err)
 		}
-		w.cut = nil
+		w.cutBy(nil)
 		if !apart && r.IntN(30) == 0 { // torn
 			b := []byte("{}")
 			if f, err := h.files.OpenFile("state", 2, 0o600); err == nil {
@@ -172,7 +173,7 @@ func randomRound(t *testing.T, seed uint64, apart bool) {
 	if apart && conflicts > 0 {
 		t.Errorf("%d conflicts, where lines apart were changed", conflicts)
 	}
-	t.Logf("%d lines written, %d dropped, %d lost, %d entries, %d with conflicts, %d requests", len(written), len(dropped), lost, len(shown(t, w.server)), conflicts, w.asked)
+	t.Logf("%d lines written, %d dropped, %d lost, %d entries, %d with conflicts, %d requests", len(written), len(dropped), lost, len(shown(t, w.server)), conflicts, w.asked.Load())
 }
 
 // settle pulls and pushes until nothing changes.

@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
@@ -23,9 +25,28 @@ type world struct {
 	t      testing.TB
 	server *oxbow.Memory
 	url    string
-	cut    func(r *http.Request) (before, after bool) // nil cuts nothing
 	shown  func(oxbow.Store) oxbow.Store
-	asked  int
+	asked  atomic.Int64 // requests
+
+	mu  sync.Mutex                                 // guards cut and its calls
+	cut func(r *http.Request) (before, after bool) // nil cuts nothing
+}
+
+// cutBy has fn say which requests are cut; nil cuts none.
+func (w *world) cutBy(fn func(r *http.Request) (before, after bool)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = fn
+}
+
+// cuts says whether a request is cut before the server acts on it, or after.
+func (w *world) cuts(r *http.Request) (before, after bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cut == nil {
+		return false, false
+	}
+	return w.cut(r)
 }
 
 // home is a memory, and what it knows of the server, in a file.
@@ -42,16 +63,13 @@ func newWorld(t testing.TB) *world {
 		return w.shown(w.server), oxbow.WithSource(r.Context(), oxbow.Source{Door: "http", Actor: oxbow.Agent}), nil
 	})
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.asked++
-		if w.cut != nil {
-			before, after := w.cut(r)
-			if before {
-				panic(http.ErrAbortHandler)
-			}
-			if after {
-				h.ServeHTTP(httptest.NewRecorder(), r)
-				panic(http.ErrAbortHandler)
-			}
+		w.asked.Add(1)
+		switch before, after := w.cuts(r); {
+		case before:
+			panic(http.ErrAbortHandler)
+		case after:
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
 		}
 		h.ServeHTTP(rw, r)
 	}))
@@ -194,13 +212,13 @@ func TestMove(t *testing.T) {
 	if got := shown(t, a)["green tea"]; got != "note|1a\n2\n3\n4\n5b|[]|[]" {
 		t.Errorf("it is %q", got)
 	}
-	w.asked = 0
-	if rep := a.pull(); names(rep) != "" || w.asked > 2 {
-		t.Errorf("a pull with nothing to do: %s, %d requests", names(rep), w.asked)
+	w.asked.Store(0)
+	if rep := a.pull(); names(rep) != "" || w.asked.Load() > 2 {
+		t.Errorf("a pull with nothing to do: %s, %d requests", names(rep), w.asked.Load())
 	}
-	w.asked = 0
-	if rep := a.pull(); names(rep) != "" || w.asked != 1 {
-		t.Errorf("another pull with nothing to do: %s, %d requests", names(rep), w.asked)
+	w.asked.Store(0)
+	if rep := a.pull(); names(rep) != "" || w.asked.Load() != 1 {
+		t.Errorf("another pull with nothing to do: %s, %d requests", names(rep), w.asked.Load())
 	}
 }
 
