@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -157,7 +158,25 @@ func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err 
 		}
 		fmt.Fprintf(&lines, "%s %s rw tenant=%s\n", tenantName(i), tenantSecret(i), tenantName(i))
 	}
+	// Else the system would write the copies while calls are timed.
+	if err := syncTree(r.home); err != nil {
+		return "", err
+	}
 	return from, os.WriteFile(r.tokens, []byte(lines.String()), 0o600)
+}
+
+// syncTree has the system write all files below a directory to the disk.
+func syncTree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
 }
 
 func tenantName(i int) string   { return fmt.Sprintf("t%02d", i) }
