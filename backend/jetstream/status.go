@@ -212,7 +212,7 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 		case o.Offline:
 			found(o.Name, "is offline")
 		case !o.Current || o.Lag > 0 && o.Active > mostSilence:
-			found(o.Name, "is %d messages behind; if it stays so, its copy does not catch up: replace the server", o.Lag)
+			found(o.Name, "is behind, by %d messages as the leader counts; if it stays so, its copy does not catch up: replace the server", o.Lag)
 		}
 	}
 	if n := len(r.Cluster.Replicas) + 1; n != c.replicas {

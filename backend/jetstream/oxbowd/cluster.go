@@ -49,7 +49,7 @@ others contradict does not lead any more until it is sound again.`,
 				}
 				err = answer(cmd, rep, func() {
 					showFindings(cmd.OutOrStdout(), rep.Findings)
-					fmt.Fprintf(cmd.OutOrStdout(), "%d memories in %d streams, %d messages\n", rep.Brains, rep.Streams, rep.Messages)
+					fmt.Fprintf(cmd.OutOrStdout(), "memories: %d; streams: %d; messages: %d\n", rep.Brains, rep.Streams, rep.Messages)
 				})
 				if err != nil {
 					return err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,26 +64,30 @@ with them. It ends with an error where something is.`,
 func showStatus(w io.Writer, s jetstream.Status) {
 	for _, v := range s.Servers {
 		state := "down"
-		if v.Up {
-			state = "up"
+		switch {
+		case v.Up && v.Version == "": // the others have not noticed yet
+			state = "does not answer"
+		case v.Up:
+			state = "up " + v.Version
 		}
-		fmt.Fprintf(w, "server %s %s %s", v.Name, state, v.Version)
+		fmt.Fprintf(w, "server %s %s", v.Name, state)
 		if v.Leads {
 			fmt.Fprint(w, " leads")
 		}
 		fmt.Fprintln(w)
 	}
 	for _, v := range s.Streams {
-		fmt.Fprintf(w, "stream %s led by %s, %d memories, %d bytes", v.Name, v.Leader, v.Brains, v.Bytes)
+		fmt.Fprintf(w, "stream %s led by %s; memories: %d; bytes: %d; copies: ", v.Name, v.Leader, v.Brains, v.Bytes)
+		var copies []string
 		for _, r := range v.Replicas {
-			fmt.Fprintf(w, ", %s", r.Server)
 			if !r.Current {
-				fmt.Fprintf(w, " (%d behind)", r.Lag)
+				r.Server += fmt.Sprintf(" (%d behind)", r.Lag)
 			}
+			copies = append(copies, r.Server)
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, strings.Join(copies, ", "))
 	}
-	fmt.Fprintf(w, "%d memories\n", s.Brains)
+	fmt.Fprintf(w, "memories: %d\n", s.Brains)
 	showFindings(w, s.Findings)
 }
 
@@ -102,7 +107,7 @@ there, the last backup stays.`,
 					return err
 				}
 				err = answer(cmd, rep, func() {
-					fmt.Fprintf(cmd.OutOrStdout(), "%d memories: %d copied, %d as they were; %d bytes written\n", rep.Brains, rep.Read, rep.Kept, rep.Bytes)
+					fmt.Fprintf(cmd.OutOrStdout(), "memories: %d; copied: %d; as they were: %d; bytes written: %d\n", rep.Brains, rep.Read, rep.Kept, rep.Bytes)
 					showFindings(cmd.OutOrStdout(), rep.Findings)
 				})
 				if err != nil {
@@ -135,9 +140,9 @@ replaced. One that was interrupted is gone on with by the same command.`,
 				err = answer(cmd, rep, func() {
 					verb := "restored"
 					if o.DryRun {
-						verb = "to restore, nothing was written"
+						verb = "to restore (nothing was written)"
 					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%d memories: %d %s, %d are there; %d bytes\n", rep.Brains, rep.Restored, verb, rep.Present, rep.Bytes)
+					fmt.Fprintf(cmd.OutOrStdout(), "memories: %d; %s: %d; there already: %d; bytes: %d\n", rep.Brains, verb, rep.Restored, rep.Present, rep.Bytes)
 					showFindings(cmd.OutOrStdout(), rep.Findings)
 				})
 				if err != nil {
@@ -184,7 +189,7 @@ The server that was removed stays away: do not start it again with its data.`,
 						fmt.Fprintf(cmd.OutOrStdout(), "%s can be replaced, nothing was removed\n", args[0])
 						return
 					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s is replaced: %d of %d streams are whole, %d memories compared\n", args[0], rep.Whole, rep.Streams, rep.After.Brains)
+					fmt.Fprintf(cmd.OutOrStdout(), "%s is replaced: streams that are whole: %d of %d; memories compared: %d\n", args[0], rep.Whole, rep.Streams, rep.After.Brains)
 				})
 			})
 		},

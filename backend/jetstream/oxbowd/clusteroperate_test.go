@@ -82,15 +82,15 @@ func TestOperate(t *testing.T) {
 			}
 		}
 	}
-	has(run("status"), "server n0 up 2.", "stream BRAIN_01 led by n", "1 memories\n")
+	has(run("status"), "server n0 up 2.", "stream BRAIN_01 led by n", "memories: 1\n")
 	var s jetstream.Status
 	if err := json.Unmarshal([]byte(run("status", "--json")), &s); err != nil || len(s.Servers) != 3 || s.Brains != 1 {
 		t.Errorf("status --json = %+v, %v", s, err)
 	}
-	has(run("audit"), "1 memories in 2 streams")
-	has(run("backup", "copies"), "1 memories: 1 copied, 0 as they were")
-	has(run("backup", "copies"), "1 memories: 0 copied, 1 as they were; 0 bytes")
-	has(run("restore", "copies", "--dry-run"), "1 memories: 0 to restore, nothing was written, 1 are there")
+	has(run("audit"), "memories: 1; streams: 2;")
+	has(run("backup", "copies"), "memories: 1; copied: 1; as they were: 0;")
+	has(run("backup", "copies"), "memories: 1; copied: 0; as they were: 1; bytes written: 0")
+	has(run("restore", "copies", "--dry-run"), "memories: 1; to restore (nothing was written): 0; there already: 1;")
 	if files, err := filepath.Glob(filepath.Join(dir, "copies", "tenant-acme", "*.oxbow")); err != nil || len(files) != 1 {
 		t.Errorf("the backup has %q, %v", files, err)
 	}
