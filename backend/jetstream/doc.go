@@ -61,10 +61,10 @@
 //	go test -run Figures -figures -v .         figures of the machine at hand
 //
 // The campaign that cuts a leader off makes networks, which takes root; else it is
-// skipped. On two shared cores with a load of 12, three servers as processes and
-// changes of 1 kB: 530 changes a second by 1 client, 3,700 by 128 of 8 brains, about
-// two thirds to nine tenths of the bare messages that the servers took; a recall among 10,000
-// entries took 0.04 ms with announced reads as in a local memory, 0.8 ms with the leader
-// asked; the first answer of 10,000 entries that no cache had, 62 ms for a get and 115
-// ms for a recall, with a cache 4 and 68 ms.
+// skipped. On two quiet cores, three servers as processes
+// and changes of 1 kB: 670 changes a second by 1 client, 6,900 by 128 of 8 brains,
+// .57 to .94 of the bare messages that the servers took; a recall among 10,000
+// entries took 0.04 ms with announced reads as in a local memory, 0.9 ms with the
+// leader asked; the first answer of 10,000 entries that no cache had, 59 ms for a
+// get and 102 ms for a recall, with a cache 3.5 and 52 ms.
 package jetstream
