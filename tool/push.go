@@ -121,7 +121,15 @@ type syncing struct {
 
 // sync opens the server, calls fn, and records what is known of the server then.
 func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*syncing) (reconcile.Report, error)) (out SyncOut, err error) {
-	store, err := w.ownStore(verb)
+	// What a clone brought may name another's server, which would get the token.
+	if err := w.trustsPlace(); err != nil {
+		return out, err
+	}
+	own := w.existingStore
+	if verb == "pull" && !in.DryRun {
+		own = w.ownStore // which the pull makes
+	}
+	store, err := own(verb)
 	if err != nil {
 		return out, err
 	}

@@ -4,14 +4,20 @@ package command
 
 import (
 	"crypto/rand"
+	"errors"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/reconcile"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestPushAndPull(t *testing.T) {
@@ -52,6 +58,8 @@ func TestPushAndPull(t *testing.T) {
 	w.must(t, at("a", "remember", "deploy", "We deploy on Tuesdays.\nFrom main.\nBy hand.")...)
 	w.must(t, at("a", "remember", "who", "mail ada.lovelace@gmail.com")...)
 
+	run(exitFailed, "there is no memory in", at("none", "push", s.url, "--token-file", token)...)
+	run(exitFailed, "there is no memory in", at("none", "pull", s.url, "--token-file", token, "--dry-run")...)
 	run(exitMisused, "no server is remembered", at("a", "push")...)
 	run(exitMisused, "the token for the server is missing", at("a", "push", s.url)...)
 	run(exitMisused, "in plain text", at("a", "push", "http://example.org", "--token-file", token)...)
@@ -109,4 +117,40 @@ func TestPushAndPull(t *testing.T) {
 		t.Fatalf("the server ended with status %d", status)
 	}
 	w.must(t, at("srv/tenants/acme", "check")...)
+}
+
+// TestPushFromAClone: a home that came with a clone names no server that gets a token.
+func TestPushFromAClone(t *testing.T) {
+	git := testenv.Program(t, "git", "apt install git")
+	w := newWorld(t)
+	asked := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer srv.Close()
+	w.must(t, "init")
+	w.must(t, "remember", "note", "of a stranger")
+	home := filepath.Join(w.dir, ".oxbow")
+	st := reconcile.State{URL: srv.URL}
+	dir, err := vfs.Dir(home)
+	if err == nil {
+		err = errors.Join(st.Write(dir, reconcile.FileOf("memory.oxbow", srv.URL)), dir.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-f", ".oxbow"}} {
+		if out, err := exec.Command(git, append([]string{"-C", w.dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatal(err, string(out))
+		}
+	}
+	w.vars["OXBOW_TOKEN"] = "a-long-secret-of-the-user"
+	for _, args := range [][]string{{"push"}, {"push", "--dry-run"}, {"pull"}, {"pull", "--dry-run"}} {
+		if status, _, stderr := w.run(t, args...); status == exitDone || !strings.Contains(stderr, "is not trusted") {
+			t.Errorf("oxbow %q = %d, %q, want that the home is not trusted", args, status, stderr)
+		}
+	}
+	if asked > 0 {
+		t.Errorf("the server that the clone names was asked %d times", asked)
+	}
+	w.must(t, "trust", home)
+	w.must(t, "check")
 }
