@@ -194,10 +194,12 @@ func (c *Cluster) unmoved(ctx context.Context, info brainInfo, old savedBrain) (
 	if err := c.avoidFenced(ctx, info.stream()); err != nil {
 		return old, false, err
 	}
-	if err := c.leased(ctx, info.stream()); err != nil {
-		return old, false, err
-	}
-	n, hash, seq, err := c.standing(ctx, info)
+	var n, seq uint64
+	var hash chainHash
+	err := c.confirm(ctx, info, func() uint64 { return seq }, func() (err error) {
+		n, hash, seq, err = c.standing(ctx, info)
+		return err
+	})
 	if err != nil || n != old.N || hash != old.Hash && n > 0 || info.Epoch != old.Epoch {
 		return old, false, nil // reading it tells more
 	}

@@ -86,8 +86,9 @@ type campaign struct {
 	acked atomic.Int64
 	gap   time.Duration // the longest without an acknowledged write
 
-	mu      sync.Mutex // guards history
+	mu      sync.Mutex // guards all below
 	history []porcupine.Operation
+	busy    []string // values that were not written
 }
 
 // newCampaign starts servers and opens the brains.
@@ -173,8 +174,13 @@ func (c *campaign) step(id int, s *Store, in regInput, version *uint64) {
 	case errors.Is(err, oxbow.ErrUnknownOutcome):
 		out.unknown = true
 		op.Return = int64(10 * time.Hour)
-	case errors.Is(err, oxbow.ErrBusy):
-		return // nothing was read or written
+	case errors.Is(err, oxbow.ErrBusy): // nothing was read or written
+		if in.write {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.busy = append(c.busy, in.value)
+		}
+		return
 	default:
 		c.t.Errorf("%+v = %v", in, err)
 		return
@@ -247,7 +253,7 @@ func (c *campaign) check() {
 		t.Errorf("Audit() = %+v, %v, want no findings in %d brains", rep, err, campaignBrains)
 	}
 	fresh := connectTrio(t, c.nodes.urls, Options{})
-	there := map[string]int{}
+	there, versions := map[string]int{}, map[string]uint64{}
 	for b := range campaignBrains {
 		s := open(t, fresh, fmt.Sprint("b", b))
 		for v, err := range s.Versions(ctx, "reg") {
@@ -255,6 +261,7 @@ func (c *campaign) check() {
 				t.Fatal(err)
 			}
 			there[v.Entry.Content]++
+			versions[v.Entry.Content] = v.Entry.Version
 		}
 	}
 	lost, twice, unknown := 0, 0, 0
@@ -276,14 +283,38 @@ func (c *campaign) check() {
 			twice++
 		}
 	}
+	for _, v := range c.busy {
+		if there[v] > 0 {
+			t.Errorf("%s was not written, as its client was told, and is there", v)
+		}
+	}
 	if lost > 0 || twice > 0 {
 		t.Errorf("%d of %d acknowledged writes are lost, and %d are there twice", lost, c.acked.Load(), twice)
 	}
 	result := porcupine.CheckOperationsTimeout(register, c.history, time.Minute)
 	if result != porcupine.Ok {
 		t.Errorf("porcupine: %s", result)
+		c.explain(versions)
 	}
 	t.Logf("%d calls, %d writes acknowledged, %d unknown, %d lost, %d messages on three servers, porcupine %s", len(c.history), c.acked.Load(), unknown, lost, rep.Messages, result)
+}
+
+// explain logs what has no order, as far as one read shows it.
+func (c *campaign) explain(versions map[string]uint64) {
+	for _, read := range c.history {
+		in, out := read.Input.(regInput), read.Output.(regOutput)
+		for _, o := range c.history {
+			before, known := o.Input.(regInput), o.Output.(regOutput).version
+			if before.write {
+				known = versions[before.value]
+			}
+			if !in.write && before.brain == in.brain && o.Return < read.Call && known > out.version {
+				c.t.Logf("client %d read version %d of brain %d from %s to %s, and version %d was known to client %d at %s", read.ClientId, out.version, in.brain,
+					time.Duration(read.Call), time.Duration(read.Return), known, o.ClientId, time.Duration(o.Return))
+				break
+			}
+		}
+	}
 }
 
 // TestCampaign: the leader is killed, it is stopped, all servers are killed.

@@ -106,7 +106,7 @@ type Cluster struct {
 	mu     sync.Mutex          // guards all below
 	open   map[string]*replica // by subject
 	fences map[fence]bool
-	leases map[string]time.Time // when that of the leader of a stream ends
+	leases map[string]lease // by stream
 	closed bool
 }
 
@@ -114,7 +114,7 @@ type Cluster struct {
 // whose settings could lose what they acknowledged are refused, as are streams that
 // are missing or are not as the directory names them: errors say the mend.
 func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
-	c := &Cluster{nc: nc, opts: o.orDefault(), open: map[string]*replica{}, fences: map[fence]bool{}, leases: map[string]time.Time{}}
+	c := &Cluster{nc: nc, opts: o.orDefault(), open: map[string]*replica{}, fences: map[fence]bool{}, leases: map[string]lease{}}
 	c.link = link{conn: nc, step: c.opts.try}
 	c.replicas, c.leastTail = c.opts.Replicas, c.opts.leastTail
 	if err := checkServers(ctx, nc, &c.opts); err != nil {

@@ -242,9 +242,11 @@ func (r *replica) send(ctx context.Context, qs []*request) error {
 	}
 	sent := false // a try may have reached a server
 	for {
+		began := time.Now()
 		seq, err := r.cluster.link.publish(ctx, r.brain.subject(), m.data, expect, false)
 		switch {
 		case err == nil:
+			r.cluster.stored(r.brain.stream(), began, seq)
 			r.arrived(qs, m, seq)
 			return nil
 		case errors.Is(err, errInTurn):

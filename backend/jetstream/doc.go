@@ -24,7 +24,11 @@
 //     that acknowledge earlier are refused ([ErrSettings]), and so are streams with
 //     another configuration than [Connect] makes.
 //   - Each read sees what was acknowledged to any process before it began: it asks the
-//     leader for the head, one that heard from most servers in the last 3 seconds. With Options.Announced it asks none, and is as old as
+//     leader for the head. No server is taken for the leader by what it says: within
+//     the last second the stream took a message of this process, and the leader heard
+//     all others; else a mark is stored, a message of no meaning, if the head is still
+//     the one that the process has. While a server is down each read costs that.
+//     With Options.Announced it asks none, and is as old as
 //     [Store.Lag] returns.
 //   - [oxbow.ErrUnknownOutcome] is the only error after which a change may be made, now
 //     or later. The same change with the same op id is made once.

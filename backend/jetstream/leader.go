@@ -1,5 +1,4 @@
-// Leaders of streams: which server it is, whether it still is, and how another
-// becomes it.
+// Leaders of streams: which server it is, and how another becomes it.
 
 package jetstream
 
@@ -11,43 +10,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 )
-
-// A leader that is cut off answers until it notices. Servers elect another when they
-// have heard nothing of it for at least 4 s. So what a leader answers within a lease,
-// which begins when it had heard from most servers shortly before, is the present.
-const (
-	leaseLength = time.Second
-	mostSilence = 2 * time.Second
-)
-
-// leased waits until the leader of a stream has a lease.
-func (c *Cluster) leased(ctx context.Context, stream string) error {
-	if c.replicas == 1 {
-		return nil
-	}
-	for {
-		c.mu.Lock()
-		until := c.leases[stream]
-		c.mu.Unlock()
-		now := time.Now()
-		if now.Before(until) {
-			return nil
-		}
-		ok, err := c.hears(ctx, stream)
-		if err != nil {
-			return err
-		}
-		if ok {
-			c.mu.Lock()
-			c.leases[stream] = now.Add(leaseLength)
-			c.mu.Unlock()
-			return nil
-		}
-		if !wait(ctx, 5*awayPause) {
-			return unavailable(ctx, errAway)
-		}
-	}
-}
 
 // onlyServer is the leader of a stream that no other server holds.
 const onlyServer = "the only server"
@@ -86,6 +48,7 @@ type streamAnswer struct {
 		Replicas []replicaInfo `json:"replicas"`
 	} `json:"cluster"`
 	State struct {
+		Last     uint64 `json:"last_seq"`
 		Messages uint64 `json:"messages"`
 		Bytes    uint64 `json:"bytes"`
 		Subjects int    `json:"num_subjects"`
@@ -105,21 +68,6 @@ func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer
 	}
 	r.refused = r.Error != nil
 	return r, nil
-}
-
-// hears reports whether the leader of a stream has heard from most servers.
-func (c *Cluster) hears(ctx context.Context, stream string) (bool, error) {
-	r, err := c.streamInfo(ctx, stream)
-	if err != nil || r.Cluster == nil || r.Cluster.Leader == "" {
-		return false, err
-	}
-	near := 1
-	for _, o := range r.Cluster.Replicas {
-		if !o.Offline && o.Active <= mostSilence {
-			near++
-		}
-	}
-	return near > (len(r.Cluster.Replicas)+1)/2, nil
 }
 
 // leader returns the name of the server that leads a stream, and those of the

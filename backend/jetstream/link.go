@@ -41,8 +41,9 @@ const (
 
 // Headers of the servers.
 const (
-	headerExpect = "Nats-Expected-Last-Subject-Sequence"
-	headerRollup = "Nats-Rollup"
+	headerExpect   = "Nats-Expected-Last-Subject-Sequence"
+	headerExpectOf = "Nats-Expected-Last-Subject-Sequence-Subject" // that of the message by default
+	headerRollup   = "Nats-Rollup"
 )
 
 // link sends the requests of a cluster.
@@ -76,6 +77,11 @@ func (l link) publish(ctx context.Context, subject string, data []byte, expect u
 	if rollup {
 		m.Header.Set(headerRollup, "sub")
 	}
+	return l.store(ctx, m)
+}
+
+// store stores a message and returns its sequence. It tries once.
+func (l link) store(ctx context.Context, m *nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.step)
 	defer cancel()
 	r, err := l.conn.RequestMsgWithContext(ctx, m)
@@ -186,7 +192,7 @@ func unavailable(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	return fmt.Errorf("%w: the servers do not answer (%v); see whether two of three run and reach each other", oxbow.ErrBusy, err)
+	return fmt.Errorf("%w: the servers do not answer (%w); see whether two of three run and reach each other", oxbow.ErrBusy, err)
 }
 
 // wait waits, and returns false when the context is done before.

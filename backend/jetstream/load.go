@@ -49,7 +49,7 @@ func (rs *rounds) join(ctx context.Context, do func() error) error {
 	case <-rd.done:
 		return rd.err
 	case <-ctx.Done():
-		return ctx.Err()
+		return unavailable(ctx, ctx.Err())
 	}
 }
 
@@ -103,13 +103,13 @@ func (r *replica) catchUp(ctx context.Context) error {
 	if err := r.cluster.avoidFenced(ctx, r.brain.stream()); err != nil {
 		return err
 	}
-	if err := r.cluster.leased(ctx, r.brain.stream()); err != nil {
+	err := r.cluster.confirm(ctx, r.brain, func() uint64 { return r.at.Seq }, func() error {
+		err := r.followOrRebuild(ctx, true)
+		if errors.Is(err, oxbow.ErrCorrupt) {
+			err = r.otherServers(ctx, err)
+		}
 		return err
-	}
-	err := r.followOrRebuild(ctx, true)
-	if errors.Is(err, oxbow.ErrCorrupt) {
-		err = r.otherServers(ctx, err)
-	}
+	})
 	if err == nil {
 		r.confirmed.Store(began)
 	}

@@ -1,0 +1,150 @@
+// Leases: what a server that takes itself for the leader answers is not the present.
+
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/oxbow-memory/oxbow"
+)
+
+// revenant answers as the server that led when it began to record, which was stopped
+// since, and is first with its answers until it has heard of the other.
+type revenant struct {
+	requester
+	mu       sync.Mutex // guards all below
+	recorded map[string][]byte
+	answers  int // how often it is first
+	marks    int // messages of no meaning that were sent
+}
+
+// RequestMsgWithContext implements requester.
+func (v *revenant) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if strings.HasSuffix(m.Subject, ".mark") {
+		v.marks++
+	}
+	if !strings.HasPrefix(m.Subject, "$JS.API.STREAM.") {
+		return v.requester.RequestMsgWithContext(ctx, m)
+	}
+	key := m.Subject + string(m.Data)
+	if old := v.recorded[key]; old != nil && v.answers > 0 {
+		v.answers--
+		return &nats.Msg{Data: old}, nil
+	}
+	r, err := v.requester.RequestMsgWithContext(ctx, m)
+	if err == nil && v.answers == 0 {
+		v.recorded[key] = r.Data
+	}
+	return r, err
+}
+
+func TestReadsAreThePresent(t *testing.T) {
+	t.Parallel()
+	tr := threeServers(t)
+	o := Options{Partitions: 1}
+	one, two := connectTrio(t, tr.urls, o), connectTrio(t, tr.urls, o)
+	v := &revenant{requester: one.link.conn, recorded: map[string][]byte{}}
+	one.link.conn = v
+	a, b, another := open(t, one, "b"), open(t, two, "b"), open(t, one, "another")
+	ctx := t.Context()
+	if err := b.Apply(ctx, oxbow.Add{Name: "e", Content: "old"}); err != nil {
+		t.Fatal(err)
+	}
+	get := func(want string) {
+		t.Helper()
+		if e, err := a.Get(ctx, "e"); err != nil || e.Content != want {
+			t.Errorf("Get() = %q, %v, want %q", e.Content, err, want)
+		}
+	}
+	expire := func(change func(*lease)) {
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		l := one.leases["BRAIN_00"]
+		change(&l)
+		one.leases["BRAIN_00"] = l
+	}
+	get("old")
+	get("old") // with the lease of the first
+	if v.marks == 0 || len(v.recorded) < 2 {
+		t.Fatalf("%d marks, %d answers recorded", v.marks, len(v.recorded))
+	}
+
+	t.Run("NoLease", func(t *testing.T) {
+		update(t, b, "new")
+		expire(func(l *lease) { *l = lease{} })
+		v.answers = 6
+		get("new")
+		v.answers = 0
+		get("new")
+	})
+	t.Run("ItSaysThatItHearsAll", func(t *testing.T) {
+		update(t, b, "newest")
+		if err := another.Apply(ctx, oxbow.Add{Name: "e"}); err != nil { // which gives a lease
+			t.Fatal(err)
+		}
+		expire(func(l *lease) { l.asked = time.Time{} })
+		v.answers = 6
+		get("newest")
+		v.answers = 0
+	})
+	t.Run("OneIsNotHeard", func(t *testing.T) {
+		key := "$JS.API.STREAM.INFO.BRAIN_00"
+		info, err := v.requester.RequestMsgWithContext(ctx, nats.NewMsg(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r map[string]any
+		if err := json.Unmarshal(info.Data, &r); err != nil {
+			t.Fatal(err)
+		}
+		r["state"].(map[string]any)["last_seq"] = 1000000
+		silent := r["cluster"].(map[string]any)["replicas"].([]any)[1].(map[string]any)
+		silent["active"] = int64(3 * time.Second)
+		answer, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one.mu.Lock()
+		seq := one.leases["BRAIN_00"].seq
+		one.mu.Unlock()
+		for range 3 { // each read is confirmed
+			expire(func(l *lease) { l.sent, l.asked = time.Now(), time.Time{} })
+			v.mu.Lock()
+			v.recorded, v.answers = map[string][]byte{key: answer}, 1
+			v.mu.Unlock()
+			get("newest")
+		}
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		if now := one.leases["BRAIN_00"].seq; now < seq+3 {
+			t.Errorf("%d messages more, want one for each of 3 reads", now-seq)
+		}
+	})
+	t.Run("ReadsDoNotWrite", func(t *testing.T) {
+		expire(func(l *lease) { *l = lease{} })
+		v.marks, v.recorded = 0, map[string][]byte{}
+		began := time.Now()
+		for range 200 {
+			get("newest")
+		}
+		if most := 2 + int(time.Since(began)/leaseLength); v.marks > most {
+			t.Errorf("200 reads in %s stored %d messages, want %d at most", time.Since(began), v.marks, most)
+		}
+	})
+}
+
+// update changes the entry e.
+func update(t *testing.T, s *Store, content string) {
+	t.Helper()
+	if err := s.Apply(t.Context(), oxbow.Update{Name: "e", Content: content}); err != nil {
+		t.Fatal(err)
+	}
+}
