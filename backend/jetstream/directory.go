@@ -3,6 +3,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -212,24 +213,34 @@ func (d *directory) brains(ctx context.Context, fn func(brainInfo) error) error 
 	return nil
 }
 
-// list returns the brains. A list that ended early is made again: the stream has at
-// least the keys that it had before.
-func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
+// listSilence is how long a list may stand still: what the servers hold of it, one of
+// them may have lost.
+const listSilence = 10 * time.Second
+
+// list returns the brains. A list that ended early, or stands still, is made again: the
+// stream has at least the keys that it had before.
+func (d *directory) list(ctx context.Context) (all []brainInfo, err error) {
 	for range 3 {
-		st, err := d.kv.Status(ctx)
-		if err != nil {
-			return nil, away("list the directory", err)
+		err = fmt.Errorf("%w: lists of the directory lack keys; see whether two of three servers run and reach each other", oxbow.ErrBusy)
+		st, serr := d.kv.Status(ctx)
+		if serr != nil {
+			err = away("list the directory", serr)
+		} else {
+			least, keys := 0, 0
+			if b, ok := st.(*api.KeyValueBucketStatus); ok {
+				least = int(b.StreamInfo().State.NumSubjects)
+			}
+			var lerr error
+			if all, keys, lerr = d.listOnce(ctx); lerr == nil && keys >= least {
+				return all, nil
+			}
+			err = cmp.Or(lerr, err)
 		}
-		least := 0
-		if b, ok := st.(*api.KeyValueBucketStatus); ok {
-			least = int(b.StreamInfo().State.NumSubjects)
-		}
-		all, keys, err := d.listOnce(ctx)
-		if err != nil || keys >= least {
-			return all, err
+		if !errors.Is(err, oxbow.ErrBusy) || !wait(ctx, 10*awayPause) {
+			break
 		}
 	}
-	return nil, fmt.Errorf("%w: lists of the directory lack keys; see whether two of three servers run and reach each other", oxbow.ErrBusy)
+	return nil, err
 }
 
 // away is the error of a request to the directory; where no server can answer for now it
@@ -250,10 +261,15 @@ func (d *directory) listOnce(ctx context.Context) (all []brainInfo, keys int, er
 		return nil, 0, away("list the directory", err)
 	}
 	defer func() { _ = w.Stop() }()
+	silence := time.NewTimer(listSilence)
+	defer silence.Stop()
 	for {
 		var e api.KeyValueEntry
 		select {
 		case e = <-w.Updates():
+			silence.Reset(listSilence)
+		case <-silence.C:
+			return nil, 0, away("list the directory", context.DeadlineExceeded)
 		case <-ctx.Done():
 			return nil, 0, away("list the directory", ctx.Err())
 		}
