@@ -190,14 +190,13 @@ func (d *db) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 
 // Stats implements [Counter].
 func (d *db) Stats(ctx context.Context) (Stats, error) {
-	n := 0
-	if err := d.read(ctx, func(st *state) { n = st.len() }); err != nil {
+	if err := d.fresh(ctx); err != nil {
 		return Stats{}, err
 	}
-	d.logmu.RLock()
+	d.logmu.RLock() // log and state change only with it
 	defer d.logmu.RUnlock()
 	chain := d.log.Chain()
-	return Stats{Path: d.path, Entries: n, Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
+	return Stats{Path: d.path, Entries: d.st.len(), Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
 }
 
 // Summary is what the entries of a store sum up to.
