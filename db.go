@@ -65,7 +65,7 @@ func (d *db) logOptions() wal.Options {
 		ReadOnly: d.opts.ReadOnly, Digest: digestBody}
 }
 
-// readOn reads what follows the position of the log into the state. logmu is
+// tail reads what follows the position of the log into the state. logmu is
 // held exclusively.
 func (d *db) tail() ([]Delta, error) {
 	d.mu.Lock()
@@ -75,7 +75,7 @@ func (d *db) tail() ([]Delta, error) {
 	return deltas, err
 }
 
-// A taker takes in the changes of a log, and returns what each did.
+// applier takes in the changes of a log, and returns what each did.
 type applier interface {
 	applyRecord(r *wal.Record, v *body) ([]Delta, error)
 }
@@ -501,7 +501,7 @@ func (d *db) another(verify bool) (*wal.Log, error) {
 // snapshotName returns the name of the snapshot.
 func (d *db) snapshotName() string { return d.name + snapshotSuffix }
 
-// The log is opened by a snapshot once more, for reading.
+// openSnapshot opens the snapshot, which opens the log once more, for reading.
 func (d *db) openSnapshot() (*snapshot, error) {
 	return openSnapshot(d.fs, d.snapshotName(), d.room, func() (*wal.Log, error) { return d.another(false) })
 }

@@ -175,7 +175,40 @@ func oldWordsAreGone(h *house) (wrong []string) {
 	return wrong
 }
 
+// commentsBeginWithTheName holds comments of functions and types to Go's form, which
+// a rename breaks.
+func commentsBeginWithTheName(h *house) (wrong []string) {
+	look := func(doc *ast.CommentGroup, id *ast.Ident) {
+		words := append(strings.Fields(doc.Text()), "", "")
+		if slices.Contains([]string{"A", "An", "The"}, words[0]) {
+			words = words[1:]
+		}
+		if first := strings.TrimRight(words[0], ",:"); first != "" && first != id.Name {
+			wrong = append(wrong, fmt.Sprintf("%s: the comment of %s begins with %q", h.fset.Position(id.Pos()), id.Name, first))
+		}
+	}
+	for _, f := range slices.Concat(h.files, h.outside) {
+		if strings.HasSuffix(f.path, "_test.go") {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				look(d.Doc, d.Name)
+			case *ast.GenDecl:
+				if t, ok := d.Specs[0].(*ast.TypeSpec); ok && !d.Lparen.IsValid() {
+					look(d.Doc, t.Name)
+				}
+			}
+		}
+	}
+	return wrong
+}
+
 var nameRules = []rule{
+	{"CommentsBeginWithTheName", commentsBeginWithTheName, map[string]string{
+		"a.go": "package oxbow\n\n// F does.\nfunc F() {}\n\n// old does.\nfunc (T) New() {}\n\n// A T is.\ntype T int\n\n// W is.\ntype V int\n\ntype (\n\t// no\n\tX int\n)\n\nfunc y() {}",
+	}, []string{`a.go:7:10: the comment of New begins with "old"`, `a.go:13:6: the comment of V begins with "W"`}},
 	{"ExportedNamesAreUsed", exportedNamesAreUsed, map[string]string{
 		"a.go":           "package oxbow\nfunc A() {}\nfunc B() {}\ntype T struct{}\nfunc (T) M() {}\nvar x, Y = 1, 2\ntype U struct{ r R }\ntype V []W\ntype W int\ntype R int\nfunc (*T) N() *U { return nil }",
 		"tool/a.go":      "package tool; import o \"" + module + "\"\nvar _ = o.A",

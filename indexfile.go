@@ -144,7 +144,7 @@ func (h *indexHead) encode() []byte {
 	return b
 }
 
-// indexRows are the entries of an index file, as they stand in it.
+// entryRows are the entries of an index file, as they stand in it.
 type entryRows []byte
 
 func (r entryRows) len() int             { return len(r) / indexRow }

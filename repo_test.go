@@ -245,7 +245,7 @@ func (h *house) readModules() error {
 			if err != nil {
 				return err
 			}
-			f, err := parser.ParseFile(h.fset, p, b, parser.SkipObjectResolution)
+			f, err := parser.ParseFile(h.fset, p, b, parser.ParseComments|parser.SkipObjectResolution)
 			h.outside = append(h.outside, &goFile{path: p, dir: path.Dir(p), ast: f})
 			return err
 		})

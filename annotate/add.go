@@ -51,7 +51,7 @@ func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
 	return out, nil
 }
 
-// seenFile is a file that Add has read.
+// fileLines is a file that Add has read.
 type fileLines struct {
 	lines []string
 	blob  string

@@ -34,21 +34,21 @@ func ParseRecord(b []byte) (Record, error) {
 	return *r, nil
 }
 
-// Place is a file at a commit.
+// FileAt is a file at a commit.
 type FileAt struct {
 	Commit string // whole name, in hex
 	File   string
 }
 
-// Then is what a file was at a commit.
+// FileVersion is what a file was at a commit.
 type FileVersion struct {
 	Lines []string // as [Lines] gives them; nil when git does not have the file then, or it is binary or too long
 	Blob  string
 	Time  time.Time // of the commit; zero when git does not have it
 }
 
-// At returns what files were at commits, in the order of the places. The error
-// matches [oxbow.ErrUnsupported] when there is no git repository.
+// FilesAt returns what files were at commits, in the order of the places. The
+// error matches [oxbow.ErrUnsupported] when there is no git repository.
 func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)

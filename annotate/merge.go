@@ -82,7 +82,7 @@ func Merge(base, ours, theirs []byte) Merged {
 	return m
 }
 
-// piece is one line that can be read.
+// mergeLine is one line that can be read.
 type mergeLine struct {
 	raw  string
 	time time.Time
@@ -90,7 +90,7 @@ type mergeLine struct {
 	key  string // the same for annotations that differ in time, commit and blob only
 }
 
-// pieces are the lines of one side, each once.
+// mergeSide is the lines of one side, each once.
 type mergeSide struct {
 	order   []*mergeLine
 	has     map[string]bool

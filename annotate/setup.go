@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SetupLine is one line of git's settings, and where it stands or will stand.
+// attributeLine is one line of git's settings, and where it stands or will stand.
 type attributeLine struct {
 	File  string // slash-separated, below the root of the tree, or absolute
 	Line  string

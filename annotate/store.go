@@ -79,7 +79,7 @@ func Open(work vfs.FS, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// forget drops what was read.
+// dropCaches drops what was read.
 func (b *Store) dropCaches() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// request is changes that wait to be committed.
+// commitRequest is changes that wait to be committed.
 type commitRequest struct {
 	ctx  context.Context
 	ops  []oxbow.Op

@@ -279,7 +279,7 @@ func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error
 	return odds / (1 + odds), nil
 }
 
-// probe is the text by which neighbours of an entry are looked for.
+// queryText is the text by which neighbours of an entry are looked for.
 func queryText(e *oxbow.Entry) string {
 	return text.Cut(e.Name+"\n"+e.Content, maxQueryText)
 }

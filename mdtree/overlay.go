@@ -22,7 +22,7 @@ type overlay struct {
 	names map[string][]string // by name: the edited files that hold it
 }
 
-// plannedFile is a file that a change edits, or a document that it read.
+// pendingFile is a file that a change edits, or a document that it read.
 type pendingFile struct {
 	base    string // text on disk when it was planned on; of a held file its last good text
 	there   bool   // there was a file
@@ -177,7 +177,7 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 	return had, have, nil
 }
 
-// planned returns the file of a path as the change has it so far.
+// pendingOf returns the file of a path as the change has it so far.
 func (v *overlay) pendingOf(p string) (*pendingFile, error) {
 	if e := v.files[p]; e != nil {
 		return e, nil

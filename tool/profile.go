@@ -258,8 +258,8 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	return out, nil
 }
 
-// Load and unload, as verbs. They are not in the table: a door offers them
-// where it serves profiles; see [WithProfiles].
+// loadVerbs returns load and unload, which are not in the table: a door offers
+// them where it serves profiles; see [WithProfiles].
 func loadVerbs() []Tool {
 	return []Tool{
 		define("load_memory_profile", "Load a memory profile", traits{readOnly: true, idempotent: true}, LoadProfile),

@@ -51,7 +51,7 @@ type narrowed struct {
 	last uint64 // use
 }
 
-// loaded is a profile that was loaded.
+// loadedProfile is a profile that was loaded.
 type loadedProfile struct {
 	handle string
 	name   string
@@ -103,7 +103,7 @@ func digestOf(s scope.Scope) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// A handle is NAME@TIME-DIGEST: the profile's name, when it was loaded, in
+// handleOf returns NAME@TIME-DIGEST: the profile's name, when it was loaded, in
 // seconds since 1970 to the base 36, and 8 digits of a digest of what it
 // included. It is no secret, and gives nothing: the profile is looked up again,
 // within the bounds of its sender. So it needs no memory of the server's.

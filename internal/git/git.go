@@ -315,7 +315,7 @@ func (r *Repo) environment(dir string) []string {
 	return env
 }
 
-// standIn makes the directory that git takes for .git: as little as makes one.
+// makeGitDir makes the directory that git takes for .git: as little as makes one.
 // The list of commits at which a shallow clone ends is a copy.
 func (r *Repo) makeGitDir() (string, error) {
 	dir, err := os.MkdirTemp("", "oxbow-git-")
@@ -384,7 +384,7 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	return out.data, nil
 }
 
-// bounded takes at most so many bytes. What is beyond is thrown away, after
+// limitedBuffer takes at most so many bytes. What is beyond is thrown away, after
 // calling stop. It has no ReadFrom on purpose: that would pass by Write.
 type limitedBuffer struct {
 	data []byte

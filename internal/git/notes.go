@@ -57,7 +57,7 @@ func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error)
 	return notes, nil
 }
 
-// Place is a file at a commit.
+// FileAt is a file at a commit.
 type FileAt struct{ Commit, File string }
 
 // BlobsAt returns the names of the blobs that files lead to at commits, in the

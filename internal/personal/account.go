@@ -2,7 +2,7 @@
 
 package personal
 
-// An issuer's cards begin with a number from low to high, of as many digits as these
+// issuer is whose cards begin with a number from low to high, of as many digits as these
 // have, and have one of the lengths (ISO/IEC 7812). Visa's lengths of 13, which are no
 // longer given out, and of 19 are left out: one number in ten of any other sort fits.
 type issuer struct {

@@ -4,7 +4,7 @@ package personal
 
 import "strings"
 
-// What stands between two groups of digits.
+// separator is what stands between two groups of digits.
 type separator uint8
 
 const (
@@ -122,7 +122,7 @@ func gapAt(text string) (sep separator, size int) {
 	return sep, size
 }
 
-// scanChain reads the groups that begin at a digit of a text.
+// scan reads the groups that begin at a digit of a text.
 func (c *chain) scan(text string, i int) (end int) {
 	c.text, c.groups, c.digits, c.ended = text, c.groups[:0], c.digits[:0], true
 	sep := space

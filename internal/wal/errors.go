@@ -66,7 +66,7 @@ func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("the file ends at change %d, and change %d had been written: an older copy was put in its place, or its end is damaged", e.Have, e.Had)
 }
 
-// full wraps an error that means a full disk so that it matches ErrFull.
+// noSpace wraps an error that means a full disk so that it matches ErrFull.
 func noSpace(err error) error {
 	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
 		return errors.Join(ErrFull, err)

@@ -114,7 +114,7 @@ func readHeader(f vfs.File, size int64) (Header, error) {
 	return h, err
 }
 
-// News says what Poll found.
+// pollResult is what Poll found.
 type pollResult int
 
 // What may have happened to a log since it was last read.

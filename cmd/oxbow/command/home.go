@@ -324,7 +324,7 @@ func (l *locator) verdict() (trust.Verdict, error) {
 	return *l.judged, nil
 }
 
-// foreign reports whether the home came with a clone and is not trusted.
+// isForeign reports whether the home came with a clone and is not trusted.
 func (l *locator) isForeign() (bool, error) {
 	v, err := l.verdict()
 	return v.State == trust.Foreign, err

@@ -38,8 +38,8 @@ func (t *terminal) colour() bool {
 	return t.env.StdoutTerm && t.env.Getenv("NO_COLOR") == "" && t.env.Getenv("TERM") != "dumb"
 }
 
-// The colours are of the sixteen that every scheme, dark or light, makes
-// readable.
+// bold and the following paint a text. The colours are of the sixteen that every
+// scheme, dark or light, makes readable.
 func (t *terminal) bold(s string) string { return t.paint(screen.Bold, s) }
 func (t *terminal) dim(s string) string  { return t.paint(screen.Dim, s) }
 

@@ -142,7 +142,7 @@ func (t *terminal) facts(e tool.Entry) (fs []tui.Fact) {
 	return fs
 }
 
-// changeLine shows one change and what it touched.
+// showChange shows one change and what it touched.
 func (t *terminal) showChange(c tool.Change) {
 	what := make([]string, 0, len(c.Entries))
 	verbs := map[string]int{}
