@@ -318,7 +318,7 @@ func (i info) ModTime() time.Time {
 // used twice.
 func (i info) Sys() any { return uint64(i.n.ino) }
 
-// SameFile reports whether other describes the same file; see [vfs.Identity].
+// SameFile reports whether other describes the same file; see [vfs.SameFile].
 func (i info) SameFile(other fs.FileInfo) bool {
 	o, ok := other.(info)
 	return ok && i.n.ino == o.n.ino && i.fs == o.fs

@@ -275,7 +275,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 func section(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
 // ReadStream reads one input, unpacking it if it is packed by gzip, in the
-// format of o or else the one that [Detect] tells. ref is its name.
+// format of o or else the one that its name and first bytes tell. ref is its name.
 func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return readStream(bufio.NewReaderSize(r, headSize), ref, o)
 }

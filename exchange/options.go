@@ -10,7 +10,7 @@ import (
 
 // ReadOptions say how to read; nil means the defaults.
 type ReadOptions struct {
-	// Format is that of the input; empty means that [Detect] tells it.
+	// Format is that of the input; empty means that name and first bytes tell it.
 	Format Format
 
 	// Base is put before the names of files in references and origins, with a

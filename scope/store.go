@@ -16,7 +16,7 @@ import (
 
 // New returns the part of a store that is inside the scope. Closing it closes
 // the base. Of the base's optional interfaces it has [oxbow.Watcher], and
-// [oxbow.HasHistory]; what else the base can do (check, compact, redact, count)
+// [oxbow.Historian]; what else the base can do (check, compact, redact, count)
 // cannot be reached through it. Options, which may be nil, give the clock, and
 // the source of changes whose context carries none.
 func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {

@@ -19,7 +19,7 @@ import (
 )
 
 // Store is the entries of team files, in order of their files' names. It refuses
-// changes: files are written by [Tree.Share]. Of files of one name the first counts.
+// changes: files are written by [Tree.Write]. Of files of one name the first counts.
 //
 // Edits are looked for by Refresh and Check alone. A first Refresh that comes right after
 // Open, as that of a memory does which is opened for one question, looks no second time.

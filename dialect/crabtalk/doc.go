@@ -10,7 +10,7 @@
 // model is the Crab.md of the home and of the directories from the top down to
 // the one that the agent works in, and a text that says when to use the tools.
 // Nothing is recalled unless the model asks. A conversation that is compacted
-// leaves an archive, which recall finds and by which it is resumed; [Prune]
+// leaves an archive, which recall finds and by which it is resumed; oxbow archive prune
 // forgets old archives.
 //
 // Ranking is [oxbow.RankSeed]: content and aliases, not the name.
