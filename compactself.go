@@ -76,7 +76,7 @@ func (d *db) mustHold(keep uint64, young time.Time) (int64, error) {
 	defer d.mu.RUnlock()
 	n := d.log.End() - off + entryBytes*int64(d.st.len())
 	if b := d.st.base; b != nil {
-		sums, err := decodeSummary(b.bytes(sectionSums))
+		sums, err := decodeSummary(b.rows.Bytes(sectionSums))
 		if err != nil {
 			return 0, err
 		}

@@ -105,8 +105,8 @@ func (l *listing) heads(ctx context.Context, names []string, yield func(Head, er
 	var named []int
 	if l.base != nil {
 		named = l.named(names)
-		l.base.loadSection(sectionHeads)
-		l.base.loadSection(sectionEntries)
+		l.base.rows.Load(sectionHeads)
+		l.base.rows.Load(sectionEntries)
 	}
 	order := l.order
 	var e Entry
@@ -147,7 +147,7 @@ func (l *listing) heads(ctx context.Context, names []string, yield func(Head, er
 func (s *snapshot) headOf(row int, e *Entry) (size int, far bool) {
 	number, bytes := s.form(row)
 	f := &s.forms()[number]
-	le, r := binary.LittleEndian, s.row(sectionEntries, row)
+	le, r := binary.LittleEndian, s.rows.Row(sectionEntries, row)
 	created := int64(le.Uint64(r[24:]))
 	*e = Entry{ID: le.Uint64(r), Version: le.Uint64(r[8:]), Kind: f.kind, Labels: f.labels,
 		Created: time.Unix(0, created).UTC(), Updated: time.Unix(0, int64(le.Uint64(r[32:]))).UTC()}

@@ -85,14 +85,14 @@ func (s *snapshot) selects(f Filter) func(row int) bool {
 	for i, k := range forms {
 		ok[i] = Filter{Terms: f.Terms}.Match(&Entry{Kind: k.kind, Labels: k.labels})
 	}
-	s.loadSection(sectionHeads)
+	s.rows.Load(sectionHeads)
 	if f.After.IsZero() && f.Before.IsZero() {
 		return func(row int) bool {
 			form, _ := s.form(row)
 			return ok[form]
 		}
 	}
-	s.loadSection(sectionEntries)
+	s.rows.Load(sectionEntries)
 	after, before := nanoseconds(f.After), int64(math.MaxInt64)
 	if !f.Before.IsZero() {
 		before = nanoseconds(f.Before)
@@ -147,7 +147,7 @@ func (l *listing) baseRows() iter.Seq[int] {
 		return slices.Values(l.rows)
 	}
 	return func(yield func(int) bool) {
-		l.base.loadSection(sectionEntries)
+		l.base.rows.Load(sectionEntries)
 		for row := range l.base.len() {
 			if !yield(row) {
 				return
@@ -246,7 +246,7 @@ func (d *db) summarize(ctx context.Context) (out Summary, err error) {
 		if st.base == nil {
 			return
 		}
-		st.base.loadSection(sectionEntries)
+		st.base.rows.Load(sectionEntries)
 		first, last, low, high := -1, -1, int64(math.MaxInt64), int64(math.MinInt64)
 		for row := range st.base.len() {
 			if st.hidden.has(row) {

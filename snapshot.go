@@ -2,10 +2,8 @@
 // entry, so that opening a store and reading an entry need not read the log. It
 // is made from the log and may be deleted at any time.
 //
-// The file is pages of 4,096 bytes. Each ends with a check, so that a page that
-// is read alone is known to be right: the CRC-32C of the check of page 0 (not in
-// page 0 itself), of the page's number (8 bytes) and of the 4,092 bytes before
-// it. All integers are little-endian. Page 0:
+// The file is pages with checks, of tables, here sections, as package pagefile has
+// them. All integers are little-endian. Page 0:
 //
 //	offset size field
 //	     0    8 magic: 89 "oxsnp" 0D 0A
@@ -22,8 +20,7 @@
 //	           rows of 8 and 9, bytes of 10
 //	   184      zeros
 //
-// The sections follow in this order, each from a new page on. A row never
-// crosses a page: what is left of a page after the last row that fits is zeros.
+// The sections follow in this order:
 //
 //	1 entries  40 bytes, by ID: ID, version, offset of the record that holds this
 //	           version, times of creation and of the version (nanoseconds since
@@ -72,17 +69,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
-	"maps"
 	"os"
-	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/cache"
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -92,10 +84,6 @@ const snapshotSuffix = ".snap"
 
 const (
 	snapshotVersion = 2
-
-	pageSize = 4096
-	pageData = pageSize - 4 // the rest is the check
-	pageRun  = 256          // pages that one call reads when a section is read whole
 
 	manyLooked = 1 << 15 // names after which those looked up are forgotten
 )
@@ -132,24 +120,19 @@ type snapshotHead struct {
 	counts [sections]int
 }
 
-// pagesOf returns the number of pages of a section.
-func (h *snapshotHead) pagesOf(section int) int {
-	perPage := pageData / rowSize[section]
-	return (h.counts[section] + perPage - 1) / perPage
-}
-
-func (h *snapshotHead) pages() int {
-	n := 1
-	for s := range sections {
-		n += h.pagesOf(s)
+// tables returns the shapes of the sections.
+func (h *snapshotHead) tables() []pagefile.Table {
+	ts := make([]pagefile.Table, sections)
+	for i, n := range h.counts {
+		ts[i] = pagefile.Table{Row: rowSize[i], Count: n}
 	}
-	return n
+	return ts
 }
 
 // encode returns the bytes of page 0 before its check.
 func (h *snapshotHead) encode() []byte {
 	le := binary.LittleEndian
-	b := make([]byte, 0, pageSize)
+	b := make([]byte, 0, pagefile.Data)
 	b = append(b, snapshotMagic[:]...)
 	b = le.AppendUint32(b, snapshotVersion)
 	b = le.AppendUint32(b, 0)
@@ -182,22 +165,11 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 		h.counts[s] = int(n)
 	}
 	rows := h.counts[sectionEntries]
-	if int64(h.pages())*pageSize != size || h.seq-h.base != uint64(h.counts[sectionChanges]) ||
+	if int64(pagefile.Pages(h.tables()))*pagefile.Size != size || h.seq-h.base != uint64(h.counts[sectionChanges]) ||
 		h.counts[sectionNames] != rows || h.counts[sectionHeads] != rows || h.counts[sectionNewest] != rows {
 		return h, fmt.Errorf("%w: its size is not what it says", errSnapshot)
 	}
 	return h, nil
-}
-
-// pageCheck returns the check of a page, of which data is all before the check.
-func pageCheck(data []byte, n int, head uint32) uint32 {
-	var b [12]byte
-	binary.LittleEndian.PutUint32(b[:], head)
-	binary.LittleEndian.PutUint64(b[4:], uint64(n))
-	if n == 0 {
-		return crc32.Update(0, castagnoli, data)
-	}
-	return crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, data)
 }
 
 // textHash returns the hash of a name or an alias.
@@ -206,24 +178,18 @@ func textHash(s string) uint64 {
 	return binary.LittleEndian.Uint64(h[:])
 }
 
-// page is a page of a snapshot; a page that could not be read is all zeros.
-type page [pageSize]byte
-
 // snapshot is an open snapshot with the log that it is about. Its methods may be
 // called by several goroutines. What cannot be read counts as nothing, and the
 // error is kept: the caller of a method then calls failed.
 type snapshot struct {
-	head   snapshotHead
-	check  uint32 // of page 0
-	starts [sections]int
-	file   vfs.File
-	log    *wal.Log
-	refs   atomic.Int32 // the files are closed when there are none
+	head snapshotHead
+	rows *pagefile.Reader // the sections
+	file vfs.File
+	log  *wal.Log
+	refs atomic.Int32 // the files are closed when there are none
 
-	pages   []atomic.Pointer[page] // those that were read
-	entries *cache.Slots[*Entry]   // the same, by row, as far as there is room
+	entries *cache.Slots[*Entry]   // those that were read, by row, as far as there is room
 	shared  atomic.Pointer[[]form] // once they were read
-	err     atomic.Pointer[error]  // why something could not be read
 
 	places sync.Map     // *opPlaces, by offset, of large records that were read
 	names  sync.Map     // rows, by name, that were looked up lately
@@ -247,20 +213,14 @@ func openSnapshot(fsys vfs.FS, name string, room *cache.Budget, open func() (*wa
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.read(0, 1)
+	s.rows, err = pagefile.Open(f, func(page []byte) ([]pagefile.Table, error) {
+		s.head, err = decodeSnapshotHead(page, info.Size())
+		return s.head.tables(), err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if s.head, err = decodeSnapshotHead(p, info.Size()); err != nil {
-		return nil, err
-	}
-	s.check = binary.LittleEndian.Uint32(p[pageData:])
-	s.pages = make([]atomic.Pointer[page], s.head.pages())
 	s.entries = cache.NewSlots[*Entry](room, s.head.counts[sectionEntries])
-	n := 1
-	for i := range sections {
-		s.starts[i], n = n, n+s.head.pagesOf(i)
-	}
 	if s.log, err = open(); err != nil {
 		return nil, err
 	}
@@ -297,104 +257,25 @@ func (s *snapshot) release() {
 }
 
 // fail remembers an error.
-func (s *snapshot) fail(err error) { s.err.CompareAndSwap(nil, &err) }
+func (s *snapshot) fail(err error) { s.rows.Fail(err) }
 
 // failed returns why something could not be read, nil when all could.
 func (s *snapshot) failed() error {
 	if s == nil {
 		return nil
 	}
-	if err := s.err.Load(); err != nil {
-		return fmt.Errorf("%w: %w", errSnapshot, *err)
+	if err := s.rows.Err(); err != nil {
+		return fmt.Errorf("%w: %w", errSnapshot, err)
 	}
 	return nil
-}
-
-// read returns the bytes of count pages, which are checked, from page n on.
-func (s *snapshot) read(n, count int) ([]byte, error) {
-	b := make([]byte, count*pageSize)
-	if got, err := s.file.ReadAt(b, int64(n)*pageSize); got < len(b) {
-		if err == nil || err == io.EOF {
-			err = fmt.Errorf("%w: it is cut short", errSnapshot)
-		}
-		return nil, err
-	}
-	for i := range count {
-		p := b[i*pageSize : (i+1)*pageSize]
-		if pageCheck(p[:pageData], n+i, s.check) != binary.LittleEndian.Uint32(p[pageData:]) {
-			return nil, fmt.Errorf("%w: page %d does not match its check", errSnapshot, n+i)
-		}
-	}
-	return b, nil
-}
-
-// load reads pages of a section that were not read, from one that is missing on.
-func (s *snapshot) load(n, count int) *page {
-	b, err := s.read(n, count)
-	if err != nil {
-		s.fail(err)
-		return new(page)
-	}
-	for i := range count {
-		s.pages[n+i].CompareAndSwap(nil, (*page)(b[i*pageSize:]))
-	}
-	return s.pages[n].Load()
-}
-
-// row returns the bytes of a row of a section.
-func (s *snapshot) row(section, i int) []byte {
-	size := rowSize[section]
-	perPage := pageData / size
-	n := s.starts[section] + i/perPage
-	p := s.pages[n].Load()
-	if p == nil {
-		p = s.load(n, 1)
-	}
-	return p[i%perPage*size:][:size]
-}
-
-// loadSection reads the pages of a section with few calls.
-func (s *snapshot) loadSection(section int) {
-	for n, end := s.starts[section], s.starts[section]+s.head.pagesOf(section); n < end; n += pageRun {
-		if s.pages[n].Load() == nil {
-			s.load(n, min(pageRun, end-n))
-		}
-	}
-}
-
-// bytes returns a section of bytes.
-func (s *snapshot) bytes(section int) []byte {
-	s.loadSection(section)
-	b := make([]byte, 0, s.head.counts[section])
-	for n := range s.head.pagesOf(section) {
-		if p := s.pages[s.starts[section]+n].Load(); p != nil {
-			b = append(b, p[:min(pageData, cap(b)-len(b))]...)
-		}
-	}
-	return b
-}
-
-func (s *snapshot) key(section, i int) uint64 {
-	return binary.LittleEndian.Uint64(s.row(section, i))
-}
-
-// search returns the first row of a section, sorted by the first field of its
-// rows, whose key is not less than that.
-func (s *snapshot) search(section int, key uint64) int {
-	count, perPage := s.head.counts[section], pageData/rowSize[section]
-	n := sort.Search(s.head.pagesOf(section), func(n int) bool {
-		return s.key(section, min((n+1)*perPage, count)-1) >= key
-	})
-	first := n * perPage
-	return first + sort.Search(max(0, min(perPage, count-first)), func(i int) bool { return s.key(section, first+i) >= key })
 }
 
 // numbers returns the second fields of the rows of a hash.
 func (s *snapshot) numbers(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
-	for i := s.search(section, hash); i < s.head.counts[section] && s.key(section, i) == hash; i++ {
-		ns = append(ns, binary.LittleEndian.Uint64(s.row(section, i)[8:]))
+	for i := s.rows.Search(section, hash); i < s.head.counts[section] && s.rows.Key(section, i) == hash; i++ {
+		ns = append(ns, binary.LittleEndian.Uint64(s.rows.Row(section, i)[8:]))
 	}
 	return ns
 }
@@ -407,12 +288,12 @@ func (s *snapshot) len() int {
 	return s.head.counts[sectionEntries]
 }
 
-func (s *snapshot) id(row int) uint64 { return s.key(sectionEntries, row) }
+func (s *snapshot) id(row int) uint64 { return s.rows.Key(sectionEntries, row) }
 
 // field returns a field of the row of an entry: 1 version, 2 offset, 3 created,
 // 4 updated.
 func (s *snapshot) field(row, n int) int64 {
-	return int64(binary.LittleEndian.Uint64(s.row(sectionEntries, row)[8*n:]))
+	return int64(binary.LittleEndian.Uint64(s.rows.Row(sectionEntries, row)[8*n:]))
 }
 
 // forms returns the forms of the entries.
@@ -420,7 +301,7 @@ func (s *snapshot) forms() []form {
 	if fs := s.shared.Load(); fs != nil {
 		return *fs
 	}
-	fs, err := decodeForms(s.bytes(sectionForms))
+	fs, err := decodeForms(s.rows.Bytes(sectionForms))
 	if err != nil {
 		s.fail(err)
 	}
@@ -434,7 +315,7 @@ func (s *snapshot) forms() []form {
 // form returns the number of the form of the entry of a row, and the bytes of its
 // content.
 func (s *snapshot) form(row int) (number, size uint32) {
-	r := s.row(sectionHeads, row)
+	r := s.rows.Row(sectionHeads, row)
 	number, size = binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:])
 	if int(number) >= len(s.forms()) {
 		s.fail(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.id(row)))
@@ -445,7 +326,7 @@ func (s *snapshot) form(row int) (number, size uint32) {
 
 // newest returns a row by its place among the versions that were written last.
 func (s *snapshot) newest(place int) (row int) {
-	row = int(binary.LittleEndian.Uint32(s.row(sectionNewest, place)))
+	row = int(binary.LittleEndian.Uint32(s.rows.Row(sectionNewest, place)))
 	if row >= s.len() {
 		s.fail(fmt.Errorf("%w: row %d is not there", errSnapshot, row))
 		row = 0
@@ -458,33 +339,8 @@ func (s *snapshot) find(id uint64) (row int, ok bool) {
 	if s == nil {
 		return 0, false
 	}
-	row = s.search(sectionEntries, id)
+	row = s.rows.Search(sectionEntries, id)
 	return row, row < s.len() && s.id(row) == id
-}
-
-// named returns the row of the entry of that name.
-func (s *snapshot) named(name string) (row int, ok bool) {
-	if s == nil {
-		return 0, false
-	}
-	if row, ok := s.names.Load(name); ok {
-		return row.(int), true
-	}
-	for _, id := range s.numbers(sectionNames, name) {
-		row, ok := s.find(id)
-		if !ok {
-			s.fail(fmt.Errorf("%w: it lists a name of entry %d, which it does not have", errSnapshot, id))
-			break
-		}
-		if e := s.entry(row); e != nil && e.Name == name {
-			if s.looked.Add(1)%manyLooked == 0 {
-				s.names.Clear()
-			}
-			s.names.Store(name, row)
-			return row, true
-		}
-	}
-	return 0, false
 }
 
 // removed returns the change that removed the entry of that name, 0 for none.
@@ -518,137 +374,5 @@ func (s *snapshot) change(seq uint64) (offset int64, ok bool) {
 	if s == nil || seq <= s.head.base || seq > s.head.seq {
 		return 0, false
 	}
-	return int64(s.key(sectionChanges, int(seq-s.head.base-1))), true
-}
-
-// entry returns the entry of a row, nil when it cannot be read.
-func (s *snapshot) entry(row int) *Entry {
-	if e, ok := s.entries.Get(row); ok {
-		return e
-	}
-	id, offset := s.id(row), s.field(row, 2)
-	if e := s.entryAt(row); e != nil {
-		return s.entries.Put(row, e, e.bytes())
-	}
-	var es map[int]*Entry
-	r, err := s.log.At(offset)
-	if err == nil {
-		next := 0 // entries of one record often have rows that follow each other
-		p := placesOf(&r, func(id uint64) (int, bool) {
-			at, ok := next, next < s.len() && s.id(next) == id
-			if !ok {
-				at, ok = s.find(id)
-			}
-			next = at + 1
-			return at, ok && s.field(at, 2) == offset
-		})
-		if p != nil {
-			s.places.Store(offset, p)
-		}
-		es, err = s.take(&r, func(op uint64) bool { return op == id })
-	}
-	return s.taken(row, es[row], err)
-}
-
-// entryAt returns the entry of a row by its place in a record that was read, nil where
-// that cannot be done.
-func (s *snapshot) entryAt(row int) *Entry {
-	p, ok := s.places.Load(s.field(row, 2))
-	if !ok {
-		return nil
-	}
-	e := p.(*opPlaces).entry(s.log, row)
-	if e == nil || e.ID != s.id(row) || e.Version != uint64(s.field(row, 1)) {
-		return nil
-	}
-	return e
-}
-
-// entriesOf returns the entries of IDs that rows have. Each record is read once.
-func (s *snapshot) entriesOf(ids []uint64) []*Entry {
-	rows, es := make([]int, len(ids)), map[int]*Entry{}
-	wanted := map[int64][]uint64{} // by offset of their record
-	for i, id := range ids {
-		rows[i], _ = s.find(id)
-		if e, ok := s.entries.Get(rows[i]); ok {
-			es[rows[i]] = e
-			continue
-		}
-		offset := s.field(rows[i], 2)
-		wanted[offset] = append(wanted[offset], id)
-	}
-	rd := s.log.NewReader()
-	for _, offset := range slices.Sorted(maps.Keys(wanted)) {
-		if r, err := rd.At(offset); err == nil {
-			some, _ := s.take(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
-			maps.Copy(es, some)
-		}
-	}
-	found := make([]*Entry, len(ids))
-	for i, row := range rows {
-		found[i] = s.taken(row, es[row], nil)
-	}
-	return found
-}
-
-// entryBy returns the entry of a row, read by a reader, nil when it cannot be
-// read.
-func (s *snapshot) entryBy(rd *wal.Reader, row int) *Entry {
-	if e, ok := s.entries.Get(row); ok {
-		return e
-	}
-	var es map[int]*Entry
-	r, err := rd.At(s.field(row, 2))
-	if err == nil {
-		es, err = s.take(&r, nil)
-	}
-	return s.taken(row, es[row], err)
-}
-
-// taken returns what was read of a row, and notes where there is nothing.
-func (s *snapshot) taken(row int, e *Entry, err error) *Entry {
-	if e == nil {
-		s.fail(errors.Join(fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)), err))
-	}
-	return e
-}
-
-// take returns the entries of a record that rows lead to, by row, those wanted, nil
-// for all, and keeps those for which there is room.
-func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*Entry, error) {
-	es, err := decodeEntries(r, want)
-	taken := make(map[int]*Entry, len(es))
-	for _, e := range slices.Backward(es) { // of several versions in one record, the last counts
-		row, ok := s.find(e.ID)
-		if ok && taken[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
-			taken[row] = s.entries.Put(row, e, e.bytes())
-		}
-	}
-	return taken, err
-}
-
-// decodeEntries returns the entries of a record that are wanted, nil for all, as its
-// ops leave them.
-func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*Entry, error) {
-	var es []*Entry
-	var source Source
-	err := eachWanted(r.Body, want, func(f field) (err error) {
-		switch f.num {
-		case fieldSource:
-			source, err = decodeSource(f)
-		case fieldOp:
-			var p put
-			if p, err = decodePut(f); p.verb != VerbRemove {
-				es = append(es, p.entry)
-			}
-		}
-		return err
-	})
-	source.Time = time.Unix(0, r.Time).UTC()
-	for _, e := range es {
-		if e.Version == 0 { // else it is of a base, and says so itself
-			e.Version, e.Updated, e.Source = r.Seq, source.Time, source
-		}
-	}
-	return es, err
+	return int64(s.rows.Key(sectionChanges, int(seq-s.head.base-1))), true
 }

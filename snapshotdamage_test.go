@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -66,11 +67,11 @@ func TestSnapshotDamaged(t *testing.T) {
 	for n := 0; n < len(sound); n += 500 + step {
 		try(fmt.Sprintf("cut to %d bytes", n), sound[:n])
 	}
-	try("longer", append(bytes.Clone(sound), make([]byte, pageSize)...))
-	for n := pageSize; n+2*pageSize <= len(sound); n += pageSize { // pages of the same file in another order
+	try("longer", append(bytes.Clone(sound), make([]byte, pagefile.Size)...))
+	for n := pagefile.Size; n+2*pagefile.Size <= len(sound); n += pagefile.Size { // pages of the same file in another order
 		b := bytes.Clone(sound)
-		copy(b[n:], sound[n+pageSize:n+2*pageSize])
-		try(fmt.Sprintf("page %d is the next one", n/pageSize), b)
+		copy(b[n:], sound[n+pagefile.Size:n+2*pagefile.Size])
+		try(fmt.Sprintf("page %d is the next one", n/pagefile.Size), b)
 	}
 	try("sound", sound)
 }
@@ -82,7 +83,7 @@ func TestSnapshotDamagedUnderWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := pageSize; n < len(sound); n += pageSize {
+	for n := pagefile.Size; n < len(sound); n += pagefile.Size {
 		one := *h
 		one.fs = h.fs.(*vfs.Mem).Clone()
 		plain := *h
@@ -100,12 +101,12 @@ func TestSnapshotDamagedUnderWriter(t *testing.T) {
 			name := fmt.Sprint("name ", i)
 			for _, op := range []Op{Add{Name: name, Content: "new"}, Relabel{Name: name, Labels: []Label{{"tag", "x"}}}, Remove{Name: name}} {
 				if got, want := a.Apply(t.Context(), op), c.Apply(t.Context(), op); fmt.Sprint(got) != fmt.Sprint(want) {
-					t.Fatalf("page %d: %T of %q is %v, want %v", n/pageSize, op, name, got, want)
+					t.Fatalf("page %d: %T of %q is %v, want %v", n/pagefile.Size, op, name, got, want)
 				}
 			}
 		}
 		if got, want := entriesByID(t, a), entriesByID(t, c); len(got) != len(want) {
-			t.Errorf("page %d: %d entries, want %d", n/pageSize, len(got), len(want))
+			t.Errorf("page %d: %d entries, want %d", n/pagefile.Size, len(got), len(want))
 		}
 		checkAndClose(t, a)
 		checkAndClose(t, c)
@@ -130,7 +131,7 @@ func TestSnapshotDamagedWhileListing(t *testing.T) {
 			t.Fatalf("entry %d comes as number %d: %v", e.ID, n, err)
 		}
 		if b := m.Store().(*db).st.base; n == 150 { // the row of an entry that was not read yet leads nowhere
-			b.row(sectionEntries, 280)[16]++
+			b.rows.Row(sectionEntries, 280)[16]++
 		}
 	}
 	if n != 300 {
@@ -164,7 +165,7 @@ func TestSnapshotEveryBit(t *testing.T) {
 		}
 		defer s.release()
 		for i := range sections {
-			s.loadSection(i)
+			s.rows.Load(i)
 		}
 		return s.failed() != nil
 	}

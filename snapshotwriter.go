@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -135,7 +136,7 @@ func (s *snapshotRows) addBase(st *state) {
 		return
 	}
 	for i := range sections {
-		b.loadSection(i)
+		b.rows.Load(i)
 	}
 	for _, f := range b.forms() {
 		s.form(f.text) // it keeps its number
@@ -151,7 +152,7 @@ func (s *snapshotRows) addBase(st *state) {
 	}
 	add := func(to []hashRow, section int, drop func(hashRow) bool) []hashRow {
 		for i := range b.head.counts[section] {
-			r := b.row(section, i)
+			r := b.rows.Row(section, i)
 			if h := (hashRow{binary.LittleEndian.Uint64(r), binary.LittleEndian.Uint64(r[8:])}); !drop(h) {
 				to = append(to, h)
 			}
@@ -171,52 +172,6 @@ func (s *snapshotRows) addBase(st *state) {
 	s.removed = add(s.removed, sectionRemoved, func(h hashRow) bool { return again[h] })
 }
 
-// pageWriter makes pages of rows.
-type pageWriter struct {
-	buf  []byte
-	head uint32 // check of page 0
-}
-
-// fit begins a new page, unless so many bytes fit into the last.
-func (w *pageWriter) fit(n int) {
-	if in := len(w.buf) % pageSize; in+n > pageData {
-		w.close()
-	}
-}
-
-// close ends the last page with its check.
-func (w *pageWriter) close() {
-	n := len(w.buf) / pageSize
-	from := n * pageSize
-	if len(w.buf) == from {
-		return
-	}
-	w.buf = append(w.buf, make([]byte, from+pageData-len(w.buf))...)
-	sum := pageCheck(w.buf[from:], n, w.head)
-	if n == 0 {
-		w.head = sum
-	}
-	w.buf = binary.LittleEndian.AppendUint32(w.buf, sum)
-}
-
-// row adds a row of numbers.
-func (w *pageWriter) row(numbers ...uint64) {
-	w.fit(8 * len(numbers))
-	for _, n := range numbers {
-		w.buf = binary.LittleEndian.AppendUint64(w.buf, n)
-	}
-}
-
-// bytes adds bytes, over as many pages as they take.
-func (w *pageWriter) bytes(b []byte) {
-	for len(b) > 0 {
-		w.fit(1)
-		n := min(len(b), pageData-len(w.buf)%pageSize)
-		w.buf = append(w.buf, b[:n]...)
-		b = b[n:]
-	}
-}
-
 // encode returns the bytes of a snapshot. It sets the counts of the head.
 func (s *snapshotRows) encode(h snapshotHead) []byte {
 	var opIDs []byte
@@ -232,39 +187,38 @@ func (s *snapshotRows) encode(h snapshotHead) []byte {
 	sums := s.sums.encode()
 	n := len(s.entries)
 	h.counts = [sections]int{n, len(s.names), len(s.aliases), len(s.removed), len(s.changes), len(opIDs), len(sums), n, n, len(forms)}
-	w := pageWriter{buf: make([]byte, 0, h.pages()*pageSize)}
-	w.bytes(h.encode())
-	w.close()
+	w := pagefile.NewWriter(pagefile.Pages(h.tables()))
+	w.Write(h.encode())
+	w.Close()
 	for _, e := range s.entries {
-		w.row(e.id, e.version, uint64(e.offset), uint64(e.created), uint64(e.updated))
+		w.Row(e.id, e.version, uint64(e.offset), uint64(e.created), uint64(e.updated))
 	}
-	w.close()
+	w.Close()
 	for _, rows := range [][]hashRow{s.names, s.aliases, s.removed} {
 		for _, r := range rows {
-			w.row(r.hash, r.number)
+			w.Row(r.hash, r.number)
 		}
-		w.close()
+		w.Close()
 	}
 	for _, off := range s.changes {
-		w.row(uint64(off))
+		w.Row(uint64(off))
 	}
-	w.close()
-	w.bytes(opIDs)
-	w.close()
-	w.bytes(sums)
-	w.close()
+	w.Close()
+	w.Write(opIDs)
+	w.Close()
+	w.Write(sums)
+	w.Close()
 	for _, e := range s.entries {
-		w.row(uint64(places[e.form]) | uint64(e.size)<<32)
+		w.Row(uint64(places[e.form]) | uint64(e.size)<<32)
 	}
-	w.close()
+	w.Close()
 	for _, row := range s.newest() {
-		w.fit(4)
-		w.buf = binary.LittleEndian.AppendUint32(w.buf, row)
+		w.Row4(row)
 	}
-	w.close()
-	w.bytes(forms)
-	w.close()
-	return w.buf
+	w.Close()
+	w.Write(forms)
+	w.Close()
+	return w.Bytes()
 }
 
 // keepSnapshot writes the snapshot, when much has changed since the one that is
@@ -318,7 +272,7 @@ func (d *db) writeSnapshot() error {
 func (d *db) encodeSnapshot() ([]byte, error) {
 	changes := make([]int64, 0, d.log.Seq()-d.base)
 	if b := d.st.base; b != nil {
-		b.loadSection(sectionChanges)
+		b.rows.Load(sectionChanges)
 		for seq := d.base + 1; seq <= b.head.seq; seq++ {
 			offset, _ := b.change(seq)
 			changes = append(changes, offset)
@@ -361,7 +315,7 @@ func (d *db) checkSnapshot(whole *placing) ([]Problem, error) {
 		return nil, nil
 	}
 	defer s.release()
-	have, err := s.read(0, s.head.pages())
+	have, err := s.rows.Read(0, pagefile.Pages(s.head.tables()))
 	if err != nil {
 		return nil, nil
 	}
@@ -375,16 +329,16 @@ func (d *db) checkSnapshot(whole *placing) ([]Problem, error) {
 	if bytes.Equal(have, want) {
 		return nil, nil
 	}
-	made, err := decodeSnapshotHead(want, int64(len(want)))
+	made, err := pagefile.Open(bytes.NewReader(want), func(page []byte) ([]pagefile.Table, error) {
+		h, err := decodeSnapshotHead(page, int64(len(want)))
+		return h.tables(), err
+	})
 	what := errors.Join(errSnapshot, err).Error()
-	for i, n := 0, 1; err == nil && i < sections; i++ {
-		a, b := have[min(s.starts[i], s.head.pages())*pageSize:], want[n*pageSize:]
-		size := made.pagesOf(i) * pageSize
-		if made.counts[i] != s.head.counts[i] || !equalPages(a[:size], b[:size]) {
+	for i := 0; err == nil && i < sections; i++ {
+		if !s.rows.Equal(made, i) {
 			what = "its table of " + sectionNamesOf[i] + " is not that of the log"
 			break
 		}
-		n += made.pagesOf(i)
 	}
 	return []Problem{{-1, fmt.Sprintf("the snapshot %s%s: %s at change %d", d.path, snapshotSuffix, what, s.head.seq),
 		"remove it: nothing is lost, and it is made again"}}, nil
@@ -392,13 +346,3 @@ func (d *db) checkSnapshot(whole *placing) ([]Problem, error) {
 
 // sectionNamesOf are the sections in words.
 var sectionNamesOf = [sections]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums", "heads", "newest", "forms"}
-
-// equalPages compares pages but for their checks, which depend on page 0.
-func equalPages(a, b []byte) bool {
-	for n := 0; n < len(a); n += pageSize {
-		if !bytes.Equal(a[n:n+pageData], b[n:n+pageData]) {
-			return false
-		}
-	}
-	return true
-}

@@ -290,7 +290,7 @@ func decodeOpIDs(b []byte) (ids []seenID, err error) {
 
 // load makes the empty state that of a snapshot.
 func (st *state) load(s *snapshot) error {
-	ids, err := decodeOpIDs(s.bytes(sectionOpIDs))
+	ids, err := decodeOpIDs(s.rows.Bytes(sectionOpIDs))
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func decodeSummary(b []byte) (*summary, error) {
 func (st *state) summary() *summary {
 	s := &summary{counts: map[Label]int{}}
 	if b := st.base; b != nil {
-		base, err := decodeSummary(b.bytes(sectionSums))
+		base, err := decodeSummary(b.rows.Bytes(sectionSums))
 		if err != nil {
 			b.fail(err)
 			return s

@@ -1,0 +1,121 @@
+// Tests that tables are read as they were written, and that damage is seen.
+
+package pagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"testing"
+)
+
+// tables are of rows that fill pages unevenly, one that is empty, bytes and small rows.
+func tables(rows int) []Table { return []Table{{24, rows}, {16, 0}, {1, 3*rows + 1}, {4, rows}} }
+
+func text(rows int) []byte { return bytes.Repeat([]byte("abc"), rows+1)[:3*rows+1] }
+
+func write(rows int) []byte {
+	w := NewWriter(Pages(tables(rows)))
+	w.Write([]byte("head"))
+	w.Close()
+	for i := range uint64(rows) {
+		w.Row(2*i, i, i*i)
+	}
+	w.Close()
+	w.Close() // of an empty table
+	w.Write(text(rows))
+	w.Close()
+	for i := range rows {
+		w.Row4(uint32(i))
+	}
+	w.Close()
+	return w.Bytes()
+}
+
+func open(b []byte, rows int) (*Reader, error) {
+	return Open(bytes.NewReader(b), func([]byte) ([]Table, error) { return tables(rows), nil })
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, rows := range []int{0, 1, 170, 171, 1000, 100_000} {
+		b := write(rows)
+		if len(b) != Pages(tables(rows))*Size {
+			t.Fatalf("%d rows are %d bytes, want %d pages", rows, len(b), Pages(tables(rows)))
+		}
+		r, err := open(b, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			row := r.Row(0, i)
+			if r.Key(0, i) != 2*uint64(i) || binary.LittleEndian.Uint64(row[16:]) != uint64(i*i) || binary.LittleEndian.Uint32(r.Row(3, i)) != uint32(i) {
+				t.Fatalf("row %d of %d: %v", i, rows, row)
+			}
+		}
+		for key := range min(400, 2*rows+2) {
+			if got, want := r.Search(0, uint64(key)), min(rows, (key+1)/2); got != want {
+				t.Fatalf("%d is at row %d of %d, want %d", key, got, rows, want)
+			}
+		}
+		if r.Search(1, 7) != 0 || !bytes.Equal(r.Bytes(2), text(rows)) || r.Err() != nil {
+			t.Fatalf("%d rows: %v", rows, r.Err())
+		}
+	}
+}
+
+// Each page that is changed, cut off, of another place or of another file is seen.
+func TestDamage(t *testing.T) {
+	const rows = 1000
+	sound := write(rows)
+	readAll := func(b []byte) error {
+		r, err := open(b, rows)
+		if err != nil {
+			return err
+		}
+		for i := range tables(rows) {
+			r.Load(i)
+		}
+		return r.Err()
+	}
+	if err := readAll(sound); err != nil {
+		t.Fatal(err)
+	}
+	try := func(what string, n int, b []byte) {
+		if err := readAll(b); !errors.Is(err, errDamaged) {
+			t.Errorf("page %d %s: %v", n, what, err)
+		}
+	}
+	for n := range len(sound) / Size {
+		for _, at := range []int{0, Data - 1, Data, Size - 1} {
+			b := bytes.Clone(sound)
+			b[n*Size+at] ^= 1
+			try("changed", n, b)
+		}
+		try("cut off", n, sound[:n*Size+Size/2])
+		if n > 0 {
+			b := bytes.Clone(sound)
+			copy(b[n*Size:], sound[(n-1)*Size:n*Size])
+			try("twice", n, b)
+		}
+	}
+	b := bytes.Clone(sound)
+	copy(b, "HEAD")
+	binary.LittleEndian.PutUint32(b[Data:], Check(b[:Data], 0, 0))
+	try("of a file with another head", 1, b)
+}
+
+// What cannot be read is zeros, and no panic.
+func TestUnreadableIsZeros(t *testing.T) {
+	b := write(1000)
+	b[2*Size] ^= 1
+	r, err := open(b, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := r.Row(0, 171); !bytes.Equal(row, make([]byte, 24)) || !errors.Is(r.Err(), errDamaged) {
+		t.Errorf("an unreadable row is %v, %v", row, r.Err())
+	}
+	if r.Key(0, 3) != 6 {
+		t.Error("a sound page is not read")
+	}
+}

@@ -1,0 +1,170 @@
+// Entries of a snapshot, read from the log.
+
+package oxbow
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+)
+
+// named returns the row of the entry of that name.
+func (s *snapshot) named(name string) (row int, ok bool) {
+	if s == nil {
+		return 0, false
+	}
+	if row, ok := s.names.Load(name); ok {
+		return row.(int), true
+	}
+	for _, id := range s.numbers(sectionNames, name) {
+		row, ok := s.find(id)
+		if !ok {
+			s.fail(fmt.Errorf("%w: it lists a name of entry %d, which it does not have", errSnapshot, id))
+			break
+		}
+		if e := s.entry(row); e != nil && e.Name == name {
+			if s.looked.Add(1)%manyLooked == 0 {
+				s.names.Clear()
+			}
+			s.names.Store(name, row)
+			return row, true
+		}
+	}
+	return 0, false
+}
+
+// entry returns the entry of a row, nil when it cannot be read.
+func (s *snapshot) entry(row int) *Entry {
+	if e, ok := s.entries.Get(row); ok {
+		return e
+	}
+	id, offset := s.id(row), s.field(row, 2)
+	if e := s.entryAt(row); e != nil {
+		return s.entries.Put(row, e, e.bytes())
+	}
+	var es map[int]*Entry
+	r, err := s.log.At(offset)
+	if err == nil {
+		next := 0 // entries of one record often have rows that follow each other
+		p := placesOf(&r, func(id uint64) (int, bool) {
+			at, ok := next, next < s.len() && s.id(next) == id
+			if !ok {
+				at, ok = s.find(id)
+			}
+			next = at + 1
+			return at, ok && s.field(at, 2) == offset
+		})
+		if p != nil {
+			s.places.Store(offset, p)
+		}
+		es, err = s.take(&r, func(op uint64) bool { return op == id })
+	}
+	return s.taken(row, es[row], err)
+}
+
+// entryAt returns the entry of a row by its place in a record that was read, nil where
+// that cannot be done.
+func (s *snapshot) entryAt(row int) *Entry {
+	p, ok := s.places.Load(s.field(row, 2))
+	if !ok {
+		return nil
+	}
+	e := p.(*opPlaces).entry(s.log, row)
+	if e == nil || e.ID != s.id(row) || e.Version != uint64(s.field(row, 1)) {
+		return nil
+	}
+	return e
+}
+
+// entriesOf returns the entries of IDs that rows have. Each record is read once.
+func (s *snapshot) entriesOf(ids []uint64) []*Entry {
+	rows, es := make([]int, len(ids)), map[int]*Entry{}
+	wanted := map[int64][]uint64{} // by offset of their record
+	for i, id := range ids {
+		rows[i], _ = s.find(id)
+		if e, ok := s.entries.Get(rows[i]); ok {
+			es[rows[i]] = e
+			continue
+		}
+		offset := s.field(rows[i], 2)
+		wanted[offset] = append(wanted[offset], id)
+	}
+	rd := s.log.NewReader()
+	for _, offset := range slices.Sorted(maps.Keys(wanted)) {
+		if r, err := rd.At(offset); err == nil {
+			some, _ := s.take(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
+			maps.Copy(es, some)
+		}
+	}
+	found := make([]*Entry, len(ids))
+	for i, row := range rows {
+		found[i] = s.taken(row, es[row], nil)
+	}
+	return found
+}
+
+// entryBy returns the entry of a row, read by a reader, nil when it cannot be
+// read.
+func (s *snapshot) entryBy(rd *wal.Reader, row int) *Entry {
+	if e, ok := s.entries.Get(row); ok {
+		return e
+	}
+	var es map[int]*Entry
+	r, err := rd.At(s.field(row, 2))
+	if err == nil {
+		es, err = s.take(&r, nil)
+	}
+	return s.taken(row, es[row], err)
+}
+
+// taken returns what was read of a row, and notes where there is nothing.
+func (s *snapshot) taken(row int, e *Entry, err error) *Entry {
+	if e == nil {
+		s.fail(errors.Join(fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)), err))
+	}
+	return e
+}
+
+// take returns the entries of a record that rows lead to, by row, those wanted, nil
+// for all, and keeps those for which there is room.
+func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*Entry, error) {
+	es, err := decodeEntries(r, want)
+	taken := make(map[int]*Entry, len(es))
+	for _, e := range slices.Backward(es) { // of several versions in one record, the last counts
+		row, ok := s.find(e.ID)
+		if ok && taken[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
+			taken[row] = s.entries.Put(row, e, e.bytes())
+		}
+	}
+	return taken, err
+}
+
+// decodeEntries returns the entries of a record that are wanted, nil for all, as its
+// ops leave them.
+func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*Entry, error) {
+	var es []*Entry
+	var source Source
+	err := eachWanted(r.Body, want, func(f field) (err error) {
+		switch f.num {
+		case fieldSource:
+			source, err = decodeSource(f)
+		case fieldOp:
+			var p put
+			if p, err = decodePut(f); p.verb != VerbRemove {
+				es = append(es, p.entry)
+			}
+		}
+		return err
+	})
+	source.Time = time.Unix(0, r.Time).UTC()
+	for _, e := range es {
+		if e.Version == 0 { // else it is of a base, and says so itself
+			e.Version, e.Updated, e.Source = r.Seq, source.Time, source
+		}
+	}
+	return es, err
+}
