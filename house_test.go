@@ -78,7 +78,7 @@ var budgets = []budget{
 	{"internal/personal", 1_050},
 	{"internal/clientline", 550},
 	{"internal/pagefile", 273},
-	{"internal/*", 3_159},
+	{"internal/*", 3_160},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

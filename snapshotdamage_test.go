@@ -172,7 +172,7 @@ func TestSnapshotEveryBit(t *testing.T) {
 	if refused(bytes.Clone(sound)) {
 		t.Fatal("the sound snapshot is refused")
 	}
-	step := testenv.Long(7, 1) // 7: each byte, and each place in a byte
+	step := testenv.Long(7, 1) | 1 // odd: each place in a byte
 	for bit := 0; bit < 8*len(sound); bit += step {
 		b := bytes.Clone(sound)
 		if b[bit/8] ^= 1 << (bit % 8); !refused(b) {

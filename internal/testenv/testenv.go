@@ -4,8 +4,10 @@
 package testenv
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -16,16 +18,17 @@ import (
 // environment, not by what happens to be installed, what it has tested.
 const env = "OXBOW_REQUIRE"
 
-// longEnv is the environment variable that, when it is not empty, switches on the
-// full counts of tests that repeat something very often.
+// longEnv is the environment variable that says how much tests that repeat something
+// very often do: 1 for their full counts, 0.5 for half way to them, none for everyday's.
 const longEnv = "OXBOW_LONG"
 
-// Long returns full where longEnv is set, and everyday elsewhere.
+// Long returns a count between everyday and full, as longEnv has it.
 func Long(everyday, full int) int {
-	if os.Getenv(longEnv) != "" {
-		return full
+	share, err := strconv.ParseFloat(cmp.Or(os.Getenv(longEnv), "0"), 64)
+	if err != nil || !(share >= 0 && share <= 1) {
+		panic(longEnv + " is no number from 0 to 1")
 	}
-	return everyday
+	return everyday + int(share*float64(full-everyday))
 }
 
 // Sequential skips a test under -short, with which the race detector is run: what

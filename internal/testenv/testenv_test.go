@@ -73,3 +73,26 @@ func TestProgram(t *testing.T) {
 		}
 	}
 }
+
+func TestLong(t *testing.T) {
+	for _, tc := range []struct {
+		text                   string
+		everyday, full, result int
+	}{{"", 12, 240, 12}, {"0", 12, 240, 12}, {"1", 12, 240, 240}, {"0.5", 12, 240, 126}, {"0.5", 7, 1, 4}} {
+		t.Setenv(longEnv, tc.text)
+		if n := Long(tc.everyday, tc.full); n != tc.result {
+			t.Errorf("%q of %d to %d is %d, want %d", tc.text, tc.everyday, tc.full, n, tc.result)
+		}
+	}
+	for _, text := range []string{"yes", "2", "-1", "NaN"} {
+		t.Setenv(longEnv, text)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q is taken", text)
+				}
+			}()
+			Long(1, 2)
+		}()
+	}
+}
