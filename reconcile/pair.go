@@ -9,26 +9,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// change says what became of one side of a record.
-type change uint8
-
-const (
-	absent    change = iota // the side has none, and had none
-	unchanged               // as both met
-	changed
-	gone
-)
-
-// pair is an entry as each side has it.
-type pair struct {
-	record *record      // nil where they never met, or where it is not believed
-	old    *record      // of the state
-	home   *oxbow.Entry // nil where the home has none
-	server *oxbow.Entry // nil where the server has none, or has not changed it
-	here   change       // of the home
-	there  change       // of the server
-}
-
 // pair pairs the entries of both sides.
 func (s *session) pair(home, server *side) {
 	for _, e := range home.order {

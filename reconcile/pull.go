@@ -237,6 +237,9 @@ func (s *session) applyPull(steps []*step) (err error) {
 	if err == nil {
 		s.st.server = s.serverPos
 	}
+	if err == nil || len(s.rep.Changes) > 0 {
+		s.st.plan = nil
+	}
 	return err
 }
 

@@ -94,15 +94,23 @@ func (s *session) send(st *step, p *pair) bool {
 func (s *session) applyPush(steps []*step) error {
 	total := countChanges(steps)
 	var failed error
-	for len(steps) > 0 && failed == nil {
+	for len(steps) > 0 {
 		some := first(steps, pushItems, pushBytes)
-		failed = s.sendSome(steps[:some])
+		if failed = s.sendSome(steps[:some]); failed != nil {
+			break
+		}
 		if s.o.Progress != nil {
 			s.o.Progress(len(s.rep.Changes), total)
 		}
 		steps = steps[some:]
 	}
 	s.finish()
+	if s.st.plan != nil {
+		s.st.plan = nil
+		if failed != nil { // what was sent last may have arrived
+			s.st.plan = s.planOf(steps, false)
+		}
+	}
 	if failed == nil && s.rep.Behind == 0 && len(s.rep.Waiting) == 0 {
 		s.st.server = s.serverPos
 	}

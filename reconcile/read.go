@@ -39,20 +39,6 @@ func (d *side) add(e oxbow.Entry) {
 	d.order = append(d.order, &e)
 }
 
-// read reads both sides and pairs their entries.
-func (s *session) read() error {
-	home, err := s.readHome()
-	if err != nil {
-		return err
-	}
-	server, err := s.readServer(home.trusted)
-	if err != nil {
-		return fmt.Errorf("reading the server: %w", err)
-	}
-	s.pair(home, server)
-	return nil
-}
-
 func (s *session) readHome() (*side, error) {
 	d := newSide()
 	d.all = true
@@ -66,6 +52,7 @@ func (s *session) readHome() (*side, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.homePos = now
 	d.trusted = s.st.home == now || s.st.home.Precedes(now)
 	if s.undone, err = s.pullUndone(); s.undone {
 		s.st.undo()

@@ -1,24 +1,10 @@
-// Pull and push: the server's changes go into the home, or the home's to the server.
+// A run: what it is given, what it reports, and what it holds meanwhile.
 
-// Package reconcile brings a home and a server together, entry by entry: each side's
-// changes since both met last, in any order, by the merge of package team.
-//
-// [Pull] changes the home alone, [Push] the server alone. Labels and aliases merge as
-// sets, contents by line; both texts are kept, with the label conflict, where the same
-// lines were changed. An edit wins over a removal. A rename is a removal, and an entry
-// that is new and was created at the same nanosecond. What one side alone changed is
-// taken as it is.
-//
-// What both had is a [State]. Without it nothing is lost, and what was removed may come
-// back. So it is where the history of a side was rewritten, or is of another store: a
-// removal is believed where its history leads on from what both had.
 package reconcile
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/oxbow-memory/oxbow"
@@ -31,8 +17,13 @@ type Options struct {
 	// Blocked returns why an entry is not sent to the server, nil for those that are.
 	Blocked func(*oxbow.Entry) error
 
-	// Rand gives the random bytes of hashes, crypto/rand by default.
+	// Rand gives the random bytes of hashes and ids, crypto/rand by default.
 	Rand io.Reader
+
+	// Record is called before the first change, unless nil, with what is to be changed in
+	// the state, to call [State.WritePlan]: a run that is killed after it is known for what
+	// it did. An error of it ends the run.
+	Record func() error
 
 	// Progress is called with how many of the changes were made.
 	Progress func(done, total int)
@@ -87,7 +78,9 @@ type session struct {
 	rep          Report
 
 	pairs     []*pair
+	homePos   oxbow.Position  // after the home was read; "" where it has none
 	serverPos oxbow.Position  // before the server was read; "" where it has none
+	mark      mark            // of the changes of a pull
 	taken     map[string]bool // names of the home, as the steps leave them
 	undone    bool            // the last pull was taken back
 
@@ -95,58 +88,24 @@ type session struct {
 	met     []*record           // new ones
 }
 
-// Pull brings what the server has into the home. The context's source is stamped on the
-// change. Where the state says that both met before, one change of the home is made, and
-// else as many as 32 MiB ask for.
-func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
-	s, err := begin(ctx, home, server, st, o)
-	if err != nil {
-		return Report{}, err
-	}
-	steps, err := s.planPull()
-	if err != nil || s.o.DryRun {
-		s.report(steps)
-		return s.rep, err
-	}
-	err = s.applyPull(steps)
-	return s.rep, err
-}
+// change says what became of one side of a record.
+type change uint8
 
-// Push brings what the home has to the server. What both changed waits for a pull. An
-// interrupted push goes on with the next.
-func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
-	s, err := begin(ctx, home, server, st, o)
-	if err != nil {
-		return Report{}, err
-	}
-	steps := s.planPush()
-	if s.o.DryRun {
-		s.report(steps)
-		return s.rep, nil
-	}
-	err = s.applyPush(steps)
-	return s.rep, err
-}
+const (
+	absent    change = iota // the side has none, and had none
+	unchanged               // as both met
+	changed
+	gone
+)
 
-// begin reads both sides.
-func begin(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*session, error) {
-	s := &session{ctx: ctx, home: home, exact: home, server: server, st: st, taken: map[string]bool{}, settled: map[*record]*record{}}
-	if m, ok := home.(interface{ Store() oxbow.Store }); ok {
-		s.exact = m.Store()
-	}
-	if o != nil {
-		s.o = *o
-	}
-	if s.o.Rand == nil {
-		s.o.Rand = rand.Reader
-	}
-	if len(st.salt) == 0 {
-		*st = State{URL: st.URL, TokenFile: st.TokenFile, salt: make([]byte, 16)}
-		if _, err := io.ReadFull(s.o.Rand, st.salt); err != nil {
-			return nil, fmt.Errorf("making a salt: %w", err)
-		}
-	}
-	return s, s.read()
+// pair is an entry as each side has it.
+type pair struct {
+	record *record      // nil where they never met, or where it is not believed
+	old    *record      // of the state
+	home   *oxbow.Entry // nil where the home has none
+	server *oxbow.Entry // nil where the server has none, or has not changed it
+	here   change       // of the home
+	there  change       // of the server
 }
 
 // step is what is done with an entry.
@@ -159,6 +118,7 @@ type step struct {
 	entry  *oxbow.Entry // of the home, after a pull or before a push
 	met    *oxbow.Entry // of the server, for a pull
 	stay   bool         // the home has more than the server after a pull
+	done   bool
 }
 
 func (s *session) report(steps []*step) {
@@ -171,6 +131,7 @@ func (s *session) report(steps []*step) {
 
 // settle puts the record of a step in the place of the old one, when the session ends.
 func (s *session) settle(st *step) {
+	st.done = true
 	if st.old != nil {
 		s.settled[st.old] = st.record
 	} else if st.record != nil {
@@ -180,6 +141,13 @@ func (s *session) settle(st *step) {
 
 // finish makes the records those of the steps that were done.
 func (s *session) finish() {
+	s.takeSettled()
+	if now, err := position(s.ctx, s.exact); err == nil {
+		s.st.home = now
+	}
+}
+
+func (s *session) takeSettled() {
 	var all []*record
 	for _, r := range s.st.records {
 		if now, ok := s.settled[r]; !ok {
@@ -189,9 +157,7 @@ func (s *session) finish() {
 		}
 	}
 	s.st.records = append(all, s.met...)
-	if now, err := position(s.ctx, s.exact); err == nil {
-		s.st.home = now
-	}
+	s.settled, s.met = map[*record]*record{}, nil
 }
 
 // position returns the place of a store in its history, "" where it has none.

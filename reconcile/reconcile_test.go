@@ -92,13 +92,13 @@ func (h *home) run(fn func(context.Context, oxbow.Store, oxbow.Store, *State, *O
 	defer c.Close()
 	st, err := ReadState(h.files, "state")
 	if err != nil {
-		h.w.t.Fatal(err)
+		return Report{}, err
 	}
-	rep, rerr := fn(h.w.t.Context(), h.Memory, c, st, &h.o)
-	if !lost && !h.o.DryRun {
-		if err := st.Write(h.files, "state"); err != nil {
-			h.w.t.Fatal(err)
-		}
+	o := h.o
+	o.Record = func() error { return st.WritePlan(h.files, "state") }
+	rep, rerr := fn(h.w.t.Context(), h.Memory, c, st, &o)
+	if !lost && !h.o.DryRun && (rerr == nil || len(rep.Changes) > 0) {
+		rerr = errors.Join(rerr, st.Write(h.files, "state"))
 	}
 	return rep, rerr
 }

@@ -43,6 +43,11 @@ type State struct {
 	pulls   []uint64       // the changes of the home that the last pull made
 	before  oxbow.Position // server, before that pull
 	records []*record
+
+	base    []byte // digest of the file; nil where there is none
+	ahead   bool   // it has what the file lacks, before a run changes anything
+	plan    *plan  // what a run is about to change, or was when it was killed
+	hasPlan bool   // there is a file of a plan
 }
 
 // header is the first line.
@@ -95,7 +100,7 @@ func (s *State) undo() {
 			all = append(all, r)
 		}
 	}
-	s.records, s.server, s.pulls, s.before = all, s.before, nil, ""
+	s.records, s.server, s.pulls, s.before, s.ahead = all, s.before, nil, "", true
 }
 
 // hash returns a salted digest of texts.
@@ -145,30 +150,35 @@ func labelTexts(ls []oxbow.Label) (out []string) {
 	return out
 }
 
-// ReadState reads a state from a file. Of a torn file it has the header alone, if that
-// can be read; of none it is the zero value. One that a later version wrote is
-// [oxbow.ErrVersion].
+// ReadState reads a state from a file, and the plan of a run that was killed. Of a torn
+// file it has the header alone, if that can be read; of none it is the zero value. One
+// that a later version wrote is [oxbow.ErrVersion].
 func ReadState(fsys vfs.FS, name string) (*State, error) {
+	s := &State{}
 	b, err := vfs.ReadFile(fsys, name, maxState)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &State{}, nil
+	if err == nil {
+		s, err = parseState(b)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	} else {
+		err = fmt.Errorf("reading what is known of the server: %w", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what is known of the server: %w", err)
+		return nil, err
 	}
-	return parseState(b)
+	return s, s.readPlan(fsys, name)
 }
 
 func parseState(b []byte) (*State, error) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h header
 	if err := json.Unmarshal(line, &h); err != nil {
-		return &State{}, nil
+		return &State{base: digest(line)}, nil
 	}
 	if h.Version > stateVersion {
 		return nil, fmt.Errorf("%w: what is known of the server was written by a later version of oxbow (%d)", oxbow.ErrVersion, h.Version)
 	}
-	s := &State{URL: h.URL, TokenFile: h.TokenFile}
+	s := &State{URL: h.URL, TokenFile: h.TokenFile, base: digest(line)}
 	if sum := sha256.Sum256(rest); h.Version != stateVersion || !bytes.Equal(sum[:], h.Sum) || len(h.Salt) == 0 {
 		return s, nil
 	}
@@ -185,8 +195,32 @@ func parseState(b []byte) (*State, error) {
 	return s, nil
 }
 
-// Write replaces the file. After a crash it is the old or the new one.
+// digest is that of the first line, which has the digest of the others.
+func digest(line []byte) []byte {
+	sum := sha256.Sum256(line)
+	return sum[:]
+}
+
+// Write replaces the file, which has all that the run did. After a crash it is the old or
+// the new one.
 func (s *State) Write(fsys vfs.FS, name string) error {
+	if err := s.writeState(fsys, name); err != nil {
+		return err
+	}
+	if s.plan != nil {
+		return s.writePlan(fsys, name)
+	}
+	if !s.hasPlan {
+		return nil
+	}
+	s.hasPlan = false
+	if err := fsys.Remove(name + planSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("recording what is known of the server: %w", err)
+	}
+	return nil
+}
+
+func (s *State) writeState(fsys vfs.FS, name string) error {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	for _, r := range s.records {
@@ -202,6 +236,7 @@ func (s *State) Write(fsys vfs.FS, name string) error {
 	if err != nil {
 		return fmt.Errorf("recording what is known of the server: %w", err)
 	}
+	s.base, s.ahead = digest(head), false
 	return nil
 }
 

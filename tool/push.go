@@ -86,7 +86,7 @@ func Push(ctx context.Context, w *Workspace, in SyncIn) (SyncOut, error) {
 	}
 	ctx = oxbow.WithNote(ctx, "push")
 	return w.sync(ctx, "push", in, func(s *syncing) (reconcile.Report, error) {
-		return reconcile.Push(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Blocked: mayLeave, Rand: w.Host.Rand, Progress: in.Progress})
+		return reconcile.Push(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Blocked: mayLeave, Rand: w.Host.Rand, Record: s.record, Progress: in.Progress})
 	})
 }
 
@@ -104,7 +104,7 @@ func Pull(ctx context.Context, w *Workspace, in SyncIn) (out SyncOut, err error)
 		src, _ := oxbow.SourceFrom(ctx)
 		src.Actor, src.Ref = oxbow.Imported, text.Clip(s.url, 200)
 		ctx := oxbow.WithNote(oxbow.WithSource(ctx, src), text.Clip("pull from "+s.url, 200))
-		return reconcile.Pull(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Rand: w.Host.Rand, Progress: in.Progress})
+		return reconcile.Pull(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Rand: w.Host.Rand, Record: s.record, Progress: in.Progress})
 	})
 	if _, herr := m.History(); herr == nil && !in.DryRun {
 		out.Undo = len(out.Changes) > 0
@@ -117,6 +117,7 @@ type syncing struct {
 	url    string
 	server *remote.Store
 	state  *reconcile.State
+	record func() error // of the state, before the first change
 }
 
 // sync opens the server, calls fn, and records what is known of the server then.
@@ -143,9 +144,11 @@ func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*s
 		return out, err
 	}
 	defer func() { _ = s.server.Close() }()
+	file := reconcile.FileOf(filepath.Base(store), s.url)
+	s.record = func() error { return s.state.WritePlan(dir, file) }
 	rep, err := fn(s)
 	if !in.DryRun && (err == nil || len(rep.Changes) > 0) {
-		err = errors.Join(err, s.state.Write(dir, reconcile.FileOf(filepath.Base(store), s.url)))
+		err = errors.Join(err, s.state.Write(dir, file))
 	}
 	return syncOut(s.url, in.DryRun, rep), ofServer(s.url, verb, len(rep.Changes), err)
 }

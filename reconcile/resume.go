@@ -1,0 +1,200 @@
+// Going on after a run that was killed: what it changed counts as both sides' own.
+
+package reconcile
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// stamp has the changes of a pull carry a session of its own, unless they have one, by
+// which they are known in the home's history.
+func (s *session) stamp() error {
+	src, _ := oxbow.SourceFrom(s.ctx)
+	if src.Session == "" {
+		b := make([]byte, 8)
+		if _, err := io.ReadFull(s.o.Rand, b); err != nil {
+			return fmt.Errorf("making an id: %w", err)
+		}
+		src.Session = hex.EncodeToString(b)
+		s.ctx = oxbow.WithSource(s.ctx, src)
+	}
+	s.mark = mark{After: s.lastChange(), Session: src.Session, Note: oxbow.NoteFrom(s.ctx)}
+	return nil
+}
+
+// announce has the state say what is about to be changed.
+func (s *session) announce(steps []*step, pull bool) error {
+	if s.o.Record == nil || countChanges(steps) == 0 {
+		return nil
+	}
+	if pull {
+		if err := s.stamp(); err != nil {
+			return err
+		}
+	}
+	s.st.plan = s.planOf(steps, pull)
+	return s.o.Record()
+}
+
+// planOf returns the plan of steps over the records of the state.
+func (s *session) planOf(steps []*step, pull bool) *plan {
+	number := map[*record]int{}
+	for i, r := range s.st.records {
+		number[r] = i + 1
+	}
+	p := &plan{home: s.homePos, pull: pull, mark: s.mark}
+	for _, st := range steps {
+		if len(st.ops) == 0 || st.done {
+			continue
+		}
+		q := &planStep{Old: number[st.old], Name: st.change.Name, Stay: st.stay, Record: st.record}
+		if pull && st.record != nil && st.entry != nil {
+			r := *st.record
+			r.Home = s.st.met(st.entry)
+			q.At, q.Record = st.entry.Name, &r
+		}
+		p.steps = append(p.steps, q)
+	}
+	return p
+}
+
+// resumePull takes into the state what a pull did that was killed, by the home's history.
+func (s *session) resumePull() error {
+	p := s.st.plan
+	if p == nil || !p.pull {
+		return nil
+	}
+	s.st.plan = nil
+	h, err := oxbow.HistoryOf(s.home)
+	if err != nil {
+		return nil
+	}
+	d := pulled{entries: map[string]oxbow.Entry{}, removed: map[string]bool{}}
+	for c, err := range h.Log(s.ctx) {
+		if err != nil {
+			return err
+		}
+		if c.Seq <= p.mark.After {
+			break
+		}
+		if c.Source.Session == p.mark.Session && c.Note == p.mark.Note && len(c.Reverts) == 0 {
+			d.add(c)
+		}
+	}
+	if len(d.seqs) == 0 {
+		return nil
+	}
+	s.forgetPull()
+	for _, q := range p.steps {
+		if st := s.donePull(q, d); st != nil {
+			s.settle(st)
+		}
+	}
+	s.takeSettled()
+	s.st.pulls, s.st.before = d.seqs, s.st.server
+	if s.st.home == "" {
+		s.st.home = p.home
+	}
+	return nil
+}
+
+// pulled is what the changes of a pull left.
+type pulled struct {
+	seqs    []uint64 // ascending
+	entries map[string]oxbow.Entry
+	removed map[string]bool
+}
+
+// add adds a change that is before those added.
+func (d *pulled) add(c oxbow.Change) {
+	d.seqs = append([]uint64{c.Seq}, d.seqs...)
+	for _, v := range c.Versions {
+		if v.Verb == oxbow.VerbRemove {
+			d.removed[v.Entry.Name] = true
+		} else if _, later := d.entries[v.Entry.Name]; !later {
+			d.entries[v.Entry.Name] = v.Entry
+		}
+	}
+}
+
+// donePull returns a step of a pull as it was done, nil where it was not.
+func (s *session) donePull(q *planStep, d pulled) *step {
+	st := &step{old: s.numbered(q.Old), record: q.Record}
+	if q.Record == nil {
+		if !d.removed[q.Name] {
+			return nil
+		}
+		st.record = &record{Pulled: true, Gone: true, Before: bare(st.old)}
+		return st
+	}
+	if _, ok := d.entries[q.Name]; !ok {
+		return nil
+	}
+	if e, ok := d.entries[q.At]; ok {
+		st.record.Home = s.st.met(&e)
+	}
+	if q.Stay {
+		st.record.Home.Hash = ""
+	}
+	st.record.Pulled, st.record.Before = true, bare(st.old)
+	return st
+}
+
+// resumePush takes into the state what a push did that was killed, by what the server has.
+func (s *session) resumePush(server *side) error {
+	p := s.st.plan
+	if p == nil || p.pull {
+		return nil
+	}
+	s.st.plan = nil
+	for _, q := range p.steps {
+		arrived, err := s.arrived(q, server)
+		if err != nil {
+			return err
+		}
+		if !arrived {
+			continue
+		}
+		if s.settle(&step{old: s.numbered(q.Old), record: q.Record}); s.st.home == "" {
+			s.st.home = p.home
+		}
+	}
+	s.takeSettled()
+	return nil
+}
+
+// arrived reports whether the server has made a step, and completes its record.
+func (s *session) arrived(q *planStep, server *side) (found bool, err error) {
+	old := s.numbered(q.Old)
+	if q.Record == nil {
+		e, known := server.byID[old.ID]
+		return old.ID > 0 && e == nil && (known || server.all), nil
+	}
+	e := server.byName[q.Record.Server.Name]
+	if e == nil || old != nil && s.st.entryHash(e) == old.Server.Hash {
+		return false, nil
+	}
+	was := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
+	if found = s.st.entryHash(e) == q.Record.Server.Hash; !found { // others may have changed it since
+		_, _, err = s.versions(s.server, []string{e.Name}, func(v oxbow.Version) bool {
+			if found = v.Verb != oxbow.VerbRemove && s.st.entryHash(&v.Entry) == q.Record.Server.Hash; found {
+				was = v
+			}
+			return found || old != nil && v.Seq <= old.Version
+		})
+	}
+	q.Record.ID, q.Record.Version, q.Record.Updated = e.ID, was.Seq, was.Source.Time.UnixNano()
+	return found, err
+}
+
+// numbered returns the record of that number, nil for 0.
+func (s *session) numbered(n int) *record {
+	if n == 0 {
+		return nil
+	}
+	return s.st.records[n-1]
+}
