@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/wire"
 )
 
 // placesLeast is the bytes of a body from which on places are kept. Less is read, and
@@ -37,12 +38,12 @@ func placesOf(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces
 		return nil
 	}
 	p := &opPlaces{offset: r.Offset, seq: r.Seq}
-	err := eachPart(r.Body, func(num, from, at, end int) error {
+	err := wire.EachPart(r.Body, func(num, from, at, end int) error {
 		switch num {
 		case 0:
-			return errField // it is read as a whole
+			return wire.ErrShort // it is read as a whole
 		case fieldSource:
-			return eachField(string(r.Body[from:end]), func(f field) (err error) {
+			return wire.Each(string(r.Body[from:end]), func(f wire.Field) (err error) {
 				p.source, err = decodeSource(f)
 				return err
 			})
@@ -75,7 +76,7 @@ func (p *opPlaces) entry(log *wal.Log, row int) *Entry {
 	if err := log.BodyAt(p.offset, int64(p.ops[i].at), op); err != nil || crc32.Checksum(op, castagnoli) != p.ops[i].sum {
 		return nil
 	}
-	v, err := decodePut(field{num: fieldOp, bytes: true, str: string(op)})
+	v, err := decodePut(wire.Field{Num: fieldOp, Bytes: true, Str: string(op)})
 	if err != nil || v.verb == VerbRemove {
 		return nil
 	}

@@ -55,6 +55,8 @@ import (
 	"hash/crc32"
 	"slices"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wire"
 )
 
 // typeChange is the record type of a change.
@@ -127,21 +129,21 @@ type encoder struct {
 func (c *encoder) encode(v *body) {
 	b := slices.Grow(c.body[:0], v.size())
 	c.op = appendSource(c.op[:0], &v.source)
-	b = appendBytes(b, fieldSource, c.op)
+	b = wire.AppendBytes(b, fieldSource, c.op)
 	sum := append(c.sum[:0], b...)
 	for i := range v.ops {
 		c.op = appendPut(slices.Grow(c.op[:0], v.ops[i].size()), &v.ops[i], false)
-		b = appendBytes(b, fieldOp, c.op)
+		b = wire.AppendBytes(b, fieldOp, c.op)
 		h := sha256.Sum256(c.op)
 		sum = append(append(sum, fieldOp), h[:]...)
 	}
 	rest := len(b)
-	b = appendString(b, fieldOpID, v.opID)
-	b = appendString(b, fieldNote, v.note)
+	b = wire.AppendString(b, fieldOpID, v.opID)
+	b = wire.AppendString(b, fieldNote, v.note)
 	for _, s := range v.reverts {
-		b = appendUint(b, fieldReverts, s)
+		b = wire.AppendUint(b, fieldReverts, s)
 	}
-	b = appendBytes(b, fieldBase, v.base)
+	b = wire.AppendBytes(b, fieldBase, v.base)
 	sum = append(sum, b[rest:]...)
 	c.body, c.sum, c.digest = b, sum, sha256.Sum256(sum)
 }
@@ -158,11 +160,11 @@ func (v *body) size() int {
 // appendBase appends the bytes of a base record's body.
 func appendBase(b []byte, v *body) []byte {
 	for i := range v.ops {
-		b = appendBytes(b, fieldOp, appendPut(nil, &v.ops[i], true))
+		b = wire.AppendBytes(b, fieldOp, appendPut(nil, &v.ops[i], true))
 	}
-	b = appendUint(b, fieldNextID, v.nextID)
+	b = wire.AppendUint(b, fieldNextID, v.nextID)
 	for _, s := range v.seen {
-		b = appendBytes(b, fieldSeenID, appendUint(appendString(nil, 1, s.id), 2, s.seq))
+		b = wire.AppendBytes(b, fieldSeenID, wire.AppendUint(wire.AppendString(nil, 1, s.id), 2, s.seq))
 	}
 	return b
 }
@@ -183,35 +185,35 @@ func appendPut(b []byte, p *put, base bool) []byte {
 	e := p.entry
 	for i, v := range verbs {
 		if v == p.verb {
-			b = appendUint(b, 1, uint64(i))
+			b = wire.AppendUint(b, 1, uint64(i))
 		}
 	}
-	b = appendUint(b, 2, e.ID)
-	b = appendString(b, 3, e.Name)
-	b = appendUint(b, 4, uint64(e.Kind))
+	b = wire.AppendUint(b, 2, e.ID)
+	b = wire.AppendString(b, 3, e.Name)
+	b = wire.AppendUint(b, 4, uint64(e.Kind))
 	if p.verb != VerbRemove {
-		b = appendString(b, 5, e.Content)
+		b = wire.AppendString(b, 5, e.Content)
 		for _, a := range e.Aliases {
-			b = appendString(b, 6, a)
+			b = wire.AppendString(b, 6, a)
 		}
 		for _, l := range e.Labels {
-			b = appendBytes(b, 7, appendString(appendString(nil, 1, l.Key), 2, l.Value))
+			b = wire.AppendBytes(b, 7, wire.AppendString(wire.AppendString(nil, 1, l.Key), 2, l.Value))
 		}
-		b = appendUint(b, 8, zigzag(e.Created.Unix()))
-		b = appendUint(b, 9, uint64(e.Created.Nanosecond()))
+		b = wire.AppendUint(b, 8, wire.Zigzag(e.Created.Unix()))
+		b = wire.AppendUint(b, 9, uint64(e.Created.Nanosecond()))
 	}
-	b = appendUint(b, 10, p.prev)
+	b = wire.AppendUint(b, 10, p.prev)
 	if base {
-		b = appendUint(b, 11, e.Version)
-		b = appendUint(b, 12, zigzag(e.Updated.UnixNano()))
-		b = appendBytes(b, 13, appendSource(nil, &e.Source))
+		b = wire.AppendUint(b, 11, e.Version)
+		b = wire.AppendUint(b, 12, wire.Zigzag(e.Updated.UnixNano()))
+		b = wire.AppendBytes(b, 13, appendSource(nil, &e.Source))
 	}
 	return b
 }
 
 func appendSource(b []byte, s *Source) []byte {
 	for i, v := range []string{s.Door, string(s.Actor), s.Session, s.Profile, s.Ref, s.Claimed.Client, s.Claimed.Agent} {
-		b = appendString(b, i+1, v)
+		b = wire.AppendString(b, i+1, v)
 	}
 	return b
 }
@@ -219,9 +221,9 @@ func appendSource(b []byte, s *Source) []byte {
 // decodeBody reads the body of a record; its strings share one copy of data.
 func decodeBody(data []byte) (*body, error) {
 	v := new(body)
-	err := eachField(string(data), func(f field) error {
+	err := wire.Each(string(data), func(f wire.Field) error {
 		var err error
-		switch f.num {
+		switch f.Num {
 		case fieldSource:
 			v.source, err = decodeSource(f)
 		case fieldOp:
@@ -233,94 +235,94 @@ func decodeBody(data []byte) (*body, error) {
 			p, err = decodeErased(f)
 			v.ops = append(v.ops, p)
 		case fieldOpID:
-			v.opID = f.str
+			v.opID = f.Str
 		case fieldNote:
-			v.note = f.str
+			v.note = f.Str
 		case fieldReverts:
-			v.reverts = append(v.reverts, f.val)
+			v.reverts = append(v.reverts, f.Val)
 		case fieldBase:
-			v.base = []byte(f.str)
+			v.base = []byte(f.Str)
 		case fieldNextID:
-			v.nextID = f.val
+			v.nextID = f.Val
 		case fieldSeenID:
 			var s seenID
-			err = eachField(f.str, func(f field) error {
-				switch f.num {
+			err = wire.Each(f.Str, func(f wire.Field) error {
+				switch f.Num {
 				case 1:
-					s.id = f.str
+					s.id = f.Str
 				case 2:
-					s.seq = f.val
+					s.seq = f.Val
 				default:
-					return f.unknown()
+					return f.Unknown()
 				}
 				return nil
 			})
 			v.seen = append(v.seen, s)
 		default:
-			return f.unknown()
+			return f.Unknown()
 		}
 		return err
 	})
 	return v, err
 }
 
-func decodePut(f field) (put, error) {
+func decodePut(f wire.Field) (put, error) {
 	e := new(Entry)
 	p := put{entry: e}
 	var sec int64
 	var nsec uint64
-	if !f.bytes {
-		return p, f.unknown()
+	if !f.Bytes {
+		return p, f.Unknown()
 	}
-	err := eachField(f.str, func(f field) error {
+	err := wire.Each(f.Str, func(f wire.Field) error {
 		var err error
-		switch f.num {
+		switch f.Num {
 		case 1:
-			if f.val >= uint64(len(verbs)) || f.val == 0 {
-				return fmt.Errorf("unknown verb %d", f.val)
+			if f.Val >= uint64(len(verbs)) || f.Val == 0 {
+				return fmt.Errorf("unknown verb %d", f.Val)
 			}
-			p.verb = verbs[f.val]
+			p.verb = verbs[f.Val]
 		case 2:
-			e.ID = f.val
+			e.ID = f.Val
 		case 3:
-			e.Name = f.str
+			e.Name = f.Str
 		case 4:
-			if f.val >= uint64(endKind) {
-				return fmt.Errorf("unknown kind %d", f.val)
+			if f.Val >= uint64(endKind) {
+				return fmt.Errorf("unknown kind %d", f.Val)
 			}
-			e.Kind = Kind(f.val)
+			e.Kind = Kind(f.Val)
 		case 5:
-			e.Content = f.str
+			e.Content = f.Str
 		case 6:
-			e.Aliases = append(e.Aliases, f.str)
+			e.Aliases = append(e.Aliases, f.Str)
 		case 7:
 			var l Label
-			err = eachField(f.str, func(f field) error {
-				switch f.num {
+			err = wire.Each(f.Str, func(f wire.Field) error {
+				switch f.Num {
 				case 1:
-					l.Key = f.str
+					l.Key = f.Str
 				case 2:
-					l.Value = f.str
+					l.Value = f.Str
 				default:
-					return f.unknown()
+					return f.Unknown()
 				}
 				return nil
 			})
 			e.Labels = append(e.Labels, l)
 		case 8:
-			sec = unzigzag(f.val)
+			sec = wire.Unzigzag(f.Val)
 		case 9:
-			nsec = f.val
+			nsec = f.Val
 		case 10:
-			p.prev = f.val
+			p.prev = f.Val
 		case 11:
-			e.Version = f.val
+			e.Version = f.Val
 		case 12:
-			e.Updated = time.Unix(0, unzigzag(f.val)).UTC()
+			e.Updated = time.Unix(0, wire.Unzigzag(f.Val)).UTC()
 		case 13:
 			e.Source, err = decodeSource(f)
 		default:
-			return f.unknown()
+			return f.Unknown()
 		}
 		return err
 	})
@@ -334,27 +336,27 @@ func decodePut(f field) (put, error) {
 	return p, err
 }
 
-func decodeErased(f field) (put, error) {
+func decodeErased(f wire.Field) (put, error) {
 	p := put{entry: new(Entry), erased: true}
 	hashed := false
-	err := eachField(f.str, func(f field) error {
-		switch f.num {
+	err := wire.Each(f.Str, func(f wire.Field) error {
+		switch f.Num {
 		case 1:
-			if len(f.str) != sha256.Size {
+			if len(f.Str) != sha256.Size {
 				return errors.New("an erased op without its hash")
 			}
 			hashed = true
 		case 2:
-			p.entry.ID = f.val
+			p.entry.ID = f.Val
 		case 3:
-			if f.val >= uint64(len(verbs)) {
-				return fmt.Errorf("unknown verb %d", f.val)
+			if f.Val >= uint64(len(verbs)) {
+				return fmt.Errorf("unknown verb %d", f.Val)
 			}
-			p.verb = verbs[f.val]
+			p.verb = verbs[f.Val]
 		case 10:
-			p.prev = f.val
+			p.prev = f.Val
 		default:
-			return f.unknown()
+			return f.Unknown()
 		}
 		return nil
 	})
@@ -364,26 +366,26 @@ func decodeErased(f field) (put, error) {
 	return p, err
 }
 
-func decodeSource(f field) (Source, error) {
+func decodeSource(f wire.Field) (Source, error) {
 	var s Source
-	err := eachField(f.str, func(f field) error {
-		switch f.num {
+	err := wire.Each(f.Str, func(f wire.Field) error {
+		switch f.Num {
 		case 1:
-			s.Door = f.str
+			s.Door = f.Str
 		case 2:
-			s.Actor = Actor(f.str)
+			s.Actor = Actor(f.Str)
 		case 3:
-			s.Session = f.str
+			s.Session = f.Str
 		case 4:
-			s.Profile = f.str
+			s.Profile = f.Str
 		case 5:
-			s.Ref = f.str
+			s.Ref = f.Str
 		case 6:
-			s.Claimed.Client = f.str
+			s.Claimed.Client = f.Str
 		case 7:
-			s.Claimed.Agent = f.str
+			s.Claimed.Agent = f.Str
 		default:
-			return f.unknown()
+			return f.Unknown()
 		}
 		return nil
 	})
@@ -393,22 +395,22 @@ func decodeSource(f field) (Source, error) {
 // digestBody makes the digest that the chain takes of a body.
 func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	h := sha256.New()
-	err := eachField(string(data), func(f field) error {
-		switch f.num {
+	err := wire.Each(string(data), func(f wire.Field) error {
+		switch f.Num {
 		case fieldOp:
-			sum := sha256.Sum256([]byte(f.str))
+			sum := sha256.Sum256([]byte(f.Str))
 			h.Write([]byte{fieldOp})
 			h.Write(sum[:])
 		case fieldErased:
 			h.Write([]byte{fieldOp})
-			return eachField(f.str, func(f field) error {
-				if f.num == 1 {
-					h.Write([]byte(f.str))
+			return wire.Each(f.Str, func(f wire.Field) error {
+				if f.Num == 1 {
+					h.Write([]byte(f.Str))
 				}
 				return nil
 			})
 		default:
-			h.Write([]byte(f.raw))
+			h.Write([]byte(f.Raw))
 		}
 		return nil
 	})
@@ -417,82 +419,16 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	return sum, err
 }
 
-// field is one field of a message: a number or bytes.
-type field struct {
-	num   int
-	bytes bool
-	val   uint64
-	str   string
-	raw   string // the field with its tag
-}
-
-func (f field) unknown() error { return fmt.Errorf("unknown field %d", f.num) }
-
-var errField = errors.New("a field is cut short")
-
-// eachField calls fn with the fields of a message, in order.
-func eachField(s string, fn func(f field) error) error {
-	for len(s) > 0 {
-		rest := s
-		tag, n := uvarint(s)
-		if n <= 0 {
-			return errField
-		}
-		f := field{num: int(tag >> 3), bytes: tag&7 == 2}
-		s = s[n:]
-		if !f.bytes && tag&7 != 0 || tag>>3 == 0 || tag>>3 > 1<<20 {
-			return fmt.Errorf("field %d has an unknown form", tag>>3)
-		}
-		v, n := uvarint(s)
-		if n <= 0 {
-			return errField
-		}
-		s = s[n:]
-		if f.bytes {
-			if v > uint64(len(s)) {
-				return errField
-			}
-			f.str, s = s[:v], s[v:]
-		} else {
-			f.val = v
-		}
-		f.raw = rest[:len(rest)-len(s)]
-		if err := fn(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // eachWanted calls fn with the fields of a body, but for the ops whose entries are
 // not wanted, nil for all: of a large record, little is copied. The strings of an op
 // share a copy with those of no other.
-func eachWanted(body []byte, want func(id uint64) bool, fn func(f field) error) error {
-	return eachPart(body, func(num, from, at, end int) error {
+func eachWanted(body []byte, want func(id uint64) bool, fn func(f wire.Field) error) error {
+	return wire.EachPart(body, func(num, from, at, end int) error {
 		if num == fieldOp && want != nil && !want(opID(body[at:end])) {
 			return nil
 		}
-		return eachField(string(body[from:end]), fn)
+		return wire.Each(string(body[from:end]), fn)
 	})
-}
-
-// eachPart calls fn with where the fields of a body begin, where their values do, and
-// where they end; num is 0 for all that follows a field of another form than bytes.
-func eachPart(body []byte, fn func(num, from, at, end int) error) error {
-	for from := 0; from < len(body); {
-		tag, n := binary.Uvarint(body[from:])
-		v, m := binary.Uvarint(body[from+max(n, 0):])
-		at := from + n + m
-		if n <= 0 || m <= 0 || tag&7 != 2 || v > uint64(len(body)-at) {
-			return fn(0, from, from, len(body))
-		}
-		end := at + int(v)
-		if err := fn(int(tag>>3), from, at, end); err != nil {
-			return err
-		}
-		from = end
-	}
-	return nil
 }
 
 // opID returns the ID of the entry that an op is about, 0 where there is none.
@@ -512,48 +448,6 @@ func opID(op []byte) uint64 {
 	}
 	return 0
 }
-
-// uvarint is binary.Uvarint over a string.
-func uvarint(s string) (uint64, int) {
-	var x uint64
-	for i := 0; i < len(s) && i < binary.MaxVarintLen64; i++ {
-		c := s[i]
-		if c < 0x80 {
-			if i == binary.MaxVarintLen64-1 && c > 1 {
-				return 0, -1
-			}
-			return x | uint64(c)<<(7*i), i + 1
-		}
-		x |= uint64(c&0x7f) << (7 * i)
-	}
-	return 0, 0
-}
-
-func appendUint(b []byte, num int, v uint64) []byte {
-	if v == 0 {
-		return b
-	}
-	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3), v)
-}
-
-func appendString(b []byte, num int, s string) []byte {
-	if s == "" {
-		return b
-	}
-	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3|2), uint64(len(s)))
-	return append(b, s...)
-}
-
-func appendBytes(b []byte, num int, v []byte) []byte {
-	if len(v) == 0 {
-		return b
-	}
-	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3|2), uint64(len(v)))
-	return append(b, v...)
-}
-
-func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
-func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
 // errStop ends a replay early.
 var errStop = errors.New("stop")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/wire"
 )
 
 // allocated returns how many bytes fn allocates.
@@ -31,7 +32,7 @@ func FuzzDecodeBody(f *testing.F) {
 	based := *e
 	based.Version, based.Updated = 12, at
 	f.Add(appendBase(nil, &body{nextID: 40, seen: []seenID{{"id", 7}}, ops: []put{{verb: VerbAdd, entry: &based}}}))
-	f.Add(appendBytes(nil, fieldErased, appendUint(appendBytes(nil, 1, make([]byte, 32)), 2, 5)))
+	f.Add(wire.AppendBytes(nil, fieldErased, wire.AppendUint(wire.AppendBytes(nil, 1, make([]byte, 32)), 2, 5)))
 	f.Add(bytes.Repeat([]byte{fieldOp<<3 | 2, 0}, 500))
 	f.Add(bytes.Repeat([]byte{fieldErased<<3 | 2, 0}, 1<<16))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/wire"
 )
 
 // A Redactor is a Store that can take what an entry held out of its history.
@@ -122,9 +123,9 @@ func (d *db) erase(ctx context.Context, dry bool, may func() error, pick func(e 
 // bytes.
 func eraseOps(r wal.Record, pick func(*Entry) bool, versions, ops *int) ([]byte, error) {
 	var out []byte
-	err := eachField(string(r.Body), func(f field) error {
-		if f.num != fieldOp {
-			out = append(out, f.raw...)
+	err := wire.Each(string(r.Body), func(f wire.Field) error {
+		if f.Num != fieldOp {
+			out = append(out, f.Raw...)
 			return nil
 		}
 		p, err := decodePut(f)
@@ -132,23 +133,23 @@ func eraseOps(r wal.Record, pick func(*Entry) bool, versions, ops *int) ([]byte,
 			return err
 		}
 		if p.entry.Version = r.Seq; !pick(p.entry) {
-			out = append(out, f.raw...)
+			out = append(out, f.Raw...)
 			return nil
 		}
 		*ops++
 		if p.verb != VerbRemove {
 			*versions++
 		}
-		sum := sha256.Sum256([]byte(f.str))
-		e := appendBytes(nil, 1, sum[:])
-		e = appendUint(e, 2, p.entry.ID)
+		sum := sha256.Sum256([]byte(f.Str))
+		e := wire.AppendBytes(nil, 1, sum[:])
+		e = wire.AppendUint(e, 2, p.entry.ID)
 		for i, v := range verbs {
 			if v == p.verb {
-				e = appendUint(e, 3, uint64(i))
+				e = wire.AppendUint(e, 3, uint64(i))
 			}
 		}
-		e = appendUint(e, 10, p.prev)
-		out = appendBytes(out, fieldErased, e)
+		e = wire.AppendUint(e, 10, p.prev)
+		out = wire.AppendBytes(out, fieldErased, e)
 		return nil
 	})
 	return out, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/wire"
 )
 
 // named returns the row of the entry of that name.
@@ -148,8 +149,8 @@ func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*Entr
 func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*Entry, error) {
 	var es []*Entry
 	var source Source
-	err := eachWanted(r.Body, want, func(f field) (err error) {
-		switch f.num {
+	err := eachWanted(r.Body, want, func(f wire.Field) (err error) {
+		switch f.Num {
 		case fieldSource:
 			source, err = decodeSource(f)
 		case fieldOp:

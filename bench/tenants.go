@@ -33,6 +33,7 @@ type tenantsRun struct {
 	wait                time.Duration
 	kills               int
 	between             time.Duration // of kills
+	pause               time.Duration // of a client after each write, while there are kills
 	src                 source
 
 	program, home, tokens string
@@ -53,6 +54,7 @@ func tenantsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.Float64Var(&r.rate, "rate", 200, "recalls a second, of all clients together")
 	fl.Float64Var(&r.writes, "writes", 20, "writes a second, of all clients together")
 	fl.DurationVar(&r.wait, "time", 30*time.Second, "how long to measure")
+	fl.DurationVar(&r.pause, "pause", 0, "how long a client waits after each write, while there are kills")
 	fl.IntVar(&r.kills, "kills", 3, "times that the server is killed under writes")
 	fl.DurationVar(&r.between, "between", 5*time.Second, "how long it runs before each")
 	r.src.flags(fl)
@@ -319,6 +321,10 @@ func (r *tenantsRun) killed(ctx context.Context) error {
 				for n := 0; writing.Err() == nil; n++ {
 					if r.write(writing, i%r.tenants, fmt.Sprintf("k%d-%d-%d", k, i, n)) != nil {
 						return // the server is gone
+					}
+					select {
+					case <-writing.Done():
+					case <-time.After(r.pause):
 					}
 				}
 			})

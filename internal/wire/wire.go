@@ -1,0 +1,128 @@
+// Package wire reads and writes messages in the wire format of protocol buffers
+// (https://protobuf.dev/programming-guides/encoding), of two kinds of fields: varints
+// (wire type 0) and bytes with their length (wire type 2). A field that is empty or 0 is
+// not written.
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Field is one field of a message: a number or bytes.
+type Field struct {
+	Num   int
+	Bytes bool   // else it is a varint
+	Val   uint64 // of a varint
+	Str   string // of bytes
+	Raw   string // the field with its tag
+}
+
+// Unknown returns the error of a field that has no meaning.
+func (f Field) Unknown() error { return fmt.Errorf("unknown field %d", f.Num) }
+
+// ErrShort is a message that ends within a field.
+var ErrShort = errors.New("a field is cut short")
+
+// Each calls fn with the fields of a message, in order, until it fails. The strings of
+// the fields share the memory of s.
+func Each(s string, fn func(f Field) error) error {
+	for len(s) > 0 {
+		rest := s
+		tag, n := uvarint(s)
+		if n <= 0 {
+			return ErrShort
+		}
+		f := Field{Num: int(tag >> 3), Bytes: tag&7 == 2}
+		s = s[n:]
+		if !f.Bytes && tag&7 != 0 || tag>>3 == 0 || tag>>3 > 1<<20 {
+			return fmt.Errorf("field %d has an unknown form", tag>>3)
+		}
+		v, n := uvarint(s)
+		if n <= 0 {
+			return ErrShort
+		}
+		s = s[n:]
+		if f.Bytes {
+			if v > uint64(len(s)) {
+				return ErrShort
+			}
+			f.Str, s = s[:v], s[v:]
+		} else {
+			f.Val = v
+		}
+		f.Raw = rest[:len(rest)-len(s)]
+		if err := fn(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachPart calls fn with where the fields of a message begin, where their values do, and
+// where they end; num is 0 for all that follows a field of another form than bytes.
+func EachPart(body []byte, fn func(num, from, at, end int) error) error {
+	for from := 0; from < len(body); {
+		tag, n := binary.Uvarint(body[from:])
+		v, m := binary.Uvarint(body[from+max(n, 0):])
+		at := from + n + m
+		if n <= 0 || m <= 0 || tag&7 != 2 || v > uint64(len(body)-at) {
+			return fn(0, from, from, len(body))
+		}
+		end := at + int(v)
+		if err := fn(int(tag>>3), from, at, end); err != nil {
+			return err
+		}
+		from = end
+	}
+	return nil
+}
+
+// uvarint is binary.Uvarint over a string.
+func uvarint(s string) (uint64, int) {
+	var x uint64
+	for i := 0; i < len(s) && i < binary.MaxVarintLen64; i++ {
+		c := s[i]
+		if c < 0x80 {
+			if i == binary.MaxVarintLen64-1 && c > 1 {
+				return 0, -1
+			}
+			return x | uint64(c)<<(7*i), i + 1
+		}
+		x |= uint64(c&0x7f) << (7 * i)
+	}
+	return 0, 0
+}
+
+// AppendUint adds a varint, unless it is 0.
+func AppendUint(b []byte, num int, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3), v)
+}
+
+// AppendString adds a text, unless it is empty.
+func AppendString(b []byte, num int, s string) []byte {
+	if s == "" {
+		return b
+	}
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3|2), uint64(len(s)))
+	return append(b, s...)
+}
+
+// AppendBytes adds bytes, unless it is empty.
+func AppendBytes(b []byte, num int, v []byte) []byte {
+	if len(v) == 0 {
+		return b
+	}
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3|2), uint64(len(v)))
+	return append(b, v...)
+}
+
+// Zigzag returns a number as a varint, which is short for small ones of either sign.
+func Zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
+
+// Unzigzag returns the number of a varint by [Zigzag].
+func Unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

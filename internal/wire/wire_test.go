@@ -1,0 +1,96 @@
+// Tests of the wire format, against the bytes of its specification.
+
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+)
+
+// The first two messages are those of https://protobuf.dev/programming-guides/encoding.
+func TestBytes(t *testing.T) {
+	for _, tc := range []struct {
+		got  []byte
+		want string
+	}{
+		{AppendUint(nil, 1, 150), "\x08\x96\x01"},
+		{AppendString(nil, 2, "testing"), "\x12\x07testing"},
+		{AppendBytes(nil, 2, []byte("testing")), "\x12\x07testing"},
+		{AppendUint(AppendString(AppendBytes(nil, 3, nil), 2, ""), 1, 0), ""},
+		{AppendUint(nil, 20, math.MaxUint64), "\xa0\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"},
+	} {
+		if string(tc.got) != tc.want {
+			t.Errorf("% x, want % x", tc.got, tc.want)
+		}
+	}
+	for v, want := range map[int64]uint64{0: 0, -1: 1, 1: 2, -2: 3, math.MaxInt64: math.MaxUint64 - 1, math.MinInt64: math.MaxUint64} {
+		if got := Zigzag(v); got != want || Unzigzag(got) != v {
+			t.Errorf("Zigzag(%d) = %d, want %d; back %d", v, got, want, Unzigzag(got))
+		}
+	}
+}
+
+// show is a message as Each gives it, and where EachPart finds its fields.
+func show(s string) (fields, parts string, err error) {
+	err = Each(s, func(f Field) error {
+		fields += fmt.Sprintf("%d %t %d %q %q;", f.Num, f.Bytes, f.Val, f.Str, f.Raw)
+		return nil
+	})
+	_ = EachPart([]byte(s), func(num, from, at, end int) error {
+		parts += fmt.Sprint(num, from, at, end, ";")
+		return nil
+	})
+	return fields, parts, err
+}
+
+func TestEach(t *testing.T) {
+	whole := string(AppendUint(AppendString(nil, 2, "testing"), 1, 150))
+	fields, parts, err := show(whole)
+	if want := `2 true 0 "testing" "\x12\atesting";1 false 150 "" "\b\x96\x01";`; err != nil || fields != want || parts != "2 0 2 9;0 9 9 12;" {
+		t.Errorf("%s\nwant %s\n%s %v", fields, want, parts, err)
+	}
+	for n := range len(whole) {
+		if _, _, err := show(whole[:n]); (err == nil) != (n == 0 || n == 9) || err != nil && !errors.Is(err, ErrShort) {
+			t.Errorf("cut after %d bytes: %v", n, err)
+		}
+	}
+	for _, bad := range []string{"\x09\x01\x02\x03\x04\x05\x06\x07\x08", "\x0d\x01\x02\x03\x04", "\x00\x01", "\x0b", "\x88\x80\x80\x80\x08\x01", "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"} {
+		if _, _, err := show(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+	stop := errors.New("stop")
+	if err := Each(whole, func(Field) error { return stop }); err != stop {
+		t.Errorf("Each() = %v", err)
+	}
+	if err := EachPart([]byte(whole), func(int, int, int, int) error { return stop }); err != stop {
+		t.Errorf("EachPart() = %v", err)
+	}
+}
+
+// Whatever is read is written as it was, but for forms that are longer than need be.
+func FuzzEach(f *testing.F) {
+	f.Add("\x08\x96\x01\x12\x07testing")
+	f.Add("\x12\x80\x00")
+	f.Fuzz(func(t *testing.T, s string) {
+		var b []byte
+		raw := ""
+		err := Each(s, func(f Field) error {
+			raw += f.Raw
+			if f.Bytes {
+				b = AppendString(b, f.Num, f.Str)
+			} else {
+				b = AppendUint(b, f.Num, f.Val)
+			}
+			return nil
+		})
+		if _, _, perr := show(s); (perr == nil) != (err == nil) {
+			t.Fatal("the same message is read and not read")
+		}
+		if err == nil && raw != s || len(b) > len(s) {
+			t.Fatalf("%q is read as %q, and written as %q", s, raw, b)
+		}
+	})
+}
