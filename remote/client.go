@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
@@ -34,6 +35,11 @@ type Options struct {
 	// Claimed is what the program says of itself, for changes whose context has no
 	// source.
 	Claimed oxbow.Claim
+
+	// Later waits when the server asks for that, and returns nil for the request to be
+	// sent again; an error ends the call with that of the server, in which is a
+	// [*LaterError]. Nil ends it at once.
+	Later func(ctx context.Context, after time.Duration) error
 }
 
 // Store is a store on a server. Of the optional interfaces of a store it has those
@@ -87,7 +93,7 @@ func Open(address, token string, o *Options) (*Store, error) {
 		client.Transport = transport
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	s := &Store{link: link{strings.TrimRight(address, "/"), token, &client}, claimed: opts.Claimed, rand: opts.Rand}
+	s := &Store{link: link{strings.TrimRight(address, "/"), token, &client, opts.Later}, claimed: opts.Claimed, rand: opts.Rand}
 	s.events.store, s.events.turn = s, make(chan struct{}, 1)
 	s.events.turn <- struct{}{}
 	if s.rand == nil {
@@ -211,9 +217,16 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		return err
 	}
 	res, err := s.link.change(ctx, "apply", body)
-	if lost, ok := errors.AsType[*lostError](err); ok && ctx.Err() == nil && s.keepsOpIDs(ctx) {
+	for again := true; again && ctx.Err() == nil; {
+		lost, ok := errors.AsType[*lostError](err)
+		if !ok || !s.keepsOpIDs(ctx) {
+			break
+		}
+		if again = s.link.isLater(lost); again && !s.link.waited(ctx, lost) {
+			break
+		}
 		res, err = s.link.change(ctx, "apply", body)
-		if _, answered := err.(*answer); err != nil && !answered {
+		if _, answered := err.(*answer); err != nil && !answered && !again {
 			err = lost
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -37,6 +38,7 @@ type link struct {
 	base   string // without a slash at its end
 	token  string
 	client *http.Client
+	later  func(ctx context.Context, after time.Duration) error // [Options.Later]
 }
 
 // get asks for a document or a stream.
@@ -44,7 +46,7 @@ func (k *link) get(ctx context.Context, route string, q url.Values) (*http.Respo
 	if len(q) > 0 {
 		route += "?" + q.Encode()
 	}
-	return k.send(ctx, http.MethodGet, route, nil)
+	return k.read(ctx, http.MethodGet, route, nil)
 }
 
 // post asks for a document or a stream by a document, and changes nothing.
@@ -53,18 +55,45 @@ func (k *link) post(ctx context.Context, route string, v any) (*http.Response, e
 	if err != nil {
 		return nil, err
 	}
-	return k.send(ctx, http.MethodPost, route, b)
+	return k.read(ctx, http.MethodPost, route, b)
+}
+
+// read sends a request that changes nothing, and can be sent again.
+func (k *link) read(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
+	for {
+		res, err := k.send(ctx, method, route, body)
+		if err == nil || !k.waited(ctx, err) {
+			return res, err
+		}
+	}
 }
 
 // change sends the document of a change. Without an answer of the server, the error
 // is a lostError, unless no connection was made.
 func (k *link) change(ctx context.Context, route string, body []byte) (*http.Response, error) {
-	res, err := k.send(ctx, http.MethodPost, route, body)
-	_, answered := err.(*answer)
-	if dial, ok := errors.AsType[*net.OpError](err); err == nil || answered || ok && dial.Op == "dial" {
-		return res, err
+	for {
+		res, err := k.send(ctx, http.MethodPost, route, body)
+		_, answered := err.(*answer)
+		if answered && k.waited(ctx, err) {
+			continue
+		}
+		if dial, ok := errors.AsType[*net.OpError](err); err == nil || answered || ok && dial.Op == "dial" {
+			return res, err
+		}
+		return nil, &lostError{err}
 	}
-	return nil, &lostError{err}
+}
+
+// isLater reports whether an error gives a time to ask again, and there is a way to wait.
+func (k *link) isLater(err error) bool {
+	return k.later != nil && errors.As(err, new(*LaterError))
+}
+
+// waited waits for the time to ask again that an error gives, and reports whether it
+// did.
+func (k *link) waited(ctx context.Context, err error) bool {
+	e, ok := errors.AsType[*LaterError](err)
+	return ok && k.later != nil && ctx.Err() == nil && k.later(ctx, e.After) == nil
 }
 
 // answer is the error that a server answered with.
@@ -104,9 +133,10 @@ func (k *link) refusal(res *http.Response) error {
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
 	var p Problem
 	if media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil && p.Code != "" {
-		return &answer{p.Err()}
+		return &answer{later(res, p.Err())}
 	}
 	err = fmt.Errorf("%w: %s answered %s", errAnswer, k.base, res.Status)
+	err = later(res, err)
 	if res.StatusCode >= http.StatusInternalServerError { // of a proxy, perhaps
 		return err
 	}
