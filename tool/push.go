@@ -31,7 +31,9 @@ type SyncIn struct {
 	TokenFile string `json:"token_file,omitempty" value:"FILE" usage:"the file whose only line is the token, by default the one that is remembered, or OXBOW_TOKEN"`
 	DryRun    bool   `json:"dry_run,omitempty" usage:"show what would be changed and change nothing"`
 
-	Progress func(done, total int) `json:"-"` // of the changes
+	Progress func(done, total int)                      `json:"-"` // of the changes
+	Waits    func(time.Duration)                        `json:"-"` // for the server, which asks for it; 0 at its end
+	Sleep    func(context.Context, time.Duration) error `json:"-"` // by default a timer
 }
 
 // SyncOut is what push and pull did. With an error, it is what was done before it.
@@ -200,7 +202,7 @@ func (w *Workspace) openServer(dir vfs.FS, memory, verb string, in SyncIn) (*syn
 	s.state.URL = s.url
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = answerWait
-	s.server, err = remote.Open(s.url, token, &remote.Options{Client: &http.Client{Transport: transport}, Rand: w.Host.Rand})
+	s.server, err = remote.Open(s.url, token, &remote.Options{Client: &http.Client{Transport: transport}, Rand: w.Host.Rand, Later: newWaiter(in.Sleep, in.Waits).wait})
 	return s, err
 }
 
@@ -275,9 +277,12 @@ func ofServer(url, verb string, done int, err error) error {
 	again := "; oxbow " + verb + " goes on from here"
 	var untrusted *tls.CertificateVerificationError
 	var quota *oxbow.QuotaError
+	var later *remote.LaterError
 	switch {
 	case errors.As(err, &untrusted):
 		return Advise(err, "this machine does not trust the certificate of the server; SSL_CERT_FILE names another root")
+	case errors.As(err, &later):
+		return Advise(err, fmt.Sprintf("the server has too much to do: wait %v%s, and does nothing twice", later.After, again))
 	case errors.As(err, &quota) && quota.Wait > 0:
 		return Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))
 	case errors.Is(err, oxbow.ErrQuota):

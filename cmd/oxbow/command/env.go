@@ -41,6 +41,9 @@ type Env struct {
 	Width      int // columns of the terminal on standard output, 0 when unknown
 	Height     int // and its rows
 
+	// Sleep waits, for a server that asks for it; nil is a timer.
+	Sleep func(context.Context, time.Duration) error
+
 	// Screen returns the terminal of standard input and output, for a screen of its
 	// own.
 	Screen func() *tui.Terminal

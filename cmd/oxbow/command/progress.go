@@ -24,8 +24,9 @@ type progress struct {
 	mu          sync.Mutex // guards what follows, and the writer
 	what        string     // is done; "" between two starts
 	began       time.Time
-	done, total int     // 0 when they are not known
-	part        float64 // that is done, where the total is not known; 0 when this is neither
+	done, total int           // 0 when they are not known
+	part        float64       // that is done, where the total is not known; 0 when this is neither
+	wait        time.Duration // for which a server is waited for; 0 when none is
 	timer       *time.Timer
 	shown       bool
 }
@@ -34,7 +35,7 @@ type progress struct {
 func (p *progress) start(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.what, p.began, p.done, p.total, p.part = what, p.now(), 0, 0, 0
+	p.what, p.began, p.done, p.total, p.part, p.wait = what, p.now(), 0, 0, 0, 0
 	p.timer = time.AfterFunc(progressAfter, p.show)
 	return func() {
 		p.mu.Lock()
@@ -59,6 +60,13 @@ func (p *progress) setPart(done int, part float64) {
 	p.done, p.part = done, part
 }
 
+// setWait says for how long a server is waited for, 0 when none is any more.
+func (p *progress) setWait(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wait = d
+}
+
 func (p *progress) show() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,6 +82,9 @@ func (p *progress) show() {
 			line += fmt.Sprintf(" (%d %%)", int(100*p.part))
 		}
 		line += ", "
+	}
+	if p.wait > 0 {
+		line += fmt.Sprintf("the server is busy and asks to wait %d s, ", (p.wait+time.Second-1)/time.Second)
 	}
 	p.shown = true
 	fmt.Fprintf(p.Writer, "\r%s%d s\x1b[K", line, p.now().Sub(p.began)/time.Second)

@@ -46,7 +46,7 @@ it is one change, which oxbow undo takes back; the next pull brings it again.`,
 func (a *app) syncs(c *cobra.Command, verb call[tool.SyncIn, tool.SyncOut], show func(tool.SyncOut)) *cobra.Command {
 	c.Args = args(0, 1, "the URL of a server")
 	return decodes(c, func(in *tool.SyncIn, f *flagSet, args []string) (err error) {
-		in.Progress = a.advance
+		in.Progress, in.Waits, in.Sleep = a.advance, a.waits, a.env.Sleep
 		if in.TokenFile != "" {
 			if in.TokenFile, err = a.abs(in.TokenFile); err != nil {
 				return err

@@ -94,6 +94,13 @@ func (t *terminal) advancePart(done int, part float64) {
 	}
 }
 
+// waits says for how long a server is waited for, 0 when none is any more.
+func (t *terminal) waits(d time.Duration) {
+	if t.progress != nil {
+		t.progress.setWait(d)
+	}
+}
+
 // printf writes to standard output.
 func (t *terminal) printf(format string, args ...any) {
 	fmt.Fprintf(t.env.Stdout, format, args...)

@@ -226,6 +226,24 @@ func TestProgressOfAPart(t *testing.T) {
 	})
 }
 
+// A wait for a server is shown as long as it lasts.
+func TestProgressOfAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		p := &progress{Writer: &b, now: time.Now}
+		stop := p.start("push")
+		p.set(500, 900)
+		p.setWait(2500 * time.Millisecond)
+		time.Sleep(progressAfter + progressEvery/2)
+		p.setWait(0)
+		time.Sleep(progressEvery)
+		stop()
+		if want := "\rpush: 500 of 900, the server is busy and asks to wait 3 s, 0 s\x1b[K\rpush: 500 of 900, 0 s\x1b[K\r\x1b[K"; b.String() != want {
+			t.Errorf("progress wrote %q, want %q", b.String(), want)
+		}
+	})
+}
+
 // In a pipe, with --quiet and with --json there is no progress.
 func TestProgressIsForTerminals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

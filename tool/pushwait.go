@@ -1,0 +1,55 @@
+// Waiting for a server that has too much to do.
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// longestWait is how long one run waits for a server, all waits together.
+const longestWait = 5 * time.Minute
+
+var errLongWait = errors.New("the wait is too long")
+
+// waiter waits as long as the server asks for, within a bound.
+type waiter struct {
+	sleep  func(context.Context, time.Duration) error
+	show   func(time.Duration) // that it waits, and 0 that it goes on
+	waited time.Duration
+}
+
+func newWaiter(by func(context.Context, time.Duration) error, show func(time.Duration)) *waiter {
+	w := &waiter{sleep: by, show: show}
+	if w.sleep == nil {
+		w.sleep = sleep
+	}
+	if w.show == nil {
+		w.show = func(time.Duration) {}
+	}
+	return w
+}
+
+// wait is of [remote.Options].
+func (w *waiter) wait(ctx context.Context, d time.Duration) error {
+	if w.waited+d > longestWait {
+		return errLongWait
+	}
+	w.waited += d
+	w.show(d)
+	defer w.show(0)
+	return w.sleep(ctx, d)
+}
+
+// sleep returns after the time, or with the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
