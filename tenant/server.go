@@ -5,7 +5,6 @@ package tenant
 import (
 	"cmp"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 
@@ -27,6 +26,7 @@ type Server struct {
 	Visitor func(http.ResponseWriter, *http.Request) string
 
 	Metrics *Metrics
+	Health  *Health // nil where nothing keeps memories from being read
 
 	// Described answers below /.well-known/: the provider of tokens. Nil for none.
 	Described http.Handler
@@ -42,8 +42,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.Described != nil && strings.HasPrefix(r.URL.Path, "/.well-known/"):
 		s.Described.ServeHTTP(answer, r)
 	case r.URL.Path == "/healthz": // for any host: its answer has nothing of what is served
-		w.Header().Set("Cache-Control", "no-store")
-		_, _ = io.WriteString(answer, "ok\n")
+		s.Health.ServeHTTP(answer, r)
 	case r.URL.Path == "/metrics":
 		s.serveMetrics(answer, r)
 	default:

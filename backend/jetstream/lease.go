@@ -143,3 +143,25 @@ func (c *Cluster) mark(ctx context.Context, b brainInfo, last bool, head uint64)
 	}
 	return seq, err
 }
+
+// Ready returns why brains cannot be read now: whether most servers keep what they are
+// sent, as [Store.Get] must see. It asks for one stream, and costs no more than a read.
+func (c *Cluster) Ready(ctx context.Context) error {
+	b := brainInfo{}
+	if c.replicas == 1 {
+		_, err := c.dir.get(ctx, "cluster")
+		return err
+	}
+	if ok, err := c.leased(ctx, b.stream()); ok || err != nil {
+		return err
+	}
+	for {
+		_, err := c.mark(ctx, b, false, 0)
+		if err == nil {
+			return nil
+		}
+		if !wait(ctx, awayPause) {
+			return unavailable(ctx, err)
+		}
+	}
+}

@@ -47,6 +47,17 @@ func (b *brains) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
 	return b.cluster.Open(ctx, tenant, brainName)
 }
 
+// errFew is why memories cannot be read, for all to see.
+var errFew = errors.New("the memories cannot be read: most of their servers do not answer")
+
+// Ready returns why memories cannot be read now.
+func (b *brains) Ready(ctx context.Context) error {
+	if err := b.cluster.Ready(ctx); err != nil {
+		return errFew
+	}
+	return nil
+}
+
 // Close ends the connection, then the server.
 func (b *brains) Close() (err error) {
 	if b.cluster != nil {

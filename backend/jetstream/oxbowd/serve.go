@@ -37,7 +37,9 @@ their own.
 The directory --home is of this process alone. It holds what is not shared: the
 archives of sessions, the sign-ins of browsers, keys, and in cache/ a copy of each
 memory that was used here. A quota of changes a second is one of each process.
-What erases history stays undone: the memories keep all of it.`,
+What erases history stays undone: the memories keep all of it.
+
+/healthz answers 503 while this process cannot read the memories.`,
 		Example: `  oxbowd serve --dev --home /tmp/n1
   oxbowd serve --home /srv/n1 --name n1 --listen 10.0.0.1:4222 --cluster 10.0.0.1:6222 --peers 10.0.0.1:6222,10.0.0.2:6222,10.0.0.3:6222 --secret-file /srv/secret --tokens /srv/tokens
   oxbowd serve --home /srv/h1 --nats 10.0.0.1:4222,10.0.0.2:4222 --secret-file /srv/secret --tokens /srv/tokens`,

@@ -164,6 +164,7 @@ func TestThreeProcesses(t *testing.T) {
 	}
 	for i, p := range processes {
 		urls[i] = p.url(t)
+		healthz(t, urls[i], http.StatusOK, "ok\n")
 	}
 
 	if status, answer := api(t, acme, "PUT", urls[0]+"/api/v1/entries/deploy", `{"content":"We deploy on Tuesdays."}`); status != http.StatusCreated {
@@ -220,5 +221,31 @@ func TestThreeProcesses(t *testing.T) {
 	}
 	if status, answer := api(t, acme, "GET", urls[other]+"/api/v1/check", ""); status != http.StatusOK || !strings.Contains(answer, `"problems":[]`) {
 		t.Errorf("check = %d %s", status, answer)
+	}
+
+	// Of two that are lost, the third says it, and takes it back.
+	for _, i := range []int{lost, other} {
+		processes[i].kill()
+	}
+	third := 3 - lost - other
+	healthz(t, urls[third], http.StatusServiceUnavailable, "the memories cannot be read: most of their servers do not answer\n")
+	processes[lost] = start(lost)
+	healthz(t, urls[third], http.StatusOK, "ok\n")
+	if status, answer := api(t, acme, "GET", urls[third]+"/api/v1/entries/deploy", ""); status != http.StatusOK {
+		t.Errorf("GET = %d %s", status, answer)
+	}
+}
+
+// healthz waits until a process answers so about its health.
+func healthz(t *testing.T, url string, status int, body string) {
+	t.Helper()
+	for began := time.Now(); ; {
+		s, b, err := request(t.Context(), "", "GET", url+"/healthz", "")
+		if s == status && b == body {
+			return
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Fatalf("/healthz = %d %q, %v, want %d %q", s, b, err, status, body)
+		}
 	}
 }

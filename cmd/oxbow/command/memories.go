@@ -14,6 +14,9 @@ type Memories interface {
 	// the others open.
 	Open(ctx context.Context, tenant string) (oxbow.Store, error)
 
+	// Ready returns why memories cannot be read now, in a few words for all to see.
+	Ready(ctx context.Context) error
+
 	// Close is called when all of them are closed.
 	Close() error
 }

@@ -59,8 +59,12 @@ func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Han
 		}
 		outside = t.own
 	}
-	return &tenant.Server{Pool: t.pool, Guard: t.at.guard, Outside: outside, Visitor: t.visitor,
-		Metrics: tenant.NewMetrics(moduleVersion(), time.Now()), Described: described}, nil
+	s := &tenant.Server{Pool: t.pool, Guard: t.at.guard, Outside: outside, Visitor: t.visitor,
+		Metrics: tenant.NewMetrics(moduleVersion(), time.Now()), Described: described}
+	if e := t.app.elsewhere; e != nil {
+		s.Health = tenant.NewHealth(e.memories.Ready, time.Now)
+	}
+	return s, nil
 }
 
 // visitor returns the tenant of a browser.
