@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -57,6 +56,17 @@ func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
 
 // audit also returns the most that a server has of each brain.
 func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]seen, err error) {
+	if err := c.readFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
+		return rep, nil, err
+	}
+	fs, unread, err := c.forgotten(ctx)
+	for try := 0; err == nil && len(fs) > 0 && !unread && try < 20; try++ { // it may have just started
+		wait(ctx, 5*awayPause)
+		fs, unread, err = c.forgotten(ctx)
+	}
+	if rep.Findings = fs; err != nil || unread {
+		return rep, nil, err // of a leader that denies streams, no server is to blame but that one
+	}
 	byStream := map[string][]brainInfo{}
 	err = c.dir.brains(ctx, func(b brainInfo) error {
 		byStream[b.stream()] = append(byStream[b.stream()], b)
@@ -152,7 +162,7 @@ func (c *Cluster) checkCreated(ctx context.Context, stream string, rep *AuditRep
 	if err != nil {
 		return err
 	}
-	known, err := enter(ctx, c.dir.kv, "stream."+stream, func() (streamInfo, error) { return streamInfo{}, missing(stream) })
+	known, err := enter(ctx, c.dir, "stream."+stream, func() (streamInfo, error) { return streamInfo{}, missing(stream) })
 	if err == nil && !known.Created.Equal(info.Created) {
 		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: "the stream was made again, and what it held is lost: restore it from a backup or from the cache directory of a node"})
 	}
@@ -303,25 +313,6 @@ func (c *Cluster) setFences(ctx context.Context, stream string, servers []string
 		}
 	}
 	return c.avoidFenced(ctx, stream)
-}
-
-// readFences reads the fences of the directory.
-func (c *Cluster) readFences(ctx context.Context) error {
-	keys, err := c.dir.kv.ListKeysFiltered(ctx, "fence.>")
-	if err != nil {
-		return away("list the directory", err)
-	}
-	defer func() { _ = keys.Stop() }()
-	fences := map[fence]bool{}
-	for key := range keys.Keys() {
-		if parts := strings.SplitN(key, ".", 3); len(parts) == 3 {
-			fences[fence{parts[1], parts[2]}] = true
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.fences = fences
-	return nil
 }
 
 // avoidFenced moves the lead of a stream away from a server that is fenced.

@@ -60,15 +60,19 @@ func passes(err error) bool {
 	if e, ok := errors.AsType[*api.APIError](err); ok {
 		return slices.Contains(passing, e.ErrorCode)
 	}
+	if e, ok := errors.AsType[*apiError](err); ok {
+		return slices.Contains(passing, api.ErrorCode(e.ErrCode))
+	}
 	return slices.ContainsFunc([]error{nats.ErrNoResponders, nats.ErrTimeout, api.ErrNoStreamResponse, context.DeadlineExceeded}, func(e error) bool { return errors.Is(err, e) })
 }
 
 // reasonOf says what is waited for.
 func reasonOf(err error) string {
-	if few, ok := errors.AsType[*fewError](err); ok {
+	if few, ok := errors.AsType[*fewError](err); ok && few.need < few.all {
 		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.need, few.all, few.answer)
 	}
-	if e, ok := errors.AsType[*api.APIError](err); ok && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode) {
+	e, refused := errors.AsType[*api.APIError](err)
+	if _, few := errors.AsType[*fewError](err); few || refused && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode) {
 		return "waiting for the third server, which a new cluster takes"
 	}
 	return "waiting for the servers to choose a leader"

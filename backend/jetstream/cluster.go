@@ -115,7 +115,7 @@ type Cluster struct {
 // are missing or are not as the directory names them: errors say the mend.
 func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	c := &Cluster{nc: nc, opts: o.orDefault(), open: map[string]*replica{}, fences: map[fence]bool{}, leases: map[string]lease{}}
-	c.link = link{conn: nc, step: c.opts.try}
+	c.link = link{nc, c.opts.try, c.opts.ReadWait}
 	c.replicas, c.leastTail = c.opts.Replicas, c.opts.leastTail
 	if err := checkServers(ctx, nc, &c.opts); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@
 package jetstream
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"hash/fnv"
 	"os"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,8 +27,12 @@ const bucket = "DIR"
 //	stream.BRAIN_03     {"created"}: a stream of that time must be there
 //	brain.TENANT.BRAIN  {"partition", "epoch", "created"}
 //	fence.BRAIN_03.NAME why the server of that name must not lead the stream
+//
+// It is read from its leader: what a server lacks, it lacks for all who are near it.
 type directory struct {
-	kv         api.KeyValue
+	kv         api.KeyValue // to write to
+	nc         *nats.Conn
+	link       link
 	id         string
 	partitions int
 }
@@ -58,7 +60,10 @@ type brainInfo struct {
 func (b brainInfo) stream() string  { return streamName(b.Partition) }
 func (b brainInfo) subject() string { return fmt.Sprintf("b.%02d.%s", b.Partition, b.Name) }
 
-func streamName(partition int) string { return fmt.Sprintf("BRAIN_%02d", partition) }
+// streamPrefix is what the names of the streams of brains begin with.
+const streamPrefix = "BRAIN_"
+
+func streamName(partition int) string { return fmt.Sprintf("%s%02d", streamPrefix, partition) }
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -71,7 +76,7 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options) (*directory, 
 	}
 	kv, err := js.KeyValue(ctx, bucket)
 	if errors.Is(err, api.ErrBucketNotFound) {
-		kv, err = createBucket(ctx, js, o)
+		kv, err = createBucket(ctx, nc, js, o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the directory: %w", err)
@@ -83,13 +88,14 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options) (*directory, 
 	if b, ok := st.(*api.KeyValueBucketStatus); ok && b.StreamInfo().Config.Replicas < o.Replicas {
 		return nil, setting("the directory is held by %d servers, not %d: nats stream edit KV_%s --replicas %d", b.StreamInfo().Config.Replicas, o.Replicas, bucket, o.Replicas)
 	}
-	info, err := enter(ctx, kv, "cluster", func() (clusterInfo, error) {
+	d := &directory{kv: kv, nc: nc, link: link{nc, o.try, o.ReadWait}}
+	info, err := enter(ctx, d, "cluster", func() (clusterInfo, error) {
 		return clusterInfo{ID: nats.NewInbox()[len(nats.InboxPrefix):], Partitions: o.Partitions, Replicas: o.Replicas}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	d := &directory{kv, info.ID, info.Partitions}
+	d.id, d.partitions = info.ID, info.Partitions
 	for p := range d.partitions {
 		if err := d.openStream(ctx, js, p, o); err != nil {
 			return nil, err
@@ -99,11 +105,17 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options) (*directory, 
 }
 
 // createBucket makes the directory of a new cluster.
-func createBucket(ctx context.Context, js api.JetStream, o *Options) (api.KeyValue, error) {
+func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options) (api.KeyValue, error) {
 	switch _, err := js.Stream(ctx, streamName(0)); {
 	case err == nil:
 		return nil, fmt.Errorf("%w: bucket %s is missing although there are streams of brains; it is never made again: restore it from a backup", oxbow.ErrCorrupt, bucket)
 	case !errors.Is(err, api.ErrStreamNotFound):
+		return nil, err
+	}
+	if err := checkEmpty(ctx, nc, o); err != nil {
+		if kv, again := js.KeyValue(ctx, bucket); again == nil {
+			return kv, nil // another process has made it meanwhile
+		}
 		return nil, err
 	}
 	return js.CreateKeyValue(ctx, api.KeyValueConfig{Bucket: bucket, Replicas: o.Replicas, Storage: api.FileStorage, History: 1})
@@ -118,7 +130,7 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 	if err != nil && !errors.Is(err, api.ErrStreamNotFound) {
 		return fmt.Errorf("open stream %s: %w", name, err)
 	}
-	known, err := enter(ctx, d.kv, "stream."+name, func() (streamInfo, error) {
+	known, err := enter(ctx, d, "stream."+name, func() (streamInfo, error) {
 		if stream == nil {
 			if stream, err = js.CreateStream(ctx, want); err != nil {
 				return streamInfo{}, err
@@ -144,27 +156,35 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 	return checkStream(stream.CachedInfo().Config, want)
 }
 
+// get returns the value of a key, nil where there is none.
+func (d *directory) get(ctx context.Context, key string) ([]byte, error) {
+	m, _, err := d.link.last(ctx, directoryStream, directorySubject+key)
+	if err != nil {
+		return nil, fmt.Errorf("read %s of the directory: %w", key, err)
+	}
+	return m.Data, nil // none of a key that was deleted
+}
+
 // enter returns the value of a key, and makes it where there is none.
-func enter[T any](ctx context.Context, kv api.KeyValue, key string, value func() (T, error)) (v T, err error) {
-	for try := range 40 { // a replica that is asked may lack what another process has just made
+func enter[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
+	for try := range 40 { // another process may make it, and delete it
 		if try > 0 && !wait(ctx, 50*time.Millisecond) {
 			break
 		}
-		e, err := kv.Get(ctx, key)
-		if err == nil {
-			return v, json.Unmarshal(e.Value(), &v)
+		b, err := d.get(ctx, key)
+		if err != nil {
+			return v, err
 		}
-		if !errors.Is(err, api.ErrKeyNotFound) {
-			return v, away("read "+key+" of the directory", err)
+		if len(b) > 0 {
+			return v, json.Unmarshal(b, &v)
 		}
 		if v, err = value(); err != nil {
 			return v, err
 		}
-		b, err := json.Marshal(v)
-		if err != nil {
+		if b, err = json.Marshal(v); err != nil {
 			return v, err
 		}
-		_, err = kv.Create(ctx, key, b)
+		_, err = d.kv.Create(ctx, key, b)
 		if err == nil {
 			return v, nil
 		}
@@ -190,107 +210,13 @@ func (d *directory) brain(ctx context.Context, tenant, brain string) (brainInfo,
 // enters with an epoch where there is none.
 func (d *directory) enterBrain(ctx context.Context, tenant, brain string, epoch uint64, created time.Time) (brainInfo, error) {
 	name := tenant + "." + brain
-	info, err := enter(ctx, d.kv, "brain."+name, func() (brainInfo, error) {
+	info, err := enter(ctx, d, "brain."+name, func() (brainInfo, error) {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(name))
 		return brainInfo{Partition: int(h.Sum32() % uint32(d.partitions)), Epoch: epoch, Created: created}, nil
 	})
 	info.Name = name
 	return info, err
-}
-
-// brains calls fn with each brain of the directory.
-func (d *directory) brains(ctx context.Context, fn func(brainInfo) error) error {
-	all, err := d.list(ctx)
-	if err != nil {
-		return err
-	}
-	for _, b := range all {
-		if err := fn(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// listSilence is how long a list may stand still: what the servers hold of it, one of
-// them may have lost.
-const listSilence = 10 * time.Second
-
-// list returns the brains. A list that ended early, or stands still, is made again: the
-// stream has at least the keys that it had before.
-func (d *directory) list(ctx context.Context) (all []brainInfo, err error) {
-	for range 3 {
-		err = fmt.Errorf("%w: lists of the directory lack keys; see whether two of three servers run and reach each other", oxbow.ErrBusy)
-		st, serr := d.kv.Status(ctx)
-		if serr != nil {
-			err = away("list the directory", serr)
-		} else {
-			least, keys := 0, 0
-			if b, ok := st.(*api.KeyValueBucketStatus); ok {
-				least = int(b.StreamInfo().State.NumSubjects)
-			}
-			var lerr error
-			if all, keys, lerr = d.listOnce(ctx); lerr == nil && keys >= least {
-				return all, nil
-			}
-			err = cmp.Or(lerr, err)
-		}
-		if !errors.Is(err, oxbow.ErrBusy) || !wait(ctx, 10*awayPause) {
-			break
-		}
-	}
-	return nil, err
-}
-
-// away is the error of a request to the directory; where no server can answer for now it
-// matches [oxbow.ErrBusy].
-func away(what string, err error) error {
-	a, is := errors.AsType[*api.APIError](err)
-	w, watched := errors.AsType[*nats.APIError](err)
-	if is && a.Code == 503 || watched && w.Code == 503 || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, api.ErrNoStreamResponse) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) {
-		return fmt.Errorf("%s: %w: the servers do not answer (%w); see whether two of three run and reach each other", what, oxbow.ErrBusy, err)
-	}
-	return fmt.Errorf("%s: %w", what, err)
-}
-
-// listOnce returns the brains, and how many keys there are of any kind.
-func (d *directory) listOnce(ctx context.Context) (all []brainInfo, keys int, err error) {
-	w, err := d.kv.WatchAll(ctx)
-	if err != nil {
-		return nil, 0, away("list the directory", err)
-	}
-	defer func() { _ = w.Stop() }()
-	silence := time.NewTimer(listSilence)
-	defer silence.Stop()
-	for {
-		var e api.KeyValueEntry
-		select {
-		case e = <-w.Updates():
-			silence.Reset(listSilence)
-		case <-silence.C:
-			return nil, 0, away("list the directory", context.DeadlineExceeded)
-		case <-ctx.Done():
-			return nil, 0, away("list the directory", ctx.Err())
-		}
-		if e == nil {
-			return all, keys, nil // all that there was
-		}
-		keys++
-		name, is := strings.CutPrefix(e.Key(), "brain.")
-		if !is || e.Operation() != api.KeyValuePut {
-			continue
-		}
-		b := brainInfo{Name: name}
-		if err := json.Unmarshal(e.Value(), &b); err != nil {
-			return nil, 0, fmt.Errorf("%w: %s of the directory: %v", oxbow.ErrCorrupt, e.Key(), err)
-		}
-		tenant, brain, _ := strings.Cut(name, ".")
-		if !nameForm.MatchString(tenant) || !nameForm.MatchString(brain) || b.Partition < 0 || b.Partition >= d.partitions {
-			return nil, 0, fmt.Errorf("%w: %.200q of the directory is no brain of this cluster; delete the key: nats kv del %s", oxbow.ErrCorrupt, e.Key(), bucket)
-		}
-		all = append(all, b)
-	}
 }
 
 // openDir opens a directory of the operating system, and makes it where it is missing.

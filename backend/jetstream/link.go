@@ -50,6 +50,7 @@ const (
 type link struct {
 	conn requester
 	step time.Duration // how long one try of a publish waits for its answer
+	most time.Duration // how long a question is asked again
 }
 
 // apiError is an error in an answer.
@@ -63,9 +64,10 @@ func (e *apiError) Error() string { return fmt.Sprintf("%s (%d)", e.Description,
 
 // message is a message of a stream.
 type message struct {
-	Seq  uint64    `json:"seq"`
-	Data []byte    `json:"data"`
-	Time time.Time `json:"time"`
+	Subject string    `json:"subject"`
+	Seq     uint64    `json:"seq"`
+	Data    []byte    `json:"data"`
+	Time    time.Time `json:"time"`
 }
 
 // publish stores a message if the last one of its subject is the one expected, and
@@ -149,7 +151,7 @@ func (l link) message(ctx context.Context, stream string, what map[string]any) (
 
 // missing is the error of a stream that there is not any more.
 func missing(stream string) error {
-	return fmt.Errorf("%w: stream %s is missing although the directory names it; it is never made again: restore it from a backup or from the cache directory of a node", oxbow.ErrCorrupt, stream)
+	return fmt.Errorf("%w: stream %s is missing although the directory names it; it is never made again: see by the status whether a server forgot it, else restore it from a backup or from the cache directory of a node", oxbow.ErrCorrupt, stream)
 }
 
 // ask sends a request of the interface for JetStream, and again while no server
@@ -236,7 +238,7 @@ func batch(ctx context.Context, nc *nats.Conn, stream, subject string, from uint
 		if err != nil {
 			return nil
 		}
-		if err := fn(message{Seq: seq, Data: m.Data}); err != nil {
+		if err := fn(message{Subject: m.Header.Get("Nats-Subject"), Seq: seq, Data: m.Data}); err != nil {
 			return err
 		}
 	}

@@ -222,10 +222,7 @@ func (r *replacement) await(ctx context.Context) error {
 // whole reports whether each stream is held by as many servers as should be, all of
 // them up to date and none of them the old one.
 func (r *replacement) whole(ctx context.Context) bool {
-	names := []string{directoryStream}
-	for p := range r.cluster.dir.partitions {
-		names = append(names, streamName(p))
-	}
+	names := r.cluster.streams()
 	r.report.Streams, r.report.Whole = len(names), 0
 	for _, name := range names {
 		s, _ := r.cluster.streamStatus(ctx, name)

@@ -114,35 +114,44 @@ func (s *serverSetting) check() error {
 	return nil
 }
 
-// serverSettings asks all servers, and waits until no more answer.
-func serverSettings(ctx context.Context, system *nats.Conn) ([]serverSetting, error) {
+// serverSettings asks all servers.
+func serverSettings(ctx context.Context, system *nats.Conn) (servers []serverSetting, err error) {
+	err = askServers(ctx, system, "VARZ", nil, func(data []byte) error {
+		var s serverSetting
+		if json.Unmarshal(data, &s) != nil || s.Data.Version == "" {
+			return setting("Options.System is not a connection to the system account: the answer is %.80q", data)
+		}
+		servers = append(servers, s)
+		return nil
+	})
+	if err == nil && len(servers) == 0 {
+		err = setting("no server answers on Options.System; it must be a connection to the system account")
+	}
+	return servers, err
+}
+
+// askServers asks all servers, and calls fn with their answers until no more come.
+func askServers(ctx context.Context, system *nats.Conn, what string, body []byte, fn func(data []byte) error) error {
 	inbox := system.NewInbox()
 	sub, err := system.SubscribeSync(inbox)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := system.PublishRequest("$SYS.REQ.SERVER.PING.VARZ", inbox, nil); err != nil {
-		return nil, err
+	if err := system.PublishRequest("$SYS.REQ.SERVER.PING."+what, inbox, body); err != nil {
+		return err
 	}
-	var servers []serverSetting
 	for quiet := 3 * time.Second; ; quiet = 300 * time.Millisecond {
 		step, cancel := context.WithTimeout(ctx, quiet)
 		m, err := sub.NextMsgWithContext(step)
 		cancel()
 		if err != nil {
-			break
+			return nil
 		}
-		var s serverSetting
-		if json.Unmarshal(m.Data, &s) != nil || s.Data.Version == "" {
-			return nil, setting("Options.System is not a connection to the system account: the answer is %.80q", m.Data)
+		if err := fn(m.Data); err != nil {
+			return err
 		}
-		servers = append(servers, s)
 	}
-	if len(servers) == 0 {
-		return nil, setting("no server answers on Options.System; it must be a connection to the system account")
-	}
-	return servers, nil
 }
 
 // streamConfig is the configuration of a stream of brains.

@@ -56,33 +56,33 @@ type ReplicaStatus struct {
 	id string
 }
 
-// directoryStream is the stream that holds the directory.
-const directoryStream = "KV_" + bucket
-
 // Status asks all servers, and returns what answers within Options.ReadWait. Servers
-// and streams are by name. An error is of what kept it from asking.
+// and streams are by name. Findings have what could not be read. An error is of what
+// kept it from asking.
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	s := Status{Cluster: c.dir.id}
 	if err := c.serverStatus(ctx, &s); err != nil {
 		return s, err
 	}
-	if err := c.readFences(ctx); err != nil {
-		return s, err
-	}
-	brains := map[string]int{}
-	err := c.dir.brains(ctx, func(b brainInfo) error {
-		brains[b.stream()]++
-		s.Brains++
-		return nil
-	})
+	reading, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
+	defer cancel()
+	fs, _, err := c.forgotten(reading)
 	if err != nil {
-		return s, err
+		fs = append(fs, Finding{What: err.Error()})
 	}
-	names := []string{directoryStream}
-	for p := range c.dir.partitions {
-		names = append(names, streamName(p))
+	s.Findings = append(s.Findings, fs...)
+	brains := map[string]int{}
+	if err = c.readFences(reading); err == nil {
+		err = c.dir.brains(reading, func(b brainInfo) error {
+			brains[b.stream()]++
+			s.Brains++
+			return nil
+		})
 	}
-	slices.Sort(names)
+	if err != nil {
+		s.Findings = append(s.Findings, Finding{Stream: directoryStream, What: err.Error()})
+	}
+	names := c.streams()
 	s.Streams = make([]StreamStatus, len(names))
 	findings := make([][]Finding, len(names))
 	var wg sync.WaitGroup

@@ -43,15 +43,18 @@ func finds(t *testing.T, c *Cluster, server, what string) Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for {
+	for last := ""; ; {
 		s, err := c.Status(ctx)
 		for _, f := range s.Findings {
 			if f.Server == server && strings.Contains(f.What, what) {
 				return s
 			}
 		}
+		if ctx.Err() == nil || last == "" {
+			last = fmt.Sprint(findings(s.Findings), err)
+		}
 		if !wait(ctx, 100*time.Millisecond) {
-			t.Fatalf("Status() = %s, %v, want that %s %s", findings(s.Findings), err, server, what)
+			t.Fatalf("Status() = %s, want that %s %s", last, server, what)
 		}
 	}
 }

@@ -1,0 +1,250 @@
+// Servers that forget: what the servers know together is replaced on one of them, or on
+// two, by nothing, as damage did to their snapshots (nats-server 7556, 6888).
+
+package jetstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/highwayhash"
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+)
+
+// forgetAll replaces the snapshot of a server that is stopped by one, with a right
+// checksum, that names no streams.
+func forgetAll(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "jetstream", "SYS", "_js_", "_meta_", "snapshots", "snap.*"))
+	if err != nil || len(names) != 1 {
+		return errors.Join(err, errors.New("the server has no snapshot"))
+	}
+	b, err := os.ReadFile(names[0])
+	if err != nil {
+		return err
+	}
+	b = b[:20+binary.LittleEndian.Uint32(b[16:])] // its place, and the servers
+	key := sha256.Sum256([]byte("_meta_"))
+	h, err := highwayhash.NewDigest64(key[:])
+	if err != nil {
+		return err
+	}
+	_, _ = h.Write(b)
+	return os.WriteFile(names[0], h.Sum(b), 0o600)
+}
+
+// forget stops servers, makes them forget all streams, and starts them.
+func (h *harmed) forget(t *testing.T, victims ...int) {
+	t.Helper()
+	for _, v := range victims {
+		h.servers[v].Shutdown()
+	}
+	for _, v := range victims {
+		err := forgetAll(h.options[v].Dir)
+		if err == nil {
+			h.servers[v], err = server.Start(h.options[v])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// leads makes a server the leader of the servers.
+func (h *harmed) leads(t *testing.T, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		for _, s := range h.settings(ctx, t) {
+			if m := s.Data.JetStream.Meta; s.Server.Name == name && m != nil && m.Leader == name {
+				return
+			}
+		}
+		_, err := h.c.opts.System.Request("$JS.API.META.LEADER.STEPDOWN", fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, name), time.Second)
+		if !wait(ctx, 100*time.Millisecond) {
+			t.Fatalf("%s does not lead: %v", name, err)
+		}
+	}
+}
+
+func (h *harmed) settings(ctx context.Context, t *testing.T) []serverSetting {
+	t.Helper()
+	all, err := serverSettings(ctx, h.c.opts.System)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// denies makes a server that has forgotten the leader, until the status has it.
+func (h *harmed) denies(t *testing.T, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	for {
+		h.leads(t, name)
+		s, err := h.c.Status(ctx)
+		if slices.ContainsFunc(s.Findings, func(f Finding) bool {
+			return f.Server == name && strings.HasPrefix(f.What, "leads the servers and has forgotten")
+		}) {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("Status() = %s, %v, want that %s leads", findings(s.Findings), err, name)
+		}
+	}
+}
+
+// rightOrError begins so many new processes at each server, which must not find less than all
+// there is, and returns how many had an answer.
+func (h *harmed) rightOrError(t *testing.T, times int) (right int) {
+	t.Helper()
+	for _, o := range h.options {
+		nc, system := dial(t, o.Listen)
+		for range times {
+			ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+			c, err := Connect(ctx, nc, &Options{System: system, Partitions: 1, ReadWait: time.Second})
+			if err == nil {
+				s, err := c.Open(ctx, "acme", "b")
+				if err == nil {
+					e, err := s.Get(ctx, "e3")
+					if errors.Is(err, oxbow.ErrNotFound) || err == nil && !strings.HasPrefix(e.Content, "text 3text 3") {
+						t.Errorf("Get() at %s = %+v, %v", o.Name, e, err)
+					}
+					if err == nil {
+						right++
+					}
+					_ = s.Close()
+				}
+				_ = c.Close()
+			}
+			cancel()
+		}
+	}
+	return right
+}
+
+// same reports that the streams on the servers are those that were made first.
+func (h *harmed) same(t *testing.T, want map[string]string) {
+	t.Helper()
+	if got := h.groups(t); !maps.Equal(got, want) {
+		t.Errorf("the servers have %v, want %v", got, want)
+	}
+}
+
+// groups returns the streams that servers take part in, and in which group each is.
+func (h *harmed) groups(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := askServers(t.Context(), h.c.opts.System, "JSZ", []byte(`{"account":"OXBOW","streams":true}`), func(data []byte) error {
+		for _, m := range regexp.MustCompile(`"name":"([A-Z_0-9]+)","created":"([^"]*)","cluster":{"name":"oxbow","raft_group":"([^"]*)"`).FindAllSubmatch(data, -1) {
+			name, is := string(m[1]), string(m[2])+" "+string(m[3])
+			if all[name] != "" && all[name] != is {
+				t.Errorf("stream %s is %s on one server and %s on another", name, all[name], is)
+			}
+			all[name] = is
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestServerForgets: one of three servers forgets all streams. All that is read is
+// right, and nothing is made again, also when that server leads the others and answers
+// for them that there is nothing. The status and the audit name it; emptied, it has all
+// again.
+func TestServerForgets(t *testing.T) {
+	t.Parallel()
+	h := newHarmed(t)
+	h.c.link.most, h.c.opts.ReadWait = 2*time.Second, 2*time.Second
+	groups, victim := h.groups(t), h.options[h.victim].Name
+	h.forget(t, h.victim)
+	finds(t, h.c, victim, "forgotten the stream")
+	if n := h.rightOrError(t, 1); n == 0 {
+		t.Error("no new process can read")
+	}
+	if err := h.brain.Apply(t.Context(), oxbow.Add{Name: "one"}); err != nil {
+		t.Errorf("Apply() = %v", err)
+	}
+	h.leads(t, victim)
+	n := h.rightOrError(t, 2)
+	t.Logf("%d of 6 processes read while %s led", n, victim)
+	h.denies(t, victim)
+	rep, err := h.c.Audit(t.Context())
+	if err != nil || !strings.Contains(findings(rep.Findings), "Server:"+victim) {
+		t.Errorf("Audit() = %s, %v, want %s", findings(rep.Findings), err, victim)
+	}
+	for _, f := range rep.Findings {
+		if f.Server != victim {
+			t.Errorf("the audit blames %+v", f)
+		}
+	}
+	if err := h.brain.Apply(t.Context(), oxbow.Add{Name: "two"}); err != nil {
+		t.Errorf("Apply() = %v", err)
+	}
+	h.same(t, groups)
+
+	h.servers[h.victim].Shutdown()
+	if err := os.RemoveAll(filepath.Join(h.options[h.victim].Dir, "jetstream")); err != nil {
+		t.Fatal(err)
+	}
+	if h.servers[h.victim], err = server.Start(h.options[h.victim]); err != nil {
+		t.Fatal(err)
+	}
+	healthy(t, h.c)
+	h.same(t, groups)
+	if rep, err := h.c.Audit(t.Context()); err != nil || len(rep.Findings) > 0 || rep.Messages != 3*(damageEntries+2) {
+		t.Errorf("Audit() = %+v, %v after the server was emptied", rep, err)
+	}
+}
+
+// TestMostForget: of two servers that forget all streams, and answer for the third, no
+// process takes that there is nothing.
+func TestMostForget(t *testing.T) {
+	t.Parallel()
+	h := newHarmed(t)
+	h.c.link.most, h.c.opts.ReadWait = time.Second, time.Second
+	groups := h.groups(t)
+	other := (h.victim + 1) % 3
+	h.forget(t, h.victim, other)
+	for _, v := range []int{h.victim, other} {
+		h.leads(t, h.options[v].Name)
+		if v == other {
+			h.rightOrError(t, 1)
+		}
+		if err := checkEmpty(t.Context(), h.c.nc, &h.c.opts); !errors.Is(err, oxbow.ErrCorrupt) {
+			t.Errorf("checkEmpty() = %v, want ErrCorrupt", err)
+		}
+		h.same(t, groups)
+	}
+	finds(t, h.c, h.options[h.victim].Name, "so did most")
+	if _, err := h.brain.Get(t.Context(), "e3"); !errors.Is(err, oxbow.ErrCorrupt) && !errors.Is(err, oxbow.ErrBusy) {
+		t.Errorf("Get() = %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if err := h.brain.Apply(ctx, oxbow.Add{Name: "new"}); err == nil {
+		t.Error("Apply() = nil")
+	}
+	rep, err := h.c.Audit(t.Context())
+	if err == nil && len(rep.Findings) == 0 {
+		t.Errorf("Audit() = %+v, nil", rep)
+	}
+	h.same(t, groups)
+	_ = h.brain.Close()
+}

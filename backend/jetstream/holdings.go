@@ -1,0 +1,181 @@
+// Holdings: the streams that each server has on its disk, compared with those that the
+// servers have in common. A server that forgot its streams tells them apart.
+
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/oxbow-memory/oxbow"
+)
+
+// holding is what one server has.
+type holding struct {
+	server  string
+	leads   bool            // the servers: it answers which streams there are
+	streams map[string]bool // on its disk; true where it takes part in keeping the stream
+}
+
+// holdings asks all servers for what they have in the account of nc.
+func holdings(ctx context.Context, nc, system *nats.Conn) ([]holding, error) {
+	m, err := nc.RequestWithContext(ctx, "$SYS.REQ.USER.INFO", nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the account: %w", err)
+	}
+	var user struct {
+		Data struct {
+			Account string `json:"account"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(m.Data, &user); err != nil {
+		return nil, fmt.Errorf("ask for the account: %w", err)
+	}
+	var all []holding
+	what := fmt.Appendf(nil, `{"account":%q,"streams":true}`, user.Data.Account)
+	err = askServers(ctx, system, "JSZ", what, func(data []byte) error {
+		var a struct {
+			Server struct {
+				Name string `json:"name"`
+			} `json:"server"`
+			Data struct {
+				Disabled bool `json:"disabled"`
+				Meta     struct {
+					Leader string `json:"leader"`
+				} `json:"meta_cluster"`
+				Accounts []struct {
+					Name    string `json:"name"`
+					Streams []struct {
+						Name    string `json:"name"`
+						Cluster struct {
+							Group string `json:"raft_group"`
+						} `json:"cluster"`
+					} `json:"stream_detail"`
+				} `json:"account_details"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(data, &a); err != nil {
+			return setting("Options.System is not a connection to the system account: the answer is %.80q", data)
+		}
+		if a.Data.Disabled {
+			return nil
+		}
+		h := holding{a.Server.Name, a.Data.Meta.Leader == a.Server.Name, map[string]bool{}}
+		for _, acc := range a.Data.Accounts {
+			for _, s := range acc.Streams {
+				h.streams[s.Name] = s.Cluster.Group != ""
+			}
+		}
+		all = append(all, h)
+		return nil
+	})
+	slices.SortFunc(all, func(a, b holding) int { return strings.Compare(a.server, b.server) })
+	return all, err
+}
+
+// holders returns the servers that have a stream, and those of them that take part in
+// keeping it.
+func holders(all []holding, stream string) (have, keep []string) {
+	for _, h := range all {
+		part, has := h.streams[stream]
+		if has {
+			have = append(have, h.server)
+		}
+		if part {
+			keep = append(keep, h.server)
+		}
+	}
+	return have, keep
+}
+
+// checkEmpty refuses to begin a new cluster where a server has streams of one, whatever
+// their leader answers, or where one that may have some does not answer.
+func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
+	if o.System == nil || o.Replicas == 1 {
+		return nil
+	}
+	all, err := holdings(ctx, nc, o.System)
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		for s := range h.streams {
+			if s == directoryStream || strings.HasPrefix(s, streamPrefix) {
+				return fmt.Errorf("%w: the servers answer that there is no directory, and %s has stream %s: they forgot it. Nothing is made again; start no server with another directory, and see their status", oxbow.ErrCorrupt, h.server, s)
+			}
+		}
+	}
+	if len(all) < o.Replicas {
+		return &fewError{len(all), o.Replicas, o.Replicas}
+	}
+	return nil
+}
+
+// forgotten returns the servers that have forgotten streams. Unread is true where their
+// leader is one of them: it denies all of them.
+func (c *Cluster) forgotten(ctx context.Context) (fs []Finding, unread bool, err error) {
+	if c.opts.System == nil || c.replicas == 1 {
+		return nil, false, nil
+	}
+	all, err := holdings(ctx, c.nc, c.opts.System)
+	if err != nil {
+		return nil, false, err
+	}
+	known, err := c.known(ctx)
+	for _, name := range c.streams() {
+		have, keep := holders(all, name)
+		mend := "stop it, and start it with an empty directory, so that the others send it again"
+		if len(keep) <= c.replicas/2 {
+			mend = "so did most: stop all, copy their directories, and restore from a backup or from the cache directory of a node"
+		}
+		for _, h := range all {
+			switch {
+			case err == nil && h.leads && !known[name] && len(have) > 0:
+				unread = true
+				fs = append(fs, Finding{Stream: name, Server: h.server, What: fmt.Sprintf("leads the servers and has forgotten the stream, which %s have; %s", strings.Join(have, " "), mend)})
+			case slices.Contains(have, h.server) && !slices.Contains(keep, h.server):
+				fs = append(fs, Finding{Stream: name, Server: h.server, What: "has forgotten the stream, and takes no part in it; " + mend})
+			}
+		}
+	}
+	return fs, unread, err
+}
+
+// streams returns the names of the streams that there must be, in order.
+func (c *Cluster) streams() []string {
+	names := []string{directoryStream}
+	for p := range c.dir.partitions {
+		names = append(names, streamName(p))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// known returns the streams that there are, as the leader of the servers has it.
+func (c *Cluster) known(ctx context.Context) (map[string]bool, error) {
+	known := map[string]bool{}
+	for {
+		var r struct {
+			Total   int       `json:"total"`
+			Streams []string  `json:"streams"`
+			Error   *apiError `json:"error"`
+		}
+		err := c.link.ask(ctx, "$JS.API.STREAM.NAMES", map[string]int{"offset": len(known)}, &r)
+		if err == nil && r.Error != nil {
+			err = r.Error
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ask for the names of streams: %w", err)
+		}
+		for _, s := range r.Streams {
+			known[s] = true
+		}
+		if len(r.Streams) == 0 || len(known) >= r.Total {
+			return known, nil
+		}
+	}
+}
