@@ -73,7 +73,7 @@ func begin(ctx context.Context, home, server oxbow.Store, st *State, o *Options)
 		s.o.Rand = rand.Reader
 	}
 	if len(st.salt) == 0 {
-		*st = State{URL: st.URL, TokenFile: st.TokenFile, base: st.base, hasPlan: st.hasPlan, salt: make([]byte, 16)}
+		*st = State{URL: st.URL, base: st.base, hasPlan: st.hasPlan, salt: make([]byte, 16)}
 		if _, err := io.ReadFull(s.o.Rand, st.salt); err != nil {
 			return nil, fmt.Errorf("making a salt: %w", err)
 		}

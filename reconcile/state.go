@@ -34,8 +34,7 @@ const maxState = 1 << 30
 
 // State is what is known of a server. The zero value is that of one that was never met.
 type State struct {
-	URL       string
-	TokenFile string // where the token is read, "" where no file was named
+	URL string
 
 	salt    []byte
 	server  oxbow.Position // up to which all of the server is in the records; "" for none
@@ -52,15 +51,14 @@ type State struct {
 
 // header is the first line.
 type header struct {
-	Version   int      `json:"oxbow_remote"`
-	URL       string   `json:"url"`
-	TokenFile string   `json:"token_file,omitempty"`
-	Salt      []byte   `json:"salt,omitempty"`
-	Server    []byte   `json:"server,omitempty"`
-	Home      []byte   `json:"home,omitempty"`
-	Pulls     []uint64 `json:"pulls,omitempty"`
-	Before    []byte   `json:"before,omitempty"`
-	Sum       []byte   `json:"sum"` // SHA-256 of all lines after this
+	Version int      `json:"oxbow_remote"`
+	URL     string   `json:"url"`
+	Salt    []byte   `json:"salt,omitempty"`
+	Server  []byte   `json:"server,omitempty"`
+	Home    []byte   `json:"home,omitempty"`
+	Pulls   []uint64 `json:"pulls,omitempty"`
+	Before  []byte   `json:"before,omitempty"`
+	Sum     []byte   `json:"sum"` // SHA-256 of all lines after this
 }
 
 // record is an entry when both sides met last.
@@ -178,7 +176,7 @@ func parseState(b []byte) (*State, error) {
 	if h.Version > stateVersion {
 		return nil, fmt.Errorf("%w: what is known of the server was written by a later version of oxbow (%d)", oxbow.ErrVersion, h.Version)
 	}
-	s := &State{URL: h.URL, TokenFile: h.TokenFile, base: digest(line)}
+	s := &State{URL: h.URL, base: digest(line)}
 	if sum := sha256.Sum256(rest); h.Version != stateVersion || !bytes.Equal(sum[:], h.Sum) || len(h.Salt) == 0 {
 		return s, nil
 	}
@@ -229,7 +227,7 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 		}
 	}
 	sum := sha256.Sum256(body.Bytes())
-	head, err := json.Marshal(header{stateVersion, s.URL, s.TokenFile, s.salt, []byte(s.server), []byte(s.home), s.pulls, []byte(s.before), sum[:]})
+	head, err := json.Marshal(header{stateVersion, s.URL, s.salt, []byte(s.server), []byte(s.home), s.pulls, []byte(s.before), sum[:]})
 	if err == nil {
 		err = vfs.WriteFile(fsys, name, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
 	}

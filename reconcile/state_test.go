@@ -29,7 +29,7 @@ func TestState(t *testing.T) {
 	if bytes.Contains(b, []byte("secret")) || bytes.Contains(b, []byte("blue")) {
 		t.Errorf("it has contents: %s", b)
 	}
-	st.URL, st.TokenFile = "https://memory.example.org", "/token"
+	st.URL = "https://memory.example.org"
 	name := FileOf("m.oxbow", st.URL)
 	if err := st.Write(a.files, name); err != nil {
 		t.Fatal(err)

@@ -3,19 +3,12 @@
 package tool
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/url"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -46,6 +39,8 @@ type SyncOut struct {
 	Behind  int           `json:"behind,omitempty"`  // of push: entries that a pull would change
 	Returns int           `json:"returns,omitempty"` // entries whose removal is not believed: a history was rewritten, or is another
 	Undo    bool          `json:"undo,omitempty"`    // of pull: undo takes it back
+
+	Forgotten string `json:"forgotten,omitempty"` // why the server could not be remembered
 }
 
 // SyncChange is an entry that changed on one side.
@@ -116,15 +111,17 @@ func Pull(ctx context.Context, w *Workspace, in SyncIn) (out SyncOut, err error)
 
 // syncing is what is open while a home and a server are reconciled.
 type syncing struct {
-	url    string
-	server *remote.Store
-	state  *reconcile.State
-	record func() error // of the state, before the first change
+	url       string
+	tokenFile string
+	file      string // of the state
+	server    *remote.Store
+	state     *reconcile.State
+	record    func() error // of the state, before the first change
 }
 
 // sync opens the server, calls fn, and records what is known of the server then.
 func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*syncing) (reconcile.Report, error)) (out SyncOut, err error) {
-	// What a clone brought may name another's server, which would get the token.
+	// What came with a clone goes to no server.
 	if err := w.trustsPlace(); err != nil {
 		return out, err
 	}
@@ -141,18 +138,24 @@ func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*s
 		return out, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	s, err := w.openServer(dir, filepath.Base(store), verb, in)
+	p, err := w.place()
+	if err != nil {
+		return out, err
+	}
+	s, err := w.openServer(dir, p, verb, in)
 	if err != nil {
 		return out, err
 	}
 	defer func() { _ = s.server.Close() }()
-	file := reconcile.FileOf(filepath.Base(store), s.url)
-	s.record = func() error { return s.state.WritePlan(dir, file) }
 	rep, err := fn(s)
+	out = syncOut(s.url, in.DryRun, rep)
 	if !in.DryRun && (err == nil || len(rep.Changes) > 0) {
-		err = errors.Join(err, s.state.Write(dir, file))
+		err = errors.Join(err, s.state.Write(dir, s.file))
+		if rerr := w.Host.Trusted.AddServer(ctx, p.Home, s.url, s.tokenFile, w.now()); rerr != nil {
+			out.Forgotten = rerr.Error()
+		}
 	}
-	return syncOut(s.url, in.DryRun, rep), ofServer(s.url, verb, len(rep.Changes), err)
+	return out, ofServer(s.url, verb, len(rep.Changes), err)
 }
 
 func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
@@ -174,32 +177,21 @@ func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 }
 
 // openServer returns the store of the server that is named, or remembered.
-func (w *Workspace) openServer(dir vfs.FS, memory, verb string, in SyncIn) (*syncing, error) {
-	s := &syncing{url: strings.TrimRight(in.Server, "/")}
-	if s.url == "" {
-		known, err := reconcile.Known(dir, memory)
-		if err != nil {
-			return nil, err
-		}
-		if len(known) != 1 {
-			return nil, whichServer(verb, known)
-		}
-		s.url, s.state = known[0].URL, known[0]
-	}
-	if err := checkServer(s.url); err != nil {
-		return nil, err
-	}
-	var err error
-	if s.state == nil {
-		if s.state, err = reconcile.ReadState(dir, reconcile.FileOf(memory, s.url)); err != nil {
-			return nil, err
-		}
-	}
-	token, err := w.serverToken(s.state, in.TokenFile)
+func (w *Workspace) openServer(dir vfs.FS, p Place, verb string, in SyncIn) (*syncing, error) {
+	known, err := w.findServer(dir, p, verb, in.Server)
 	if err != nil {
 		return nil, err
 	}
+	token, err := w.serverToken(&known, in.TokenFile)
+	if err != nil {
+		return nil, err
+	}
+	s := &syncing{url: known.URL, tokenFile: known.TokenFile, file: reconcile.FileOf(filepath.Base(p.Store), known.URL)}
+	if s.state, err = reconcile.ReadState(dir, s.file); err != nil {
+		return nil, err
+	}
 	s.state.URL = s.url
+	s.record = func() error { return s.state.WritePlan(dir, s.file) }
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = answerWait
 	s.server, err = remote.Open(s.url, token, &remote.Options{Client: &http.Client{Transport: transport}, Rand: w.Host.Rand, Later: newWaiter(in.Sleep, in.Waits).wait})
@@ -208,62 +200,6 @@ func (w *Workspace) openServer(dir vfs.FS, memory, verb string, in SyncIn) (*syn
 
 // answerWait is how long a server may take to begin an answer.
 const answerWait = 2 * time.Minute
-
-func whichServer(verb string, known []*reconcile.State) error {
-	if len(known) == 0 {
-		return Advise(invalidf("no server is remembered"), "oxbow "+verb+" https://HOST --token-file FILE names one, which is remembered then")
-	}
-	var urls []string
-	for _, s := range known {
-		urls = append(urls, s.URL)
-	}
-	slices.Sort(urls)
-	return Advise(invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
-}
-
-// checkServer refuses to send a token in plain text.
-func checkServer(address string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return Advise(bad("server", text.Clip(address, 200), "is not the URL of a server"), "write https://HOST, or http://127.0.0.1:8333 for one of this machine")
-	}
-	if u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
-		return Advise(bad("server", text.Clip(address, 200), "would get the token in plain text"), "use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333")
-	}
-	return nil
-}
-
-// maxToken bounds the file of a token, in bytes.
-const maxToken = 4 << 10
-
-// serverToken returns the token for a server, and has its state remember the file that
-// was named.
-func (w *Workspace) serverToken(st *reconcile.State, file string) (string, error) {
-	if file != "" && !filepath.IsAbs(file) {
-		file = filepath.Join(w.Dir, file)
-	}
-	if token := w.Host.Getenv("OXBOW_TOKEN"); file == "" && token != "" {
-		return token, nil
-	}
-	if file = cmp.Or(file, st.TokenFile); file == "" {
-		return "", Advise(invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return "", fmt.Errorf("reading the token: %w", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxToken+1))
-	if err != nil {
-		return "", fmt.Errorf("reading the token: %w", err)
-	}
-	token := strings.TrimSpace(string(b))
-	if len(b) > maxToken || token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return "", Advise(invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
-	}
-	st.TokenFile = file
-	return token, nil
-}
 
 // ofServer words an error of a server.
 func ofServer(url, verb string, done int, err error) error {

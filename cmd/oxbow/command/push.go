@@ -21,8 +21,9 @@ that both sides changed waits, with exit status 1, until oxbow pull has merged
 it. Entries with secrets or personal data, and those that are held back from
 agents, stay here; so do handoffs and summaries of sessions.
 
-The URL is remembered, and the file of the token, but not the token. Run again,
-push goes on where it was interrupted, and does nothing twice.`,
+The URL is remembered in your configuration directory, and the file of the
+token, but not the token. Run again, push goes on where it was interrupted, and
+does nothing twice.`,
 		Example: `  oxbow push https://memory.example.org --token-file ~/token --dry-run
   oxbow push`,
 	}, tool.Push, a.showPushed)
@@ -125,6 +126,9 @@ func (a *app) showSynced(out tool.SyncOut, did, would string) {
 			}
 			a.printf("%s %s%s\n", map[string]string{"add": "+", "update": "~", "remove": "-"}[c.Verb], nameText(c.Name), was)
 		}
+	}
+	if out.Forgotten != "" {
+		a.warn("the server is not remembered: %s", clean(out.Forgotten))
 	}
 	if len(out.Changes) == 0 {
 		a.note("nothing to %s: %s", map[string]string{"pushed": "push", "pulled": "pull"}[did], clean(out.Server))

@@ -4,7 +4,7 @@ package command
 
 import (
 	"crypto/rand"
-	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -17,7 +17,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/reconcile"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestPushAndPull(t *testing.T) {
@@ -119,38 +118,75 @@ func TestPushAndPull(t *testing.T) {
 	w.must(t, at("srv/tenants/acme", "check")...)
 }
 
-// TestPushFromAClone: a home that came with a clone names no server that gets a token.
+// TestPushFromAClone: what came with a clone, at first or with a later pull of git, names
+// no server that gets a token, whether the home is trusted, named, empty, or not.
 func TestPushFromAClone(t *testing.T) {
 	git := testenv.Program(t, "git", "apt install git")
-	w := newWorld(t)
-	asked := 0
-	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
-	defer srv.Close()
-	w.must(t, "init")
-	w.must(t, "remember", "note", "of a stranger")
-	home := filepath.Join(w.dir, ".oxbow")
-	st := reconcile.State{URL: srv.URL}
-	dir, err := vfs.Dir(home)
-	if err == nil {
-		err = errors.Join(st.Write(dir, reconcile.FileOf("memory.oxbow", srv.URL)), dir.Close())
+	for what, tc := range map[string]struct {
+		memory, trusted bool
+		home            string // named
+		want            string
+	}{
+		"a clone's":  {true, false, "", "is not trusted"},
+		"trusted":    {true, true, "", "no server is remembered"},
+		"named":      {true, false, ".oxbow", "no server is remembered"},
+		"empty":      {false, false, "", "no "},
+		"only later": {true, true, "", "no server is remembered"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t)
+			asked := 0
+			srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+			defer srv.Close()
+			w.must(t, "init")
+			home, inGit := filepath.Join(w.dir, ".oxbow"), func(args ...string) {
+				t.Helper()
+				if out, err := exec.Command(git, append([]string{"-C", w.dir}, args...)...).CombinedOutput(); err != nil {
+					t.Fatal(err, string(out))
+				}
+			}
+			inGit("init", "-q")
+			if tc.memory {
+				w.must(t, "remember", "note", "of a stranger")
+			}
+			if what == "only later" {
+				inGit("add", "-f", ".oxbow")
+				w.must(t, "trust", home)
+			}
+			secret := filepath.Join(w.dir, "secret")
+			if err := os.WriteFile(secret, []byte("another-secret-of-the-user"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.Join(home, reconcile.FileOf("memory.oxbow", srv.URL))
+			if err := os.WriteFile(name, fmt.Appendf(nil, `{"oxbow_remote":1,"url":%q,"token_file":%q,"salt":"AA==","sum":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}`+"\n", srv.URL, secret), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			inGit("add", "-f", ".oxbow")
+			if tc.trusted && what != "only later" {
+				w.must(t, "trust", home)
+			}
+			for _, token := range []string{"", "a-long-secret-of-the-user"} {
+				w.vars["OXBOW_TOKEN"] = token
+				for _, args := range [][]string{{"push"}, {"push", "--dry-run"}, {"pull"}, {"pull", "--dry-run"}} {
+					if tc.home != "" {
+						args = append(args, "--home", filepath.Join(w.dir, tc.home))
+					}
+					if status, _, stderr := w.run(t, args...); status == exitDone || !strings.Contains(stderr, tc.want) {
+						t.Errorf("oxbow %q = %d, %q, want %q", args, status, stderr, tc.want)
+					}
+				}
+			}
+			w.vars["OXBOW_TOKEN"] = ""
+			if status, _, stderr := w.run(t, "push", srv.URL, "--home", home); tc.memory && (status == exitDone || !strings.Contains(stderr, "the token for the server is missing")) {
+				t.Errorf("oxbow push %s = %d, %q, want that the token is missing: the clone's file names none", srv.URL, status, stderr)
+			}
+			if asked > 0 {
+				t.Errorf("the server that the clone names was asked %d times", asked)
+			}
+			w.must(t, "trust", home)
+			if tc.memory {
+				w.must(t, "check")
+			}
+		})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-f", ".oxbow"}} {
-		if out, err := exec.Command(git, append([]string{"-C", w.dir}, args...)...).CombinedOutput(); err != nil {
-			t.Fatal(err, string(out))
-		}
-	}
-	w.vars["OXBOW_TOKEN"] = "a-long-secret-of-the-user"
-	for _, args := range [][]string{{"push"}, {"push", "--dry-run"}, {"pull"}, {"pull", "--dry-run"}} {
-		if status, _, stderr := w.run(t, args...); status == exitDone || !strings.Contains(stderr, "is not trusted") {
-			t.Errorf("oxbow %q = %d, %q, want that the home is not trusted", args, status, stderr)
-		}
-	}
-	if asked > 0 {
-		t.Errorf("the server that the clone names was asked %d times", asked)
-	}
-	w.must(t, "trust", home)
-	w.must(t, "check")
 }

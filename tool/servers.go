@@ -1,0 +1,98 @@
+// The servers of a home: which the user named for it, with which tokens.
+
+package tool
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/reconcile"
+	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// findServer returns the server that is named, or remembered for the home.
+func (w *Workspace) findServer(dir vfs.FS, p Place, verb, named string) (trust.Server, error) {
+	known := w.Host.Trusted.Servers(p.Home)
+	if s := (trust.Server{URL: strings.TrimRight(named, "/")}); s.URL != "" {
+		if i := slices.IndexFunc(known, func(k trust.Server) bool { return k.URL == s.URL }); i >= 0 {
+			s = known[i]
+		}
+		return s, checkServer(s.URL)
+	}
+	if len(known) == 1 {
+		return known[0], checkServer(known[0].URL)
+	}
+	var urls []string
+	for _, s := range known {
+		urls = append(urls, s.URL)
+	}
+	if len(known) > 0 {
+		return trust.Server{}, Advise(invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
+	}
+	met, err := reconcile.Known(dir, filepath.Base(p.Store))
+	if err != nil {
+		return trust.Server{}, err
+	}
+	for _, s := range met {
+		if checkServer(s.URL) == nil {
+			urls = append(urls, text.Clip(s.URL, 200))
+		}
+	}
+	hint := "oxbow " + verb + " https://HOST --token-file FILE names one, which is remembered then"
+	if len(urls) > 0 {
+		hint = "its files name " + strings.Join(urls, ", ") + ", and may have come with a clone; if it is your server, name it: oxbow " + verb + " URL --token-file FILE"
+	}
+	return trust.Server{}, Advise(invalidf("no server is remembered for this home"), hint)
+}
+
+// checkServer refuses to send a token in plain text.
+func checkServer(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return Advise(bad("server", text.Clip(address, 200), "is not the URL of a server"), "write https://HOST, or http://127.0.0.1:8333 for one of this machine")
+	}
+	if u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
+		return Advise(bad("server", text.Clip(address, 200), "would get the token in plain text"), "use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333")
+	}
+	return nil
+}
+
+// maxToken bounds the file of a token, in bytes.
+const maxToken = 4 << 10
+
+// serverToken returns the token for a server, whose file becomes the one that was named.
+func (w *Workspace) serverToken(s *trust.Server, file string) (string, error) {
+	if file != "" && !filepath.IsAbs(file) {
+		file = filepath.Join(w.Dir, file)
+	}
+	if token := w.Host.Getenv("OXBOW_TOKEN"); file == "" && token != "" {
+		return token, nil
+	}
+	if file = cmp.Or(file, s.TokenFile); file == "" {
+		return "", Advise(invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	token := strings.TrimSpace(string(b))
+	if len(b) > maxToken || token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return "", Advise(invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
+	}
+	s.TokenFile = file
+	return token, nil
+}
