@@ -4,6 +4,7 @@ package tool
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,60 @@ import (
 	"github.com/oxbow-memory/oxbow/trust"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
+
+// ServersIn is what remote takes.
+type ServersIn struct{}
+
+// ServersOut are the servers that are remembered for a home.
+type ServersOut struct {
+	Home    string         `json:"home"`
+	Servers []trust.Server `json:"servers"`
+}
+
+// Servers returns the servers that push and pull of the home remember.
+func Servers(_ context.Context, w *Workspace, _ ServersIn) (ServersOut, error) {
+	p, err := w.place()
+	if err != nil {
+		return ServersOut{}, err
+	}
+	out := ServersOut{Home: p.Home, Servers: []trust.Server{}}
+	out.Servers = append(out.Servers, w.Host.Trusted.Servers(p.Home)...)
+	return out, nil
+}
+
+// ForgetServerIn is what remote forget takes.
+type ForgetServerIn struct {
+	Server string `json:"server" flag:"-" usage:"the URL of the server"`
+	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be forgotten and change nothing"`
+}
+
+// ForgetServerOut is the server that is not remembered any more.
+type ForgetServerOut struct {
+	DryRun bool         `json:"dry_run,omitempty"`
+	Server trust.Server `json:"server"`
+}
+
+// ForgetServer has push and pull of the home remember a server no longer. What both had
+// last stays in the home, so that a push or pull which names it goes on from there.
+func ForgetServer(ctx context.Context, w *Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
+	if err := person(w.stamped(ctx), "says which servers are remembered", "oxbow remote forget"); err != nil {
+		return out, err
+	}
+	p, err := w.place()
+	if err != nil {
+		return out, err
+	}
+	known := w.Host.Trusted.Servers(p.Home)
+	i := slices.IndexFunc(known, func(s trust.Server) bool { return s.URL == strings.TrimRight(in.Server, "/") })
+	if i < 0 {
+		return out, Advise(bad("server", text.Clip(in.Server, 200), "is not remembered for "+p.Home), "oxbow remote lists those that are")
+	}
+	if out = (ForgetServerOut{in.DryRun, known[i]}); in.DryRun {
+		return out, nil
+	}
+	_, err = w.Host.Trusted.RemoveServer(ctx, p.Home, known[i].URL)
+	return out, err
+}
 
 // findServer returns the server that is named, or remembered for the home.
 func (w *Workspace) findServer(dir vfs.FS, p Place, verb, named string) (trust.Server, error) {

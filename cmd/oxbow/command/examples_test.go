@@ -19,7 +19,7 @@ var notRun = regexp.MustCompile(`` +
 	`inbox (show|accept|drop) 3fa9|` + // no such proposal; inbox.txt
 	`Out-String|fpath|` + // of other shells
 	`--as-of 2026-04-18|` + // before the memory of the test held anything
-	`^oxbow (push|pull)|` + // asks a server; TestPushAndPull
+	`^oxbow (push|pull|remote forget)|` + // asks a server, or was to; TestPushAndPull
 	`--http|` + // serves until it is ended; TestServeHTTP
 	`bot --to duragent|` + // a directory of another example
 	`compress (week|month|undo|--dry-run)`) // a home of days; coderhapsody.txt

@@ -22,8 +22,8 @@ it. Entries with secrets or personal data, and those that are held back from
 agents, stay here; so do handoffs and summaries of sessions.
 
 The URL is remembered in your configuration directory, and the file of the
-token, but not the token. Run again, push goes on where it was interrupted, and
-does nothing twice.`,
+token, but not the token; oxbow remote shows them. Run again, push goes on where
+it was interrupted, and does nothing twice.`,
 		Example: `  oxbow push https://memory.example.org --token-file ~/token --dry-run
   oxbow push`,
 	}, tool.Push, a.showPushed)

@@ -94,6 +94,19 @@ func TestPushAndPull(t *testing.T) {
 	run(exitDone, "the server has 1 change", at("a", "push")...)
 	run(exitDone, "~ deploy", at("a", "pull")...)
 
+	run(exitDone, s.url+"  token in "+token+"  since 2026-04-18", at("a", "remote")...)
+	run(exitDone, `"servers":[]`, at("srv/tenants/acme", "remote", "--json")...)
+	run(exitMisused, "oxbow remote lists", at("a", "remote", "forget", "https://example.org")...)
+	run(exitDone, "would be forgotten: "+s.url, at("a", "remote", "forget", s.url+"/", "--dry-run")...)
+	w.vars["CLAUDECODE"] = "1"
+	run(exitMisused, "only a person", at("a", "remote", "forget", s.url)...)
+	w.vars["CLAUDECODE"] = ""
+	run(exitDone, "undo it with: oxbow push "+s.url+" --token-file "+token, at("a", "remote", "forget", s.url)...)
+	run(exitDone, "no server is remembered", at("a", "remote")...)
+	run(exitMisused, "its files name "+s.url, at("a", "push")...)
+	run(exitDone, "nothing to push", at("a", "push", s.url, "--token-file", token)...)
+	run(exitDone, "nothing to pull", at("a", "pull")...)
+
 	// A server that was started again goes on; one that is full says so.
 	if status := s.stop(); status != exitDone {
 		t.Fatalf("the server ended with status %d", status)

@@ -70,7 +70,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		{"code", "Why code is as it is:", []*cobra.Command{
 			a.annotateCommand(), a.paged(a.whyCommand()), a.blameCommand()}},
 		{"move", "Bring in and take out:", []*cobra.Command{
-			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand(), a.pushCommand(), a.pullCommand(), a.teamCommand(), a.mergeEntryCommand()}},
+			a.dumpCommand(), a.loadCommand(), a.exportCommand(), a.importCommand(), a.convertCommand(), a.pushCommand(), a.pullCommand(), a.remoteCommand(), a.teamCommand(), a.mergeEntryCommand()}},
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.scanCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"agent", "Give to agents:", []*cobra.Command{

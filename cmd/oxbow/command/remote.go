@@ -1,0 +1,58 @@
+// oxbow remote.
+
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) remoteCommand() *cobra.Command {
+	c := does(a, &cobra.Command{
+		Use:   "remote",
+		Short: "Show the servers that push and pull remember",
+		Long: `Remote shows the servers that this home was pushed to or pulled from, each with
+the file of its token. They are remembered in your configuration directory: what
+a home says of servers may have come with a clone, and counts for nothing.`,
+		Example: `  oxbow remote
+  oxbow remote --json
+  oxbow remote forget https://memory.example.org`,
+		Args: args(0, 0, ""),
+	}, tool.Servers, positional, func(out tool.ServersOut) {
+		for _, s := range out.Servers {
+			token := "token of OXBOW_TOKEN"
+			if s.TokenFile != "" {
+				token = "token in " + s.TokenFile
+			}
+			a.printf("%s  %s  since %s\n", clean(s.URL), clean(token), a.date(s.Since))
+		}
+		if len(out.Servers) == 0 {
+			a.note("no server is remembered for %s; oxbow push https://HOST --token-file FILE names one", clean(out.Home))
+		}
+	})
+	c.AddCommand(a.remoteForgetCommand())
+	return c
+}
+
+func (a *app) remoteForgetCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "forget URL",
+		Short: "Remember a server no longer",
+		Long: `Forget has push and pull of this home ask for the URL and the token again. It
+changes nothing on the server, nor the file of the token. What both sides had
+last stays in the home: a push or pull that names the server goes on from there.`,
+		Example: `  oxbow remote forget https://memory.example.org --dry-run
+  oxbow remote forget https://memory.example.org`,
+		Args: args(1, 1, "the URL of a server"),
+	}, tool.ForgetServer, positional, func(out tool.ForgetServerOut) {
+		a.printf("%s: %s\n", wordFor(out.DryRun, "forgotten", "would be forgotten"), clean(out.Server.URL))
+		if !out.DryRun {
+			again := "oxbow push " + quote(out.Server.URL)
+			if out.Server.TokenFile != "" {
+				again += " --token-file " + quote(out.Server.TokenFile)
+			}
+			a.note("undo it with: %s", again)
+		}
+	})
+}
