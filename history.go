@@ -9,9 +9,15 @@ import (
 	"slices"
 )
 
-// History returns the history of the store, or an error matching
-// [ErrUnsupported].
-func (m *Memory) History() (Historian, error) { return HistoryOf(m.store) }
+// History returns the history of the memory's store, as [Options.History] has it, or an
+// error matching [ErrUnsupported].
+func (m *Memory) History() (Historian, error) {
+	h, err := HistoryOf(m.store)
+	if err == nil && m.opts.History != nil {
+		h = m.opts.History(h)
+	}
+	return h, err
+}
 
 // Log yields the changes, newest first.
 func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {

@@ -19,9 +19,9 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_386},
+	{".", 10_396},
 	{"query", 850},
-	{"scope", 1_224},
+	{"scope", 1_228},
 	{"storetest", 622},
 	{"vfs/crashfs", 1_820},
 	{"vfs/vfstest", 610},
@@ -50,7 +50,7 @@ var budgets = []budget{
 	{"view", 324},
 	{"trust", 504},
 	{"team", 1_620},
-	{"tenant", 690},
+	{"tenant", 819},
 	{"reconcile", 1_878},
 	{"lineage", 473},
 	{"revert", 743},

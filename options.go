@@ -69,6 +69,10 @@ type Options struct {
 	// store. Nil lets all pass; undo and restore are not examined.
 	Screen func(ctx context.Context, s Store, ops []Op) ([]Op, error)
 
+	// History wraps the history of the store, such as to bound what undo and restore
+	// bring back. Nil leaves it as it is.
+	History func(Historian) Historian
+
 	// Ranking is how recall ranks unless a [Query] says otherwise:
 	// [RankOxbow] by default, or [RankSeed].
 	Ranking string

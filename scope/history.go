@@ -23,6 +23,9 @@ func (v *store) History() (oxbow.Historian, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v.wrap != nil {
+		h = v.wrap(h)
+	}
 	return &history{v, h}, nil
 }
 

@@ -30,7 +30,7 @@ func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
 	base := newStore(m.Store(), s, &o, false)
-	o.Screen = nil // what is screened is what the base gets
+	o.Screen, o.History = nil, nil // what is screened is what the base gets
 	return oxbow.New(base, &o)
 }
 
@@ -40,7 +40,7 @@ func newStore(base oxbow.Store, s Scope, o *oxbow.Options, owned bool) oxbow.Sto
 		v.source = o.Source
 	}
 	if o != nil && !owned {
-		v.screen = o.Screen
+		v.screen, v.wrap = o.Screen, o.History
 	}
 	if o != nil && o.Clock != nil {
 		v.clock = o.Clock
@@ -63,7 +63,8 @@ type store struct {
 	scope  Scope
 	clock  func() time.Time
 	source oxbow.Source
-	owned  bool // Close closes base
+	owned  bool                                  // Close closes base
+	wrap   func(oxbow.Historian) oxbow.Historian // [oxbow.Options.History]; nil for none
 
 	// screen is [oxbow.Options.Screen]; nil for none.
 	screen func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -25,7 +26,7 @@ func limited(t *testing.T, q auth.Quota) (*oxbow.Memory, *atomic.Int64) {
 	l := NewLimit(q, func() time.Time { return time.Unix(0, clock.Load()) })
 	return storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 		return ops, l.Allow(ctx, s, ops)
-	}}), &clock
+	}, History: l.History}), &clock
 }
 
 // refused reports whether an error is of that bound.
@@ -138,5 +139,58 @@ func TestWritersAtOnce(t *testing.T) {
 	}
 	if err := m.Apply(t.Context(), oxbow.Add{Name: "one more", Content: "x"}); !refused(err, "entries") {
 		t.Errorf("one more: %v", err)
+	}
+}
+
+// TestUndo: what undo and restore bring back counts, through a scope too.
+func TestUndo(t *testing.T) {
+	m, clock := limited(t, auth.Quota{Entries: 2, Bytes: 3000, Writes: 1000})
+	ctx := t.Context()
+	apply := func(ops ...oxbow.Op) error { clock.Add(int64(time.Second)); return m.Apply(ctx, ops...) }
+	long := strings.Repeat("x", 900)
+	for _, op := range []oxbow.Op{oxbow.Add{Name: "a", Content: long}, oxbow.Add{Name: "b", Content: "b"}, oxbow.Remove{Name: "b"}, oxbow.Add{Name: "c", Content: "c"}} {
+		if err := apply(op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	notes, _ := auth.Permissions{Kinds: []string{"note"}}.Scope("notes")
+	part := scope.Within(m, notes)
+	defer part.Close()
+	for of, m := range map[string]*oxbow.Memory{"the memory": m, "a scope": part} {
+		if _, err := m.Restore(ctx, "b", 2); !refused(err, "entries") {
+			t.Errorf("Restore of a third entry in %s = %v", of, err)
+		}
+		if _, err := m.Revert(ctx, 3); !refused(err, "entries") {
+			t.Errorf("Revert of a removal in %s = %v", of, err)
+		}
+	}
+	for _, op := range []oxbow.Op{oxbow.Update{Name: "a", Content: "short"}, oxbow.Update{Name: "c", Content: long}} {
+		if err := apply(op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for of, m := range map[string]*oxbow.Memory{"the memory": m, "a scope": part} {
+		if _, err := m.Restore(ctx, "a", 1); !refused(err, "bytes") {
+			t.Errorf("Restore of a long text in %s = %v", of, err)
+		}
+		if _, err := m.Revert(ctx, 5); !refused(err, "bytes") {
+			t.Errorf("Revert to a long text in %s = %v", of, err)
+		}
+		h, err := m.History()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Apply(ctx, oxbow.Update{Name: "c", Content: long + long}); !refused(err, "bytes") {
+			t.Errorf("Apply of a history in %s = %v", of, err)
+		}
+	}
+	if _, err := m.Revert(ctx, 4, 6); err != nil {
+		t.Errorf("Revert that removes = %v", err)
+	}
+	if _, err := m.Restore(ctx, "c", 4); err != nil {
+		t.Errorf("Restore of a short text = %v", err)
+	}
+	if _, err := m.Revert(ctx, 99); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("Revert of no change = %v", err)
 	}
 }

@@ -126,7 +126,7 @@ func (a *app) openElsewhere(how access) (*oxbow.Memory, error) {
 		return nil, err
 	}
 	var m *oxbow.Memory
-	m = oxbow.New(s, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, ReadOnly: how == look, Screen: a.screener(&m)})
+	m = oxbow.New(s, &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, ReadOnly: how == look, Screen: a.screener(&m), History: a.limit.History})
 	return m, nil
 }
 
@@ -162,7 +162,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	}
 	var m *oxbow.Memory
 	m, err = oxbow.Open(path, &oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter,
-		Cache: a.cache, ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: a.screener(&m)})
+		Cache: a.cache, ReadOnly: how == look, KeepIndex: mayNot == nil, Screen: a.screener(&m), History: a.limit.History})
 	if err != nil {
 		return nil, openError(path, err)
 	}

@@ -534,6 +534,17 @@ func TestQuota(t *testing.T) {
 	if status, answer := post("alpha", "fifth"); status != http.StatusTooManyRequests || !strings.Contains(answer, `"code":"quota"`) || !strings.Contains(answer, `"bound":"entries"`) || strings.Contains(answer, "Retry-After") {
 		t.Errorf("POST to a full memory = %d %s", status, answer)
 	}
+	if status, answer := s.send(t, http.DefaultClient, "DELETE", "/api/v1/entries/fourth", pass("alpha"), ""); status != http.StatusOK {
+		t.Fatalf("DELETE = %d %s", status, answer)
+	}
+	if status, answer := post("alpha", "in its place"); status != http.StatusCreated {
+		t.Fatalf("POST = %d %s", status, answer)
+	}
+	for _, path := range []string{"/api/v1/entries/fourth/restore", "/api/v1/store/restore"} {
+		if status, answer := s.send(t, http.DefaultClient, "POST", path, pass("alpha"), `{"name":"fourth","seq":4}`); status != http.StatusTooManyRequests {
+			t.Errorf("POST %s to a full memory = %d %s", path, status, answer)
+		}
+	}
 	status, answer := http.StatusCreated, ""
 	for n := 0; status == http.StatusCreated && n < 20; n++ {
 		status, answer = post("beta", fmt.Sprint("next ", n))

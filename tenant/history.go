@@ -1,0 +1,138 @@
+// Limits of undo and restore: what they bring back counts as what is written does.
+
+package tenant
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// History returns a history whose changes the limit allows or refuses; see
+// [oxbow.Options.History]. Of no limit, nil, it is h.
+func (l *Limit) History(h oxbow.Historian) oxbow.Historian {
+	if l == nil {
+		return h
+	}
+	s := &limitedHistory{h, l}
+	if r, ok := h.(oxbow.Restorer); ok {
+		return &limitedRestorer{s, r}
+	}
+	return s
+}
+
+// limitedHistory is a history whose changes a limit holds to a quota.
+type limitedHistory struct {
+	oxbow.Historian
+	l *Limit
+}
+
+// limitedRestorer is a limitedHistory that is an [oxbow.Restorer].
+type limitedRestorer struct {
+	*limitedHistory
+	of oxbow.Restorer
+}
+
+// allow is [Limit.Allow] of ops, where there are any: without, the store says what is wrong.
+func (s *limitedHistory) allow(ctx context.Context, ops []oxbow.Op, err error) error {
+	if err != nil || len(ops) == 0 {
+		return err
+	}
+	return s.l.Allow(ctx, s.Historian, ops)
+}
+
+// Apply implements [oxbow.Store]: packages that plan an undo of their own apply it here.
+func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	if err := s.allow(ctx, ops, nil); err != nil {
+		return err
+	}
+	return s.Historian.Apply(ctx, ops...)
+}
+
+// Revert implements [oxbow.Historian].
+func (s *limitedHistory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
+	ops, err := s.undoing(ctx, seqs)
+	if err := s.allow(ctx, ops, err); err != nil {
+		return 0, err
+	}
+	return s.Historian.Revert(ctx, seqs...)
+}
+
+// Restore implements [oxbow.Historian].
+func (s *limitedHistory) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	if err := s.restoring(ctx, name, seq); err != nil {
+		return 0, err
+	}
+	return s.Historian.Restore(ctx, name, seq)
+}
+
+// RestoreIf implements [oxbow.Restorer].
+func (s *limitedRestorer) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	if err := s.restoring(ctx, name, seq); err != nil {
+		return 0, err
+	}
+	return s.of.RestoreIf(ctx, name, seq, version)
+}
+
+func (s *limitedHistory) restoring(ctx context.Context, name string, seq uint64) error {
+	ops, err := s.back(ctx, nil, name, seq)
+	return s.allow(ctx, ops, err)
+}
+
+// undoing returns what undoing the changes of those numbers comes to: of each name, the
+// version before the first of them.
+func (s *limitedHistory) undoing(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
+	if len(seqs) == 0 {
+		return nil, nil
+	}
+	first, before := slices.Min(seqs), map[string]uint64{}
+	for c, err := range s.Log(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if c.Seq < first {
+			break
+		}
+		if slices.Contains(seqs, c.Seq) {
+			for _, v := range c.Versions {
+				before[v.Entry.Name] = v.Prev
+			}
+		}
+	}
+	for name, seq := range before {
+		if ops, err = s.back(ctx, ops, name, seq); err != nil {
+			return nil, err
+		}
+	}
+	return ops, nil
+}
+
+// back appends what brings a name to its version of change seq: 0, or a change that
+// removed it, is none.
+func (s *limitedHistory) back(ctx context.Context, ops []oxbow.Op, name string, seq uint64) ([]oxbow.Op, error) {
+	_, err := s.Get(ctx, name)
+	if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
+		return nil, err
+	}
+	there := err == nil
+	if seq != 0 {
+		for v, err := range s.Versions(ctx, name) {
+			switch {
+			case errors.Is(err, oxbow.ErrNotFound):
+				return ops, nil
+			case err != nil:
+				return nil, err
+			case v.Seq == seq && v.Verb != oxbow.VerbRemove && there:
+				return append(ops, oxbow.Update{Name: name, Content: v.Entry.Content}), nil
+			case v.Seq == seq && v.Verb != oxbow.VerbRemove:
+				return append(ops, oxbow.Add{Name: name, Content: v.Entry.Content}), nil
+			}
+		}
+	}
+	if there {
+		ops = append(ops, oxbow.Remove{Name: name})
+	}
+	return ops, nil
+}
