@@ -1,0 +1,64 @@
+// Tests that changes which come at the same time are stored together.
+
+package jetstream
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+)
+
+func TestGather(t *testing.T) {
+	const long = time.Hour
+	var c commitQueue
+	if !c.add(&request{}) || c.add(&request{}) {
+		t.Fatal("of two changes the first leads")
+	}
+	done := make(chan struct{}, 1)
+	gather := func(ctx context.Context, n int, d time.Duration) {
+		go func() { c.gather(ctx, n, d); done <- struct{}{} }()
+		for waits := d < long; !waits && len(done) == 0; runtime.Gosched() {
+			c.mu.Lock()
+			waits = c.enough != nil
+			c.mu.Unlock()
+		}
+		if d == long && len(done) > 0 {
+			t.Error("gather does not wait")
+		}
+	}
+
+	// Both are back, with one that came meanwhile.
+	if n := len(c.take()); n != 2 {
+		t.Fatalf("%d changes were taken", n)
+	}
+	c.add(&request{})
+	gather(t.Context(), 2, long)
+	c.add(&request{})
+	c.add(&request{})
+	<-done
+	if n := len(c.take()); n != 3 {
+		t.Errorf("%d changes were taken, want 3", n)
+	}
+
+	// One comes, and the other does not.
+	c.add(&request{})
+	gather(t.Context(), 2, time.Millisecond)
+	<-done
+	if n := len(c.take()); n != 1 {
+		t.Errorf("%d changes were taken, want 1", n)
+	}
+
+	// A store that is closed does not wait.
+	ctx, cancel := context.WithCancel(t.Context())
+	gather(ctx, 2, long)
+	cancel()
+	<-done
+
+	// One writer that comes back again and again waits for nobody.
+	c.gather(t.Context(), 1, long)
+	c.gather(t.Context(), 0, long)
+	if len(c.take()) != 0 || !c.add(&request{}) {
+		t.Error("the queue is not as before")
+	}
+}
