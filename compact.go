@@ -25,7 +25,6 @@ package oxbow
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -51,91 +50,6 @@ const (
 
 // errReplaced is a compaction of a log that another process replaced meanwhile.
 var errReplaced = errors.New("another process replaced the log meanwhile")
-
-// nameKey is the beginning of the SHA-256 of a name.
-type nameKey [16]byte
-
-func keyOf(name string) nameKey {
-	h := sha256.Sum256([]byte(name))
-	return nameKey(h[:])
-}
-
-// placedVersion is a version of an entry, and the offset of its record.
-type placedVersion struct {
-	id, version uint64
-	offset      int64 // -1: it is in the new file
-}
-
-// survey is what a log holds, as far as a compaction must know.
-type survey struct {
-	ctx      context.Context
-	drops    func(r *wal.Record) bool // whether a change is dropped, if all before it are
-	horizon  uint64                   // the last change that is dropped, or the base
-	chain    [32]byte                 // at the horizon
-	versions int                      // up to the horizon
-	frozen   bool                     // the horizon was passed
-	base     []placedVersion          // the entries at the horizon, by ID
-	first    *body                    // what else the base must say
-
-	live map[nameKey]placedVersion // the entries after the last change
-	gone map[nameKey]uint64        // names removed after the horizon
-	ids  *state                    // op ids and the next ID
-	kept []int64                   // offsets of the changes after the horizon
-}
-
-func newSurvey(ctx context.Context, h wal.Header, drops func(r *wal.Record) bool) *survey {
-	return &survey{ctx: ctx, drops: drops, horizon: h.Base, chain: h.Chain,
-		live: map[nameKey]placedVersion{}, gone: map[nameKey]uint64{}, ids: newState()}
-}
-
-// applyRecord implements applier.
-func (s *survey) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
-	if r.Type == typeChange {
-		if s.frozen = s.frozen || s.freeze(!s.drops(r)); s.frozen {
-			s.kept = append(s.kept, r.Offset)
-		} else {
-			s.horizon, s.chain = r.Seq, r.Chain
-		}
-	}
-	for _, p := range v.ops {
-		e := p.entry
-		s.ids.nextID = max(s.ids.nextID, e.ID+1)
-		switch key := keyOf(e.Name); {
-		case p.erased:
-		case p.verb == VerbRemove:
-			if delete(s.live, key); s.frozen {
-				s.gone[key] = r.Seq
-			}
-		default:
-			s.live[key] = placedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
-			if delete(s.gone, key); !s.frozen {
-				s.versions++
-			}
-		}
-	}
-	s.ids.know(r.Seq, v)
-	return nil, s.ctx.Err()
-}
-
-// freeze keeps what there is as that of the horizon, if it is passed.
-func (s *survey) freeze(passed bool) bool {
-	if !passed || s.frozen {
-		return passed
-	}
-	s.first = &body{nextID: s.ids.nextID, seen: s.ids.seenIDs()}
-	s.base = make([]placedVersion, 0, len(s.live))
-	for _, p := range s.live {
-		s.base = append(s.base, p)
-	}
-	slices.SortFunc(s.base, func(a, b placedVersion) int { return cmp.Compare(a.id, b.id) })
-	return true
-}
-
-// has reports whether the version is in the base or after it.
-func (s *survey) has(id, version uint64) bool {
-	i, ok := slices.BinarySearchFunc(s.base, id, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })
-	return version > s.horizon || ok && s.base[i].version == version
-}
 
 // compaction is a log on its way to take the place of the one that it is made of.
 type compaction struct {
