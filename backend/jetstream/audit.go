@@ -34,6 +34,9 @@ type Finding struct {
 // fence keeps a server from leading a stream.
 type fence struct{ stream, server string }
 
+// key returns its key in the directory.
+func (f fence) key() string { return "fence." + f.stream + "." + f.server }
+
 // seen is what one server holds of a brain.
 type seen struct {
 	server   string
@@ -105,39 +108,76 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 		return err
 	}
 	views := map[string][]seen{} // by brain
+	bad := map[string]string{}
+	var read []string
 	for _, s := range servers {
-		if err := c.leadBy(ctx, stream, s); err != nil {
-			rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: s, What: fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)})
+		why, fenced := c.readServer(ctx, stream, s, brains, views)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if why == "" {
+			read = append(read, s)
 			continue
 		}
-		for _, b := range brains {
-			v := c.readChain(ctx, b, views[b.Name])
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			v.server = s
-			views[b.Name] = append(views[b.Name], v)
+		rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: s, What: why, Fenced: fenced})
+		if fenced {
+			bad[s] = why
+		}
+	}
+	for _, b := range brains {
+		for _, v := range views[b.Name] {
+			rep.Messages += v.messages
 			if v.err == nil && v.n >= heads[b.Name].n {
 				heads[b.Name] = v
 			}
-			rep.Messages += v.messages
 		}
-	}
-	bad := map[string]string{}
-	for _, b := range brains {
 		for _, f := range differ(b, views[b.Name]) {
 			f.Stream, f.Fenced = stream, len(servers) > 1
 			bad[f.Server] = f.Brain + ": " + f.What
 			rep.Findings = append(rep.Findings, f)
 		}
 	}
-	if len(bad) > 0 && len(bad) == len(servers) {
+	if len(bad) > 0 && !slices.ContainsFunc(read, func(s string) bool { return bad[s] == "" }) {
 		for i := range rep.Findings {
 			rep.Findings[i].Fenced = rep.Findings[i].Fenced && rep.Findings[i].Stream != stream
 		}
 		return nil // there is none to lead in their place: the chain of each brain decides
 	}
-	return c.setFences(ctx, stream, servers, bad)
+	return c.setFences(ctx, stream, read, bad)
+}
+
+// readServer makes a server the leader of a stream, reads all its brains from it, and
+// adds them to views. Else it returns why it was not read, and whether that is because
+// the server lacks messages.
+func (c *Cluster) readServer(ctx context.Context, stream, server string, brains []brainInfo, views map[string][]seen) (why string, lacks bool) {
+	if err := c.leadBy(ctx, stream, server); err != nil {
+		why = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
+		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
+			for _, o := range r.Cluster.Replicas {
+				if o.Name == server && !o.Current {
+					return fmt.Sprintf("is behind, by %d messages as the leader counts, and does not catch up, so that it was not read", o.Lag), true
+				}
+			}
+		}
+		return why, false
+	}
+	got := map[string]seen{}
+	for _, b := range brains {
+		v := c.readChain(ctx, b, views[b.Name])
+		if errors.Is(v.err, oxbow.ErrBusy) || ctx.Err() != nil {
+			return fmt.Sprintf("could not be read: %v", v.err), false
+		}
+		v.server = server
+		got[b.Name] = v
+	}
+	// What another server answered meanwhile is not what this one has.
+	if now, _, err := c.leader(ctx, stream); err != nil || now != server {
+		return "lost the lead while it was read, so that it was not compared", false
+	}
+	for name, v := range got {
+		views[name] = append(views[name], v)
+	}
+	return "", false
 }
 
 // reachable returns the servers of a stream without those that are offline, which it
@@ -288,28 +328,31 @@ func differ(b brainInfo, views []seen) (fs []Finding) {
 	return fs
 }
 
-// setFences writes which servers must not lead a stream, and moves the lead.
-func (c *Cluster) setFences(ctx context.Context, stream string, servers []string, bad map[string]string) error {
-	for _, s := range servers {
+// setFences writes which servers must not lead a stream, and moves the lead. Of those
+// that were read and are not bad, the fence is taken away.
+func (c *Cluster) setFences(ctx context.Context, stream string, read []string, bad map[string]string) error {
+	for _, s := range read {
 		f := fence{stream, s}
-		key := "fence." + stream + "." + s
-		why, is := bad[s]
 		c.mu.Lock()
-		was := c.fences[f]
-		if is {
-			c.fences[f] = true
-		} else {
+		was := c.fences[f] && bad[s] == ""
+		if was {
 			delete(c.fences, f)
 		}
 		c.mu.Unlock()
-		var err error
-		if is {
-			_, err = c.dir.kv.PutString(ctx, key, why)
-		} else if was {
-			err = c.dir.kv.Delete(ctx, key)
+		if !was {
+			continue
 		}
-		if err != nil {
-			return fmt.Errorf("write %s to the directory: %w", key, err)
+		if err := c.dir.kv.Delete(ctx, f.key()); err != nil {
+			return fmt.Errorf("delete %s of the directory: %w", f.key(), err)
+		}
+	}
+	for s, why := range bad {
+		f := fence{stream, s}
+		c.mu.Lock()
+		c.fences[f] = true
+		c.mu.Unlock()
+		if _, err := c.dir.kv.PutString(ctx, f.key(), why); err != nil {
+			return fmt.Errorf("write %s to the directory: %w", f.key(), err)
 		}
 	}
 	return c.avoidFenced(ctx, stream)

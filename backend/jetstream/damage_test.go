@@ -154,6 +154,9 @@ func TestBitFlips(t *testing.T) {
 			if !fenced {
 				t.Log("the server healed itself from the others")
 			}
+			if fenced {
+				h.auditDisturbed(t)
+			}
 			if fenced { // and it leads again by itself
 				if err := h.c.leadBy(t.Context(), "BRAIN_00", h.options[h.victim].Name); err != nil {
 					t.Fatal(err)
@@ -172,6 +175,46 @@ func TestBitFlips(t *testing.T) {
 				t.Errorf("the stream is led by %s, %v", leader, err)
 			}
 		})
+	}
+}
+
+// interloper is a requester with another process, which does something before requests.
+type interloper struct {
+	requester
+	before func(m *nats.Msg)
+}
+
+// RequestMsgWithContext implements requester.
+func (i *interloper) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+	i.before(m)
+	return i.requester.RequestMsgWithContext(ctx, m)
+}
+
+// auditDisturbed audits while another process moves the lead away from the victim, as
+// soon as it leads: the victim, which was not read, stays fenced.
+func (h *harmed) auditDisturbed(t *testing.T) {
+	t.Helper()
+	victim, conn := h.options[h.victim].Name, h.c.link.conn
+	other := connectTrio(t, h.urls, Options{})
+	moved := false
+	h.c.link.conn = &interloper{conn, func(m *nats.Msg) {
+		if m.Subject != "$JS.API.STREAM.MSG.GET.BRAIN_00" || moved {
+			return
+		}
+		if now, _, err := other.leader(t.Context(), "BRAIN_00"); err == nil && now == victim {
+			moved = true
+			if err := other.avoidFenced(t.Context(), "BRAIN_00"); err != nil {
+				t.Error(err)
+			}
+		}
+	}}
+	rep, err := h.c.Audit(t.Context())
+	h.c.link.conn = conn
+	if err != nil || !moved || len(rep.Findings) != 1 || rep.Findings[0].Server != victim || !strings.Contains(rep.Findings[0].What, "lost the lead") {
+		t.Errorf("Audit() = %+v, %v, moved %t, want that %s lost the lead", rep, err, moved, victim)
+	}
+	if err := h.c.readFences(t.Context()); err != nil || !h.c.fenced("BRAIN_00", victim) {
+		t.Errorf("%s, which was not read, is not fenced any more (%v)", victim, err)
 	}
 }
 

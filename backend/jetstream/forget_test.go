@@ -174,7 +174,7 @@ func TestServerForgets(t *testing.T) {
 	h.c.link.most, h.c.opts.ReadWait = 2*time.Second, 2*time.Second
 	groups, victim := h.groups(t), h.options[h.victim].Name
 	h.forget(t, h.victim)
-	finds(t, h.c, victim, "forgotten the stream")
+	finds(t, h.c, victim, "takes no part")
 	if n := h.rightOrError(t, 1); n == 0 {
 		t.Error("no new process can read")
 	}
@@ -232,7 +232,7 @@ func TestMostForget(t *testing.T) {
 		}
 		h.same(t, groups)
 	}
-	finds(t, h.c, h.options[h.victim].Name, "so did most")
+	finds(t, h.c, h.options[h.victim].Name, "most do not")
 	if _, err := h.brain.Get(t.Context(), "e3"); !errors.Is(err, oxbow.ErrCorrupt) && !errors.Is(err, oxbow.ErrBusy) {
 		t.Errorf("Get() = %v", err)
 	}

@@ -130,7 +130,7 @@ func (c *Cluster) forgotten(ctx context.Context) (fs []Finding, unread bool, err
 		have, keep := holders(all, name)
 		mend := "stop it, and start it with an empty directory, so that the others send it again"
 		if len(keep) <= c.replicas/2 {
-			mend = "so did most: stop all, copy their directories, and restore from a backup or from the cache directory of a node"
+			mend = "most do not: stop all, copy their directories, and restore from a backup or from the cache directory of a node"
 		}
 		for _, h := range all {
 			switch {
@@ -138,7 +138,7 @@ func (c *Cluster) forgotten(ctx context.Context) (fs []Finding, unread bool, err
 				unread = true
 				fs = append(fs, Finding{Stream: name, Server: h.server, What: fmt.Sprintf("leads the servers and has forgotten the stream, which %s have; %s", strings.Join(have, " "), mend)})
 			case slices.Contains(have, h.server) && !slices.Contains(keep, h.server):
-				fs = append(fs, Finding{Stream: name, Server: h.server, What: "has forgotten the stream, and takes no part in it; " + mend})
+				fs = append(fs, Finding{Stream: name, Server: h.server, What: "takes no part in keeping the stream: it has forgotten it, or cannot read what it had; " + mend})
 			}
 		}
 	}

@@ -243,8 +243,8 @@ func (r *replacement) dropFences(ctx context.Context) error {
 		return err
 	}
 	for p := range c.dir.partitions {
-		if stream := streamName(p); c.fenced(stream, r.old) {
-			if err := c.dir.kv.Delete(ctx, "fence."+stream+"."+r.old); err != nil {
+		if f := (fence{streamName(p), r.old}); c.fenced(f.stream, f.server) {
+			if err := c.dir.kv.Delete(ctx, f.key()); err != nil {
 				return err
 			}
 		}
