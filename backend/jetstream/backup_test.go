@@ -257,6 +257,15 @@ func TestRestoreDamaged(t *testing.T) {
 		{"Gone", func(dir string) { _ = os.Remove(one(dir)) }, true},
 		{"Edited", func(dir string) { resum(t, dir, one(dir), false) }, true},
 		{"OtherEnd", func(dir string) { resum(t, dir, one(dir), true) }, true},
+		{"OtherSum", func(dir string) { // and the file is whole
+			m := manifestOf(t, dir)
+			for i := range m.Brains {
+				if b := &m.Brains[i]; b.Brain == "con" {
+					b.Sum[len(b.Sum)-1]++ // which its name does not have
+				}
+			}
+			writeManifest(t, dir, m)
+		}, true},
 		{"Manifest", func(dir string) {
 			edit(filepath.Join(dir, manifestFile), func(b []byte) []byte { return []byte(strings.Replace(string(b), `"n": 11`, `"n": 12`, 1)) })
 		}, false},
@@ -299,14 +308,7 @@ func TestRestoreDamaged(t *testing.T) {
 // hashes right.
 func resum(t *testing.T, dir, file string, end bool) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := decodeManifest(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := manifestOf(t, dir)
 	image, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -326,7 +328,26 @@ func resum(t *testing.T, dir, file string, end bool) {
 			t.Fatal(err)
 		}
 	}
-	if b, err = m.encode(); err == nil {
+	writeManifest(t, dir, m)
+}
+
+func manifestOf(t *testing.T, dir string) *manifest {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := decodeManifest(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func writeManifest(t *testing.T, dir string, m *manifest) {
+	t.Helper()
+	b, err := m.encode()
+	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, manifestFile), b, 0o600)
 	}
 	if err != nil {

@@ -102,6 +102,21 @@ func TestStatus(t *testing.T) {
 	}
 	healthy(t, c)
 
+	// It leads, as no process that reads has seen the fence.
+	leader, _, err := c.leader(t.Context(), "BRAIN_01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leads := fence{"BRAIN_01", leader}
+	if _, err := c.dir.kv.PutString(t.Context(), leads.key(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	finds(t, c, leader, "leads it although an audit found its data to differ")
+	if err := c.dir.kv.Delete(t.Context(), leads.key()); err != nil {
+		t.Fatal(err)
+	}
+	healthy(t, c)
+
 	// A server that is lost, after which a process can still begin.
 	tr.servers[2].Shutdown()
 	s = finds(t, c, "n2", "does not answer")
