@@ -63,7 +63,7 @@ func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]
 		return rep, nil, err
 	}
 	fs, unread, err := c.forgotten(ctx)
-	for try := 0; err == nil && len(fs) > 0 && !unread && try < 20; try++ { // it may have just started
+	for try := 0; err == nil && len(fs) > 0 && !unread && try < 5; try++ { // it may have just started
 		wait(ctx, 5*awayPause)
 		fs, unread, err = c.forgotten(ctx)
 	}
@@ -111,6 +111,10 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 	bad := map[string]string{}
 	var read []string
 	for _, s := range servers {
+		if i := slices.IndexFunc(rep.Findings, func(f Finding) bool { return f.Stream == stream && f.Server == s }); i >= 0 {
+			bad[s], rep.Findings[i].Fenced = rep.Findings[i].What, true // it takes no part
+			continue
+		}
 		why, fenced := c.readServer(ctx, stream, s, brains, views)
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -27,13 +27,16 @@ func healthy(t *testing.T, c *Cluster) Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	for {
+	for last := ""; ; {
 		s, err := c.Status(ctx)
 		if err == nil && len(s.Findings) == 0 {
 			return s
 		}
+		if ctx.Err() == nil || last == "" {
+			last = fmt.Sprint(findings(s.Findings), err)
+		}
 		if !wait(ctx, 100*time.Millisecond) {
-			t.Fatalf("Status() = %s, %v, want a healthy cluster", findings(s.Findings), err)
+			t.Fatalf("Status() = %s, want a healthy cluster", last)
 		}
 	}
 }

@@ -1,0 +1,197 @@
+// Replicas that stay behind: a server whose copy of a stream does not catch up, or is
+// older than it was (nats-server 8319, 7791), never makes an older answer.
+
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+)
+
+// stick makes a server that is stopped unable to take part in keeping a stream: a file
+// is in the place of the directory of its log.
+func (h *harmed) stick(t *testing.T, stream string) {
+	t.Helper()
+	_, group, _ := strings.Cut(h.groups(t)[stream], " ")
+	dir := filepath.Join(h.options[h.victim].Dir, "jetstream", "SYS", "_js_", group)
+	if _, err := os.Stat(dir); err != nil || group == "" {
+		t.Fatalf("the victim has no log of %s: %v", stream, err)
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begin starts the victim.
+func (h *harmed) begin(t *testing.T) {
+	t.Helper()
+	s, err := server.Start(h.options[h.victim])
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.servers[h.victim] = s
+}
+
+// newest begins a new process at each server that runs, which must find the entry that was
+// written last, or an error. It returns how many found it.
+func (h *harmed) newest(t *testing.T, name string) (right int) {
+	t.Helper()
+	for i, o := range h.options {
+		nc, system, err := server.Connect(o.Listen, secret)
+		if err != nil {
+			continue // it is down
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		c, err := Connect(ctx, nc, &Options{System: system, ReadWait: 2 * time.Second})
+		if err == nil {
+			var s *Store
+			if s, err = c.Open(ctx, "acme", "b"); err == nil {
+				_, err = s.Get(ctx, name)
+				_ = s.Close()
+			}
+			_ = c.Close()
+		}
+		cancel()
+		nc.Close()
+		system.Close()
+		if err == nil {
+			right++
+		} else if t.Logf("at %s: %v", o.Name, err); errors.Is(err, oxbow.ErrNotFound) {
+			t.Errorf("an older answer at %s, the victim is %d: %v", h.options[i].Name, h.victim, err)
+		}
+	}
+	return right
+}
+
+// lose ends the server that leads the stream, and returns what starts it again.
+func (h *harmed) lose(t *testing.T) (again func()) {
+	t.Helper()
+	leader, _, err := h.c.leader(t.Context(), "BRAIN_00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(h.options[:], func(o server.Options) bool { return o.Name == leader })
+	h.servers[i].Shutdown()
+	return func() {
+		s, err := server.Start(h.options[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.servers[i] = s
+	}
+}
+
+// current waits until all servers have all of the stream.
+func (h *harmed) current(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		s, _ := h.c.streamStatus(ctx, "BRAIN_00")
+		if s.Leader != "" && !slices.ContainsFunc(s.Replicas, func(r ReplicaStatus) bool { return !r.Current || r.Lag > 0 }) {
+			return
+		}
+		if !wait(ctx, 50*time.Millisecond) {
+			t.Fatalf("the stream is %+v", s)
+		}
+	}
+}
+
+// TestNeverCatchesUp: a server does not take part in keeping the stream any more, and
+// what it has is old. It is found and fenced, its neighbours are read, and with one of
+// them lost there is no answer rather than an older one.
+func TestNeverCatchesUp(t *testing.T) {
+	t.Parallel()
+	h := newHarmed(t)
+	most := h.c.opts.ReadWait
+	h.c.link.most, h.c.opts.ReadWait = 2*time.Second, 2*time.Second
+	victim := h.options[h.victim].Name
+	h.servers[h.victim].Shutdown()
+	h.stick(t, "BRAIN_00")
+	h.begin(t)
+	if err := h.brain.Apply(t.Context(), oxbow.Add{Name: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	finds(t, h.c, victim, "takes no part in keeping the stream")
+	finds(t, h.c, victim, "is behind")
+	if n := h.newest(t, "new"); n != 3 {
+		t.Errorf("%d of 3 processes read", n)
+	}
+	rep, err := h.c.Audit(t.Context())
+	if f := rep.Findings; err != nil || len(f) != 1 || f[0].Server != victim || !f[0].Fenced || rep.Messages != 2*(damageEntries+1) {
+		t.Errorf("Audit() = %+v, %v, want %s fenced", rep, err, victim)
+	}
+	finds(t, connectTrio(t, h.urls, Options{}), victim, "an audit found its data to differ")
+	again := h.lose(t)
+	if n := h.newest(t, "new"); n > 0 {
+		t.Errorf("%d processes read from one server", n)
+	}
+	if *repeats == 1 {
+		_ = h.brain.Close()
+		return
+	}
+
+	// Emptied, it has all, and an audit takes the fence away.
+	again()
+	h.servers[h.victim].Shutdown()
+	if err := os.RemoveAll(filepath.Join(h.options[h.victim].Dir, "jetstream")); err != nil {
+		t.Fatal(err)
+	}
+	h.begin(t)
+	h.c.link.most, h.c.opts.ReadWait = most, most
+	h.current(t)
+	finds(t, h.c, victim, "an audit found its data to differ")
+	if rep, err := h.c.Audit(t.Context()); err != nil || len(rep.Findings) > 0 || rep.Messages != 3*(damageEntries+1) {
+		t.Errorf("Audit() = %+v, %v after the server was emptied", rep, err)
+	}
+	healthy(t, h.c)
+}
+
+// TestOlderCopy: the directory of a server is one of before. It catches up, or does not
+// lead: with the leader lost, too, what is read has the newest.
+func TestOlderCopy(t *testing.T) {
+	t.Parallel()
+	h := newHarmed(t)
+	dir := h.options[h.victim].Dir
+	h.servers[h.victim].Shutdown()
+	older := copyDir(t, dir)
+	h.begin(t)
+	healthy(t, h.c)
+	for _, name := range []string{"x", "y", "new"} {
+		if err := h.brain.Apply(t.Context(), oxbow.Add{Name: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	healthy(t, h.c)
+	h.servers[h.victim].Shutdown()
+	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(older))); err != nil {
+		t.Fatal(err)
+	}
+	again := h.lose(t)
+	h.begin(t)
+	for began := time.Now(); h.newest(t, "new") == 0; { // until another leads
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("no process reads")
+		}
+	}
+	if err := h.brain.Apply(t.Context(), oxbow.Add{Name: "newer"}); err != nil {
+		t.Errorf("Apply() = %v", err)
+	}
+	again()
+	healthy(t, h.c)
+	if n := h.newest(t, "newer"); n != 3 {
+		t.Errorf("%d of 3 processes read", n)
+	}
+	if rep, err := h.c.Audit(t.Context()); err != nil || len(rep.Findings) > 0 || rep.Messages != 3*(damageEntries+4) {
+		t.Errorf("Audit() = %+v, %v", rep, err)
+	}
+}
