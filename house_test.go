@@ -51,7 +51,7 @@ var budgets = []budget{
 	{"trust", 504},
 	{"team", 1_620},
 	{"tenant", 819},
-	{"reconcile", 1_878},
+	{"reconcile", 1_905},
 	{"lineage", 473},
 	{"revert", 743},
 	{"tool/*", 16_213},

@@ -3,6 +3,8 @@
 package reconcile
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -65,6 +67,86 @@ func TestHostile(t *testing.T) {
 			}
 			if got := fmt.Sprint(shown(t, m)); got != "map[mine:note|1|[]|[]]" {
 				t.Errorf("the home is %s", got)
+			}
+		})
+	}
+}
+
+// TestHostileChanges: what a server that both met lies about its changes leaves the home
+// and the state as they were, and ends.
+func TestHostileChanges(t *testing.T) {
+	entry := func(id int, name string) string {
+		return fmt.Sprintf(`"entry":{"id":%d,"name":%q,"kind":"note","content":"x","created":"2026-01-01T00:00:00Z","updated":"2026-01-01T00:00:00Z","version":99}`, id, name)
+	}
+	delta := func(id int, more string) string { return fmt.Sprintf(`{"delta":{"id":%d%s}}`, id, more) + "\n" }
+	const end = `{"end":{"count":%d}}` + "\n"
+	for what, tc := range map[string]struct {
+		position string
+		since    func(line int) string
+	}{
+		"endless removals": {`"AAAA"`, func(i int) string { return delta(i+1000, "") }},
+		"endless new ones": {`"AAAA"`, func(i int) string { return delta(i+1000, ","+entry(i+1000, fmt.Sprint("n", i))) }},
+		"another's number": {`"AAAA"`, func(i int) string {
+			return []string{delta(1, ","+entry(2, "a")), fmt.Sprintf(end, 1), ""}[i]
+		}},
+		"two of one name": {`"AAAA"`, func(i int) string {
+			return []string{delta(1, ","+entry(1, "a")), delta(2, ","+entry(2, "a")), fmt.Sprintf(end, 2), ""}[i]
+		}},
+		"control bytes": {`"AAAA"`, func(i int) string {
+			return []string{delta(1, ","+entry(1, "a\x1b[2J")), fmt.Sprintf(end, 1), ""}[i]
+		}},
+		"no end":          {`"AAAA"`, func(i int) string { return []string{delta(1, ","+entry(1, "a")), ""}[i] }},
+		"a huge position": {`"` + strings.Repeat("AAAA", 4<<10) + `"`, func(int) string { return fmt.Sprintf(end, 0) }},
+		"a page":          {`"AAAA"`, func(i int) string { return []string{"<html>\n", ""}[i] }},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t)
+			h := w.home("h")
+			h.o.most = 1000
+			h.apply(note("a", "1"), note("b", "2"))
+			h.push()
+			h.pull()
+			want := fmt.Sprint(shown(t, h))
+			state, err := vfs.ReadFile(h.files, "state", -1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/position"):
+					rw.Header().Set("Content-Type", "application/json")
+					fmt.Fprintf(rw, `{"position":%s}`, tc.position)
+				case strings.HasSuffix(r.URL.Path, "/since"):
+					rw.Header().Set("Content-Type", "application/x-ndjson")
+					out := bufio.NewWriter(rw)
+					for i := 0; ; i++ {
+						l := tc.since(i)
+						if _, err := out.WriteString(l); err != nil || l == "" || strings.Contains(l, `"end"`) {
+							break
+						}
+					}
+					_ = out.Flush()
+				default:
+					t.Errorf("it was asked for %s", r.URL)
+				}
+			}))
+			defer srv.Close()
+			honest := w.url
+			w.url = srv.URL
+			for _, fn := range []run{Pull, Push} {
+				if rep, err := h.run(fn, false); err == nil || len(rep.Changes) > 0 {
+					t.Errorf("it did %s, %v, want an error", names(rep), err)
+				}
+			}
+			if got := fmt.Sprint(shown(t, h)); got != want {
+				t.Errorf("the home is %s", got)
+			}
+			if now, err := vfs.ReadFile(h.files, "state", -1); err != nil || !bytes.Equal(now, state) {
+				t.Errorf("the state is another: %s, %v", now, err)
+			}
+			w.url = honest
+			if got := names(h.pull()) + names(h.push()); got != "" {
+				t.Errorf("with the honest server it did %s", got)
 			}
 		})
 	}

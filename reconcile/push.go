@@ -125,7 +125,7 @@ func (s *session) applyPush(steps []*step) error {
 // them. If nobody else wrote meanwhile, that begins after the push.
 func (s *session) learn() {
 	before, d := s.serverPos, newSide()
-	now, err := position(s.ctx, s.server)
+	now, err := s.askPosition()
 	if err != nil || before == "" {
 		return
 	}

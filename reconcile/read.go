@@ -3,6 +3,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -88,7 +89,7 @@ func (s *session) pullUndone() (bool, error) {
 
 // readServer reads what changed on the server or, where that is not enough, all of it.
 func (s *session) readServer(homeTrusted bool) (d *side, err error) {
-	if s.serverPos, err = position(s.ctx, s.server); err != nil {
+	if s.serverPos, err = s.askPosition(); err != nil {
 		return nil, err
 	}
 	d = newSide()
@@ -116,9 +117,18 @@ func (s *session) readServer(homeTrusted bool) (d *side, err error) {
 	return all, s.readAll(all)
 }
 
+// askPosition returns the place of the server in its history.
+func (s *session) askPosition() (oxbow.Position, error) {
+	p, err := position(s.ctx, s.server)
+	if err == nil && len(p) > mostPosition {
+		err = fmt.Errorf("%w: its position has %d bytes", errServer, len(p))
+	}
+	return p, err
+}
+
 // readAll reads all of the server.
 func (s *session) readAll(all *side) error {
-	var b bound
+	b := s.bound()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {
 		if err == nil {
 			err = b.check(&e)
@@ -160,11 +170,17 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil
 	}
-	var b bound
+	b := s.bound()
 	last := map[uint64]*oxbow.Entry{}
 	var order []uint64
 	for delta, err := range s.server.(oxbow.Sequencer).Since(s.ctx, from) {
-		if err == nil && delta.Entry != nil {
+		switch {
+		case err != nil:
+		case delta.Entry == nil:
+			err = b.count(0)
+		case delta.Entry.ID != delta.ID:
+			err = fmt.Errorf("%w: entry %d is told of as %d", errServer, delta.Entry.ID, delta.ID)
+		default:
 			err = b.check(delta.Entry)
 		}
 		if err != nil {
@@ -188,12 +204,22 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 }
 
 // bound holds what a server answers to what a home can hold.
-type bound struct{ entries, bytes int }
+type bound struct{ entries, bytes, most int }
+
+func (s *session) bound() *bound { return &bound{most: cmp.Or(s.o.most, mostEntries)} }
+
+// count counts an entry of so many bytes.
+func (b *bound) count(bytes int) error {
+	b.entries, b.bytes = b.entries+1, b.bytes+bytes
+	if b.entries > b.most || b.bytes > mostBytes {
+		return fmt.Errorf("%w: there are more than %d entries, or than %d bytes", errServer, b.most, mostBytes)
+	}
+	return nil
+}
 
 func (b *bound) check(e *oxbow.Entry) error {
-	b.entries, b.bytes = b.entries+1, b.bytes+len(e.Content)
-	if b.entries > mostEntries || b.bytes > mostBytes {
-		return fmt.Errorf("%w: there are more than %d entries, or than %d bytes", errServer, mostEntries, mostBytes)
+	if err := b.count(len(e.Content)); err != nil {
+		return err
 	}
 	if err := oxbow.CheckOp(oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}); err != nil {
 		return fmt.Errorf("%w: an entry is one that no memory can hold: %v", errServer, err) // which is no error of the caller

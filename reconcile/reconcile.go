@@ -27,6 +27,8 @@ type Options struct {
 
 	// Progress is called with how many of the changes were made.
 	Progress func(done, total int)
+
+	most int // entries that are read of a server, mostEntries by default
 }
 
 // Report says what was done. With an error, it is what was done before it.
@@ -57,8 +59,9 @@ var ErrBoth = errors.New("both sides changed it")
 
 // Most of what is read of one server.
 const (
-	mostEntries = 1 << 20
-	mostBytes   = 1 << 30
+	mostEntries  = 1 << 20
+	mostBytes    = 1 << 30
+	mostPosition = 4 << 10 // bytes
 )
 
 // Bounds of one change.
