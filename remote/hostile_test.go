@@ -3,10 +3,12 @@
 package remote
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -207,6 +209,34 @@ func TestHostileAnswers(t *testing.T) {
 		if !errors.Is(err, errAnswer) && !strings.Contains(err.Error(), "bytes") {
 			t.Errorf("%s: an endless answer is %v", name, err)
 		}
+	}
+}
+
+// TestLongErrors: what a server says of itself is cut short.
+func TestLongErrors(t *testing.T) {
+	long := strings.Repeat("x", 60_000)
+	for _, answer := range []string{
+		"HTTP/1.1 400 " + long + "\r\nContent-Length: 0\r\n\r\n",
+		fmt.Sprintf("HTTP/1.1 400 Bad\r\nContent-Type: application/problem+json\r\nConnection: close\r\n\r\n{\"code\":\"x\",\"detail\":%q}", long),
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = http.ReadRequest(bufio.NewReader(c))
+			_, _ = io.WriteString(c, answer)
+			_ = c.Close()
+		}()
+		c := dial(t, &served{url: "http://" + l.Addr().String()})
+		if _, err := c.Get(t.Context(), "a"); err == nil || len(err.Error()) > maxDetail+1000 || !strings.Contains(err.Error(), "xxx") {
+			t.Errorf("Get() = %.100v…, want an error that is cut", err)
+		}
+		_ = l.Close()
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // prefix is the path below which a server has the routes of a store.
@@ -23,7 +24,7 @@ const prefix = "/api/v1/store/"
 
 // Limits of what is read of a server, in bytes.
 const (
-	maxProblem  = 1 << 20
+	maxProblem  = 64 << 10
 	maxDocument = maxLine
 )
 
@@ -133,9 +134,10 @@ func (k *link) refusal(res *http.Response) error {
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
 	var p Problem
 	if media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil && p.Code != "" {
+		p.Detail = text.Clip(p.Detail, maxDetail)
 		return &answer{later(res, p.Err())}
 	}
-	err = fmt.Errorf("%w: %s answered %s", errAnswer, k.base, res.Status)
+	err = fmt.Errorf("%w: %s answered %s", errAnswer, k.base, text.Clip(res.Status, 200))
 	err = later(res, err)
 	if res.StatusCode >= http.StatusInternalServerError { // of a proxy, perhaps
 		return err
