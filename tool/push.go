@@ -193,13 +193,9 @@ func (w *Workspace) openServer(dir vfs.FS, p Place, verb string, in SyncIn) (*sy
 	s.state.URL = s.url
 	s.record = func() error { return s.state.WritePlan(dir, s.file) }
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = answerWait
-	s.server, err = remote.Open(s.url, token, &remote.Options{Client: &http.Client{Transport: transport}, Rand: w.Host.Rand, Later: newWaiter(in.Sleep, in.Waits).wait})
+	s.server, err = remote.Open(s.url, token, &remote.Options{Client: &http.Client{Transport: paced{transport}}, Rand: w.Host.Rand, Later: newWaiter(in.Sleep, in.Waits).wait})
 	return s, err
 }
-
-// answerWait is how long a server may take to begin an answer.
-const answerWait = 2 * time.Minute
 
 // ofServer words an error of a server.
 func ofServer(url, verb string, done int, err error) error {
@@ -223,6 +219,8 @@ func ofServer(url, verb string, done int, err error) error {
 		return Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))
 	case errors.Is(err, oxbow.ErrQuota):
 		return Advise(err, "forget what is not needed there, or ask the one who runs the server for more"+again)
+	case errors.Is(err, errSlow):
+		return Advise(err, "try again when the server or the line to it is better"+again+", and does nothing twice")
 	case errors.Is(err, oxbow.ErrUnknownOutcome):
 		return Advise(err, "the last changes may have arrived"+again+", and does nothing twice")
 	case errors.Is(err, oxbow.ErrReadOnly):
