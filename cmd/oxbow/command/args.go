@@ -115,3 +115,22 @@ func unmarkFlags(cmd *cobra.Command) error {
 	})
 	return failed
 }
+
+// noneEmpty refuses a flag that has no value, as a script's variable that is not set
+// leaves it: without its bounds, keys or proofs a command does something else.
+func noneEmpty(cmd *cobra.Command) error {
+	var empty []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
+			values = list.GetSlice()
+		}
+		if len(values) == 0 || slices.Contains(values, "") {
+			empty = append(empty, "--"+f.Name)
+		}
+	})
+	if len(empty) == 0 {
+		return nil
+	}
+	return misusef("leave "+empty[0]+" out, or give its value; a script's variable may be unset", "%s is empty", empty[0])
+}

@@ -63,6 +63,9 @@ func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // String returns what the help shows as the default: nothing.
 func (f *paramFlag) String() string { return strings.Join(f.values, " ") }
 
+// GetSlice returns the values that stood on the command line.
+func (f *paramFlag) GetSlice() []string { return f.values }
+
 // Type returns the word that the help shows for the value.
 func (f *paramFlag) Type() string {
 	switch {

@@ -96,8 +96,8 @@ func (a *app) asRoot(c *cobra.Command) *cobra.Command {
 		if err := unmarkFlags(cmd); err != nil {
 			return err
 		}
-		if cmd.Flags().Changed("home") && a.homeFlag == "" {
-			return misusef("leave --home out for the home that is found, or name one; a script's variable may be unset", "--home is empty")
+		if err := noneEmpty(cmd); err != nil {
+			return err
 		}
 		a.command, a.mayPage = strings.TrimPrefix(cmd.CommandPath(), a.name+" "), cmd.Flags().Lookup("no-pager") != nil
 		return a.mayRun(cmd)
