@@ -53,9 +53,19 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 		err = &hinted{fmt.Errorf("a memory that is not trusted can be listed, recalled from and exported, no more: %w", oxbow.ErrUnsupported), a.judged.Mend}
 	}
 	if err != nil {
+		a.json = a.json || asksJSON(env.Args)
 		a.report(err)
 	}
 	return status(err)
+}
+
+// asksJSON reports whether --json stands among the flags: where parsing ended at a
+// wrong one, those after it are not set.
+func asksJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
 // report tells of the error on standard error, with its hint.
