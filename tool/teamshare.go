@@ -28,6 +28,7 @@ type TeamShareOut struct {
 	DryRun bool        `json:"dry_run,omitempty"`
 	Top    string      `json:"top"` // of the working tree, whose files are to be added to git
 	Moved  []TeamMoved `json:"moved"`
+	Home   bool        `json:"home_changed,omitempty"` // as one change, which undo takes back
 }
 
 // TeamMoved is an entry that moved.
@@ -81,6 +82,7 @@ func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShare
 		return out, nil
 	}
 	err = m.Apply(oxbow.WithNote(ctx, "shared with the team"), removals...)
+	out.Home = err == nil
 	if errors.Is(err, oxbow.ErrNotFound) && len(removals) == 1 {
 		err = Advise(fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name), "oxbow team status shows where it is")
 	}
@@ -207,6 +209,7 @@ func TeamUnshare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamSha
 		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
 			return out, wrapped("putting the entries into the home", err)
 		}
+		out.Home = true
 	}
 	for _, p := range places {
 		if !in.DryRun {

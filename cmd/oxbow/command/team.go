@@ -102,7 +102,11 @@ func (a *app) showMoved(out tool.TeamShareOut) {
 		}
 	}
 	if len(out.Moved) > 0 && !out.DryRun {
-		a.note("git has not been told: git -C %s add -A .oxbow/team, then commit; oxbow undo takes the change of the home back", quote(out.Top))
+		undo := ""
+		if out.Home {
+			undo = "; oxbow undo takes the change of the home back"
+		}
+		a.note("git has not been told: git -C %s add -A .oxbow/team, then commit%s", quote(out.Top), undo)
 	}
 }
 
