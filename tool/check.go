@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -29,6 +30,7 @@ type CheckIn struct {
 type CheckOut struct {
 	OK       bool       `json:"ok"`
 	Store    string     `json:"store"`
+	Missing  bool       `json:"missing,omitempty"` // there is no such file
 	Records  int        `json:"records"`
 	Entries  int        `json:"entries"`
 	Bytes    int64      `json:"bytes"`
@@ -105,15 +107,26 @@ func Check(ctx context.Context, w *Workspace, in CheckIn) (CheckOut, error) {
 	if err == nil {
 		out.Sessions, err = checkSessions(ctx, w)
 	}
-	if err != nil {
+	if err := cmp.Or(err, out.nothing(in)); err != nil {
 		return out, err
 	}
 	out.OK = out.OK && (out.Annotations == nil || len(out.Annotations.Problems) == 0) && (out.Sessions == nil || len(out.Sessions.Problems) == 0)
 	return out, nil
 }
 
+// nothing returns the error of a check that had nothing to examine.
+func (o *CheckOut) nothing(in CheckIn) error {
+	if o.Missing && o.OK && (in.Since != "" || in.Sign || o.Annotations == nil && o.Sessions == nil) {
+		return NoMemory(filepath.Dir(o.Store))
+	}
+	return nil
+}
+
 // noteAliases notes the words that mean two entries.
 func (o *CheckOut) noteAliases(ctx context.Context, w *Workspace) error {
+	if o.Missing {
+		return nil
+	}
 	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return err
@@ -160,6 +173,9 @@ func examine(ctx context.Context, w *Workspace) (CheckOut, error) {
 		return CheckOut{}, err
 	}
 	out := CheckOut{Store: p.Store, Problems: []Problem{}}
+	if out.lookForFile(p); out.Missing {
+		return out, nil
+	}
 	// A file too damaged to open is the very thing a check is for.
 	var damage *oxbow.CorruptError
 	if err := out.read(ctx, w, p); errors.As(err, &damage) {
@@ -178,6 +194,25 @@ func examine(ctx context.Context, w *Workspace) (CheckOut, error) {
 		}
 	}
 	return out, err
+}
+
+// lookForFile says whether the file of the store is missing. It is sound not to have
+// one yet, but not to have lost it.
+func (o *CheckOut) lookForFile(p Place) {
+	if _, err := os.Stat(p.Store); !p.Own() || !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	o.Missing, o.OK = true, true
+	dir, err := vfs.Dir(filepath.Dir(p.Store))
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	if was, ok := wal.ReadLockMeta(dir, filepath.Base(p.Store)); ok && was.Durable > 0 {
+		o.OK, o.durable = false, was.Durable
+		o.Problems = append(o.Problems, Problem{-1, fmt.Sprintf("the file is gone, and change %d had been written to it", was.Durable),
+			"put it or a backup back; the next remember begins a memory without what was in it"})
+	}
 }
 
 // read opens the store and reads it.
@@ -282,7 +317,7 @@ func checkProof(ctx context.Context, w *Workspace, in CheckIn) (CheckOut, error)
 		}
 	}
 	out, err := examine(ctx, w)
-	if err != nil || !out.OK {
+	if err != nil || !out.OK || out.Missing {
 		return out, err
 	}
 	if err := out.prove(ctx, w, heads, in.Since); err != nil {

@@ -51,6 +51,8 @@ func (a *app) showCheck(out tool.CheckOut, sound bool) {
 	case !sound:
 		a.printf("%s has %s:\n", out.Store, count(len(out.Problems), "problem", "problems"))
 		a.showProblems(out.Problems)
+	case out.Missing:
+		a.note("there is no memory in %s yet", filepath.Dir(out.Store))
 	case !a.quiet:
 		a.printf("%s is sound: %s, %s, %s\n", out.Store,
 			count(out.Entries, "entry", "entries"), count(out.Records, "record", "records"), bytesText(out.Bytes))
