@@ -89,7 +89,7 @@ type SetupServer struct {
 // a client it says which there are; with remove or check it means all that are
 // set up.
 func SetupClients(ctx context.Context, w *Workspace, in SetupIn) (SetupOut, error) {
-	out := SetupOut{DryRun: in.DryRun}
+	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
 	chosen, err := in.chosen()
 	if err == nil {
 		err = in.mirrorable(w)
