@@ -53,6 +53,9 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 			}
 		}
 		for _, path := range args {
+			if path == "" {
+				return misusef("a script's variable may be unset; . is the working directory", "a path is empty")
+			}
 			name, r := stdinName, a.env.Stdin
 			if path != "-" {
 				if name, err = a.abs(path); err != nil {

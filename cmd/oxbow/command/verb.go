@@ -67,6 +67,9 @@ func perform[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 func positional[In any](in *In, f *flagSet, args []string) error {
 	for _, p := range f.params {
 		for first := true; p.Flag == "" && len(args) > 0 && (first || p.Repeatable); first = false {
+			if p.Repeatable && args[0] == "" {
+				return misusef("a script's variable may be unset", "one of the %s is empty", p.Name)
+			}
 			if err := p.Set(in, args[0]); err != nil {
 				return badArgument(err)
 			}
