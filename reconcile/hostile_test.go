@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/remote"
 	"github.com/oxbow-memory/oxbow/storetest"
@@ -150,4 +151,27 @@ func TestHostileChanges(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOddTimes: entries that were created when no entry was are taken once, and are no
+// change of either side.
+func TestOddTimes(t *testing.T) {
+	w := newWorld(t)
+	h := w.home("h")
+	for i, year := range []int{1, 1600, 1969, 2300, 9999} {
+		a := note(fmt.Sprint("n", i), "x")
+		a.Created = time.Date(year, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+		if err := w.server.Apply(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rep := h.pull(); len(rep.Changes) != 5 {
+		t.Errorf("the pull did %s", names(rep))
+	}
+	for range 2 {
+		if got := names(h.push()) + names(h.pull()); got != "" {
+			t.Errorf("after it, it did %s", got)
+		}
+	}
+	same(t, "at the end", w.server, h)
 }
