@@ -184,15 +184,25 @@ func (c *Cluster) readServer(ctx context.Context, stream, server string, brains 
 	return "", false
 }
 
-// reachable returns the servers of a stream without those that are offline, which it
-// reports.
+// reachable returns the servers of a stream without those that are offline, or are
+// behind and do not answer, which it reports.
 func (c *Cluster) reachable(ctx context.Context, stream string, servers []string, rep *AuditReport) ([]string, error) {
 	r, err := c.streamInfo(ctx, stream)
 	if err != nil || r.Cluster == nil {
 		return servers, err
 	}
+	up := map[string]bool{}
+	if c.opts.System != nil {
+		answers, err := serverSettings(ctx, c.opts.System)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range answers {
+			up[a.Server.Name] = true
+		}
+	}
 	for _, o := range r.Cluster.Replicas {
-		if o.Offline {
+		if o.Offline || c.opts.System != nil && !o.Current && !up[o.Name] {
 			servers = slices.DeleteFunc(servers, func(s string) bool { return s == o.Name })
 			rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: o.Name, What: "is offline, so that it was not read"})
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -132,6 +133,9 @@ func (n *node) kill() {
 func (n *node) pause()  { _ = n.cmd.Process.Signal(syscall.SIGSTOP) }
 func (n *node) resume() { _ = n.cmd.Process.Signal(syscall.SIGCONT) }
 
+// networked is held by the test that has networks: their addresses are fixed.
+var networked sync.Mutex
+
 // networks makes a network for each of three servers: one link to this process, and
 // one to the other servers, which can be cut.
 func networks(t testing.TB) (clients, routes []string, inside [][]string, cut func(i int, off bool)) {
@@ -139,6 +143,8 @@ func networks(t testing.TB) (clients, routes []string, inside [][]string, cut fu
 	if os.Getuid() != 0 {
 		t.Skip("cutting a network takes root: run it as root, or in a container")
 	}
+	networked.Lock()
+	t.Cleanup(networked.Unlock)
 	run := func(args ...string) error {
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("ip %s: %v: %s", strings.Join(args, " "), err, out)

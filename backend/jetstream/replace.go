@@ -147,7 +147,7 @@ func (r *replacement) allowed(ctx context.Context) error {
 	case joined < r.cluster.replicas:
 		return fmt.Errorf("%w: %d servers run besides %s, and %d must hold each brain; nothing was removed. Start one of another name with an empty directory first", oxbow.ErrBusy, joined, r.old, r.cluster.replicas)
 	case !r.member && r.whole(ctx):
-		return fmt.Errorf("%w: there is no server %s; there are %s", oxbow.ErrNotFound, r.old, strings.Join(names, ", "))
+		return fmt.Errorf("%w: there is no server %s, or not any more, and all streams are whole; there are %s", oxbow.ErrNotFound, r.old, strings.Join(names, ", "))
 	}
 	return nil
 }

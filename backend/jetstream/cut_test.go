@@ -1,0 +1,88 @@
+// A server replaced while another is cut off from the rest (nats-server 7545).
+
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// TestReplaceCut: the leader of the servers is cut off as soon as a replacement removes
+// a server: the replacement gives up, or ends when the network is back, and nothing is
+// lost; the same call completes it.
+func TestReplaceCut(t *testing.T) {
+	t.Parallel()
+	ns := startNodes(t, true)
+	c := connectTrio(t, ns.urls, Options{Partitions: 2})
+	all := fillBrains(t, c, false)
+	want := accounts(t, all)
+	s := healthy(t, c)
+	lead := slices.IndexFunc(s.Servers, func(s ServerStatus) bool { return s.Leads })
+	old := ns.all[(lead+1)%3]
+	old.kill()
+	finds(t, c, old.options.Name, "does not answer")
+	fourth := &node{t: t, options: old.options, inside: old.inside} // in its place, by another name
+	fourth.options.Name, fourth.options.Dir = "n3", t.TempDir()
+	fourth.start()
+	t.Cleanup(fourth.kill)
+	fourth.await()
+	replace := func(o ReplaceOptions) (ReplaceReport, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		for {
+			rep, err := c.Replace(ctx, old.options.Name, o)
+			if err == nil || !errors.Is(err, oxbow.ErrBusy) || rep.Step != "" && rep.Step != StepAuditBefore || !wait(ctx, 100*time.Millisecond) {
+				return rep, err
+			}
+		}
+	}
+	cut := false
+	rep, err := replace(ReplaceOptions{Wait: 2 * time.Second, Progress: func(r ReplaceReport) {
+		if r.Step == StepRemove && !cut {
+			cut = true
+			ns.cut(lead, true)
+		}
+	}})
+	t.Logf("cut off %s: %s, %v", ns.all[lead].options.Name, rep.Step, err)
+	if !cut || err == nil || !errors.Is(err, oxbow.ErrBusy) || !strings.Contains(err.Error(), "call it again") {
+		t.Errorf("Replace() = %+v, %v, want ErrBusy and what to do", rep, err)
+	}
+	ns.cut(lead, false)
+	for ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second); ; {
+		if rep, err = c.Replace(ctx, old.options.Name, ReplaceOptions{Wait: 20 * time.Second}); err == nil {
+			cancel()
+			if rep.Step != StepDone || len(rep.After.Findings) > 0 {
+				t.Errorf("Replace() again = %+v", rep)
+			}
+			break
+		}
+		if errors.Is(err, oxbow.ErrNotFound) && strings.Contains(err.Error(), "not any more, and all streams are whole") {
+			cancel() // the servers removed it when the network was back
+			break
+		}
+		if !errors.Is(err, oxbow.ErrBusy) || !wait(ctx, 100*time.Millisecond) {
+			t.Fatalf("Replace() again = %+v, %v", rep, err)
+		}
+	}
+	s = healthy(t, c)
+	if len(s.Servers) != 3 || s.Servers[2].Name != "n3" {
+		t.Errorf("the servers are %+v", s.Servers)
+	}
+	for name, s := range all {
+		if got := account(t, s); got != want[name] {
+			t.Errorf("brain %s is\n%.2000s\nwant\n%.2000s", name, got, want[name])
+		}
+		if err := s.Apply(t.Context(), oxbow.Add{Name: "after"}); err != nil {
+			t.Errorf("Apply() to %s = %v", name, err)
+		}
+	}
+	if rep, err := c.Audit(t.Context()); err != nil || len(rep.Findings) > 0 || rep.Brains != len(all) {
+		t.Errorf("Audit() = %+v, %v", rep, err)
+	}
+}
