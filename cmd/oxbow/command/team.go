@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"path"
 
 	"github.com/spf13/cobra"
 
@@ -106,7 +107,7 @@ func (a *app) showMoved(out tool.TeamShareOut) {
 		if out.Home {
 			undo = "; oxbow undo takes the change of the home back"
 		}
-		a.note("git has not been told: git -C %s add -A .oxbow/team, then commit%s", quote(out.Top), undo)
+		a.note("git has not been told: git -C %s add -A %s, then commit%s", quote(out.Top), quote(path.Dir(out.Moved[0].File)), undo)
 	}
 }
 
