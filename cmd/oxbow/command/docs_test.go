@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/auth"
 )
 
 const repository = "../../.."
@@ -346,5 +348,18 @@ func TestREADME(t *testing.T) {
 	}
 	if status, out := run("oxbow check"); status != exitDone {
 		t.Errorf("check: status %d: %s", status, out)
+	}
+}
+
+// What docs/together.md shows as a file of tokens is one.
+func TestDocsTokens(t *testing.T) {
+	_, rest, found := strings.Cut(pages(t)["together.md"], "```\nada ")
+	block, _, closed := strings.Cut(rest, "```")
+	if !found || !closed {
+		t.Fatal("together.md shows no file of tokens that begins with ada")
+	}
+	tokens, quotas, err := auth.ParseTokens("tokens", []byte("ada "+block))
+	if err != nil || len(tokens) != 3 || len(quotas) != 1 {
+		t.Errorf("ParseTokens = %d tokens, %d quotas, %v, want 3 and 1", len(tokens), len(quotas), err)
 	}
 }
