@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	api "github.com/nats-io/nats.go/jetstream"
 	"github.com/oxbow-memory/oxbow"
 )
 
@@ -107,8 +108,20 @@ func TestCacheOfAnother(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	nc, system = dial(t, alone(t).URL())
+	url = alone(t).URL()
+	nc, system = dial(t, url)
 	o.System = system
+	if _, err := Connect(context.Background(), nc, &o); !errors.Is(err, oxbow.ErrRolledBack) {
+		t.Errorf("Connect() with a cache, and to servers that have nothing = %v, want ErrRolledBack", err)
+	}
+	js, err := api.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.KeyValue(t.Context(), bucket); !errors.Is(err, api.ErrBucketNotFound) {
+		t.Errorf("a directory was made: %v", err)
+	}
+	connect(t, url, devOptions)
 	if _, err := Connect(context.Background(), nc, &o); !errors.Is(err, oxbow.ErrRolledBack) {
 		t.Errorf("Connect() with the cache of another cluster = %v, want ErrRolledBack", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 	"sync"
@@ -120,24 +121,47 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	if err := checkServers(ctx, nc, &c.opts); err != nil {
 		return nil, err
 	}
-	var err error
-	if c.dir, err = openDirectory(ctx, nc, &c.opts); err != nil {
-		return nil, err
-	}
-	if err := c.readFences(ctx); err != nil {
-		return nil, err
-	}
 	if err := c.openCache(); err != nil {
 		return nil, err
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
-	if err := c.subscribe(); err != nil {
+	if err := c.begin(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// openCache opens the directory of the cache, which is of one cluster.
+// begin opens the directory of the servers, which must be of the cluster that the cache
+// is of. Where there is a cache, none is made.
+func (c *Cluster) begin(ctx context.Context) error {
+	id, err := readFile(c.fsys, "cluster")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if c.dir, err = openDirectory(ctx, c.nc, &c.opts, string(id)); err != nil {
+		return err
+	}
+	switch {
+	case id == nil:
+		err = writeFile(c.fsys, "cluster", []byte(c.dir.id))
+	case string(id) != c.dir.id:
+		err = c.opts.otherCluster(string(id), "the servers are of cluster "+c.dir.id+": they lost their data, or are others")
+	}
+	if err == nil {
+		err = c.readFences(ctx)
+	}
+	if err == nil {
+		err = c.subscribe()
+	}
+	return err
+}
+
+// otherCluster is the error of a cache that is not of the servers.
+func (o *Options) otherCluster(id, why string) error {
+	return fmt.Errorf("%w: the cache directory %s is of cluster %.40s, and %s; give this one a directory of its own, and keep that one to restore from", oxbow.ErrRolledBack, o.Dir, id, why)
+}
+
+// openCache opens the directory of the cache.
 func (c *Cluster) openCache() error {
 	if c.opts.Dir == "" {
 		c.fsys = vfs.NewMem()
@@ -152,17 +176,7 @@ func (c *Cluster) openCache() error {
 		return errors.Join(err, d.Close())
 	}
 	c.fsys, c.lock = d, lock
-	id, err := readFile(d, "cluster")
-	switch {
-	case err != nil:
-		err = writeFile(d, "cluster", []byte(c.dir.id))
-	case string(id) != c.dir.id:
-		err = fmt.Errorf("%w: the cache directory %s is of cluster %.40s, and the servers are of cluster %s: they lost their data, or are others; give this one a directory of its own, and keep that one to restore from", oxbow.ErrRolledBack, c.opts.Dir, id, c.dir.id)
-	}
-	if err != nil {
-		err = errors.Join(err, lock.Close(), d.Close())
-	}
-	return err
+	return nil
 }
 
 // subscribe receives the invalidations.

@@ -68,13 +68,16 @@ func streamName(partition int) string { return fmt.Sprintf("%s%02d", streamPrefi
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // openDirectory opens the directory, and makes it and the streams where there is
-// nothing yet.
-func openDirectory(ctx context.Context, nc *nats.Conn, o *Options) (*directory, error) {
+// nothing yet, unless the cluster of an id is to be there.
+func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*directory, error) {
 	js, err := api.New(nc)
 	if err != nil {
 		return nil, err
 	}
 	kv, err := js.KeyValue(ctx, bucket)
+	if errors.Is(err, api.ErrBucketNotFound) && id != "" {
+		return nil, o.otherCluster(id, "the servers have no directory: they lost their data, or are others")
+	}
 	if errors.Is(err, api.ErrBucketNotFound) {
 		kv, err = createBucket(ctx, nc, js, o)
 	}

@@ -35,7 +35,8 @@
 //   - A gap, a wrong hash or checksum, a message that was read and is gone, a stream
 //     that is missing or was made again: nothing is served from it. The other servers
 //     are asked, else the error matches [oxbow.ErrCorrupt]. A missing stream is never
-//     made again.
+//     made again: a cluster is begun where all servers have nothing on their disks,
+//     whatever the one that leads them answers, and no cache is there.
 //   - What the server that leads lost of the end of a brain shows where a process has
 //     read it, or by [Cluster.Audit], which compares the servers and keeps one that
 //     differs from leading. Let it run daily, and after each change of servers.
