@@ -40,8 +40,10 @@ func (a *app) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota,
 	if fi, err := f.Stat(); err == nil && a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
 		a.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
 	}
-	ts, quotas, err = auth.ParseTokens(file, b)
-	return ts, quotas, where, badArgument(err)
+	if ts, quotas, err = auth.ParseTokens(file, b); err != nil {
+		err = &misuse{err, "oxbow mcp --help shows how a line of the file is written"}
+	}
+	return ts, quotas, where, err
 }
 
 // admitted refuses tokens that could never be served, with file and line.
