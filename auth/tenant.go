@@ -129,3 +129,14 @@ func readSize(s string, unit bool) (int64, error) {
 	}
 	return int64(n) * size, err
 }
+
+// May says in words what the token lets its client do.
+func (t *Token) May() string {
+	switch {
+	case t.Only != "":
+		return "reads " + t.Only + " and no memory"
+	case t.Tenant != "":
+		return t.Rights.String() + " of tenant " + t.Tenant
+	}
+	return t.Rights.String()
+}

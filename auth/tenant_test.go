@@ -42,6 +42,14 @@ func TestTenantTokens(t *testing.T) {
 	if want := map[string]Quota{"acme": {100000, 500_000_000, 50}, "beta": {}}; !reflect.DeepEqual(quotas, want) {
 		t.Errorf("the bounds are %v, want %v", quotas, want)
 	}
+	for i, want := range []string{"reads and writes all of the memory", "reads and writes all of the memory of tenant acme", "reads all of the memory of tenant beta"} {
+		if got := ts[i].May(); got != want {
+			t.Errorf("token %q %s, want %s", ts[i].Name, got, want)
+		}
+	}
+	if got, want := scraper[1].May(), "reads metrics and no memory"; got != want {
+		t.Errorf("token %q %s, want %s", scraper[1].Name, got, want)
+	}
 	for tenant, name := range map[string]string{"": "own", "acme": "ops", "beta": "ci"} {
 		for i := range 3 {
 			s := secret + "-" + string(rune('0'+i))

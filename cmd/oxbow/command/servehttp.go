@@ -145,7 +145,7 @@ func (a *app) tellTokens(at listening) {
 		wordFor(at.several, "the token is", "the tokens are"), at.where, wordFor(at.several, "it", "one"))
 	if at.several {
 		for _, t := range at.guard.Tokens {
-			fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.Rights.String()))
+			fmt.Fprintf(a.env.Stderr, "  token %s %s\n", t.Name, clean(t.May()))
 		}
 	}
 }
