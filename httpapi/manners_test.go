@@ -107,6 +107,8 @@ func TestProblems(t *testing.T) {
 		{"GET", "/recall?query=x&q=x", "", 400, `means the same as`},
 		{"GET", "/recall?limit=many&query=x", "", 400, `wants a whole number`},
 		{"GET", "/recall?query=%ff", "", 400, `UTF-8`},
+		{"GET", "/recall?query=x&limit=1%", "", 400, `write % as %25`},
+		{"DELETE", "/entries/style%20" + markA + "?dry_run=true;", "", 400, `; as %3B`},
 		{"POST", "/recall?query=x", `{"query":"y"}`, 400, `is given twice`},
 		{"POST", "/recall?limit=2", `{"query":"crane","limit":2}`, 200, ``},
 		{"POST", "/recall", `{"query":"x","query":"y"}`, 400, `is given twice`},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -31,8 +32,12 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route, path map[s
 			return nil, err
 		}
 	}
-	for _, name := range slices.Sorted(keys(r.URL.Query())) {
-		if err := a.addTexts(name, r.URL.Query()[name], rt); err != nil {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil { // what of it could be read is not all that the caller gave
+		return nil, &oxbow.InvalidError{Field: "query of the URL", Reason: "cannot be read (" + clip(err.Error()) + "); write % as %25, & as %26 and ; as %3B"}
+	}
+	for _, name := range slices.Sorted(keys(query)) {
+		if err := a.addTexts(name, query[name], rt); err != nil {
 			return nil, err
 		}
 	}
