@@ -150,8 +150,9 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 			}
 		}
 	}
+	aliases = slices.Clip(aliases)
 	for _, l := range out {
-		aliases = append(slices.Clip(aliases), l.Value)
+		aliases = append(aliases, l.Value)
 	}
 	add(oxbow.LabelTaint, s.taints)
 	out = append(out, s.origins.labels(name, content, old)...)

@@ -3,6 +3,8 @@
 package tool
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -39,5 +41,22 @@ func TestTaintOfAnAlias(t *testing.T) {
 		if got := strings.Join(labelTexts(e.Labels), " "); got != c.want || len(e.Aliases) != len(c.aliases) {
 			t.Errorf("%s: labels %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// TestStampManyLabels: what is refused for its many labels costs little before that.
+func TestStampManyLabels(t *testing.T) {
+	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	op := oxbow.Add{Name: "n", Content: "x"}
+	for i := range 5000 {
+		op.Labels = append(op.Labels, oxbow.Label{Key: "tag", Value: fmt.Sprint("t", i)})
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := Stamp(t.Context(), m.Store(), []oxbow.Op{op}, Knowledge{Memory: m}); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 50<<20 {
+		t.Errorf("stamping 5,000 labels allocates %d bytes", after.TotalAlloc-before.TotalAlloc)
 	}
 }
