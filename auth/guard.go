@@ -60,7 +60,8 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // Admit returns the token of a request, or a [*RefusedError]: 403 when Host or
 // Origin is not of this machine, 401 without a token, 413 when the request says that
-// it has more than [MaxBody] bytes, but for g.Large. Of a request that does not say, the handler bounds the body.
+// it has more than [MaxBody] bytes, but for g.Large: then with its token, so that the door
+// that it is of can refuse it. Of a request that does not say, the handler bounds the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
@@ -70,7 +71,7 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 		return Token{}, &RefusedError{http.StatusUnauthorized, err.Error(), g.Metadata}
 	}
 	if r.ContentLength > MaxBody && r.URL.Path != g.Large {
-		return Token{}, &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody)}
+		return token, &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody)}
 	}
 	return token, nil
 }

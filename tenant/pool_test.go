@@ -238,3 +238,23 @@ func TestFailure(t *testing.T) {
 		}
 	})
 }
+
+// TestTooLarge: what has too many bytes for a guard goes to the doors of its tenant, which
+// say so; without a token it does not.
+func TestTooLarge(t *testing.T) {
+	s := newStreet(Options{})
+	token := auth.New("a", secretOf("a"), auth.Permissions{})
+	token.Tenant = "a"
+	server := &Server{Pool: s.pool, Guard: auth.Guard{Tokens: auth.Tokens{token}}, Outside: http.NotFoundHandler(), Metrics: NewMetrics("test", time.Now())}
+	for name, want := range map[string]string{"a": "a", "b": "404 page not found\n"} {
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/", nil)
+		r.ContentLength = auth.MaxBody + 1
+		r.Header.Set("Authorization", "Bearer "+secretOf(name))
+		if server.ServeHTTP(w, r); w.Body.String() != want {
+			t.Errorf("a large request of %q gets %q, want %q", name, w.Body.String(), want)
+		}
+	}
+	if err := s.pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

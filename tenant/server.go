@@ -95,10 +95,10 @@ func (s *Server) tenant(w http.ResponseWriter, r *http.Request) string {
 	}
 	if r.Header.Get("Authorization") != "" {
 		t, err := s.Guard.Admit(r)
-		if err != nil {
+		if refused, ok := errors.AsType[*auth.RefusedError](err); ok && refused.Status != http.StatusRequestEntityTooLarge {
 			return ""
 		}
-		return t.Tenant
+		return t.Tenant // its doors refuse what is too large
 	}
 	return s.Visitor(w, r)
 }
