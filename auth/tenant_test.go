@@ -34,6 +34,10 @@ func TestTenantTokens(t *testing.T) {
 	if err != nil || len(scraper.Of(""))+len(scraper.Of("acme"))+len(scraper.Tenants()) > 0 || !scraper[0].Metrics() {
 		t.Errorf("a token for metrics opens a memory: %+v, %v", scraper, err)
 	}
+	short, _, err := ParseTokens("tokens", []byte("prometheus  "+secret+"  only=metrics\n"))
+	if err != nil || !short[0].Metrics() || !short[0].Rights.ReadOnly || len(short.Of("")) > 0 {
+		t.Errorf("the line of the manual gives %+v, %v", short, err)
+	}
 	for _, tk := range ts {
 		if tk.Metrics() != (tk.Name == "own") {
 			t.Errorf("token %q reads metrics: %v", tk.Name, tk.Metrics())

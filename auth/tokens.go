@@ -87,7 +87,7 @@ const hashed = "sha256:"
 // What follows a # at the beginning of a word is a comment. No two tokens have
 // one name, or one secret.
 //
-// only=metrics makes a token one that reads /metrics and opens no memory.
+// only=metrics makes a token one that reads /metrics and opens no memory; ro may be left out.
 //
 // tenant= makes a token one for the memory of that tenant alone. A line may bound what a
 // tenant keeps, and its changes a second:
@@ -203,14 +203,17 @@ func readToken(words []string) (Token, error) {
 	if t.digest, err = readSecret(words[1]); err != nil {
 		return t, err
 	}
+	rest := words[3:]
 	switch words[2] {
 	case "ro":
 		t.Rights.ReadOnly = true
 	case "rw":
+	case "only=" + onlyMetrics: // which says what it may
+		t.Rights.ReadOnly, rest = true, words[2:]
 	default:
 		return t, fmt.Errorf("the rights of token %q are neither ro nor rw", t.Name)
 	}
-	for _, w := range words[3:] {
+	for _, w := range rest {
 		key, value, _ := strings.Cut(w, "=")
 		if !slices.Contains(options, key) {
 			// The word is not repeated: it may be a secret in the wrong place.
