@@ -61,7 +61,7 @@
 //
 // # Tests and figures
 //
-//	go test .                                  the contract, faults, damage; 1½ minutes
+//	go test .                                  the contract, faults, damage; 3 minutes
 //	go test -run 'Campaign|Flips' -repeats 5 . longer
 //	go test -run Figures -figures -v .         figures of the machine at hand
 //
