@@ -38,15 +38,21 @@ type place struct {
 	Envs uint64    `json:"envs"`           // envelopes after it
 }
 
-// files are the files of one brain: NAME.oxbow, what the store puts next to it, and
-// NAME.place.
+// The files in the directory of a brain.
+const (
+	logFile   = "memory.oxbow"
+	placeFile = "place"
+)
+
+// files are the files of one brain, in a directory of their own: a store reads all
+// names of its directory when it makes a file.
 type files struct {
 	fsys vfs.FS
-	name string
+	dir  string
 }
 
-func (f files) log() string   { return f.name + ".oxbow" }
-func (f files) place() string { return f.name + ".place" }
+func (f files) log() string   { return path.Join(f.dir, logFile) }
+func (f files) place() string { return path.Join(f.dir, placeFile) }
 
 // readPlace returns the place, and false where there is none that can be read.
 func (f files) readPlace() (p place, ok bool) {
@@ -68,8 +74,13 @@ func (f files) writePlace(p place) error {
 	return writeFile(f.fsys, f.place(), b)
 }
 
-// clear removes the files.
-func (f files) clear() error {
+// begin makes the directory, without files.
+func (f files) begin() error {
+	if _, err := f.fsys.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
+		if err := errors.Join(f.fsys.MkdirAll(f.dir, 0o700), f.fsys.SyncDir(".")); err != nil {
+			return err
+		}
+	}
 	for _, n := range []string{f.place(), f.log(), f.log() + oxbow.IndexSuffix, f.log() + ".snap", f.log() + ".lock"} {
 		if err := f.fsys.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -47,15 +47,15 @@ func TestCacheAfterKill(t *testing.T) {
 		}
 	}
 	write(0, 600) // a place was written at 512
-	const log = "acme.b.oxbow"
+	log, place := filepath.Join("acme.b", logFile), filepath.Join("acme.b", placeFile)
 	for _, tc := range []struct {
 		name string
 		harm func(dir string) error
 		kept bool // the file is gone on with
 	}{
 		{"Killed", func(string) error { return nil }, true},
-		{"NoPlace", func(dir string) error { return os.Remove(filepath.Join(dir, "acme.b.place")) }, false},
-		{"HalfAPlace", func(dir string) error { return os.Truncate(filepath.Join(dir, "acme.b.place"), 20) }, false},
+		{"NoPlace", func(dir string) error { return os.Remove(filepath.Join(dir, place)) }, false},
+		{"HalfAPlace", func(dir string) error { return os.Truncate(filepath.Join(dir, place), 20) }, false},
 		{"ShortLog", func(dir string) error { return os.Truncate(filepath.Join(dir, log), 3000) }, false},
 		{"NoLog", func(dir string) error { return os.Remove(filepath.Join(dir, log)) }, false},
 		{"FlippedLog", func(dir string) error {

@@ -180,7 +180,7 @@ func (r *replica) install(ctx context.Context, e *envelope) error {
 		return err
 	}
 	r.closeStore()
-	if err := r.files.clear(); err != nil {
+	if err := r.files.begin(); err != nil {
 		return err
 	}
 	if err := writeFile(unsynced{r.files.fsys}, r.files.log(), image); err != nil {

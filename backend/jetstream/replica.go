@@ -94,7 +94,7 @@ func (r *replica) open(ctx context.Context) error {
 		}
 		r.closeStore()
 	}
-	if err := r.files.clear(); err != nil {
+	if err := r.files.begin(); err != nil {
 		return err
 	}
 	r.setPlace(r.start())
@@ -174,7 +174,7 @@ func (r *replica) closeStore() {
 // rebuild begins again with an empty file. mu is held.
 func (r *replica) rebuild() error {
 	r.closeStore()
-	if err := r.files.clear(); err != nil {
+	if err := r.files.begin(); err != nil {
 		return err
 	}
 	r.setPlace(r.start())

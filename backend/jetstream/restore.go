@@ -158,13 +158,16 @@ func (s *source) listCache() ([]saved, error) {
 	}
 	var all []saved
 	for _, e := range names {
-		name, is := strings.CutSuffix(e.Name(), ".oxbow")
-		tenant, brain, two := strings.Cut(name, ".")
-		if !is || !two || !nameForm.MatchString(tenant) || !nameForm.MatchString(brain) {
+		tenant, brain, two := strings.Cut(e.Name(), ".")
+		f := files{s.fsys, e.Name()}
+		if !two || !nameForm.MatchString(tenant) || !nameForm.MatchString(brain) {
 			continue
 		}
-		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, File: e.Name(), N: 1}
-		if p, ok := (files{s.fsys, name}).readPlace(); ok {
+		if _, err := s.fsys.Stat(f.log()); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, File: f.log(), N: 1}
+		if p, ok := f.readPlace(); ok {
 			b.N, b.Hash, b.Time, b.Last = max(p.N, 1), p.Hash, p.Time, p.Last
 		}
 		all = append(all, saved{b, s, true})
@@ -265,7 +268,7 @@ func (r *restore) load(ctx context.Context, f *saved) (*replica, error) {
 		return nil, fmt.Errorf("%w: the file is not the one that the manifest names", oxbow.ErrCorrupt)
 	}
 	f.Size = int64(len(image))
-	if err := writeFile(rep.files.fsys, rep.files.log(), image); err != nil {
+	if err := errors.Join(rep.files.begin(), writeFile(rep.files.fsys, rep.files.log(), image)); err != nil {
 		return nil, err
 	}
 	if err := rep.openStore(); err != nil {
