@@ -49,7 +49,8 @@ type BackupOut struct {
 	Encrypted bool `json:"encrypted,omitempty"`
 	Opened    bool `json:"opened,omitempty"` // a key opened it again, and it held what was copied
 
-	Left string `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
+	Left    string   `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
+	Tenants []string `json:"tenants_left,omitempty"` // the homes of a server's tenants, which are not in the copy
 
 	Store string `json:"-"` // what was copied
 }
@@ -78,9 +79,25 @@ func Backup(ctx context.Context, w *Workspace, in BackupIn) (BackupOut, error) {
 	}
 	out, err := copyStore(ctx, w, store, in)
 	if out.Left = left; err == nil {
+		out.Tenants = tenantHomes(store)
 		_ = w.signNow(store, out.Last, out.Head)
 	}
 	return out, err
+}
+
+// TenantsDir is the directory in the home of a server that holds those of its tenants.
+const TenantsDir = "tenants"
+
+// tenantHomes returns the homes of tenants below that of a store.
+func tenantHomes(store string) (homes []string) {
+	entries, _ := os.ReadDir(filepath.Join(filepath.Dir(store), TenantsDir))
+	for _, e := range entries {
+		dir := filepath.Join(filepath.Dir(store), TenantsDir, e.Name())
+		if _, err := os.Stat(filepath.Join(dir, filepath.Base(store))); err == nil {
+			homes = append(homes, dir)
+		}
+	}
+	return homes
 }
 
 // copyStore copies the store of the workspace's memory.

@@ -60,6 +60,9 @@ age -d decrypts it.`,
 		if out.Left != "" {
 			a.note("past sessions are not in it, but in %s: oxbow backup --sessions FILE copies them", out.Left)
 		}
+		if n := len(out.Tenants); n > 0 {
+			a.note("not in it: %s of this server; for each: oxbow --home %s backup FILE", count(n, "tenant", "tenants"), quote(out.Tenants[0]))
+		}
 		if len(out.Problems) > 0 {
 			a.printf("the copy has %s:\n", count(len(out.Problems), "problem", "problems"))
 			a.showProblems(out.Problems)

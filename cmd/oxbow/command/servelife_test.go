@@ -104,4 +104,11 @@ func TestBackupDuringWrites(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+	status, _, errs := s.run(t, "--home", s.home("own"), "backup", filepath.Join(s.dir, "own"))
+	if want := "oxbow --home " + s.home("alpha") + " backup"; status != exitDone || !strings.Contains(errs, want) || !strings.Contains(errs, "2 tenants") {
+		t.Errorf("a backup of the server's own home = %d, says %s, want %q for 2 tenants", status, errs, want)
+	}
+	if _, _, errs := s.run(t, "--home", s.home("alpha"), "backup", filepath.Join(s.dir, "alpha")); strings.Contains(errs, "tenant") {
+		t.Errorf("a backup of a tenant's home says %s", errs)
+	}
 }

@@ -18,11 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/tenant"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web"
 )
-
-// tenantsDir is the directory in a home that holds those of tenants.
-const tenantsDir = "tenants"
 
 // tenants are the homes that one server serves.
 type tenants struct {
@@ -126,7 +124,7 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 		return ""
 	}
 	a := newApp(env)
-	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, tenantsDir, name), t.app.command, t.app.network
+	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, tool.TenantsDir, name), t.app.command, t.app.network
 	a.embedFlag, a.modelFlag, a.profileFlag, a.allowSecret = t.app.embedFlag, t.app.modelFlag, t.app.profileFlag, t.app.allowSecret
 	a.limit, a.cache = t.limits[name], t.app.cache
 	if e := t.app.elsewhere; e != nil {
