@@ -3,10 +3,13 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
+	"time"
 )
 
 // History returns the history of the memory's store, as [Options.History] has it, or an
@@ -38,14 +41,24 @@ func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, e
 }
 
 // VersionAt returns the version of the entry that was current after change
-// seq. An entry that was not there then is [ErrNotFound].
+// seq. An entry that was not there then is [ErrNotFound], and so is a change that
+// was not made yet.
 func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Version, error) {
-	for v, err := range m.Versions(ctx, name) {
+	h, err := m.History()
+	if err != nil {
+		return Version{}, err
+	}
+	for v, err := range h.Versions(ctx, name) {
 		if err != nil {
 			return Version{}, err
 		}
 		if v.Seq > seq {
 			continue
+		}
+		if v.Seq < seq {
+			if last, err := h.SeqAt(ctx, time.Unix(0, math.MaxInt64)); err != nil || seq > last {
+				return Version{}, cmp.Or(err, noChange("there is no change %d yet; the last is %d", seq, last))
+			}
 		}
 		if v.Verb == VerbRemove {
 			break

@@ -93,7 +93,7 @@ func TestVersions(t *testing.T) {
 	if got := versions(t, m, "a"); !slices.Equal(got, want) {
 		t.Errorf("versions = %q, want %q", got, want)
 	}
-	for seq, want := range map[uint64]string{1: "one", 2: "one", 3: "two", 4: "(none)", 5: "three", 99: "three"} {
+	for seq, want := range map[uint64]string{1: "one", 2: "one", 3: "two", 4: "(none)", 5: "three", 6: "(none)", 99: "(none)"} {
 		v, err := m.VersionAt(t.Context(), "a", seq)
 		got := v.Entry.Content
 		if errors.Is(err, oxbow.ErrNotFound) {

@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_407},
+	{".", 10_420},
 	{"query", 850},
 	{"scope", 1_228},
 	{"storetest", 622},
@@ -54,7 +54,7 @@ var budgets = []budget{
 	{"reconcile", 1_905},
 	{"lineage", 473},
 	{"revert", 743},
-	{"tool/*", 16_355},
+	{"tool/*", 16_380},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_604},
 	{"httpapi", 1_725},

@@ -131,7 +131,8 @@ type lostError struct {
 	err           error
 	name          string
 	near          []string
-	removed, last uint64 // the change that forgot it and the one before; 0 when it was never there
+	removed, last uint64   // the change that forgot it and the one before; 0 when it was never there
+	versions      []string // the newest that NAME@SEQ could be
 }
 
 func (e *lostError) Error() string { return e.err.Error() }
@@ -146,7 +147,9 @@ func (e *lostError) remedy() Note {
 	case e.removed != 0:
 		ns = append(ns, Notef("it was forgotten by change %d", e.removed))
 	}
-	if len(e.near) > 0 {
+	if len(e.versions) > 0 {
+		ns = append(ns, Notef("there is %s; %s shows all versions", strings.Join(e.versions, ", "), VerbRef("history")))
+	} else if len(e.near) > 0 {
 		ns = append(ns, Plain("nearest names: "+quoteAll(e.near)))
 	} else if e.removed == 0 {
 		ns = append(ns, Notef("no name is near to it; %s searches what the entries say, %s shows what there is", VerbRef("recall"), VerbRef("list")))

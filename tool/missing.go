@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -41,5 +43,25 @@ func (w *Workspace) missing(ctx context.Context, m *oxbow.Memory, name string, e
 		return nerr
 	}
 	lost.near = near
+	return lost
+}
+
+// noVersion adds to the error of NAME@SEQ that is not there which versions are.
+func (w *Workspace) noVersion(ctx context.Context, m *oxbow.Memory, name string, seq uint64, err error) error {
+	var lost *lostError
+	if err = w.missing(ctx, m, name, err); !errors.As(err, &lost) {
+		return err
+	}
+	for v, verr := range m.Versions(ctx, name) {
+		if verr != nil || len(lost.versions) == mostNamed {
+			break
+		}
+		if v.Verb != oxbow.VerbRemove && !v.Erased {
+			lost.versions = append(lost.versions, name+"@"+strconv.FormatUint(v.Seq, 10))
+		}
+	}
+	if lost.versions = slices.Compact(lost.versions); len(lost.versions) > 0 {
+		lost.err = fmt.Errorf("%q has no version %d: %w", name, seq, lost.err)
+	}
 	return lost
 }

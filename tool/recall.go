@@ -398,7 +398,7 @@ func (w *Workspace) entryOrVersion(ctx context.Context, m *oxbow.Memory, called 
 		if now, nerr := m.Get(ctx, name); nerr == nil && now.Version == seq {
 			return now, false, nil, nil // of a team file, which has no other
 		}
-		return e, false, nil, w.missing(ctx, m, name, err)
+		return e, false, nil, w.noVersion(ctx, m, name, seq, err)
 	}
 	if v.Erased {
 		return e, false, nil, fmt.Errorf("%q as of change %d was erased for good: %w", name, seq, oxbow.ErrNotFound)

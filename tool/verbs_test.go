@@ -288,7 +288,7 @@ func TestForgetUndoRestore(t *testing.T) {
 	if e := do[GetOut](b, "get", fmt.Sprintf(`{"name":"n@%d"}`, v1)); *e.Entry.Content != "one" || !has(e.Notes, "as of change") {
 		t.Errorf("get n@%d = %+v, want the first version", v1, e)
 	}
-	b.fail("get", `{"name":"n@999999"}`, "not found")
+	b.fail("get", `{"name":"n@999999"}`, "there is no change 999999 yet", fmt.Sprintf("n@%d, n@%d", v2, v1))
 
 	would := do[UndoOut](b, "undo", `{"dry_run":true}`)
 	if would.Seq != 0 || len(would.Undone) != 1 || would.Undone[0].Seq != gone.Seq {
