@@ -115,7 +115,8 @@ func (o *overlay) refreshUnder(ctx context.Context) error {
 	return nil
 }
 
-// load returns the entries under it, as they are shown.
+// load returns the entries under it, as they are shown. Names that need the suffix go
+// to those that agents are given unasked first, so that no other takes one of them.
 func (o *overlay) load(ctx context.Context) ([]*Entry, error) {
 	var all []*Entry
 	for e, err := range o.under.Entries(ctx, Filter{}) {
@@ -123,20 +124,36 @@ func (o *overlay) load(ctx context.Context) ([]*Entry, error) {
 			return nil, err
 		}
 		e = e.Clone()
-		for {
-			_, err := o.upper.Get(ctx, e.Name)
-			if isNotFound(err) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			e.Name += o.suffix
-		}
 		e.ID += underID
 		all = append(all, &e)
 	}
+	taken := map[string]bool{}
+	for _, first := range []bool{true, false} {
+		for _, e := range all {
+			if e.Volunteered() != first {
+				continue
+			}
+			if err := o.name(ctx, e, taken); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return all, nil
+}
+
+// name gives an entry under it a name that neither the upper store nor one before it has.
+func (o *overlay) name(ctx context.Context, e *Entry, taken map[string]bool) error {
+	for {
+		_, err := o.upper.Get(ctx, e.Name)
+		if err != nil && !isNotFound(err) {
+			return err
+		}
+		if err != nil && !taken[e.Name] {
+			taken[e.Name] = true
+			return nil
+		}
+		e.Name += o.suffix
+	}
 }
 
 // changedEntries returns what makes old of now, both in order of ID.
