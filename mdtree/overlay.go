@@ -39,13 +39,14 @@ func newOverlay(s *Store) *overlay {
 
 // Find implements [View].
 func (v *overlay) Find(name string) (Place, bool) {
-	// Of several files with the name, the first by path counts.
+	// Of several files with the name, the first by path counts, unless another is
+	// preferred, which is so in stores without edits alone.
+	edited := func(f *file) bool { e := v.files[f.path]; return e != nil && e.changed }
 	best := ""
-	for _, f := range v.s.st.claims[name] {
-		if e := v.files[f.path]; e == nil || !e.changed {
-			best = f.path
-			break
-		}
+	if c := v.s.st.names[name]; c != nil && !edited(c.file) {
+		best = c.file.path
+	} else if i := slices.IndexFunc(v.s.st.claims[name], func(f *file) bool { return !edited(f) }); i >= 0 {
+		best = v.s.st.claims[name][i].path
 	}
 	for _, p := range v.names[name] {
 		if best == "" || p < best {

@@ -59,6 +59,11 @@ func (s *Store) scan(ctx context.Context, whole bool) error {
 		}
 	}
 	clear(s.scanner.dirty)
+	if s.opts.Prefer != nil {
+		s.mu.Lock()
+		s.st.prefer = s.opts.Prefer(ctx)
+		s.mu.Unlock()
+	}
 	s.applyFiles(r.next, nil)
 	return nil
 }
@@ -66,11 +71,11 @@ func (s *Store) scan(ctx context.Context, whole bool) error {
 // applyFiles puts files into the state and sends the changes to the watchers.
 // With own, the changes are those of this store.
 func (s *Store) applyFiles(next map[string]*file, own *outcome) {
-	if len(next) == 0 {
+	touched := s.st.recount()
+	if len(next)+len(touched) == 0 {
 		return
 	}
 	s.mu.Lock()
-	touched := map[string]bool{}
 	old := map[string]*oxbow.Entry{}
 	paths := make([]string, 0, len(next))
 	for p := range next {

@@ -39,6 +39,9 @@ type state struct {
 	names  map[string]*current // the entry that counts for each name
 	order  []*oxbow.Entry      // by ID
 	nextID uint64
+
+	contested map[string]bool              // names that several files claim
+	prefer    func(path, text string) bool // see Options.Prefer; nil for none
 }
 
 // current is the entry of a name and where it is.
@@ -49,7 +52,7 @@ type current struct {
 }
 
 func newState() *state {
-	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1}
+	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1, contested: map[string]bool{}}
 }
 
 // build adds all files of a tree, in order of path, to an empty state. It does
@@ -67,7 +70,6 @@ func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 	st.names = make(map[string]*current, n)
 	st.order = make([]*oxbow.Entry, 0, n)
 	claims, currents, entries := make([]*file, 0, n), make([]current, 0, n), make([]oxbow.Entry, 0, n)
-	deltas := make([]oxbow.Delta, 0, n)
 	for _, p := range paths {
 		f := files[p]
 		if f == nil {
@@ -80,6 +82,7 @@ func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 			if c := st.claims[name]; c != nil {
 				if c[len(c)-1] != f {
 					st.claims[name] = append(c, f)
+					st.contested[name] = true
 				}
 				continue
 			}
@@ -92,8 +95,12 @@ func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 			currents = append(currents, current{e, f, i})
 			st.names[name] = &currents[len(currents)-1]
 			st.order = append(st.order, e)
-			deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: e})
 		}
+	}
+	st.updateEntries(st.recount(), nil)
+	deltas := make([]oxbow.Delta, 0, len(st.order))
+	for _, e := range st.order {
+		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: e})
 	}
 	return deltas
 }
@@ -150,6 +157,31 @@ func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	}
 }
 
+// counting returns the file whose claim to a name counts.
+func (st *state) counting(name string) *file {
+	c := st.claims[name]
+	if st.prefer != nil && len(c) > 1 {
+		if i := slices.IndexFunc(c, func(f *file) bool { return st.prefer(f.path, f.text) }); i > 0 {
+			return c[i]
+		}
+	}
+	return c[0]
+}
+
+// recount returns the names for which another file counts by now.
+func (st *state) recount() map[string]bool {
+	touched := map[string]bool{}
+	if st.prefer == nil {
+		return touched
+	}
+	for name := range st.contested {
+		if c := st.names[name]; c != nil && st.counting(name) != c.file {
+			touched[name] = true
+		}
+	}
+	return touched
+}
+
 // updateEntries brings the entries of the touched names up to the files and
 // returns what changed. The names in newIDs get a new ID even when they were
 // there.
@@ -161,6 +193,9 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 	var deltas []oxbow.Delta
 	var added []arrival
 	for name := range touched {
+		if delete(st.contested, name); len(st.claims[name]) > 1 {
+			st.contested[name] = true
+		}
 		old := st.names[name]
 		if old != nil && (len(st.claims[name]) == 0 || newIDs[name]) {
 			delete(st.names, name)
@@ -171,7 +206,7 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 		if len(st.claims[name]) == 0 {
 			continue
 		}
-		f := st.claims[name][0]
+		f := st.counting(name)
 		c := &current{file: f, index: f.item(name)}
 		e := f.items[c.index].Entry // a copy
 		c.entry = &e
@@ -183,7 +218,7 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 		if f.items[c.index].undated && old.entry.Created.Before(e.Created) {
 			e.Created = old.entry.Created
 		}
-		if e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created) {
+		if f.path == old.file.path && e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created) {
 			// The entry that callers have is still the same.
 			old.file, old.index = c.file, c.index
 			continue

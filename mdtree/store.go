@@ -35,6 +35,11 @@ type Options struct {
 	// Manual leaves the search for edits to Open, Refresh and Check: other calls
 	// answer from what these read.
 	Manual bool
+	// Prefer is called by each scan, and returns what reports whether the claim of a file
+	// to a name counts before those of files that come earlier by path. That is called for
+	// names that several files claim, and must not call the store. It is for a store that
+	// is ReadOnly; by default the first file by path counts.
+	Prefer func(ctx context.Context) func(path, text string) bool
 	// MaxFile is the most bytes that are read of a file; by default, what one
 	// with the longest content may have.
 	MaxFile int64

@@ -281,8 +281,10 @@ func TestManyFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if got, err := (&files{d, 20}).ReadDir("."); err != nil || len(got) != 20 || got[19].Name() != nth(19) {
-		t.Errorf("%d files of 30 are read, %v, want the first 20", len(got), err)
+	reviewed := map[string]string{nth(25): "x", nth(26): "x"}
+	got, err := (&files{d, 20, func() map[string]string { return reviewed }}).ReadDir(".")
+	if err != nil || len(got) != 20 || got[0].Name() != nth(25) || got[1].Name() != nth(26) || got[2].Name() != nth(0) || got[19].Name() != nth(17) {
+		t.Errorf("%d files of 30 are read, %v, want the reviewed ones and the first 18", len(got), err)
 	}
 }
 

@@ -118,7 +118,7 @@ func (l *linter) look(d os.DirEntry) {
 // entry looks at what a file says.
 func (l *linter) entry(name string, e oxbow.Entry) {
 	if first, twice := l.names[e.Name]; twice {
-		l.add(name, "put into one file what is right, and remove the other", "says %q, which %s says too and which counts", e.Name, first)
+		l.add(name, "put into one file what is right, and remove the other; until then a reviewed one counts before others, else the first", "says %q, which %s says too", e.Name, first)
 	} else {
 		l.names[e.Name] = name
 	}

@@ -96,6 +96,81 @@ func TestShown(t *testing.T) {
 	}
 }
 
+// A name is that of the reviewed file that claims it, whatever files others put next to it,
+// and also when the reviewed branch moves while the memory is open.
+func TestReviewedCountsFirst(t *testing.T) {
+	up, clone := shared(t, map[string]string{inDir(5): noteFile("déploy", "the crane is blue"), inDir(6): noteFile("pier", "ships of line four"), Dir + "/team.yaml": "version: 1\n"})
+	both, _ := over(t, clone, &[]oxbow.Entry{})
+	want := func(name, content, trust string, n int) {
+		t.Helper()
+		e, err := both.Get(t.Context(), name)
+		if err != nil || e.Content != content || string(e.Trust()) != trust {
+			t.Errorf("Get(%q) = %q, %s, %v; want %q, %s", name, e.Content, e.Trust(), err, content, trust)
+		}
+		fresh := opened(t, clone) // and what is read at once is what came bit by bit
+		if p, err := fresh.Locate(t.Context(), name); err != nil || p.Entry.Content != content {
+			t.Errorf("a store opened now has %q in %s as %q, %v; want %q", p.Entry.Content, p.Path, name, err, content)
+		}
+		reviewed, _, err := fresh.Reviewed(t.Context())
+		if err != nil || reviewed[name] != (trust == "team") {
+			t.Errorf("Reviewed() = %v, %v; want %q %s", reviewed, err, name, trust)
+		}
+		if hits, err := both.Recall(t.Context(), oxbow.Query{Text: "crane"}); err != nil || len(hits) != n {
+			t.Errorf("a recall finds %d entries, %v; want %d", len(hits), err, n)
+		}
+		if rep, err := fresh.Check(t.Context()); err != nil || len(rep.Problems) > 0 != (len(namesOf(t, fresh)) < rep.Records) {
+			t.Errorf("Check() = %+v, %v; want each name that is there twice", rep, err)
+		}
+	}
+	want("déploy", "the crane is blue", "team", 1)
+	put(t, clone, map[string]string{inDir(1): noteFile("déploy", "the crane is red"), inDir(7): noteFile("déploy", "the crane is green")})
+	want("déploy", "the crane is blue", "team", 1)
+	// The same text is the reviewed file's as well.
+	put(t, clone, map[string]string{inDir(1): noteFile("déploy", "the crane is blue")})
+	want("déploy", "the crane is blue", "team", 1)
+	// Names that look alike are others.
+	put(t, clone, map[string]string{inDir(1): noteFile("de\u0301ploy", "the crane is red"), inDir(2): noteFile("DÉPLOY", "the crane is red, too"), inDir(3): noteFile("deploy", "the crane is yellow")})
+	want("déploy", "the crane is blue", "team", 4)
+	want("de\u0301ploy", "the crane is red", "tainted", 4)
+	// A file that was reviewed under another name is not, under this.
+	put(t, clone, map[string]string{inDir(1): noteFile("déploy", "the crane is red"), inDir(2): noteFile("pier", "x"), inDir(3): noteFile("pier", "y"), inDir(6): noteFile("déploy", "the crane is black")})
+	want("déploy", "the crane is blue", "team", 1)
+	want("pier", "x", "tainted", 1)
+	// An edit of the reviewed file itself is shown as what it is; of files that are all
+	// unreviewed the first counts.
+	put(t, clone, map[string]string{inDir(5): noteFile("déploy", "the crane is pink")})
+	want("déploy", "the crane is red", "tainted", 1)
+	put(t, clone, map[string]string{inDir(5): noteFile("déploy", "the crane is blue")})
+	want("déploy", "the crane is blue", "team", 1)
+
+	// The branch moves on: to another file of the name, to none, and to both.
+	review := func(files ...string) {
+		t.Helper()
+		runGit(t, up, "rm", "-q", "--ignore-unmatch", Dir+"/*.md")
+		for _, file := range files {
+			content := map[string]string{inDir(1): "the crane is red", inDir(5): "the crane is blue", inDir(7): "the crane is green"}[file]
+			put(t, up, map[string]string{file: noteFile("déploy", content)})
+		}
+		runGit(t, up, "add", "-A")
+		runGit(t, up, "commit", "-qm", "reviewed")
+		runGit(t, clone, "fetch", "-q")
+	}
+	review(inDir(7))
+	want("déploy", "the crane is green", "team", 1)
+	review()
+	want("déploy", "the crane is red", "tainted", 1)
+	review(inDir(5))
+	want("déploy", "the crane is blue", "team", 1)
+	review(inDir(5), inDir(1), inDir(7))
+	want("déploy", "the crane is red", "team", 1)
+	for _, n := range []int{1, 7} {
+		if err := os.Remove(filepath.Join(clone, filepath.FromSlash(inDir(n)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("déploy", "the crane is blue", "team", 1)
+}
+
 // BenchmarkRecall measures recalls with 2,000 team files, from the start and of a memory
 // that stays open.
 func BenchmarkRecall(b *testing.B) {

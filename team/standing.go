@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/mdtree"
@@ -52,6 +53,23 @@ func (s *Store) Reviewed(ctx context.Context) (names map[string]bool, up Upstrea
 		return nil
 	})
 	return names, up, err
+}
+
+// reviewedFiles returns the files of the reviewed branch, none where that cannot be read:
+// [Store.Reviewed] returns the error.
+func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
+	blobs, _, _ := t.upstream(ctx)
+	return blobs
+}
+
+// prefer returns what reports whether a file with a text is one of the reviewed branch,
+// as that stands when it is first called.
+func (s *Store) prefer(ctx context.Context) func(file, text string) bool {
+	blobs := sync.OnceValue(func() map[string]string { return s.tree.reviewedFiles(ctx) })
+	return func(file, text string) bool {
+		blob, ok := blobs()[file]
+		return ok && s.sums.get(file, text) == blob
+	}
 }
 
 // Commit returns the commit of the reviewed branch that last changed the file of an

@@ -19,7 +19,8 @@ import (
 )
 
 // Store is the entries of team files, in order of their files' names. It refuses
-// changes: files are written by [Tree.Write]. Of files of one name the first counts.
+// changes: files are written by [Tree.Write]. Of files of one name that is reviewed counts,
+// else the first.
 //
 // Edits are looked for by Refresh and Check alone. A first Refresh that comes right after
 // Open, as that of a memory does which is opened for one question, looks no second time.
@@ -53,8 +54,9 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	var known sync.WaitGroup
 	defer known.Wait()
 	known.Go(func() { _, _, _ = t.upstream(ctx) }) // Reviewed returns the error
-	s := &Store{tree: t, files: &files{dir, maxFiles}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
-	s.Store, err = mdtree.Open(ctx, s.files, layout{s.sums}, mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile})
+	lasting := context.WithoutCancel(ctx)
+	s := &Store{tree: t, files: &files{dir, maxFiles, func() map[string]string { return t.reviewedFiles(lasting) }}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
+	s.Store, err = mdtree.Open(ctx, s.files, layout{s.sums}, mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile, Prefer: s.prefer})
 	if err != nil {
 		_ = dir.Close()
 		return nil, fmt.Errorf("opening team files: %w", err)
@@ -139,18 +141,30 @@ func (layout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrUnsupported)
 }
 
-// files are the regular files of a directory that are entries, the first ones, and no
-// others.
+// files are the regular files of a directory that are entries, and no others. Of too many
+// they are those of the reviewed branch, then the first ones.
 type files struct {
 	*vfs.OS
-	most int
+	most     int
+	reviewed func() map[string]string // those of the branch, by name
 }
 
 // ReadDir implements [vfs.FS].
 func (f *files) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := f.OS.ReadDir(name)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() || !isEntryFile(e.Name()) })
-	return entries[:min(len(entries), f.most)], err
+	if len(entries) > f.most {
+		reviewed := f.reviewed()
+		late := func(e fs.DirEntry) int {
+			if _, ok := reviewed[e.Name()]; ok {
+				return 0
+			}
+			return 1
+		}
+		slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return late(a) - late(b) })
+		entries = entries[:f.most]
+	}
+	return entries, err
 }
 
 // OpenFile implements [vfs.FS].
