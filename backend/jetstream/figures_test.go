@@ -257,4 +257,21 @@ func TestFiguresMany(t *testing.T) {
 	for _, s := range open {
 		_ = s.Close()
 	}
+	copies := t.TempDir()
+	for _, did := range []struct {
+		what string
+		do   func() error
+	}{
+		{"backup", func() error { _, err := c.Backup(t.Context(), copies, nil); return err }},
+		{"backup, none changed", func() error { _, err := c.Backup(t.Context(), copies, nil); return err }},
+		{"status", func() error { _, err := c.Status(t.Context()); return err }},
+		{"audit", func() error { _, err := c.Audit(t.Context()); return err }},
+	} {
+		at := time.Now()
+		if err := did.do(); err != nil {
+			t.Errorf("%s: %v", did.what, err)
+		}
+		took := time.Since(at)
+		t.Logf("%s: %s, %.0f/s: servers%s", did.what, took.Round(10*time.Millisecond), float64(*many)/took.Seconds(), memory())
+	}
 }
