@@ -74,12 +74,17 @@ func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
 	return name
 }
 
-// links returns lines with a link for each home, which signs a person in.
+// links returns lines with a link for each home, which signs a person in. Those of tenants
+// are secrets of others, which no file of what a service says should keep.
 func (t *tenants) links(at listening) (string, error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.sessions)) {
-		if name == "" && t.own == nil {
+		switch {
+		case name == "" && t.own == nil:
 			continue
+		case name != "" && !t.app.env.StderrTerm:
+			fmt.Fprintf(&b, "  pages   %s/ui/ with a token of a tenant\n", at.url)
+			return b.String(), nil
 		}
 		link, err := t.app.link(t.sessions[name], "")
 		if err != nil {

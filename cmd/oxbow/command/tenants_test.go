@@ -40,6 +40,8 @@ type street struct {
 	kept  map[string]http.CookieJar // of a browser that came by a link
 	stop  func() int
 	said  *bytes.Buffer // after stop
+
+	service bool // it has no terminal
 }
 
 func (s *street) home(of string) string {
@@ -94,7 +96,7 @@ func (s *street) serve(t *testing.T, args ...string) {
 	env := s.env
 	s.said = new(bytes.Buffer)
 	addr, ended := make(chan string, 1), make(chan int, 1)
-	env.Args, env.Stdout, env.Stderr = args, io.Discard, s.said
+	env.Args, env.Stdout, env.Stderr, env.StderrTerm = args, io.Discard, s.said, !s.service
 	env.Listening = func(a string) { addr <- a }
 	go func() { ended <- Run(ctx, env) }()
 	select {
@@ -516,6 +518,21 @@ func TestTenantEvents(t *testing.T) {
 			}
 		}
 		until("event " + of + hush(of))
+	}
+}
+
+// TestServiceShowsNoLinks: what a service says is kept in files, and signs nobody in as
+// a tenant.
+func TestServiceShowsNoLinks(t *testing.T) {
+	s := &street{world: newWorld(t), links: map[string]string{}, service: true}
+	s.env.Rand = crand.Reader
+	file := filepath.Join(s.dir, "tokens")
+	if err := os.WriteFile(file, []byte("a "+pass("a")+" rw tenant=a\nb "+pass("b")+" rw tenant=b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.serve(t, "serve", "--home", s.home("own"), "--http", ":0", "--tokens", file)
+	if s.stop(); strings.Contains(s.said.String(), "key=") || strings.Count(s.said.String(), s.url+"/ui/ with a token") != 1 {
+		t.Errorf("the server said %s", s.said)
 	}
 }
 
