@@ -127,32 +127,51 @@ type AcceptProposalsIn struct {
 
 	// Content takes the place of the sentence; "" for none. It is of one proposal.
 	Content string `json:"-"`
+
+	// Team shares the notes, as [TeamShare] does, for persons alone.
+	Team bool `json:"-"`
 }
 
 // AcceptProposalsOut are the notes, in the order of the ids.
 type AcceptProposalsOut struct {
-	Notes []RememberOut `json:"notes"`
+	Notes  []RememberOut `json:"notes"`
+	Shared *TeamShareOut `json:"shared,omitempty"`
 }
 
 // AcceptProposals makes notes of proposals, as remember does. The note is there
-// before the proposal is marked; accepting again makes the same note.
+// before the proposal is marked; accepting again makes the same note. What may not be
+// shared stays a note.
 func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
 	out := AcceptProposalsOut{Notes: []RememberOut{}}
 	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
 		return out, bad("name", in.Name, "is for one proposal alone")
 	}
+	if in.Team {
+		if err := person(w.stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
+			return out, err
+		}
+		if _, err := w.team(); err != nil {
+			return out, err
+		}
+	}
 	ctx, a, items, err := w.proposals(ctx, in.IDs)
 	if err != nil {
 		return out, err
 	}
+	var names []string
 	for _, it := range items {
 		note, err := w.accept(ctx, a, it, in.Name, in.Content)
 		if err != nil {
 			return out, err
 		}
-		out.Notes = append(out.Notes, note)
+		out.Notes, names = append(out.Notes, note), append(names, note.Name)
 	}
-	return out, nil
+	if in.Team {
+		var shared TeamShareOut
+		shared, err = TeamShare(ctx, w, TeamShareIn{Names: names})
+		out.Shared = &shared
+	}
+	return out, wrapped("the notes are in your home; sharing them", err)
 }
 
 // proposals finds all before anything is done.

@@ -108,12 +108,13 @@ func (a *app) inboxShowCommand() *cobra.Command {
 }
 
 func (a *app) inboxAcceptCommand() *cobra.Command {
-	var edit bool
+	var edit, team bool
 	c := does(a, &cobra.Command{
 		Use:   "accept ID…",
 		Short: "Make notes of proposals",
 		Long: `Accept remembers the sentence, with its project, its files and a label from that
-names the turn. --edit opens it in your editor first. oxbow undo takes it back.`,
+names the turn. --edit opens it in your editor first. oxbow undo takes it back.
+--team moves the notes on into the team's files, as oxbow team share does.`,
 		Example: `  oxbow inbox accept 3fa9 81c0
   oxbow inbox accept 3fa9 --name prices --edit`,
 		Args: args(1, -1, "the IDs of proposals"),
@@ -133,12 +134,17 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.`
 				return out, misusef("oxbow inbox drop "+it.ID+" puts it away", "the edited text is empty; nothing was remembered")
 			}
 		}
+		in.Team = team
 		return tool.AcceptProposals(ctx, w, in)
 	}, positional, func(out tool.AcceptProposalsOut) {
 		for _, n := range out.Notes {
 			a.showRemembered(n)
 		}
+		if out.Shared != nil {
+			a.showMoved(*out.Shared)
+		}
 	})
+	c.Flags().BoolVar(&team, "team", false, "share the notes with the team")
 	c.Flags().BoolVar(&edit, "edit", false, "change the text in your editor first")
 	return c
 }
