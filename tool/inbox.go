@@ -127,50 +127,58 @@ type AcceptProposalsIn struct {
 
 	// Content takes the place of the sentence; "" for none. It is of one proposal.
 	Content string `json:"-"`
-
-	// Team shares the notes, as [TeamShare] does, for persons alone.
-	Team bool `json:"-"`
 }
 
 // AcceptProposalsOut are the notes, in the order of the ids.
 type AcceptProposalsOut struct {
-	Notes  []RememberOut `json:"notes"`
-	Shared *TeamShareOut `json:"shared,omitempty"`
+	Notes []RememberOut `json:"notes"`
 }
 
 // AcceptProposals makes notes of proposals, as remember does. The note is there
-// before the proposal is marked; accepting again makes the same note. What may not be
-// shared stays a note.
+// before the proposal is marked; accepting again makes the same note.
 func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
 	out := AcceptProposalsOut{Notes: []RememberOut{}}
 	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
 		return out, bad("name", in.Name, "is for one proposal alone")
 	}
-	if in.Team {
-		if err := person(w.stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
-			return out, err
-		}
-		if _, err := w.team(); err != nil {
-			return out, err
-		}
-	}
 	ctx, a, items, err := w.proposals(ctx, in.IDs)
 	if err != nil {
 		return out, err
 	}
-	var names []string
 	for _, it := range items {
 		note, err := w.accept(ctx, a, it, in.Name, in.Content)
 		if err != nil {
 			return out, err
 		}
-		out.Notes, names = append(out.Notes, note), append(names, note.Name)
+		out.Notes = append(out.Notes, note)
 	}
-	if in.Team {
-		var shared TeamShareOut
-		shared, err = TeamShare(ctx, w, TeamShareIn{Names: names})
-		out.Shared = &shared
+	return out, nil
+}
+
+// ShareProposalsOut are the notes, and where they moved.
+type ShareProposalsOut struct {
+	AcceptProposalsOut
+	Shared *TeamShareOut `json:"shared,omitempty"`
+}
+
+// ShareProposals makes notes of proposals, and moves them into team files as [TeamShare]
+// does. What may not be shared stays a note.
+func ShareProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (out ShareProposalsOut, err error) {
+	if err := person(w.stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
+		return out, err
 	}
+	if _, err := w.team(); err != nil {
+		return out, err
+	}
+	if out.AcceptProposalsOut, err = AcceptProposals(ctx, w, in); err != nil {
+		return out, err
+	}
+	var names []string
+	for _, n := range out.Notes {
+		names = append(names, n.Name)
+	}
+	shared, err := TeamShare(ctx, w, TeamShareIn{Names: names})
+	out.Shared = &shared
 	return out, wrapped("the notes are in your home; sharing them", err)
 }
 

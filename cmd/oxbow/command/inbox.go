@@ -118,7 +118,7 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 		Example: `  oxbow inbox accept 3fa9 81c0
   oxbow inbox accept 3fa9 --name prices --edit`,
 		Args: args(1, -1, "the IDs of proposals"),
-	}, func(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out tool.AcceptProposalsOut, err error) {
+	}, func(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out tool.ShareProposalsOut, err error) {
 		if edit {
 			if len(in.IDs) != 1 {
 				return out, misusef("accept the others without it", "--edit takes one proposal at a time")
@@ -134,9 +134,12 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 				return out, misusef("oxbow inbox drop "+it.ID+" puts it away", "the edited text is empty; nothing was remembered")
 			}
 		}
-		in.Team = team
-		return tool.AcceptProposals(ctx, w, in)
-	}, positional, func(out tool.AcceptProposalsOut) {
+		if team {
+			return tool.ShareProposals(ctx, w, in)
+		}
+		out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in)
+		return out, err
+	}, positional, func(out tool.ShareProposalsOut) {
 		for _, n := range out.Notes {
 			a.showRemembered(n)
 		}
