@@ -22,13 +22,15 @@ type Options struct {
 	Listen  string   // HOST:PORT for clients; a free port of 127.0.0.1 by default
 	Cluster string   // HOST:PORT for other servers; "" for a server alone
 	Peers   []string // HOST:PORT of the other servers
+	TLS     TLS      // of clients and servers, which all have certificates of one authority
 }
 
 // Server is a running server.
 type Server struct {
-	inner *server.Server
-	data  *vfs.OS
-	lock  vfs.Lock
+	options Options
+	inner   *server.Server
+	data    *vfs.OS
+	lock    vfs.Lock
 }
 
 // Start starts a server. It syncs each write before it is acknowledged.
@@ -36,17 +38,14 @@ func Start(o Options) (*Server, error) {
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:-1"
 	}
-	if strings.ContainsAny(o.Name+o.Secret+o.Listen+o.Cluster+strings.Join(o.Peers, ""), "\"\\\n ") || o.Name == "" || o.Dir == "" || o.Secret == "" {
-		return nil, fmt.Errorf("start server %q: a name, a directory and a secret are needed, without spaces and quotes", o.Name)
+	opts, err := o.inner()
+	if err != nil {
+		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
 	}
-	var opts server.Options
-	if err := opts.ProcessConfigString(configuration(o)); err != nil {
-		return nil, fmt.Errorf("start server %s: %s", o.Name, strings.ReplaceAll(err.Error(), o.Secret, "***"))
-	}
-	opts.NoSigs = true
 	s, err := hold(o.Dir)
 	if err == nil {
-		s.inner, err = server.NewServer(&opts)
+		s.options = o
+		s.inner, err = server.NewServer(opts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start server %s: %w", o.Name, errors.Join(err, s.release()))
@@ -59,6 +58,22 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
 	}
 	return s, nil
+}
+
+// inner returns the options that the server of NATS has for o.
+func (o *Options) inner() (*server.Options, error) {
+	if strings.ContainsAny(o.Name+o.Secret+o.Listen+o.Cluster+strings.Join(o.Peers, ""), "\"\\\n ") || o.Name == "" || o.Dir == "" || o.Secret == "" {
+		return nil, errors.New("a name, a directory and a secret are needed, without spaces and quotes")
+	}
+	if err := o.checkTLS(); err != nil {
+		return nil, err
+	}
+	var opts server.Options
+	if err := opts.ProcessConfigString(configuration(*o)); err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), o.Secret, "***"))
+	}
+	opts.NoSigs = true
+	return &opts, nil
 }
 
 // ready waits until the server takes connections.
@@ -136,7 +151,7 @@ accounts {
 	SYS { users: [ { user: system, password: "%s" } ] }
 }
 system_account: SYS
-`, o.Name, o.Listen, o.Dir, o.Secret, o.Secret)
+%s`, o.Name, o.Listen, o.Dir, o.Secret, o.Secret, o.TLS.configuration())
 	if o.Cluster == "" {
 		return c
 	}
@@ -149,8 +164,9 @@ system_account: SYS
 	listen: "%s"
 	authorization { user: route, password: "%s" }
 	routes: [ %s ]
+	%s
 }
-`, o.Cluster, o.Secret, strings.Join(routes, ", "))
+`, o.Cluster, o.Secret, strings.Join(routes, ", "), o.TLS.configuration())
 }
 
 // URL returns the address for clients.
@@ -159,12 +175,18 @@ func (s *Server) URL() string { return s.inner.ClientURL() }
 // Connect connects to servers of that secret, as the owner of the brains and to the
 // system account. The connections reconnect for ever.
 func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, err error) {
+	return ConnectAs(urls, nats.UserInfo("oxbow", secret), nats.UserInfo("system", secret), opts...)
+}
+
+// ConnectAs is Connect by other credentials: those of the owner of the brains, and those
+// of the system account.
+func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) (nc, system *nats.Conn, err error) {
 	opts = append([]nats.Option{nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.Timeout(5 * time.Second),
 		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2)}, opts...)
-	if nc, err = nats.Connect(urls, append(opts, nats.UserInfo("oxbow", secret))...); err != nil {
+	if nc, err = nats.Connect(urls, append(opts, owner)...); err != nil {
 		return nil, nil, err
 	}
-	if system, err = nats.Connect(urls, append(opts, nats.UserInfo("system", secret))...); err != nil {
+	if system, err = nats.Connect(urls, append(opts, systemUser)...); err != nil {
 		nc.Close()
 		return nil, nil, err
 	}

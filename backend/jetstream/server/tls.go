@@ -1,0 +1,181 @@
+// TLS of servers and of their clients: the files, what is wrong with them, and how each
+// side reads them.
+
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// TLS are files in PEM. The zero value is no TLS.
+type TLS struct {
+	Cert, Key string // a certificate and its key
+	CA        string // the authority that signed those of the other side
+}
+
+// Check returns when the certificate expires. It refuses one that is not valid now, and
+// where it is that of a server at hosts, one that the authority has not signed, or that
+// is not for one of them.
+func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
+	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+	if err != nil {
+		return expires, fmt.Errorf("certificate %s with key %s: %w", f.Cert, f.Key, err)
+	}
+	leaf := pair.Leaf
+	if now := time.Now(); now.After(leaf.NotAfter) || now.Before(leaf.NotBefore) {
+		err = x509.CertificateInvalidError{Cert: leaf, Reason: x509.Expired, Detail: fmt.Sprintf("it is valid from %s to %s", leaf.NotBefore.Format(time.RFC3339), leaf.NotAfter.Format(time.RFC3339))}
+	} else if len(hosts) > 0 {
+		err = f.checkServer(pair, hosts)
+	}
+	if err != nil {
+		return expires, fmt.Errorf("certificate %s: %w", f.Cert, err)
+	}
+	return leaf.NotAfter, nil
+}
+
+// checkServer refuses a certificate that the other servers would refuse. To some of them
+// each server is a client.
+func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
+	chain := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
+	if chain.Roots, err = f.roots(); err != nil {
+		return err
+	}
+	for _, der := range pair.Certificate[1:] {
+		c, err := x509.ParseCertificate(der)
+		if err != nil {
+			return err
+		}
+		chain.Intermediates.AddCert(c)
+	}
+	for _, u := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
+		chain.KeyUsages = []x509.ExtKeyUsage{u}
+		if _, err := pair.Leaf.Verify(chain); err != nil {
+			return err
+		}
+	}
+	for _, h := range hosts {
+		if err := pair.Leaf.VerifyHostname(h); err != nil && !unspecified(h) {
+			return err
+		}
+	}
+	return nil
+}
+
+// roots are the authorities of the other side; nil where they are those of the system.
+func (f TLS) roots() (*x509.CertPool, error) {
+	if f.CA == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(f.CA)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(b) {
+		return nil, fmt.Errorf("%s has no certificate", f.CA)
+	}
+	return pool, nil
+}
+
+// unspecified reports whether a host is all addresses of this machine.
+func unspecified(host string) bool { return host == "" || net.ParseIP(host).IsUnspecified() }
+
+// Config is that of a client which calls host.
+func (f TLS) Config(host string) (*tls.Config, error) {
+	c := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	if f.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+		if err != nil {
+			return nil, err
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	var err error
+	c.RootCAs, err = f.roots()
+	return c, err
+}
+
+// Options are those of a client. It reads the files each time that it connects.
+func (f TLS) Options() (opts []nats.Option) {
+	if f.Cert != "" {
+		opts = append(opts, nats.ClientCert(f.Cert, f.Key))
+	}
+	if f.CA != "" {
+		opts = append(opts, nats.RootCAs(f.CA))
+	}
+	return opts
+}
+
+// ClientOptions are those of a client in the process of the server.
+func (s *Server) ClientOptions() []nats.Option {
+	opts := s.options.TLS.Options()
+	host, _, _ := net.SplitHostPort(s.options.Listen)
+	if opts == nil || !unspecified(host) {
+		return opts
+	}
+	return append(opts, func(o *nats.Options) error { // its address is no name of the certificate
+		pair, err := o.TLSCertCB()
+		if err != nil {
+			return err
+		}
+		for _, ip := range pair.Leaf.IPAddresses {
+			o.TLSConfig.ServerName = ip.String()
+		}
+		for _, name := range pair.Leaf.DNSNames {
+			o.TLSConfig.ServerName = name
+		}
+		return nil
+	})
+}
+
+// configuration is what a server reads: clients, too, must have a certificate.
+func (f TLS) configuration() string {
+	if f == (TLS{}) {
+		return ""
+	}
+	return fmt.Sprintf("tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true, timeout: 5 }\n", f.Cert, f.Key, f.CA)
+}
+
+// checkTLS refuses files that the other servers would refuse.
+func (o *Options) checkTLS() error {
+	if o.TLS == (TLS{}) {
+		return nil
+	}
+	if o.TLS.Cert == "" || o.TLS.Key == "" || o.TLS.CA == "" {
+		return errors.New("of the certificate, its key and its authority one is missing")
+	}
+	var hosts []string
+	for _, addr := range []string{o.Listen, o.Cluster} {
+		if addr == "" {
+			continue
+		}
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			return err
+		}
+		hosts = append(hosts, host)
+	}
+	_, err := o.TLS.Check(hosts...)
+	return err
+}
+
+// Reload reads the files of TLS again, for connections that are made from now on. If
+// one of them is refused, nothing changes.
+func (s *Server) Reload() error {
+	opts, err := s.options.inner()
+	if err == nil {
+		err = s.inner.ReloadOptions(opts)
+	}
+	if err != nil {
+		return fmt.Errorf("reload server %s: %w", s.options.Name, err)
+	}
+	return nil
+}
