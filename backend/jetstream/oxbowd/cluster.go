@@ -25,9 +25,10 @@ func clusterCommand() *cobra.Command {
 		Use:   "cluster",
 		Short: "Look after the servers of a cluster",
 		Long: `Cluster looks after the servers that hold the memories. It connects to them, with
-the secret that they have.`,
-		Example: `  oxbowd cluster status --nats 127.0.0.1:4201 --secret-file secret`,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+the secret that they have, and a certificate where they have some.`,
+		Example: `  oxbowd cluster status --nats 127.0.0.1:4201 --secret-file secret
+  oxbowd cluster status --nats 10.0.0.1:4222 --secret-file secret --nats-cert ops.crt --nats-key ops.key --nats-ca ca.crt`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	to.flags(c.PersistentFlags())
 	c.AddCommand(statusCommand(&to), auditCommand(&to), backupCommand(&to), restoreCommand(&to), replaceCommand(&to))
@@ -66,8 +67,8 @@ func (c *connection) use(cmd *cobra.Command, fn func(context.Context, *jetstream
 	if c.urls == "" {
 		return invalid("--nats", "is missing; it is where the servers listen to programs, as --listen of oxbowd serve has it")
 	}
-	b := &brains{urls: c.urls}
-	if b.secret, err = c.secret(); err != nil {
+	b := &brains{urls: c.urls, tls: c.tls}
+	if b.login, err = c.login(); err != nil {
 		return err
 	}
 	home, err := os.MkdirTemp("", "oxbowd-")

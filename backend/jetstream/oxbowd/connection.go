@@ -1,8 +1,9 @@
-// The connection to the servers of a cluster: its flags and its secret.
+// The connection to the servers of a cluster: its flags, its secret and its certificates.
 
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,13 +23,83 @@ import (
 
 // connection are the flags of what connects to servers.
 type connection struct {
-	urls       string
-	secretFile string
+	urls               string
+	secretFile         string
+	creds, systemCreds string // files of credentials, for servers that are one's own
+	tls                server.TLS
 }
 
 func (c *connection) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.urls, "nats", "", "the servers, as `ADDR,ADDR,ADDR`")
 	fs.StringVar(&c.secretFile, "secret-file", "", "the `FILE` of the secret that all servers of the cluster have")
+	fs.StringVar(&c.tls.Cert, "nats-cert", "", "the `FILE` of the certificate that this machine shows to the servers")
+	fs.StringVar(&c.tls.Key, "nats-key", "", "the `FILE` of its key")
+	fs.StringVar(&c.tls.CA, "nats-ca", "", "the `FILE` of the authority that signed the certificates of the servers")
+	fs.StringVar(&c.creds, "nats-creds", "", "the `FILE` of credentials, or the seed of an nkey, of the user oxbow; instead of a secret")
+	fs.StringVar(&c.systemCreds, "nats-system-creds", "", "the `FILE` of those of the system account")
+}
+
+// check refuses flags that do not go together. A server needs all that it is given for
+// TLS, a client of other servers not.
+func (c *connection) check(serves bool) error {
+	f := c.tls
+	switch {
+	case (f.Cert == "") != (f.Key == ""), serves && f != (server.TLS{}) && (f.Cert == "" || f.CA == ""):
+		return tool.Advise(invalid("--nats-cert", "does not go without the others"), "give --nats-cert, --nats-key and --nats-ca")
+	case (c.creds == "") != (c.systemCreds == ""):
+		return invalid("--nats-creds", "goes with --nats-system-creds; give both")
+	case c.creds != "" && (serves || c.secretFile != ""):
+		return invalid("--nats-creds", "is for servers of your own that have no secret; leave it out, or --secret-file")
+	}
+	return nil
+}
+
+// login is what servers ask of a client.
+type login struct {
+	owner, system nats.Option
+	more          []nats.Option
+}
+
+// login reads what the flags name.
+func (c *connection) login() (l login, err error) {
+	if err := c.check(false); err != nil {
+		return l, err
+	}
+	if c.tls.Cert != "" {
+		if _, err := c.tls.Check(); err != nil {
+			return l, adviseTLS(err)
+		}
+	}
+	l.more = c.tls.Options()
+	if c.creds == "" {
+		secret, err := c.secret()
+		return secretLogin(secret, l.more), err
+	}
+	if l.owner, err = credentials(c.creds); err == nil {
+		l.system, err = credentials(c.systemCreds)
+	}
+	return l, err
+}
+
+// secretLogin is that of servers with a secret.
+func secretLogin(secret string, more []nats.Option) login {
+	return login{nats.UserInfo("oxbow", secret), nats.UserInfo("system", secret), more}
+}
+
+// credentials reads a file of credentials, or the seed of an nkey.
+func credentials(file string) (nats.Option, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the credentials: %w", err)
+	}
+	if bytes.Contains(b, []byte("BEGIN NATS USER JWT")) {
+		return nats.UserCredentials(file), nil
+	}
+	o, err := nats.NkeyOptionFromSeed(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s has neither credentials nor the seed of an nkey: %w", file, err)
+	}
+	return o, nil
 }
 
 // secretForm is that of a secret, which stands in URLs and configurations, too.
@@ -62,20 +133,19 @@ func (c *connection) secret() (string, error) {
 // dialPause is the pause between tries to connect.
 const dialPause = 300 * time.Millisecond
 
-// dial connects to servers, which may be about to start, until ctx ends. With alone it
-// stays with the one that is named.
-func dial(ctx context.Context, urls, secret string, alone bool, tell func(format string, args ...any)) (nc, system *nats.Conn, err error) {
-	var opts []nats.Option
-	if alone {
-		opts = append(opts, nats.IgnoreDiscoveredServers())
-	}
+// dial connects to servers, which may be about to start, until ctx ends.
+func dial(ctx context.Context, urls string, l login, tell func(format string, args ...any)) (nc, system *nats.Conn, err error) {
 	for told := false; ; told = true {
-		nc, system, err = server.Connect(urls, secret, opts...)
+		nc, system, err = server.ConnectAs(urls, l.owner, l.system, l.more...)
 		switch {
 		case err == nil:
 			return nc, system, nil
 		case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), strings.Contains(strings.ToLower(err.Error()), "authorization"):
-			return nil, nil, tool.Advise(fmt.Errorf("the servers at %s refuse the secret: %w", urls, err), "it is another one there: copy the file of --secret-file from a machine of the cluster")
+			return nil, nil, tool.Advise(fmt.Errorf("the servers at %s refuse the secret or the credentials: %w", urls, err), "they are others there: copy the file of --secret-file from a machine of the cluster")
+		case errors.Is(err, nats.ErrSecureConnWanted):
+			return nil, nil, tool.Advise(fmt.Errorf("the servers at %s speak no TLS: %w", urls, err), "give them certificates, too; without --nats-cert and --nats-ca all is sent in the clear")
+		case refusesTLS(err):
+			return nil, nil, adviseTLS(fmt.Errorf("the certificates do not fit those of the servers at %s: %w", urls, err))
 		case !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout):
 			return nil, nil, fmt.Errorf("connecting to %s: %w", urls, err)
 		case !told:

@@ -6,10 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"os"
+	"os/signal"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -34,7 +33,9 @@ const brainCache = 32 << 20
 type brains struct {
 	server     *server.Server // nil where the servers are one's own
 	urls       string
-	secret     string
+	login      login
+	tls        server.TLS
+	hangup     chan os.Signal // asks for the files of TLS to be read again; nil without them
 	nc, system *nats.Conn
 	cluster    *jetstream.Cluster
 }
@@ -60,6 +61,10 @@ func (b *brains) Ready(ctx context.Context) error {
 
 // Close ends the connection, then the server.
 func (b *brains) Close() (err error) {
+	if b.hangup != nil {
+		signal.Stop(b.hangup)
+		close(b.hangup)
+	}
 	if b.cluster != nil {
 		err = b.cluster.Close()
 	}
@@ -76,7 +81,7 @@ func (b *brains) Close() (err error) {
 
 // connect connects to the servers, and waits until they can be used.
 func (b *brains) connect(ctx context.Context, n *node, home string, tell func(format string, args ...any)) (err error) {
-	if b.nc, b.system, err = dial(ctx, b.urls, b.secret, b.server != nil, tell); err != nil {
+	if b.nc, b.system, err = dial(ctx, b.urls, b.login, tell); err != nil {
 		return err
 	}
 	o := &jetstream.Options{System: b.system, Dev: n.dev, Dir: filepath.Join(home, "cache"), Node: n.name, CacheBytes: brainCache,
@@ -85,24 +90,9 @@ func (b *brains) connect(ctx context.Context, n *node, home string, tell func(fo
 	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason); last = reason })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":
-		return tool.Advise(fmt.Errorf("gave up %s%s", last, unreached(n.others())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
+		return tool.Advise(fmt.Errorf("gave up %s%s", last, b.unreached(n.others())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
 	case errors.Is(err, jetstream.ErrSettings):
 		return fmt.Errorf("the servers are refused: %w", err)
 	}
 	return err
-}
-
-// unreached says what is known of servers that were waited for.
-func unreached(peers []string) string {
-	var b strings.Builder
-	for _, p := range peers {
-		c, err := net.DialTimeout("tcp", p, time.Second)
-		if err != nil {
-			fmt.Fprintf(&b, "; %s does not answer", p)
-			continue
-		}
-		_ = c.Close()
-		fmt.Fprintf(&b, "; %s answers: is the secret the same there?", p)
-	}
-	return b.String()
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -20,16 +22,18 @@ const nodeFile = "server"
 
 // serve starts the server of this process, if there is to be one.
 func (n *node) serve(home string) (b *brains, err error) {
-	b = &brains{urls: n.urls, secret: rand.Text()}
+	b = &brains{urls: n.urls, tls: n.tls}
+	if n.urls != "" {
+		b.login, err = n.login()
+		return b, err
+	}
+	secret := rand.Text()
 	if !n.dev {
-		if b.secret, err = n.secret(); err != nil {
+		if secret, err = n.secret(); err != nil {
 			return b, err
 		}
 	}
-	if n.urls != "" {
-		return b, nil
-	}
-	o := server.Options{Name: n.name, Dir: n.data, Secret: b.secret, Listen: n.listen, Cluster: n.cluster, Peers: n.others()}
+	o := server.Options{Name: n.name, Dir: n.data, Secret: secret, Listen: n.listen, Cluster: n.cluster, Peers: n.others(), TLS: n.tls}
 	if o.Dir == "" {
 		o.Dir = filepath.Join(home, "data")
 	}
@@ -40,9 +44,9 @@ func (n *node) serve(home string) (b *brains, err error) {
 		return b, err
 	}
 	if b.server, err = server.Start(o); err != nil {
-		return b, err
+		return b, adviseTLS(err)
 	}
-	b.urls = b.server.URL()
+	b.urls, b.login = b.server.URL(), secretLogin(secret, append(b.server.ClientOptions(), nats.IgnoreDiscoveredServers()))
 	return b, writeName(filepath.Join(home, nodeFile), o.Name)
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
 	"github.com/oxbow-memory/oxbow/cmd/oxbow/command"
 )
 
@@ -31,8 +33,10 @@ the users oxbow, with JetStream, and system, of the system account. With --dev,
 one server is enough, and what it loses is lost.
 
 All servers and processes of a cluster have the same secret and the same file of
-tokens. What servers say to each other is not encrypted: it needs a network of
-their own.
+tokens. With --nats-cert, --nats-key and --nats-ca, too, all connections between
+them are encrypted, and both sides must have a certificate of the authority; else
+the secret and all memories cross the network in the clear. SIGHUP has the files
+read again. Servers of your own may ask for --nats-creds instead of a secret.
 
 The directory --home is of this process alone. It holds what is not shared: the
 archives of sessions, the sign-ins of browsers, keys, and in cache/ a copy of each
@@ -41,8 +45,8 @@ What erases history stays undone: the memories keep all of it.
 
 /healthz answers 503 while this process cannot read the memories.`,
 		Example: `  oxbowd serve --dev --home /tmp/n1
-  oxbowd serve --home /srv/n1 --name n1 --listen 10.0.0.1:4222 --cluster 10.0.0.1:6222 --peers 10.0.0.1:6222,10.0.0.2:6222,10.0.0.3:6222 --secret-file /srv/secret --tokens /srv/tokens
-  oxbowd serve --home /srv/h1 --nats 10.0.0.1:4222,10.0.0.2:4222 --secret-file /srv/secret --tokens /srv/tokens`,
+  oxbowd serve --home /srv/n1 --name n1 --listen 10.0.0.1:4222 --cluster 10.0.0.1:6222 --peers 10.0.0.1:6222,10.0.0.2:6222,10.0.0.3:6222 --secret-file /srv/secret --nats-cert /srv/n1.crt --nats-key /srv/n1.key --nats-ca /srv/ca.crt --tokens /srv/tokens
+  oxbowd serve --home /srv/h1 --nats 10.0.0.1:4222,10.0.0.2:4222 --secret-file /srv/secret --nats-cert /srv/h1.crt --nats-key /srv/h1.key --nats-ca /srv/ca.crt --tokens /srv/tokens`,
 	}
 }
 
@@ -76,6 +80,9 @@ func invalid(flag, reason string) error { return &oxbow.InvalidError{Field: flag
 
 // check refuses flags that do not go together.
 func (n *node) check() error {
+	if err := n.connection.check(n.urls == ""); err != nil {
+		return err
+	}
 	switch {
 	case n.dev && (n.cluster != "" || n.urls != "" || len(n.peers) > 0):
 		return invalid("--dev", "is one server alone; leave out --cluster, --peers and --nats")
@@ -105,6 +112,24 @@ func (n *node) others() (list []string) {
 	return list
 }
 
+// exposed reports whether others of the network read what servers say.
+func (n *node) exposed() bool {
+	if n.tls != (server.TLS{}) {
+		return false
+	}
+	for _, addr := range append(strings.Split(n.urls, ","), n.listen, n.cluster) {
+		scheme, rest, ok := strings.Cut(addr, "://")
+		if !ok {
+			rest = addr
+		}
+		host, _, err := net.SplitHostPort(rest[strings.LastIndex(rest, "@")+1:])
+		if err == nil && scheme != "tls" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+			return true
+		}
+	}
+	return false
+}
+
 // start starts the server of this process, if there is one, and connects.
 func (n *node) start(ctx context.Context, home string, tell func(format string, args ...any)) (command.Memories, error) {
 	if err := n.check(); err != nil {
@@ -115,9 +140,15 @@ func (n *node) start(ctx context.Context, home string, tell func(format string, 
 	if n.dev {
 		tell("UNSAFE: --dev is one server; its loss loses all memories")
 	}
+	if n.exposed() {
+		tell("UNSAFE: the secret and all memories cross the network in the clear; --nats-cert, --nats-key and --nats-ca encrypt them")
+	}
 	b, err := n.serve(home)
 	if err == nil {
 		err = b.connect(ctx, n, home, tell)
+	}
+	if err == nil {
+		b.follow(tell)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())

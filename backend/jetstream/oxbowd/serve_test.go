@@ -113,9 +113,9 @@ func agent(t *testing.T, token, url, tool string, args map[string]any) string {
 }
 
 // leader returns the number of the process that leads the stream with the most messages.
-func leader(t *testing.T, url string) int {
+func leader(t *testing.T, url string, l login) int {
 	t.Helper()
-	b := &brains{urls: url, secret: secret}
+	b := &brains{urls: url, login: l}
 	if err := b.connect(t.Context(), &node{name: "test"}, t.TempDir(), t.Logf); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestThreeProcesses(t *testing.T) {
 		t.Errorf("PUT of a secret = %d %s, want it redacted", status, got)
 	}
 
-	lost := leader(t, addrs[0])
+	lost := leader(t, addrs[0], secretLogin(secret, nil))
 	ctx, stop := context.WithCancel(t.Context())
 	var all [3][]string
 	var gaps [3]time.Duration

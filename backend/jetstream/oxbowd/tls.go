@@ -1,0 +1,116 @@
+// Certificates: why one is refused, until when it is valid, and when it is read again.
+
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// adviseTLS says what to do about a certificate that is refused. Other errors stay.
+func adviseTLS(err error) error {
+	var invalid x509.CertificateInvalidError
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired, err != nil && strings.Contains(err.Error(), "expired certificate"):
+		return tool.Advise(err, "have the authority sign another one, and see whether the clocks are right")
+	case errors.As(err, &host):
+		return tool.Advise(err, "a certificate must have each address by which its server is called: subjectAltName = IP:10.0.0.1, DNS:n1")
+	case errors.As(err, &unknown), errors.As(err, &invalid), refusesTLS(err):
+		return tool.Advise(err, "one authority signs the certificates of all servers and programs: its own is --nats-ca, and --nats-cert is one that it signed")
+	}
+	return err
+}
+
+// refusesTLS reports whether one side refuses the certificate of the other.
+func refusesTLS(err error) bool {
+	v, alert := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil)
+	return errors.As(err, &v) || errors.As(err, &alert) && alert.Op == "remote error"
+}
+
+// unreached says what is known of servers that were waited for.
+func (b *brains) unreached(peers []string) string {
+	var s strings.Builder
+	for _, p := range peers {
+		fmt.Fprintf(&s, "; %s %s", p, b.probe(p))
+	}
+	return s.String()
+}
+
+// probe says how a server answers others.
+func (b *brains) probe(addr string) string {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return "does not answer"
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(time.Second))
+	if b.tls == (server.TLS{}) {
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			return "says nothing in the clear: does it want --nats-cert, --nats-key and --nats-ca?"
+		}
+	} else {
+		host, _, _ := net.SplitHostPort(addr)
+		config, err := b.tls.Config(host)
+		if err == nil {
+			// What it thinks of our certificate comes with the first byte.
+			_, err = tls.Client(c, config).Read(make([]byte, 1))
+		}
+		if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {
+			return "speaks no TLS: was it started without --nats-cert?"
+		}
+		if err != nil && refusesTLS(err) {
+			return "does not fit: " + err.Error()
+		}
+	}
+	return "answers: is the secret the same there?"
+}
+
+// expiryNotice is how long before its end a certificate is told of.
+const expiryNotice = 14 * 24 * time.Hour
+
+// follow tells when the certificate expires, and reads it again at each SIGHUP.
+func (b *brains) follow(tell func(format string, args ...any)) {
+	if b.tls.Cert == "" {
+		return
+	}
+	b.notice(tell)
+	b.hangup = make(chan os.Signal, 1)
+	signal.Notify(b.hangup, syscall.SIGHUP)
+	go func() {
+		for range b.hangup {
+			var err error
+			if b.server != nil {
+				err = b.server.Reload()
+			}
+			if err != nil {
+				tell("%v; those of before stay", err)
+				continue
+			}
+			tell("the certificates were read again")
+			b.notice(tell)
+		}
+	}()
+}
+
+// notice tells until when the certificate is valid, where that is soon.
+func (b *brains) notice(tell func(format string, args ...any)) {
+	switch expires, err := b.tls.Check(); {
+	case err != nil:
+		tell("%v", err)
+	case time.Until(expires) < expiryNotice:
+		tell("certificate %s expires at %s; kill -HUP makes this process read another one", b.tls.Cert, expires.Format(time.RFC3339))
+	}
+}
