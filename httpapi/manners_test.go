@@ -4,16 +4,26 @@
 package httpapi
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/view"
 )
 
 // Without a token there is the description, and nothing else.
@@ -132,6 +142,29 @@ func TestProblems(t *testing.T) {
 	}
 	if got = h.send("all", "HEAD", "/entries/ghost", ""); got.status != 404 || got.body != "" {
 		t.Errorf("HEAD gives %d %q", got.status, got.body)
+	}
+}
+
+// No answer says where on the machine the files are.
+func TestNoPaths(t *testing.T) {
+	h := newHome(t)
+	dir := filepath.Dir(h.path)
+	for _, target := range []string{"/stats", "/check", "/doctor"} {
+		if got := h.want(h.send("all", "GET", target, ""), 200, `"store":"memory.oxbow"`); strings.Contains(got.body, dir) {
+			t.Errorf("GET %s names a directory of the server: %s", target, got.body)
+		}
+	}
+	var log bytes.Buffer
+	h.server = httptest.NewServer(New(&view.Options{Workspace: &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) {
+		return nil, &fs.PathError{Op: "open", Path: h.path, Err: syscall.EIO}
+	}}}, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})}}))
+	t.Cleanup(h.server.Close)
+	for _, target := range []string{"/entries", "/store/about", "/events"} {
+		log.Reset()
+		got := h.want(h.send("all", "GET", target, ""), 500, `"code":"internal"`)
+		if strings.Contains(got.body, dir) || !strings.Contains(log.String(), dir) {
+			t.Errorf("GET %s answers %s and logs %q", target, got.body, log.String())
+		}
 	}
 }
 

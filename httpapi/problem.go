@@ -5,6 +5,7 @@ package httpapi
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net/http"
 
 	"github.com/oxbow-memory/oxbow/auth"
@@ -43,8 +44,8 @@ func codeOf(status int) string {
 	return map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusRequestEntityTooLarge: "too_large"}[status]
 }
 
-// writeProblem answers with the document of an error.
-func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+// writeProblem answers with the document of an error. Log gets what that leaves out.
+func writeProblem(w http.ResponseWriter, r *http.Request, err error, log *slog.Logger) {
 	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
 		refused.Challenge(w.Header())
 	}
@@ -52,6 +53,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("ETag", refused.tag)
 	}
 	p := problemOf(err)
+	p.Report(log)
 	if p.Code == "too_large" {
 		w.Header().Set("Connection", "close") // the rest is not read
 	}

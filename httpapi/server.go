@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -26,6 +27,8 @@ type Options struct {
 	Feed *tool.Feed
 	// Rand gives the bytes of session ids, crypto/rand by default.
 	Rand io.Reader
+	// Logger gets what a request failed of and the client is not told; nil discards.
+	Logger *slog.Logger
 	// Merge is true in a home without a history, where a change is compared with what
 	// its session was shown.
 	Merge bool
@@ -50,7 +53,7 @@ func New(v *view.Options, o *Options) *Server {
 		s.opts = *o
 	}
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
-	s.store = remote.Handler(openStore)
+	s.store = remote.Handler(openStore, s.opts.Logger)
 	s.opts.Feed = cmp.Or(s.opts.Feed, tool.NewFeed(v.Workspace.Open, nil))
 	return s
 }
@@ -100,7 +103,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if err := s.serve(w, r, g); err != nil {
-			writeProblem(w, r, err)
+			writeProblem(w, r, err, s.opts.Logger)
 		}
 	})
 }

@@ -5,6 +5,8 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"path/filepath"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -22,8 +24,8 @@ func careRoutes() []route {
 		change(http.MethodPost, "/consolidate", "consolidate", "Join entries that say the same", consolidate, takes),
 		change(http.MethodPost, "/scan", "scan", "Look for secrets in all that is kept", tool.Scan, whole, takes),
 		look("/check", "check", "Look for damage", check, whole),
-		look("/stats", "stats", "Numbers of the memory", tool.Stats, whole),
-		look("/doctor", "doctor", "Examine the memory and what is around it", tool.Doctor, whole),
+		look("/stats", "stats", "Numbers of the memory", stats, whole),
+		look("/doctor", "doctor", "Examine the memory and what is around it", doctor, whole),
 	}
 }
 
@@ -64,5 +66,37 @@ type checkIn struct {
 
 // check is [tool.Check], which signs nothing.
 func check(ctx context.Context, w *tool.Workspace, in checkIn) (tool.CheckOut, error) {
-	return tool.Check(ctx, w, tool.CheckIn{Since: in.Since})
+	out, err := tool.Check(ctx, w, tool.CheckIn{Since: in.Since})
+	out.Store = fileName(out.Store)
+	if out.Sessions != nil {
+		out.Sessions.Store = fileName(out.Sessions.Store)
+	}
+	return out, err
+}
+
+// stats is [tool.Stats], which does not say where the memory lies.
+func stats(ctx context.Context, w *tool.Workspace, in tool.StatsIn) (tool.StatsOut, error) {
+	out, err := tool.Stats(ctx, w, in)
+	out.Store = fileName(out.Store)
+	return out, err
+}
+
+// doctor is [tool.Doctor], which does not say where the home lies.
+func doctor(ctx context.Context, w *tool.Workspace, in tool.DoctorIn) (tool.DoctorOut, error) {
+	out, err := tool.Doctor(ctx, w, in)
+	home := out.Home
+	out.Home, out.Store = fileName(home), fileName(out.Store)
+	for i := range out.Findings {
+		f := &out.Findings[i]
+		f.What, f.Mend = strings.ReplaceAll(f.What, home, out.Home), strings.ReplaceAll(f.Mend, home, out.Home)
+	}
+	return out, err
+}
+
+// fileName returns the last element of a path, "" of none.
+func fileName(path string) string {
+	if path == "" {
+		return ""
+	}
+	return filepath.Base(path)
 }

@@ -61,7 +61,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, shown: func(s oxbow.Store) oxbow.Store { return s }, server: storetest.Open(t, "server.oxbow", &oxbow.Options{FS: vfs.NewMem()})}
 	h := remote.Handler(func(r *http.Request) (oxbow.Store, context.Context, error) {
 		return w.shown(w.server), oxbow.WithSource(r.Context(), oxbow.Source{Door: "http", Actor: oxbow.Agent}), nil
-	})
+	}, nil)
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.asked.Add(1)
 		switch before, after := w.cuts(r); {

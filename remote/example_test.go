@@ -25,7 +25,7 @@ func Example() {
 	open := func(r *http.Request) (oxbow.Store, context.Context, error) { // after the token was checked
 		return served, oxbow.WithSource(r.Context(), oxbow.Source{Door: "http", Actor: oxbow.Agent}), nil
 	}
-	server := httptest.NewServer(remote.Handler(open))
+	server := httptest.NewServer(remote.Handler(open, nil))
 	defer server.Close()
 
 	store, err := remote.Open(server.URL, "TOKEN", nil)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,15 +24,17 @@ const maxRequest = 4 << 20
 // Handler serves the routes below /api/v1/store/. Open returns the store that a
 // request may use, and the context for it, whose source is stamped on changes; or
 // the error that the request is refused with. Who may come in is decided there:
-// the handler does all that the store allows.
-func Handler(open func(r *http.Request) (oxbow.Store, context.Context, error)) http.Handler {
-	h := &handler{open: open, feeds: newFeeds()}
+// the handler does all that the store allows. Log gets what clients are not told of
+// a failure; nil for none.
+func Handler(open func(r *http.Request) (oxbow.Store, context.Context, error), log *slog.Logger) http.Handler {
+	h := &handler{open: open, feeds: newFeeds(), log: log}
 	return http.HandlerFunc(h.serve)
 }
 
 type handler struct {
 	open  func(r *http.Request) (oxbow.Store, context.Context, error)
 	feeds *feeds
+	log   *slog.Logger // may be nil
 }
 
 // route is what one path does.
@@ -67,6 +70,8 @@ type call struct {
 	q     url.Values
 	store oxbow.Store
 	feeds *feeds
+
+	logger *slog.Logger // may be nil
 }
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +89,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := h.run(w, r, route); err != nil {
-		ProblemOf(err).Write(w)
+		p := ProblemOf(err)
+		p.Report(h.log)
+		p.Write(w)
 	}
 }
 
@@ -102,7 +109,7 @@ func (h *handler) run(w http.ResponseWriter, r *http.Request, route route) error
 	if err != nil {
 		return err
 	}
-	return route.serve(&call{ctx, w, r, q, store, h.feeds})
+	return route.serve(&call{ctx, w, r, q, store, h.feeds, h.log})
 }
 
 // base returns the store below a memory, which has the optional interfaces.

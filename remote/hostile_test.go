@@ -60,7 +60,7 @@ func hostileBodies() []string {
 
 func TestHostileRequests(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	h := Handler((&served{store: m}).open)
+	h := Handler((&served{store: m}).open, nil)
 	for name, route := range routes {
 		if route.method != http.MethodPost {
 			continue
@@ -121,7 +121,7 @@ func (z *zeros) Read(b []byte) (int, error) {
 
 func TestLargeRequests(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	h := Handler((&served{store: m}).open)
+	h := Handler((&served{store: m}).open, nil)
 	for name, head := range map[string]string{"entries": `{"filter":{"terms":[{"key":"`, "revert": `{"seqs":[1`, "restore": `{"name":"`} {
 		if w := asked(t, h, "POST", name, &zeros{head}); w.Code != http.StatusRequestEntityTooLarge {
 			t.Errorf("an endless %s is answered with %d %.200s", name, w.Code, w.Body)

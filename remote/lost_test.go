@@ -343,7 +343,7 @@ func (w *timed) SetWriteDeadline(t time.Time) error {
 // connection has none of it.
 func TestSlowReader(t *testing.T) {
 	w := &timed{ResponseRecorder: httptest.NewRecorder()}
-	out := newStreamWriter(w)
+	out := newStreamWriter(w, nil)
 	for i := range 100 {
 		if err := out.line(line{Entry: &wireEntry{ID: uint64(i), Content: strings.Repeat("x", 1000)}}); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net/http"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -38,6 +40,8 @@ type Problem struct {
 	Limit int64    `json:"limit,omitempty"` // of too_large: the most bytes; of quota: the most there may be
 	Bound string   `json:"bound,omitempty"` // of quota: what is bounded
 	Retry int      `json:"retry,omitempty"` // of quota: the seconds after which a repeat may succeed
+
+	Withheld error `json:"-"` // where Detail would name files of the server: the error, for its log
 }
 
 // codes are tried in order: what is more special stands first. An error of none
@@ -90,7 +94,29 @@ func ProblemOf(err error) Problem {
 		}
 	}
 	p.addFacts(err)
+	p.withhold(err)
 	return p
+}
+
+// serverPath matches where the path of a file of the machine begins.
+var serverPath = regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
+
+// withhold leaves the files of the server out of what it says of its own failure.
+func (p *Problem) withhold(err error) {
+	if p.Status < 500 && p.Code != "read_only" && p.Code != "position" || !serverPath.MatchString(p.Detail) {
+		return
+	}
+	p.Withheld, p.Detail = err, "the log of the server says why"
+	if cause := p.cause(); cause != nil {
+		p.Detail = cause.Error()
+	}
+}
+
+// Report logs what the document leaves out; log may be nil.
+func (p Problem) Report(log *slog.Logger) {
+	if p.Withheld != nil && log != nil {
+		log.Error("a request failed", "status", p.Status, "code", p.Code, "error", p.Withheld)
+	}
 }
 
 // addFacts adds what the structs of package oxbow say.

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -71,6 +73,41 @@ func TestErrorsKeepTheirFacts(t *testing.T) {
 			t.Errorf("%v comes back as %v, with %#v", wrapped, got, same.Elem())
 		}
 	}
+}
+
+// TestFilesOfTheServer: what a server failed of is said without its files, which its
+// log has.
+func TestFilesOfTheServer(t *testing.T) {
+	const file = "/srv/oxbow/memory.oxbow"
+	full := fmt.Errorf("%w: %w", oxbow.ErrFull, &fs.PathError{Op: "write", Path: file, Err: syscall.EFBIG})
+	for _, c := range []struct {
+		err    error
+		status int
+		says   string
+	}{
+		{&oxbow.CorruptError{Path: file, Offset: 12, Reason: "bad magic"}, 500, oxbow.ErrCorrupt.Error()},
+		{&oxbow.BusyError{Path: file, PID: 7}, 503, oxbow.ErrBusy.Error()},
+		{fmt.Errorf("%w: %s", oxbow.ErrVanished, file), 500, oxbow.ErrVanished.Error()},
+		{fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, file, fs.ErrPermission), 403, oxbow.ErrReadOnly.Error()},
+		{fmt.Errorf("%w: %s", oxbow.ErrPosition, file), 410, oxbow.ErrPosition.Error()},
+		{full, 507, oxbow.ErrFull.Error()},
+		{fmt.Errorf("%s: %w", file, full), 507, oxbow.ErrFull.Error()},
+		{errors.New("reading \"" + file + "\": short"), 500, "the log of the server says why"},
+		{errors.New(`at=C:\oxbow\memory.oxbow`), 500, "the log of the server says why"},
+		{errors.New("asking http://127.0.0.1:11434 and/or more"), 500, "asking http://127.0.0.1:11434 and/or more"},
+	} {
+		var log strings.Builder
+		p := ProblemOf(c.err)
+		p.Report(slog.New(slog.NewTextHandler(&log, nil)))
+		status, got := sent(t, c.err)
+		if status != c.status || got.Error() != c.says {
+			t.Errorf("%v comes back as %q (%d), want %q (%d)", c.err, got, status, c.says, c.status)
+		}
+		if whole := c.says == c.err.Error(); whole != (log.Len() == 0) || !whole && !strings.Contains(log.String(), "memory.oxbow") {
+			t.Errorf("the log says of %v: %q", c.err, log.String())
+		}
+	}
+	ProblemOf(full).Report(nil)
 }
 
 func TestOtherErrors(t *testing.T) {

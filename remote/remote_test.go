@@ -54,7 +54,7 @@ func (s *served) set(store oxbow.Store) {
 func serve(t testing.TB, store oxbow.Store, wrap func(http.Handler) http.Handler) *served {
 	t.Helper()
 	s := &served{store: store}
-	h := Handler(s.open)
+	h := Handler(s.open, nil)
 	if wrap != nil {
 		h = wrap(h)
 	}

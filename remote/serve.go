@@ -63,7 +63,7 @@ func (c *call) entries() error {
 	if w.At != nil {
 		defer s.Close()
 	}
-	return send(newStreamWriter(c.w), s.Entries(c.ctx, w.Filter.filter()), func(out *streamWriter, e oxbow.Entry) error {
+	return send(newStreamWriter(c.w, c.logger), s.Entries(c.ctx, w.Filter.filter()), func(out *streamWriter, e oxbow.Entry) error {
 		return out.line(line{Entry: toWire(e)})
 	}, "")
 }
@@ -99,7 +99,7 @@ func (c *call) apply() error {
 	if w.Since == nil {
 		return c.answer(struct{}{})
 	}
-	out := newStreamWriter(c.w)
+	out := newStreamWriter(c.w, c.logger)
 	out.begin() // an error that follows is not one of the change
 	return c.sendSince(out, oxbow.Position(w.Since.Position))
 }
@@ -174,7 +174,7 @@ func (c *call) since() error {
 	if err != nil {
 		return err
 	}
-	return c.sendSince(newStreamWriter(c.w), p)
+	return c.sendSince(newStreamWriter(c.w, c.logger), p)
 }
 
 func (c *call) sendSince(out *streamWriter, p oxbow.Position) error {
@@ -197,7 +197,7 @@ func (c *call) log() error {
 	if err != nil {
 		return err
 	}
-	return send(newStreamWriter(c.w), h.Log(c.ctx), func(out *streamWriter, ch oxbow.Change) error {
+	return send(newStreamWriter(c.w, c.logger), h.Log(c.ctx), func(out *streamWriter, ch oxbow.Change) error {
 		err := out.line(line{Change: toWireChange(ch)})
 		for _, v := range ch.Versions {
 			err = cmp.Or(err, out.line(line{Version: toWireVersion(v)}))
@@ -211,7 +211,7 @@ func (c *call) versions() error {
 	if err != nil {
 		return err
 	}
-	return send(newStreamWriter(c.w), h.Versions(c.ctx, c.q.Get("name")), func(out *streamWriter, v oxbow.Version) error {
+	return send(newStreamWriter(c.w, c.logger), h.Versions(c.ctx, c.q.Get("name")), func(out *streamWriter, v oxbow.Version) error {
 		return out.line(line{Version: toWireVersion(v)})
 	}, "")
 }

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -52,10 +53,11 @@ type streamWriter struct {
 	enc     *json.Encoder
 	count   int
 	started bool
+	log     *slog.Logger // may be nil
 }
 
-func newStreamWriter(w http.ResponseWriter) *streamWriter {
-	s := &streamWriter{w: w}
+func newStreamWriter(w http.ResponseWriter, log *slog.Logger) *streamWriter {
+	s := &streamWriter{w: w, log: log}
 	s.out = bufio.NewWriterSize(s, 32<<10)
 	s.enc = json.NewEncoder(s.out)
 	s.enc.SetEscapeHTML(false)
@@ -90,6 +92,7 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 	problem, failed := Problem{}, err != nil
 	if failed {
 		problem = ProblemOf(err)
+		problem.Report(s.log)
 	}
 	switch {
 	case failed && !s.started:

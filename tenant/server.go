@@ -5,6 +5,7 @@ package tenant
 import (
 	"cmp"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 
@@ -25,6 +26,7 @@ type Server struct {
 	// "" where there is none. It must not believe a name that it did not give out.
 	Visitor func(http.ResponseWriter, *http.Request) string
 
+	Logger  *slog.Logger // gets what a request failed of and the client is not told; nil discards
 	Metrics *Metrics
 	Health  *Health // nil where nothing keeps memories from being read
 
@@ -77,6 +79,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, tenant string) {
 	home, release, err := s.Pool.use(r.Context(), tenant)
 	if err != nil {
 		p := remote.ProblemOf(err)
+		p.Report(s.Logger)
 		if err == errFull || err == errClosed {
 			w.Header().Set("Retry-After", "1")
 			p.Status, p.Code, p.Title, p.Remedy = http.StatusServiceUnavailable, "busy", "The server is busy", "try again in a moment"

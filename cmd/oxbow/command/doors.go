@@ -49,7 +49,7 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 // doorsOf returns the doors to what the views show, and to that server of the protocol.
 func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *web.Sessions) http.Handler {
 	feed := tool.NewFeed(views.Workspace.Open, nil)
-	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other})
+	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other, Logger: a.serverLog()})
 	pages := web.New(views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed, Sessions: sessions, NoFiles: a.tenant || a.store != nil, Secure: g.Secure()})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agentsDoor(s, g))

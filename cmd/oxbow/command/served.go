@@ -115,7 +115,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	o := mcpserver.Options{
 		Name:    "oxbow",
 		Version: moduleVersion(),
-		Logger:  slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Logger:  a.serverLog(),
 		Rand:    a.env.Rand,
 	}
 	if o.Rights, err = a.rights(flags); err != nil {
@@ -215,4 +215,9 @@ func (a *app) readingOnly() access {
 		}
 	}
 	return look
+}
+
+// serverLog returns the log of a server: what its operator should know.
+func (a *app) serverLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -42,7 +41,7 @@ func (a *app) tenants(flags serving, at listening) *tenants {
 	for name, q := range at.quotas {
 		t.limits[name] = tenant.NewLimit(q, time.Now)
 	}
-	t.pool = tenant.New(t.open, &tenant.Options{Most: flags.Most, Logger: slog.New(slog.NewTextHandler(a.env.Stderr, nil))})
+	t.pool = tenant.New(t.open, &tenant.Options{Most: flags.Most, Logger: a.serverLog()})
 	return t
 }
 
@@ -58,7 +57,7 @@ func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Han
 		outside = t.own
 	}
 	s := &tenant.Server{Pool: t.pool, Guard: t.at.guard, Outside: outside, Visitor: t.visitor,
-		Metrics: tenant.NewMetrics(moduleVersion(), time.Now()), Described: described}
+		Logger: t.app.serverLog(), Metrics: tenant.NewMetrics(moduleVersion(), time.Now()), Described: described}
 	if e := t.app.elsewhere; e != nil {
 		s.Health = tenant.NewHealth(e.memories.Ready, time.Now)
 	}
