@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // MaxBody is the most bytes that a server reads of one HTTP request.
@@ -37,7 +39,7 @@ type Guard struct {
 	Origins []string
 
 	// Verify returns the token that a secret which is none of Tokens stands for, such as
-	// one that a provider signed. Nil takes none.
+	// one that a provider signed, or an [*UncheckedError]. Nil takes none.
 	Verify func(ctx context.Context, secret string) (Token, error)
 
 	// Metadata is the URL at which clients find the provider of such tokens; "" for
@@ -51,15 +53,26 @@ type Guard struct {
 
 // RefusedError is a request that a [Guard] refuses.
 type RefusedError struct {
-	Status   int // of HTTP: 401, 403 or 413
+	Status   int // of HTTP: 401, 403, 413 or 503
 	Reason   string
-	metadata string // where clients find the provider of tokens; "" for nowhere
+	metadata string        // where clients find the provider of tokens; "" for nowhere
+	wait     time.Duration // of 503: after which a repeat may succeed
 }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
+// UncheckedError is a token that cannot be checked now, and may be good.
+type UncheckedError struct {
+	Err  error
+	Wait time.Duration // until it is worth to try again
+}
+
+func (e *UncheckedError) Error() string { return e.Err.Error() }
+func (e *UncheckedError) Unwrap() error { return e.Err }
+
 // Admit returns the token of a request, or a [*RefusedError]: 403 when Host or
-// Origin is not of this machine, 401 without a token, 413 when the request says that
+// Origin is not of this machine, 401 without a token, 503 when
+// tokens cannot be checked now, 413 when the request says that
 // it has more than [MaxBody] bytes, but for g.Large: then with its token, so that the door
 // that it is of can refuse it. Of a request that does not say, the handler bounds the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
@@ -67,8 +80,11 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 		return Token{}, err
 	}
 	token, err := g.bearer(r)
+	if unchecked, ok := errors.AsType[*UncheckedError](err); ok {
+		return Token{}, &RefusedError{Status: http.StatusServiceUnavailable, Reason: "the provider of tokens does not answer as it should: keep your token, and try again later", wait: unchecked.Wait}
+	}
 	if err != nil {
-		return Token{}, &RefusedError{http.StatusUnauthorized, err.Error(), g.Metadata}
+		return Token{}, &RefusedError{Status: http.StatusUnauthorized, Reason: err.Error(), metadata: g.Metadata}
 	}
 	if r.ContentLength > MaxBody && r.URL.Path != g.Large {
 		return token, &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody)}
@@ -127,8 +143,11 @@ func (g Guard) AdmitSite(r *http.Request) error {
 	return nil
 }
 
-// Challenge sets the header that a refusal with the status 401 carries.
+// Challenge sets the header that a refusal with the status 401 or 503 carries.
 func (e *RefusedError) Challenge(h http.Header) {
+	if e.Status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", strconv.Itoa(max(1, int((e.wait+time.Second-1)/time.Second))))
+	}
 	if e.Status == http.StatusUnauthorized {
 		challenge := `Bearer realm="oxbow"`
 		if e.metadata != "" {

@@ -41,7 +41,7 @@ func problemOf(err error) remote.Problem {
 
 // codeOf returns the code of a refusal of the guard.
 func codeOf(status int) string {
-	return map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusRequestEntityTooLarge: "too_large"}[status]
+	return map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusRequestEntityTooLarge: "too_large", http.StatusServiceUnavailable: "unchecked"}[status]
 }
 
 // writeProblem answers with the document of an error. Log gets what that leaves out.

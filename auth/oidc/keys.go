@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -21,6 +22,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/auth"
 )
 
 const (
@@ -36,11 +39,13 @@ type keySet struct {
 	exact  string // as it must call itself
 	client *http.Client
 	now    func() time.Time
+	log    *slog.Logger
 
 	mu      sync.Mutex // guards the following, and lets one caller fetch at a time
 	keys    map[string]key
 	fetched time.Time
 	tried   time.Time
+	failed  error // of the last fetch
 }
 
 // key is a public key and the algorithm that it is for.
@@ -60,23 +65,26 @@ func loopback(u *url.URL) bool {
 }
 
 // key returns the key of that id for an algorithm. Keys that are not known are looked for
-// at the provider, but not at once again; while it cannot be reached, old ones hold.
+// at the provider, but not at once again; while it cannot be reached, old ones hold, and
+// of others the error is an [*auth.UncheckedError].
 func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.keys[id]
-	if now := s.now(); (!ok || now.Sub(s.fetched) > keysAge) && (s.tried.IsZero() || now.Sub(s.tried) > keysWait) {
+	now := s.now()
+	if (!ok || now.Sub(s.fetched) > keysAge) && (s.tried.IsZero() || now.Sub(s.tried) > keysWait) {
+		var keys map[string]key
 		s.tried = now
-		keys, err := s.fetch(context.WithoutCancel(ctx))
-		switch {
-		case err == nil:
+		if keys, s.failed = s.fetch(context.WithoutCancel(ctx)); s.failed == nil {
 			s.keys, s.fetched = keys, now
-		case !ok:
-			return nil, err
+		} else {
+			s.log.Warn("the keys of the provider of tokens cannot be fetched", "error", s.failed)
 		}
 		k, ok = s.keys[id]
 	}
 	switch {
+	case !ok && s.failed != nil:
+		return nil, &auth.UncheckedError{Err: s.failed, Wait: keysWait - now.Sub(s.tried)}
 	case !ok:
 		return nil, errors.New("the provider has no such key")
 	case k.algorithm != algorithm:

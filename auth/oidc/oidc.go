@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,13 +41,14 @@ const (
 // algorithms are those whose keys cannot be taken for those of another.
 var algorithms = []string{"RS256", "ES256", "EdDSA"}
 
-// Options say which tokens are let in. All fields but Client and Now are required.
+// Options say which tokens are let in. All fields but Logger, Client and Now are required.
 type Options struct {
 	Issuer   string // URL of the provider, as its tokens have it
 	Resource string // URL by which clients call the server, without a slash at the end
 	Audience string // that tokens must be for; "" for the resource, or its door for agents
 	Claim    string // name of the claim that has the tenant; "" for tokens of the server's own home
 
+	Logger *slog.Logger     // gets why keys cannot be fetched; nil discards
 	Client *http.Client     // gets the provider's keys; one with a timeout by default
 	Now    func() time.Time // time.Now by default
 }
@@ -72,7 +74,8 @@ func New(o Options) (*Verifier, error) {
 		audiences = []string{o.Resource, o.Resource + "/", o.Resource + "/mcp"}
 	}
 	return &Verifier{opts: o,
-		keys: keySet{issuer: strings.TrimSuffix(o.Issuer, "/"), exact: o.Issuer, client: cmp.Or(o.Client, newClient()), now: o.Now},
+		keys: keySet{issuer: strings.TrimSuffix(o.Issuer, "/"), exact: o.Issuer, client: cmp.Or(o.Client, newClient()), now: o.Now,
+			log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))},
 		parser: jwt.NewParser(jwt.WithValidMethods(algorithms), jwt.WithIssuer(o.Issuer), jwt.WithAudience(audiences...),
 			jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(o.Now), jwt.WithStrictDecoding())}, nil
 }

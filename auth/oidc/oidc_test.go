@@ -246,6 +246,14 @@ func TestKeysChange(t *testing.T) {
 	if err := token("r2"); err != nil {
 		t.Errorf("while the provider is away: %v", err)
 	}
+	if _, ok := errors.AsType[*auth.UncheckedError](token("r3")); !ok {
+		t.Errorf("a key that the provider may have is refused: %v", token("r3"))
+	}
+	p.reply = nil
+	p.now = p.now.Add(keysWait + time.Second)
+	if _, ok := errors.AsType[*auth.UncheckedError](token("r3")); ok || token("r2") != nil {
+		t.Errorf("when the provider is back: %v, %v", token("r3"), token("r2"))
+	}
 }
 
 func TestHostileProvider(t *testing.T) {
@@ -272,8 +280,15 @@ func TestHostileProvider(t *testing.T) {
 	} {
 		p := newProvider(t)
 		p.reply = reply
-		if got, err := p.verifier(t).Verify(t.Context(), p.sign(t, map[string]any{"alg": "RS256", "kid": "r"}, p.claims(nil))); err == nil {
-			t.Errorf("%s: let in as %+v", name, got)
+		v := p.verifier(t)
+		for range 2 { // the second does not ask again
+			got, err := v.Verify(t.Context(), p.sign(t, map[string]any{"alg": "RS256", "kid": "r"}, p.claims(nil)))
+			if unchecked, ok := errors.AsType[*auth.UncheckedError](err); !ok || unchecked.Wait != keysWait {
+				t.Errorf("%s: %+v, %v", name, got, err)
+			}
+		}
+		if n := p.asked.Load(); n != 1 {
+			t.Errorf("%s: asked %d times", name, n)
 		}
 	}
 	p := newProvider(t)
@@ -316,6 +331,20 @@ func TestGuard(t *testing.T) {
 	for _, of := range []string{"", "beta"} {
 		if got, err := admit(g.Of(of), good); err == nil {
 			t.Errorf("the guard of tenant %q let in %+v", of, got)
+		}
+	}
+	down := g
+	down.Verify = p.verifier(t).Verify
+	p.reply = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusBadGateway); return true }
+	for _, at := range []auth.Guard{down, down.Of("acme"), down.Of("")} {
+		_, err := admit(at, good)
+		refused, ok := errors.AsType[*auth.RefusedError](err)
+		head := http.Header{}
+		if !ok || refused.Status != http.StatusServiceUnavailable {
+			t.Fatalf("Admit() while the provider is away = %v", err)
+		}
+		if refused.Challenge(head); head.Get("Retry-After") != "30" || head.Get("WWW-Authenticate") != "" {
+			t.Errorf("the headers are %v", head)
 		}
 	}
 	_, err := admit(g, "")

@@ -61,3 +61,31 @@ func TestProvider(t *testing.T) {
 		t.Errorf("GET the description = %d %s", status, answer)
 	}
 }
+
+// A provider that is down is no reason to throw a token away.
+func TestProviderIsDown(t *testing.T) {
+	provider := httptest.NewServer(http.NotFoundHandler())
+	provider.Close()
+	_, private, err := ed25519.GenerateKey(crand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range [][]string{nil, {"--oidc-tenant", "org"}} {
+		s := &street{world: newWorld(t), links: map[string]string{}}
+		s.env.Rand = crand.Reader
+		s.serve(t, append([]string{"serve", "--home", s.dir, "--http", ":0", "--public-url", "http://localhost:8333", "--oidc-issuer", provider.URL}, claim...)...)
+		s.url = "http://" + s.addr
+		token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"iss": provider.URL, "aud": "http://localhost:8333", "exp": s.env.Now().Unix() + 600, "scope": "oxbow:write", "org": "alpha"})
+		token.Header["kid"] = "k"
+		signed, err := token.SignedString(private)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/api/v1/entries", "/api/v1/events", "/mcp", "/metrics"} {
+			status, answer := s.send(t, http.DefaultClient, "GET", path, signed, "")
+			if status != http.StatusServiceUnavailable || !strings.Contains(answer, "keep your token") || strings.Contains(answer, provider.Listener.Addr().String()) {
+				t.Errorf("GET %s with %q = %d %s", path, claim, status, answer)
+			}
+		}
+	}
+}

@@ -183,7 +183,7 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 			return err
 		}
 	}
-	described, err := at.trust(flags.OIDC, a.env.Now)
+	described, err := at.trust(flags.OIDC, a.env.Now, a.serverLog())
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (a *app) clients(flags serving) (at listening, err error) {
 
 // trust lets the guard admit tokens of a provider, and returns what tells clients of it;
 // nil where there is no provider.
-func (at *listening) trust(o oidc.Options, now func() time.Time) (http.Handler, error) {
+func (at *listening) trust(o oidc.Options, now func() time.Time, log *slog.Logger) (http.Handler, error) {
 	switch {
 	case o.Issuer == "" && (o.Audience != "" || o.Claim != ""):
 		return nil, misusef("add --oidc-issuer URL", "--oidc-audience and --oidc-tenant are of a provider")
@@ -56,7 +56,7 @@ func (at *listening) trust(o oidc.Options, now func() time.Time) (http.Handler, 
 	case at.public == "":
 		return nil, misusef("say it: --public-url https://NAME", "tokens of a provider are for the URL of this server, which is not known")
 	}
-	o.Resource, o.Now = at.public, now
+	o.Resource, o.Now, o.Logger = at.public, now, log
 	v, err := oidc.New(o)
 	if err != nil {
 		return nil, misusef("give the issuer as its tokens have it, such as https://login.example.org", "--oidc-issuer: %v", err)
