@@ -74,22 +74,12 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 	if err != nil {
 		return nil, err
 	}
-	kv, err := js.KeyValue(ctx, bucket)
-	if errors.Is(err, api.ErrBucketNotFound) && id != "" {
-		return nil, o.otherCluster(id, "the servers have no directory: they lost their data, or are others")
-	}
-	if errors.Is(err, api.ErrBucketNotFound) {
-		kv, err = createBucket(ctx, nc, js, o)
+	kv, err := openBucket(ctx, nc, js, o, id)
+	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && wait(ctx, 50*time.Millisecond); try++ {
+		kv, err = openBucket(ctx, nc, js, o, id) // another process makes it, and its servers do not all know it yet
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the directory: %w", err)
-	}
-	st, err := kv.Status(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("open the directory: %w", err)
-	}
-	if b, ok := st.(*api.KeyValueBucketStatus); ok && b.StreamInfo().Config.Replicas < o.Replicas {
-		return nil, setting("the directory is held by %d servers, not %d: nats stream edit KV_%s --replicas %d", b.StreamInfo().Config.Replicas, o.Replicas, bucket, o.Replicas)
 	}
 	d := &directory{kv: kv, nc: nc, link: link{nc, o.try, o.ReadWait}}
 	info, err := enter(ctx, d, "cluster", func() (clusterInfo, error) {
@@ -105,6 +95,28 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 		}
 	}
 	return d, nil
+}
+
+// openBucket opens the directory, and makes that of a new cluster.
+func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options, id string) (api.KeyValue, error) {
+	kv, err := js.KeyValue(ctx, bucket)
+	if errors.Is(err, api.ErrBucketNotFound) && id != "" {
+		return nil, o.otherCluster(id, "the servers have no directory: they lost their data, or are others")
+	}
+	if errors.Is(err, api.ErrBucketNotFound) {
+		kv, err = createBucket(ctx, nc, js, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	st, err := kv.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b, ok := st.(*api.KeyValueBucketStatus); ok && b.StreamInfo().Config.Replicas < o.Replicas {
+		return nil, setting("the directory is held by %d servers, not %d: nats stream edit KV_%s --replicas %d", b.StreamInfo().Config.Replicas, o.Replicas, bucket, o.Replicas)
+	}
+	return kv, nil
 }
 
 // createBucket makes the directory of a new cluster.

@@ -130,6 +130,34 @@ func TestThreeServers(t *testing.T) {
 	}
 }
 
+// TestBeginAtOnce: processes that begin a new cluster at once, while its servers start,
+// all come to use the same.
+func TestBeginAtOnce(t *testing.T) {
+	t.Parallel()
+	tr := threeServers(t)
+	said := make(chan string)
+	for range 6 {
+		nc, system := dial(t, tr.urls)
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+			defer cancel()
+			c, err := Await(ctx, nc, &Options{Partitions: 2, System: system}, func(string) {})
+			if err != nil {
+				said <- err.Error()
+				return
+			}
+			said <- c.dir.id
+			_ = c.Close()
+		}()
+	}
+	first := <-said
+	for range 5 {
+		if id := <-said; id != first || strings.Contains(id, " ") {
+			t.Errorf("one says %s, and another %s", first, id)
+		}
+	}
+}
+
 // TestSettingsAreRefused: each wrong setting is an error that names its mend.
 func TestSettingsAreRefused(t *testing.T) {
 	start := func(t *testing.T, sync, payload string) (nc, system *nats.Conn) {
