@@ -54,7 +54,7 @@ var budgets = []budget{
 	{"reconcile", 1_905},
 	{"lineage", 473},
 	{"revert", 743},
-	{"tool/*", 16_407},
+	{"tool/*", 16_412},
 	{"dialect/*", 9_590},
 	{"mcpserver", 1_604},
 	{"httpapi", 1_764},

@@ -227,6 +227,11 @@ func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (Inbox
 		return out, err
 	}
 	for _, it := range items {
+		if it.State == inbox.Accepted {
+			return out, Advise(invalidf("%s was accepted", it.ID), "oxbow forget takes the entry away that was made of it; nothing was dropped")
+		}
+	}
+	for _, it := range items {
 		if err := inbox.Set(ctx, a.Memory, it.ID, inbox.Dropped); err != nil {
 			return out, err
 		}
