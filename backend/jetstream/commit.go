@@ -25,6 +25,7 @@ const (
 	mostMessage  = 8<<20 - 64<<10 // bytes
 	busyPause    = 300 * time.Microsecond
 	awayPause    = 20 * time.Millisecond
+	leastTry     = 50 * time.Millisecond // without which no answer of another try can be waited for
 
 	// Writers whose changes were stored together come back one after the other. Without
 	// a wait the first of them would have an envelope of its own, and all others the
@@ -311,7 +312,7 @@ func (r *replica) send(ctx context.Context, qs []*request) error {
 		default:
 			return r.gaveUp(sent, err)
 		}
-		if ctx.Err() != nil {
+		if end, ok := ctx.Deadline(); ctx.Err() != nil || ok && time.Until(end) < leastTry {
 			return r.gaveUp(sent, err)
 		}
 	}
