@@ -67,7 +67,7 @@
 //
 // The campaign that cuts a leader off makes networks, which takes root; else it is
 // skipped. On two quiet cores, three servers as processes and changes of 1 kB:
-// 760 changes a second by 1 client, 12,000 by 128 of 8 brains, whose waiting
+// 760 changes a second by 1 client, 9,300 to 13,000 by 128 of 8 brains, whose waiting
 // writers share a message: .7 to 1.2 of the bare messages that the servers took; a
 // recall among 10,000 entries took 0.04 ms with announced reads as in a local
 // memory, 0.9 ms with the leader asked; the first answer of 10,000 entries that no
