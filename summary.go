@@ -16,10 +16,13 @@ type summary struct {
 }
 
 // add counts an entry n times.
-func (s *summary) add(e *Entry, n int) {
-	s.content += int64(n * len(e.Content))
-	s.count(Label{"kind", e.Kind.String()}, n)
-	for _, l := range e.Labels {
+func (s *summary) add(e *Entry, n int) { s.addHead(e.Kind, e.Labels, len(e.Content), n) }
+
+// addHead counts an entry with such labels, at least, and bytes of content n times.
+func (s *summary) addHead(kind Kind, labels []Label, size, n int) {
+	s.content += int64(n * size)
+	s.count(Label{"kind", kind.String()}, n)
+	for _, l := range labels {
 		if l.Key == LabelProject || l.Key == LabelTag {
 			s.count(l, n)
 		}
@@ -76,9 +79,9 @@ func (st *state) summary() *summary {
 		}
 		s = base
 		for row := range st.hidden.all {
-			if e := b.entry(row); e != nil {
-				s.add(e, -1)
-			}
+			number, size := b.form(row)
+			f := b.forms()[number]
+			s.addHead(f.kind, f.labels, int(size), -1)
 		}
 	}
 	for _, e := range st.order {
