@@ -170,7 +170,7 @@ func (d *db) commitAll(batch []*commitRequest) error {
 	if d.idle != nil {
 		d.idle.Reset(d.opts.SealAfter)
 	}
-	d.grown()
+	d.grown(true)
 	return nil
 }
 

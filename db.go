@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,7 +31,7 @@ type db struct {
 	queue    commitQueue // what waits to be committed
 	spare    *batch      // for the next commit; guarded by writerMu
 
-	// logmu guards log, from, offsets and base: shared to look, exclusive to read
+	// logmu guards log, from, offsets, base and tailAt: shared to look, exclusive to read
 	// on or append. While appending is set its holder has the lock between
 	// processes and has read all that others wrote, so that the state is
 	// fresh and readers need not wait for it. A writer that waits for logmu, or
@@ -45,16 +44,19 @@ type db struct {
 	offsets   []int64 // of the records of the changes after from
 	appending atomic.Bool
 	broken    error // why the log cannot be read any further
+	tailAt    int64 // the length of the log at which the state gets a later snapshot as its base
 
 	mu     sync.RWMutex // guards st, recent and closed
 	st     *state
 	recent recent
 	closed bool
 
+	snapshotMu sync.Mutex // held while this process makes a snapshot beside changes
+
 	compactMu   ctxMutex                           // held while this process compacts
 	compactAt   atomic.Int64                       // the length of the log at which it is worth another look
 	stopCompact atomic.Pointer[context.CancelFunc] // ends the last that began by itself
-	grown       func()                             // is called after commits, with logmu held exclusively
+	grown       func(ours bool)                    // is called after changes, by this process or read, with logmu held exclusively
 
 	watchers watch.List[Event]
 	idle     *time.Timer // seals the last change; nil when Options.SealAfter is 0
@@ -174,6 +176,7 @@ func (d *db) catchUp() error {
 				d.breaks(rerr)
 				return rerr
 			}
+			d.grown(false)
 			if d.log.End() > end {
 				continue
 			}
@@ -324,6 +327,7 @@ func (d *db) setState(st *state, offsets []int64) {
 	if st.base != nil {
 		d.from = st.base.head.seq
 	}
+	d.tailAt = st.base.end() + max(d.opts.tailLeast, tailEntry*int64(st.len()))
 	d.recent.add(d.position(), nil)
 }
 
@@ -428,40 +432,8 @@ func (d *db) entryByID(id uint64) (*Entry, error) {
 	}
 }
 
-// describe turns the errors of the log into those of this package, with the
-// path.
-func (d *db) describe(err error) error {
-	var c *wal.CorruptError
-	var v *wal.VersionError
-	var b *wal.BusyError
-	var r *wal.RolledBackError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &c):
-		return &CorruptError{Path: d.path, Offset: c.Offset, Reason: c.Reason, Lost: c.Lost}
-	case errors.As(err, &v):
-		return fmt.Errorf("%w: %s: %v; update oxbow to read it", ErrVersion, d.path, v)
-	case errors.As(err, &b):
-		h := b.Holder
-		return &BusyError{Path: d.path, Waited: b.Waited, PID: h.PID, Program: h.Program, Since: h.Since, Stopped: h.Stopped}
-	case errors.As(err, &r):
-		return fmt.Errorf("%w: %s: %v", ErrRolledBack, d.path, r)
-	case errors.Is(err, wal.ErrMagic):
-		return fmt.Errorf("%w: %s: %v", ErrNotStore, d.path, err)
-	case errors.Is(err, wal.ErrUnknown):
-		return fmt.Errorf("%w: %s: %w", ErrUnknownOutcome, d.path, err)
-	case errors.Is(err, wal.ErrFull):
-		return fmt.Errorf("%w: %s: nothing was written: %w", ErrFull, d.path, err)
-	case errors.Is(err, wal.ErrVanished):
-		return fmt.Errorf("%w: %s", ErrVanished, d.path)
-	case errors.Is(err, wal.ErrReadOnly):
-		return fmt.Errorf("%w: %s: %w", ErrReadOnly, d.path, err)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return err
-	}
-	return fmt.Errorf("%s: %w", d.path, err)
-}
+// describe turns the errors of the log into those of this package, with the path.
+func (d *db) describe(err error) error { return describe(d.path, err) }
 
 // position returns the position of the log. logmu and mu are held.
 func (d *db) position() Position {

@@ -91,7 +91,12 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
 	d := &db{fs: fsys, name: name, path: path, opts: opts, room: opts.Cache.room, st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex()}
-	d.grown = d.compactSelf
+	d.grown = func(ours bool) {
+		if ours {
+			d.compactSelf()
+		}
+		d.shortenTail()
+	}
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {
 		return nil, d.describe(err)
@@ -137,6 +142,8 @@ func (d *db) seal() {
 func (d *db) Close() error {
 	if d.ready(context.Background()) == nil {
 		d.endCompaction()
+		d.snapshotMu.Lock() // no other begins: what changes is left to keepSnapshot
+		defer d.snapshotMu.Unlock()
 		d.keepSnapshot()
 	}
 	d.writerMu.Lock()

@@ -79,8 +79,9 @@ type Options struct {
 
 	// CacheBytes bounds the memory for entries that were read, about;
 	// [DefaultCacheBytes] by default. Those that do not fit are read from the file
-	// each time they are needed. What was written since the store was opened is
-	// kept besides.
+	// each time they are needed. What changed since the last snapshot is kept
+	// besides: the entries of some 64 MiB of the log or, of more than 800,000
+	// entries, of 80 bytes of it for each.
 	CacheBytes int64
 
 	// Cache is for programs that open many memories: what these keep of entries that
@@ -101,6 +102,7 @@ type Options struct {
 	freeStep, freeReserve int64
 	snapshotLeast         int64 // changes that make a snapshot worth writing; tests set another
 	compactLeast          int64 // bytes that a log may have beyond what it must
+	tailLeast             int64 // bytes of the log after the snapshot that make another worth writing
 }
 
 func (o *Options) orDefault() Options {
@@ -125,6 +127,9 @@ func (o *Options) orDefault() Options {
 	}
 	if r.compactLeast == 0 {
 		r.compactLeast = 1 << 20
+	}
+	if r.tailLeast == 0 {
+		r.tailLeast = tailLeast
 	}
 	if r.Ranking == "" {
 		r.Ranking = RankOxbow

@@ -86,6 +86,12 @@ const (
 	snapshotVersion = 2
 
 	manyLooked = 1 << 15 // names after which those looked up are forgotten
+
+	// While a store is open, a snapshot is written when the log after the last has
+	// this many bytes, and as many for each entry as a snapshot takes: so in all a
+	// few times as many bytes are written as without.
+	tailLeast = 64 << 20
+	tailEntry = 80
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
@@ -286,6 +292,14 @@ func (s *snapshot) len() int {
 		return 0
 	}
 	return s.head.counts[sectionEntries]
+}
+
+// end returns where in the log the record of the snapshot's last change begins.
+func (s *snapshot) end() int64 {
+	if s == nil {
+		return wal.HeaderSize
+	}
+	return s.head.offset
 }
 
 func (s *snapshot) id(row int) uint64 { return s.rows.Key(sectionEntries, row) }

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -86,7 +88,9 @@ func answers(t *testing.T, m *Memory) map[string]any {
 	must(err)
 	said["position"] = pos
 	d := m.Store().(*db)
-	said["state"] = []any{d.st.nextID, d.st.opIDs, d.st.opLog, d.log.Seq(), d.base}
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	said["state"] = []any{d.st.nextID, maps.Clone(d.st.opIDs), slices.Clone(d.st.opLog), d.log.Seq(), d.base}
 	return said
 }
 
@@ -200,8 +204,12 @@ func TestSnapshotIsTheLog(t *testing.T) {
 // A snapshot made from another has the same bytes as one made from the log.
 func TestSnapshotOfSnapshot(t *testing.T) {
 	encode := func(m *Memory) []byte {
-		d := m.Store().(*db)
-		b, err := d.encodeSnapshot()
+		f, err := m.Store().(*db).freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.release()
+		b, err := f.encode()
 		if err != nil {
 			t.Fatal(err)
 		}

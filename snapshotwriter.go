@@ -12,15 +12,6 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
-	"github.com/oxbow-memory/oxbow/vfs"
-)
-
-// A snapshot is written when at least this many ops, and a share of the entries
-// more, are not in the one that is there: so reading on costs little, and
-// writing is rare.
-const (
-	snapshotLeast = 1000
-	snapshotShare = 256
 )
 
 // entryRow is a row of the entries.
@@ -163,8 +154,8 @@ func (s *snapshotRows) addBase(st *state) {
 	s.names = add(s.names, sectionNames, isHidden)
 	s.aliases = add(s.aliases, sectionAliases, isHidden)
 	again := map[hashRow]bool{} // names that were used or removed again
-	for name := range st.names {
-		again[hashRow{textHash(name), b.removed(name)}] = true
+	for _, e := range st.order {
+		again[hashRow{textHash(e.Name), b.removed(e.Name)}] = true
 	}
 	for name := range st.gone {
 		again[hashRow{textHash(name), b.removed(name)}] = true
@@ -219,92 +210,6 @@ func (s *snapshotRows) encode(h snapshotHead) []byte {
 	w.Write(forms)
 	w.Close()
 	return w.Bytes()
-}
-
-// keepSnapshot writes the snapshot, when much has changed since the one that is
-// there and no process writes to the store. A failure costs the next process its
-// time, and is no error.
-func (d *db) keepSnapshot() {
-	if d.opts.ReadOnly && !d.opts.KeepIndex {
-		return
-	}
-	d.logmu.RLock()
-	worth := d.broken == nil && d.worthSnapshot()
-	d.logmu.RUnlock()
-	if worth {
-		_ = d.withoutWriters(d.writeSnapshot)
-	}
-}
-
-// worthSnapshot reports whether much has changed since the snapshot. logmu is
-// held.
-func (d *db) worthSnapshot() bool {
-	least := snapshotLeast + d.st.len()/snapshotShare
-	if d.opts.snapshotLeast > 0 {
-		least = int(d.opts.snapshotLeast)
-	}
-	return d.log.Exists() && d.st.ops >= least
-}
-
-// writeSnapshot writes the snapshot of all that is in the log. The lock between
-// processes is held. It is not synced: the checks of a file that a crash damages
-// fail.
-func (d *db) writeSnapshot() error {
-	d.logmu.Lock()
-	defer d.logmu.Unlock()
-	if err := d.catchUp(); err != nil {
-		return err
-	}
-	if !d.worthSnapshot() {
-		return nil // another process did
-	}
-	data, err := d.encodeSnapshot()
-	if err != nil {
-		return err
-	}
-	if err := d.dropFile(d.snapshotName(), false); err != nil {
-		return err
-	}
-	return vfs.WriteDerived(d.fs, d.snapshotName(), 0o600, data)
-}
-
-// encodeSnapshot returns the bytes of the snapshot of the state. logmu is held.
-func (d *db) encodeSnapshot() ([]byte, error) {
-	changes := make([]int64, 0, d.log.Seq()-d.base)
-	if b := d.st.base; b != nil {
-		b.rows.Load(sectionChanges)
-		for seq := d.base + 1; seq <= b.head.seq; seq++ {
-			offset, _ := b.change(seq)
-			changes = append(changes, offset)
-		}
-	}
-	changes = append(changes, d.offsets...)
-	places, err := d.basePlaces()
-	if err != nil {
-		return nil, err
-	}
-	rows := d.st.collect(changes, func(e *Entry) int64 {
-		if e.Version > d.base && e.Version-d.base <= uint64(len(changes)) {
-			return changes[e.Version-d.base-1]
-		}
-		return places[e.ID]
-	})
-	if err := d.st.base.failed(); err != nil {
-		return nil, err
-	}
-	p, _ := decodePosition(d.position())
-	return rows.encode(snapshotHead{log: p.log, seq: p.seq, offset: p.offset, chain: p.chain, base: d.base,
-		synced: d.log.Synced(), nextID: d.st.nextID}), nil
-}
-
-// basePlaces returns the offsets of the records of the base section, by ID of the
-// entries in it, where a snapshot of the state needs them.
-func (d *db) basePlaces() (map[uint64]int64, error) {
-	places := map[uint64]int64{}
-	if d.base == 0 || d.st.base != nil {
-		return places, nil
-	}
-	return places, d.eachBase(func(offset int64, p put) { places[p.entry.ID] = offset })
 }
 
 // checkSnapshot compares the snapshot with one that is made from the log. A file

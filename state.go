@@ -46,6 +46,31 @@ func (st *state) clone() *state {
 		nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)}
 }
 
+// over returns the state with a later snapshot of its history as its base. st is of no
+// use afterwards.
+func (st *state) over(s *snapshot) *state {
+	n := newState()
+	n.base, n.hidden = s, make(bitmap, (s.len()+63)/64)
+	n.nextID, n.opIDs, n.opLog = st.nextID, st.opIDs, st.opLog
+	for _, e := range st.order {
+		if e.Version > s.head.seq {
+			n.put(e)
+			n.ops++
+		}
+	}
+	for name, seq := range st.gone {
+		if seq <= s.head.seq {
+			continue
+		}
+		if row, ok := n.row(name); ok {
+			n.hidden.set(row)
+		}
+		n.gone[name] = seq
+		n.ops++
+	}
+	return n
+}
+
 // failed returns why the base could not be read, nil when it could.
 func (st *state) failed() error { return st.base.failed() }
 

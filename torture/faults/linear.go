@@ -222,6 +222,9 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 		if seed%2 == 1 {
 			workload.CompactEarly(opts)
 		}
+		if seed%3 == 1 {
+			workload.KeepSnapshotsOpen(opts)
+		}
 		m, err := oxbow.Open(workload.StoreFile, opts)
 		if err != nil {
 			if !ended(err) {

@@ -45,6 +45,7 @@ func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 	}
 	opts := &oxbow.Options{FS: fsys, Source: oxbow.Source{Actor: oxbow.Program}}
 	workload.KeepSnapshots(opts)
+	workload.KeepSnapshotsOpen(opts)
 	m, err := oxbow.Open(storeFile, opts)
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", filepath.Join(*home, storeFile), err)

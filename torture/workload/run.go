@@ -120,6 +120,10 @@ func KeepSnapshots(o *oxbow.Options) {
 	setOption(o, "snapshotLeast", 1)
 }
 
+// KeepSnapshotsOpen makes a store write the snapshot after nearly each change, beside
+// what it does.
+func KeepSnapshotsOpen(o *oxbow.Options) { setOption(o, "tailLeast", 1) }
+
 // CompactEarly makes a store compact by itself after a few changes.
 func CompactEarly(o *oxbow.Options) {
 	o.KeepChanges = 3

@@ -1,0 +1,225 @@
+// Snapshots written while stores are open, beside their readers and writers.
+
+package oxbow
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// settle waits for the snapshot that is being written.
+func settle(m *Memory) {
+	d := m.Store().(*db)
+	d.snapshotMu.Lock()
+	defer d.snapshotMu.Unlock()
+}
+
+// restsOn returns the change up to which the state rests on a snapshot, 0 for none.
+func restsOn(m *Memory) uint64 {
+	d := m.Store().(*db)
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.st.base == nil {
+		return 0
+	}
+	return d.st.base.head.seq
+}
+
+// Random histories of two processes that both make snapshots all the time: what they
+// say is what the log says, whether the snapshot was finished or not.
+func TestSnapshotsWhileOpen(t *testing.T) {
+	renewed := 0
+	for seed := range uint64(30) {
+		h := newRandomHistory(t, 4000+seed)
+		o := Options{tailLeast: 1}
+		ms := []*Memory{h.open(o), h.open(o)}
+		for i := range 80 {
+			m := ms[h.rand.IntN(len(ms))]
+			before := restsOn(m)
+			h.change(m)
+			if h.rand.IntN(2) == 0 {
+				settle(m)
+			}
+			if restsOn(m) > before {
+				renewed++
+			}
+			if i%8 == 7 {
+				want := h.replayed()
+				for _, m := range ms {
+					sameAnswers(t, fmt.Sprintf("seed %d, step %d", seed, i), answers(t, m), want)
+				}
+			}
+		}
+		for _, m := range ms { // a check takes the file of a snapshot being written for a rest
+			if err := m.Store().(*db).Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			settle(m)
+		}
+		for _, m := range ms {
+			checkAndClose(t, m)
+		}
+	}
+	if renewed < 200 {
+		t.Errorf("the state came to rest on a later snapshot %d times", renewed)
+	}
+}
+
+// countingDisk is a file system that counts the snapshots that are written.
+type countingDisk struct {
+	*vfs.Mem
+	written *atomic.Int64
+}
+
+func (f countingDisk) Rename(from, to string) error {
+	if to == testSnapshot {
+		f.written.Add(1)
+	}
+	return f.Mem.Rename(from, to)
+}
+
+// What was written and read is there while snapshots are made beside it, and the state
+// has little of it in memory.
+func TestSnapshotsBesideWriters(t *testing.T) {
+	const writers, writes = 4, 150
+	const least = 4096
+	h := newRandomHistory(t, 1)
+	mem, written := h.fs.(*vfs.Mem), new(atomic.Int64)
+	h.fs = countingDisk{mem, written}
+	m := h.open(Options{tailLeast: least})
+	h.fs = mem
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range writes {
+				name := fmt.Sprintf("%d of %d", i, w)
+				if err := m.Apply(t.Context(), Add{Name: name, Content: strings.Repeat(name, 20)}); err != nil {
+					t.Error(err)
+				}
+				if i%3 == 1 {
+					if err := m.Apply(t.Context(), Remove{Name: name}); err != nil {
+						t.Error(err)
+					}
+				}
+				if i%3 == 2 {
+					if e, err := m.Get(t.Context(), fmt.Sprintf("%d of %d", i-2, w)); err != nil || !strings.HasPrefix(e.Content, e.Name) {
+						t.Error(e, err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	settle(m)
+	if err := m.Apply(t.Context(), Add{Name: "last", Content: "text"}); err != nil {
+		t.Fatal(err)
+	}
+	settle(m)
+	d := m.Store().(*db)
+	if n := len(d.st.order); n > writers*writes/4 {
+		t.Errorf("%d of %d entries are in memory", n, d.st.len())
+	}
+	if n := written.Load(); n == 0 || n > d.log.End()/least {
+		t.Errorf("%d snapshots were written of a log of %d bytes", n, d.log.End())
+	}
+	sameAnswers(t, "after all", answers(t, m), h.replayed())
+	checkAndClose(t, m)
+}
+
+// An erasure, by another process, while a snapshot is made: no file keeps anything of
+// what was erased. After a compaction it is not used either; after a change it is.
+func TestSnapshotIsOvertaken(t *testing.T) {
+	const word = "topsecret"
+	for what, do := range map[string]func(m *Memory) error{
+		"erasure": func(m *Memory) error { _, err := m.Redact(t.Context(), "a secret", false); return err },
+		"compaction": func(m *Memory) error {
+			_, err := m.Store().(Compactor).Compact(t.Context(), time.Unix(2e9, 0), false)
+			return err
+		},
+		"change": func(m *Memory) error { return m.Apply(t.Context(), Remove{Name: "a secret"}) },
+	} {
+		h := newRandomHistory(t, 2)
+		m, other := h.open(Options{}), h.open(Options{})
+		if err := m.Apply(t.Context(), Add{Name: "a secret", Content: word, Labels: []Label{{LabelTag, word}}}, Add{Name: "another", Content: "text"}); err != nil {
+			t.Fatal(err)
+		}
+		d := m.Store().(*db)
+		f, err := d.freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := f.encode()
+		if err != nil || !bytes.Contains(data, []byte(word)) {
+			t.Fatalf("the snapshot does not have the tag: %v", err)
+		}
+		if err := do(other); err != nil {
+			t.Fatal(what, err)
+		}
+		if err := d.restOn(func() error { return d.putFrozen(f, data) }, false); (err == nil) != (what == "change") {
+			t.Errorf("%s: %v", what, err)
+		}
+		f.release()
+		if want := map[string]uint64{"change": 1, "compaction": 1}[what]; restsOn(m) != want {
+			t.Errorf("%s: the state rests on change %d, want %d", what, restsOn(m), want)
+		}
+		sameAnswers(t, what, answers(t, m), h.replayed())
+		checkAndClose(t, m)
+		checkAndClose(t, other)
+		files, err := h.fs.ReadDir(".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			b, err := vfs.ReadFile(h.fs, f.Name(), -1)
+			if err != nil || what == "erasure" && bytes.Contains(b, []byte(word)) {
+				t.Errorf("%s: %s tells what was erased: %v", what, f.Name(), err)
+			}
+		}
+	}
+}
+
+// A process that cannot write a snapshot comes to rest on that of another, and goes on
+// without one where there is none.
+func TestSnapshotOfAnotherWhileOpen(t *testing.T) {
+	h := newRandomHistory(t, 3)
+	mem := h.fs.(*vfs.Mem)
+	writer := h.open(Options{tailLeast: 1})
+	h.fs = fullDisk{mem}
+	full := h.open(Options{tailLeast: 1})
+	h.fs = mem
+	add := func(m *Memory, name string) {
+		if err := m.Apply(t.Context(), Add{Name: name, Content: strings.Repeat(name, 50)}); err != nil {
+			t.Fatal(err)
+		}
+		settle(m)
+	}
+	add(full, "name 1")
+	if restsOn(full) != 0 {
+		t.Error("a snapshot was written on a full disk")
+	}
+	add(writer, "name 2")
+	add(writer, "name 3")
+	if restsOn(writer) != 3 {
+		t.Errorf("the writer rests on change %d", restsOn(writer))
+	}
+	if _, err := full.Get(t.Context(), "name 3"); err != nil {
+		t.Fatal(err)
+	}
+	settle(full)
+	if restsOn(full) != 3 {
+		t.Errorf("the other process rests on change %d", restsOn(full))
+	}
+	add(full, "name 4")
+	want := h.replayed()
+	for _, m := range []*Memory{writer, full} {
+		sameAnswers(t, "at the end", answers(t, m), want)
+		checkAndClose(t, m)
+	}
+}
