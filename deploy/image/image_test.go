@@ -144,7 +144,7 @@ func TestProgram(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program, certs := filepath.Join(dir, "oxbow"), filepath.Join(dir, "certs")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "../../cmd/oxbow")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", program, "../../cmd/oxbow")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
