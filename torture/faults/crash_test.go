@@ -44,7 +44,7 @@ func TestCrash(t *testing.T) {
 // An image is known by its names and bytes alone, and seeds repeat exactly.
 func TestSeedsRepeat(t *testing.T) {
 	testenv.Sequential(t)
-	for _, seed := range []uint64{1, 2, 3} {
+	for _, seed := range []uint64{1, 2, 4} { // of few images
 		a, va := Crash(seed, CrashOptions{})
 		b, vb := Crash(seed, CrashOptions{})
 		if a != b || va != nil || vb != nil {

@@ -137,7 +137,7 @@ func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 		return "", err
 	}
 	program := filepath.Join(dir, m.Name)
-	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", program, ".")
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", program, ".")
 	cmd.Dir = filepath.Join(root, "torture")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("mutant %s no longer builds: %w\n%s", m.Name, err, out)
