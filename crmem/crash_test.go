@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -41,6 +42,7 @@ func holds(t *testing.T, s *Store) string {
 // What was acknowledged is there after a crash, and what is there is what the
 // store held before or after the change that was under way.
 func TestCrashAnywhere(t *testing.T) {
+	testenv.Sequential(t)
 	images := 0
 	for at, done := 1, false; !done; at++ {
 		disk := crashfs.New(nil)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 func TestReadJSONLGood(t *testing.T) {
@@ -216,6 +217,7 @@ func TestExportRoundTrip(t *testing.T) {
 
 // The content that JSON's escapes make longest still fits a line.
 func TestExportLargest(t *testing.T) {
+	testenv.Sequential(t)
 	s := newStore()
 	s.must(t, oxbow.Add{Name: "a", Content: strings.Repeat("\x01", oxbow.MaxContent)})
 	it := one(t, jsonl(export(t, s)))

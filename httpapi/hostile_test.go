@@ -127,7 +127,10 @@ func (h hostile) headers(to http.Header, tags []string) {
 }
 
 func TestHostileRequests(t *testing.T) {
-	const count = 10_000
+	count := 10_000
+	if testing.Short() {
+		count = 2000 // of one goroutine
+	}
 	seed := uint64(19)
 	if os.Getenv("OXBOW_LONG") != "" {
 		seed = rand.Uint64()
@@ -179,7 +182,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 	t.Logf("statuses: %v", statuses)
 	for _, s := range []int{200, 201, 204, 400, 401, 403, 404, 405, 412} {
-		if statuses[s] == 0 {
+		if statuses[s] == 0 && !testing.Short() {
 			t.Errorf("no request was answered with %d", s)
 		}
 	}

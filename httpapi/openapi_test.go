@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/remote"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -289,6 +290,7 @@ func (s *shared) free(member string) string {
 
 // Every reference has its end, every schema is one, and every operation its own name.
 func TestDescriptionIsSound(t *testing.T) {
+	testenv.Sequential(t)
 	var doc obj
 	if err := json.Unmarshal(description, &doc); err != nil {
 		t.Fatal(err)

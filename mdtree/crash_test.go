@@ -92,6 +92,7 @@ func history(t *testing.T) (old, next *mapStore) {
 // A dump that stops anywhere leaves, for Read, exactly the old or the new tree,
 // and the next dump makes the new one. The recovery may stop anywhere too.
 func TestStopAnywhere(t *testing.T) {
+	testenv.Sequential(t)
 	old, next := history(t)
 	memory := func() vfs.FS { return vfs.NewMem() }
 	folding := func() vfs.FS { return newFoldFS() }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -39,6 +40,7 @@ func mustApply(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
 // was not synced, leaves the tree before the change or after it; a change that
 // was reported done is there. The recovery may stop anywhere, too.
 func TestStoreCrashAnywhere(t *testing.T) {
+	testenv.Sequential(t)
 	start := vfs.NewMem()
 	s := openOn(t, start, Options{})
 	mustApply(t, s, oxbow.Add{Name: "change", Content: "before", Created: noon}, oxbow.Add{Name: "go", Content: "g", Created: noon},

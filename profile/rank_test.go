@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -59,6 +60,7 @@ func heads(t *testing.T, m *oxbow.Memory, r *Resolved) (n int) {
 }
 
 func TestSelectByHeads(t *testing.T) {
+	testenv.Sequential(t)
 	fsys := vfs.NewMem()
 	set := &Set{Places: []Place{{FS: fsys, Dirs: HomeDirs}}}
 	write(t, fsys, "profiles/dev.yaml", "include: {projects: [p0, p1], entries: [n7, n1205, none]}\nexclude: {tags: [draft], entries: [n9]}")

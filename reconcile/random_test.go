@@ -90,8 +90,12 @@ func (w *writer) edit(t testing.TB) {
 }
 
 func TestRandom(t *testing.T) {
+	rounds := *rounds
+	if testing.Short() {
+		rounds = min(rounds, 1) // all are of one goroutine and a server
+	}
 	for _, apart := range []bool{false, true} {
-		for i := range uint64(*rounds) {
+		for i := range uint64(rounds) {
 			if *seed != 0 {
 				i = *seed - 1
 			}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -120,6 +121,7 @@ func (z *zeros) Read(b []byte) (int, error) {
 }
 
 func TestLargeRequests(t *testing.T) {
+	testenv.Sequential(t)
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	h := Handler((&served{store: m}).open, nil)
 	for name, head := range map[string]string{"entries": `{"filter":{"terms":[{"key":"`, "revert": `{"seqs":[1`, "restore": `{"name":"`} {

@@ -128,7 +128,11 @@ func randomOp(r *rand.Rand) oxbow.Op {
 // change entries in turn. Each must see the others' changes at once, and the events
 // of each must tell of all of them.
 func TestRandom(t *testing.T) {
-	for seed := range uint64(6) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 1 // all are of one goroutine and a server
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -118,6 +119,7 @@ func TestTurnsAroundHits(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
+	testenv.Sequential(t)
 	b := newBench(t)
 	b.many()
 	seen := map[string]int{}

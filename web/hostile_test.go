@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/web/page"
 )
 
@@ -71,6 +72,7 @@ func sound(shown string) error {
 
 // 500 hostile entries change nothing of the pages that show them.
 func TestHostile(t *testing.T) {
+	testenv.Sequential(t)
 	b := open(t, auth.Permissions{})
 	var names []string
 	for i := range 500 {

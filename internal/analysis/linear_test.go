@@ -64,6 +64,7 @@ func (c *looked) Err() error {
 }
 
 func TestCanceledAnalysisEnds(t *testing.T) {
+	testenv.Sequential(t)
 	for name, unit := range shapes {
 		text := strings.Repeat(unit, 8*maxChunk/len(unit))
 		var part, all index.Document

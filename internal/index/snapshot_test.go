@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // smallSnapshot is an index of a few documents, with removals, and its image.
@@ -354,6 +356,7 @@ func resum(b []byte) {
 // A document that is known is taken out of a snapshot without reading the lists;
 // the same is left as when they are read.
 func TestOldDocumentsSpareReading(t *testing.T) {
+	testenv.Sequential(t)
 	x := New(Params{})
 	old := func(i int, d []string) *Document {
 		o := Words(0, d)

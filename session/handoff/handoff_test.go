@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/extract"
@@ -230,6 +231,7 @@ func expand(line string) []string {
 //
 //	go test ./session/handoff -run 'LongSessions|Recorded' -v
 func TestLongSessions(t *testing.T) {
+	testenv.Sequential(t)
 	const sessions = 10
 	for _, c := range []struct {
 		name string

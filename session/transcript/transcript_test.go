@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/transcript"
 )
@@ -59,6 +60,7 @@ func folded(t *testing.T, events []session.Event) string {
 // TestCursor ends a transcript anywhere, also within a line, and lets it grow:
 // what is read in two goes makes the same turns, and the end is the end.
 func TestCursor(t *testing.T) {
+	testenv.Sequential(t)
 	for _, file := range recorded(t) {
 		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
 			b, err := os.ReadFile(file)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -47,6 +48,7 @@ func TestSumOfASketch(t *testing.T) {
 // Whatever differs in a bit, in length or in place has another number, and a
 // checksum in the bytes does not cancel them out.
 func TestSumTellsApart(t *testing.T) {
+	testenv.Sequential(t)
 	seen := map[uint64]string{}
 	add := func(what string, put func(m *vfs.Mem)) {
 		m := vfs.NewMem()

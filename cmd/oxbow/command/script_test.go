@@ -72,6 +72,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv(key, "")
 			}
 			env.Setenv("TZ", "UTC")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			// What a script cannot spell.
 			env.Setenv("NL", "\n")
 			env.Setenv("BAD", "\xe9")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // player plays a person at the screen, and the verbs, of which recall finds the
@@ -399,6 +400,7 @@ func TestPreviewShowsWhatWasFound(t *testing.T) {
 // Whatever an entry holds and however small the screen is, each row fits, and none
 // holds what takes a terminal over. FuzzScreen presses keys at random.
 func TestHostileEntries(t *testing.T) {
+	testenv.Sequential(t)
 	for width := 1; width < 100; width += 7 {
 		for height := 1; height < 30; height += 3 {
 			p := play(t, width, height, short, hostile)
