@@ -83,9 +83,9 @@ type Report struct {
 
 // Change is one entry that an import changed.
 type Change struct {
-	Name string
-	Verb oxbow.Verb // add or update
-	Ref  string     // where the item stands, file:line
+	Name string     `json:"name"`
+	Verb oxbow.Verb `json:"verb"` // add or update
+	Ref  string     `json:"ref"`  // where the item stands, file:line
 }
 
 func (r *Report) message(list *[]string, format string, args ...any) {
@@ -121,7 +121,7 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 	if o == nil {
 		o = &ImportOptions{}
 	}
-	im := importer{ctx: ctx, s: s, exact: s, o: o, done: newNames(), origins: make(map[string]bool), fileNames: make(map[string]bool)}
+	im := importer{ctx: ctx, s: s, exact: s, o: o, rep: Report{Changes: []Change{}}, done: newNames(), origins: make(map[string]bool), fileNames: make(map[string]bool)}
 	// A memory looks a free name up among all aliases; its store does not.
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
 		im.exact = m.Store()

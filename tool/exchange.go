@@ -71,25 +71,18 @@ type ImportIn struct {
 
 // ImportOut is what import gives. With an error it is what was done before.
 type ImportOut struct {
-	DryRun   bool       `json:"dry_run,omitempty"`
-	Added    int        `json:"added"`
-	Updated  int        `json:"updated"`
-	Same     int        `json:"same"`
-	Skipped  int        `json:"skipped"`
-	Changes  []Imported `json:"changes"`
-	Problems []string   `json:"problems,omitempty"`
-	Notes    []string   `json:"notes,omitempty"`
-	Stale    []string   `json:"stale,omitempty"`
-	More     int        `json:"more,omitempty"` // problems and notes not listed
-	Held     int        `json:"held,omitempty"` // of what was added or updated, entries that are held back; see [Held]
-	Undo     bool       `json:"-"`              // the next undo takes it back
-}
-
-// Imported is an entry that an import changed.
-type Imported struct {
-	Name string `json:"name"`
-	Verb string `json:"verb"`
-	Ref  string `json:"ref"`
+	DryRun   bool              `json:"dry_run,omitempty"`
+	Added    int               `json:"added"`
+	Updated  int               `json:"updated"`
+	Same     int               `json:"same"`
+	Skipped  int               `json:"skipped"`
+	Changes  []exchange.Change `json:"changes"`
+	Problems []string          `json:"problems,omitempty"`
+	Notes    []string          `json:"notes,omitempty"`
+	Stale    []string          `json:"stale,omitempty"`
+	More     int               `json:"more,omitempty"` // problems and notes not listed
+	Held     int               `json:"held,omitempty"` // of what was added or updated, entries that are held back; see [Held]
+	Undo     bool              `json:"-"`              // the next undo takes it back
 }
 
 // Failed reports whether something was not taken.
@@ -117,10 +110,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	}
 	r, err := exchange.Import(oxbow.WithNote(ctx, text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, w.Secrets.items(ctx, in.items(w.now().Location(), &part)), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: progress, Interrupt: in.Interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
-		Changes: []Imported{}, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}
-	for _, c := range r.Changes {
-		out.Changes = append(out.Changes, Imported{c.Name, string(c.Verb), c.Ref})
-	}
+		Changes: r.Changes, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}
 	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {
 		out.Undo = true
 	}

@@ -169,7 +169,7 @@ func (a *app) showImported(out tool.ImportOut, verbose bool) {
 	if out.DryRun {
 		did = "would import"
 		for _, c := range out.Changes {
-			mark := map[string]string{string(oxbow.VerbAdd): "+", string(oxbow.VerbUpdate): "~"}[c.Verb]
+			mark := map[oxbow.Verb]string{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
 			a.printf("%s %s (%s)\n", mark, nameText(c.Name), clean(c.Ref))
 		}
 	}
