@@ -19,7 +19,8 @@ type Memory struct {
 	applying ctxMutex // held while changes are applied to it, or a ranking is added
 	scanFrom int      // see the constant; tests set another
 
-	pending pending // what changed and is not in the index yet
+	pending    pending        // what changed and is not in the index yet
+	background sync.WaitGroup // of what applies it without a recall
 
 	searcher atomic.Pointer[searcher] // nil until the first recall, and after a reset; set with mu held
 	scanned  atomic.Pointer[scanned]  // for the next question, if it is about the same terms; nil for none
@@ -29,6 +30,7 @@ type Memory struct {
 	resets   int        // times that the store was replaced
 	hadScan  bool       // the next question builds the index
 	distrust bool       // the index file was damaged: it is not read again
+	closed   bool       // nothing begins in the background any more
 }
 
 // Store returns the store below the memory.

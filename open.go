@@ -69,6 +69,10 @@ func (m *Memory) Over(ctx context.Context, under Store, suffix string) (*Memory,
 // the store ([IndexSuffix]) lacks, that is written first, unless much was written
 // since the last recall.
 func (m *Memory) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.background.Wait()
 	m.keepIndex()
 	err := m.store.Close()
 	m.mu.Lock()

@@ -79,8 +79,8 @@ func TestRecallAfterChange(t *testing.T) {
 	h.close(m)
 }
 
-// A change is applied to the index before it is acknowledged when there was a
-// recall since the last change, else by the next recall; without an index, nothing
+// A change is applied to the index without a recall that needs it when there was one
+// since the last change, else by the next recall; without an index, nothing
 // is kept.
 func TestWhichSideAppliesChanges(t *testing.T) {
 	ctx := t.Context()
@@ -94,6 +94,7 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	}
 	waiting := func(want int, when string) {
 		t.Helper()
+		m.background.Wait()
 		if n := m.pending.len(); n != want {
 			t.Errorf("%s: %d changes wait, want %d", when, n, want)
 		}
@@ -121,6 +122,7 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	h.recall(within, "harbor")
 	for i := range 3 * mostApplied {
 		put(fmt.Sprint("late ", i))
+		within.background.Wait()
 	}
 	if n := within.pending.len(); n != 3*mostApplied-1 {
 		t.Errorf("%d changes wait, want %d", n, 3*mostApplied-1)

@@ -19,32 +19,38 @@ func (m *Memory) changed(e Event) {
 		m.setSearcher(nil)
 		m.mu.Unlock()
 	}
-	if !m.applyNow(e.Changes) {
-		m.pending.add(unanalyzed(e.Changes))
+	soon := m.worthApplying(e.Changes)
+	m.pending.add(unanalyzed(e.Changes))
+	if soon {
+		m.applySoon()
 	}
 }
 
-// mostApplied is how many changes are applied to the index before they are
-// acknowledged.
+// mostApplied is how many changes are applied to the index without a recall that
+// needs them.
 const mostApplied = 8
 
-// applyNow applies a few changes to an index that is recalled from, so that no
-// recall need do it. It returns false when they are left to the next recall,
-// which may never come: when there was none since the last change, when others
-// are pending, and when a text takes long. An index that is dropped meanwhile
-// is built again of what the store holds now.
-func (m *Memory) applyNow(deltas []Delta) bool {
+// worthApplying reports whether a few changes are to be applied to an index that is
+// recalled from, so that no recall need do it. Else they are left to the next recall,
+// which may never come: when there was none since the last change, when others are
+// pending, and when a text takes long.
+func (m *Memory) worthApplying(deltas []Delta) bool {
 	s := m.searcher.Load()
-	if s == nil || len(deltas) > mostApplied || !m.pending.recalled.Load() || !m.applying.TryLock() {
+	if s == nil || len(deltas) > mostApplied || !m.pending.recalled.Swap(false) {
 		return false
 	}
-	defer m.applying.Unlock()
-	m.pending.recalled.Store(false)
-	if m.pending.any() || !s.applies(deltas) {
-		return false
+	return !m.pending.any() && s.applies(deltas)
+}
+
+// applySoon applies what is pending in another goroutine: the writer need not wait, and
+// its next sync leaves a processor free. There is one at a time: while it has work,
+// something is pending.
+func (m *Memory) applySoon() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.closed {
+		m.background.Go(func() { _ = m.applyPending(context.Background()) }) // else the next recall does
 	}
-	m.pending.received.Add(1)
-	return s.apply(context.Background(), unanalyzed(deltas)) == nil
 }
 
 // setSearcher puts another searcher, nil for none, in the place of the one there

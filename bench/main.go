@@ -58,6 +58,7 @@ func commands() []command {
 		{"recall", "what a recall costs, and an entry in memory", recall},
 		{"turns", "what a recall of turns of talks costs", turnsCommand},
 		{"peers", "oxbow beside other engines, in turns", peersCommand},
+		{"beside", "what recalls and durable writes of one memory cost each other", besideCommand},
 		{"write", "what a durable write costs", write},
 		{"start", "what a start of the program costs, and its size", start},
 		{"http", "what a recall over HTTP costs beside many and slow clients", httpCommand},

@@ -70,6 +70,19 @@ func TestWriteCommand(t *testing.T) {
 	}
 }
 
+func TestBesideCommand(t *testing.T) {
+	out := runBench(t, "beside", "--text", textDir(t), "--n", "20", "--time", "20ms", "--rounds", "2")
+	for name, columns := range map[string][]int{"a reader": {1}, "two readers": {1}, "a writer": {3, 5}, "a reader beside the writer": {1, 3, 5, 6},
+		"a reader beside a writer": {1, 3, 5, 6}, "a reader beside bare": {1, 3, 5}} {
+		row := cells(t, out, name)
+		for _, i := range columns {
+			if row[i] == "" || row[i] == "–" || strings.HasPrefix(row[i], "0.00") {
+				t.Errorf("row %q = %v, want a figure in column %d", name, row, i)
+			}
+		}
+	}
+}
+
 // A store that lost an entry must not pass.
 func TestVerifySeesLoss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.oxbow")
