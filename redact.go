@@ -69,7 +69,11 @@ func (d *db) erase(ctx context.Context, dry bool, may func() error, pick func(e 
 		"what the disk keeps of a deleted file, and snapshots of the file system",
 		"what an agent was already told",
 	}}
-	err := d.locked(ctx, func() error {
+	run := d.locked
+	if dry {
+		run = d.unlocked
+	}
+	err := run(ctx, func() error {
 		if err := d.loadAll(); err != nil {
 			return err
 		}
@@ -116,6 +120,23 @@ func (d *db) erase(ctx context.Context, dry bool, may func() error, pick func(e 
 		return err
 	})
 	return rep, err
+}
+
+// unlocked runs fn with everything read that others wrote, and without the lock between
+// processes: fn must write nothing.
+func (d *db) unlocked(ctx context.Context, fn func() error) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
+	if d.broken != nil {
+		return d.broken
+	}
+	if err := d.catchUp(); err != nil {
+		return err
+	}
+	return d.describe(fn())
 }
 
 // eraseOps returns the body of a change with the ops erased that pick reports, and
