@@ -138,10 +138,10 @@ func TestNotRepeated(t *testing.T) {
 	if err := c.Apply(t.Context(), oxbow.Add{Name: "a", Content: "x"}); !errors.Is(err, oxbow.ErrUnknownOutcome) || proxy.asked.Load() != 1 {
 		t.Errorf("Apply() = %v after %d requests, want ErrUnknownOutcome after 1", err, proxy.asked.Load())
 	}
-	proxy = cutter{route: "/revert", after: 1}
-	c = dial(t, serve(t, m, proxy.wrap))
-	if _, err := c.Revert(t.Context(), 1); !errors.Is(err, oxbow.ErrUnknownOutcome) || proxy.asked.Load() != 1 {
-		t.Errorf("Revert() = %v after %d requests, want ErrUnknownOutcome after 1", err, proxy.asked.Load())
+	undo := cutter{route: "/revert", after: 1}
+	c = dial(t, serve(t, m, undo.wrap))
+	if _, err := c.Revert(t.Context(), 1); !errors.Is(err, oxbow.ErrUnknownOutcome) || undo.asked.Load() != 1 {
+		t.Errorf("Revert() = %v after %d requests, want ErrUnknownOutcome after 1", err, undo.asked.Load())
 	}
 	if n := changes(t, m); n != 2 {
 		t.Errorf("there are %d changes, want 2", n)
