@@ -13,10 +13,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -132,7 +132,7 @@ func TestHostileRequests(t *testing.T) {
 		count = 2000 // of one goroutine
 	}
 	seed := uint64(19)
-	if os.Getenv("OXBOW_LONG") != "" {
+	if testenv.Long(0, 1) == 1 { // in full: another each time
 		seed = rand.Uint64()
 	}
 	t.Logf("seed %d", seed)
