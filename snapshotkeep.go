@@ -5,6 +5,7 @@ package oxbow
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -22,7 +23,7 @@ const (
 // changes. It is to be released.
 type frozen struct {
 	of      *state // that of the store then
-	st      *state // a copy, without names
+	st      *state // a copy, without the names, which are those of its order
 	head    snapshotHead
 	offsets []int64          // of the changes after the base of the state
 	places  map[uint64]int64 // of the records of the base section, by ID, as far as they are needed
@@ -35,10 +36,16 @@ func (d *db) freeze() (*frozen, error) {
 		return nil, err
 	}
 	p, _ := decodePosition(d.position())
-	f := &frozen{of: d.st, st: d.st.clone(), offsets: slices.Clone(d.offsets), places: places, head: snapshotHead{log: p.log, seq: p.seq,
-		offset: p.offset, chain: p.chain, base: d.base, synced: d.log.Synced(), nextID: d.st.nextID}}
-	f.st.base, f.st.hidden = d.st.base.acquire(), slices.Clone(d.st.hidden)
-	return f, nil
+	st := d.st
+	return &frozen{
+		of: st,
+		st: &state{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), gone: maps.Clone(st.gone),
+			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)},
+		head: snapshotHead{log: p.log, seq: p.seq, offset: p.offset, chain: p.chain, base: d.base,
+			synced: d.log.Synced(), nextID: st.nextID},
+		offsets: slices.Clone(d.offsets),
+		places:  places,
+	}, nil
 }
 
 func (f *frozen) release() {
