@@ -287,7 +287,7 @@ func TestREADME(t *testing.T) {
 		"work/notes/note.md": "# A note\n\nof something\n",
 		"work/chats.jsonl":   `{"role":"user","content":"hi"}` + "\n",
 		// The program that is tested stands for the one that go would build.
-		"bin/go": "#!/bin/sh\ntest \"$1\" = install || { shift 2; exec oxbow \"$@\"; }\n",
+		"bin/go": "#!/bin/sh\ntest \"$1\" != run || { shift 2; exec oxbow \"$@\"; }\n",
 	} {
 		file = filepath.Join(dir, file)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -317,7 +317,7 @@ func TestREADME(t *testing.T) {
 		for line := range strings.Lines(block[1]) {
 			line = strings.TrimSpace(line)
 			n++
-			if m := regexp.MustCompile(`^go \w+ (\./\S+)`).FindStringSubmatch(line); m != nil {
+			if m := regexp.MustCompile(`^go (?:run|install) (\./\S+)`).FindStringSubmatch(line); m != nil {
 				if _, err := os.Stat(filepath.Join(repository, m[1], "main.go")); err != nil {
 					t.Errorf("README.md: %q: %v", line, err)
 				}
