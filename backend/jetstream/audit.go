@@ -158,7 +158,7 @@ func (c *Cluster) readServer(ctx context.Context, stream, server string, brains 
 		why = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
 		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
 			for _, o := range r.Cluster.Replicas {
-				if o.Name == server && !o.Current {
+				if o.Name == server && !o.Current && o.Lag > 0 {
 					return fmt.Sprintf("is behind, by %d messages as the leader counts, and does not catch up, so that it was not read", o.Lag), true
 				}
 			}

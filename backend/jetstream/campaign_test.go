@@ -246,6 +246,7 @@ func (c *campaign) check() {
 	t := c.t
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	healthy(t, c.hosts[0]) // the server that a fault hit has come back
 	began := time.Now()
 	rep, err := c.hosts[0].Audit(ctx)
 	t.Logf("start and faults %s, audit %s", began.Sub(c.began).Round(10*time.Millisecond), time.Since(began).Round(10*time.Millisecond))
