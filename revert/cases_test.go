@@ -132,6 +132,9 @@ func say(p *Plan) string {
 		all = append(all, s.Did+" "+s.Name+list(s.Took))
 	}
 	for _, c := range p.Conflicts {
+		if c.Kept == nil {
+			all = append(all, "null in JSON")
+		}
 		all = append(all, "kept "+strings.Join(c.Kept, " ")+" of "+c.Name+list(c.Later)+" by "+c.By)
 	}
 	for _, d := range p.Derived {

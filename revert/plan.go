@@ -131,6 +131,7 @@ func (p *Plan) add(ctx context.Context, w *window, nodes []*node, sel *Selection
 // conflict returns what was kept of later changes of others, if there are some. Now
 // is what the entry is. An undo is no work of its own.
 func (r *replay) conflict(now *oxbow.Entry) (c Conflict, ok bool) {
+	c.Kept = []string{} // in JSON no null
 	for _, n := range r.later {
 		if !n.restores() && !(n.Verb == oxbow.VerbRemove && r.now == nil && now == nil) {
 			c.Name, c.By = n.Entry.Name, string(n.Source.Actor)
