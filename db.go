@@ -51,6 +51,8 @@ type db struct {
 	recent recent
 	closed bool
 
+	closing    context.Context // is done when the store is being closed
+	endWaiting context.CancelFunc
 	snapshotMu sync.Mutex // held while this process makes a snapshot beside changes
 
 	compactMu   ctxMutex                           // held while this process compacts

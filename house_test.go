@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_658},
+	{".", 10_662},
 	{"query", 850},
 	{"scope", 1_228},
 	{"storetest", 622},

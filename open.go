@@ -95,6 +95,7 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
 	d := &db{fs: fsys, name: name, path: path, opts: opts, room: opts.Cache.room, st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex()}
+	d.closing, d.endWaiting = context.WithCancel(context.Background())
 	d.grown = func(ours bool) {
 		if ours {
 			d.compactSelf()
@@ -146,6 +147,7 @@ func (d *db) seal() {
 func (d *db) Close() error {
 	if d.ready(context.Background()) == nil {
 		d.endCompaction()
+		d.endWaiting()
 		d.snapshotMu.Lock() // no other begins: what changes is left to keepSnapshot
 		defer d.snapshotMu.Unlock()
 		d.keepSnapshot()

@@ -155,15 +155,15 @@ func (d *db) shortenTail() {
 	d.tailAt = d.log.End() + d.opts.tailLeast
 	go func() {
 		defer d.snapshotMu.Unlock()
-		_ = d.renewSnapshot()
+		_ = d.renewSnapshot(d.closing)
 	}()
 }
 
 // renewSnapshot makes a snapshot beside readers and writers, who wait while it is
-// written, but not while it is made, and makes it the base of the state. snapshotMu is
-// held.
-func (d *db) renewSnapshot() error {
-	if d.restOn(func() error { return nil }, true) == nil {
+// written, but not while it is made, and makes it the base of the state. When ctx is done
+// it does not wait for another process. snapshotMu is held.
+func (d *db) renewSnapshot(ctx context.Context) error {
+	if d.restOn(ctx, func() error { return nil }, true) == nil {
 		return nil // another process wrote one
 	}
 	d.logmu.RLock()
@@ -177,7 +177,7 @@ func (d *db) renewSnapshot() error {
 	if err != nil {
 		return err
 	}
-	return d.restOn(func() error { return d.putFrozen(f, data) }, false)
+	return d.restOn(ctx, func() error { return d.putFrozen(f, data) }, false)
 }
 
 // putFrozen makes data, which was made of f, the snapshot, unless the log was written
@@ -192,10 +192,10 @@ func (d *db) putFrozen(f *frozen, data []byte) error {
 // restOn calls put, with the lock between processes, and makes the snapshot there is
 // then the base of the state; with much, only if it spares the state half of what it
 // keeps.
-func (d *db) restOn(put func() error, much bool) error {
+func (d *db) restOn(ctx context.Context, put func() error, much bool) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
-	return d.locked(context.Background(), func() error {
+	return d.locked(ctx, func() error {
 		if err := put(); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -162,7 +163,7 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 		if err := do(other); err != nil {
 			t.Fatal(what, err)
 		}
-		if err := d.restOn(func() error { return d.putFrozen(f, data) }, false); (err == nil) != (what == "change") {
+		if err := d.restOn(t.Context(), func() error { return d.putFrozen(f, data) }, false); (err == nil) != (what == "change") {
 			t.Errorf("%s: %v", what, err)
 		}
 		f.release()
@@ -222,4 +223,36 @@ func TestSnapshotOfAnotherWhileOpen(t *testing.T) {
 		sameAnswers(t, "at the end", answers(t, m), want)
 		checkAndClose(t, m)
 	}
+}
+
+// A store that waits for another process, to write a snapshot, is closed all the same.
+func TestCloseWaitsForNoSnapshot(t *testing.T) {
+	h := newRandomHistory(t, 6)
+	writer := h.open(Options{})
+	add := func(name string) {
+		if err := writer.Apply(t.Context(), Add{Name: name, Content: strings.Repeat("text ", 50)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("name 1")
+	m := h.open(Options{tailLeast: 1, LockWait: time.Hour})
+	add("name 2")
+	l, err := h.fs.OpenLock(wal.LockName("memory.oxbow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := l.TryLock(); !got || err != nil {
+		t.Fatal(got, err)
+	}
+	if _, err := m.Get(t.Context(), "name 2"); err != nil {
+		t.Fatal(err)
+	}
+	if m.Store().(*db).snapshotMu.TryLock() {
+		t.Fatal("no snapshot waits")
+	}
+	checkAndClose(t, m)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	checkAndClose(t, writer)
 }

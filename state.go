@@ -46,8 +46,8 @@ func (st *state) clone() *state {
 		nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)}
 }
 
-// over returns the state with a later snapshot of its history as its base. st is of no
-// use afterwards.
+// over returns the state with a later snapshot of its history as its base. The two share
+// the op ids: only one of them may take in changes.
 func (st *state) over(s *snapshot) *state {
 	n := newState()
 	n.base, n.hidden = s, make(bitmap, (s.len()+63)/64)
