@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,7 @@ func (c *connection) check(serves bool) error {
 type login struct {
 	owner, system nats.Option
 	more          []nats.Option
+	tls           server.TLS // the files that more is made of, if any
 }
 
 // login reads what the flags name.
@@ -70,11 +72,13 @@ func (c *connection) login() (l login, err error) {
 			return l, adviseTLS(err)
 		}
 	}
-	l.more = c.tls.Options()
 	if c.creds == "" {
 		secret, err := c.secret()
-		return secretLogin(secret, l.more), err
+		l = secretLogin(secret, c.tls.Options())
+		l.tls = c.tls
+		return l, err
 	}
+	l.more, l.tls = c.tls.Options(), c.tls
 	if l.owner, err = credentials(c.creds); err == nil {
 		l.system, err = credentials(c.systemCreds)
 	}
@@ -83,7 +87,7 @@ func (c *connection) login() (l login, err error) {
 
 // secretLogin is that of servers with a secret.
 func secretLogin(secret string, more []nats.Option) login {
-	return login{nats.UserInfo("oxbow", secret), nats.UserInfo("system", secret), more}
+	return login{owner: nats.UserInfo("oxbow", secret), system: nats.UserInfo("system", secret), more: more}
 }
 
 // credentials reads a file of credentials, or the seed of an nkey.
@@ -137,6 +141,9 @@ const dialPause = 300 * time.Millisecond
 func dial(ctx context.Context, urls string, l login, tell func(format string, args ...any)) (nc, system *nats.Conn, err error) {
 	for told := false; ; told = true {
 		nc, system, err = server.ConnectAs(urls, l.owner, l.system, l.more...)
+		if errors.Is(err, nats.ErrTLS) && !refusesTLS(err) {
+			err = cmp.Or(refusal(urls, l.tls), err)
+		}
 		switch {
 		case err == nil:
 			return nc, system, nil
@@ -147,7 +154,7 @@ func dial(ctx context.Context, urls string, l login, tell func(format string, ar
 		case refusesTLS(err):
 			return nil, nil, adviseTLS(fmt.Errorf("the certificates do not fit those of the servers at %s: %w", urls, err))
 		case !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout):
-			return nil, nil, fmt.Errorf("connecting to %s: %w", urls, err)
+			return nil, nil, adviseTLS(fmt.Errorf("connecting to %s: %w", urls, err))
 		case !told:
 			tell("waiting for a server at %s", urls)
 		}

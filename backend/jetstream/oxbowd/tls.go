@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
 	"github.com/oxbow-memory/oxbow/tool"
@@ -28,7 +31,7 @@ func adviseTLS(err error) error {
 		return tool.Advise(err, "have the authority sign another one, and see whether the clocks are right")
 	case errors.As(err, &host):
 		return tool.Advise(err, "a certificate must have each address by which its server is called: subjectAltName = IP:10.0.0.1, DNS:n1")
-	case errors.As(err, &unknown), errors.As(err, &invalid), refusesTLS(err):
+	case errors.As(err, &unknown), errors.As(err, &invalid), refusesTLS(err), errors.Is(err, nats.ErrTLS):
 		return tool.Advise(err, "one authority signs the certificates of all servers and programs: its own is --nats-ca, and --nats-cert is one that it signed")
 	}
 	return err
@@ -38,6 +41,42 @@ func adviseTLS(err error) error {
 func refusesTLS(err error) bool {
 	v, alert := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil)
 	return errors.As(err, &v) || errors.As(err, &alert) && alert.Op == "remote error"
+}
+
+// refusal returns the error by which one of the servers refuses the certificate of a
+// client, or nil. In TLS 1.3 a client may send before the server has looked at its
+// certificate: then the connection breaks as it sends, and the reason is not read. So
+// refusal sends nothing, and only reads.
+func refusal(urls string, f server.TLS) error {
+	for u := range strings.SplitSeq(urls, ",") {
+		if err := refusalAt(u, f); err != nil && refusesTLS(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusalWait is how long a server that accepts the certificate is waited for.
+const refusalWait = 5 * time.Second
+
+func refusalAt(u string, f server.TLS) error {
+	addr := u[strings.LastIndexAny(u, "/@ ")+1:]
+	c, err := net.DialTimeout("tcp", addr, refusalWait)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(refusalWait))
+	if _, err := bufio.NewReader(c).ReadString('\n'); err != nil { // the server's INFO, in the clear
+		return err
+	}
+	host, _, _ := net.SplitHostPort(addr)
+	config, err := f.Config(host)
+	if err != nil {
+		return err
+	}
+	_, err = tls.Client(c, config).Read(make([]byte, 1))
+	return err
 }
 
 // unreached says what is known of servers that were waited for.

@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -265,6 +266,53 @@ func TestReload(t *testing.T) {
 	defer other.Shutdown()
 	if got := (&brains{tls: ca.files("client")}).probe(routes[1]); !strings.Contains(got, "speaks no TLS") {
 		t.Errorf("probe() = %q", got)
+	}
+}
+
+// TestReasonIsRead: a server that refuses a certificate closes the connection, and the
+// client may be sending by then. Why is said all the same.
+func TestReasonIsRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ca := newAuthority(t, dir, "ca")
+	ca.sign("n", 2, time.Hour)
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "n.crt"), filepath.Join(dir, "n.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	// The first connection breaks without a word, as if that had come too late.
+	served := make(chan error, 1)
+	go func() {
+		for _, auth := range []tls.ClientAuthType{tls.NoClientCert, tls.RequireAnyClientCert} {
+			c, err := l.Accept()
+			if err != nil {
+				served <- err
+				return
+			}
+			_, _ = fmt.Fprint(c, `INFO {"server_id":"n","version":"2.12.0","proto":1,"tls_required":true,"max_payload":1048576}`+"\r\n")
+			err = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: auth}).Handshake()
+			_ = c.Close()
+			if (err == nil) != (auth == tls.NoClientCert) {
+				served <- fmt.Errorf("the handshake with %v ended with %v", auth, err)
+				return
+			}
+		}
+		served <- nil
+	}()
+	files := server.TLS{CA: ca.files("n").CA}
+	client := secretLogin(secret, files.Options())
+	client.tls = files
+	_, _, err = dial(t.Context(), l.Addr().String(), client, t.Logf)
+	if err == nil || !strings.Contains(err.Error(), "certificate required") || !strings.Contains(err.Error(), "certificates do not fit") {
+		t.Errorf("dial() = %v", err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }
 
