@@ -150,7 +150,7 @@ func (g *batch) body(ops []Op) (*body, error) {
 
 // op stages one change of the seam.
 func (g *batch) op(op Op) (put, error) {
-	name := OpName(op)
+	name := op.Target()
 	old := g.get(name)
 	if add, ok := op.(Add); ok {
 		if old != nil {
@@ -186,7 +186,7 @@ func (g *batch) op(op Op) (put, error) {
 	default:
 		panic(fmt.Sprintf("oxbow: op %T outside the sealed set", op))
 	}
-	if want := OpVersion(op); want != 0 && want != old.Version {
+	if want := op.IfVersion(); want != 0 && want != old.Version {
 		return put{}, &ConflictError{Name: name, Want: want, Have: old.Version}
 	}
 	if err := CheckAliases(op, old.Aliases, g.owner); err != nil {

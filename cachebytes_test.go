@@ -14,14 +14,14 @@ import (
 // held fails when a memory keeps more of what it read than it may.
 func (h *indexHome) held(m *Memory) {
 	h.t.Helper()
-	if d := m.Store().(*db); d.room.Held() > d.opts.CacheBytes || d.room.Held() == 0 {
-		h.t.Errorf("%d bytes are kept, the most is %d", d.room.Held(), d.opts.CacheBytes)
+	if d := m.Store().(*db); d.room.Held() > d.opts.Cache.Bytes || d.room.Held() == 0 {
+		h.t.Errorf("%d bytes are kept, the most is %d", d.room.Held(), d.opts.Cache.Bytes)
 	}
 }
 
 func TestCacheBytes(t *testing.T) {
 	h := newIndexHome(t, 600)
-	m := h.open(&Options{CacheBytes: 20 << 10})
+	m := h.open(&Options{Cache: &Cache{Bytes: 20 << 10}})
 	h.snapshotAgrees(m)
 	h.held(m)
 	for range 2 {
@@ -51,7 +51,7 @@ func TestIndexKeepsNoEntry(t *testing.T) {
 	if err := h.fs.Remove(indexTestFile); err != nil {
 		t.Fatal(err)
 	}
-	m := h.open(&Options{CacheBytes: 20 << 10})
+	m := h.open(&Options{Cache: &Cache{Bytes: 20 << 10}})
 	m.scanFrom = 1 << 40
 	h.agree(m)
 	h.held(m)
@@ -75,7 +75,7 @@ func TestIndexKeepsNoEntry(t *testing.T) {
 // while entries go and come back.
 func TestCacheBesideWriter(t *testing.T) {
 	h := newIndexHome(t, 300)
-	m := h.open(&Options{CacheBytes: 4 << 10})
+	m := h.open(&Options{Cache: &Cache{Bytes: 4 << 10}})
 	content := func(i, round int) string { return fmt.Sprintf("harbor of %d in round %d", i, round) }
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -122,7 +122,7 @@ func TestVersionsOfOneChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.close(m)
-	m = h.open(&Options{CacheBytes: 1})
+	m = h.open(&Options{Cache: &Cache{Bytes: 1}})
 	for range 3 {
 		if e, err := m.Get(t.Context(), "a"); err != nil || e.Content != "last" {
 			t.Errorf("Get = %q, %v", e.Content, err)
@@ -135,11 +135,11 @@ func TestVersionsOfOneChange(t *testing.T) {
 // leaves its room to the others.
 func TestSharedCache(t *testing.T) {
 	const most = 20 << 10
-	c := NewCache(most)
+	c := &Cache{Bytes: most}
 	homes := []*indexHome{newIndexHome(t, 600), newIndexHome(t, 600)}
 	var ms []*Memory
 	for _, h := range homes {
-		ms = append(ms, h.open(&Options{Cache: c, CacheBytes: 1}))
+		ms = append(ms, h.open(&Options{Cache: c}))
 	}
 	read := func(m *Memory) (held int64) {
 		t.Helper()

@@ -28,7 +28,7 @@ func (d *db) Apply(ctx context.Context, ops ...Op) error {
 		return nil
 	}
 	for _, op := range ops {
-		if err := CheckOp(op); err != nil {
+		if err := op.Check(); err != nil {
 			return err
 		}
 	}
@@ -39,7 +39,7 @@ func (d *db) Apply(ctx context.Context, ops ...Op) error {
 // DryRun implements [DryRunner]: a change has its bound, however small its ops are.
 func (d *db) DryRun(ctx context.Context, ops ...Op) error {
 	for _, op := range ops {
-		if err := CheckOp(op); err != nil {
+		if err := op.Check(); err != nil {
 			return err
 		}
 	}

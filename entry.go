@@ -141,6 +141,14 @@ func (e Entry) Values(key string) []string {
 	return vs
 }
 
+// Confidence returns how sure the writer was, from 0 to 1, and whether the entry
+// says it.
+func (e Entry) Confidence() (float64, bool) {
+	s, _ := e.Label(LabelConfidence)
+	f, err := parseConfidence(s)
+	return f, err == nil
+}
+
 // CheckName reports, as an error matching [ErrInvalid], why a name cannot be
 // used: it is empty, longer than [MaxName] bytes, not UTF-8, holds a control
 // character, or begins or ends with a space. Slashes, dots and any script are
@@ -208,12 +216,12 @@ type Label struct {
 // type, which a filter must quote.
 func (l Label) String() string { return l.Key + ":" + syntax.QuoteValue(l.Value) }
 
-// CheckLabel reports, as an error matching [ErrInvalid], why a label cannot be
+// Check reports, as an error matching [ErrInvalid], why the label cannot be
 // used. A key is a lower-case ASCII letter followed by letters, digits, - and
 // _, at most 64 bytes, and no reserved word of the filter language; a value
 // follows the rules of [CheckName], and a confidence is a
 // number from 0 to 1.
-func CheckLabel(l Label) error {
+func (l Label) Check() error {
 	if !syntax.IsLabelKey(l.Key) {
 		return &InvalidError{Field: "label key", Value: text.Clip(l.Key, 40),
 			Reason: "is not a lower-case letter followed by letters, digits, - or _ (at most 64)"}
@@ -226,15 +234,14 @@ func CheckLabel(l Label) error {
 		return err
 	}
 	if l.Key == LabelConfidence {
-		if _, err := ParseConfidence(l.Value); err != nil {
-			return err
-		}
+		_, err := parseConfidence(l.Value)
+		return err
 	}
 	return nil
 }
 
-// ParseConfidence reads a confidence, a decimal number from 0 to 1.
-func ParseConfidence(s string) (float64, error) {
+// parseConfidence reads a confidence, a decimal number from 0 to 1.
+func parseConfidence(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(f >= 0 && f <= 1) || strings.ContainsAny(s, "xX_") {
 		return 0, &InvalidError{Field: "confidence", Value: text.Clip(s, 40), Reason: "is not a number from 0 to 1"}
@@ -264,7 +271,7 @@ func ParseLabel(s string) (Label, error) {
 		}
 	}
 	l := Label{key, value}
-	return l, CheckLabel(l)
+	return l, l.Check()
 }
 
 // SortLabels returns the labels sorted by key, then value, without repeats.
@@ -290,7 +297,7 @@ func checkLabels(ls []Label) error {
 	}
 	n := 0
 	for _, l := range ls {
-		if err := CheckLabel(l); err != nil {
+		if err := l.Check(); err != nil {
 			return err
 		}
 		if l.Key == LabelConfidence {

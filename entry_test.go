@@ -1,5 +1,4 @@
-// What an entry may be: its name, its content, its kind, and
-// the name that is made from a text.
+// What an entry may be: its name, its content, its kind.
 
 package oxbow_test
 
@@ -56,9 +55,9 @@ func TestCheckName(t *testing.T) {
 			t.Errorf("CheckName(%.40q) = %#v, want an InvalidError about the name", tc.name, err)
 		}
 		// An alias follows the same rules, and says what it is.
-		err = oxbow.CheckOp(oxbow.Alias{Name: "x", Aliases: []string{tc.name}})
+		err = oxbow.Alias{Name: "x", Aliases: []string{tc.name}}.Check()
 		if !errors.As(err, &inv) || inv.Field != "alias" {
-			t.Errorf("CheckOp of alias %.40q = %v, want an InvalidError about the alias", tc.name, err)
+			t.Errorf("Check of alias %.40q = %v, want an InvalidError about the alias", tc.name, err)
 		}
 	}
 }
@@ -87,8 +86,8 @@ func TestAliases(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint("alias ", i)
 	}
-	if err := oxbow.CheckOp(oxbow.Alias{Name: "x", Aliases: many[1:]}); err != nil {
-		t.Errorf("CheckOp of %d aliases = %v, want nil", oxbow.MaxAliases, err)
+	if err := (oxbow.Alias{Name: "x", Aliases: many[1:]}).Check(); err != nil {
+		t.Errorf("Check of %d aliases = %v, want nil", oxbow.MaxAliases, err)
 	}
 	for _, tc := range []struct {
 		aliases []string
@@ -98,8 +97,8 @@ func TestAliases(t *testing.T) {
 		{[]string{"a", "b", "a"}, `alias "a" is given twice`},
 	} {
 		for _, op := range []oxbow.Op{oxbow.Add{Name: "x", Aliases: tc.aliases}, oxbow.Update{Name: "x", Aliases: tc.aliases}, oxbow.Alias{Name: "x", Aliases: tc.aliases}} {
-			if err := oxbow.CheckOp(op); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("CheckOp(%T) = %v, want an error with %q", op, err, tc.want)
+			if err := op.Check(); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Check of %T = %v, want an error with %q", op, err, tc.want)
 			}
 		}
 	}
@@ -137,8 +136,8 @@ func TestKinds(t *testing.T) {
 	if b, err := unknown.MarshalText(); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("MarshalText of an unknown kind = %s, %v, want ErrInvalid", b, err)
 	}
-	if err := oxbow.CheckOp(oxbow.Add{Name: "x", Kind: unknown}); !errors.Is(err, oxbow.ErrInvalid) {
-		t.Errorf("CheckOp of an unknown kind = %v, want ErrInvalid", err)
+	if err := (oxbow.Add{Name: "x", Kind: unknown}).Check(); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Check of an unknown kind = %v, want ErrInvalid", err)
 	}
 }
 
@@ -162,53 +161,4 @@ func TestEntry(t *testing.T) {
 	if e.Aliases[0] != "y" || e.Labels[0].Value != "vtt" {
 		t.Errorf("changing a clone changed the entry: %+v", e)
 	}
-}
-
-func TestDeriveName(t *testing.T) {
-	sixty := strings.Repeat("x", 60)
-	for _, tc := range []struct{ content, want string }{
-		{"Rate limits", "Rate limits"},
-		{"Rate limits\nare per key", "Rate limits"},
-		{"# Rate limits\n\nare per key", "Rate limits"},
-		{"\n\n \t\n## Rate  \t limits ##", "Rate limits ##"},
-		{"---\ntitle: x\n---\n", "title: x"},
-		{"> quoted", "quoted"},
-		{"- a point", "a point"},
-		{"* + - nested", "nested"},
-		{"**bold** first", "bold** first"},
-		{"**Bold title**", "Bold title"},
-		{"`code`", "code"},
-		{"_", "note"},
-		{"", "note"},
-		{" \n***\n---\n", "note"},
-		{"\r\nWindows\r\n", "Windows"},
-		{"\ufeff# With a byte order mark", "With a byte order mark"},
-		{"a\x1b[31mred\u0085line", "a [31mred line"},
-		{"\u3000日本\u3000", "日本"},
-		{sixty, sixty},
-		{sixty + "y", sixty},
-		{"the quick brown fox jumps over the lazy dog and then it sleeps in the sun", "the quick brown fox jumps over the lazy dog and then it"},
-		{"short " + strings.Repeat("y", 80), "short " + strings.Repeat("y", 54)}, // a cut at the space would leave too little
-		{strings.Repeat("é", 40), strings.Repeat("é", 30)},
-		{strings.Repeat("x", 59) + "é", strings.Repeat("x", 59)}, // no rune is cut in two
-	} {
-		if got := oxbow.DeriveName(tc.content); got != tc.want {
-			t.Errorf("DeriveName(%q) = %q, want %q", tc.content, got, tc.want)
-		}
-	}
-}
-
-func FuzzDeriveName(f *testing.F) {
-	for _, s := range []string{"# Title\ntext", "\ufeff\ufeff# x", "** `x` **", strings.Repeat("é ", 50), "\u2028x\u2029", strings.Repeat("\u3000", 30) + "x", "\u0085x"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, content string) {
-		if oxbow.CheckContent(content) != nil {
-			return
-		}
-		name := oxbow.DeriveName(content)
-		if err := oxbow.CheckName(name); err != nil || len(name) > 60 {
-			t.Errorf("DeriveName(%q) = %q of %d bytes, %v, want a name of at most 60", content, name, len(name), err)
-		}
-	})
 }

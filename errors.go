@@ -119,34 +119,31 @@ func (e *CorruptError) Error() string {
 // Is reports whether target is [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// AliasError is an alias of several entries, which means none of them. It matches
-// [ErrNotFound].
+// AliasError is an alias that means no entry, because of those in Names. Where it is
+// given to another entry than the one that has it, the error matches [ErrInvalid];
+// where an entry is asked for by it, [ErrNotFound].
 type AliasError struct {
 	Alias string
-	Names []string // of two of the entries
+	Names []string // the entry that has it; of several, two of those that do
 }
 
 func (e *AliasError) Error() string {
-	return fmt.Sprintf("%q is an alias of %q and of %q", e.Alias, e.Names[0], e.Names[1])
-}
-
-// Is reports whether target is [ErrNotFound].
-func (e *AliasError) Is(target error) bool { return target == ErrNotFound }
-
-// AliasTakenError is a new alias that another entry has as its name or alias. It
-// matches [ErrInvalid].
-type AliasTakenError struct{ Alias, Owner string }
-
-func (e *AliasTakenError) Error() string {
-	what := fmt.Sprintf("an alias of %q", e.Owner)
-	if e.Owner == e.Alias {
-		what = "the name of another entry"
+	switch {
+	case len(e.Names) > 1:
+		return fmt.Sprintf("%q is an alias of %q and of %q", e.Alias, e.Names[0], e.Names[1])
+	case e.Names[0] == e.Alias:
+		return fmt.Sprintf("alias %q is already the name of another entry; choose another, or change that one first", e.Alias)
 	}
-	return fmt.Sprintf("alias %q is already %s; choose another, or change that one first", e.Alias, what)
+	return fmt.Sprintf("alias %q is already an alias of %q; choose another, or change that one first", e.Alias, e.Names[0])
 }
 
-// Is reports whether target is [ErrInvalid].
-func (e *AliasTakenError) Is(target error) bool { return target == ErrInvalid }
+// Is reports whether target is [ErrInvalid] or [ErrNotFound], whichever it is.
+func (e *AliasError) Is(target error) bool {
+	if len(e.Names) > 1 {
+		return target == ErrNotFound
+	}
+	return target == ErrInvalid
+}
 
 // BusyError describes the process that holds the store's lock. It matches [ErrBusy].
 type BusyError struct {

@@ -185,7 +185,7 @@ func ExampleRelabel() {
 	}
 	fmt.Println(must(m.Get(ctx, e.Name)).Values(oxbow.LabelTag))
 
-	fmt.Println(oxbow.CheckLabel(oxbow.Label{Key: "kind", Value: "bug"}))
+	fmt.Println(oxbow.Label{Key: "kind", Value: "bug"}.Check())
 	// Output:
 	// [confidence:0.9 customer:acme file:pay/form.go tag:bug tag:"payment form"]
 	// [bug payment form]
@@ -390,7 +390,7 @@ func (s *mapStore) Apply(_ context.Context, ops ...oxbow.Op) error {
 		if !ok {
 			return fmt.Errorf("%w: %T", oxbow.ErrUnsupported, op)
 		}
-		if err := oxbow.CheckOp(op); err != nil {
+		if err := op.Check(); err != nil {
 			return err
 		}
 		if _, ok := next[add.Name]; ok {

@@ -9,3 +9,13 @@ var ParseForTest func(s string, now time.Time) (Query, error)
 
 // WithinForTest returns a memory over what the filter selects, by package scope.
 var WithinForTest func(m *Memory, f Filter) *Memory
+
+// IndexLeast is indexLeast.
+const IndexLeast = indexLeast
+
+// IndexState returns whether the index of a memory was resumed from its file, and how
+// many entries that lacks.
+func IndexState(m *Memory) (resumed bool, unsaved int64) {
+	s := m.searcher.Load()
+	return s.saved != nil, s.unsaved.Load()
+}

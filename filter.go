@@ -74,16 +74,9 @@ func (t Term) has(e *Entry, v string) bool {
 		_, ok := e.Label(v)
 		return ok
 	case LabelConfidence:
-		least, err := ParseConfidence(v)
-		if err != nil {
-			return false
-		}
-		s, ok := e.Label(LabelConfidence)
-		if !ok {
-			return false
-		}
-		have, err := ParseConfidence(s)
-		return err == nil && have >= least
+		least, err := parseConfidence(v)
+		have, ok := e.Confidence()
+		return ok && err == nil && have >= least
 	}
 	return slices.Contains(e.Labels, Label{t.Key, v})
 }
@@ -117,7 +110,7 @@ func (f Filter) Parts() []Filter {
 
 // String returns the filter in the language that package query reads. Parsing
 // it, in any time zone, gives the same filter, if it holds only what a filter
-// can say: terms with values, labels that [CheckLabel] accepts, and dates of
+// can say: terms with values, labels that [Label.Check] accepts, and dates of
 // the years 1 to 9999.
 func (f Filter) String() string {
 	var ws []string

@@ -19,10 +19,13 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/query"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
+
+const indexSuffix = index.FileSuffix
 
 var (
 	goldenNow  = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
@@ -196,7 +199,7 @@ func goldenAnswer(t *testing.T, b *bytes.Buffer, m *oxbow.Memory, q oxbow.Query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := fmt.Sprintf("%v %v", asRead(read), d)
+	about := fmt.Sprintf("%v %v", asRead(read), asDiagnosed(d))
 	fmt.Fprint(sum, about)
 	if len(hits) == 0 {
 		fmt.Fprintf(b, "  %s\n", about)
@@ -220,6 +223,26 @@ func asRead(q oxbow.ParsedQuery) any {
 		StopWords bool
 		Dates     []oxbow.Span
 	}{q.Rank, terms, q.StopWords, q.Dates}
+}
+
+// asDiagnosed returns a diagnosis without what its terms count.
+func asDiagnosed(d oxbow.Diagnosis) any {
+	type term struct {
+		Word string
+		DF   int
+	}
+	terms := make([]term, len(d.Terms))
+	for i, t := range d.Terms {
+		terms[i] = term{t.Word, t.DF}
+	}
+	return struct {
+		Entries    int
+		Terms      []term
+		StopWords  bool
+		Unfiltered int
+		Removed    []oxbow.FilterEffect
+		Near       []string
+	}{d.Entries, terms, d.StopWords, d.Unfiltered, d.Removed, d.Near}
 }
 
 // goldenHome is a file system with a memory in it, whose clock each change moves on.
@@ -263,7 +286,7 @@ func (h *goldenHome) close(m *oxbow.Memory) {
 
 // indexFile returns the bytes of the index file, nil for none.
 func (h *goldenHome) indexFile() []byte {
-	b, err := vfs.ReadFile(h.fs, "memory.oxbow"+oxbow.IndexSuffix, 1<<30)
+	b, err := vfs.ReadFile(h.fs, "memory.oxbow"+indexSuffix, 1<<30)
 	if err != nil {
 		return nil
 	}
@@ -310,7 +333,7 @@ func TestGoldenIndexFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(store + ".*" + oxbow.IndexSuffix)
+	files, err := filepath.Glob(store + ".*" + indexSuffix)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no index files: %v", err)
 	}
@@ -327,7 +350,7 @@ func TestGoldenIndexFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			write("memory.oxbow"+oxbow.IndexSuffix, b)
+			write("memory.oxbow"+indexSuffix, b)
 		}
 		return h
 	}
@@ -367,7 +390,7 @@ func writeGoldenIndex(t *testing.T, store string) {
 	}
 	index := h.indexFile()
 	format := binary.LittleEndian.Uint32(index[8:])
-	for name, b := range map[string][]byte{store: log, fmt.Sprintf("%s.%d%s", store, format, oxbow.IndexSuffix): index} {
+	for name, b := range map[string][]byte{store: log, fmt.Sprintf("%s.%d%s", store, format, indexSuffix): index} {
 		if err := os.WriteFile(name, b, 0o666); err != nil {
 			t.Fatal(err)
 		}

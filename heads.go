@@ -1,4 +1,4 @@
-// Heads of entries: what choosing needs, of all entries, and the text of few.
+// Heads of entries, read from a snapshot.
 
 package oxbow
 
@@ -10,94 +10,35 @@ import (
 	"time"
 )
 
-// Head is an entry as far as it is known without reading it.
+// Head is an entry as far as it is known without reading it; see package heads.
 type Head struct {
 	// Entry is whole; or it has the ID, the version, the kind, the times and the
-	// labels of the keys of [Asked], and is valid until the next head.
+	// labels of the keys asked for, and is valid until the next head.
 	Entry *Entry
 	Whole bool
 	Size  int // bytes of the content
 }
 
-// Heads are the entries of a store at one moment.
-type Heads struct {
-	All  iter.Seq2[Head, error]               // in order of ID; at most one error, last
-	Read func(ids []uint64) ([]*Entry, error) // entries whose heads were not whole
-}
-
-// Asked is what heads that are not whole must have.
-type Asked struct {
-	Keys  []string // of terms of filters, and of labels
-	Names []string // an entry that has one of these as a name or an alias has a whole head
-}
-
-// Of adds what a filter selects by.
-func (a *Asked) Of(f Filter) {
-	for _, t := range f.Terms {
-		switch t.Key {
-		case "name":
-			a.Names = append(a.Names, t.Values...)
-		case "has":
-			a.Keys = append(a.Keys, t.Values...)
-		default:
-			a.Keys = append(a.Keys, t.Key)
-		}
-	}
-}
-
-// headReader is a Store that has heads, or returns those of another.
-type headReader interface {
-	ViewHeads(ctx context.Context, asked Asked, fn func(Heads) error) error
-}
-
-// ViewHeads calls fn with the heads of the entries of a store, which are valid
-// until it returns. It may call fn again, with all of them, when one could not be
-// read. The heads of a store that has none, or not what is asked, are whole.
-func ViewHeads(ctx context.Context, s Store, asked Asked, fn func(Heads) error) error {
-	if h, ok := s.(headReader); ok {
-		return h.ViewHeads(ctx, asked, fn)
-	}
-	return wholeHeads(ctx, s, fn)
-}
-
-// wholeHeads calls fn with entries that are read.
-func wholeHeads(ctx context.Context, s Store, fn func(Heads) error) error {
-	return fn(Heads{
-		All: func(yield func(Head, error) bool) {
-			for e, err := range s.Entries(ctx, Filter{}) {
-				if !yield(Head{&e, true, len(e.Content)}, err) {
-					return
-				}
-			}
-		},
-		Read: func([]uint64) ([]*Entry, error) { return nil, nil },
-	})
-}
-
-// ViewHeads implements headReader.
-func (d *db) ViewHeads(ctx context.Context, asked Asked, fn func(Heads) error) error {
-	if slices.ContainsFunc(asked.Keys, func(key string) bool { return !inForm(key, nil) }) {
-		return wholeHeads(ctx, d, fn)
+// ViewHeads calls fn with the heads of the entries; see package heads. It returns false
+// where the snapshot has not what is asked, or cannot be read: the log has it.
+func (d *db) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[Head, error], read func(ids []uint64) ([]*Entry, error)) error) (ok bool, err error) {
+	if slices.ContainsFunc(keys, func(key string) bool { return !inForm(key, nil) }) {
+		return false, nil
 	}
 	l, err := d.listing(ctx, Filter{})
 	if err != nil {
-		return err
+		return true, err
 	}
 	defer l.close()
-	err = fn(Heads{
-		All: func(yield func(Head, error) bool) { l.heads(ctx, asked.Names, yield) },
-		Read: func(ids []uint64) ([]*Entry, error) {
-			if len(ids) == 0 { // so it is without a base
-				return nil, nil
-			}
-			es := l.base.entriesOf(ids)
-			return es, l.base.failed()
-		},
+	all := func(yield func(Head, error) bool) { l.heads(ctx, names, yield) }
+	err = fn(all, func(ids []uint64) ([]*Entry, error) {
+		if len(ids) == 0 { // so it is without a base
+			return nil, nil
+		}
+		es := l.base.entriesOf(ids)
+		return es, l.base.failed()
 	})
-	if l.base.failed() == nil {
-		return err
-	}
-	return wholeHeads(ctx, d, fn) // the log has what the snapshot could not give
+	return l.base.failed() == nil, err
 }
 
 // heads yields the heads of the entries.

@@ -454,7 +454,7 @@ func (d *db) Restore(ctx context.Context, name string, seq uint64) (uint64, erro
 	return d.restore(ctx, name, seq, nil)
 }
 
-// RestoreIf implements [Restorer].
+// RestoreIf implements [Historian].
 func (d *db) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	return d.restore(ctx, name, seq, &version)
 }

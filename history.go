@@ -97,6 +97,15 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	return h.Restore(ctx, name, seq)
 }
 
+// RestoreIf is Restore, if the entry is at that version; see [Historian].
+func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	h, err := m.History()
+	if err != nil {
+		return 0, err
+	}
+	return h.RestoreIf(ctx, name, seq, version)
+}
+
 // Undoable returns the last n changes that can be undone, newest first: those
 // that neither are an undo nor were undone. It returns fewer when there are no
 // more. Changes in a row of one import count as one, and all of them are returned.

@@ -19,13 +19,15 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_662},
+	{".", 10_280},
+	{"heads", 66},
+	{"overlay", 300},
 	{"query", 850},
 	{"scope", 1_228},
 	{"storetest", 622},
 	{"vfs/crashfs", 1_820},
 	{"vfs/vfstest", 610},
-	{"vfs", 2_219},
+	{"vfs", 2_223},
 	{"crmem", 2_000},
 	{"cmd/oxbow/command/tui", 1_683},
 	{"mdtree", 5_349},
@@ -55,11 +57,11 @@ var budgets = []budget{
 	{"lineage", 473},
 	{"revert", 743},
 	{"tool/*", 16_412},
-	{"dialect/*", 9_590},
+	{"dialect/*", 9_599},
 	{"mcpserver", 1_604},
 	{"httpapi", 1_764},
 	{"web/*", 5_482},
-	{"cmd/oxbow/command/*", 12_976},
+	{"cmd/oxbow/command/*", 12_977},
 	{"cmd/*", 50},
 	{"deploy/*", 225},
 	{"setup", 2_468},
@@ -79,7 +81,7 @@ var budgets = []budget{
 	{"internal/clientline", 550},
 	{"internal/pagefile", 273},
 	{"internal/wire", 128},
-	{"internal/*", 3_160},
+	{"internal/*", 3_197},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

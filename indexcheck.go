@@ -25,7 +25,7 @@ const mostChecked = 2000
 // not used.
 func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, error) {
 	bad := func(format string, args ...any) []Problem {
-		return []Problem{{-1, "the index file " + d.path + IndexSuffix + fmt.Sprintf(format, args...),
+		return []Problem{{-1, "the index file " + d.path + indexSuffix + fmt.Sprintf(format, args...),
 			"remove it: nothing is lost, and the next recall makes it anew"}}
 	}
 	f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0)

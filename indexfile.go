@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// IndexSuffix ends the name of the file next to a store that keeps its index.
+// indexSuffix ends the name of the file next to a store that keeps its index.
 //
 // All numbers in it are little-endian; a check is the CRC-32C of what stands
 // before it in the same piece:
@@ -54,7 +54,7 @@ import (
 // format, or is damaged, counts as none. So does an empty one: it was left by a
 // process that answered its only question by a scan, or by an interrupted redaction.
 // Format 3 had documents in another order.
-const IndexSuffix = ".idx"
+const indexSuffix = index.FileSuffix
 
 const (
 	indexFormat   = 4
@@ -206,7 +206,7 @@ func (s *savedIndex) close() {
 }
 
 // indexName returns the name of the index file.
-func (d *db) indexName() string { return d.name + IndexSuffix }
+func (d *db) indexName() string { return d.name + indexSuffix }
 
 // openIndex returns the index that was kept for the state of now, or of before.
 // Of a store whose log was not read, it is the one that it was opened by, and

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-const indexTestFile = "memory.oxbow" + IndexSuffix
+const indexTestFile = "memory.oxbow" + indexSuffix
 
 // indexHome is a store with an index file.
 type indexHome struct {

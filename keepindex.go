@@ -61,7 +61,7 @@ func (m *Memory) onlyScanned() bool {
 	return m.hadScan && m.searcher.Load() == nil
 }
 
-// MakeIndex makes the index now, and with it the index file ([IndexSuffix]) when
+// MakeIndex makes the index now, and with it the index file when
 // the memory is closed, so that the next recall need not wait for it. It is for
 // programs that have just written much, and worth nothing to others. That of an
 // empty memory is made while it is written to, until the next recall or

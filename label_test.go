@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-func TestCheckLabel(t *testing.T) {
+func TestLabelCheck(t *testing.T) {
 	for _, l := range []oxbow.Label{
 		{Key: "project", Value: "vtt"},
 		{Key: "a", Value: "x"},
@@ -30,8 +30,8 @@ func TestCheckLabel(t *testing.T) {
 		{Key: "confidence", Value: "1"},
 		{Key: "confidence", Value: "0.25"},
 	} {
-		if err := oxbow.CheckLabel(l); err != nil {
-			t.Errorf("CheckLabel(%v) = %v, want nil", l, err)
+		if err := l.Check(); err != nil {
+			t.Errorf("Check of %v = %v, want nil", l, err)
 		}
 	}
 	for _, tc := range []struct {
@@ -57,15 +57,15 @@ func TestCheckLabel(t *testing.T) {
 		{oxbow.Label{Key: "confidence", Value: "0x1p-2"}, `is not a number from 0 to 1`},
 		{oxbow.Label{Key: "confidence", Value: "sure"}, `is not a number from 0 to 1`},
 	} {
-		err := oxbow.CheckLabel(tc.l)
+		err := tc.l.Check()
 		if !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("CheckLabel(%q, %q) = %v, want an error with %q", tc.l.Key, tc.l.Value, err, tc.want)
+			t.Errorf("Check of %q, %q = %v, want an error with %q", tc.l.Key, tc.l.Value, err, tc.want)
 		}
 	}
 	// The words that the filter language keeps for itself.
 	for _, key := range []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"} {
-		if err := oxbow.CheckLabel(oxbow.Label{Key: key, Value: "x"}); !errors.Is(err, oxbow.ErrInvalid) {
-			t.Errorf("CheckLabel(%s:x) = %v, want ErrInvalid", key, err)
+		if err := (oxbow.Label{Key: key, Value: "x"}).Check(); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("Check of %s:x = %v, want ErrInvalid", key, err)
 		}
 	}
 }
@@ -136,14 +136,14 @@ func TestParseLabelRefuses(t *testing.T) {
 func TestConfidence(t *testing.T) {
 	for _, f := range []float64{0, 1, 0.1, 1.0 / 3, math.SmallestNonzeroFloat64, math.Nextafter(1, 0)} {
 		l := oxbow.Confidence(f)
-		got, err := oxbow.ParseConfidence(l.Value)
-		if l.Key != oxbow.LabelConfidence || err != nil || got != f {
-			t.Errorf("ParseConfidence(Confidence(%v)) = %v, %v", f, got, err)
+		got, ok := oxbow.Entry{Labels: []oxbow.Label{l}}.Confidence()
+		if !ok || got != f {
+			t.Errorf("Confidence of an entry with %v = %v, %v", l, got, ok)
 		}
 	}
 	for _, f := range []float64{-0.5, 1.5, math.NaN(), math.Inf(1)} {
-		if err := oxbow.CheckLabel(oxbow.Confidence(f)); !errors.Is(err, oxbow.ErrInvalid) {
-			t.Errorf("CheckLabel(Confidence(%v)) = %v, want ErrInvalid", f, err)
+		if err := oxbow.Confidence(f).Check(); !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("Check of Confidence(%v) = %v, want ErrInvalid", f, err)
 		}
 	}
 }
@@ -170,8 +170,8 @@ func TestLabelsOfOneEntry(t *testing.T) {
 	for i := range many {
 		many[i] = oxbow.Label{Key: "tag", Value: strconv.Itoa(i)}
 	}
-	if err := oxbow.CheckOp(oxbow.Relabel{Name: "x", Labels: many[1:]}); err != nil {
-		t.Errorf("CheckOp of %d labels = %v, want nil", oxbow.MaxLabels, err)
+	if err := (oxbow.Relabel{Name: "x", Labels: many[1:]}).Check(); err != nil {
+		t.Errorf("Check of %d labels = %v, want nil", oxbow.MaxLabels, err)
 	}
 	for _, tc := range []struct {
 		labels []oxbow.Label
@@ -182,8 +182,8 @@ func TestLabelsOfOneEntry(t *testing.T) {
 		{[]oxbow.Label{{Key: "tag", Value: "x"}, {Key: "kind", Value: "note"}}, `is a word of the filter language`},
 	} {
 		for _, op := range []oxbow.Op{oxbow.Add{Name: "x", Labels: tc.labels}, oxbow.Update{Name: "x", Labels: tc.labels}, oxbow.Relabel{Name: "x", Labels: tc.labels}} {
-			if err := oxbow.CheckOp(op); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("CheckOp(%T) = %v, want an error with %q", op, err, tc.want)
+			if err := op.Check(); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Check of %T = %v, want an error with %q", op, err, tc.want)
 			}
 		}
 	}

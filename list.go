@@ -199,7 +199,7 @@ func (d *db) Stats(ctx context.Context) (Stats, error) {
 	return Stats{Path: d.path, Entries: d.st.len(), Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
 }
 
-// Summary is what the entries of a store sum up to.
+// Summary is what the entries of a memory sum up to.
 type Summary struct {
 	Entries        int
 	Content        int64         // bytes
@@ -216,15 +216,14 @@ func (s *Summary) created(t time.Time) {
 	}
 }
 
-// Summarize sums up the entries of a store, without reading all of them where
-// the store can do that.
-func Summarize(ctx context.Context, s Store) (Summary, error) {
-	if d, ok := s.(*db); ok {
+// Summary sums up the entries of the memory, without reading all of them where the
+// store can do that.
+func (m *Memory) Summary(ctx context.Context) (out Summary, err error) {
+	if d, ok := m.store.(*db); ok {
 		return d.summarize(ctx)
 	}
 	sum := summary{counts: map[Label]int{}}
-	var out Summary
-	for e, err := range s.Entries(ctx, Filter{}) {
+	for e, err := range m.store.Entries(ctx, Filter{}) {
 		if err != nil {
 			return Summary{}, err
 		}
@@ -272,21 +271,16 @@ func (d *db) summarize(ctx context.Context) (out Summary, err error) {
 }
 
 // Newest returns a page of the entries that the filter selects, those written
-// last first, and how many it selects in all. A store in one file need not read
-// the others, if the filter is by kind, project, tag or time of creation.
-func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
-	if p, ok := s.(pager); ok {
-		return p.newest(ctx, f, offset, limit)
+// last first, and how many it selects in all. Of a store in one file no others are
+// read, if the filter is by kind, project, tag or time of creation.
+func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
+	if p, ok := m.store.(pager); ok {
+		return p.Newest(ctx, f, offset, limit)
 	}
-	return newestByReading(ctx, s, f, offset, limit)
+	return newestByReading(ctx, m.store, f, offset, limit)
 }
 
-// pager is a store that has pages of its own.
-type pager interface {
-	newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
-}
-
-// newestByReading is [Newest] of entries that are all read.
+// newestByReading is [Memory.Newest] of entries that are all read.
 func newestByReading(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	var es []Entry
 	for e, err := range s.Entries(ctx, f) {
@@ -295,16 +289,11 @@ func newestByReading(ctx context.Context, s Store, f Filter, offset, limit int) 
 		}
 		es = append(es, e)
 	}
-	return newestOf(es, offset, limit), len(es), nil
-}
-
-// newestOf returns a page of entries, which it sorts.
-func newestOf(es []Entry, offset, limit int) []Entry {
 	slices.SortFunc(es, func(a, b Entry) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 	})
 	offset = min(offset, len(es))
-	return es[offset:min(offset+limit, len(es))]
+	return es[offset:min(offset+limit, len(es))], len(es), nil
 }
 
 // written is an entry and when its version was written.
@@ -317,8 +306,13 @@ func (a written) compare(b written) int {
 	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
 }
 
-// newest is [Newest].
-func (d *db) newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
+// pager is a store that has pages of its own.
+type pager interface {
+	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
+}
+
+// Newest is [Memory.Newest].
+func (d *db) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	if _, all := f.byHead(); !all {
 		return newestByReading(ctx, d, f, offset, limit)
 	}

@@ -15,7 +15,19 @@ import (
 // The field If on a change is compare-and-set: when it is not 0, the entry must
 // be at that version, else nothing is applied and the error matches
 // [ErrConflict].
-type Op interface{ op() opHead }
+type Op interface {
+	// Check reports, as an error matching ErrInvalid, why the change can be
+	// applied to no store.
+	Check() error
+
+	// Target returns the name of the entry that the change affects.
+	Target() string
+
+	// IfVersion returns the version that the entry must be at, 0 for any.
+	IfVersion() uint64
+
+	unique() []string // aliases that no other entry may have
+}
 
 // Add makes an entry. A name in use is [ErrExists].
 type Add struct {
@@ -32,7 +44,7 @@ type Add struct {
 // Update replaces an entry's content, aliases and labels; what is left empty
 // becomes empty. Name, ID, kind and creation time stay. An unknown name is
 // [ErrNotFound]. With UniqueAliases, a new alias that is the name or an alias of
-// another entry is an [AliasTakenError]: it would mean none.
+// another entry is an [AliasError]: it would mean none.
 type Update struct {
 	Name    string
 	Content string
@@ -63,18 +75,37 @@ type Remove struct {
 	If   uint64
 }
 
-// opHead is what changes have in common.
-type opHead struct {
-	name    string
-	version uint64   // that the entry must be at, 0 for any
-	unique  []string // aliases that no other entry may have
-}
+// Target implements [Op].
+func (o Add) Target() string     { return o.Name }
+func (o Update) Target() string  { return o.Name }
+func (o Alias) Target() string   { return o.Name }
+func (o Relabel) Target() string { return o.Name }
+func (o Remove) Target() string  { return o.Name }
 
-func (o Add) op() opHead     { return opHead{o.Name, 0, onlyIf(o.UniqueAliases, o.Aliases)} }
-func (o Update) op() opHead  { return opHead{o.Name, o.If, onlyIf(o.UniqueAliases, o.Aliases)} }
-func (o Alias) op() opHead   { return opHead{o.Name, o.If, nil} }
-func (o Relabel) op() opHead { return opHead{o.Name, o.If, nil} }
-func (o Remove) op() opHead  { return opHead{o.Name, o.If, nil} }
+// IfVersion implements [Op].
+func (o Add) IfVersion() uint64     { return 0 }
+func (o Update) IfVersion() uint64  { return o.If }
+func (o Alias) IfVersion() uint64   { return o.If }
+func (o Relabel) IfVersion() uint64 { return o.If }
+func (o Remove) IfVersion() uint64  { return o.If }
+
+// Check implements [Op].
+func (o Add) Check() error {
+	if o.Kind >= endKind && CheckName(o.Name) == nil {
+		return &InvalidError{Field: "kind", Value: o.Kind.String(), Reason: "is unknown"}
+	}
+	return checkParts(o.Name, o.Content, o.Aliases, o.Labels)
+}
+func (o Update) Check() error  { return checkParts(o.Name, o.Content, o.Aliases, o.Labels) }
+func (o Alias) Check() error   { return checkParts(o.Name, "", o.Aliases, nil) }
+func (o Relabel) Check() error { return checkParts(o.Name, "", nil, o.Labels) }
+func (o Remove) Check() error  { return CheckName(o.Name) }
+
+func (o Add) unique() []string    { return onlyIf(o.UniqueAliases, o.Aliases) }
+func (o Update) unique() []string { return onlyIf(o.UniqueAliases, o.Aliases) }
+func (Alias) unique() []string    { return nil }
+func (Relabel) unique() []string  { return nil }
+func (Remove) unique() []string   { return nil }
 
 func onlyIf(unique bool, aliases []string) []string {
 	if !unique {
@@ -83,50 +114,25 @@ func onlyIf(unique bool, aliases []string) []string {
 	return aliases
 }
 
-// OpName returns the name of the entry that the change affects.
-func OpName(op Op) string { return op.op().name }
-
-// OpVersion returns the version that the change was made for, its If; 0 for any.
-func OpVersion(op Op) uint64 { return op.op().version }
-
-// CheckOp reports, as an error matching [ErrInvalid], why a change can be
-// applied to no store.
-func CheckOp(op Op) error {
-	if err := CheckName(OpName(op)); err != nil {
-		return err
-	}
-	switch op := op.(type) {
-	case Add:
-		if op.Kind >= endKind {
-			return &InvalidError{Field: "kind", Value: op.Kind.String(), Reason: "is unknown"}
-		}
-		return checkParts(op.Content, op.Aliases, op.Labels)
-	case Update:
-		return checkParts(op.Content, op.Aliases, op.Labels)
-	case Alias:
-		return checkParts("", op.Aliases, nil)
-	case Relabel:
-		return checkParts("", nil, op.Labels)
-	}
-	return nil
-}
-
 // CheckAliases is what a store checks with each change, as it makes it. Of a change
 // with UniqueAliases, it returns the error where an alias that the entry has not
 // yet, those being old, is taken. Owner returns the name of an entry, other than
 // the one named but, that has a word as its name or alias.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
-	for _, a := range op.op().unique {
+	for _, a := range op.unique() {
 		if !slices.Contains(old, a) {
-			if o, ok := owner(a, OpName(op)); ok {
-				return &AliasTakenError{Alias: a, Owner: o}
+			if o, ok := owner(a, op.Target()); ok {
+				return &AliasError{Alias: a, Names: []string{o}}
 			}
 		}
 	}
 	return nil
 }
 
-func checkParts(content string, aliases []string, labels []Label) error {
+func checkParts(name, content string, aliases []string, labels []Label) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
 	if err := CheckContent(content); err != nil {
 		return err
 	}

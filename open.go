@@ -52,21 +52,8 @@ func newMemory(s Store, opts Options) *Memory {
 	return m
 }
 
-// Over returns a memory, to be read, of the entries of m and of those of a store
-// under it, which must be a [Watcher]. Where both use a name, the entry under has the
-// suffix after its name, as often as it takes. Its IDs are 1<<52 and more. The history
-// is m's, and what is kept of the index next to m's store is of m's entries. Closing it
-// closes the store under it and leaves m open, which must outlive it.
-func (m *Memory) Over(ctx context.Context, under Store, suffix string) (*Memory, error) {
-	o, err := newOverlay(ctx, m.store, under, suffix)
-	if err != nil {
-		return nil, err
-	}
-	return newMemory(o, m.opts), nil
-}
-
 // Close closes the store below. When the index holds much that the file next to
-// the store ([IndexSuffix]) lacks, that is written first, unless much was written
+// the store lacks, that is written first, unless much was written
 // since the last recall.
 func (m *Memory) Close() error {
 	m.mu.Lock()

@@ -3,28 +3,27 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DefaultLockWait is how long a change waits for another process to finish its
-// own before it fails with [ErrBusy].
-const DefaultLockWait = 5 * time.Second
+// Cache is room for entries that were read, which several memories may share: what
+// is read most, of whichever, stays.
+type Cache struct {
+	Bytes int64 // about; by default 256 MiB, some 180,000 entries of 1 kB
 
-// DefaultCacheBytes is how many bytes of entries that were read a store keeps: some
-// 180,000 of 1 kB.
-const DefaultCacheBytes = 256 << 20
+	made sync.Once
+	room *cache.Budget
+}
 
-// Cache is room for entries that were read, which several memories may share.
-type Cache struct{ room *cache.Budget }
-
-// NewCache returns room for so many bytes, about.
-func NewCache(bytes int64) *Cache { return &Cache{cache.NewBudget(bytes)} }
+func (c *Cache) make() { c.room = cache.NewBudget(cmp.Or(c.Bytes, 256<<20)) }
 
 // Options change how a memory is opened. Nil and zero fields mean the default.
 type Options struct {
@@ -46,8 +45,8 @@ type Options struct {
 	// Source is stamped on changes whose context carries none.
 	Source Source
 
-	// LockWait bounds the wait for other writers; [DefaultLockWait] by
-	// default.
+	// LockWait bounds the wait of a change for another process to finish its own,
+	// before it fails with [ErrBusy]; [vfs.DefaultLockWait] by default.
 	LockWait time.Duration
 
 	// SealAfter is how long after the last change a seal is written after it,
@@ -77,23 +76,18 @@ type Options struct {
 	// [RankOxbow] by default, or [RankSeed].
 	Ranking string
 
-	// CacheBytes bounds the memory for entries that were read, about;
-	// [DefaultCacheBytes] by default. Those that do not fit are read from the file
-	// each time they are needed. What changed since the last snapshot is kept
-	// besides: the entries of some 64 MiB of the log or, of more than 800,000
-	// entries, of 80 bytes of it for each.
-	CacheBytes int64
-
-	// Cache is for programs that open many memories: what these keep of entries that
-	// were read is bounded together, and what is read most, of whichever, stays.
-	// CacheBytes is then without effect.
+	// Cache bounds the memory for entries that were read. Those that do not fit are
+	// read from the file each time they are needed. What changed since the last
+	// snapshot is kept besides: the entries of some 64 MiB of the log or, of more than
+	// 800,000 entries, of 80 bytes of it for each. Nil means one of the memory's own;
+	// a program that opens many memories bounds them together by one.
 	Cache *Cache
 
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
 
 	// KeepIndex lets a memory that is ReadOnly write the index file all the
-	// same ([IndexSuffix]), so that the next process need not make the index
+	// same, so that the next process need not make the index
 	// again. Memories that are not ReadOnly always do.
 	KeepIndex bool
 
@@ -117,14 +111,12 @@ func (o *Options) orDefault() Options {
 		r.Rand = rand.Reader
 	}
 	if r.LockWait == 0 {
-		r.LockWait = DefaultLockWait
-	}
-	if r.CacheBytes == 0 {
-		r.CacheBytes = DefaultCacheBytes
+		r.LockWait = vfs.DefaultLockWait
 	}
 	if r.Cache == nil {
-		r.Cache = NewCache(r.CacheBytes)
+		r.Cache = new(Cache)
 	}
+	r.Cache.made.Do(r.Cache.make)
 	if r.compactLeast == 0 {
 		r.compactLeast = 1 << 20
 	}

@@ -31,7 +31,7 @@ func TestPlaces(t *testing.T) {
 	h.recall(w, "kestrel")
 	h.close(w)
 
-	m := h.open(&Options{CacheBytes: 1})
+	m := h.open(&Options{Cache: &Cache{Bytes: 1}})
 	s := m.Store().(*db).st.base
 	if s == nil || s.len() < 800 {
 		t.Fatalf("the store has no snapshot of what was written: %v", s)

@@ -11,14 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// DefaultLimit is the number of hits that a [Query] without a limit gets.
-const DefaultLimit = 5
-
-// MaxLimit is the most hits that one query returns.
-const MaxLimit = 1000
-
-// MaxAround is the most turns to each side of a hit; see [Query.Around].
-const MaxAround = 10
+// Bounds of a [Query].
+const (
+	DefaultLimit = 5    // hits that a query without a limit gets
+	MaxLimit     = 1000 // the most hits that one query returns
+	MaxAround    = 10   // the most turns to each side of a hit; see [Query.Around]
+)
 
 // The rankings.
 const (
@@ -189,17 +187,11 @@ type ParsedTerm struct {
 // Diagnosis says why a query found nothing.
 type Diagnosis struct {
 	Entries    int            // entries in the store
-	Terms      []TermCount    // the query's terms, with the entries that hold each
+	Terms      []ParsedTerm   // the query's words, sorted
 	StopWords  bool           // the query held only words too common or too short to look for
 	Unfiltered int            // hits without the filter, at most [MaxLimit]
 	Removed    []FilterEffect // conditions of the filter that alone removed everything, and what each alone would leave
 	Near       []string       // names, projects or tags near to what was written, best first
-}
-
-// TermCount is a term and the number of entries that hold it.
-type TermCount struct {
-	Term string
-	DF   int
 }
 
 // FilterEffect is one condition of a filter and the number of the query's hits that

@@ -202,15 +202,8 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 	p := v.Plan(v.query(Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates}))
 	v.NeedAll(p)
-	d := Diagnosis{Entries: v.Searcher().Size()}
-	for _, w := range p.Words {
-		c := TermCount{w.Word, 0}
-		if !w.Corrected {
-			c.DF = v.DF(w.Term)
-		}
-		d.Terms = append(d.Terms, c)
-	}
-	slices.SortFunc(d.Terms, func(a, b TermCount) int { return strings.Compare(a.Term, b.Term) })
+	d := Diagnosis{Entries: v.Searcher().Size(), Terms: v.parsed(q, p).Terms}
+	slices.SortFunc(d.Terms, func(a, b ParsedTerm) int { return strings.Compare(a.Word, b.Word) })
 	d.StopWords = !p.Ranks() && !p.Any
 	d.Unfiltered = v.Count(p, index.Query{}, nil)
 	removes := func(what string, only index.Query, accept func(id uint64) bool) {

@@ -57,7 +57,7 @@ func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 // added; an entry of that name is updated, and what e leaves nil (aliases,
 // labels) stays as it was. Without a name, one is made from the first line of
 // the content. The kind of an existing entry cannot change, and a new alias that
-// another entry has is an [AliasTakenError].
+// another entry has is an [AliasError].
 //
 // When e.Version is not 0, the entry must be at that version, else the error
 // matches [ErrConflict]. ID, Updated and Source are ignored; Created counts for
@@ -68,7 +68,7 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	}
 	if e.Name == "" {
-		e.Name = DeriveName(e.Content)
+		e.Name = text.NameOf(e.Content)
 	}
 	var old Entry
 	err := m.Edit(ctx, e.Name, func(now Entry, found bool) (Op, error) {
@@ -141,29 +141,4 @@ func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, fou
 // Forget removes the entry of that name. Errors match [ErrNotFound].
 func (m *Memory) Forget(ctx context.Context, name string) error {
 	return m.Apply(ctx, Remove{Name: name})
-}
-
-// DeriveName makes a name from the first line of a text that has words: without
-// Markdown marks, at most 60 bytes, cut between words. The name of a text
-// without words is "note". A content that [CheckContent] accepts gives a name
-// that [CheckName] accepts.
-func DeriveName(content string) string {
-	content = strings.TrimPrefix(content, "\ufeff") // byte order mark
-	for line := range strings.Lines(content) {
-		line = strings.TrimLeft(strings.TrimSpace(line), "#>*-+ \t")
-		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
-		line = strings.TrimSpace(strings.Trim(line, "*_`"))
-		if line == "" {
-			continue
-		}
-		if len(line) <= 60 {
-			return line
-		}
-		cut := strings.TrimSuffix(text.Clip(line, 60), "…")
-		if i := strings.LastIndexByte(cut, ' '); i > 20 {
-			cut = cut[:i]
-		}
-		return strings.TrimSpace(cut)
-	}
-	return "note"
 }

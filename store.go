@@ -29,7 +29,7 @@ type Store interface {
 	Close() error
 }
 
-// A DryRunner is a Store that takes less than [CheckOp] does, and says what.
+// A DryRunner is a Store that takes less than Check of an [Op] does, and says what.
 type DryRunner interface {
 	// DryRun returns the error that Apply would return, if nothing changes
 	// meanwhile and writing succeeds. It changes nothing.
@@ -65,6 +65,10 @@ type Historian interface {
 	// one, even when the entry was removed since. It returns the number of the
 	// new change.
 	Restore(ctx context.Context, name string, seq uint64) (uint64, error)
+
+	// RestoreIf is Restore, if the entry of that name is at that version, or,
+	// for version 0, if there is none. Else the error matches ErrConflict.
+	RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error)
 }
 
 // HistoryOf returns the history of a store: the store itself if it is a
@@ -78,17 +82,6 @@ func HistoryOf(s Store) (Historian, error) {
 		return s, nil
 	}
 	return nil, fmt.Errorf("%w: it keeps no history (oxbow convert moves it into one that does)", ErrUnsupported)
-}
-
-// A Restorer is a Historian whose restoring can be bound to what the caller
-// read. Package scope needs it: else an entry could leave the scope between the
-// check and the change.
-type Restorer interface {
-	Historian
-
-	// RestoreIf is Restore, if the entry of that name is at that version, or,
-	// for version 0, if there is none. Else the error matches ErrConflict.
-	RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error)
 }
 
 // A Watcher is a Store that sends events. Any number of functions may watch it.

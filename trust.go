@@ -23,20 +23,18 @@ const (
 	TrustQuarantined Trust = "quarantined" // tainted, and shaped like instructions: no text finds it
 )
 
-// Labels that programs write, of which trust follows.
+// Labels that programs write. Trust follows from all but the last.
 const (
 	LabelTaint      = "taint"      // a call that read what others wrote
 	LabelSuspect    = "suspect"    // a rule of texts that look like instructions
 	LabelQuarantine = "quarantine" // the same of a tainted one
 	LabelOrigin     = "origin"     // the trust of a source that is lower than its own
 	LabelVerified   = "verified"   // the test or commit
+	LabelPersonal   = "personal"   // a kind of personal data that the text holds
 )
 
-// LabelPersonal is the key of labels that programs write of personal data in a text.
-const LabelPersonal = "personal"
-
-// IsPersonal reports whether a label is one that programs write of personal data.
-func IsPersonal(l Label) bool {
+// IsPersonal reports whether the label is one that programs write of personal data.
+func (l Label) IsPersonal() bool {
 	return l.Key == LabelPersonal && slices.Contains(personal.Kinds(), personal.Kind(l.Value))
 }
 

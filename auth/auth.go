@@ -136,7 +136,7 @@ func (r Permissions) String() string {
 // right that names a project or a kind.
 func (r Permissions) Check() error {
 	for _, p := range r.Projects {
-		if err := oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelProject, Value: p}); err != nil {
+		if err := (oxbow.Label{Key: oxbow.LabelProject, Value: p}).Check(); err != nil {
 			return err
 		}
 	}

@@ -175,7 +175,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 		return fill(ctx, r.m, es)
 	}
 	list := func() error {
-		_, _, err := oxbow.Newest(ctx, r.m.Store(), oxbow.Filter{}, 0, 20)
+		_, _, err := r.m.Newest(ctx, oxbow.Filter{}, 0, 20)
 		return err
 	}
 	many := func(what string) string { return count(r.calls) + " " + what }

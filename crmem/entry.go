@@ -124,7 +124,7 @@ func (g *batch) apply(ops []oxbow.Op) error {
 // op stages one change. What the library refuses in new entries is checked by
 // the caller; see check.
 func (g *batch) op(op oxbow.Op) error {
-	name := oxbow.OpName(op)
+	name := op.Target()
 	old := g.get(name)
 	if add, ok := op.(oxbow.Add); ok {
 		return g.add(add, old)
@@ -149,7 +149,7 @@ func (g *batch) op(op oxbow.Op) error {
 	default:
 		panic(fmt.Sprintf("crmem: op %T outside the sealed set", op))
 	}
-	if want := oxbow.OpVersion(op); want != 0 && want != old.version {
+	if want := op.IfVersion(); want != 0 && want != old.version {
 		return &oxbow.ConflictError{Name: name, Want: want, Have: old.version}
 	}
 	if err := oxbow.CheckAliases(op, old.Aliases, g.owner); err != nil {
@@ -195,16 +195,16 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 	return nil
 }
 
-// check reports why a change can be made to no store, as [oxbow.CheckOp] does.
+// check reports why a change can be made to no store, as its Check does.
 // It is more lenient about what is there already: crabtalk takes any name and
 // any alias, and an entry that has such must not be locked in.
 func (g *batch) check(op oxbow.Op) error {
 	if _, add := op.(oxbow.Add); add {
-		return oxbow.CheckOp(op)
+		return op.Check()
 	}
-	old := g.get(oxbow.OpName(op))
+	old := g.get(op.Target())
 	if old == nil {
-		return oxbow.CheckOp(op)
+		return op.Check()
 	}
 	const stand = "name" // in the place of a name that is there
 	switch op := op.(type) {
@@ -216,16 +216,16 @@ func (g *batch) check(op oxbow.Op) error {
 		if op.Content == old.Content {
 			op.Content = ""
 		}
-		return oxbow.CheckOp(op)
+		return op.Check()
 	case oxbow.Alias:
 		op.Name = stand
 		if slices.Equal(op.Aliases, old.Aliases) {
 			op.Aliases = nil
 		}
-		return oxbow.CheckOp(op)
+		return op.Check()
 	case oxbow.Relabel:
 		op.Name = stand
-		return oxbow.CheckOp(op)
+		return op.Check()
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 		s.clock = time.Now
 	}
 	if s.wait == 0 {
-		s.wait = oxbow.DefaultLockWait
+		s.wait = vfs.DefaultLockWait
 	}
 	if s.fs == nil {
 		abs, err := filepath.Abs(file)

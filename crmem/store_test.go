@@ -227,7 +227,7 @@ func TestAliasOwners(t *testing.T) {
 	for alias, owner := range map[string]string{"mine": "", "both": "z", "c": "c"} {
 		for range 10 {
 			err := s.Apply(t.Context(), oxbow.Add{Name: "new", Content: "x", Aliases: []string{alias}, UniqueAliases: true})
-			if taken, ok := errors.AsType[*oxbow.AliasTakenError](err); !ok || taken.Owner != owner {
+			if taken, ok := errors.AsType[*oxbow.AliasError](err); !ok || !slices.Equal(taken.Names, []string{owner}) {
 				t.Fatalf("Apply with the alias %q = %v, want that %q has it", alias, err, owner)
 			}
 		}

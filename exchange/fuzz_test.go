@@ -30,7 +30,7 @@ func checkItems(t *testing.T, format Format, in []byte) {
 			continue
 		}
 		e := it.Entry
-		if err := oxbow.CheckOp(oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}); err != nil {
+		if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}).Check(); err != nil {
 			t.Fatalf("%s: item %+v: %v", format, it, err)
 		}
 		if !strings.HasPrefix(it.Ref, "f:") {

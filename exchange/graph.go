@@ -111,7 +111,7 @@ func (g *graph) items(ref string, yield func(Item, error) bool) {
 		it.Entry = oxbow.Entry{Name: n.name, Content: bullets(slices.Concat(n.observations, n.relations))}
 		if tag := strings.TrimSpace(n.typ); tag != "" {
 			l := oxbow.Label{Key: oxbow.LabelTag, Value: tag}
-			if err := oxbow.CheckLabel(l); err != nil {
+			if err := l.Check(); err != nil {
 				it.Warnings = append(it.Warnings, n.where+": entityType is no tag: "+err.Error())
 			} else {
 				it.Entry.Labels = append(it.Entry.Labels, l)

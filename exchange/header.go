@@ -138,7 +138,7 @@ func (h *header) addLabels(k frontKey, key string, values ...string) {
 		if l.Value == "" {
 			continue
 		}
-		err := oxbow.CheckLabel(l)
+		err := l.Check()
 		if err == nil && len(h.entry.Labels) >= maxHeaderLabels {
 			err = fmt.Errorf("an entry has at most %d labels", oxbow.MaxLabels)
 		}

@@ -58,12 +58,12 @@ func (s *mapStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	es := slices.Clone(s.entries)
 	id := s.id
 	for _, op := range ops {
-		if err := oxbow.CheckOp(op); err != nil {
+		if err := op.Check(); err != nil {
 			return err
 		}
-		i := s.find(es, oxbow.OpName(op))
+		i := s.find(es, op.Target())
 		if _, ok := op.(oxbow.Add); ok != (i < 0) {
-			return &oxbow.NameError{Name: oxbow.OpName(op), Err: map[bool]error{true: oxbow.ErrExists, false: oxbow.ErrNotFound}[ok]}
+			return &oxbow.NameError{Name: op.Target(), Err: map[bool]error{true: oxbow.ErrExists, false: oxbow.ErrNotFound}[ok]}
 		}
 		switch op := op.(type) {
 		case oxbow.Add:

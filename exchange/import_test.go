@@ -324,7 +324,7 @@ func TestOriginLabel(t *testing.T) {
 	seen := make(map[string]string)
 	for _, origin := range []string{"a.md", " a.md", "a.md ", "a\tb.md", "a  b.md", "\xff", "", strings.Repeat("é/", 200) + "x.md", strings.Repeat("e/", 200) + "x.md"} {
 		l := oxbow.Label{Key: markOrigin, Value: originLabel(origin)}
-		if err := oxbow.CheckLabel(l); err != nil && origin != "" {
+		if err := l.Check(); err != nil && origin != "" {
 			t.Errorf("originLabel(%q) = %q: %v", origin, l.Value, err)
 		}
 		if other, ok := seen[l.Value]; ok {

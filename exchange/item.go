@@ -43,7 +43,7 @@ const (
 // Item is one entry as it stood elsewhere.
 type Item struct {
 	// Entry has Name, Kind, Content, Aliases and Labels, which
-	// [oxbow.CheckOp] has found good; Created, zero when unknown; and Updated,
+	// [oxbow.Op] Check has found good; Created, zero when unknown; and Updated,
 	// zero except where the input says when the entry was last written.
 	Entry oxbow.Entry
 
@@ -100,7 +100,7 @@ func at(ref string, line int) string { return fmt.Sprintf("%s:%d", ref, line) }
 // check reports why no store could hold the item.
 func (it *Item) check() error {
 	e := &it.Entry
-	return oxbow.CheckOp(oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels})
+	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 }
 
 // send yields the item, or the reason why it is not good.

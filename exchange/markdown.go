@@ -181,7 +181,7 @@ func inlineTags(text string) (ls []oxbow.Label) {
 		}
 		for _, m := range tagPattern().FindAllStringSubmatch(codePattern().ReplaceAllString(line, "` `"), -1) {
 			tag := oxbow.Label{Key: oxbow.LabelTag, Value: strings.Trim(m[1], "/")}
-			if strings.Trim(tag.Value, "0123456789-_/") != "" && oxbow.CheckLabel(tag) == nil && !slices.Contains(ls, tag) && len(ls) < maxHeaderLabels-8 {
+			if strings.Trim(tag.Value, "0123456789-_/") != "" && tag.Check() == nil && !slices.Contains(ls, tag) && len(ls) < maxHeaderLabels-8 {
 				ls = append(ls, tag)
 			}
 		}

@@ -75,7 +75,7 @@ func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
 
 // withoutPersonal returns labels in order without those that follow from the text.
 func withoutPersonal(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.IsPersonal)
+	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsPersonal)
 }
 
 // contentSum is the digest of what an import may change in an entry, without

@@ -109,11 +109,11 @@ func inherit(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 			e.Labels = append(e.Labels, l)
 		}
 	}
-	if from := (oxbow.Label{Key: lineage.Label, Value: lineage.Source(drop.Name, drop.Version)}); oxbow.CheckLabel(from) == nil {
+	if from := (oxbow.Label{Key: lineage.Label, Value: lineage.Source(drop.Name, drop.Version)}); from.Check() == nil {
 		e.Labels = append(e.Labels, from)
 	}
 	e.Labels = oxbow.SortLabels(e.Labels)
-	err := oxbow.CheckOp(oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels})
+	err := oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 	return e, err == nil
 }
 

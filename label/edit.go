@@ -161,7 +161,7 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label " + note}
 		for _, l := range check {
-			if err := oxbow.CheckLabel(l); err != nil {
+			if err := l.Check(); err != nil {
 				return p, err
 			}
 		}
@@ -178,7 +178,7 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 				continue
 			}
 			// Checked here, so that the error names the entry.
-			if err := oxbow.CheckOp(oxbow.Relabel{Name: e.Name, Labels: after}); err != nil {
+			if err := (oxbow.Relabel{Name: e.Name, Labels: after}).Check(); err != nil {
 				return p, fmt.Errorf("labelling %q: %w", e.Name, err)
 			}
 			p.Changes = append(p.Changes, Change{e.Name, e.Version, e.Labels, after})

@@ -61,7 +61,7 @@ func ProjectOf(dir string, read func(path string) ([]byte, error), isDir func(pa
 }
 
 func checkProject(p Project) error {
-	if err := oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelProject, Value: p.Name}); err != nil {
+	if err := (oxbow.Label{Key: oxbow.LabelProject, Value: p.Name}).Check(); err != nil {
 		return fmt.Errorf("naming the project of %s: %w", p.Root, err)
 	}
 	return nil

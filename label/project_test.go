@@ -98,7 +98,7 @@ func FuzzProjectName(f *testing.F) {
 		if name == "" {
 			return
 		}
-		if err := oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelProject, Value: name}); err != nil {
+		if err := (oxbow.Label{Key: oxbow.LabelProject, Value: name}).Check(); err != nil {
 			t.Fatalf("ProjectName(%q) = %q: %v", s, name, err)
 		}
 		if again := projectName(name); again != name {

@@ -76,7 +76,7 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 	}
 	var all []Suggestion
 	for _, key := range o.Keys {
-		if err := oxbow.CheckLabel(oxbow.Label{Key: key, Value: "0"}); err != nil {
+		if err := (oxbow.Label{Key: key, Value: "0"}).Check(); err != nil {
 			return nil, err
 		}
 		g := &suggester{m: m, key: key, single: key == oxbow.LabelProject}

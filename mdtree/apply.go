@@ -24,7 +24,7 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		return nil
 	}
 	for _, op := range ops {
-		if err := oxbow.CheckOp(op); err != nil {
+		if err := op.Check(); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 
 // plan adds the edits of one op to the overlay.
 func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error {
-	name := oxbow.OpName(op)
+	name := op.Target()
 	old, found := v.Find(name)
 	if err := checkTarget(op, old, found); err != nil {
 		return err
@@ -119,13 +119,13 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 // checkTarget reports whether the entry that an op is about is there as the op
 // wants it.
 func checkTarget(op oxbow.Op, old Place, found bool) error {
-	name := oxbow.OpName(op)
+	name := op.Target()
 	if _, add := op.(oxbow.Add); add && found {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrExists}
 	} else if !add && !found {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	if want := oxbow.OpVersion(op); want != 0 && want != old.Entry.Version {
+	if want := op.IfVersion(); want != 0 && want != old.Entry.Version {
 		return &oxbow.ConflictError{Name: name, Want: want, Have: old.Entry.Version}
 	}
 	return nil
@@ -149,7 +149,7 @@ func checkNeighbours(name string, had, have map[string][]uint64) error {
 func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	name := now.Entry.Name
 	base := s.served.base[name]
-	if base == nil || oxbow.OpVersion(op) != 0 || base.Version == now.Entry.Version {
+	if base == nil || op.IfVersion() != 0 || base.Version == now.Entry.Version {
 		return op
 	}
 	u, ok := op.(oxbow.Update)

@@ -46,7 +46,7 @@ func nastyStore(t testing.TB) *mapStore {
 	}
 	// Labels are checked by every store that has them.
 	for i := range s.entries {
-		s.entries[i].Labels = slices.DeleteFunc(s.entries[i].Labels, func(l oxbow.Label) bool { return oxbow.CheckLabel(l) != nil })
+		s.entries[i].Labels = slices.DeleteFunc(s.entries[i].Labels, func(l oxbow.Label) bool { return l.Check() != nil })
 	}
 	return s
 }

@@ -64,7 +64,7 @@ func (s *mapStore) Apply(_ context.Context, ops ...oxbow.Op) error {
 }
 
 func (s *mapStore) apply(op oxbow.Op) error {
-	i := s.find(oxbow.OpName(op))
+	i := s.find(op.Target())
 	if add, ok := op.(oxbow.Add); ok {
 		if i >= 0 {
 			return &oxbow.NameError{Name: add.Name, Err: oxbow.ErrExists}
@@ -79,7 +79,7 @@ func (s *mapStore) apply(op oxbow.Op) error {
 		return nil
 	}
 	if i < 0 {
-		return &oxbow.NameError{Name: oxbow.OpName(op), Err: oxbow.ErrNotFound}
+		return &oxbow.NameError{Name: op.Target(), Err: oxbow.ErrNotFound}
 	}
 	e := s.entries[i].Clone()
 	var want uint64

@@ -92,7 +92,7 @@ func parseDay(text string) []Item {
 }
 
 func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
-	place, _ := v.Find(oxbow.OpName(op))
+	place, _ := v.Find(op.Target())
 	switch op := op.(type) {
 	case oxbow.Add:
 		if op.Kind == oxbow.Journal {

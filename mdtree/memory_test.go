@@ -29,7 +29,7 @@ func TestLoadIntoMemory(t *testing.T) {
 	first, second := open("first.oxbow"), open("second.oxbow")
 	for _, e := range nastyStore(t).entries {
 		add := addOf(&e)
-		if oxbow.CheckOp(add) != nil {
+		if add.Check() != nil {
 			continue // no store takes it
 		}
 		if err := first.Apply(ctx, add); err != nil {

@@ -50,7 +50,7 @@ func TestEntryRoundTrip(t *testing.T) {
 		e.Aliases = []string{nasty[(i+1)%len(nasty)], nasty[(i+2)%len(nasty)], content}
 		for _, s := range nasty {
 			l := oxbow.Label{Key: "k", Value: s}
-			if oxbow.CheckLabel(l) == nil {
+			if l.Check() == nil {
 				e.Labels = append(e.Labels, l)
 			}
 		}
@@ -200,7 +200,7 @@ func FuzzEntryRoundTrip(f *testing.F) {
 			}
 		}
 		e := &oxbow.Entry{Name: name, Content: content, Aliases: []string{alias, content}, Created: time.Unix(sec, nano)}
-		if l := (oxbow.Label{Key: "tag", Value: value}); oxbow.CheckLabel(l) == nil {
+		if l := (oxbow.Label{Key: "tag", Value: value}); l.Check() == nil {
 			e.Labels = []oxbow.Label{l}
 		}
 		if e.Created.IsZero() {

@@ -22,7 +22,7 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 		o.Clock = time.Now
 	}
 	if o.LockWait == 0 {
-		o.LockWait = oxbow.DefaultLockWait
+		o.LockWait = vfs.DefaultLockWait
 	}
 	if o.MaxFile == 0 {
 		o.MaxFile = maxFile

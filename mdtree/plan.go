@@ -124,7 +124,7 @@ func (p *planner) plan() error {
 			if _, remove := op.(oxbow.Remove); remove {
 				continue
 			}
-			if err := oxbow.CheckOp(op); err != nil {
+			if err := op.Check(); err != nil {
 				problems.Add(p.tree.Files[i], err)
 				break
 			}
@@ -279,7 +279,7 @@ func sameEntry(want, e *oxbow.Entry) bool {
 // withoutPersonal returns labels without those that follow from the text, which no file
 // has.
 func withoutPersonal(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(slices.Clone(ls), oxbow.IsPersonal)
+	return slices.DeleteFunc(slices.Clone(ls), oxbow.Label.IsPersonal)
 }
 
 func sameAliases(a, b []string) bool {

@@ -24,7 +24,7 @@ type Options struct {
 	// shortly ago that a later change may have the same time; time.Now by
 	// default.
 	Clock func() time.Time
-	// LockWait bounds the wait for other writers; [oxbow.DefaultLockWait] by
+	// LockWait bounds the wait for other writers; [vfs.DefaultLockWait] by
 	// default.
 	LockWait time.Duration
 	// Lock is the path of the lock file, for a layout that can be opened from

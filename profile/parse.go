@@ -302,7 +302,7 @@ func (r *reader) choice(where string, v *yaml.Node) *Choice {
 	}
 	c := &Choice{}
 	label := func(key string) func(string) error {
-		return func(s string) error { return oxbow.CheckLabel(oxbow.Label{Key: key, Value: s}) }
+		return func(s string) error { return oxbow.Label{Key: key, Value: s}.Check() }
 	}
 	r.each(v, where, choiceKeys, func(key string, k, v *yaml.Node) {
 		full := where + "." + key

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/scope"
 )
@@ -84,7 +85,7 @@ func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string
 }
 
 // asked returns what a selection needs of entries that may not be read.
-func (r *Resolved) asked(inside *scope.Scope) oxbow.Asked {
+func (r *Resolved) asked(inside *scope.Scope) heads.Asked {
 	a := inside.Asked()
 	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence, oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine)
 	for _, c := range r.Includes {
@@ -117,7 +118,7 @@ type choice struct {
 }
 
 // choose returns the entries that rank highest, about so many tokens of them.
-func (r *Resolved) choose(all oxbow.Heads, o *order, tokens int) (c choice, err error) {
+func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err error) {
 	best, sum, err := r.rank(all, o, tokens)
 	if err != nil {
 		return c, err
@@ -156,7 +157,7 @@ type count struct{ n, tokens int }
 
 // rank returns the entries inside that rank highest, best first: so many that the
 // contents of all but the last have no more than the tokens. It counts all.
-func (r *Resolved) rank(all oxbow.Heads, o *order, tokens int) (best ranking, sum count, err error) {
+func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum count, err error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
 		for _, n := range c.Entries {
@@ -247,15 +248,10 @@ func day(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
 // confidence returns how sure the writer was: half, where the entry has no label of it.
 func confidence(e *oxbow.Entry) float64 {
-	s, ok := e.Label(oxbow.LabelConfidence)
-	if !ok {
-		return 0.5
+	if f, ok := e.Confidence(); ok {
+		return f
 	}
-	f, err := oxbow.ParseConfidence(s)
-	if err != nil {
-		return 0.5
-	}
-	return f
+	return 0.5
 }
 
 func labelled(e *oxbow.Entry, key string) bool {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -38,11 +39,11 @@ func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
 	return ops
 }
 
-// heads counts the heads of a store that are not whole.
-func heads(t *testing.T, m *oxbow.Memory, r *Resolved) (n int) {
+// notRead counts the heads of a store that are not whole.
+func notRead(t *testing.T, m *oxbow.Memory, r *Resolved) (n int) {
 	t.Helper()
 	s := r.Scope()
-	err := oxbow.ViewHeads(t.Context(), m.Store(), r.asked(&s), func(all oxbow.Heads) error {
+	err := heads.View(t.Context(), m.Store(), r.asked(&s), func(all heads.List) error {
 		for h, err := range all.All {
 			if err != nil {
 				return err
@@ -97,7 +98,7 @@ func TestSelectByHeads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := heads(t, m, &r); n < least {
+		if n := notRead(t, m, &r); n < least {
 			t.Errorf("profile %q: %d heads are not whole, want %d", name, n, least)
 		}
 		without := func(key, value string) *oxbow.Memory {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -89,7 +90,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		return sel, err
 	}
 	var entries choice
-	err = oxbow.ViewHeads(ctx, m.Store(), r.asked(&inside), func(all oxbow.Heads) (err error) {
+	err = heads.View(ctx, m.Store(), r.asked(&inside), func(all heads.List) (err error) {
 		entries, err = r.choose(all, &order{&inside, &req, hits}, 4*budget)
 		return err
 	})

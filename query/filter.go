@@ -179,7 +179,7 @@ func checkValue(key, v string) error {
 			return invalid("has", v, "is not a label key, such as project")
 		}
 	default:
-		return oxbow.CheckLabel(oxbow.Label{Key: key, Value: v})
+		return oxbow.Label{Key: key, Value: v}.Check()
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (s *session) merge(st *step, p *pair) error {
 	}
 	m, err := s.merged(p, before)
 	if err == nil {
-		err = oxbow.CheckOp(addOf(m))
+		err = addOf(m).Check()
 	}
 	if err == nil {
 		st.stay = s.st.entryHash(&m) != s.st.entryHash(p.server)

@@ -221,7 +221,7 @@ func (b *bound) check(e *oxbow.Entry) error {
 	if err := b.count(len(e.Content)); err != nil {
 		return err
 	}
-	if err := oxbow.CheckOp(oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}); err != nil {
+	if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}).Check(); err != nil {
 		return fmt.Errorf("%w: an entry is one that no memory can hold: %v", errServer, err) // which is no error of the caller
 	}
 	return nil

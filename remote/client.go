@@ -61,7 +61,7 @@ type Store struct {
 }
 
 var _ interface {
-	oxbow.Restorer
+	oxbow.Historian
 	oxbow.Watcher
 	oxbow.Sequencer
 	oxbow.Counter

@@ -75,7 +75,7 @@ type (
 	}
 )
 
-// toWireOp returns the op for the wire. It is one that [oxbow.CheckOp] accepts.
+// toWireOp returns the op for the wire. It is one that its Check accepts.
 func toWireOp(op oxbow.Op) (opjson.Op, error) {
 	if a, ok := op.(oxbow.Add); ok && !a.Created.IsZero() && !writable(a.Created).Equal(a.Created) {
 		return opjson.Op{}, &oxbow.InvalidError{Field: "created", Reason: "is not of the years 0 to 9999"}
@@ -90,7 +90,7 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	}
 	ws := make([]opjson.Op, len(ops))
 	for i, op := range ops {
-		err := oxbow.CheckOp(op)
+		err := op.Check()
 		if err == nil {
 			ws[i], err = toWireOp(op)
 		}
@@ -126,7 +126,7 @@ func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 				case err != nil:
 					err = badRequest("has an op that is not exactly one of add, update, alias, relabel and remove")
 				default:
-					err = oxbow.CheckOp(op)
+					err = op.Check()
 				}
 				if ops = append(ops, op); err == nil && len(ops) > maxOps {
 					err = badRequest(fmt.Sprintf("has more than %d ops; split it", maxOps))

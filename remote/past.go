@@ -99,7 +99,7 @@ func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, e
 	return s.restore(ctx, wireRestore{Name: name, Seq: seq})
 }
 
-// RestoreIf implements [oxbow.Restorer].
+// RestoreIf implements [oxbow.Historian].
 func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	return s.restore(ctx, wireRestore{Name: name, Seq: seq, Version: &version})
 }

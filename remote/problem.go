@@ -136,8 +136,8 @@ func (p *Problem) addFacts(err error) {
 	if e, ok := errors.AsType[*oxbow.AliasError](err); ok && p.Code == "not_found" {
 		p.Code, p.Title, p.Alias, p.Names = "ambiguous", "The alias is of several entries", e.Alias, e.Names
 	}
-	if e, ok := errors.AsType[*oxbow.AliasTakenError](err); ok && p.Code == "invalid" {
-		p.Code, p.Title, p.Status, p.Alias, p.Owner = "alias_taken", "The alias is taken", http.StatusConflict, e.Alias, e.Owner
+	if e, ok := errors.AsType[*oxbow.AliasError](err); ok && p.Code == "invalid" {
+		p.Code, p.Title, p.Status, p.Alias, p.Owner = "alias_taken", "The alias is taken", http.StatusConflict, e.Alias, e.Names[0]
 	}
 }
 
@@ -169,7 +169,7 @@ func (p Problem) cause() error {
 	case p.Code == "ambiguous" && len(p.Names) > 1:
 		return &oxbow.AliasError{Alias: p.Alias, Names: p.Names}
 	case p.Code == "alias_taken":
-		return &oxbow.AliasTakenError{Alias: p.Alias, Owner: p.Owner}
+		return &oxbow.AliasError{Alias: p.Alias, Names: []string{p.Owner}}
 	case p.Code == "conflict" && p.Name != "":
 		return &oxbow.ConflictError{Name: p.Name, Want: p.Want, Have: p.Have}
 	case err != nil && p.Name != "":

@@ -60,7 +60,7 @@ func TestErrorsKeepTheirFacts(t *testing.T) {
 		&oxbow.QuotaError{Bound: "entries", Most: 1000},
 		&oxbow.QuotaError{Bound: "changes a second", Most: 5, Wait: 2 * time.Second},
 		&oxbow.AliasError{Alias: "x", Names: []string{"a", "b"}},
-		&oxbow.AliasTakenError{Alias: "x", Owner: "a"},
+		&oxbow.AliasError{Alias: "x", Names: []string{"a"}},
 		&oxbow.NameError{Name: "a", Err: oxbow.ErrExists},
 	} {
 		if _, got := sent(t, err); !reflect.DeepEqual(got, err) {

@@ -75,7 +75,7 @@ type model map[string]string
 func (m model) apply(ops []oxbow.Op) (model, error) {
 	next := maps.Clone(m)
 	for _, op := range ops {
-		name := oxbow.OpName(op)
+		name := op.Target()
 		old, there := next[name]
 		if _, isAdd := op.(oxbow.Add); isAdd == there {
 			if isAdd {

@@ -277,10 +277,8 @@ func (c *call) restore() error {
 	}
 	var seq uint64
 	ctx := w.context(c.ctx)
-	if r, ok := h.(oxbow.Restorer); !ok && w.Version != nil {
-		return unsupported("restoring cannot be bound to a version")
-	} else if w.Version != nil {
-		seq, err = r.RestoreIf(ctx, w.Name, w.Seq, *w.Version)
+	if w.Version != nil {
+		seq, err = h.RestoreIf(ctx, w.Name, w.Seq, *w.Version)
 	} else {
 		seq, err = h.Restore(ctx, w.Name, w.Seq)
 	}

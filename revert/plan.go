@@ -197,7 +197,7 @@ func (p *Plan) Apply(ctx context.Context) (uint64, error) {
 	}
 	err := p.h.Apply(oxbow.WithNote(ctx, noteStart+numbers(p.Changes)), p.ops...)
 	if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) {
-		err = &oxbow.ConflictError{Name: oxbow.OpName(p.ops[0])}
+		err = &oxbow.ConflictError{Name: p.ops[0].Target()}
 	}
 	if err != nil {
 		return 0, err

@@ -71,7 +71,7 @@ func (r *replay) follow(n *node) *oxbow.Entry {
 	}
 	e.Aliases = apply(e.Aliases, old.Aliases, n.Entry.Aliases)
 	e.Labels = oxbow.SortLabels(oneConfidence(apply(e.Labels, old.Labels, n.Entry.Labels), n.Entry.Labels))
-	if oxbow.CheckOp(addOf(&e)) != nil { // too many labels: what others wrote stays as it is
+	if addOf(&e).Check() != nil { // too many labels: what others wrote stays as it is
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}
 	return &e

@@ -26,7 +26,7 @@ func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		return err
 	}
 	for _, op := range ops {
-		if err := oxbow.CheckOp(op); err != nil {
+		if err := op.Check(); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ type binder struct {
 
 // add checks and binds the next change.
 func (b *binder) add(ctx context.Context, op oxbow.Op) error {
-	old, at, err := b.look(ctx, oxbow.OpName(op))
+	old, at, err := b.look(ctx, op.Target())
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (b *binder) add(ctx context.Context, op oxbow.Op) error {
 	case isAdd && (old == nil || outside): // if outside, the base refuses it, and hide words the error
 		return b.create(ctx, add)
 	case outside:
-		return notFound(oxbow.OpName(op))
+		return notFound(op.Target())
 	case old == nil: // the base refuses it
 		b.bound = append(b.bound, op)
 		return nil
@@ -172,7 +172,7 @@ func (b *binder) change(op oxbow.Op, old *oxbow.Entry, at uint64) error {
 		}
 		b.staged[old.Name] = &next
 	}
-	if oxbow.OpVersion(op) == 0 && at != 0 {
+	if op.IfVersion() == 0 && at != 0 {
 		op, b.races = bindTo(op, at), true
 	}
 	b.bound = append(b.bound, op)
@@ -215,7 +215,7 @@ func (v *store) added(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 func (v *store) conflicts(ctx context.Context, ops []oxbow.Op) bool {
 	seen := map[string]bool{}
 	for _, op := range ops {
-		name, want := oxbow.OpName(op), oxbow.OpVersion(op)
+		name, want := op.Target(), op.IfVersion()
 		if want != 0 && !seen[name] {
 			if e, err := v.base.Get(ctx, name); err != nil || e.Version != want {
 				return true
@@ -236,9 +236,10 @@ func (v *store) unusable(word string) error {
 // must then match neither ErrExists nor ErrConflict, which make callers read
 // the entry.
 func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
-	if taken, ok := errors.AsType[*oxbow.AliasTakenError](err); ok {
-		own := slices.ContainsFunc(ops, func(op oxbow.Op) bool { return oxbow.OpName(op) == taken.Owner })
-		if e, gerr := v.base.Get(ctx, taken.Owner); gerr == nil && !v.scope.Sees(&e) || gerr != nil && !own {
+	if taken, ok := errors.AsType[*oxbow.AliasError](err); ok {
+		owner := taken.Names[0]
+		own := slices.ContainsFunc(ops, func(op oxbow.Op) bool { return op.Target() == owner })
+		if e, gerr := v.base.Get(ctx, owner); gerr == nil && !v.scope.Sees(&e) || gerr != nil && !own {
 			return v.unusable(taken.Alias)
 		}
 	}
@@ -246,7 +247,7 @@ func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
 		return err
 	}
 	for _, op := range ops {
-		name := oxbow.OpName(op)
+		name := op.Target()
 		if e, gerr := v.base.Get(ctx, name); gerr == nil && !v.scope.Sees(&e) {
 			return v.unusable(name)
 		}

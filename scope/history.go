@@ -29,13 +29,13 @@ func (v *store) History() (oxbow.Historian, error) {
 	return &history{v, h}, nil
 }
 
-// history is the [oxbow.Restorer] of a scope.
+// history is the [oxbow.Historian] of a scope.
 type history struct {
 	*store
 	of oxbow.Historian
 }
 
-var _ oxbow.Restorer = (*history)(nil)
+var _ oxbow.Historian = (*history)(nil)
 
 // past answers questions on the past of several names.
 type past struct {
@@ -344,7 +344,7 @@ func (h *history) Restore(ctx context.Context, name string, seq uint64) (uint64,
 	}
 }
 
-// RestoreIf implements [oxbow.Restorer].
+// RestoreIf implements [oxbow.Historian].
 func (h *history) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	return h.restore(ctx, name, seq, &version)
 }
@@ -356,10 +356,6 @@ func (h *history) RestoreIf(ctx context.Context, name string, seq, version uint6
 func (h *history) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
 	if err := h.writable(); err != nil {
 		return 0, err
-	}
-	r, ok := h.of.(oxbow.Restorer)
-	if !ok {
-		return 0, fmt.Errorf("%w: it cannot restore within %s", oxbow.ErrUnsupported, h.scope.title())
 	}
 	name, err := h.realName(ctx, name)
 	if err != nil {
@@ -390,7 +386,7 @@ func (h *history) restore(ctx context.Context, name string, seq uint64, want *ui
 		if err := h.mayPutBack(from, &w); err != nil {
 			return 0, err
 		}
-		return r.RestoreIf(h.stamp(ctx), name, seq, now.Version)
+		return h.of.RestoreIf(h.stamp(ctx), name, seq, now.Version)
 	}
 	return 0, fmt.Errorf("%w: %q has no version %d", oxbow.ErrNotFound, name, seq)
 }

@@ -92,7 +92,7 @@ func (v *store) unredacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil
 	}
-	name, err := v.realName(ctx, oxbow.OpName(op))
+	name, err := v.realName(ctx, op.Target())
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/scope"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -72,7 +74,7 @@ func TestRedactedWaysOut(t *testing.T) {
 			}
 		}
 	}
-	err = oxbow.ViewHeads(ctx, view.Store(), oxbow.Asked{Keys: []string{"of"}, Names: []string{"pier"}}, func(hs oxbow.Heads) error {
+	err = heads.View(ctx, view.Store(), heads.Asked{Keys: []string{"of"}, Names: []string{"pier"}}, func(hs heads.List) error {
 		var ids []uint64
 		for h, err := range hs.All {
 			out = append(out, *h.Entry, err)
@@ -202,21 +204,18 @@ func TestScreenSeesWhatIsWritten(t *testing.T) {
 // partial is a store whose heads are never whole, as those of a snapshot.
 type partial struct{ oxbow.Store }
 
-func (p partial) ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.Heads) error) error {
-	return oxbow.ViewHeads(ctx, p.Store, asked, func(all oxbow.Heads) error {
+func (p partial) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
+	return true, heads.View(ctx, p.Store, heads.Asked{Keys: keys, Names: names}, func(all heads.List) error {
 		var es []*oxbow.Entry
-		return fn(oxbow.Heads{
-			Read: func([]uint64) ([]*oxbow.Entry, error) { return es, nil },
-			All: func(yield func(oxbow.Head, error) bool) {
-				for h, err := range all.All {
-					e := h.Entry.Clone()
-					es = append(es, &e)
-					if !yield(oxbow.Head{Entry: &oxbow.Entry{ID: e.ID, Labels: e.Labels}, Size: h.Size}, err) {
-						return
-					}
+		return fn(func(yield func(oxbow.Head, error) bool) {
+			for h, err := range all.All {
+				e := h.Entry.Clone()
+				es = append(es, &e)
+				if !yield(oxbow.Head{Entry: &oxbow.Entry{ID: e.ID, Labels: e.Labels}, Size: h.Size}, err) {
+					return
 				}
-			},
-		})
+			}
+		}, func([]uint64) ([]*oxbow.Entry, error) { return es, nil })
 	})
 }
 
@@ -224,7 +223,7 @@ func (p partial) ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow
 func TestRedactedHeads(t *testing.T) {
 	base, _ := redacting(t, &oxbow.Options{})
 	view := scope.New(partial{base}, scope.Scope{Any: []oxbow.Filter{{}}, Redact: scope.Kinds()}, nil)
-	err := oxbow.ViewHeads(t.Context(), view, oxbow.Asked{Keys: []string{"of"}}, func(hs oxbow.Heads) error {
+	err := heads.View(t.Context(), view, heads.Asked{Keys: []string{"of"}}, func(hs heads.List) error {
 		for h, err := range hs.All {
 			if v, _ := h.Entry.Label("of"); err != nil || v != "" && v != "[mail]" {
 				t.Errorf("a head has %q, %v", v, err)

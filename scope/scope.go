@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -52,7 +53,7 @@ func (s *Scope) IsAll() bool {
 }
 
 // Asked returns what Sees reads of an entry.
-func (s *Scope) Asked() (a oxbow.Asked) {
+func (s *Scope) Asked() (a heads.Asked) {
 	for _, f := range slices.Concat(s.Any, s.Shared, s.Except) {
 		a.Of(f)
 	}

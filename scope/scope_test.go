@@ -228,7 +228,7 @@ func TestScopeWrites(t *testing.T) {
 			if _, ok := tt.op.(oxbow.Remove); ok {
 				return
 			}
-			e, err := v.Get(t.Context(), oxbow.OpName(tt.op))
+			e, err := v.Get(t.Context(), tt.op.Target())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -402,13 +402,13 @@ func TestScopeRaces(t *testing.T) {
 // meanwhile is a store on which something happens between the look of a scope
 // at its past and the change that the scope then makes.
 type meanwhile struct {
-	oxbow.Restorer
+	oxbow.Historian
 	happens func()
 }
 
 func (m meanwhile) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	m.happens()
-	return m.Restorer.RestoreIf(ctx, name, seq, version)
+	return m.Historian.RestoreIf(ctx, name, seq, version)
 }
 
 // A restore is bound to the version that was checked: an entry that moves out in
@@ -434,7 +434,7 @@ func TestScopeRestoreRaces(t *testing.T) {
 			m := scopeStory(t)
 			ctx := t.Context()
 			looks := 0
-			base := meanwhile{m.Store().(oxbow.Restorer), func() {
+			base := meanwhile{m.Store().(oxbow.Historian), func() {
 				if looks++; looks == 1 {
 					for _, op := range tt.happens {
 						if err := m.Apply(ctx, op); err != nil {
@@ -487,13 +487,13 @@ func TestRestoreIf(t *testing.T) {
 	}
 }
 
-func restorer(t *testing.T, s oxbow.Store) oxbow.Restorer {
+func restorer(t *testing.T, s oxbow.Store) oxbow.Historian {
 	t.Helper()
 	h, err := oxbow.HistoryOf(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h.(oxbow.Restorer)
+	return h
 }
 
 func version(t *testing.T, m *oxbow.Memory, name string) uint64 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/internal/watch"
 )
 
@@ -105,11 +106,11 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// ViewHeads gives the heads of the entries inside, as [oxbow.ViewHeads] does.
-func (v *store) ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.Heads) error) error {
-	own := v.scope.Asked()
-	asked.Keys, asked.Names = append(own.Keys, asked.Keys...), append(own.Names, asked.Names...)
-	return oxbow.ViewHeads(ctx, v.base, asked, func(all oxbow.Heads) error {
+// ViewHeads implements [heads.Viewer], with the heads of the entries inside.
+func (v *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
+	asked := v.scope.Asked()
+	asked.Keys, asked.Names = append(asked.Keys, keys...), append(asked.Names, names...)
+	return true, heads.View(ctx, v.base, asked, func(all heads.List) error {
 		read := func(ids []uint64) ([]*oxbow.Entry, error) {
 			es, err := all.Read(ids)
 			for i := range es {
@@ -117,7 +118,7 @@ func (v *store) ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.
 			}
 			return es, err
 		}
-		return fn(oxbow.Heads{Read: read, All: func(yield func(oxbow.Head, error) bool) {
+		return fn(func(yield func(oxbow.Head, error) bool) {
 			for h, err := range all.All {
 				if err == nil && !v.scope.Sees(h.Entry) {
 					continue
@@ -126,7 +127,7 @@ func (v *store) ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.
 					return
 				}
 			}
-		}})
+		}, read)
 	})
 }
 

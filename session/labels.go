@@ -124,7 +124,7 @@ func valuesOf(ls []oxbow.Label, key string) []string { return oxbow.Entry{Labels
 // is none.
 func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
 	l := oxbow.Label{Key: key, Value: short(value, oxbow.MaxName)}
-	if slices.Contains(ls, l) || oxbow.CheckLabel(l) != nil {
+	if slices.Contains(ls, l) || l.Check() != nil {
 		return ls
 	}
 	return append(ls, l)

@@ -41,7 +41,7 @@ func (a *Archive) heads(ctx context.Context, f oxbow.Filter, most int) (heads []
 		return heads, err
 	}
 	for n := 4*most + 64; ; n *= 4 {
-		page, total, err := oxbow.Newest(ctx, a.Memory.Store(), oxbow.Filter{}, 0, n)
+		page, total, err := a.Memory.Newest(ctx, oxbow.Filter{}, 0, n)
 		if err != nil {
 			return nil, err
 		}

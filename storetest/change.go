@@ -99,7 +99,7 @@ func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 		wg.Go(func() { errs[i] = s.Apply(t.Context(), add(fmt.Sprint("w", i), "same")) })
 	}
 	wg.Wait()
-	errs = slices.DeleteFunc(errs, func(err error) bool { return errors.As(err, new(*oxbow.AliasTakenError)) })
+	errs = slices.DeleteFunc(errs, func(err error) bool { return errors.As(err, new(*oxbow.AliasError)) })
 	if len(errs) != 1 || errs[0] != nil {
 		t.Errorf("several goroutines gave one alias: %v, want one nil", errs)
 	}

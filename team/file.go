@@ -83,7 +83,7 @@ func check(e *oxbow.Entry) error {
 	if e.Kind != oxbow.Note {
 		return fmt.Errorf("is of kind %s; team files are notes", e.Kind)
 	}
-	return oxbow.CheckOp(oxbow.Add{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels})
+	return oxbow.Add{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 }
 
 // format returns the file of an entry.

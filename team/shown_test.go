@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/overlay"
 	"github.com/oxbow-memory/oxbow/storetest"
 )
 
@@ -35,7 +36,7 @@ func over(t testing.TB, dir string, shares *[]oxbow.Entry) (both, own *oxbow.Mem
 		}
 		return own
 	}
-	both, err = own.Over(t.Context(), Show(files, prints), " (team)")
+	both, err = overlay.New(t.Context(), own, Show(files, prints), " (team)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func BenchmarkRecall(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if both, err = own.Over(b.Context(), Show(files, nil), " (team)"); err != nil {
+		if both, err = overlay.New(b.Context(), own, Show(files, nil), " (team)"); err != nil {
 			b.Fatal(err)
 		}
 		if hits, err := both.Recall(b.Context(), oxbow.Query{Text: "harbour crane pier"}); err != nil || len(hits) == 0 {

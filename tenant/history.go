@@ -16,23 +16,13 @@ func (l *Limit) History(h oxbow.Historian) oxbow.Historian {
 	if l == nil {
 		return h
 	}
-	s := &limitedHistory{h, l}
-	if r, ok := h.(oxbow.Restorer); ok {
-		return &limitedRestorer{s, r}
-	}
-	return s
+	return &limitedHistory{h, l}
 }
 
 // limitedHistory is a history whose changes a limit holds to a quota.
 type limitedHistory struct {
 	oxbow.Historian
 	l *Limit
-}
-
-// limitedRestorer is a limitedHistory that is an [oxbow.Restorer].
-type limitedRestorer struct {
-	*limitedHistory
-	of oxbow.Restorer
 }
 
 // allow is [Limit.Allow] of ops, where there are any: without, the store says what is wrong.
@@ -68,12 +58,12 @@ func (s *limitedHistory) Restore(ctx context.Context, name string, seq uint64) (
 	return s.Historian.Restore(ctx, name, seq)
 }
 
-// RestoreIf implements [oxbow.Restorer].
-func (s *limitedRestorer) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+// RestoreIf implements [oxbow.Historian].
+func (s *limitedHistory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	if err := s.restoring(ctx, name, seq); err != nil {
 		return 0, err
 	}
-	return s.of.RestoreIf(ctx, name, seq, version)
+	return s.Historian.RestoreIf(ctx, name, seq, version)
 }
 
 func (s *limitedHistory) restoring(ctx context.Context, name string, seq uint64) error {

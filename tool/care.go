@@ -146,7 +146,7 @@ func Stats(ctx context.Context, w *Workspace, _ StatsIn) (StatsOut, error) {
 	} else if !errors.Is(err, oxbow.ErrUnsupported) {
 		return StatsOut{}, err
 	}
-	sum, err := oxbow.Summarize(ctx, m.Store())
+	sum, err := m.Summary(ctx)
 	if err != nil {
 		return StatsOut{}, fmt.Errorf("counting: %w", err)
 	}

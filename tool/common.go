@@ -36,7 +36,7 @@ func (n narrow) parse(now time.Time) (oxbow.Filter, error) {
 		return oxbow.Filter{}, err
 	}
 	for _, l := range labelsOf(n.project, n.tags, nil) {
-		if err := oxbow.CheckLabel(l); err != nil {
+		if err := l.Check(); err != nil {
 			return oxbow.Filter{}, err
 		}
 		f.Terms = append(f.Terms, oxbow.Term{Key: l.Key, Values: []string{l.Value}})
@@ -188,9 +188,9 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 	var unknown, known []string
 	for _, t := range g.Terms {
 		if t.DF == 0 {
-			unknown = append(unknown, strconv.Quote(t.Term))
+			unknown = append(unknown, strconv.Quote(t.Word))
 		} else {
-			known = append(known, fmt.Sprintf("%q in %s", t.Term, plural(t.DF, one, many)))
+			known = append(known, fmt.Sprintf("%q in %s", t.Word, plural(t.DF, one, many)))
 		}
 	}
 	if len(unknown) > 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -151,8 +152,8 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	if s.Last > 0 {
 		changes = plural(int(s.Last+1-s.First), "change", "changes")
 	}
-	if fi, err := os.Stat(d.place.Store + oxbow.IndexSuffix); err == nil {
-		if name := filepath.Base(d.place.Store) + oxbow.IndexSuffix; fi.Size() < smallestIndex {
+	if fi, err := os.Stat(d.place.Store + index.FileSuffix); err == nil {
+		if name := filepath.Base(d.place.Store) + index.FileSuffix; fi.Size() < smallestIndex {
 			d.add(fine, "index", "", "none yet; %s says that a recall did without, and the next makes it; it may be deleted", name)
 		} else {
 			d.add(fine, "index", "", "%s in %s, so that the first recall need not make it; it may be deleted", text.Bytes(fi.Size()), name)

@@ -174,7 +174,7 @@ func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, o
 	}
 	of := map[string][]oxbow.Op{}
 	for _, op := range ops {
-		of[oxbow.OpName(op)] = append(of[oxbow.OpName(op)], op)
+		of[op.Target()] = append(of[op.Target()], op)
 	}
 	e := &mdtree.ProblemsError{Dir: dir}
 	for i := range tree.Entries {

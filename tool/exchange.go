@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -187,6 +188,6 @@ const manyWritten = 256
 // hasIndex reports whether there is an index file of a store, which is empty where
 // none was needed yet.
 func hasIndex(store string) bool {
-	fi, err := os.Stat(store + oxbow.IndexSuffix)
+	fi, err := os.Stat(store + index.FileSuffix)
 	return err == nil && fi.Size() > 0
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/index"
 )
 
 // The index file that is there has what an import brought: a hook is too short to
@@ -37,7 +38,7 @@ func TestMakeIndexAfterMany(t *testing.T) {
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
-		b, _ := os.ReadFile(store + oxbow.IndexSuffix)
+		b, _ := os.ReadFile(store + index.FileSuffix)
 		return b
 	}
 	many := func(n int) func(m *oxbow.Memory) { return func(m *oxbow.Memory) { makeIndex(t.Context(), m, n) } }

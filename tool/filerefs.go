@@ -177,7 +177,7 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 			}
 		}
 		l := oxbow.Label{Key: oxbow.LabelFileBlob, Value: blob + " " + f}
-		if blob != "" && oxbow.CheckLabel(l) == nil { // with a long path it is too long
+		if blob != "" && l.Check() == nil { // with a long path it is too long
 			out = append(out, l)
 		}
 	}

@@ -242,7 +242,7 @@ func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, e
 // edited returns the taint of a file that others may have edited.
 func edited(file string) string {
 	s := "edit " + filepath.Base(file)
-	if oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelTaint, Value: s}) != nil {
+	if (oxbow.Label{Key: oxbow.LabelTaint, Value: s}).Check() != nil {
 		return "edit of a file"
 	}
 	return s

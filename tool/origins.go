@@ -94,7 +94,7 @@ func (o *origins) labels(name, content string, old oxbow.Entry) (ls []oxbow.Labe
 		}
 	}
 	for _, s := range o.ledger.Sources(name, content, old.Content, o.rare) {
-		if l := (oxbow.Label{Key: lineage.Label, Value: s.Source()}); len(ls) < maxOrigins && oxbow.CheckLabel(l) == nil {
+		if l := (oxbow.Label{Key: lineage.Label, Value: s.Source()}); len(ls) < maxOrigins && l.Check() == nil {
 			ls = append(ls, l)
 		}
 		for _, t := range s.Taints {

@@ -18,7 +18,7 @@ func StampPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxb
 	out := make([]oxbow.Op, 0, len(ops))
 	staged := map[string]oxbow.Entry{} // as the changes before leave them
 	for _, op := range ops {
-		name := oxbow.OpName(op)
+		name := op.Target()
 		old, found := staged[name]
 		if !found && needsOld(op) {
 			var err error
@@ -83,7 +83,7 @@ func afterOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 // personalLabels returns the labels of an entry with those of the personal data that it
 // holds, as far as there is room.
 func personalLabels(e *oxbow.Entry) []oxbow.Label {
-	out := slices.DeleteFunc(slices.Clone(e.Labels), oxbow.IsPersonal)
+	out := slices.DeleteFunc(slices.Clone(e.Labels), oxbow.Label.IsPersonal)
 	texts := append([]string{e.Name, e.Content}, e.Aliases...)
 	for _, l := range out {
 		texts = append(texts, l.Value)

@@ -445,7 +445,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		return ListOut{}, err
 	}
 	out := ListOut{Entries: []Entry{}, Notes: notes}
-	page, total, err := oxbow.Newest(ctx, m.Store(), f, offset, limit)
+	page, total, err := m.Newest(ctx, f, offset, limit)
 	if err != nil {
 		return ListOut{}, err
 	}

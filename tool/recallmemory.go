@@ -71,7 +71,7 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	}
 	var tags []oxbow.Term
 	for _, t := range in.Tags {
-		if err := oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelTag, Value: t}); err != nil {
+		if err := (oxbow.Label{Key: oxbow.LabelTag, Value: t}).Check(); err != nil {
 			return f, err
 		}
 		if in.TagsMatch == "any" && len(tags) > 0 {
@@ -82,7 +82,7 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	}
 	f.Terms = append(f.Terms, tags...)
 	if in.RelatedFile != "" {
-		if err := oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelFile, Value: in.RelatedFile}); err != nil {
+		if err := (oxbow.Label{Key: oxbow.LabelFile, Value: in.RelatedFile}).Check(); err != nil {
 			return f, err
 		}
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelFile, Values: []string{in.RelatedFile}})

@@ -214,7 +214,7 @@ func lastNamed(store string) (seq uint64, err error) {
 
 // hold takes the write lock of a store that need not open.
 func hold(ctx context.Context, w *Workspace, dir vfs.FS, store string) (release func() error, err error) {
-	release, err = wal.Hold(ctx, dir, filepath.Base(store), wal.Options{Clock: w.now, LockWait: oxbow.DefaultLockWait})
+	release, err = wal.Hold(ctx, dir, filepath.Base(store), wal.Options{Clock: w.now, LockWait: vfs.DefaultLockWait})
 	var busy *wal.BusyError
 	switch {
 	case errors.As(err, &busy):

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/lineage"
 )
 
@@ -31,7 +32,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	}
 	e := &edit{in: in, name: in.Name, seen: guard(ctx, m), blobs: func(ls []oxbow.Label) []oxbow.Label { return w.stampHashes(ctx, ls) }}
 	if e.name == "" {
-		e.base = oxbow.DeriveName(in.Content)
+		e.base = text.NameOf(in.Content)
 		e.name = e.base
 	}
 	var now oxbow.Entry

@@ -141,7 +141,7 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 		return op, nil
 	}
 	if _, adds := op.(oxbow.Add); !adds {
-		old, gerr := store.Get(ctx, oxbow.OpName(op))
+		old, gerr := store.Get(ctx, op.Target())
 		if gerr != nil && !errors.Is(gerr, oxbow.ErrNotFound) {
 			return nil, gerr
 		}

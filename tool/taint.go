@@ -70,7 +70,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 			return nil, err
 		}
 		for _, op := range stamped {
-			s.staged[oxbow.OpName(op)] = afterOp(op, s.staged[oxbow.OpName(op)])
+			s.staged[op.Target()] = afterOp(op, s.staged[op.Target()])
 		}
 		out = append(out, stamped...)
 	}
@@ -79,7 +79,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 
 // stamp returns a change as it is applied, and what follows it.
 func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
-	name := oxbow.OpName(op)
+	name := op.Target()
 	old, found := s.staged[name]
 	if _, adds := op.(oxbow.Add); !found && !adds {
 		if old, err = store.Get(ctx, name); err != nil {
@@ -145,7 +145,7 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 	}
 	add := func(key string, values []string) {
 		for _, v := range values {
-			if l := (oxbow.Label{Key: key, Value: v}); oxbow.CheckLabel(l) == nil {
+			if l := (oxbow.Label{Key: key, Value: v}); l.Check() == nil {
 				out = append(out, l)
 			}
 		}

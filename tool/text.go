@@ -63,7 +63,7 @@ func labelWords(e *Entry) (ws []string) {
 			continue
 		}
 		for _, v := range e.Labels[k] {
-			if l := (oxbow.Label{Key: k, Value: v}); !oxbow.IsPersonal(l) {
+			if l := (oxbow.Label{Key: k, Value: v}); !l.IsPersonal() {
 				ws = append(ws, l.String())
 			}
 		}

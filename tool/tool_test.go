@@ -298,7 +298,7 @@ func (s *oddStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 }
 
 func (s *oddStore) Apply(_ context.Context, ops ...oxbow.Op) error {
-	s.removed = oxbow.OpName(ops[0])
+	s.removed = ops[0].Target()
 	return nil
 }
 

@@ -224,7 +224,7 @@ func (w *Workspace) Newest(ctx context.Context, most int) ([]oxbow.Entry, error)
 	if err != nil {
 		return nil, err
 	}
-	es, _, err := oxbow.Newest(ctx, m.Store(), oxbow.Filter{}, 0, most)
+	es, _, err := m.Newest(ctx, oxbow.Filter{}, 0, most)
 	return es, err
 }
 

@@ -8,6 +8,10 @@ import (
 	"time"
 )
 
+// DefaultLockWait is how long the stores of this module wait for the lock of another
+// process, where their options do not say.
+const DefaultLockWait = 5 * time.Second
+
 // Pauses between two tries of Poll.
 const (
 	firstPause = 50 * time.Microsecond

@@ -86,7 +86,7 @@ func TestHostile(t *testing.T) {
 		}
 		var labels []oxbow.Label
 		for _, l := range []oxbow.Label{{Key: "tag", Value: name}, {Key: "project", Value: name}, {Key: "file", Value: name}} {
-			if oxbow.CheckLabel(l) == nil {
+			if l.Check() == nil {
 				labels = append(labels, l)
 			}
 		}

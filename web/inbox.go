@@ -10,6 +10,7 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/web/page"
 	h "github.com/oxbow-memory/oxbow/web/tag"
@@ -98,7 +99,7 @@ var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you
 // proposalRow shows a proposal with what decides on it, and with the ids of all of its
 // session.
 func (c *call) proposalRow(p tool.ProposalOut, session []string) g.Node {
-	name := oxbow.DeriveName(p.Sentence)
+	name := text.NameOf(p.Sentence)
 	var turns []g.Node
 	for _, f := range p.From[:min(3, len(p.From))] {
 		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("the turn it was said in")))

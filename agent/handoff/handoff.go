@@ -172,7 +172,7 @@ func (t Task) check() error {
 		}
 	}
 	if t.Project != "" {
-		return oxbow.CheckLabel(oxbow.Label{Key: oxbow.LabelProject, Value: t.Project})
+		return oxbow.Label{Key: oxbow.LabelProject, Value: t.Project}.Check()
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -52,7 +53,7 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 	if t.Profile != "" {
 		addressed = append(addressed, oxbow.Label{Key: profile.LabelProfile, Value: t.Profile})
 	}
-	base := "handoff: " + oxbow.DeriveName(t.Summary)
+	base := "handoff: " + text.NameOf(t.Summary)
 	for n := 1; ; n++ {
 		name := base
 		if n > 1 {
@@ -88,7 +89,7 @@ func List(ctx context.Context, s oxbow.Store, project string, all bool) ([]Hando
 
 // Newest returns open handoffs, those that were written last.
 func Newest(ctx context.Context, m *oxbow.Memory, most int) (hs []Handoff, err error) {
-	es, _, err := oxbow.Newest(ctx, m.Store(), openFilter(""), 0, most) // needs no index
+	es, _, err := m.Newest(ctx, openFilter(""), 0, most) // needs no index
 	for _, e := range es {
 		hs = append(hs, of(e))
 	}

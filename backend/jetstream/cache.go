@@ -16,6 +16,7 @@ import (
 	"path"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -81,7 +82,7 @@ func (f files) begin() error {
 			return err
 		}
 	}
-	for _, n := range []string{f.place(), f.log(), f.log() + oxbow.IndexSuffix, f.log() + ".snap", f.log() + ".lock"} {
+	for _, n := range []string{f.place(), f.log(), f.log() + index.FileSuffix, f.log() + ".snap", f.log() + ".lock"} {
 		if err := f.fsys.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 
 // local is what a replica needs of the store of its file.
 type local interface {
-	oxbow.Restorer
+	oxbow.Historian
 	oxbow.Watcher
 	oxbow.Sequencer
 	oxbow.Counter
@@ -139,7 +139,7 @@ func (r *replica) openStore() error {
 		Clock: func() time.Time { return time.Unix(0, r.clock.Load()) },
 		Rand:  newIdentity(r.cluster.dir.id, r.brain.Name, r.brain.Epoch),
 
-		CacheBytes: r.cluster.opts.CacheBytes,
+		Cache: &oxbow.Cache{Bytes: r.cluster.opts.CacheBytes},
 	})
 	if err != nil {
 		return err

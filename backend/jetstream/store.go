@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/remote/opjson"
 )
 
@@ -26,7 +27,7 @@ type Store struct {
 
 var _ interface {
 	local
-	ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.Heads) error) error
+	heads.Viewer
 } = (*Store)(nil)
 
 // view returns the replica's store, which holds what was acknowledged before.
@@ -91,7 +92,7 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	}
 	q := &request{ops: ops}
 	for _, op := range ops {
-		if err := oxbow.CheckOp(op); err != nil {
+		if err := op.Check(); err != nil {
 			return err
 		}
 		w, err := opjson.From(op)
@@ -99,7 +100,7 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 			return err
 		}
 		q.change.Ops = append(q.change.Ops, w)
-		q.names = append(q.names, oxbow.OpName(op))
+		q.names = append(q.names, op.Target())
 		switch op := op.(type) {
 		case oxbow.Add:
 			q.size, q.alone = q.size+len(op.Content), q.alone || op.UniqueAliases
@@ -157,7 +158,7 @@ func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, e
 	return s.decide(ctx, change{Restore: &wireRestore{Name: name, Seq: seq}})
 }
 
-// RestoreIf implements [oxbow.Restorer].
+// RestoreIf implements [oxbow.Historian].
 func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	return s.decide(ctx, change{Restore: &wireRestore{name, seq, &version}})
 }
@@ -200,13 +201,13 @@ func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Del
 	return each(ctx, s, func(v local) iter.Seq2[oxbow.Delta, error] { return v.Since(ctx, p) })
 }
 
-// ViewHeads has the heads of the replica's entries.
-func (s *Store) ViewHeads(ctx context.Context, asked oxbow.Asked, fn func(oxbow.Heads) error) error {
+// ViewHeads implements [heads.Viewer], with the heads of the replica's entries.
+func (s *Store) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
 	v, err := s.view(ctx)
 	if err != nil {
-		return err
+		return true, err
 	}
-	return oxbow.ViewHeads(ctx, v, asked, fn)
+	return true, heads.View(ctx, v, heads.Asked{Keys: keys, Names: names}, func(l heads.List) error { return fn(l.All, l.Read) })
 }
 
 // Check implements [oxbow.Checker]: the replica's file, which is compared with the

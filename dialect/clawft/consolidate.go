@@ -87,7 +87,7 @@ func heir(from, to *unit) bool {
 		}
 		labels = append(labels, l)
 	}
-	if oxbow.CheckOp(oxbow.Add{Name: m.Name, Aliases: m.Aliases, Labels: labels}) != nil {
+	if (oxbow.Add{Name: m.Name, Aliases: m.Aliases, Labels: labels}).Check() != nil {
 		return false
 	}
 	m.Labels = nil

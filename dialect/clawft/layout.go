@@ -37,7 +37,7 @@ func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, 
 		text, _ := v.File(path)
 		return []mdtree.Edit{{Path: path, Text: l.add(path, text, mdtree.ApplyOp(add, oxbow.Entry{}), now)}}, nil
 	}
-	place, _ := v.Find(oxbow.OpName(op))
+	place, _ := v.Find(op.Target())
 	text, _ := v.File(place.Path)
 	items := l.parse(place.Path, text)
 	i := slices.IndexFunc(items, func(it item) bool { return it.start == place.Start })

@@ -34,6 +34,7 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
@@ -243,7 +244,7 @@ func readMark(line string) *mark {
 		}
 		m.created = t.UTC()
 	}
-	if oxbow.CheckOp(oxbow.Add{Name: m.Name, Aliases: m.Aliases, Labels: m.labels}) != nil {
+	if (oxbow.Add{Name: m.Name, Aliases: m.Aliases, Labels: m.labels}).Check() != nil {
 		return nil
 	}
 	return m
@@ -332,7 +333,7 @@ func (l layout) baseName(path, content string) string {
 		}
 		title = next
 	}
-	name := oxbow.DeriveName(title)
+	name := text.NameOf(title)
 	_, dated := l.dateOf(name)
 	switch {
 	case path == historyFile && !dated:

@@ -325,25 +325,24 @@ const (
 // and the least confidence when each entry has one.
 func (g *group) labels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
-	least, sure := "", 0
+	least, value, sure := 0.0, "", 0
 	for i := range g.entries {
 		e := &g.entries[i]
 		for _, l := range e.Labels {
-			switch l.Key {
-			case oxbow.LabelTag, oxbow.LabelFile:
+			if l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile {
 				count[l]++
-			case oxbow.LabelConfidence:
-				sure++
-				was, _ := oxbow.ParseConfidence(least)
-				if is, err := oxbow.ParseConfidence(l.Value); err == nil && (least == "" || is < was) {
-					least = l.Value
-				}
+			}
+		}
+		if is, ok := e.Confidence(); ok {
+			if sure++; sure == 1 || is < least {
+				least = is
+				value, _ = e.Label(oxbow.LabelConfidence)
 			}
 		}
 	}
 	labels = slices.Clone(g.apart)
 	if sure == len(g.entries) {
-		labels = append(labels, oxbow.Label{Key: oxbow.LabelConfidence, Value: least})
+		labels = append(labels, oxbow.Label{Key: oxbow.LabelConfidence, Value: value})
 	}
 	more := oxbow.SortLabels(slices.Collect(maps.Keys(count)))
 	slices.SortStableFunc(more, func(a, b oxbow.Label) int { return count[b] - count[a] })

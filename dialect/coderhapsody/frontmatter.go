@@ -76,7 +76,7 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 		for _, n := range r.list(key, v) {
 			m.stands[key] = append(m.stands[key], n.Value)
 			l := oxbow.Label{Key: as, Value: n.Value}
-			if err := oxbow.CheckLabel(l); err != nil {
+			if err := l.Check(); err != nil {
 				r.Add(n, "%v", err)
 				continue
 			}

@@ -139,7 +139,7 @@ func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, 
 	if add, ok := op.(oxbow.Add); ok {
 		return l.add(v, add, now)
 	}
-	place, _ := v.Find(oxbow.OpName(op))
+	place, _ := v.Find(op.Target())
 	text, ok := v.File(place.Path)
 	if !ok {
 		return nil, &oxbow.InvalidError{Field: "file", Value: place.Path, Reason: "has front matter that cannot be read, and is not changed before that is mended; check says where"}

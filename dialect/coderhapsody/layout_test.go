@@ -107,12 +107,12 @@ func TestEditsSplice(t *testing.T) {
 			}
 			var want []string
 			for _, n := range before {
-				if _, gone := tt.op.(oxbow.Remove); !gone || n != oxbow.OpName(tt.op) {
+				if _, gone := tt.op.(oxbow.Remove); !gone || n != tt.op.Target() {
 					want = append(want, n)
 				}
 			}
 			if _, more := tt.op.(oxbow.Add); more {
-				want = append(want, oxbow.OpName(tt.op))
+				want = append(want, tt.op.Target())
 			}
 			if got := all(t, openTree(t, fsys)); !slices.Equal(got, want) {
 				t.Errorf("entries %q, want %q", got, want)

@@ -230,7 +230,7 @@ func FuzzLog(f *testing.F) {
 	f.Add(" ", "0", "0")
 	f.Add("---\n---\nname: x\n---\n", "a", "null")
 	f.Fuzz(func(t *testing.T, text, content, tag string) {
-		if text == "" || !validText(text) || oxbow.CheckContent(content) != nil || oxbow.CheckLabel(oxbow.Label{Key: "tag", Value: tag}) != nil {
+		if text == "" || !validText(text) || oxbow.CheckContent(content) != nil || (oxbow.Label{Key: "tag", Value: tag}).Check() != nil {
 			return
 		}
 		fsys := vfs.NewMem()

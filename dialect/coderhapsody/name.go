@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // The files of a home.
@@ -171,5 +172,5 @@ func nameIn(base string, first bool, m *matter, content string) string {
 	if first && m.time.IsZero() {
 		return base
 	}
-	return base + " " + oxbow.DeriveName(content)
+	return base + " " + text.NameOf(content)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -71,7 +72,7 @@ func (h *home) keep(ctx context.Context, m *oxbow.Memory, kind oxbow.Kind, conte
 	if err := oxbow.CheckContent(content); err != nil {
 		return e, false, err
 	}
-	base := h.Now().Format("2006-01-02") + " " + oxbow.DeriveName(content)
+	base := h.Now().Format("2006-01-02") + " " + text.NameOf(content)
 	for n := 1; n <= maxNames; n++ {
 		name := base
 		if n > 1 {

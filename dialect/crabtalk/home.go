@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/crmem"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -202,7 +203,7 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 			e.Name = as
 		}
 		op := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: h.aliases(name, e), Labels: e.Labels, Created: e.Created}
-		if err := oxbow.CheckOp(op); err != nil {
+		if err := op.Check(); err != nil {
 			h.Warn(fmt.Sprintf("%s: entry %q is not read: %v", name, e.Name, err))
 			continue
 		}
@@ -220,7 +221,7 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 func (h *home) aliases(file string, e oxbow.Entry) []string {
 	var as []string
 	for _, a := range e.Aliases {
-		if err := oxbow.CheckOp(oxbow.Alias{Name: e.Name, Aliases: append(slices.Clone(as), a)}); err != nil {
+		if err := (oxbow.Alias{Name: e.Name, Aliases: append(slices.Clone(as), a)}).Check(); err != nil {
 			h.Warn(fmt.Sprintf("%s: entry %q is read without an alias: %v", file, e.Name, err))
 			continue
 		}
@@ -231,7 +232,7 @@ func (h *home) aliases(file string, e oxbow.Entry) []string {
 
 // freeName makes a name of one that cannot be one, and takes it.
 func freeName(s string, taken map[string]bool) string {
-	base := oxbow.DeriveName(strings.ToValidUTF8(s, ""))
+	base := text.NameOf(strings.ToValidUTF8(s, ""))
 	for n := 1; ; n++ {
 		name := base
 		if n > 1 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
 
@@ -44,7 +45,7 @@ func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session,
 // name takes the slug from a message, unless there is one.
 func (s *session) name(message string) {
 	if s.slug == "" && strings.TrimSpace(message) != "" {
-		s.slug = slugOf(oxbow.DeriveName(strings.ToValidUTF8(message, "")))
+		s.slug = slugOf(text.NameOf(strings.ToValidUTF8(message, "")))
 	}
 }
 

@@ -37,7 +37,7 @@ func (s files) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 func asKept(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {
-		if err := oxbow.CheckOp(op); err != nil {
+		if err := op.Check(); err != nil {
 			return nil, err
 		}
 		if add, ok := op.(oxbow.Add); ok && add.Kind == oxbow.Note && !isOwn(add.Name) {

@@ -107,7 +107,7 @@ func (l layout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, er
 		mark := old[:len(old)-len(strings.TrimPrefix(old, bom))]
 		return []mdtree.Edit{{Path: p.Path, Text: mark + op.Content}}, nil
 	}
-	p, _ := v.Find(oxbow.OpName(op))
+	p, _ := v.Find(op.Target())
 	return []mdtree.Edit{{Path: p.Path, Remove: true}}, nil
 }
 
@@ -143,7 +143,7 @@ func (l layout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) {
 // checkChange refuses, in words, what the layout has no place for, whichever
 // backend keeps it. The change is one that asKept returned.
 func checkChange(op oxbow.Op) error {
-	name := oxbow.OpName(op)
+	name := op.Target()
 	unsupported := func(what string) error {
 		return fmt.Errorf("changing %q: the layout of duragent has no place for %s: %w", name, what, oxbow.ErrUnsupported)
 	}

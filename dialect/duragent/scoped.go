@@ -266,3 +266,11 @@ func (s *scoped) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	seq, err := s.m.Restore(ctx, s.below(name), seq)
 	return seq, s.said(err)
 }
+
+func (s *scoped) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	if strings.HasPrefix(name, agentsMark) {
+		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
+	seq, err := s.m.RestoreIf(ctx, s.below(name), seq, version)
+	return seq, s.said(err)
+}

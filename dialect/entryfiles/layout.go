@@ -55,7 +55,7 @@ func (layout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, erro
 	if add, ok := op.(oxbow.Add); ok {
 		return []mdtree.Edit{{Path: freePath(add.Name, v.Taken), Text: newText(mdtree.ApplyOp(add, oxbow.Entry{}))}}, nil
 	}
-	place, _ := v.Find(oxbow.OpName(op))
+	place, _ := v.Find(op.Target())
 	if _, ok := op.(oxbow.Remove); ok {
 		return []mdtree.Edit{{Path: place.Path, Remove: true}}, nil
 	}

@@ -48,6 +48,9 @@ import (
 	"strings"
 )
 
+// FileSuffix ends the name of a file, next to what was indexed, that holds a snapshot.
+const FileSuffix = ".idx"
+
 // AppendSnapshot appends the snapshot of the index to b. The error is that of the
 // snapshot that the index itself was opened from.
 func (x *Searcher) AppendSnapshot(b []byte) ([]byte, error) {

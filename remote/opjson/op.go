@@ -104,7 +104,7 @@ func From(op oxbow.Op) (w Op, err error) {
 	return w, err
 }
 
-// Op returns the op, or [ErrNotOne]. It is not checked; see [oxbow.CheckOp].
+// Op returns the op, or [ErrNotOne]. It is not checked.
 func (w Op) Op() (oxbow.Op, error) {
 	var ops []oxbow.Op
 	if a := w.Add; a != nil {

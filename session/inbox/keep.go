@@ -173,7 +173,7 @@ func markReverted(ctx context.Context, m *oxbow.Memory, turns []session.Turn) er
 func labelsOf(pairs ...string) (ls []oxbow.Label) {
 	for i := 0; i < len(pairs); i += 2 {
 		l := oxbow.Label{Key: pairs[i], Value: strings.TrimSpace(text.Cut(strings.Join(strings.Fields(pairs[i+1]), " "), oxbow.MaxName))}
-		if oxbow.CheckLabel(l) == nil {
+		if l.Check() == nil {
 			ls = append(ls, l)
 		}
 	}

@@ -84,7 +84,7 @@ func (h *history) apply(opID string, ops ...oxbow.Op) error {
 	}
 	d := h.draft()
 	for _, op := range ops {
-		name := oxbow.OpName(op)
+		name := op.Target()
 		e, there := d.state[name]
 		if add, ok := op.(oxbow.Add); ok {
 			if there {

@@ -87,7 +87,7 @@ func (m *Model) begin() map[string]oxbow.Entry {
 func (m *Model) end(before map[string]oxbow.Entry, ops ...oxbow.Op) {
 	c := change{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
 	for _, op := range ops {
-		name := oxbow.OpName(op)
+		name := op.Target()
 		c.before[name], c.after[name] = pick(before, name), pick(m.entries, name)
 	}
 	m.changes = append(slices.Clip(m.changes), c)
@@ -101,7 +101,7 @@ func pick(es map[string]oxbow.Entry, name string) *oxbow.Entry {
 }
 
 func (m *Model) op(op oxbow.Op) error {
-	name := oxbow.OpName(op)
+	name := op.Target()
 	e, there := m.entries[name]
 	if add, ok := op.(oxbow.Add); ok {
 		if there {

@@ -116,7 +116,7 @@ func Options(fsys *FS, clock func() time.Time, random io.Reader) *oxbow.Options 
 // KeepSnapshots makes each close after a change write the snapshot, and keeps few of
 // the entries that are read.
 func KeepSnapshots(o *oxbow.Options) {
-	o.CacheBytes = 2 << 10
+	o.Cache = &oxbow.Cache{Bytes: 2 << 10}
 	setOption(o, "snapshotLeast", 1)
 }
 

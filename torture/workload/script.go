@@ -55,7 +55,7 @@ func (s Step) String() string {
 		fmt.Fprintf(&b, " %s", s.Name)
 	case Batch:
 		for _, op := range s.Ops {
-			fmt.Fprintf(&b, " %s %s", strings.TrimPrefix(fmt.Sprintf("%T", op), "oxbow."), oxbow.OpName(op))
+			fmt.Fprintf(&b, " %s %s", strings.TrimPrefix(fmt.Sprintf("%T", op), "oxbow."), op.Target())
 		}
 		if s.OpID != "" {
 			fmt.Fprintf(&b, " [id %s]", s.OpID)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/scope"
@@ -95,7 +96,7 @@ func answersNow(file string) bool {
 	if err != nil || fi.Size() <= maxUnindexed {
 		return err == nil
 	}
-	fi, err = os.Stat(file + oxbow.IndexSuffix)
+	fi, err = os.Stat(file + index.FileSuffix)
 	return err == nil && fi.Size() > 0 // else the next query makes it
 }
 

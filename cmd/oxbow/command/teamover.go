@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/overlay"
 	"github.com/oxbow-memory/oxbow/team"
 )
 
@@ -59,7 +60,7 @@ func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	if err == nil {
 		shown := team.Show(files, a.host().Trusted.Shares)
 		var over *oxbow.Memory
-		if over, err = m.Over(ctx, shown, teamSuffix); err == nil {
+		if over, err = overlay.New(ctx, m, shown, teamSuffix); err == nil {
 			return over
 		}
 		err = errors.Join(err, shown.Close())

@@ -33,7 +33,7 @@ type tenants struct {
 }
 
 func (a *app) tenants(flags serving, at listening) *tenants {
-	a.cache = oxbow.NewCache(tenantsCache)
+	a.cache = &oxbow.Cache{Bytes: tenantsCache}
 	t := &tenants{app: a, flags: flags, at: at, sessions: map[string]*web.Sessions{}, limits: map[string]*tenant.Limit{}}
 	for _, name := range append(at.guard.Tokens.Tenants(), "") {
 		t.sessions[name] = web.NewSessions(name, a.env.Now, a.env.Rand)

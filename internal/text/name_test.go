@@ -1,0 +1,60 @@
+// Tests of names of texts: they are names of entries.
+
+package text_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
+
+func TestNameOf(t *testing.T) {
+	sixty := strings.Repeat("x", 60)
+	for _, tc := range []struct{ content, want string }{
+		{"Rate limits", "Rate limits"},
+		{"Rate limits\nare per key", "Rate limits"},
+		{"# Rate limits\n\nare per key", "Rate limits"},
+		{"\n\n \t\n## Rate  \t limits ##", "Rate limits ##"},
+		{"---\ntitle: x\n---\n", "title: x"},
+		{"> quoted", "quoted"},
+		{"- a point", "a point"},
+		{"* + - nested", "nested"},
+		{"**bold** first", "bold** first"},
+		{"**Bold title**", "Bold title"},
+		{"`code`", "code"},
+		{"_", "note"},
+		{"", "note"},
+		{" \n***\n---\n", "note"},
+		{"\r\nWindows\r\n", "Windows"},
+		{"\ufeff# With a byte order mark", "With a byte order mark"},
+		{"a\x1b[31mred\u0085line", "a [31mred line"},
+		{"\u3000日本\u3000", "日本"},
+		{sixty, sixty},
+		{sixty + "y", sixty},
+		{"the quick brown fox jumps over the lazy dog and then it sleeps in the sun", "the quick brown fox jumps over the lazy dog and then it"},
+		{"short " + strings.Repeat("y", 80), "short " + strings.Repeat("y", 54)}, // a cut at the space would leave too little
+		{strings.Repeat("é", 40), strings.Repeat("é", 30)},
+		{strings.Repeat("x", 59) + "é", strings.Repeat("x", 59)}, // no rune is cut in two
+	} {
+		if got := text.NameOf(tc.content); got != tc.want {
+			t.Errorf("NameOf(%q) = %q, want %q", tc.content, got, tc.want)
+		}
+	}
+}
+
+func FuzzNameOf(f *testing.F) {
+	for _, s := range []string{"# Title\ntext", "\ufeff\ufeff# x", "** `x` **", strings.Repeat("é ", 50), "\u2028x\u2029", strings.Repeat("\u3000", 30) + "x", "\u0085x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		if oxbow.CheckContent(content) != nil {
+			return
+		}
+		name := text.NameOf(content)
+		if err := oxbow.CheckName(name); err != nil || len(name) > 60 {
+			t.Errorf("NameOf(%q) = %q of %d bytes, %v, want a name of at most 60", content, name, len(name), err)
+		}
+	})
+}

@@ -1,0 +1,300 @@
+// Package overlay reads the entries of a memory and those of a store under it as one.
+package overlay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/heads"
+	"github.com/oxbow-memory/oxbow/internal/layer"
+	"github.com/oxbow-memory/oxbow/internal/watch"
+)
+
+// store is the entries of a store and, under them, those of another.
+type store struct {
+	own          *oxbow.Memory // over the upper store
+	upper, under oxbow.Store
+	suffix       string
+	watchers     watch.List[oxbow.Event]
+	stops        []func()
+
+	stale  atomic.Bool // entries may be others by now
+	closed atomic.Bool
+
+	mu      sync.Mutex     // guards the following, and is held while it is made
+	entries []*oxbow.Entry // of under, as they are shown, in order of ID
+}
+
+var _ oxbow.Watcher = (*store)(nil)
+
+// New returns a memory, to be read, of the entries of m and of those of a store under
+// it, which must be an [oxbow.Watcher]. Where both use a name, the entry under has the
+// suffix after its name, as often as it takes. Its IDs are 1<<52 and more. The history
+// is m's, and what is kept of the index next to m's store is of m's entries. Closing it
+// closes the store under it and leaves m open, which must outlive it.
+func New(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*oxbow.Memory, error) {
+	o, err := newStore(ctx, m, under, suffix)
+	if err != nil {
+		return nil, err
+	}
+	opts := m.Options()
+	return oxbow.New(o, &opts), nil
+}
+
+func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*store, error) {
+	o := &store{own: m, upper: m.Store(), under: under, suffix: suffix}
+	o.stale.Store(true)
+	w, ok := under.(oxbow.Watcher)
+	if !ok {
+		return nil, fmt.Errorf("%w: a store under a memory must report its changes", oxbow.ErrUnsupported)
+	}
+	o.stops = append(o.stops, w.Watch(func(oxbow.Event) { o.stale.Store(true) }))
+	if w, ok := o.upper.(oxbow.Watcher); ok {
+		o.stops = append(o.stops, w.Watch(o.changed))
+	}
+	if err := o.refreshUnder(ctx); err != nil {
+		o.stop()
+		return nil, err
+	}
+	return o, nil
+}
+
+// Upper returns the store whose entries and whose history they are.
+func (o *store) Upper() oxbow.Store { return o.upper }
+
+// Under returns the entries under it, as they were when it was refreshed last.
+func (o *store) Under() []*oxbow.Entry {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.entries
+}
+
+// changed passes events of the upper store on. A name may be taken or free now, which
+// the next Refresh sees: a store is not called while it sends.
+func (o *store) changed(e oxbow.Event) {
+	o.stale.Store(true)
+	o.watchers.Send(e)
+}
+
+// Watch implements [oxbow.Watcher].
+func (o *store) Watch(fn func(oxbow.Event)) (stop func()) { return o.watchers.Add(fn) }
+
+// Refresh implements [oxbow.Watcher].
+func (o *store) Refresh(ctx context.Context) error {
+	if o.closed.Load() {
+		return oxbow.ErrClosed
+	}
+	if w, ok := o.upper.(oxbow.Watcher); !ok {
+		o.changed(oxbow.Event{Reset: true})
+	} else if err := w.Refresh(ctx); err != nil {
+		return err
+	}
+	return o.refreshUnder(ctx)
+}
+
+// refreshUnder brings the entries under it up to the two stores.
+func (o *store) refreshUnder(ctx context.Context) error {
+	if err := o.under.(oxbow.Watcher).Refresh(ctx); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.stale.Swap(false) {
+		return nil
+	}
+	now, err := o.load(ctx)
+	if err != nil {
+		o.stale.Store(true)
+		return err
+	}
+	ds := changedEntries(o.entries, now)
+	if o.entries = now; len(ds) > 0 {
+		o.watchers.Send(oxbow.Event{Changes: ds})
+	}
+	return nil
+}
+
+// load returns the entries under it, as they are shown. Names that need the suffix go
+// to those that agents are given unasked first, so that no other takes one of them.
+func (o *store) load(ctx context.Context) ([]*oxbow.Entry, error) {
+	var all []*oxbow.Entry
+	for e, err := range o.under.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		e = e.Clone()
+		e.ID += layer.UnderID
+		all = append(all, &e)
+	}
+	taken := map[string]bool{}
+	for _, first := range []bool{true, false} {
+		for _, e := range all {
+			if e.Volunteered() != first {
+				continue
+			}
+			if err := o.name(ctx, e, taken); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// name gives an entry under it a name that neither the upper store nor one before it has.
+func (o *store) name(ctx context.Context, e *oxbow.Entry, taken map[string]bool) error {
+	for {
+		_, err := o.upper.Get(ctx, e.Name)
+		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
+			return err
+		}
+		if err != nil && !taken[e.Name] {
+			taken[e.Name] = true
+			return nil
+		}
+		e.Name += o.suffix
+	}
+}
+
+// changedEntries returns what makes old of now, both in order of ID.
+func changedEntries(old, now []*oxbow.Entry) (ds []oxbow.Delta) {
+	for _, e := range now {
+		for len(old) > 0 && old[0].ID < e.ID {
+			ds = append(ds, oxbow.Delta{ID: old[0].ID})
+			old = old[1:]
+		}
+		if len(old) > 0 && old[0].ID == e.ID {
+			was := old[0]
+			if old = old[1:]; was.Version == e.Version && was.Name == e.Name {
+				continue
+			}
+		}
+		ds = append(ds, oxbow.Delta{ID: e.ID, Entry: e})
+	}
+	for _, e := range old {
+		ds = append(ds, oxbow.Delta{ID: e.ID})
+	}
+	return ds
+}
+
+// fresh returns the entries under it.
+func (o *store) fresh(ctx context.Context) ([]*oxbow.Entry, error) {
+	if o.closed.Load() {
+		return nil, oxbow.ErrClosed
+	}
+	if err := o.refreshUnder(ctx); err != nil {
+		return nil, err
+	}
+	return o.Under(), nil
+}
+
+// Get implements [oxbow.Store].
+func (o *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	under, err := o.fresh(ctx)
+	if err != nil {
+		return oxbow.Entry{}, err
+	}
+	e, err := o.upper.Get(ctx, name)
+	if errors.Is(err, oxbow.ErrNotFound) {
+		for _, u := range under {
+			if u.Name == name {
+				return u.Clone(), nil
+			}
+		}
+	}
+	return e, err
+}
+
+// Entries implements [oxbow.Store].
+func (o *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+	return func(yield func(oxbow.Entry, error) bool) {
+		under, err := o.fresh(ctx)
+		if err != nil {
+			yield(oxbow.Entry{}, err)
+			return
+		}
+		for e, err := range o.upper.Entries(ctx, f) {
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		for _, e := range under {
+			if f.Match(e) && !yield(e.Clone(), nil) {
+				return
+			}
+		}
+	}
+}
+
+// ViewHeads implements [heads.Viewer], with the heads of the entries of both.
+func (o *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
+	under, err := o.fresh(ctx)
+	if err != nil {
+		return true, err
+	}
+	return true, heads.View(ctx, o.upper, heads.Asked{Keys: keys, Names: names}, func(h heads.List) error {
+		return fn(func(yield func(oxbow.Head, error) bool) {
+			for head, err := range h.All {
+				if !yield(head, err) || err != nil {
+					return
+				}
+			}
+			for _, e := range under {
+				if !yield(oxbow.Head{Entry: e, Whole: true, Size: len(e.Content)}, nil) {
+					return
+				}
+			}
+		}, h.Read)
+	})
+}
+
+// Newest is [oxbow.Memory.Newest] of both.
+func (o *store) Newest(ctx context.Context, f oxbow.Filter, offset, limit int) (page []oxbow.Entry, total int, err error) {
+	under, err := o.fresh(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	es, total, err := o.own.Newest(ctx, f, 0, offset+limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, e := range under {
+		if f.Match(e) {
+			es, total = append(es, e.Clone()), total+1
+		}
+	}
+	slices.SortFunc(es, func(a, b oxbow.Entry) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+	})
+	offset = min(offset, len(es))
+	return es[offset:min(offset+limit, len(es))], total, nil
+}
+
+// Apply implements [oxbow.Store].
+func (o *store) Apply(context.Context, ...oxbow.Op) error {
+	return fmt.Errorf("%w: entries of two stores are read together, and changed where they are", oxbow.ErrReadOnly)
+}
+
+// History returns that of the upper store, for [oxbow.HistoryOf].
+func (o *store) History() (oxbow.Historian, error) { return oxbow.HistoryOf(o.upper) }
+
+func (o *store) stop() {
+	for _, fn := range o.stops {
+		fn()
+	}
+}
+
+// Close implements [oxbow.Store].
+func (o *store) Close() error {
+	if o.closed.Swap(true) {
+		return oxbow.ErrClosed
+	}
+	o.stop()
+	return o.under.Close()
+}

@@ -1,0 +1,178 @@
+// What is read through an overlay.
+
+package overlay_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/heads"
+	"github.com/oxbow-memory/oxbow/overlay"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// addNew adds entries of those names.
+func addNew(t *testing.T, s oxbow.Store, names ...string) {
+	t.Helper()
+	for _, n := range names {
+		if err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: "the words of " + n + " " + strings.Repeat("harbor ", 3)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openOver(t *testing.T, fsys vfs.FS, under *oxbow.Memory) (own, both *oxbow.Memory) {
+	t.Helper()
+	own, err := oxbow.Open("own.oxbow", &oxbow.Options{FS: fsys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err = overlay.New(t.Context(), own, under.Store(), " (team)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own, both
+}
+
+func hitNames(t *testing.T, m *oxbow.Memory, words string) (names []string) {
+	t.Helper()
+	hits, err := m.Recall(t.Context(), oxbow.Query{Text: words, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hits {
+		names = append(names, h.Entry.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestOverlay(t *testing.T) {
+	ctx := t.Context()
+	under, err := oxbow.Open("under.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addNew(t, under, "a", "b")
+	own, both := openOver(t, vfs.NewMem(), under)
+	addNew(t, own, "c")
+	expect := func(when string, want ...string) {
+		t.Helper()
+		var listed []string
+		for e, err := range both.Entries(ctx, oxbow.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed = append(listed, e.Name)
+		}
+		slices.Sort(listed)
+		page, total, err := both.Newest(ctx, oxbow.Filter{}, 1, 100)
+		if err != nil || total != len(want) || len(page) != len(want)-1 {
+			t.Errorf("%s: newest gives %d of %d: %v", when, len(page), total, err)
+		}
+		seen := 0
+		if err := heads.View(ctx, both.Store(), heads.Asked{}, func(h heads.List) error {
+			seen = 0
+			for _, err := range h.All {
+				if err != nil {
+					return err
+				}
+				seen++
+			}
+			return nil
+		}); err != nil || seen != len(want) {
+			t.Errorf("%s: %d heads: %v", when, seen, err)
+		}
+		if got := hitNames(t, both, "harbor"); !slices.Equal(got, want) || !slices.Equal(listed, want) {
+			t.Errorf("%s: recall finds %q, a list %q, want %q", when, got, listed, want)
+		}
+		for _, n := range want {
+			if e, err := both.Get(ctx, n); err != nil || e.Name != n {
+				t.Errorf("%s: get %q: %q, %v", when, n, e.Name, err)
+			}
+		}
+	}
+	expect("at first", "a", "b", "c")
+	addNew(t, own, "b")
+	expect("when both have a name", "a", "b", "b (team)", "c")
+	addNew(t, own, "b (team)")
+	expect("when the name with the suffix is taken", "a", "b", "b (team)", "b (team) (team)", "c")
+	if e, err := both.Get(ctx, "b"); err != nil || e.ID >= 1<<52 {
+		t.Errorf("the name that both have is entry %d: %v", e.ID, err)
+	}
+	if err := own.Apply(ctx, oxbow.Remove{Name: "b"}, oxbow.Remove{Name: "b (team)"}); err != nil {
+		t.Fatal(err)
+	}
+	expect("when the name is free again", "a", "b", "c")
+	if err := under.Apply(ctx, oxbow.Remove{Name: "a"}, oxbow.Add{Name: "d", Content: "harbor"}); err != nil {
+		t.Fatal(err)
+	}
+	expect("after a change under it", "b", "c", "d")
+	if _, _, err := own.Undo(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	expect("after an undo", "b", "b (team)", "b (team) (team)", "c", "d")
+	if err := both.Apply(ctx, oxbow.Remove{Name: "c"}); !errors.Is(err, oxbow.ErrReadOnly) {
+		t.Errorf("a change through it: %v", err)
+	}
+	changes := 0
+	for _, err := range both.Log(ctx) {
+		if changes++; err != nil {
+			t.Error(err)
+		}
+	}
+	if changes != 5 {
+		t.Errorf("its history has %d changes", changes)
+	}
+	if rep, err := both.Check(ctx); err != nil || len(rep.Problems) > 0 {
+		t.Errorf("check: %v %v", rep.Problems, err)
+	}
+	if err := errors.Join(both.Close(), own.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Entries come to both stores while it is read.
+func TestOverlayConcurrent(t *testing.T) {
+	ctx := t.Context()
+	under, err := oxbow.Open("under.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, both := openOver(t, vfs.NewMem(), under)
+	const writers, each = 4, 40
+	var done sync.WaitGroup
+	for i := range writers {
+		to := []*oxbow.Memory{own, under}[i%2]
+		done.Go(func() {
+			for j := range each {
+				name := fmt.Sprint(i, " ", j)
+				if err := to.Apply(ctx, oxbow.Add{Name: name, Content: "harbor"}); err != nil {
+					t.Error(err)
+					return
+				}
+				if e, err := both.Get(ctx, name); err != nil || e.Name != name {
+					t.Errorf("%q was written, and get finds %q: %v", name, e.Name, err)
+				}
+				if hits, err := both.Recall(ctx, oxbow.Query{Text: "harbor", Limit: oxbow.MaxLimit}); err != nil || len(hits) <= j {
+					t.Errorf("%d hits after %d were written: %v", len(hits), j+1, err)
+				}
+			}
+		})
+	}
+	done.Wait()
+	if got := hitNames(t, both, "harbor"); len(got) != min(100, writers*each) {
+		t.Errorf("%d hits", len(got))
+	}
+	if rep, err := own.Check(ctx); err != nil || len(rep.Problems) > 0 {
+		t.Errorf("check: %v %v", rep.Problems, err)
+	}
+	if err := errors.Join(both.Close(), own.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
