@@ -7,13 +7,14 @@ import (
 	"go/ast"
 	"go/build"
 	"go/importer"
-	"go/token"
+	"go/parser"
 	"go/types"
 	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -22,21 +23,34 @@ import (
 // next, and the last the first. In the root none may. No package is excepted.
 const maxCircle = 5
 
-// typeCheck returns what the identifiers of a package's files mean on Linux.
-// What cannot be imported is left out.
-func (h *house) typeCheck(dir string, files []*goFile) *types.Info {
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
+// typed is a package and what the identifiers of its files mean.
+type typed struct {
+	*types.Package
+	types.Info
+}
+
+// typeCheck returns what the identifiers of a package mean on Linux. What cannot be
+// imported is left out.
+func (h *house) typeCheck(dir string) *typed {
+	if c := h.checked[dir]; c != nil {
+		return c
+	}
+	c := &typed{Info: types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}}
+	h.checked[dir] = c
 	conf := types.Config{Importer: h.imports, Error: func(error) {}, FakeImportC: true}
 	var asts []*ast.File
-	for _, f := range files {
+	for _, f := range h.linux()[dir] {
 		asts = append(asts, f.ast)
 	}
-	_, _ = conf.Check(dir, h.fset, asts, info) // an error leaves holes, no more
-	return info
+	c.Package, _ = conf.Check(dir, h.fset, asts, &c.Info) // an error leaves holes, no more
+	return c
 }
 
 // linux returns the files of code of each package that are built on Linux.
 func (h *house) linux() map[string][]*goFile {
+	if h.onLinux != nil {
+		return h.onLinux
+	}
 	ctx := build.Default
 	ctx.GOOS, ctx.GOARCH, ctx.CgoEnabled = "linux", "amd64", false
 	ctx.OpenFile = func(p string) (io.ReadCloser, error) { return h.fsys.Open(path.Clean(p)) }
@@ -47,15 +61,15 @@ func (h *house) linux() map[string][]*goFile {
 			packages[f.dir] = append(packages[f.dir], f)
 		}
 	}
+	h.onLinux = packages
 	return packages
 }
 
 // uses returns, for each file of a package, the other files whose declarations
 // it names.
-func (h *house) uses(dir string, files []*goFile) map[string]map[string]bool {
-	info := h.typeCheck(dir, files)
+func (h *house) uses(dir string) map[string]map[string]bool {
 	arrows := map[string]map[string]bool{}
-	for id, obj := range info.Uses {
+	for id, obj := range h.typeCheck(dir).Uses {
 		if obj.Pkg() == nil || obj.Pkg().Path() != dir || !obj.Pos().IsValid() {
 			continue
 		}
@@ -98,47 +112,89 @@ func inCircle(arrows map[string]map[string]bool) []string {
 }
 
 func filesHaveFloors(h *house) (wrong []string) {
-	packages := h.linux()
-	for _, dir := range slices.Sorted(maps.Keys(packages)) {
+	for _, dir := range slices.Sorted(maps.Keys(h.linux())) {
 		most := maxCircle
 		if dir == "." {
 			most = 0
 		}
-		if c := inCircle(h.uses(dir, packages[dir])); len(c) > most {
+		if c := inCircle(h.uses(dir)); len(c) > most {
 			wrong = append(wrong, fmt.Sprintf("%s: %d files stand in circles, the most is %d: %s", dir, len(c), most, strings.Join(c, " ")))
 		}
 	}
 	return wrong
 }
 
-// exports imports packages from what the go command has built. A package that
-// it has not built is taken for an empty one.
-type exports struct{ of types.Importer }
-
-func (e exports) Import(p string) (*types.Package, error) {
-	if e.of != nil {
-		return e.of.Import(p)
-	}
-	pkg := types.NewPackage(p, path.Base(p))
-	pkg.MarkComplete()
-	return pkg, nil
+// imports imports the packages of this module from their source, those of others from
+// the declarations in theirs, and those of the standard library from what the go command
+// has built. (Others it may be building for the tests of their packages right now, and
+// would build twice.) What is not listed is taken for empty.
+type imports struct {
+	h      *house
+	std    types.Importer
+	listed map[string][]string // files of packages of other modules
+	done   map[string]*types.Package
 }
 
-// builtExports gets from the go command the packages of this module and all that
-// they import.
-func builtExports(fset *token.FileSet) (exports, error) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}", "./...")
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
-	out, err := cmd.Output()
+func (m *imports) Import(p string) (*types.Package, error) {
+	if dir, ok := inner(p); ok && len(m.h.linux()[dir]) > 0 {
+		if c := m.h.typeCheck(dir); c.Package != nil {
+			return c.Package, nil
+		}
+	} else if first, _, _ := strings.Cut(p, "/"); !strings.Contains(first, ".") && m.std != nil {
+		return m.std.Import(p)
+	}
+	if m.done[p] == nil {
+		var asts []*ast.File
+		for _, name := range m.listed[p] {
+			f, err := parser.ParseFile(m.h.fset, name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return nil, err
+			}
+			asts = append(asts, f)
+		}
+		conf := types.Config{Importer: m, Error: func(error) {}, FakeImportC: true, IgnoreFuncBodies: true}
+		m.done[p], _ = conf.Check(p, m.h.fset, asts, nil)
+		m.done[p].MarkComplete()
+	}
+	return m.done[p], nil
+}
+
+// list asks the go command for what this module imports.
+func (m *imports) list() error {
+	golist := func(args ...string) ([]byte, error) {
+		cmd := exec.Command("go", append([]string{"list", "-deps"}, args...)...)
+		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		return out, nil
+	}
+	out, err := golist("-f", `{{.ImportPath}}|{{.Standard}}|{{.Dir}}|{{join .GoFiles "|"}}`, "./...")
 	if err != nil {
-		return exports{}, fmt.Errorf("go list -export: %w", err)
+		return err
 	}
-	files := map[string]string{}
+	std := []string{"-export", "-f", "{{.ImportPath}}|{{.Export}}"}
 	for line := range strings.Lines(string(out)) {
-		p, file, _ := strings.Cut(strings.TrimSpace(line), "=")
-		files[p] = file
+		w := strings.Split(strings.TrimSpace(line), "|")
+		if w[1] == "true" {
+			std = append(std, w[0])
+			continue
+		}
+		for _, f := range w[3:] {
+			m.listed[w[0]] = append(m.listed[w[0]], filepath.Join(w[2], f))
+		}
 	}
-	return exports{importer.ForCompiler(fset, "gc", func(p string) (io.ReadCloser, error) { return os.Open(files[p]) })}, nil
+	if out, err = golist(std...); err != nil {
+		return err
+	}
+	built := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		p, file, _ := strings.Cut(strings.TrimSpace(line), "|")
+		built[p] = file
+	}
+	m.std = importer.ForCompiler(m.h.fset, "gc", func(p string) (io.ReadCloser, error) { return os.Open(built[p]) })
+	return nil
 }
 
 var circleRules = []rule{

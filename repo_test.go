@@ -31,9 +31,12 @@ type house struct {
 	fset  *token.FileSet
 	files []*goFile // in order of their paths
 
-	outside []*goFile      // of the modules inside this one
-	imports types.Importer // of what the files import
+	outside []*goFile // of the modules inside this one
+	imports *imports
 	limits  limits
+
+	onLinux map[string][]*goFile // what linux returns
+	checked map[string]*typed    // by directory
 }
 
 // goFile is one file of Go code, whatever platform it is for.
@@ -88,7 +91,8 @@ func walk(fsys fs.FS, fn func(path string) error) error {
 }
 
 func newHouse(fsys fs.FS) (*house, error) {
-	h := &house{fsys: fsys, fset: token.NewFileSet(), imports: exports{}}
+	h := &house{fsys: fsys, fset: token.NewFileSet(), checked: map[string]*typed{}}
+	h.imports = &imports{h: h, listed: map[string][]string{}, done: map[string]*types.Package{}}
 	err := walk(fsys, func(p string) error {
 		if path.Ext(p) != ".go" {
 			return nil
@@ -266,10 +270,9 @@ func presentHouse(t *testing.T) *house {
 	if err := h.readModules(); err != nil {
 		t.Fatal(err)
 	}
-	e, err := builtExports(h.fset)
-	if err != nil {
+	if err := h.imports.list(); err != nil {
 		t.Fatal(err)
 	}
-	h.imports, h.limits = e, limits{overPaths, overLong, maxUnused}
+	h.limits = limits{overPaths, overLong, maxUnused}
 	return h
 }

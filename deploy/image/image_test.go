@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 // most is the most bytes of an image.
@@ -139,6 +141,7 @@ func TestLayout(t *testing.T) {
 
 // The real program is static, starts where there is nothing else, and makes a small image.
 func TestProgram(t *testing.T) {
+	testenv.Rarely(t) // without cgo, all of it is built once more
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("builds the program for linux")
 	}

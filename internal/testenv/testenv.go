@@ -31,6 +31,14 @@ func Long(everyday, full int) int {
 	return everyday + int(share*float64(full-everyday))
 }
 
+// Rarely skips a test that takes long and finds little: it runs where longEnv is above 0.
+func Rarely(t testing.TB) {
+	t.Helper()
+	if Long(0, 100) == 0 {
+		t.Skip("set " + longEnv + "=1 to run it")
+	}
+}
+
 // Sequential skips a test under -short, with which the race detector is run: what
 // it repeats runs on one goroutine, and without -short.
 func Sequential(t testing.TB) {
