@@ -402,10 +402,12 @@ func (d *db) compact(ctx context.Context, drops func(r *wal.Record) bool, dry, h
 func (d *db) keepIndexOf(s *survey) error {
 	if f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0); err == nil {
 		defer f.Close()
-		h, err := readIndexHead(f)
+		h, _, err := readIndexHead(f)
 		if err == nil && h.seq >= s.horizon {
-			if rows, err := h.readRows(f); err == nil && rows.all(s.has) {
-				return d.dropIndex(false)
+			if rows, err := h.openRows(f); err == nil {
+				if all, err := rows.all(s.has); all && err == nil {
+					return d.dropIndex(false)
+				}
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, err
 		return nil, err
 	}
 	defer log.Close()
-	head, err := readIndexHead(f)
+	head, size, err := readIndexHead(f)
 	d.logmu.RLock()
 	head.at = d.placeOf(head.seq, head.at)
 	d.logmu.RUnlock()
@@ -51,13 +51,16 @@ func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, err
 	case err != nil || !log.Exists() || !head.fits(log) || checkRanking(head.ranking) != nil:
 		return nil, nil
 	}
-	rows, err := head.readRows(f)
+	rows, err := head.openRows(f)
+	if err == nil {
+		_, err = rows.all(func(_, _ uint64) bool { return true })
+	}
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	x, err := index.OpenSnapshot(untilDone{ctx, io.NewSectionReader(f, head.imageAt(), head.image)}, head.image, ranking.Params(head.ranking))
+	x, err := index.OpenSnapshot(untilDone{ctx, io.NewSectionReader(f, head.imageAt(), size)}, size, ranking.Params(head.ranking))
 	if err == nil {
-		_, err = x.Searcher().AppendSnapshot(nil) // reads all of it
+		err = x.Searcher().Check()
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

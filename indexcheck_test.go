@@ -8,8 +8,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
 )
 
 func (h *indexHome) problems() []Problem {
@@ -27,8 +28,7 @@ func TestCheckIndexFile(t *testing.T) {
 	h := newIndexHome(t, 400)
 	sound := h.file()
 	le := binary.LittleEndian
-	rows := func(b []byte) []byte { return b[indexHeadSize : indexHeadSize+24*400+4] }
-	seal := func(b []byte) { le.PutUint32(b[len(b)-4:], crc32.Checksum(b[:len(b)-4], castagnoli)) }
+	row := func(b []byte, i int) []byte { return b[(1+i/170)*pagefile.Size+i%170*indexRow:] }
 	for _, try := range []struct {
 		what string
 		bad  bool
@@ -36,18 +36,18 @@ func TestCheckIndexFile(t *testing.T) {
 	}{
 		{"sound", false, func(b []byte) []byte { return b }},
 		{"empty", false, func(b []byte) []byte { return nil }},
-		{"of another store", false, func(b []byte) []byte { b[32]++; sealHead(b); return b }},
-		{"of another format", false, func(b []byte) []byte { b[8]++; sealHead(b); return b }},
-		{"of another history", false, func(b []byte) []byte { b[60]++; sealHead(b); return b }},
+		{"of another store", false, func(b []byte) []byte { b[32]++; sealIndex(b); return b }},
+		{"of another format", false, func(b []byte) []byte { b[8]++; sealIndex(b); return b }},
+		{"of another history", false, func(b []byte) []byte { b[60]++; sealIndex(b); return b }},
 		{"cut", true, func(b []byte) []byte { return b[:len(b)-1] }},
 		{"cut in its head", true, func(b []byte) []byte { return b[:100] }},
 		{"a bit of the head", true, func(b []byte) []byte { b[50] ^= 1; return b }},
-		{"a bit of the list", true, func(b []byte) []byte { rows(b)[500] ^= 1; return b }},
+		{"a bit of the list", true, func(b []byte) []byte { row(b, 20)[20] ^= 1; return b }},
 		{"a bit of the words", true, func(b []byte) []byte { b[len(b)-len(b)/4] ^= 1; return b }},
-		{"another version", true, func(b []byte) []byte { rows(b)[24*7+8]++; seal(rows(b)); return b }},
-		{"another place, which nothing reads", false, func(b []byte) []byte { rows(b)[24*7+16]++; seal(rows(b)); return b }},
-		{"another entry", true, func(b []byte) []byte { le.PutUint64(rows(b)[24*399:], 5000); seal(rows(b)); return b }},
-		{"another next ID", true, func(b []byte) []byte { b[112]++; sealHead(b); return b }},
+		{"another version", true, func(b []byte) []byte { row(b, 7)[8]++; sealIndex(b); return b }},
+		{"another place, which nothing reads", false, func(b []byte) []byte { row(b, 7)[16]++; sealIndex(b); return b }},
+		{"another entry", true, func(b []byte) []byte { le.PutUint64(row(b, 399), 5000); sealIndex(b); return b }},
+		{"another next ID", true, func(b []byte) []byte { b[104]++; sealIndex(b); return b }},
 	} {
 		h.put(try.edit(bytes.Clone(sound)))
 		if ps := h.problems(); len(ps) > 0 != try.bad {

@@ -5,7 +5,6 @@ package oxbow
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,10 +13,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"sort"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -25,27 +24,28 @@ import (
 
 // indexSuffix ends the name of the file next to a store that keeps its index.
 //
-// All numbers in it are little-endian; a check is the CRC-32C of what stands
-// before it in the same piece:
+// It begins with a file of package pagefile, that is, pages of 4,096 bytes with a
+// check each. All integers are little-endian. Page 0:
 //
-//	head, 128 bytes:
-//	     0    8 89 "oxidx" 0D 0A
-//	     8    4 format, 4
-//	    12    4 revision of the ranking's terms
-//	    16   16 name of the ranking, padded with zeros
-//	    32   16 id of the store
-//	    48    8 the change, S, up to which the entries are indexed
-//	    56   32 chain of the log at S
-//	    88    8 entries, N
-//	    96    8 length of the snapshot
-//	   104    8 offset of the record of S in the log, 0 when S is its base; a
-//	          compaction may have moved it since
-//	   112    8 the ID that the next entry gets
-//	   120    4 0
-//	   124    4 check
-//	entries, 24·N + 4 bytes: id, version and the offset of the record that held
-//	    that version then (8 bytes each), rising by id; check
-//	snapshot of the index (package index)
+//	  0    8 89 "oxidx" 0D 0A
+//	  8    4 format, 5
+//	 12    4 revision of the ranking's terms
+//	 16   16 name of the ranking, padded with zeros
+//	 32   16 id of the store
+//	 48    8 the change, S, up to which the entries are indexed
+//	 56   32 chain of the log at S
+//	 88    8 entries, N
+//	 96    8 offset of the record of S in the log, 0 when S is its base; a
+//	       compaction may have moved it since
+//	104    8 the ID that the next entry gets
+//	112   12 zeros
+//	124    4 CRC-32C of these 124 bytes, as all formats have it
+//	128      zeros
+//
+// Its table is the entries, rising by id: id, version and the offset of the record
+// that held that version then (8 bytes each). After its last page, the rest of the
+// file is the snapshot of the index (package index). Opening reads page 0; a page of
+// entries is read for what a query finds.
 //
 // An entry of the log is found by the image when its id and its version are
 // those of the file, and the chain of the log at S is the file's: then both
@@ -53,11 +53,12 @@ import (
 // All other entries are indexed again. A file that does not fit, is of another
 // format, or is damaged, counts as none. So does an empty one: it was left by a
 // process that answered its only question by a scan, or by an interrupted redaction.
-// Format 3 had documents in another order.
+// Format 3 had documents in another order, format 4 all of a document and of an entry
+// in one piece.
 const indexSuffix = index.FileSuffix
 
 const (
-	indexFormat   = 4
+	indexFormat   = 5
 	indexHeadSize = 128
 	indexRow      = 24
 
@@ -88,41 +89,49 @@ type indexHead struct {
 	seq     uint64 // S
 	chain   [32]byte
 	entries int64
-	image   int64 // its length
 	at      int64 // offset of the record of S
 	nextID  uint64
 }
 
-// imageAt returns the offset of the image in the file.
-func (h *indexHead) imageAt() int64 { return indexHeadSize + h.entries*indexRow + 4 }
+// tables returns the tables after page 0.
+func (h *indexHead) tables() []pagefile.Table {
+	return []pagefile.Table{{Row: indexRow, Count: int(h.entries)}}
+}
 
-// readIndexHead reads the head of an index file, and sees whether the file has
-// the length that it says.
-func readIndexHead(f vfs.File) (indexHead, error) {
-	var h indexHead
+// imageAt returns the offset of the image in the file.
+func (h *indexHead) imageAt() int64 { return int64(pagefile.Pages(h.tables())) * pagefile.Size }
+
+// readIndexHead reads the head of an index file, and returns how long the image is
+// that follows.
+func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return h, err
+		return h, 0, err
 	}
 	if info.Size() == 0 {
-		return h, fmt.Errorf("%w: it is empty", errIndex) // an erasure was interrupted
+		return h, 0, fmt.Errorf("%w: it is empty", errIndex) // an erasure was interrupted
 	}
-	b, err := indexPiece(f, 0, indexHeadSize)
-	if err != nil {
-		return h, err
+	b := make([]byte, indexHeadSize)
+	if _, err := f.ReadAt(b, 0); err == io.EOF {
+		return h, 0, fmt.Errorf("%w: it is cut short", errIndexDamage)
+	} else if err != nil {
+		return h, 0, err
 	}
 	le := binary.LittleEndian
 	h = indexHead{ranking: string(bytes.TrimRight(b[16:32], "\x00")), store: [16]byte(b[32:]), seq: le.Uint64(b[48:]), chain: [32]byte(b[56:]),
-		entries: int64(le.Uint64(b[88:])), image: int64(le.Uint64(b[96:])), at: int64(le.Uint64(b[104:])), nextID: le.Uint64(b[112:])}
+		entries: int64(le.Uint64(b[88:])), at: int64(le.Uint64(b[96:])), nextID: le.Uint64(b[104:])}
 	switch size := info.Size(); {
-	case [8]byte(b) != indexMagic, le.Uint32(b[8:]) != indexFormat, le.Uint32(b[120:]) != 0:
-		return h, fmt.Errorf("%w: it is of another format", errIndex)
+	case crc32.Checksum(b[:124], castagnoli) != le.Uint32(b[124:]):
+		return h, 0, fmt.Errorf("%w: its head does not match its check", errIndexDamage)
+	case [8]byte(b) != indexMagic, le.Uint32(b[8:]) != indexFormat, [12]byte(b[112:]) != [12]byte{}:
+		return h, 0, fmt.Errorf("%w: it is of another format", errIndex)
 	case le.Uint32(b[12:]) != indexRevision:
-		return h, fmt.Errorf("%w: it is of another ranking", errIndex)
-	case h.entries < 0 || h.entries > size/indexRow || h.image < 0 || h.image > size || h.imageAt()+h.image != size || h.at < 0:
-		return h, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndexDamage, size)
+		return h, 0, fmt.Errorf("%w: it is of another ranking", errIndex)
+	case h.entries < 0 || h.entries > size/indexRow || h.imageAt() > size || h.at < 0:
+		return h, 0, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndexDamage, size)
+	default:
+		return h, size - h.imageAt(), nil
 	}
-	return h, nil
 }
 
 // encode returns the bytes of the head.
@@ -137,59 +146,93 @@ func (h *indexHead) encode() []byte {
 	le.PutUint64(b[48:], h.seq)
 	copy(b[56:], h.chain[:])
 	le.PutUint64(b[88:], uint64(h.entries))
-	le.PutUint64(b[96:], uint64(h.image))
-	le.PutUint64(b[104:], uint64(h.at))
-	le.PutUint64(b[112:], h.nextID)
+	le.PutUint64(b[96:], uint64(h.at))
+	le.PutUint64(b[104:], h.nextID)
 	le.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli))
 	return b
 }
 
-// entryRows are the entries of an index file, as they stand in it.
-type entryRows []byte
+// encodeIndexRows returns the pages of an index file before its image. An entry that
+// has no offset is an error.
+func encodeIndexRows(h *indexHead, ids, versions []uint64, offs []int64) ([]byte, error) {
+	w := pagefile.NewWriter(pagefile.Pages(h.tables()))
+	w.Write(h.encode())
+	w.Close()
+	for i := range ids {
+		if offs[i] == 0 {
+			return nil, fmt.Errorf("%w: version %d of entry %d is not in the log", errIndex, versions[i], ids[i])
+		}
+		w.Row(ids[i], versions[i], uint64(offs[i]))
+	}
+	w.Close()
+	return w.Bytes(), nil
+}
 
-func (r entryRows) len() int             { return len(r) / indexRow }
-func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r[indexRow*i:]) }
-func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r[indexRow*i+8:]) }
-func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r[indexRow*i+16:])) }
+// openRows opens the entries of the file of that head.
+func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
+	r, err := pagefile.Open(f, func([]byte) ([]pagefile.Table, error) { return h.tables(), nil })
+	return entryRows{file: r}, err
+}
 
-// append appends an entry, the ID of which is the largest.
+// entryRows are the entries that an index had at first: those of an index file, of
+// which pages are read when they are needed, or those that it was made of.
+type entryRows struct {
+	made []byte // rows as they stand in a file
+	file *pagefile.Reader
+}
+
+func (r entryRows) len() int {
+	if r.file != nil {
+		return r.file.Count(0)
+	}
+	return len(r.made) / indexRow
+}
+
+// row returns a row: zeros when it cannot be read, which err says.
+func (r entryRows) row(i int) []byte {
+	if r.file != nil {
+		return r.file.Row(0, i)
+	}
+	return r.made[indexRow*i:][:indexRow]
+}
+
+func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r.row(i)) }
+func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r.row(i)[8:]) }
+func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r.row(i)[16:])) }
+
+// append appends an entry, the ID of which is the largest, to rows of no file.
 func (r entryRows) append(id, version uint64, offset int64) entryRows {
 	le := binary.LittleEndian
-	return le.AppendUint64(le.AppendUint64(le.AppendUint64(r, id), version), uint64(offset))
+	return entryRows{made: le.AppendUint64(le.AppendUint64(le.AppendUint64(r.made, id), version), uint64(offset))}
 }
 
 // find returns the row of an entry.
-func (r entryRows) find(id uint64) (i int, found bool) {
-	if n := uint64(r.len()); n > 0 && id >= r.id(0) && id-r.id(0) < n && r.id(int(id-r.id(0))) == id {
-		return int(id - r.id(0)), true // no entry before it was removed
+func (r entryRows) find(id uint64) (i int, found bool) { return pagefile.Find(r.len(), id, r.id) }
+
+// err returns why a row could not be read.
+func (r entryRows) err() error {
+	if r.file == nil {
+		return nil
 	}
-	i = sort.Search(r.len(), func(i int) bool { return r.id(i) >= id })
-	return i, i < r.len() && r.id(i) == id
+	return r.file.Err()
 }
 
-// all reports whether what fn returns of each entry is true.
-func (r entryRows) all(fn func(id, version uint64) bool) bool {
-	for i := range r.len() {
-		if !fn(r.id(i), r.version(i)) {
-			return false
+// all reads the entries of a file, and reports whether what fn returns of each is
+// true. An error says that they cannot be read, or do not rise.
+func (r entryRows) all(fn func(id, version uint64) bool) (bool, error) {
+	le, all, rising, next := binary.LittleEndian, true, true, uint64(0)
+	err := r.file.Each(0, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[indexRow:] {
+			id := le.Uint64(rows)
+			rising = rising && id >= next && id+1 > 0
+			next = id + 1
+			all = all && fn(id, le.Uint64(rows[8:]))
 		}
+	})
+	if err == nil && !rising {
+		err = fmt.Errorf("%w: its entries are not in order", errIndexDamage)
 	}
-	return true
-}
-
-// readRows reads the entries of the file of that head.
-func (h *indexHead) readRows(f vfs.File) (entryRows, error) {
-	b, err := indexPiece(f, indexHeadSize, h.entries*indexRow+4)
-	if err != nil {
-		return nil, err
-	}
-	r := entryRows(b)
-	for i := 1; i < r.len(); i++ {
-		if r.id(i) <= r.id(i-1) {
-			return nil, fmt.Errorf("%w: its entries are not in order", errIndexDamage)
-		}
-	}
-	return r, nil
+	return all, err
 }
 
 // savedIndex is an index file that was opened.
@@ -222,7 +265,8 @@ func (d *db) openIndex(rank string) (_ *savedIndex, err error) {
 			s.close()
 		}
 	}()
-	if s.head, err = readIndexHead(f); err != nil {
+	var image int64
+	if s.head, image, err = readIndexHead(f); err != nil {
 		return nil, err
 	}
 	if s.head.ranking != rank {
@@ -237,14 +281,11 @@ func (d *db) openIndex(rank string) (_ *savedIndex, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make(chan error)
-	go func() {
-		var err error
-		s.rows, err = s.head.readRows(f)
-		rows <- err
-	}()
-	s.index, err = index.OpenSnapshot(io.NewSectionReader(f, s.head.imageAt(), s.head.image), s.head.image, ranking.Params(rank))
-	if err = cmp.Or(<-rows, err); err != nil {
+	if s.rows, err = s.head.openRows(f); err != nil {
+		return nil, err
+	}
+	s.index, err = index.OpenSnapshot(io.NewSectionReader(f, s.head.imageAt(), image), image, ranking.Params(rank))
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -261,21 +302,6 @@ func (h *indexHead) fits(log *wal.Log) bool {
 	}
 	r, err := log.At(h.at)
 	return err == nil && r.Type < wal.Unchained && r.Seq == h.seq && r.Chain == h.chain
-}
-
-// indexPiece returns n bytes of f, which end with their check, without it.
-func indexPiece(f io.ReaderAt, off, n int64) ([]byte, error) {
-	b := make([]byte, n)
-	if _, err := f.ReadAt(b, off); err == io.EOF {
-		return nil, fmt.Errorf("%w: it is cut short", errIndexDamage)
-	} else if err != nil {
-		return nil, err
-	}
-	b, sum := b[:n-4], binary.LittleEndian.Uint32(b[n-4:])
-	if crc32.Checksum(b, castagnoli) != sum {
-		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errIndexDamage, n, off)
-	}
-	return b, nil
 }
 
 // places returns where the log holds each version of a list of entries: the
@@ -321,22 +347,17 @@ func (d *db) saveIndex(ranking string, fill func() (index []byte, ids, versions 
 		if err != nil {
 			return err
 		}
-		rows := make(entryRows, 0, indexRow*len(ids)+4)
-		for i := range ids {
-			if offs[i] == 0 {
-				return fmt.Errorf("%w: version %d of entry %d is not in the log", errIndex, versions[i], ids[i])
-			}
-			rows = rows.append(ids[i], versions[i], offs[i])
-		}
-		rows = binary.LittleEndian.AppendUint32(rows, crc32.Checksum(rows, castagnoli))
-		head := indexHead{ranking: ranking, store: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain(),
-			entries: int64(len(ids)), image: int64(len(image))}
+		head := indexHead{ranking: ranking, store: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain(), entries: int64(len(ids))}
 		p, _ := decodePosition(d.position())
 		head.at, head.nextID = p.offset, d.st.nextID // they change only with logmu
+		rows, err := encodeIndexRows(&head, ids, versions, offs)
+		if err != nil {
+			return err
+		}
 		if err := d.dropIndex(false); err != nil {
 			return err
 		}
-		return vfs.WriteDerived(d.fs, d.indexName(), 0o600, head.encode(), rows, image)
+		return vfs.WriteDerived(d.fs, d.indexName(), 0o600, rows, image)
 	})
 }
 

@@ -34,7 +34,9 @@ func (m *Memory) keepIndex() {
 		if err != nil {
 			return nil, nil, nil
 		}
-		ids, versions = v.versions()
+		if ids, versions = v.versions(); v.failed() != nil {
+			return nil, nil, nil
+		}
 		return image, ids, versions
 	})
 }

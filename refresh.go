@@ -208,6 +208,10 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	if err != nil {
 		return nil, err
 	}
+	if err := v.failed(); err != nil { // entries are missing: the query fails, too
+		s.err.CompareAndSwap(nil, &err)
+		return r, nil
+	}
 	scorers := maps.Clone(*s.scorers.Load())
 	scorers[name] = r
 	s.scorers.Store(&scorers)

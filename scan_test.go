@@ -218,11 +218,11 @@ func TestScanForDamage(t *testing.T) {
 	for what, spared := range map[string]int64{"its end": 0, "its words": 700} {
 		h := newIndexHome(t, 600)
 		b := h.file()
-		head, err := readIndexHead(mustOpen(t, h.fs, indexTestFile))
+		head, image, err := readIndexHead(mustOpen(t, h.fs, indexTestFile))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := head.imageAt() + head.image/2; i < int64(len(b))-spared; i++ {
+		for i := head.imageAt() + image/2; i < int64(len(b))-spared; i++ {
 			b[i] ^= 0x55
 		}
 		h.put(b)

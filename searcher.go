@@ -4,6 +4,7 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -300,7 +301,7 @@ func (v *rankedView) failed() error {
 	if err := v.s.err.Load(); err != nil {
 		return *err
 	}
-	return v.Searcher().Err()
+	return cmp.Or(v.s.rows.err(), v.Searcher().Err())
 }
 
 // ids returns the IDs of the entries, rising.

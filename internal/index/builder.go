@@ -62,7 +62,10 @@ func (s *segment) addDoc(d *Document, empty bool) {
 		s.counted++
 		s.total += uint64(dl)
 	}
-	s.ids, s.updated, s.created, s.lens = append(s.ids, d.ID), append(s.updated, d.Updated), append(s.created, d.Created), append(s.lens, dl)
+	s.ids.add(d.ID)
+	s.updated.add(d.Updated)
+	s.created.add(d.Created)
+	s.lens = append(s.lens, dl)
 	s.data = append(s.data, d.Data)
 }
 
@@ -251,24 +254,27 @@ func (l *layout) finish(slope float64) {
 		for _, p := range list {
 			t.most = max(t.most, p.impact)
 		}
-		s.lists[t.at] = newPostings(list, len(s.ids))
+		s.lists[t.at] = newPostings(list, len(s.lens))
 	}
 	s.slope = slope
 	s.dict.trim()
 	s.terms = fit(s.terms)
-	s.ids, s.updated, s.created, s.lens = fit(s.ids), fit(s.updated), fit(s.created), fit(s.lens)
+	s.ids.fit()
+	s.updated.fit()
+	s.created.fit()
+	s.lens = fit(s.lens)
 	s.indexDocs()
 }
 
 // indexDocs makes what documents are found by.
 func (s *segment) indexDocs() {
-	s.blocks = timeBlocks(s.created)
+	s.blocks = timeBlocks(s.created.all())
 	if !slices.ContainsFunc(s.data, func(d any) bool { return d != nil }) {
 		s.data = nil
 	}
-	if s.rising = isRising(s.ids); !s.rising {
-		s.byID.grow(len(s.ids))
-		for n, id := range s.ids {
+	if s.rising = isRising(s.ids.all()); !s.rising {
+		s.byID.grow(len(s.lens))
+		for n, id := range s.ids.all() {
 			s.byID.insert(idHash(id), uint32(n))
 		}
 	}

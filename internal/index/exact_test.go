@@ -268,7 +268,7 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 		x.Apply(Change{ID: 5000, Document: &hot, Old: &hot})
 		docs, postings := 0, 0
 		for _, v := range x.Searcher().views {
-			docs += len(v.ids)
+			docs += len(v.lens)
 			if n, ok := v.termNumber("hot", x.Searcher().hash("hot")); ok {
 				postings += v.term(int(n)).df
 			}

@@ -24,16 +24,16 @@ func (w *filterSet) contains(number uint32) bool {
 
 // fill finds the documents of a view that meet the conditions of a query.
 func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64) {
-	w.all, w.n, w.part = len(ask.Filter) == 0 && ask.Range == nil, len(v.ids), 1
+	w.all, w.n, w.part = len(ask.Filter) == 0 && ask.Range == nil, len(v.lens), 1
 	if w.all || w.n == 0 {
 		return
 	}
-	words := (len(v.ids) + 63) / 64
+	words := (len(v.lens) + 63) / 64
 	w.set = slices.Grow(w.set[:0], words)[:words]
 	for i := range w.set {
 		w.set[i] = ^uint64(0)
 	}
-	if rest := len(v.ids) % 64; rest > 0 {
+	if rest := len(v.lens) % 64; rest > 0 {
 		w.set[words-1] = 1<<rest - 1
 	}
 	for _, c := range ask.Filter {
@@ -46,7 +46,7 @@ func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64) {
 	for _, set := range w.set {
 		w.n += bits.OnesCount64(set)
 	}
-	w.part = float64(w.n) / float64(len(v.ids))
+	w.part = float64(w.n) / float64(len(v.lens))
 }
 
 // clause leaves those that meet the clause.
@@ -75,14 +75,14 @@ func (w *filterSet) clause(v *view, c Clause, hash func(string) uint64) {
 
 // times leaves those whose time is in the span.
 func (w *filterSet) times(v *view, t *Range) {
-	for i, block := range v.blocks {
+	for i, block := range v.times() {
 		switch {
 		case w.set[i] == 0 || t.contains(block.first) && t.contains(block.last):
 		case block.last < t.From || block.first > t.To:
 			w.set[i] = 0
 		default:
-			for j, at := range v.created[64*i : min(64*i+64, len(v.created))] {
-				if !t.contains(at) {
+			for j := range min(64, len(v.lens)-64*i) {
+				if !t.contains(v.created.at(uint32(64*i + j))) {
 					w.set[i] &^= 1 << j
 				}
 			}

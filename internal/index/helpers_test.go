@@ -41,8 +41,8 @@ func checkInside(t *testing.T, x *Index) {
 	for i := range sr.views {
 		v := &sr.views[i]
 		checkSegment(t, v.segment)
-		gone, there := 0, make([]bool, len(v.ids))
-		for n, id := range v.ids {
+		gone, there := 0, make([]bool, len(v.lens))
+		for n, id := range v.ids.all() {
 			// A memtable has older versions of a document, too.
 			if at, ok := v.number(id); !ok || at != uint32(n) && (v.mem == nil || at < uint32(n) || !v.isDeleted(uint32(n))) {
 				t.Fatalf("document %d has number %d, found under %d", id, n, at)
@@ -82,11 +82,11 @@ func checkInside(t *testing.T, x *Index) {
 // checkSegment checks the terms of a segment.
 func checkSegment(t *testing.T, s *segment) {
 	t.Helper()
-	if len(s.blocks) != (len(s.ids)+63)/64 {
-		t.Fatalf("%d blocks of %d documents", len(s.blocks), len(s.ids))
+	if len(s.times()) != (len(s.lens)+63)/64 {
+		t.Fatalf("%d blocks of %d documents", len(s.times()), len(s.lens))
 	}
-	for n, at := range s.created {
-		if e := s.blocks[n/64]; at < e.first || at > e.last {
+	for n, at := range s.created.all() {
+		if e := s.times()[n/64]; at < e.first || at > e.last {
 			t.Fatalf("document number %d is of %d, its block from %d to %d", n, at, e.first, e.last)
 		}
 	}

@@ -13,10 +13,12 @@ import (
 	"sort"
 	"strings"
 	"sync/atomic"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
 )
 
 // fail notes that the snapshot cannot be read. The index is of no use any more.
-func (img *image) fail(err error) { img.err.CompareAndSwap(nil, &err) }
+func (img *image) fail(err error) { img.docs.Fail(err) }
 
 // find returns the term of that text.
 func (img *image) find(text string) (*imageTerm, bool) {
@@ -157,7 +159,7 @@ type lists struct {
 // the lists of its block: those of the next terms are asked for next.
 func (img *image) decodeAt(n int, list []posting) []posting {
 	t, i := img.term(n), n/blockTerms
-	if t.df == 0 || img.err.Load() != nil {
+	if t.df == 0 || img.docs.Err() != nil {
 		return list
 	}
 	k, last := &img.blocks[i], img.last.Load()
@@ -176,7 +178,7 @@ func (img *image) decodeAt(n int, list []posting) []posting {
 // decode appends the postings of a term to list: all of them, or none when they
 // cannot be read.
 func (img *image) decode(t *imageTerm, list []posting) []posting {
-	if t.df == 0 || img.err.Load() != nil {
+	if t.df == 0 || img.docs.Err() != nil {
 		return list
 	}
 	b, err := piece(img.r, t.at, int64(t.size), math.MaxInt64)
@@ -234,12 +236,15 @@ func (img *image) decodeList(list []posting, b []byte, df uint32) ([]posting, er
 // image is the terms of a snapshot that was opened.
 type image struct {
 	r      io.ReaderAt
+	docs   *pagefile.Reader
+	sum    uint32   // check of the rows of docs
 	lens   []uint32 // of the documents
 	sc     scale    // of the impacts
 	terms  int
 	blocks []block
 	last   atomic.Pointer[lists] // of the block that was read last as a whole
-	err    atomic.Pointer[error] // why the snapshot could not be read
+
+	blocksOfTimes atomic.Pointer[[]timeBlock] // once they were read
 }
 
 // block is a part of the dictionary.
@@ -271,8 +276,7 @@ type found struct {
 }
 
 const (
-	headSize   = 64
-	docSize    = 28 // bytes of a document
+	footSize   = 32
 	entrySize  = 16 // bytes of a term, without its text
 	blockSize  = 24 // bytes of a block in the table, without its first term
 	blockTerms = 64

@@ -116,8 +116,8 @@ func (x *Searcher) extend(changes []Change) {
 		if d == nil {
 			continue
 		}
-		number := uint32(len(s.ids))
-		s.rising = s.rising && (number == 0 || d.ID > s.ids[number-1])
+		number := uint32(len(s.lens))
+		s.rising = s.rising && (number == 0 || d.ID > s.ids.at(number-1))
 		s.addDoc(d, x.params.CountEmpty)
 		for _, t := range d.Terms {
 			if t.TF > 0 {
@@ -126,13 +126,13 @@ func (x *Searcher) extend(changes []Change) {
 		}
 		m.ends = append(m.ends, uint32(len(m.postings)))
 	}
-	s.blocks = timeBlocks(s.created)
+	s.blocks = timeBlocks(s.created.all())
 	x.live += s.counted - counted
 	x.total += s.total - total
 	switch {
 	case at >= 0:
 		x.views[at].segment = s
-	case len(s.ids) > 0 || len(m.postings) > 0:
+	case len(s.lens) > 0 || len(m.postings) > 0:
 		x.views = append(x.views, view{segment: s})
 	}
 }
@@ -163,7 +163,7 @@ func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint6
 			}
 		default:
 			if wanted[v.segment] == nil {
-				wanted[v.segment] = make([]bool, len(v.ids))
+				wanted[v.segment] = make([]bool, len(v.lens))
 			}
 			wanted[v.segment][number] = true
 		}
@@ -226,7 +226,10 @@ func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
 		// It is of no use when the snapshot could not be read, or Compact was
 		// called meanwhile.
 		if now := x.current.Load(); now.Err() == nil && holdsAll(now.views, merged) {
-			x.settle(now.with(replace(now.views, merged, s)))
+			to := now.with(replace(now.views, merged, s))
+			if now.Err() == nil { // what was deleted meanwhile could be read
+				x.settle(to)
+			}
 		}
 	})
 }
@@ -266,14 +269,14 @@ func (x *Index) Fill(documents iter.Seq[*Document]) {
 		}
 		b.add(d)
 	}
-	if len(b.s.ids) == 0 {
+	if len(b.s.lens) == 0 {
 		return
 	}
 	to := &Searcher{params: x.params, seed: x.seed, live: b.s.counted, total: b.s.total}
 	s := b.done(to.scale())
 	to.views = []view{{segment: s}}
 	if !s.rising && s.byID.used > 0 {
-		for n, id := range s.ids {
+		for n, id := range s.ids.all() {
 			if first, _ := s.number(id); first != uint32(n) {
 				panic("index: Fill with an id that came before")
 			}

@@ -44,7 +44,7 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	switch {
 	case b.few(postings):
 		b.among()
-	case postings <= fewPostings && len(v.ids) <= 2*window:
+	case postings <= fewPostings && len(v.lens) <= 2*window:
 		return false // to choose among so few would cost more
 	default:
 		b.allTerms()
@@ -304,12 +304,12 @@ func (b *maxScore) offer(place int, x candidate) {
 			return
 		}
 	}
-	if b.ask.Accept != nil && !b.ask.Accept(b.view.ids[x.doc]) {
+	if b.ask.Accept != nil && !b.ask.Accept(b.view.ids.at(x.doc)) {
 		b.budget--
 		return
 	}
 	if b.ask.Factor != nil { // which lifts no score
-		if x.sum *= float32(b.ask.Factor(b.view.ids[x.doc])); x.sum < b.threshold {
+		if x.sum *= float32(b.ask.Factor(b.view.ids.at(x.doc))); x.sum < b.threshold {
 			return
 		}
 	}
@@ -343,7 +343,7 @@ func (b *maxScore) rescore(doc uint32, best *topK) {
 		c := &b.cursors[i]
 		score += b.s.score(c.gain, uint32(c.tf(doc)), dl)
 	}
-	r := ranked{score, b.view.updated[doc], b.view.ids[doc], b.view, doc}
+	r := ranked{score, b.view.updated.at(doc), b.view.ids.at(doc), b.view, doc}
 	if b.ask.Factor != nil {
 		r.score *= b.ask.Factor(r.id)
 	}
@@ -356,7 +356,7 @@ func (b *maxScore) rescore(doc uint32, best *topK) {
 // should be looked at, all of them, among so many postings of the terms.
 func (b *maxScore) few(postings int) bool {
 	w := &b.filter
-	return !w.all && w.n*fewShare <= len(b.view.ids) && w.n*len(b.cursors) <= postings*lookUpWorth
+	return !w.all && w.n*fewShare <= len(b.view.lens) && w.n*len(b.cursors) <= postings*lookUpWorth
 }
 
 // among takes those that meet the conditions, and no others, through all terms.

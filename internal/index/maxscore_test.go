@@ -190,7 +190,7 @@ func TestTenThousandQueries(t *testing.T) {
 				t.Fatalf("query %d: Count(%+v) = %d, want %d", i, q, count, len(m.best(n)))
 			}
 		}
-		if v := x.Searcher().views[0]; len(v.ids) > 2*window && q.Limit <= many {
+		if v := x.Searcher().views[0]; len(v.lens) > 2*window && q.Limit <= many {
 			chosen++
 		}
 	}

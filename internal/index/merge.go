@@ -43,7 +43,7 @@ func toMerge(views, merging []view, large bool) (some []view) {
 		if (c >= largeClass) != large {
 			continue
 		}
-		if v.gone >= leastDeleted && v.gone*10 > len(v.ids)*3 {
+		if v.gone >= leastDeleted && v.gone*10 > len(v.lens)*3 {
 			return slices.DeleteFunc(slices.Clone(views), func(w view) bool {
 				return w.live() > v.live() || holds(merging, w) || w.mem != nil && !w.mem.full()
 			})
@@ -123,14 +123,18 @@ const dropped = math.MaxUint32
 // new numbers.
 func (b *builder) adoptDocs(v *view) []uint32 {
 	s := b.s
-	numbers := make([]uint32, len(v.ids))
-	for i, id := range v.ids {
+	numbers := make([]uint32, len(v.lens))
+	ids, updated, created := v.ids.all(), v.updated.all(), v.created.all()
+	for i, id := range ids {
 		if v.isDeleted(uint32(i)) {
 			numbers[i] = dropped
 			continue
 		}
-		numbers[i] = uint32(len(s.ids))
-		s.ids, s.updated, s.created, s.lens = append(s.ids, id), append(s.updated, v.updated[i]), append(s.created, v.created[i]), append(s.lens, v.lens[i])
+		numbers[i] = uint32(len(s.lens))
+		s.ids.add(id)
+		s.updated.add(updated[i])
+		s.created.add(created[i])
+		s.lens = append(s.lens, v.lens[i])
 		s.data = append(s.data, v.dataOf(uint32(i)))
 		if v.lens[i] != unscored {
 			s.counted++
@@ -190,7 +194,7 @@ func replace(views, merged []view, into *segment) []view {
 				since &^= old[w]
 			}
 			for ; since != 0; since &= since - 1 {
-				id := v.ids[64*w+bits.TrailingZeros64(since)]
+				id := v.ids.at(uint32(64*w + bits.TrailingZeros64(since)))
 				if number, ok := into.number(id); ok {
 					next, owned = next.without(number, owned), true
 				}

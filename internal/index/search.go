@@ -42,7 +42,7 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 		return
 	}
 	v.scan(q, best.least, func(number uint32, score float64) float64 {
-		c := ranked{score, v.updated[number], v.ids[number], v, number}
+		c := ranked{score, v.updated.at(number), v.ids.at(number), v, number}
 		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) || ask.Accept != nil && !ask.Accept(c.id) {
 			return best.least
 		}
@@ -70,7 +70,7 @@ func (x *Searcher) Count(ask Query) int {
 			continue
 		}
 		v.scan(q, math.SmallestNonzeroFloat64, func(number uint32, _ float64) float64 {
-			if !v.isDeleted(number) && q.filter.contains(number) && (ask.Accept == nil || ask.Accept(v.ids[number])) {
+			if !v.isDeleted(number) && q.filter.contains(number) && (ask.Accept == nil || ask.Accept(v.ids.at(number))) {
 				n++
 			}
 			return math.SmallestNonzeroFloat64
@@ -100,8 +100,9 @@ func (x *Searcher) Newest(ask Query) []uint64 {
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
 		f.fill(v, &ask, x.hash)
-		for n := len(v.ids) - 1; n >= 0; n-- { // what was put last is likely to be the newest
-			d := newest{v.updated[n], v.ids[n]}
+		updated, ids := v.updated.all(), v.ids.all()
+		for n := len(ids) - 1; n >= 0; n-- { // what was put last is likely to be the newest
+			d := newest{updated[n], ids[n]}
 			if len(best) == limit && order(best[limit-1], d) < 0 || v.isDeleted(uint32(n)) || !f.contains(uint32(n)) ||
 				ask.Accept != nil && !ask.Accept(d.id) {
 				continue

@@ -69,12 +69,33 @@ func (x *Searcher) Len() int { return x.live }
 func (x *Searcher) Err() error {
 	for i := range x.views {
 		if img := x.views[i].image; img != nil {
-			if err := img.err.Load(); err != nil {
-				return *err
+			if err := img.docs.Err(); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// Check reads all of the snapshot that the searcher was opened from, and returns what
+// is wrong with it.
+func (x *Searcher) Check() error {
+	var room []posting
+	for i := range x.views {
+		img := x.views[i].image
+		if img == nil {
+			continue
+		}
+		if err := img.checkDocs(); err != nil {
+			return err
+		}
+		for n := range img.terms {
+			if img.term(n); img.docs.Err() == nil {
+				room = img.decodeAt(n, room[:0])
+			}
+		}
+	}
+	return x.Err()
 }
 
 // Size returns the number of documents, those without terms among them.
@@ -128,7 +149,7 @@ func (x *Searcher) Documents() iter.Seq2[uint64, any] {
 	return func(yield func(uint64, any) bool) {
 		for i := range x.views {
 			v := &x.views[i]
-			for n, id := range v.ids {
+			for n, id := range v.ids.all() {
 				if !v.isDeleted(uint32(n)) && !yield(id, v.dataOf(uint32(n))) {
 					return
 				}
@@ -157,7 +178,7 @@ func (x *Searcher) IDs(term string) []uint64 {
 		f, _ := v.find(term, hash, &alone)
 		for _, p := range f.all(&room) {
 			if !v.isDeleted(p.doc) {
-				ids = append(ids, v.ids[p.doc])
+				ids = append(ids, v.ids.at(p.doc))
 			}
 		}
 	}

@@ -3,9 +3,10 @@
 package index
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
 )
 
 // segment is documents, the terms that they hold, and how many times terms were
@@ -13,12 +14,12 @@ import (
 // of a snapshot is kept by atomic pointers.
 type segment struct {
 	// By document number.
-	ids     []uint64
-	updated []int64
-	created []int64
+	ids     column[uint64]
+	updated column[int64]
+	created column[int64]
 	lens    []uint32    // dl in sixteenths, or unscored
 	data    []any       // the caller's; nil when no document has some
-	blocks  []timeBlock // of created, by number / 64
+	blocks  []timeBlock // of created, by number / 64; see times
 
 	rising  bool    // the ids
 	byID    idTable // when they are not
@@ -170,41 +171,18 @@ func (s *segment) postingsOf(n int, room *[]posting) []posting {
 // last version.
 func (s *segment) number(id uint64) (uint32, bool) {
 	if s.mem != nil && !s.rising {
-		for n := len(s.ids) - 1; n >= 0; n-- {
-			if s.ids[n] == id {
+		for n := len(s.lens) - 1; n >= 0; n-- {
+			if s.ids.at(uint32(n)) == id {
 				return uint32(n), true
 			}
 		}
 		return 0, false
 	}
 	if !s.rising {
-		return s.byID.find(idHash(id), func(n uint32) bool { return s.ids[n] == id })
+		return s.byID.find(idHash(id), func(n uint32) bool { return s.ids.at(n) == id })
 	}
-	lo, hi := 0, len(s.ids)-1
-	for range 4 { // ids have few gaps: interpolation finds most at once
-		if hi < lo || id < s.ids[lo] || id > s.ids[hi] {
-			return 0, false
-		}
-		guess := lo
-		if span := s.ids[hi] - s.ids[lo]; span > 0 {
-			high, low := bits.Mul64(id-s.ids[lo], uint64(hi-lo))
-			quo, _ := bits.Div64(high, low, span)
-			guess += int(quo)
-		}
-		switch at := s.ids[guess]; {
-		case at == id:
-			return uint32(guess), true
-		case at < id:
-			lo = guess + 1
-		default:
-			hi = guess - 1
-		}
-	}
-	if hi < lo {
-		return 0, false
-	}
-	n, ok := slices.BinarySearch(s.ids[lo:hi+1], id)
-	return uint32(lo + n), ok
+	n, ok := pagefile.Find(len(s.lens), id, func(i int) uint64 { return s.ids.at(uint32(i)) })
+	return uint32(n), ok
 }
 
 // eachTermOf calls fn with each term of some documents, by number: as often as
@@ -223,6 +201,14 @@ func (s *segment) eachTermOf(documents []bool, fn func(text string)) {
 // timeBlock is the times of 64 documents that follow one another: the earliest
 // and the latest. Most documents come in the order of their times.
 type timeBlock struct{ first, last int64 }
+
+// times returns the blocks of created.
+func (s *segment) times() []timeBlock {
+	if s.image != nil {
+		return s.image.times()
+	}
+	return s.blocks
+}
 
 // timeBlocks returns the blocks of times.
 func timeBlocks(times []int64) []timeBlock {
@@ -245,13 +231,13 @@ func (v *view) isDeleted(number uint32) bool {
 }
 
 // live returns how many documents are not deleted.
-func (v *view) live() int { return len(v.ids) - v.gone }
+func (v *view) live() int { return len(v.lens) - v.gone }
 
 // without returns the view after a deletion. The bits are copied unless owned
 // says that they are those of the change in the making.
 func (v view) without(number uint32, owned bool) view {
 	if !owned {
-		bits := make([]uint64, (len(v.ids)+63)/64)
+		bits := make([]uint64, (len(v.lens)+63)/64)
 		copy(bits, v.deleted)
 		v.deleted = bits
 	}

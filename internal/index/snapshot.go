@@ -3,20 +3,23 @@
 // All numbers are little-endian; a check is the CRC-32C of what stands before
 // it in the same piece, or of the bytes it is said to be of.
 //
-//	head, 64 bytes:
-//	     0    4 documents, N
-//	     4    4 terms
-//	     8    8 sum of dl over the documents that have terms
-//	    16    8 k1, float64
-//	    24    8 b, float64
-//	    32    4 1 when documents without terms count, else 0
-//	    36    4 blocks
-//	    40    8 offset of the table, from the first byte of the snapshot
-//	    48    8 length of the snapshot
-//	    56    4 0
-//	    60    4 check
-//	documents, 28·N + 4 bytes: N ids, rising (8 bytes each), N updated (8),
-//	    N created (8), N dl (4; 2³²−1 for a document that does not count), check
+//	documents: a file of package pagefile, that is, pages of 4,096 bytes with a
+//	    check each. Page 0:
+//	         0    4 documents, N
+//	         4    4 long documents, L
+//	         8    8 sum of dl over the documents that have terms
+//	        16    8 k1, float64
+//	        24    8 b, float64
+//	        32    4 1 when documents without terms count, else 0
+//	        36    4 check of the rows of table 1, one after another
+//	        40      zeros
+//	    tables:
+//	         1 documents  24 bytes, rising by id: id, updated, created
+//	         2 lengths    2 bytes: dl; 2¹⁶−1 for a document that does not count,
+//	                      2¹⁶−2 for one that is long
+//	         3 long       8 bytes, rising: number of a document (4), its dl (4), which
+//	                      is 2¹⁶−2 or more, and at most 2³²−2
+//	         4 times      16 bytes for 64 documents: the earliest created, the latest
 //	blocks, each of 64 terms but the last, rising by text:
 //	    the lists of its terms, one after another
 //	    for each term: length of the text (4), df (4), length of its list (4),
@@ -24,6 +27,13 @@
 //	table: for each block: offset (8), bytes of lists (4), bytes of terms (4),
 //	    check of those (4), length of the first term (4); then the first
 //	    terms, and a check
+//	foot, 32 bytes:
+//	     0    4 terms
+//	     4    4 blocks
+//	     8    8 offset of the table, from the first byte of the snapshot
+//	    16    8 length of the snapshot
+//	    24    4 check of page 0
+//	    28    4 check
 //
 // A list is a varint for each posting: twice the distance to the number before,
 // less one (the first is counted from -1), plus 1 when the TF is not [One];
@@ -31,9 +41,10 @@
 // documents 0 and 2, and 2 sixteenths of a time in 3, is 00 02 01 02.
 //
 // Deleted documents are not written. A piece is believed when its check holds,
-// and examined all the same: no number in it may lead outside. So a query reads
-// the documents, the table, a block's terms and a list for each of its own
-// terms, however many there are.
+// and examined all the same: no number in it may lead outside. Opening reads page
+// 0, the lengths, the table and the foot; a query then a block's terms and a list
+// for each of its own terms, and a page of documents for what it finds. Lengths
+// are apart because each posting of a query needs one.
 
 package index
 
@@ -46,6 +57,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
 )
 
 // FileSuffix ends the name of a file, next to what was indexed, that holds a snapshot.
@@ -62,31 +75,18 @@ func (x *Searcher) AppendSnapshot(b []byte) ([]byte, error) {
 			return b, x.Err()
 		}
 	}
-	start := len(b)
-	w := snapshotWriter{v: &v, b: append(b, make([]byte, headSize)...), start: start}
-	w.documents()
+	w := snapshotWriter{v: &v, b: b, start: len(b)}
+	w.documents(x)
 	terms, err := w.allTerms(x.Err)
 	if err = cmp.Or(err, x.Err()); err != nil {
 		return b, err
 	}
 	le := binary.LittleEndian
-	at := len(w.b) - start
+	f := foot{terms: int64(terms), blocks: int64(len(w.table) / blockSize), table: int64(len(w.b) - w.start), docs: w.docs}
 	table := append(w.table, w.firsts...)
-	b = le.AppendUint32(append(w.b, table...), crc32.Checksum(table, castagnoli))
-	h := b[start : start+headSize]
-	le.PutUint32(h[0:], uint32(v.live()))
-	le.PutUint32(h[4:], uint32(terms))
-	le.PutUint64(h[8:], x.total)
-	le.PutUint64(h[16:], math.Float64bits(x.params.K1))
-	le.PutUint64(h[24:], math.Float64bits(x.params.B))
-	if x.params.CountEmpty {
-		le.PutUint32(h[32:], 1)
-	}
-	le.PutUint32(h[36:], uint32(len(w.table)/blockSize))
-	le.PutUint64(h[40:], uint64(at))
-	le.PutUint64(h[48:], uint64(len(b)-start))
-	le.PutUint32(h[60:], crc32.Checksum(h[:60], castagnoli))
-	return b, nil
+	w.b = le.AppendUint32(append(w.b, table...), crc32.Checksum(table, castagnoli))
+	f.size = int64(len(w.b)-w.start) + footSize
+	return f.append(w.b), nil
 }
 
 // snapshotWriter writes a view.
@@ -94,43 +94,37 @@ type snapshotWriter struct {
 	v      *view
 	b      []byte
 	start  int
+	docs   uint32   // check of page 0
 	number []uint32 // of documents, old to new; dropped for those that are deleted
 
 	table, firsts []byte
 	room, sorted  []posting
 }
 
-// documents writes the documents, rising by id.
-func (w *snapshotWriter) documents() {
-	le, v := binary.LittleEndian, w.v
+// documents writes the documents of the searcher, rising by id.
+func (w *snapshotWriter) documents(x *Searcher) {
+	v := w.v
+	ids, updated, created := v.ids.all(), v.updated.all(), v.created.all()
 	live := make([]uint32, 0, v.live())
-	for n := range v.ids {
+	for n := range ids {
 		if !v.isDeleted(uint32(n)) {
 			live = append(live, uint32(n))
 		}
 	}
 	if !v.rising {
-		slices.SortFunc(live, func(m, n uint32) int { return cmp.Compare(v.ids[m], v.ids[n]) })
+		slices.SortFunc(live, func(m, n uint32) int { return cmp.Compare(ids[m], ids[n]) })
 	}
-	w.number = make([]uint32, len(v.ids))
+	w.number = make([]uint32, len(ids))
 	for i := range w.number {
 		w.number[i] = dropped
 	}
-	from := len(w.b)
 	for i, n := range live {
 		w.number[n] = uint32(i)
-		w.b = le.AppendUint64(w.b, v.ids[n])
 	}
-	for _, n := range live {
-		w.b = le.AppendUint64(w.b, uint64(v.updated[n]))
-	}
-	for _, n := range live {
-		w.b = le.AppendUint64(w.b, uint64(v.created[n]))
-	}
-	for _, n := range live {
-		w.b = le.AppendUint32(w.b, v.lens[n])
-	}
-	w.b = le.AppendUint32(w.b, crc32.Checksum(w.b[from:], castagnoli))
+	w.b, w.docs = appendDocs(w.b, docsHead{n: len(live), total: x.total, params: x.params}, func(i int) (uint64, int64, int64, uint32) {
+		n := live[i]
+		return ids[n], updated[n], created[n], v.lens[n]
+	})
 }
 
 // allTerms writes the blocks, and returns the number of terms. It stops when what
@@ -234,46 +228,66 @@ func (w *snapshotWriter) list(list []posting) (df int) {
 	return df
 }
 
+// foot is the foot of a snapshot.
+type foot struct {
+	terms, blocks int64
+	table, size   int64
+	docs          uint32
+}
+
+func (f *foot) append(b []byte) []byte {
+	le, from := binary.LittleEndian, len(b)
+	b = le.AppendUint32(le.AppendUint32(b, uint32(f.terms)), uint32(f.blocks))
+	b = le.AppendUint64(le.AppendUint64(b, uint64(f.table)), uint64(f.size))
+	b = le.AppendUint32(b, f.docs)
+	return le.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
+}
+
+// readFoot reads the foot of a snapshot of so many bytes, the documents of which are
+// the first from.
+func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
+	b, err := checked(r, size-footSize, footSize, size)
+	if err != nil {
+		return foot{}, err
+	}
+	le := binary.LittleEndian
+	f := foot{int64(le.Uint32(b)), int64(le.Uint32(b[4:])), int64(le.Uint64(b[8:])), int64(le.Uint64(b[16:])), le.Uint32(b[24:])}
+	if f.size != size || f.docs != docs || f.table < from || f.table > size-footSize || f.blocks != (f.terms+blockTerms-1)/blockTerms {
+		return f, fmt.Errorf("%w: its foot has an unknown form", errSnapshot)
+	}
+	return f, nil
+}
+
 // OpenSnapshot opens the index in the size bytes of r, which is read later on and
 // must not change as long as the index is used. The parameters are those of the
-// snapshot, and it is refused when they are others. Errors match errSnapshot or
-// are those of r.
+// snapshot, and it is refused when they are others. Errors match errSnapshot, or
+// are those of package pagefile or of r.
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
-	le := binary.LittleEndian
-	h, err := piece(r, 0, headSize, size)
+	var h docsHead
+	docs, err := pagefile.Open(r, func(page []byte) (_ []pagefile.Table, err error) {
+		h, err = readDocsHead(page, size, x.params)
+		return h.tables(), err
+	})
 	if err != nil {
 		return nil, err
 	}
-	n, terms := int64(le.Uint32(h)), int64(le.Uint32(h[4:]))
-	blocks, at := int64(le.Uint32(h[36:])), int64(le.Uint64(h[40:]))
-	switch {
-	case crc32.Checksum(h[:60], castagnoli) != le.Uint32(h[60:]):
-		return nil, fmt.Errorf("%w: its head does not match its checksum", errSnapshot)
-	case int64(le.Uint64(h[48:])) != size, at < headSize || at > size, le.Uint32(h[56:]) != 0,
-		blocks != (terms+blockTerms-1)/blockTerms, n == math.MaxUint32:
-		return nil, fmt.Errorf("%w: its head has an unknown form", errSnapshot)
-	case math.Float64frombits(le.Uint64(h[16:])) != x.params.K1, math.Float64frombits(le.Uint64(h[24:])) != x.params.B, le.Uint32(h[32:]) == 1 != x.params.CountEmpty:
-		return nil, fmt.Errorf("%w: it is of other parameters", errSnapshot)
-	}
-	docs, err := checked(r, headSize, n*docSize+4, size)
+	from := int64(pagefile.Pages(h.tables())) * pagefile.Size
+	f, err := readFoot(r, size, from, h.check)
 	if err != nil {
 		return nil, err
 	}
-	s, err := readDocs(docs, int(n))
+	s, err := h.segment(docs)
 	if err != nil {
 		return nil, err
 	}
-	if s.total != le.Uint64(h[8:]) {
-		return nil, fmt.Errorf("%w: its lengths do not add up", errSnapshot)
-	}
-	table, err := checked(r, at, size-at, size)
+	table, err := checked(r, f.table, size-footSize-f.table, size)
 	if err != nil {
 		return nil, err
 	}
 	to := &Searcher{params: x.params, seed: x.seed, live: s.counted, total: s.total}
-	img := &image{r: r, lens: s.lens, sc: to.scale(), terms: int(terms)}
-	if img.blocks, err = readTable(table, blocks, at); err != nil {
+	img := &image{r: r, docs: docs, sum: h.sum, lens: s.lens, sc: to.scale(), terms: int(f.terms)}
+	if img.blocks, err = readTable(table, f.blocks, from, f.table); err != nil {
 		return nil, err
 	}
 	s.image, s.slope = img, img.sc.slope
@@ -282,25 +296,8 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	return x, nil
 }
 
-// readDocs returns a segment of the documents of a snapshot.
-func readDocs(b []byte, n int) (*segment, error) {
-	le := binary.LittleEndian
-	s := &segment{ids: make([]uint64, n), updated: make([]int64, n), created: make([]int64, n), lens: make([]uint32, n)}
-	updated, created, lens := b[8*n:], b[16*n:], b[24*n:]
-	for i := range n {
-		s.ids[i], s.updated[i], s.created[i], s.lens[i] = le.Uint64(b[8*i:]), int64(le.Uint64(updated[8*i:])), int64(le.Uint64(created[8*i:])), le.Uint32(lens[4*i:])
-		if s.lens[i] != unscored {
-			s.counted++
-			s.total += uint64(s.lens[i])
-		}
-	}
-	if s.indexDocs(); !s.rising {
-		return nil, fmt.Errorf("%w: its documents are not in order", errSnapshot)
-	}
-	return s, nil
-}
-
-func readTable(b []byte, blocks, end int64) ([]block, error) {
+// readTable reads the table of the blocks that stand between two offsets.
+func readTable(b []byte, blocks, from, end int64) ([]block, error) {
 	le := binary.LittleEndian
 	if int64(len(b)) < blocks*blockSize {
 		return nil, fmt.Errorf("%w: its table is cut short", errSnapshot)
@@ -312,7 +309,7 @@ func readTable(b []byte, blocks, end int64) ([]block, error) {
 		k := &bs[i]
 		k.lists, k.size, k.rest, k.check = int64(le.Uint64(e)), le.Uint32(e[8:]), le.Uint32(e[12:]), le.Uint32(e[16:])
 		n := int64(le.Uint32(e[20:]))
-		if k.lists < headSize || k.lists > end || int64(k.size)+int64(k.rest) > end-k.lists || n > int64(len(firsts)) {
+		if k.lists < from || k.lists > end || int64(k.size)+int64(k.rest) > end-k.lists || n > int64(len(firsts)) {
 			return nil, fmt.Errorf("%w: a block of its table leads outside", errSnapshot)
 		}
 		k.first, firsts = firsts[:n], firsts[n:]

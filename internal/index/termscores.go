@@ -80,7 +80,7 @@ func (p *TermScores) locate(x *Searcher, ids []uint64) {
 			o := p.places[last]
 			v := &x.views[o.view]
 			d.view, d.number = o.view, o.number+uint32(id-ids[o.at])
-			ok = int(d.number) < len(v.ids) && v.ids[d.number] == id && !v.isDeleted(d.number)
+			ok = int(d.number) < len(v.lens) && v.ids.at(d.number) == id && !v.isDeleted(d.number)
 		}
 		for j := len(x.views) - 1; j >= 0 && !ok; j-- {
 			v := &x.views[j]

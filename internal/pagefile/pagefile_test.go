@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math"
+	"slices"
 	"testing"
 )
 
@@ -57,6 +59,18 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("%d is at row %d of %d, want %d", key, got, rows, want)
 			}
 		}
+		next := uint64(0)
+		err = r.Each(0, func(b []byte) {
+			for ; len(b) > 0; b = b[24:] {
+				if binary.LittleEndian.Uint64(b) != 2*next || binary.LittleEndian.Uint64(b[8:]) != next {
+					t.Fatalf("row %d of %d: %v", next, rows, b[:24])
+				}
+				next++
+			}
+		})
+		if err != nil || next != uint64(rows) {
+			t.Fatalf("%d rows of %d, %v", next, rows, err)
+		}
 		if r.Search(1, 7) != 0 || !bytes.Equal(r.Bytes(2), text(rows)) || r.Err() != nil {
 			t.Fatalf("%d rows: %v", rows, r.Err())
 		}
@@ -104,6 +118,30 @@ func TestDamage(t *testing.T) {
 	try("of a file with another head", 1, b)
 }
 
+// A key is found among keys with and without gaps, in few looks where they lie evenly.
+func TestFind(t *testing.T) {
+	even, gaps, ends := make([]uint64, 1000), make([]uint64, 1000), make([]uint64, 1000)
+	for i := range uint64(1000) {
+		even[i], gaps[i], ends[i] = 7+i, i*i*i, i
+	}
+	ends[999] = math.MaxUint64
+	for _, keys := range [][]uint64{even, gaps, ends, {5}, nil} {
+		looks := 0
+		at := func(i int) uint64 { looks++; return keys[i] }
+		for i, key := range keys {
+			if got, ok := Find(len(keys), key, at); !ok || got != i {
+				t.Fatalf("%d is at %d, %t, want %d", key, got, ok, i)
+			}
+			if _, ok := Find(len(keys), key+1, at); ok != slices.Contains(keys, key+1) {
+				t.Fatalf("%d is found: %t", key+1, ok)
+			}
+		}
+		if most := 7 * len(even); len(keys) > 0 && keys[0] == 7 && looks > most {
+			t.Errorf("%d looks, want at most %d", looks, most)
+		}
+	}
+}
+
 // What cannot be read is zeros, and no panic.
 func TestUnreadableIsZeros(t *testing.T) {
 	b := write(1000)
@@ -114,6 +152,9 @@ func TestUnreadableIsZeros(t *testing.T) {
 	}
 	if row := r.Row(0, 171); !bytes.Equal(row, make([]byte, 24)) || !errors.Is(r.Err(), errDamaged) {
 		t.Errorf("an unreadable row is %v, %v", row, r.Err())
+	}
+	if err := r.Each(0, func([]byte) {}); !errors.Is(err, errDamaged) {
+		t.Errorf("a table with an unreadable page: %v", err)
 	}
 	if r.Key(0, 3) != 6 {
 		t.Error("a sound page is not read")

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math/bits"
 	"sort"
 	"sync/atomic"
 )
@@ -65,7 +66,7 @@ func Pages(tables []Table) int {
 }
 
 // page is a page; one that could not be read is all zeros.
-type page [Size]byte
+type page = [Size]byte
 
 // Reader reads a file. It is safe for concurrent use, and keeps the pages that it read.
 // What cannot be read counts as zeros: after the calls ask Err.
@@ -118,19 +119,27 @@ func (r *Reader) Start(table int) int { return r.starts[table] }
 // Read returns the bytes of count pages from page n on, whose checks hold.
 func (r *Reader) Read(n, count int) ([]byte, error) {
 	b := make([]byte, count*Size)
+	if err := r.read(b, n); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// read fills b with the pages from page n on.
+func (r *Reader) read(b []byte, n int) error {
 	if got, err := r.file.ReadAt(b, int64(n)*Size); got < len(b) {
 		if err == nil || err == io.EOF {
 			err = fmt.Errorf("%w: it is cut short", errDamaged)
 		}
-		return nil, err
+		return err
 	}
-	for i := range count {
+	for i := range len(b) / Size {
 		p := b[i*Size : (i+1)*Size]
 		if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) {
-			return nil, fmt.Errorf("%w: page %d does not match its check", errDamaged, n+i)
+			return fmt.Errorf("%w: page %d does not match its check", errDamaged, n+i)
 		}
 	}
-	return b, nil
+	return nil
 }
 
 // load reads pages from one on that is missing.
@@ -146,16 +155,47 @@ func (r *Reader) load(n, count int) *page {
 	return r.pages[n].Load()
 }
 
+// Page returns a page of a table, the first of which is 0: its rows, what is left
+// after them, and its check.
+func (r *Reader) Page(table, n int) *[Size]byte {
+	n += r.starts[table]
+	if p := r.pages[n].Load(); p != nil {
+		return p
+	}
+	return r.load(n, 1)
+}
+
 // Row returns the bytes of a row.
 func (r *Reader) Row(table, i int) []byte {
 	size := r.tables[table].Row
 	perPage := Data / size
-	n := r.starts[table] + i/perPage
-	p := r.pages[n].Load()
-	if p == nil {
-		p = r.load(n, 1)
+	return r.Page(table, i/perPage)[i%perPage*size:][:size]
+}
+
+// Each calls fn with the rows of each page of a table, in order, and keeps none of
+// them: fn must not either. It ends with the first page that cannot be read, and
+// returns why. Err says it, too.
+func (r *Reader) Each(table int, fn func(rows []byte)) error {
+	t := r.tables[table]
+	perPage, left := Data/t.Row, t.Count
+	var room []byte
+	for n, end := r.starts[table], r.starts[table]+t.Pages(); n < end; n += run {
+		count := min(run, end-n)
+		if room == nil {
+			room = make([]byte, count*Size)
+		}
+		b := room[:count*Size]
+		if err := r.read(b, n); err != nil {
+			r.Fail(err)
+			return err
+		}
+		for ; len(b) > 0; b = b[Size:] {
+			rows := min(perPage, left)
+			fn(b[:rows*t.Row])
+			left -= rows
+		}
 	}
-	return p[i%perPage*size:][:size]
+	return nil
 }
 
 // Load reads the pages of a table with few calls.
@@ -207,4 +247,33 @@ func (r *Reader) Search(table int, key uint64) int {
 	})
 	first := min(n*perPage, count)
 	return first + sort.Search(min(perPage, count-first), func(i int) bool { return r.Key(table, first+i) >= key })
+}
+
+// Find returns which of n rising keys is that one, and whether there is one. Keys have
+// few gaps: interpolation finds most in the first page that it looks at.
+func Find(n int, key uint64, at func(i int) uint64) (i int, found bool) {
+	lo, hi := 0, n-1
+	for guesses := 4; lo <= hi; guesses-- {
+		guess := int(uint(lo+hi) / 2)
+		if guesses > 0 {
+			first, last := at(lo), at(hi)
+			if key < first || key > last {
+				return 0, false
+			}
+			if span := last - first; span > 0 {
+				high, low := bits.Mul64(key-first, uint64(hi-lo))
+				quo, _ := bits.Div64(high, low, span)
+				guess = lo + int(quo)
+			}
+		}
+		switch k := at(guess); {
+		case k == key:
+			return guess, true
+		case k < key:
+			lo = guess + 1
+		default:
+			hi = guess - 1
+		}
+	}
+	return 0, false
 }

@@ -1,0 +1,70 @@
+// Columns: what an index keeps of each document, in memory or in the file of a
+// snapshot.
+
+package index
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
+)
+
+// column is a number of each document of a segment, by document number.
+type column[T int64 | uint64] struct {
+	values []T
+	file   *fileColumn[T] // instead of values, in a segment of a snapshot
+}
+
+// at returns the number of a document: 0 when it cannot be read, which the error of
+// the searcher says.
+func (c *column[T]) at(number uint32) T {
+	if int(number) < len(c.values) {
+		return c.values[number]
+	}
+	return c.file.at(number)
+}
+
+// all returns the numbers of all documents. It keeps those of a file.
+func (c *column[T]) all() []T {
+	if c.file == nil {
+		return c.values
+	}
+	return c.file.all()
+}
+
+// add appends the number of the next document.
+func (c *column[T]) add(v T) { c.values = append(c.values, v) }
+
+// fit gives back room for documents that will not come.
+func (c *column[T]) fit() { c.values = fit(c.values) }
+
+// fileColumn is a field of the documents of a snapshot.
+type fileColumn[T int64 | uint64] struct {
+	docs  *pagefile.Reader
+	field int // its first byte in a row
+	whole atomic.Pointer[[]T]
+}
+
+func (c *fileColumn[T]) at(number uint32) T {
+	const perPage = pagefile.Data / docSize
+	page := c.docs.Page(tableDocs, int(number/perPage))
+	return T(binary.LittleEndian.Uint64(page[int(number%perPage)*docSize+c.field:]))
+}
+
+func (c *fileColumn[T]) all() []T {
+	if whole := c.whole.Load(); whole != nil {
+		return *whole
+	}
+	values := make([]T, 0, c.docs.Count(tableDocs))
+	err := c.docs.Each(tableDocs, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[docSize:] {
+			values = append(values, T(binary.LittleEndian.Uint64(rows[c.field:])))
+		}
+	})
+	if err != nil {
+		return values[:cap(values)]
+	}
+	c.whole.CompareAndSwap(nil, &values)
+	return *c.whole.Load()
+}

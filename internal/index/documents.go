@@ -1,0 +1,229 @@
+// The documents of a snapshot: their table is written, and opened.
+
+package index
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
+)
+
+// Tables of the documents of a snapshot.
+const (
+	tableDocs = iota
+	tableLens
+	tableLong
+	tableTimes
+)
+
+const (
+	docSize  = 24 // bytes of a document
+	longSize = 8
+	timeSize = 16
+
+	// What stands in the lengths instead of one.
+	shortUnscored = math.MaxUint16
+	shortLong     = math.MaxUint16 - 1
+)
+
+// docsHead is page 0 of the documents of a snapshot.
+type docsHead struct {
+	n, long int
+	total   uint64
+	params  Params
+	sum     uint32 // check of the rows of the documents
+	check   uint32 // of the page
+}
+
+func (h *docsHead) tables() []pagefile.Table {
+	return []pagefile.Table{{Row: docSize, Count: h.n}, {Row: 2, Count: h.n}, {Row: longSize, Count: h.long}, {Row: timeSize, Count: (h.n + 63) / 64}}
+}
+
+func (h *docsHead) encode() []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint32(le.AppendUint32(nil, uint32(h.n)), uint32(h.long))
+	b = le.AppendUint64(b, h.total)
+	b = le.AppendUint64(le.AppendUint64(b, math.Float64bits(h.params.K1)), math.Float64bits(h.params.B))
+	empty := uint32(0)
+	if h.params.CountEmpty {
+		empty = 1
+	}
+	return le.AppendUint32(le.AppendUint32(b, empty), h.sum)
+}
+
+// readDocsHead reads page 0 of a snapshot of so many bytes and those parameters.
+func readDocsHead(page []byte, size int64, p Params) (docsHead, error) {
+	le := binary.LittleEndian
+	h := docsHead{n: int(le.Uint32(page)), long: int(le.Uint32(page[4:])), total: le.Uint64(page[8:]), sum: le.Uint32(page[36:]), check: le.Uint32(page[pagefile.Data:]),
+		params: Params{K1: math.Float64frombits(le.Uint64(page[16:])), B: math.Float64frombits(le.Uint64(page[24:])), CountEmpty: le.Uint32(page[32:]) == 1}}
+	switch {
+	case h.params != p:
+		return docsHead{}, fmt.Errorf("%w: it is of other parameters", errSnapshot)
+	case h.n == math.MaxUint32, h.long > h.n, int64(pagefile.Pages(h.tables()))*pagefile.Size > size:
+		return docsHead{}, fmt.Errorf("%w: it claims %d documents", errSnapshot, h.n)
+	}
+	return h, nil
+}
+
+// appendDocs appends the documents of a snapshot, and returns the check of page 0. Doc
+// returns one by number, as often as it is asked; ids rise. What the head says of
+// the rows is added to it.
+func appendDocs(b []byte, h docsHead, doc func(i int) (id uint64, updated, created int64, dl uint32)) (_ []byte, check uint32) {
+	le := binary.LittleEndian
+	var row [docSize]byte
+	for i := range h.n {
+		id, updated, created, dl := doc(i)
+		le.PutUint64(row[:], id)
+		le.PutUint64(row[8:], uint64(updated))
+		le.PutUint64(row[16:], uint64(created))
+		h.sum = crc32.Update(h.sum, castagnoli, row[:])
+		if shortLen(dl) == shortLong {
+			h.long++
+		}
+	}
+	w := pagefile.NewWriter(pagefile.Pages(h.tables()))
+	w.Write(h.encode())
+	w.Close()
+	check = le.Uint32(w.Bytes()[pagefile.Data:])
+	for i := range h.n {
+		id, updated, created, _ := doc(i)
+		w.Row(id, uint64(updated), uint64(created))
+	}
+	w.Close()
+	for i := range h.n {
+		_, _, _, dl := doc(i)
+		w.Write(le.AppendUint16(row[:0], shortLen(dl)))
+	}
+	w.Close()
+	for i := range h.n {
+		if _, _, _, dl := doc(i); shortLen(dl) == shortLong {
+			w.Write(le.AppendUint32(le.AppendUint32(row[:0], uint32(i)), dl))
+		}
+	}
+	w.Close()
+	for from := 0; from < h.n; from += 64 {
+		_, _, first, _ := doc(from)
+		t := timeBlock{first, first}
+		for i := from + 1; i < min(from+64, h.n); i++ {
+			_, _, created, _ := doc(i)
+			t = timeBlock{min(t.first, created), max(t.last, created)}
+		}
+		w.Row(uint64(t.first), uint64(t.last))
+	}
+	w.Close()
+	return append(b, w.Bytes()...), check
+}
+
+// shortLen returns what stands in the lengths for that dl.
+func shortLen(dl uint32) uint16 {
+	if dl == unscored {
+		return shortUnscored
+	}
+	return uint16(min(dl, shortLong))
+}
+
+// segment returns a segment of the documents, without terms.
+func (h *docsHead) segment(docs *pagefile.Reader) (*segment, error) {
+	s := &segment{rising: true}
+	s.ids.file = &fileColumn[uint64]{docs: docs}
+	s.updated.file = &fileColumn[int64]{docs: docs, field: 8}
+	s.created.file = &fileColumn[int64]{docs: docs, field: 16}
+	err := s.readLens(docs)
+	if err == nil && s.total != h.total {
+		err = fmt.Errorf("%w: its lengths do not add up", errSnapshot)
+	}
+	return s, err
+}
+
+// readLens reads the lengths of all documents.
+func (s *segment) readLens(docs *pagefile.Reader) error {
+	le := binary.LittleEndian
+	s.lens = make([]uint32, 0, docs.Count(tableLens))
+	long := 0
+	err := docs.Each(tableLens, func(rows []byte) {
+		from := len(s.lens)
+		s.lens = s.lens[:from+len(rows)/2]
+		lens, unscoreds, total := s.lens[from:], 0, uint64(0)
+		for i := range lens {
+			switch dl := le.Uint16(rows[2*i:]); dl {
+			case shortUnscored:
+				lens[i] = unscored
+				unscoreds++
+			case shortLong:
+				lens[i] = shortLong
+				long++
+			default:
+				lens[i] = uint32(dl)
+				total += uint64(dl)
+			}
+		}
+		s.counted += len(lens) - unscoreds
+		s.total += total
+	})
+	if err != nil {
+		return err
+	}
+	fits, next := long == docs.Count(tableLong), 0
+	err = docs.Each(tableLong, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[longSize:] {
+			n, dl := int(le.Uint32(rows)), le.Uint32(rows[4:])
+			if n < next || n >= len(s.lens) || s.lens[n] != shortLong || dl < shortLong || dl == unscored {
+				fits = false
+				return
+			}
+			s.lens[n], next = dl, n+1
+			s.total += uint64(dl)
+		}
+	})
+	if err == nil && !fits {
+		err = fmt.Errorf("%w: its lengths have an unknown form", errSnapshot)
+	}
+	return err
+}
+
+// times returns the blocks of created, which are kept.
+func (img *image) times() []timeBlock {
+	if ts := img.blocksOfTimes.Load(); ts != nil {
+		return *ts
+	}
+	ts := make([]timeBlock, 0, img.docs.Count(tableTimes))
+	err := img.docs.Each(tableTimes, func(rows []byte) {
+		le := binary.LittleEndian
+		for ; len(rows) > 0; rows = rows[timeSize:] {
+			ts = append(ts, timeBlock{int64(le.Uint64(rows)), int64(le.Uint64(rows[8:]))})
+		}
+	})
+	if err != nil {
+		return ts[:cap(ts)]
+	}
+	img.blocksOfTimes.CompareAndSwap(nil, &ts)
+	return *img.blocksOfTimes.Load()
+}
+
+// checkDocs reads all that is in the documents, and says what does not fit.
+func (img *image) checkDocs() error {
+	sum, n, next, fits := uint32(0), 0, uint64(0), true
+	ts, of := img.times(), timeBlock{}
+	err := img.docs.Each(tableDocs, func(rows []byte) {
+		sum = crc32.Update(sum, castagnoli, rows)
+		for ; len(rows) > 0; rows = rows[docSize:] {
+			id, created := binary.LittleEndian.Uint64(rows), int64(binary.LittleEndian.Uint64(rows[16:]))
+			if n%64 == 0 {
+				of = timeBlock{created, created}
+			}
+			of = timeBlock{min(of.first, created), max(of.last, created)}
+			fits = fits && (n == 0 || id >= next && next > 0)
+			if next, n = id+1, n+1; n%64 == 0 || n == len(img.lens) {
+				fits = fits && ts[(n-1)/64] == of
+			}
+		}
+	})
+	if err = cmp.Or(err, img.docs.Err()); err == nil && (!fits || sum != img.sum) {
+		err = fmt.Errorf("%w: its documents do not fit together", errSnapshot)
+	}
+	return err
+}
