@@ -22,6 +22,15 @@ func processorTime() (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
+// threadTime returns the time that this thread has had.
+func threadTime() (time.Duration, bool) {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		return 0, false
+	}
+	return time.Duration(t.Nano()), true
+}
+
 // anonymous returns the bytes in memory that stand for no file.
 func anonymous() (int64, bool) {
 	b, err := os.ReadFile("/proc/self/status")

@@ -12,6 +12,7 @@
 //	go run . golden --data DIR --out FILE
 //	go run . recall --n 10000
 //	go run . peers --data DIR    # beside bleve, bluge, SQLite's FTS5, a scan
+//	go run . bare --before DIR --prototype DIR  # the index alone, beside others
 //	go run . write --n 100,100000
 //	go run . start
 //	go run . http --n 100000     # over HTTP, beside slow clients
@@ -58,6 +59,7 @@ func commands() []command {
 		{"recall", "what a recall costs, and an entry in memory", recall},
 		{"turns", "what a recall of turns of talks costs", turnsCommand},
 		{"peers", "oxbow beside other engines, in turns", peersCommand},
+		{"bare", "what a search of the index costs, beside an earlier one and a prototype", bareCommand},
 		{"beside", "what recalls and durable writes of one memory cost each other", besideCommand},
 		{"write", "what a durable write costs", write},
 		{"start", "what a start of the program costs, and its size", start},

@@ -6,12 +6,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/bench/ownindex"
 )
 
 // walks is one text of many words.
@@ -48,6 +50,30 @@ func TestRecallCommand(t *testing.T) {
 	}
 	if got := cells(t, out, "Memory.Recall, the whole call")[5]; got == "0.0 %" {
 		t.Error("no phrase was found by Recall")
+	}
+}
+
+// The index of this checkout stands in for an earlier one: it is built in, and
+// finds the same.
+func TestBareCommand(t *testing.T) {
+	if _, ok := threadTime(); !ok {
+		t.Skip("the processor time of a thread is read on Linux only")
+	}
+	var out, log bytes.Buffer
+	args := []string{"bare", "--text", textDir(t), "--sizes", "200", "--queries", "50", "--rounds", "1", "--ways", "all", "--before", ".."}
+	if err := run(t.Context(), args, &out, &log); err != nil {
+		t.Fatalf("run(%q): %v\n%s", args, err, log.String())
+	}
+	for _, way := range ownindex.Ways {
+		row := cells(t, out.String(), way+", before")
+		if row[1] == "" || strings.HasPrefix(row[1], "0 ") || row[8] != "50 of 50" || row[9] != "50 of 50" {
+			t.Errorf("row %q = %v, want figures and the same hits", way, row)
+		}
+	}
+	for _, bad := range [][]string{{"--sizes", "x"}, {"--ways", "up"}, {"--rounds", "0"}, {"--before", t.TempDir()}, {"--prototype", t.TempDir()}} {
+		if err := run(t.Context(), append([]string{"bare", "--text", textDir(t)}, bad...), &out, &log); err == nil || errors.Is(err, errMisuse) {
+			t.Errorf("bare %q = %v, want an error that says why", bad, err)
+		}
 	}
 }
 

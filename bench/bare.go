@@ -1,0 +1,338 @@
+// The command bare: what a search of the index alone costs a processor,
+// beside an earlier version of it and beside a prototype, in turns.
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/bench/ownindex"
+)
+
+const (
+	bareLimit = 10
+	bareTurn  = 40 // queries of one engine before it is the next one's turn
+)
+
+// bareTexts is what the engines are filled with.
+type bareTexts struct {
+	texts []string
+	cut   func(string) []string
+}
+
+// words returns the words of a text.
+func (t bareTexts) words(i int) []string { return t.cut(t.texts[i]) }
+
+// bareEngine is an index that was filled. A query is given as it is and as
+// its words: who cuts texts itself cuts the query, too.
+type bareEngine interface {
+	search(text string, words []string) int
+	hits(text string, words []string) iter.Seq2[uint64, float64]
+}
+
+// bareOther is an engine beside the index of this checkout.
+type bareOther struct {
+	name string
+	fill func(t bareTexts, way string) (bareEngine, error)
+	cut  func(text string, emit func(string)) // the words of all are those of this, nil for no matter
+	only string                               // the only way that it can be asked, "" for all
+}
+
+// ownEngine is the index of this checkout.
+type ownEngine struct{ *ownindex.Engine }
+
+func (e ownEngine) search(_ string, words []string) int { return e.Search(words, bareLimit) }
+
+func (e ownEngine) hits(_ string, words []string) iter.Seq2[uint64, float64] {
+	return func(yield func(uint64, float64) bool) {
+		for _, h := range e.Hits(words, bareLimit) {
+			if !yield(h.Number, h.Score) {
+				return
+			}
+		}
+	}
+}
+
+// bareRun is one measurement.
+type bareRun struct {
+	*bench
+	bareBuild
+	src     source
+	sizes   []int
+	ways    []string
+	queries int
+	rounds  int
+	seed    uint64
+}
+
+func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	r := &bareRun{bench: b}
+	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
+	ways := fl.String("ways", ownindex.Ways[0], "the `WAYS` to ask, or all: "+strings.Join(ownindex.Ways, ","))
+	fl.IntVar(&r.queries, "queries", 1000, "queries of a round")
+	fl.IntVar(&r.rounds, "rounds", 3, "rounds that are timed, after one that is not")
+	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
+	fl.StringVar(&r.before, "before", "", "beside the index of the checkout in this `DIR`")
+	fl.StringVar(&r.prototype, "prototype", "", "beside the module perf/proto in this `DIR`")
+	r.src.flags(fl)
+	return func(ctx context.Context) error {
+		for s := range strings.SplitSeq(*sizes, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(s))
+			if err != nil || n < 100 {
+				return fmt.Errorf("measuring the index: --sizes %q is not a list of numbers from 100 on", *sizes)
+			}
+			r.sizes = append(r.sizes, n)
+		}
+		if r.ways = strings.Split(*ways, ","); *ways == "all" {
+			r.ways = ownindex.Ways
+		}
+		for _, w := range r.ways {
+			if !slices.Contains(ownindex.Ways, w) {
+				return fmt.Errorf("measuring the index: there is no way %q; there are %s", w, strings.Join(ownindex.Ways, ", "))
+			}
+		}
+		if r.queries < 1 || r.rounds < 1 {
+			return errors.New("measuring the index: --queries and --rounds must be above 0")
+		}
+		if r.missing(bareOthers()) {
+			return r.build(ctx, b, fl)
+		}
+		return r.run(ctx)
+	}
+}
+
+func (r *bareRun) run(ctx context.Context) error {
+	r.title("bare", os.TempDir())
+	pieces, from, err := r.src.entries(ctx, slices.Max(r.sizes))
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(r.seed, 2))
+	rng.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
+	r.printf("Texts of about %d bytes from %s. Queries: stretches of 2 to 8 words from the texts, stop words among them and none twice, any of the words, %d hits. "+
+		"The engines take turns every %d queries, in one thread, of which the processor time is taken; a round that is not timed comes first, and of the %d others a query's median counts.\n\n",
+		pieceSize, from, bareLimit, bareTurn, r.rounds)
+	for _, n := range r.sizes {
+		texts, again := sample(pieces, n, r.seed)
+		t := bareTexts{texts, plainWords}
+		for _, o := range bareOthers() {
+			if o.cut != nil {
+				t.cut = func(s string) (words []string) {
+					o.cut(s, func(w string) { words = append(words, w) })
+					return words
+				}
+			}
+		}
+		if err := r.size(ctx, t, again); err != nil {
+			return fmt.Errorf("measuring the index at %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// queriesOf returns stretches of 2 to 8 words of the texts, and the words of each
+// apart. A word that comes again is left out: the prototype counts it twice.
+func (r *bareRun) queriesOf(t bareTexts) (queries []string, words [][]string) {
+	rng := rand.New(rand.NewPCG(r.seed, 3))
+	for len(queries) < r.queries {
+		ws := t.words(rng.IntN(len(t.texts)))
+		k := 2 + rng.IntN(7)
+		if len(ws) < k {
+			continue
+		}
+		at := rng.IntN(len(ws) - k + 1)
+		ws = distinct(ws[at : at+k])
+		queries, words = append(queries, strings.Join(ws, " ")), append(words, ws)
+	}
+	return queries, words
+}
+
+// distinct returns the words, each where it comes first.
+func distinct(words []string) (ws []string) {
+	for _, w := range words {
+		if !slices.Contains(ws, w) {
+			ws = append(ws, w)
+		}
+	}
+	return ws
+}
+
+// bareContestant is an engine, and what its queries took.
+type bareContestant struct {
+	name   string
+	engine bareEngine
+	bytes  int64 // in memory
+	took   []timings
+}
+
+// size measures all engines on some texts.
+func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
+	r.printf("### %s texts\n\n", count(len(t.texts)))
+	if again {
+		r.printf("There are fewer such texts; so each of these is put together from sentences of all, drawn at random (seed %d).\n\n", r.seed)
+	}
+	queries, words := r.queriesOf(t)
+	tab := newTable("way, engine", "p50", "p95", "p99", "own ÷ p50", "own ÷ p95", "own ÷ p99", "own ÷ mean", "same ten", "same bits", "B an entry")
+	for _, way := range r.ways {
+		cs, err := r.fill(t, way)
+		if err != nil {
+			return err
+		}
+		if err := askInTurns(ctx, cs, queries, words, r.rounds); err != nil {
+			return err
+		}
+		own := cs[0]
+		for _, c := range cs {
+			lists, bits := alike(own.engine, c.engine, queries, words)
+			share := func(n int) string { return fmt.Sprintf("%d of %d", n, len(queries)) }
+			row := []string{way + ", " + c.name}
+			for _, q := range []float64{.5, .95, .99} {
+				row = append(row, span(c.medians().quantile(q)))
+			}
+			for _, q := range []float64{.5, .95, .99} {
+				row = append(row, fmt.Sprintf("%.3f", float64(own.medians().quantile(q))/float64(c.medians().quantile(q))))
+			}
+			tab.row(append(row, fmt.Sprintf("%.3f", float64(own.medians().sum())/float64(c.medians().sum())), share(lists), share(bits), count(int(c.bytes)/len(t.texts)))...)
+		}
+	}
+	r.emit(tab)
+	return nil
+}
+
+// fill fills the engines that can be asked that way; the own one is the first.
+func (r *bareRun) fill(t bareTexts, way string) ([]*bareContestant, error) {
+	p := r.progress("filling for " + way)
+	defer p.end()
+	all := append([]bareOther{{name: "own", fill: func(t bareTexts, way string) (bareEngine, error) {
+		e, err := ownindex.New(ownindex.Texts{N: len(t.texts), Words: t.words}, way)
+		return ownEngine{e}, err
+	}}}, bareOthers()...)
+	var cs []*bareContestant
+	for i, o := range all {
+		if o.only != "" && o.only != way {
+			continue
+		}
+		before := liveBytes()
+		e, err := o.fill(t, way)
+		if err != nil {
+			return nil, fmt.Errorf("filling %s: %w", o.name, err)
+		}
+		cs = append(cs, &bareContestant{name: o.name, engine: e, bytes: liveBytes() - before})
+		p.set(i+1, len(all))
+	}
+	return cs, nil
+}
+
+// liveBytes returns the bytes of live objects.
+func liveBytes() int64 {
+	runtime.GC()
+	runtime.GC() // what finalizers of the first let go
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// askInTurns asks each engine all queries, in a round that is not timed and so
+// many that are.
+func askInTurns(ctx context.Context, cs []*bareContestant, queries []string, words [][]string, rounds int) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	// No engine pays for what another left to the garbage collector.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for _, c := range cs {
+		c.took = make([]timings, len(queries))
+	}
+	clock := clockCost()
+	for round := range rounds + 1 {
+		for from := 0; from < len(queries); from += bareTurn {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for k := range cs {
+				c := cs[(from/bareTurn+round+k)%len(cs)]
+				for i := from; i < min(from+bareTurn, len(queries)); i++ {
+					start, _ := threadTime()
+					c.engine.search(queries[i], words[i])
+					end, ok := threadTime()
+					if !ok {
+						return errors.New("the processor time of a thread is read on Linux only")
+					}
+					if round > 0 {
+						c.took[i] = append(c.took[i], max(end-start-clock, 1))
+					}
+				}
+			}
+		}
+		runtime.GC()
+	}
+	return nil
+}
+
+// clockCost returns what it takes to read the clock.
+func clockCost() time.Duration {
+	var t timings
+	for range 1001 {
+		start, _ := threadTime()
+		end, _ := threadTime()
+		t = append(t, end-start)
+	}
+	return t.p50()
+}
+
+// medians returns the median of each query.
+func (c *bareContestant) medians() timings {
+	t := make(timings, len(c.took))
+	for i := range c.took {
+		t[i] = c.took[i].p50()
+	}
+	return t
+}
+
+func (t timings) sum() (sum time.Duration) {
+	for _, d := range t {
+		sum += d
+	}
+	return sum
+}
+
+// alike counts the queries to which two engines give the same texts, in whatever
+// order, and those to which they give them in the same order and with the same
+// scores, to the last bit.
+func alike(a, b bareEngine, queries []string, words [][]string) (lists, bits int) {
+	type hit struct {
+		number uint64
+		score  float64
+	}
+	of := func(e bareEngine, i int) (hits []hit) {
+		for n, s := range e.hits(queries[i], words[i]) {
+			hits = append(hits, hit{n, s})
+		}
+		return hits
+	}
+	for i := range queries {
+		x, y := of(a, i), of(b, i)
+		if slices.Equal(x, y) {
+			bits++
+		}
+		byNumber := func(a, b hit) int { return cmp.Compare(a.number, b.number) }
+		slices.SortFunc(x, byNumber)
+		slices.SortFunc(y, byNumber)
+		if slices.EqualFunc(x, y, func(x, y hit) bool { return x.number == y.number }) {
+			lists++
+		}
+	}
+	return lists, bits
+}

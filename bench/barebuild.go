@@ -1,0 +1,198 @@
+// How the command bare gets its other engines: it is built again, with
+// files in the places of others (go run -overlay) and a go.mod of its own
+// (-modfile), so that this module needs neither engine.
+//
+//	--before DIR     internal/index of another checkout, such as
+//	                 git worktree add DIR HEAD~3
+//	--prototype DIR  a module perf/proto with NewDyn's engine: FromIndex(Build(…)),
+//	                 Search, Tokens
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// bareBuild says which engines are to be built in, and where they are.
+type bareBuild struct {
+	before    string // a checkout of this repository, or ""
+	prototype string // the module perf/proto, or ""
+}
+
+// missing reports whether an engine was asked for that is not built in.
+func (w *bareBuild) missing(built []bareOther) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(built, func(o bareOther) bool { return o.name == name })
+	}
+	return w.before != "" && !has("before") || w.prototype != "" && !has("prototype")
+}
+
+// Where packages are, seen from the directory of this module.
+const (
+	bareDir    = "ownindex"
+	indexDir   = "../internal/index"
+	othersFile = "bareothers.go"
+	pluginsDir = "testdata/bare"
+	importBare = "github.com/oxbow-memory/oxbow/bench/ownindex"
+	importOwn  = "github.com/oxbow-memory/oxbow/internal/index"
+)
+
+// build runs the command again, with the engines that are missing.
+func (w *bareBuild) build(ctx context.Context, b *bench, fl *flag.FlagSet) error {
+	dir, remove, err := b.temp()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	args := []string{"run", "-overlay", filepath.Join(dir, "overlay.json")}
+	o := overlay{dir: dir, replace: map[string]string{}}
+	if w.prototype != "" {
+		mod, err := o.module(w.prototype)
+		if err != nil {
+			return fmt.Errorf("adding the prototype: %w", err)
+		}
+		args = append(args, "-modfile", mod)
+	}
+	if err := o.add(w); err != nil {
+		return fmt.Errorf("adding engines: %w", err)
+	}
+	args = append(args, ".", fl.Name())
+	fl.Visit(func(f *flag.Flag) { args = append(args, "--"+f.Name+"="+f.Value.String()) })
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Stdout, cmd.Stderr = b.out, b.log
+	return cmd.Run()
+}
+
+// overlay is files that are built in the places of others.
+type overlay struct {
+	dir     string // where what is made lies
+	replace map[string]string
+	made    int
+}
+
+// module writes a go.mod that has the prototype, too, and returns its path.
+func (o *overlay) module(prototype string) (string, error) {
+	prototype, err := filepath.Abs(prototype)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		if name == "go.mod" {
+			b = fmt.Appendf(b, "\nrequire perf/proto v0.0.0\n\nreplace perf/proto => %s\n", prototype)
+		}
+		if err := os.WriteFile(filepath.Join(o.dir, name), b, 0o600); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(o.dir, "go.mod"), nil
+}
+
+// add adds the engines, and writes the overlay.
+func (o *overlay) add(w *bareBuild) error {
+	var kept []string // of the lines that belong to an engine
+	if w.prototype != "" {
+		kept = append(kept, "PROTOTYPE")
+		if err := o.put(filepath.Join(pluginsDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
+			return err
+		}
+	}
+	if w.before != "" {
+		kept = append(kept, "BEFORE")
+		if err := o.put(filepath.Join(pluginsDir, "before.go.txt"), "barebefore.go"); err != nil {
+			return err
+		}
+		if err := o.copyOf(filepath.Join(w.before, "internal/index"), filepath.Join(indexDir, "before")); err != nil {
+			return err
+		}
+		if err := o.copyOf(bareDir, filepath.Join(bareDir, "before"), importOwn, importOwn+"/before"); err != nil {
+			return err
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(pluginsDir, "others.go.txt"))
+	if err != nil {
+		return err
+	}
+	if err := o.write(othersFile, []byte(only(string(b), kept))); err != nil {
+		return err
+	}
+	if b, err = json.Marshal(map[string]any{"Replace": o.replace}); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(o.dir, "overlay.json"), b, 0o600)
+}
+
+// only leaves out the lines that begin with the name of an engine which is not
+// kept, and the names of those that are.
+func only(text string, kept []string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		name, rest, ok := strings.Cut(line, "\t")
+		switch {
+		case !ok || name == "" || strings.ToUpper(name) != name:
+			b.WriteString(line)
+		case slices.Contains(kept, name):
+			b.WriteString(rest)
+		}
+	}
+	return b.String()
+}
+
+// copyOf adds the Go files of a package, tests left out, as another package, with
+// words replaced.
+func (o *overlay) copyOf(from, to string, words ...string) error {
+	names, err := filepath.Glob(filepath.Join(from, "*.go"))
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := o.write(filepath.Join(to, filepath.Base(name)), []byte(strings.NewReplacer(words...).Replace(string(b)))); err != nil {
+			return err
+		}
+		n++
+	}
+	if n == 0 {
+		return fmt.Errorf("there is no package in %s", from)
+	}
+	return nil
+}
+
+// put adds a file as it is.
+func (o *overlay) put(from, as string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return o.write(as, b)
+}
+
+// write adds a file of that content.
+func (o *overlay) write(as string, content []byte) error {
+	as, err := filepath.Abs(as)
+	if err != nil {
+		return err
+	}
+	o.made++
+	at := filepath.Join(o.dir, fmt.Sprintf("%d.go", o.made))
+	o.replace[as] = at
+	return os.WriteFile(at, content, 0o600)
+}

@@ -1,0 +1,145 @@
+// Package ownindex puts the index under the measurement of a search: the ways to
+// fill it, and the ways to ask it. It names no other package of the module, so
+// that a copy of it can be built over another version of the index.
+package ownindex
+
+import (
+	"bytes"
+
+	"github.com/oxbow-memory/oxbow/internal/index"
+)
+
+// Ways are the ways to ask, by name:
+//
+//	plain     any of the words, in one segment
+//	held      of the documents that hold a term, one in ten
+//	rare      of the documents that hold a term, one in a hundred
+//	lacked    of those that do not hold the first of these terms
+//	newest    of those of the last tenth of time
+//	allowed   of those that a function allows, one in two
+//	opened    plain, of an index that was opened from its snapshot
+//	worn      plain, of several segments with deletions and a memtable
+var Ways = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "opened", "worn"}
+
+// Texts are what an index is filled with: so many texts, and the words of each.
+type Texts struct {
+	N     int
+	Words func(i int) []string
+}
+
+// Hit is a text that was found, by its number.
+type Hit struct {
+	Number uint64
+	Score  float64
+}
+
+// Engine is the index, filled for one way to ask.
+type Engine struct {
+	way string
+	n   uint64
+	x   *index.Searcher
+}
+
+const (
+	inTen     = "\x00ten"
+	inHundred = "\x00hundred"
+)
+
+// document returns the document of a text.
+func (t Texts) document(i int) *index.Document {
+	d := index.Words(uint64(i), t.Words(i))
+	d.Created = int64(i)
+	if i%10 == 3 {
+		d.Terms = append(d.Terms, index.Term{Text: inTen, TF: 1})
+	}
+	if i%100 == 7 {
+		d.Terms = append(d.Terms, index.Term{Text: inHundred, TF: 1})
+	}
+	return &d
+}
+
+// New fills an index for a way to ask. All ways but the last two can share what is
+// filled for the first, see [Engine.As].
+func New(t Texts, way string) (*Engine, error) {
+	e := &Engine{way: way, n: uint64(t.N)}
+	x := index.New(index.Params{})
+	first := t.N
+	if way == "worn" {
+		first = t.N * 7 / 8
+	}
+	x.Fill(func(yield func(*index.Document) bool) {
+		for i := range first {
+			if !yield(t.document(i)) {
+				return
+			}
+		}
+	})
+	switch way {
+	case "worn":
+		wear(x, t, first)
+	case "opened":
+		b, err := x.Searcher().AppendSnapshot(nil)
+		if err != nil {
+			return nil, err
+		}
+		if x, err = index.OpenSnapshot(bytes.NewReader(b), int64(len(b)), index.Params{}); err != nil {
+			return nil, err
+		}
+	}
+	e.x = x.Searcher()
+	return e, nil
+}
+
+// wear puts the texts from the first on, some hundred at a time and the last one
+// by one, and deletes every eleventh of all.
+func wear(x *index.Index, t Texts, first int) {
+	var some []index.Change
+	for i := first; i < t.N-20; i++ {
+		some = append(some, index.Change{ID: uint64(i), Document: t.document(i)})
+		if len(some) == 500 {
+			x.Apply(some...)
+			some = nil
+		}
+	}
+	for i := 0; i < t.N; i += 11 {
+		some = append(some, index.Change{ID: uint64(i)})
+	}
+	x.Apply(some...)
+	x.Wait()
+	for i := max(first, t.N-20); i < t.N; i++ {
+		x.Put(*t.document(i))
+	}
+	x.Wait()
+}
+
+// As returns the engine for another of the ways that it can be asked.
+func (e *Engine) As(way string) *Engine { return &Engine{way, e.n, e.x} }
+
+// Search returns how many texts it found, at most limit.
+func (e *Engine) Search(words []string, limit int) int { return len(e.x.Search(e.query(words, limit))) }
+
+// Hits returns what Search finds.
+func (e *Engine) Hits(words []string, limit int) []Hit {
+	var hits []Hit
+	for _, h := range e.x.Search(e.query(words, limit)) {
+		hits = append(hits, Hit{h.ID, h.Score})
+	}
+	return hits
+}
+
+func (e *Engine) query(words []string, limit int) index.Query {
+	q := index.Query{Terms: index.Any(words), Limit: limit}
+	switch e.way {
+	case "held":
+		q.Filter = []index.Clause{{Terms: []string{inTen}}}
+	case "rare":
+		q.Filter = []index.Clause{{Terms: []string{inHundred}}}
+	case "lacked":
+		q.Filter = []index.Clause{{Terms: []string{inTen}, Not: true}}
+	case "newest":
+		q.Range = &index.Range{From: int64(e.n - e.n/10), To: int64(e.n)}
+	case "allowed":
+		q.Accept = func(id uint64) bool { return id%2 == 0 }
+	}
+	return q
+}
