@@ -92,7 +92,7 @@ func addUp(x *Index, ask Query) []Hit {
 	for i := range x.Searcher().views {
 		v := q.open(i)
 		v.scan(q, best.least, func(number uint32, score float64) float64 {
-			if c := (ranked{score, v.updated.at(number), v.ids.at(number), v, number}); best.wants(c) && !v.isDeleted(number) {
+			if c := (ranked{score, v, number}); best.wants(c) && !v.isDeleted(number) {
 				best.add(c)
 			}
 			return best.least

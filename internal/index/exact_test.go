@@ -62,7 +62,7 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 	n := float64(len(m.docs))
 	avgdl := float64(total) / n
 	s := scale{n: n, avgdl: avgdl, k1: k1, rest: One * float64(k1*(1-b)), slope: float64(k1*b) / avgdl}
-	var all []ranked
+	var all []plainHit
 	for id, d := range m.docs {
 		sum, plain := 0.0, 0.0
 		for _, w := range terms {
@@ -76,15 +76,10 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 			t.Fatalf("document %d: score %v, by the book %v", id, sum, plain)
 		}
 		if sum > 0 && (allow == nil || allow(id)) {
-			all = append(all, ranked{score: sum, newer: d.newer, id: id})
+			all = append(all, plainHit{sum, d.newer, id})
 		}
 	}
-	slices.SortFunc(all, func(a, b ranked) int {
-		if a.before(&b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, plainHit.compare)
 	for _, r := range all[:min(max(limit, 0), len(all))] {
 		hits = append(hits, Hit{ID: r.id, Score: r.score})
 	}

@@ -3,6 +3,7 @@
 package index
 
 import (
+	"cmp"
 	"iter"
 	"testing"
 )
@@ -27,6 +28,18 @@ func (x *Index) Terms(prefix string) iter.Seq2[string, int] { return x.Searcher(
 func (x *Index) AppendSnapshot(b []byte) ([]byte, error)    { return x.Searcher().AppendSnapshot(b) }
 func (x *Index) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	return x.Searcher().Explain(id, terms)
+}
+
+// plainHit is a hit of a plain list of documents.
+type plainHit struct {
+	score float64
+	newer int64
+	id    uint64
+}
+
+// compare orders hits as Search does.
+func (a plainHit) compare(b plainHit) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.newer, a.newer), cmp.Compare(a.id, b.id))
 }
 
 // checkInside checks what holds between any two changes of an index.

@@ -53,11 +53,7 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	if b.budget < 0 {
 		return false
 	}
-	for _, k := range b.kept {
-		if k.sum >= b.threshold {
-			b.rescore(k.doc, best)
-		}
-	}
+	b.rescore(best)
 	return true
 }
 
@@ -313,7 +309,7 @@ func (b *maxScore) offer(place int, x candidate) {
 			return
 		}
 	}
-	b.kept = append(b.kept, kept{x.doc, x.sum})
+	b.kept = append(b.kept, kept{doc: x.doc, sum: x.sum})
 	b.push(x.sum)
 }
 
@@ -336,19 +332,62 @@ func (b *maxScore) push(sum float32) {
 	}
 }
 
-// rescore adds a document to the best if its score is good enough.
-func (b *maxScore) rescore(doc uint32, best *topK) {
-	score, dl := 0.0, b.view.lens[doc]
+// rescore adds those that were kept to the best if their scores are good enough.
+// It goes through the terms in their order, and each through all of them.
+func (b *maxScore) rescore(best *topK) {
+	n, rest := 0, max(b.s.rest, leastRest)
+	for _, x := range b.kept {
+		if x.sum >= b.threshold {
+			b.kept[n] = kept{doc: x.doc, k: rest + float64(b.s.slope*float64(b.view.lens[x.doc]))}
+			n++
+		}
+	}
+	some := b.kept[:n]
 	for i := range b.cursors {
-		c := &b.cursors[i]
-		score += b.s.score(c.gain, uint32(c.tf(doc)), dl)
+		b.cursors[i].rescore(some)
 	}
-	r := ranked{score, b.view.updated.at(doc), b.view.ids.at(doc), b.view, doc}
-	if b.ask.Factor != nil {
-		r.score *= b.ask.Factor(r.id)
+	for i := range some {
+		x := &some[i]
+		r := ranked{x.score, b.view, x.doc}
+		if b.ask.Factor != nil {
+			r.score *= b.ask.Factor(r.id())
+		}
+		if r.score >= best.least && best.wants(r) {
+			best.add(r)
+		}
 	}
-	if r.score >= best.least && best.wants(r) {
-		best.add(r)
+}
+
+// leastRest in the place of a rest of 0 makes what a term gives to a document that
+// does not hold it 0, whatever the length, and changes no other bit.
+const leastRest = 1e-300
+
+// rescore adds what a term gives to documents: this is scale.score, by hand.
+func (c *cursor) rescore(some []kept) {
+	gain := c.gain
+	switch w := c.cols; {
+	case w == nil:
+		for i := range some {
+			x := &some[i]
+			if at := c.find(x.doc); c.list[at].doc == x.doc {
+				f := float64(c.list[at].tf)
+				x.score += float64(gain*f) / (f + x.k)
+			}
+		}
+	case w.dense != nil:
+		for i := range some {
+			x := &some[i]
+			f := float64(w.denseTF(x.doc))
+			x.score += float64(gain*f) / (f + x.k)
+		}
+	default:
+		for i := range some {
+			x := &some[i]
+			if at, ok := w.find(x.doc); ok {
+				f := float64(w.tfs[at])
+				x.score += float64(gain*f) / (f + x.k)
+			}
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (m *table) best(q Query) []Hit {
 	}
 	s.avgdl = float64(total) / One / s.n
 	s.rest, s.slope = One*float64(s.k1*(1-defaultB)), float64(s.k1*defaultB)/s.avgdl
-	var all []ranked
+	var all []plainHit
 	for id, d := range m.docs {
 		if d == nil {
 			continue
@@ -65,15 +65,10 @@ func (m *table) best(q Query) []Hit {
 			sum *= q.Factor(uint64(id))
 		}
 		if sum > 0 && (q.Accept == nil || q.Accept(uint64(id))) && m.meets(d, q) {
-			all = append(all, ranked{score: sum, newer: d.newer, id: uint64(id)})
+			all = append(all, plainHit{sum, d.newer, uint64(id)})
 		}
 	}
-	slices.SortFunc(all, func(a, b ranked) int {
-		if a.before(&b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, plainHit.compare)
 	var hits []Hit
 	for _, r := range all[:min(q.Limit, len(all))] {
 		hits = append(hits, Hit{ID: r.id, Score: r.score})

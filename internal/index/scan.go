@@ -236,8 +236,10 @@ type candidate struct {
 // waits for memory while others are looked up.
 const batchSize = 256
 
-// kept is a document that may be among the best, and the estimate of its score.
+// kept is a document that may be among the best.
 type kept struct {
-	doc uint32
-	sum float32
+	doc   uint32
+	sum   float32 // the estimate of its score
+	score float64 // what the terms so far give, in their order
+	k     float64 // as that of a candidate
 }

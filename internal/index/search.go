@@ -42,12 +42,12 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 		return
 	}
 	v.scan(q, best.least, func(number uint32, score float64) float64 {
-		c := ranked{score, v.updated.at(number), v.ids.at(number), v, number}
-		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) || ask.Accept != nil && !ask.Accept(c.id) {
+		c := ranked{score, v, number}
+		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) || ask.Accept != nil && !ask.Accept(c.id()) {
 			return best.least
 		}
 		if ask.Factor != nil { // which lifts no score, so what was not wanted is not wanted now
-			c.score *= ask.Factor(c.id)
+			c.score *= ask.Factor(c.id())
 		}
 		if best.wants(c) {
 			best.add(c)

@@ -2,34 +2,31 @@
 
 package index
 
-// ranked is a hit and its rank.
+// ranked is a hit and its rank. What else ranks it is read only of hits with
+// equal scores: each of those is a wait for memory.
 type ranked struct {
-	score float64
-	newer int64
-	id    uint64
-
+	score  float64
 	view   *view // where it is
 	number uint32
 }
 
-// data returns what was put with the document.
-func (a *ranked) data() any {
-	if a.view == nil {
-		return nil
-	}
-	return a.view.dataOf(a.number)
-}
+func (a *ranked) id() uint64 { return a.view.ids.at(a.number) }
 
-// before reports whether a comes before b. No two documents are equal: ids
-// differ.
+// before reports whether a comes before b: a higher score, then a newer document,
+// then a smaller id. No two documents are equal: ids differ.
 func (a *ranked) before(b *ranked) bool {
 	if a.score != b.score {
 		return a.score > b.score
 	}
-	if a.newer != b.newer {
-		return a.newer > b.newer
+	return a.wins(b)
+}
+
+// wins is before for equal scores.
+func (a *ranked) wins(b *ranked) bool {
+	if x, y := a.view.updated.at(a.number), b.view.updated.at(b.number); x != y {
+		return x > y
 	}
-	return a.id < b.id
+	return a.id() < b.id()
 }
 
 // topK keeps the first limit of what it is given.
@@ -80,20 +77,23 @@ func down(heap []ranked, c ranked) {
 	heap[i] = c
 }
 
-// hits returns what was kept, first to last, and nil when that is nothing.
+// hits returns what was kept, first to last, and nil when that is nothing. Nothing
+// is kept then.
 func (t *topK) hits() []Hit {
 	if len(t.heap) == 0 {
 		return nil
 	}
-	hits := make([]Hit, len(t.heap))
-	for n := len(hits) - 1; n >= 0; n-- {
-		r, last := t.heap[0], t.heap[n]
-		t.heap[n] = ranked{}
-		if n > 0 {
-			down(t.heap[:n], last)
-		}
-		hits[n] = Hit{ID: r.id, Score: r.score, Data: r.data()}
+	for n := len(t.heap) - 1; n > 0; n-- { // the worst goes to the end
+		worst := t.heap[0]
+		down(t.heap[:n], t.heap[n])
+		t.heap[n] = worst
 	}
+	hits := make([]Hit, len(t.heap))
+	for i := range t.heap {
+		r := &t.heap[i]
+		hits[i] = Hit{ID: r.id(), Score: r.score, Data: r.view.dataOf(r.number)}
+	}
+	t.heap = t.heap[:0]
 	return hits
 }
 
