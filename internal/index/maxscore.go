@@ -153,33 +153,19 @@ func (b *maxScore) scoreList(c *cursor, place int) {
 const (
 	everyByte = 0x0101010101010101
 	topBits   = 0x80 * everyByte
+
+	// gatherBits moves the lowest bit of each byte to the highest byte, in a product.
+	gatherBits = 0x0102040810204080
 )
 
-// scoreColumns takes the postings with an impact from minImpact to below above. It
-// compares eight impacts at a time: those that reach minImpact carry into the top
-// bits of their bytes.
+// scoreColumns takes the postings with an impact from minImpact to below above.
 func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	w := c.cols
 	upper, end := uint32(0), w.upTo(0)
-	over := uint64(0x80-above) * everyByte
 	docs, tfs, dense, lens, part, c0, c1, all := w.docs, w.tfs, w.dense, b.view.lens, c.part, b.c0, b.c1, b.filter.all
 	for i := 0; i < len(w.impacts) && minImpact < above && b.budget >= 0; minImpact = max(minImpact, b.minImpact(c, place)) {
-		reach, n := uint64(0x80-minImpact)*everyByte, 0
-		for i < len(w.impacts) && n <= b.size-8 {
-			eight := binary.LittleEndian.Uint64(w.impacts[i:])
-			set := (eight + reach) &^ (eight + over) & topBits
-			for ; set != 0; set &= set - 1 {
-				b.batch[n].doc = uint32(i + bits.TrailingZeros64(set)/8)
-				n++
-			}
-			for i += 8; i+32 <= len(w.impacts); i += 32 {
-				some := w.impacts[i : i+32]
-				if ((binary.LittleEndian.Uint64(some)+reach)|(binary.LittleEndian.Uint64(some[8:])+reach)|
-					(binary.LittleEndian.Uint64(some[16:])+reach)|(binary.LittleEndian.Uint64(some[24:])+reach))&topBits != 0 {
-					break
-				}
-			}
-		}
+		n := 0
+		n, i = b.reach(w.impacts, i, minImpact, above)
 		left := 0
 		for _, x := range b.batch[:n] {
 			at := int(x.doc)
@@ -203,6 +189,52 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 		b.size = min(2*b.size, batchSize)
 		b.complete(place, b.batch[:left])
 	}
+}
+
+// impactBlock is how many impacts are compared at a time.
+const impactBlock = 32
+
+// reach writes to the batch the indexes, from i on, of the impacts from minImpact to
+// below above, until there are as many as the next batch is to have. It returns how
+// many there are, and the index that is next.
+//
+// Those that reach minImpact carry into the top bits of their bytes. The blocks that
+// have some are listed first, without a branch that depends on an impact: few have,
+// and no processor foresees which.
+func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int) {
+	var blocks [64]int32
+	low, high := uint64(0x80-minImpact)*everyByte, uint64(0x80-above)*everyByte
+	le := binary.LittleEndian
+	for i < len(impacts) {
+		found := 0
+		for end := min(i+len(blocks)*impactBlock, len(impacts)); i < end; i += impactBlock {
+			some := impacts[i : i+impactBlock]
+			set := ((le.Uint64(some) + low) | (le.Uint64(some[8:]) + low) | (le.Uint64(some[16:]) + low) | (le.Uint64(some[24:]) + low)) & topBits
+			blocks[found%len(blocks)] = int32(i)
+			found += int((set | -set) >> 63)
+		}
+		for _, at := range blocks[:found] {
+			some, set := impacts[at:at+impactBlock], uint64(0)
+			for j := 0; j < impactBlock; j += 8 {
+				eight := le.Uint64(some[j:])
+				set |= ((eight + low) &^ (eight + high) & topBits >> 7 * gatherBits) >> 56 << j
+			}
+			for ; set != 0; set &= set - 1 {
+				b.batch[n].doc = uint32(at) + uint32(bits.TrailingZeros64(set))
+				n++
+			}
+			if n >= b.size {
+				return n, int(at) + impactBlock
+			}
+		}
+	}
+	return n, i
+}
+
+// between returns a bit for each of eight impacts that carries with low and not with
+// high.
+func between(eight, low, high uint64) uint64 {
+	return ((eight + low) &^ (eight + high) & topBits >> 7 * gatherBits) >> 56
 }
 
 // scoreFiltered is scoreColumns for conditions that few documents meet: it looks at

@@ -26,7 +26,7 @@ type postings struct {
 // lie close together: most of a search is to look for large ones.
 //
 //	index      0    1    2    3  …
-//	impacts   90   12   55   31  …   filled up with zeros to a multiple of 8
+//	impacts   90   12   55   31  …   filled up with zeros to a multiple of impactBlock
 //	docs       3   17   64    2  …   the lower half of the numbers: 65,538 is 2
 //	tfs       16   16   32   16  …
 //
@@ -70,7 +70,7 @@ func newPostings(list []posting, docs int) postings {
 
 // newColumns makes room for so many postings among so many documents.
 func newColumns(postings, docs int) *columns {
-	w := &columns{impacts: make([]uint8, 0, (postings+7)&^7), docs: make([]uint16, 0, postings)}
+	w := &columns{impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)), docs: make([]uint16, 0, postings)}
 	switch {
 	case postings*denseShare >= docs:
 		w.shift, w.dense = 16, make([]uint8, docs)

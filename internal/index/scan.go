@@ -27,7 +27,7 @@ type query struct {
 	rest    []float64 // by place in order: the most that the terms from there on give together, by norm
 	heap    []ranked
 	filter  filterSet
-	batch   [batchSize]candidate
+	batch   [batchSize + impactBlock]candidate
 	near    []float32 // see maxScore
 	kept    []kept
 	acc     [window]float64 // all zero outside scan
