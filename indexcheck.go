@@ -58,7 +58,7 @@ func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, err
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	x, err := index.OpenSnapshot(untilDone{ctx, io.NewSectionReader(f, head.imageAt(), size)}, size, ranking.Params(head.ranking))
+	x, err := index.OpenSnapshot(io.NewSectionReader(untilDone{ctx, f}, head.imageAt(), size), size, ranking.Params(head.ranking))
 	if err == nil {
 		err = x.Searcher().Check()
 	}
@@ -159,15 +159,35 @@ func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
 	return true
 }
 
-// untilDone reads until ctx is done.
+// nowhere is a file of which nothing is kept.
+type nowhere struct{}
+
+// WriteAt implements [io.WriterAt].
+func (nowhere) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
+
+// untilDone is a file until ctx is done.
 type untilDone struct {
 	ctx context.Context
-	io.ReaderAt
+	file
 }
 
-func (r untilDone) ReadAt(b []byte, at int64) (int, error) {
-	if err := r.ctx.Err(); err != nil {
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+}
+
+// WriteAt implements [io.WriterAt].
+func (f untilDone) WriteAt(b []byte, at int64) (int, error) {
+	if err := f.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.ReaderAt.ReadAt(b, at)
+	return f.file.WriteAt(b, at)
+}
+
+// ReadAt implements [io.ReaderAt].
+func (f untilDone) ReadAt(b []byte, at int64) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.file.ReadAt(b, at)
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 )
 
@@ -64,15 +65,12 @@ func TestCheckIndexFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := s.view(t.Context(), s.scorer(RankOxbow))
-	ids, versions := v.versions()
+	entries := v.allRows()
 	e := *v.entry(9)
 	e.Content = "kestrel"
 	_ = s.apply(t.Context(), unanalyzed([]Delta{{ID: e.ID, Entry: &e}}))
-	image, err := v.scorer.Index().Searcher().AppendSnapshot(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Store().(*db).saveIndex(RankOxbow, func() ([]byte, []uint64, []uint64) { return image, ids, versions }); err != nil {
+	x := v.scorer.Index().Searcher()
+	if err := m.Store().(*db).saveIndex(RankOxbow, func() (*index.Searcher, entryRows) { return x, entries }); err != nil {
 		t.Fatal(err)
 	}
 	if ps := h.problems(); len(ps) != 1 {

@@ -4,6 +4,7 @@
 package oxbow
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -152,22 +153,6 @@ func (h *indexHead) encode() []byte {
 	return b
 }
 
-// encodeIndexRows returns the pages of an index file before its image. An entry that
-// has no offset is an error.
-func encodeIndexRows(h *indexHead, ids, versions []uint64, offs []int64) ([]byte, error) {
-	w := pagefile.NewWriter(pagefile.Pages(h.tables()))
-	w.Write(h.encode())
-	w.Close()
-	for i := range ids {
-		if offs[i] == 0 {
-			return nil, fmt.Errorf("%w: version %d of entry %d is not in the log", errIndex, versions[i], ids[i])
-		}
-		w.Row(ids[i], versions[i], uint64(offs[i]))
-	}
-	w.Close()
-	return w.Bytes(), nil
-}
-
 // openRows opens the entries of the file of that head.
 func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
 	r, err := pagefile.Open(f, func([]byte) ([]pagefile.Table, error) { return h.tables(), nil })
@@ -199,6 +184,11 @@ func (r entryRows) row(i int) []byte {
 func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r.row(i)) }
 func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r.row(i)[8:]) }
 func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r.row(i)[16:])) }
+
+// setOffset sets the offset of a row of no file.
+func (r entryRows) setOffset(i int, offset int64) {
+	binary.LittleEndian.PutUint64(r.made[indexRow*i+16:], uint64(offset))
+}
 
 // append appends an entry, the ID of which is the largest, to rows of no file.
 func (r entryRows) append(id, version uint64, offset int64) entryRows {
@@ -304,61 +294,91 @@ func (h *indexHead) fits(log *wal.Log) bool {
 	return err == nil && r.Type < wal.Unchained && r.Seq == h.seq && r.Chain == h.chain
 }
 
-// places returns where the log holds each version of a list of entries: the
-// offset of its record, 0 for what is not there. logmu is held.
-func (d *db) places(ids, versions []uint64) ([]int64, error) {
-	offs := make([]int64, len(ids))
-	before := map[uint64]int{} // entries of an earlier version, by ID
-	for i, v := range versions {
-		off, ok, err := d.offsetOf(v)
+// setPlaces sets the offsets of rows to where the log holds each version now. A
+// version that it does not hold is an error. logmu is held.
+func (d *db) setPlaces(rows entryRows) error {
+	before := map[uint64]int{} // rows of an earlier version, by ID
+	for i := range rows.len() {
+		off, ok, err := d.offsetOf(rows.version(i))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if offs[i] = off; !ok {
-			before[ids[i]] = i
+		if rows.setOffset(i, off); !ok {
+			rows.setOffset(i, 0)
+			before[rows.id(i)] = i
 		}
 	}
-	if len(before) == 0 {
-		return offs, nil
-	}
-	return offs, d.eachBase(func(off int64, p put) {
-		if i, ok := before[p.entry.ID]; ok && versions[i] == p.entry.Version {
-			offs[i] = off
+	if len(before) > 0 {
+		err := d.eachBase(func(off int64, p put) {
+			if i, ok := before[p.entry.ID]; ok && rows.version(i) == p.entry.Version {
+				rows.setOffset(i, off)
+			}
+		})
+		if err != nil {
+			return err
 		}
-	})
+	}
+	for _, i := range before {
+		if rows.offset(i) == 0 {
+			return fmt.Errorf("%w: version %d of entry %d is not in the log", errIndex, rows.version(i), rows.id(i))
+		}
+	}
+	return nil
 }
 
-// saveIndex writes the index file: what fill makes of the state while no process
-// writes. If one does, or waits to, the file is not written. It is not synced: a
-// file that a crash damages is of no use, and does no harm. Fill may read the
-// store.
-func (d *db) saveIndex(ranking string, fill func() (index []byte, ids, versions []uint64)) error {
+// saveIndex writes the index file: what fill returns, an index and its entries, of the
+// state while no process writes. If one does, or waits to, the file is not written. It
+// is not synced: a file that a crash damages is of no use, and does no harm. Fill may
+// read the store.
+func (d *db) saveIndex(ranking string, fill func() (*index.Searcher, entryRows)) error {
 	return d.withoutWriters(func() error {
 		if err := d.refresh(); err != nil {
 			return err
 		}
-		image, ids, versions := fill()
-		if image == nil {
+		x, rows := fill()
+		if x == nil {
 			return nil
 		}
-		d.logmu.Lock()
-		defer d.logmu.Unlock()
-		offs, err := d.places(ids, versions)
+		head, err := d.newIndexHead(ranking, rows)
+		if err == nil {
+			err = d.dropIndex(false)
+		}
 		if err != nil {
 			return err
 		}
-		head := indexHead{ranking: ranking, store: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain(), entries: int64(len(ids))}
-		p, _ := decodePosition(d.position())
-		head.at, head.nextID = p.offset, d.st.nextID // they change only with logmu
-		rows, err := encodeIndexRows(&head, ids, versions, offs)
-		if err != nil {
-			return err
-		}
-		if err := d.dropIndex(false); err != nil {
-			return err
-		}
-		return vfs.WriteDerived(d.fs, d.indexName(), 0o600, rows, image)
+		return vfs.MakeDerived(d.fs, d.indexName(), 0o600, func(f vfs.File) error {
+			if _, err := x.WriteSnapshot(f, head.imageAt()); err != nil {
+				return err
+			}
+			return head.write(f, rows)
+		})
 	})
+}
+
+// newIndexHead returns the head of an index file of the log as it is now, and sets the
+// offsets of its entries. The lock between processes is held.
+func (d *db) newIndexHead(ranking string, rows entryRows) (indexHead, error) {
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
+	if err := d.setPlaces(rows); err != nil {
+		return indexHead{}, err
+	}
+	p, _ := decodePosition(d.position())
+	return indexHead{ranking: ranking, store: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain(),
+		entries: int64(rows.len()), at: p.offset, nextID: d.st.nextID}, nil // these change only with logmu
+}
+
+// write writes what stands before the image in the file.
+func (h *indexHead) write(f io.WriterAt, rows entryRows) error {
+	out := bufio.NewWriterSize(io.NewOffsetWriter(f, 0), 1<<18)
+	w := pagefile.NewWriter(out)
+	w.Write(h.encode())
+	w.Close()
+	for i := range rows.len() {
+		w.Row(rows.id(i), rows.version(i), uint64(rows.offset(i)))
+	}
+	w.Close()
+	return out.Flush()
 }
 
 // withoutWriters calls fn if no process writes, compacts or redacts, and locks

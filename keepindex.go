@@ -2,7 +2,11 @@
 
 package oxbow
 
-import "context"
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow/internal/index"
+)
 
 // keepIndex writes the index file next to the store, when there is one and the file
 // lacks enough of it, or notes that a scan did without. What goes wrong costs
@@ -18,26 +22,20 @@ func (m *Memory) keepIndex() {
 	if !m.worthKeeping() || m.pending.len() > mostAtClose { // as one that only scanned is not
 		return
 	}
-	_ = d.saveIndex(m.opts.Ranking, func() (image []byte, ids, versions []uint64) {
+	_ = d.saveIndex(m.opts.Ranking, func() (*index.Searcher, entryRows) {
 		if m.applyPending(context.Background()) != nil {
-			return nil, nil, nil
+			return nil, entryRows{}
 		}
 		s := m.searcher.Load()
-		if s == nil {
-			return nil, nil, nil
-		}
-		if s.dropUnder(context.Background()) != nil {
-			return nil, nil, nil
+		if s == nil || s.dropUnder(context.Background()) != nil {
+			return nil, entryRows{}
 		}
 		v := s.view(context.Background(), s.scorer(m.opts.Ranking))
-		image, err := v.Searcher().AppendSnapshot(nil)
-		if err != nil {
-			return nil, nil, nil
+		rows := v.allRows()
+		if v.failed() != nil {
+			return nil, entryRows{}
 		}
-		if ids, versions = v.versions(); v.failed() != nil {
-			return nil, nil, nil
-		}
-		return image, ids, versions
+		return v.Searcher(), rows
 	})
 }
 

@@ -330,6 +330,16 @@ func (v *rankedView) versions() (ids, versions []uint64) {
 	return ids, versions
 }
 
+// allRows returns the entries as rows of an index file, without offsets.
+func (v *rankedView) allRows() entryRows {
+	ids, versions := v.versions()
+	rows := entryRows{made: make([]byte, 0, indexRow*len(ids))}
+	for i, id := range ids {
+		rows = rows.append(id, versions[i], 0)
+	}
+	return rows
+}
+
 // rankedEntries are the entries of a view that a query may find.
 type rankedEntries struct {
 	*rankedView

@@ -178,7 +178,9 @@ func (s *snapshotRows) encode(h snapshotHead) []byte {
 	sums := s.sums.encode()
 	n := len(s.entries)
 	h.counts = [sections]int{n, len(s.names), len(s.aliases), len(s.removed), len(s.changes), len(opIDs), len(sums), n, n, len(forms)}
-	w := pagefile.NewWriter(pagefile.Pages(h.tables()))
+	var b bytes.Buffer
+	b.Grow(pagefile.Pages(h.tables()) * pagefile.Size)
+	w := pagefile.NewWriter(&b)
 	w.Write(h.encode())
 	w.Close()
 	for _, e := range s.entries {
@@ -209,7 +211,7 @@ func (s *snapshotRows) encode(h snapshotHead) []byte {
 	w.Close()
 	w.Write(forms)
 	w.Close()
-	return w.Bytes()
+	return b.Bytes()
 }
 
 // checkSnapshot compares the snapshot with one that is made from the log. A file

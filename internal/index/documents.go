@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
 
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
@@ -69,10 +70,10 @@ func readDocsHead(page []byte, size int64, p Params) (docsHead, error) {
 	return h, nil
 }
 
-// appendDocs appends the documents of a snapshot, and returns the check of page 0. Doc
+// writeDocs writes the documents of a snapshot, and returns the check of page 0. Doc
 // returns one by number, as often as it is asked; ids rise. What the head says of
-// the rows is added to it.
-func appendDocs(b []byte, h docsHead, doc func(i int) (id uint64, updated, created int64, dl uint32)) (_ []byte, check uint32) {
+// the rows is added to it. An error of out must stay there.
+func writeDocs(out io.Writer, h docsHead, doc func(i int) (id uint64, updated, created int64, dl uint32)) (check uint32) {
 	le := binary.LittleEndian
 	var row [docSize]byte
 	for i := range h.n {
@@ -85,10 +86,9 @@ func appendDocs(b []byte, h docsHead, doc func(i int) (id uint64, updated, creat
 			h.long++
 		}
 	}
-	w := pagefile.NewWriter(pagefile.Pages(h.tables()))
+	w := pagefile.NewWriter(out)
 	w.Write(h.encode())
 	w.Close()
-	check = le.Uint32(w.Bytes()[pagefile.Data:])
 	for i := range h.n {
 		id, updated, created, _ := doc(i)
 		w.Row(id, uint64(updated), uint64(created))
@@ -115,7 +115,7 @@ func appendDocs(b []byte, h docsHead, doc func(i int) (id uint64, updated, creat
 		w.Row(uint64(t.first), uint64(t.last))
 	}
 	w.Close()
-	return append(b, w.Bytes()...), check
+	return w.Head()
 }
 
 // shortLen returns what stands in the lengths for that dl.

@@ -4,12 +4,33 @@ package index
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"testing"
 )
 
 // Doc is a document without its id and time, as tests write them.
 type Doc = Document
+
+// memFile is a file in memory.
+type memFile []byte
+
+func (f *memFile) WriteAt(b []byte, at int64) (int, error) {
+	if more := int(at) + len(b) - len(*f); more > 0 {
+		*f = append(*f, make([]byte, more)...)
+	}
+	return copy((*f)[at:], b), nil
+}
+
+// AppendSnapshot appends the snapshot of the index to b.
+func (x *Index) AppendSnapshot(b []byte) ([]byte, error) {
+	at := int64(len(b))
+	size, err := x.Searcher().WriteSnapshot((*memFile)(&b), at)
+	if err == nil && size != int64(len(b))-at {
+		err = fmt.Errorf("a snapshot of %d bytes is said to have %d", int64(len(b))-at, size)
+	}
+	return b, err
+}
 
 // put puts one document.
 func (x *Index) put(id uint64, updated int64, d Doc) {
@@ -25,7 +46,6 @@ func (x *Index) Len() int                                   { return x.Searcher(
 func (x *Index) IDs(term string) []uint64                   { return x.Searcher().IDs(term) }
 func (x *Index) Err() error                                 { return x.Searcher().Err() }
 func (x *Index) Terms(prefix string) iter.Seq2[string, int] { return x.Searcher().Terms(prefix) }
-func (x *Index) AppendSnapshot(b []byte) ([]byte, error)    { return x.Searcher().AppendSnapshot(b) }
 func (x *Index) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	return x.Searcher().Explain(id, terms)
 }

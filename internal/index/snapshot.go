@@ -49,6 +49,7 @@
 package index
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -56,7 +57,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 )
@@ -64,168 +64,180 @@ import (
 // FileSuffix ends the name of a file, next to what was indexed, that holds a snapshot.
 const FileSuffix = ".idx"
 
-// AppendSnapshot appends the snapshot of the index to b. The error is that of the
-// snapshot that the index itself was opened from.
-func (x *Searcher) AppendSnapshot(b []byte) ([]byte, error) {
-	v := view{segment: new(segment)}
-	if len(x.views) == 1 && x.views[0].mem == nil {
-		v = x.views[0]
-	} else if len(x.views) > 0 {
-		if v.segment = x.merge(x.views); v.segment == nil {
-			return b, x.Err()
-		}
+// WriteSnapshot writes the snapshot of the index to w, from an offset on, and
+// returns how many bytes it has. Of the terms it keeps a block of each segment in
+// memory, of the documents some bytes. The error is that of w, or of the snapshot that the
+// index itself was opened from; what was written is of no use then.
+func (x *Searcher) WriteSnapshot(w io.WriterAt, at int64) (size int64, err error) {
+	s := snapshotWriter{x: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, at), writeBytes)}
+	s.documents()
+	if err := s.allTerms(); err != nil {
+		return 0, err
 	}
-	w := snapshotWriter{v: &v, b: b, start: len(b)}
-	w.documents(x)
-	terms, err := w.allTerms(x.Err)
-	if err = cmp.Or(err, x.Err()); err != nil {
-		return b, err
-	}
-	le := binary.LittleEndian
-	f := foot{terms: int64(terms), blocks: int64(len(w.table) / blockSize), table: int64(len(w.b) - w.start), docs: w.docs}
-	table := append(w.table, w.firsts...)
-	w.b = le.AppendUint32(append(w.b, table...), crc32.Checksum(table, castagnoli))
-	f.size = int64(len(w.b)-w.start) + footSize
-	return f.append(w.b), nil
+	f := foot{terms: int64(s.terms), blocks: int64(len(s.table) / blockSize), table: s.size, docs: s.docs}
+	s.write(s.table)
+	s.write(s.firsts)
+	s.write(binary.LittleEndian.AppendUint32(nil, crc32.Update(crc32.Checksum(s.table, castagnoli), castagnoli, s.firsts)))
+	f.size = s.size + footSize
+	s.write(f.append(nil))
+	return s.size, cmp.Or(s.out.Flush(), x.Err())
 }
 
-// snapshotWriter writes a view.
+// writeBytes is how many bytes of a snapshot are written at once.
+const writeBytes = 1 << 18
+
+// snapshotWriter writes the snapshot of a searcher. An error of out stays there
+// until it is flushed.
 type snapshotWriter struct {
-	v      *view
-	b      []byte
-	start  int
-	docs   uint32   // check of page 0
-	number []uint32 // of documents, old to new; dropped for those that are deleted
+	x       *Searcher
+	out     *bufio.Writer
+	size    int64  // bytes written
+	docs    uint32 // check of page 0
+	terms   int
+	numbers [][]uint32 // of the documents in the snapshot, by view and number; dropped for those that are deleted
 
+	block         termBlock
 	table, firsts []byte
-	room, sorted  []posting
+	list          []byte // scratch
 }
 
-// documents writes the documents of the searcher, rising by id.
-func (w *snapshotWriter) documents(x *Searcher) {
-	v := w.v
-	ids, updated, created := v.ids.all(), v.updated.all(), v.created.all()
-	live := make([]uint32, 0, v.live())
-	for n := range ids {
-		if !v.isDeleted(uint32(n)) {
-			live = append(live, uint32(n))
+// termBlock is a block in the making.
+type termBlock struct {
+	at             int64 // where its lists begin
+	first          string
+	terms          int
+	entries, texts []byte
+}
+
+func (w *snapshotWriter) write(b []byte) { _, _ = w.Write(b) }
+
+// Write implements [io.Writer].
+func (w *snapshotWriter) Write(b []byte) (int, error) {
+	w.size += int64(len(b))
+	return w.out.Write(b)
+}
+
+// docRef is a document of a searcher: its view, and its number there.
+type docRef struct{ view, number uint32 }
+
+// documents writes the documents, rising by id, and sets their numbers.
+func (w *snapshotWriter) documents() {
+	views := w.x.views
+	docs := make([]docRef, 0, w.x.Size())
+	w.numbers = make([][]uint32, len(views))
+	ids, updated, created := make([][]uint64, len(views)), make([][]int64, len(views)), make([][]int64, len(views))
+	for i := range views {
+		v := &views[i]
+		ids[i], updated[i], created[i] = v.ids.all(), v.updated.all(), v.created.all()
+		w.numbers[i] = make([]uint32, len(v.lens))
+		for n := range v.lens {
+			w.numbers[i][n] = dropped
+			if !v.isDeleted(uint32(n)) {
+				docs = append(docs, docRef{uint32(i), uint32(n)})
+			}
 		}
 	}
-	if !v.rising {
-		slices.SortFunc(live, func(m, n uint32) int { return cmp.Compare(ids[m], ids[n]) })
+	byID := func(a, b docRef) int { return cmp.Compare(ids[a.view][a.number], ids[b.view][b.number]) }
+	if !slices.IsSortedFunc(docs, byID) {
+		slices.SortFunc(docs, byID)
 	}
-	w.number = make([]uint32, len(ids))
-	for i := range w.number {
-		w.number[i] = dropped
+	for n, d := range docs {
+		w.numbers[d.view][d.number] = uint32(n)
 	}
-	for i, n := range live {
-		w.number[n] = uint32(i)
-	}
-	w.b, w.docs = appendDocs(w.b, docsHead{n: len(live), total: x.total, params: x.params}, func(i int) (uint64, int64, int64, uint32) {
-		n := live[i]
-		return ids[n], updated[n], created[n], v.lens[n]
+	w.docs = writeDocs(w, docsHead{n: len(docs), total: w.x.total, params: w.x.params}, func(i int) (uint64, int64, int64, uint32) {
+		d := docs[i]
+		return ids[d.view][d.number], updated[d.view][d.number], created[d.view][d.number], views[d.view].lens[d.number]
 	})
 }
 
-// allTerms writes the blocks, and returns the number of terms. It stops when what
-// it reads has failed.
-func (w *snapshotWriter) allTerms(failed func() error) (int, error) {
-	type sortedTerm struct {
-		text string
-		n    int
-	}
-	var terms []sortedTerm
-	for n := range w.v.numTerms() {
-		if n%blockTerms == 0 && failed() != nil {
-			return 0, failed()
+// allTerms writes the blocks: the terms of all views, rising by text. It stops when
+// what it reads has failed.
+func (w *snapshotWriter) allTerms() error {
+	w.block.at = w.size
+	var list []posting
+	cursors := w.cursors()
+	for n := 0; len(cursors) > 0; n++ {
+		if n%blockTerms == 0 && w.x.Err() != nil {
+			return w.x.Err()
 		}
-		if t := w.v.term(n); t.df > 0 {
-			terms = append(terms, sortedTerm{t.text, n})
+		text, same := cursors[0].text, 1
+		for same < len(cursors) && cursors[same].text == text {
+			same++
 		}
-	}
-	byText := func(s, t sortedTerm) int { return strings.Compare(s.text, t.text) }
-	if !slices.IsSortedFunc(terms, byText) {
-		slices.SortFunc(terms, byText)
-	}
-	le := binary.LittleEndian
-	written := 0
-	var entries, texts []byte
-	lists, first, inBlock := len(w.b), "", 0
-	flush := func() error {
-		if inBlock == 0 {
-			return nil
+		list = list[:0]
+		for _, c := range cursors[:same] {
+			list = c.appendPostings(list)
 		}
-		size := len(w.b) - lists
-		entries = append(entries, texts...)
-		if uint64(size) > math.MaxUint32 || uint64(len(entries)) > math.MaxUint32 {
-			return fmt.Errorf("writing the index snapshot: a block of %d bytes is too large", size)
+		if !isRisingList(list) {
+			slices.SortFunc(list, func(p, q posting) int { return cmp.Compare(p.doc, q.doc) })
 		}
-		w.table = le.AppendUint64(w.table, uint64(lists-w.start))
-		w.table = le.AppendUint32(w.table, uint32(size))
-		w.table = le.AppendUint32(w.table, uint32(len(entries)))
-		w.table = le.AppendUint32(w.table, crc32.Checksum(entries, castagnoli))
-		w.table = le.AppendUint32(w.table, uint32(len(first)))
-		w.firsts = append(w.firsts, first...)
-		w.b = append(w.b, entries...)
-		entries, texts, lists, inBlock = entries[:0], texts[:0], len(w.b), 0
-		return nil
-	}
-	for i, t := range terms {
-		if i%blockTerms == 0 && failed() != nil {
-			return 0, failed()
-		}
-		from := len(w.b)
-		df := w.list(w.v.postingsOf(t.n, &w.room))
-		if df == 0 {
-			continue // all that held it are deleted
-		}
-		if inBlock == 0 {
-			first = t.text
-		}
-		entries = le.AppendUint32(entries, uint32(len(t.text)))
-		entries = le.AppendUint32(entries, uint32(df))
-		entries = le.AppendUint32(entries, uint32(len(w.b)-from))
-		entries = le.AppendUint32(entries, crc32.Checksum(w.b[from:], castagnoli))
-		texts = append(texts, t.text...)
-		written++
-		if inBlock++; inBlock == blockTerms {
-			if err := flush(); err != nil {
-				return 0, err
+		if len(list) > 0 { // else all that held it are deleted
+			if err := w.term(text, list); err != nil {
+				return err
 			}
 		}
+		cursors = advance(cursors, same)
 	}
-	return written, flush()
+	return w.endBlock()
 }
 
-// list writes a list, and returns how many postings it has.
-func (w *snapshotWriter) list(list []posting) (df int) {
-	if !w.v.rising { // the documents stand in another order now
-		w.sorted = w.sorted[:0]
-		for _, p := range list {
-			if p.doc = w.number[p.doc]; p.doc != dropped {
-				w.sorted = append(w.sorted, p)
-			}
-		}
-		slices.SortFunc(w.sorted, func(p, q posting) int { return cmp.Compare(p.doc, q.doc) })
-		list = w.sorted
+// term writes the list of a term, the text of which is larger than all before.
+func (w *snapshotWriter) term(text string, list []posting) error {
+	le, k := binary.LittleEndian, &w.block
+	w.appendList(list)
+	if uint64(len(w.list)) > math.MaxUint32 {
+		return fmt.Errorf("writing the index snapshot: a list of %d bytes is too large", len(w.list))
 	}
-	next := uint32(0)
+	w.write(w.list)
+	if k.terms == 0 {
+		k.first = text
+	}
+	k.entries = le.AppendUint32(k.entries, uint32(len(text)))
+	k.entries = le.AppendUint32(k.entries, uint32(len(list)))
+	k.entries = le.AppendUint32(k.entries, uint32(len(w.list)))
+	k.entries = le.AppendUint32(k.entries, crc32.Checksum(w.list, castagnoli))
+	k.texts = append(k.texts, text...)
+	w.terms++
+	if k.terms++; k.terms == blockTerms {
+		return w.endBlock()
+	}
+	return nil
+}
+
+// endBlock writes what follows the lists of a block, if it has any.
+func (w *snapshotWriter) endBlock() error {
+	le, k := binary.LittleEndian, &w.block
+	if k.terms == 0 {
+		return nil
+	}
+	size := w.size - k.at
+	k.entries = append(k.entries, k.texts...)
+	if size > math.MaxUint32 || uint64(len(k.entries)) > math.MaxUint32 {
+		return fmt.Errorf("writing the index snapshot: a block of %d bytes is too large", size)
+	}
+	w.table = le.AppendUint64(w.table, uint64(k.at))
+	w.table = le.AppendUint32(w.table, uint32(size))
+	w.table = le.AppendUint32(w.table, uint32(len(k.entries)))
+	w.table = le.AppendUint32(w.table, crc32.Checksum(k.entries, castagnoli))
+	w.table = le.AppendUint32(w.table, uint32(len(k.first)))
+	w.firsts = append(w.firsts, k.first...)
+	w.write(k.entries)
+	*k = termBlock{at: w.size, entries: k.entries[:0], texts: k.texts[:0]}
+	return nil
+}
+
+// appendList makes the list of postings.
+func (w *snapshotWriter) appendList(list []posting) {
+	b, next := w.list[:0], uint32(0)
 	for _, p := range list {
-		n := p.doc
-		if w.v.rising {
-			if n = w.number[n]; n == dropped {
-				continue
-			}
-		}
-		if v := uint64(n-next) << 1; p.tf == One {
-			w.b = binary.AppendUvarint(w.b, v)
+		if v := uint64(p.doc-next) << 1; p.tf == One {
+			b = binary.AppendUvarint(b, v)
 		} else {
-			w.b = binary.AppendUvarint(binary.AppendUvarint(w.b, v|1), uint64(p.tf))
+			b = binary.AppendUvarint(binary.AppendUvarint(b, v|1), uint64(p.tf))
 		}
-		next = n + 1
-		df++
+		next = p.doc + 1
 	}
-	return df
+	w.list = b
 }
 
 // foot is the foot of a snapshot.

@@ -17,7 +17,8 @@ func tables(rows int) []Table { return []Table{{24, rows}, {16, 0}, {1, 3*rows +
 func text(rows int) []byte { return bytes.Repeat([]byte("abc"), rows+1)[:3*rows+1] }
 
 func write(rows int) []byte {
-	w := NewWriter(Pages(tables(rows)))
+	var b bytes.Buffer
+	w := NewWriter(&b)
 	w.Write([]byte("head"))
 	w.Close()
 	for i := range uint64(rows) {
@@ -31,7 +32,7 @@ func write(rows int) []byte {
 		w.Row4(uint32(i))
 	}
 	w.Close()
-	return w.Bytes()
+	return b.Bytes()
 }
 
 func open(b []byte, rows int) (*Reader, error) {

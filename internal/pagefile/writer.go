@@ -2,62 +2,69 @@
 
 package pagefile
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"io"
+)
 
-// Writer makes pages, in memory: page 0, and each table between two calls of Close.
+// Writer makes pages: page 0, and each table between two calls of Close. It keeps one
+// in memory. An error of what it writes to must stay there.
 type Writer struct {
-	buf  []byte
+	out  io.Writer
+	page []byte // the last
+	n    int    // its number
 	head uint32 // check of page 0
 }
 
-// NewWriter returns a writer that has room for that many pages.
-func NewWriter(pages int) *Writer { return &Writer{buf: make([]byte, 0, pages*Size)} }
+// NewWriter returns a writer of pages to out.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out, page: make([]byte, 0, Size)} }
 
 // fit begins a new page, unless so many bytes fit into the last.
 func (w *Writer) fit(n int) {
-	if in := len(w.buf) % Size; in+n > Data {
+	if len(w.page)+n > Data {
 		w.Close()
 	}
 }
 
 // Close ends the last page with its check.
 func (w *Writer) Close() {
-	n := len(w.buf) / Size
-	from := n * Size
-	if len(w.buf) == from {
+	if len(w.page) == 0 {
 		return
 	}
-	w.buf = append(w.buf, make([]byte, from+Data-len(w.buf))...)
-	sum := Check(w.buf[from:], n, w.head)
-	if n == 0 {
+	from := len(w.page)
+	w.page = w.page[:Data]
+	clear(w.page[from:])
+	sum := Check(w.page, w.n, w.head)
+	if w.n == 0 {
 		w.head = sum
 	}
-	w.buf = binary.LittleEndian.AppendUint32(w.buf, sum)
+	_, _ = w.out.Write(binary.LittleEndian.AppendUint32(w.page, sum))
+	w.page, w.n = w.page[:0], w.n+1
 }
+
+// Head returns the check of page 0, once it is closed.
+func (w *Writer) Head() uint32 { return w.head }
 
 // Row adds a row of numbers of 8 bytes.
 func (w *Writer) Row(numbers ...uint64) {
 	w.fit(8 * len(numbers))
 	for _, n := range numbers {
-		w.buf = binary.LittleEndian.AppendUint64(w.buf, n)
+		w.page = binary.LittleEndian.AppendUint64(w.page, n)
 	}
 }
 
 // Row4 adds a row of one number of 4 bytes.
 func (w *Writer) Row4(n uint32) {
 	w.fit(4)
-	w.buf = binary.LittleEndian.AppendUint32(w.buf, n)
+	w.page = binary.LittleEndian.AppendUint32(w.page, n)
 }
 
 // Write adds bytes, over as many pages as they take.
 func (w *Writer) Write(b []byte) {
 	for len(b) > 0 {
 		w.fit(1)
-		n := min(len(b), Data-len(w.buf)%Size)
-		w.buf = append(w.buf, b[:n]...)
+		n := min(len(b), Data-len(w.page))
+		w.page = append(w.page, b[:n]...)
 		b = b[n:]
 	}
 }
-
-// Bytes returns the pages that were made.
-func (w *Writer) Bytes() []byte { return w.buf }
