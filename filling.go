@@ -46,6 +46,7 @@ func (f *filling) end() *searcher {
 	}
 	close(f.added)
 	if <-f.ended != nil {
+		f.s.close()
 		return nil
 	}
 	return f.s

@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_363},
+	{".", 10_562},
 	{"heads", 66},
 	{"overlay", 300},
 	{"query", 850},
@@ -71,8 +71,8 @@ var budgets = []budget{
 	{"backup", 450},
 	{"remote", 2_403},
 	{"remote/opjson", 129},
-	{"internal/index", 4_350},
-	{"internal/ranking", 1_909},
+	{"internal/index", 4_618},
+	{"internal/ranking", 1_910},
 	{"internal/analysis/*", 2_250},
 	{"internal/git", 1_665},
 	{"internal/screen", 216},

@@ -94,6 +94,7 @@ type Options struct {
 	// freeStep and freeReserve are the sizes of the log's free space, in bytes;
 	// 0 is the default. Tests set them, to make small files.
 	freeStep, freeReserve int64
+	runBytes              int   // of documents in memory from which on the index is filled by way of files; tests set another
 	snapshotLeast         int64 // changes that make a snapshot worth writing; tests set another
 	compactLeast          int64 // bytes that a log may have beyond what it must
 	tailLeast             int64 // bytes of the log after the snapshot that make another worth writing

@@ -39,7 +39,7 @@ func (n *pending) add(deltas []analyzedDelta) {
 // fillAhead lets the changes from now on go to a filling, nil for none, and ends
 // the one before. n.mu is held.
 func (n *pending) fillAhead(f *filling) {
-	n.ahead.end()
+	n.ahead.end().close()
 	n.ahead = f
 }
 

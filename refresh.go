@@ -150,6 +150,11 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 			s, err = m.newSearcher(ctx, !rewritten)
 		}
 		rewritten = s.saved != nil && errors.Is(err, ErrPosition)
+		if err == nil {
+			if err = m.mergeRuns(ctx, s, resets); err == nil {
+				err = s.putUnder(ctx)
+			}
+		}
 		m.mu.Lock()
 		m.building = false
 		done := err == nil && resets == m.resets
@@ -204,7 +209,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 				return
 			}
 		}
-	}, 0)
+	}, 0, nil)
 	if err != nil {
 		return nil, err
 	}

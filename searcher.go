@@ -29,6 +29,7 @@ type searcher struct {
 	items *cache.Slots[*indexed] // those that were read, by row, as far as there is room
 	err   atomic.Pointer[error]  // why one could not be read: what was found counts for nothing
 	under []*Entry               // of an overlay, when the index began; they are always kept
+	runs  runFiles               // that it was filled to, until they are merged
 }
 
 // newSearcher returns an empty searcher of that store, which may be none in one log.
@@ -55,10 +56,16 @@ func (s *searcher) resume(ctx context.Context) error {
 		}
 		since = appendDeltas(since, []analyzedDelta{{Delta: d}}, &thinAt)
 	}
-	for _, e := range s.under {
-		since = appendDeltas(since, []analyzedDelta{{Delta: Delta{e.ID, e}}}, &thinAt)
-	}
 	return s.apply(ctx, lastDeltas(since))
+}
+
+// putUnder puts the entries under an overlay into the index of those of the log.
+func (s *searcher) putUnder(ctx context.Context) error {
+	ds := make([]analyzedDelta, len(s.under))
+	for i, e := range s.under {
+		ds[i].Delta = Delta{e.ID, e}
+	}
+	return s.apply(ctx, ds)
 }
 
 // begin makes rows the entries that the index has at first.
@@ -71,6 +78,7 @@ func (s *searcher) close() {
 	if s == nil {
 		return
 	}
+	s.runs.close()
 	if s.items.Drop(); s.saved != nil {
 		s.saved.close()
 	}
@@ -206,15 +214,20 @@ func weight(e *Entry) int64 {
 }
 
 // fill puts entries, in order of ID, into an empty searcher, and leaves so many
-// processors to what makes them as are busy. When ctx is done it ends early, with
-// its error; the searcher is then of no use.
+// processors to what makes them as are busy; those under an overlay become what is under
+// it. When ctx is done it ends early, with its error; the searcher is then of no use.
 func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
 	var rows entryRows
+	s.under = nil
 	for _, r := range *s.scorers.Load() { // there is one
 		err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
 				x := newIndexed(e)
-				if s.db != nil && err == nil && e.ID < underID {
+				if s.db != nil && err == nil {
+					if e.ID >= underID {
+						s.under = append(s.under, e)
+						continue
+					}
 					s.unsaved.Add(weight(e))
 					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
 				}
@@ -222,7 +235,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 					return
 				}
 			}
-		}, busy)
+		}, busy, s.runs.of(s.db))
 		if err != nil || s.db == nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (r *recallRun) filling(ctx context.Context) error {
 		for i := range all {
 			yield(&all[i])
 		}
-	})
+	}, nil)
 	took = spent() - start
 	before += texts - before // what the documents take is not the index's
 	row("all at once", took)

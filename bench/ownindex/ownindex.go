@@ -45,6 +45,17 @@ const (
 	inHundred = "\x00hundred"
 )
 
+// memory is a file in memory.
+type memory []byte
+
+// WriteAt implements [io.WriterAt].
+func (f *memory) WriteAt(b []byte, at int64) (int, error) {
+	if more := int(at) + len(b) - len(*f); more > 0 {
+		*f = append(*f, make([]byte, more)...)
+	}
+	return copy((*f)[at:], b), nil
+}
+
 // document returns the document of a text.
 func (t Texts) document(i int) *index.Document {
 	d := index.Words(uint64(i), t.Words(i))
@@ -73,16 +84,17 @@ func New(t Texts, way string) (*Engine, error) {
 				return
 			}
 		}
-	})
+	}, nil)
 	switch way {
 	case "worn":
 		wear(x, t, first)
 	case "opened":
-		b, err := x.Searcher().AppendSnapshot(nil)
+		var f memory
+		size, err := x.Searcher().WriteSnapshot(&f, 0)
 		if err != nil {
 			return nil, err
 		}
-		if x, err = index.OpenSnapshot(bytes.NewReader(b), int64(len(b)), index.Params{}); err != nil {
+		if x, err = index.OpenSnapshot(bytes.NewReader(f), size, index.Params{}); err != nil {
 			return nil, err
 		}
 	}

@@ -261,7 +261,7 @@ func BenchmarkFill(b *testing.B) {
 						}
 					}
 					if way == "bulk" {
-						x.Fill(each)
+						x.Fill(each, nil)
 						continue
 					}
 					each(func(d *Document) bool { x.put(d.ID, 0, *d); return true })

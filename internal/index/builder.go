@@ -15,6 +15,7 @@ type builder struct {
 	s     *segment
 	seed  maphash.Seed
 	empty bool     // documents without terms count
+	bytes int      // that documents take, about, without the terms
 	fills bool     // it makes a whole index, and keeps the numbers of terms
 	block []item   // where the last document's items are, and those of some before
 	items [][]item // by document number
@@ -25,6 +26,16 @@ type builder struct {
 
 // blockItems is the number of items that room is made for at once.
 const blockItems = 1 << 15
+
+// What a builder takes, about: for a document, one of its items, and a term.
+const (
+	docBytes  = 72
+	itemBytes = 8
+	termBytes = 64
+)
+
+// size returns how many bytes the builder takes, about.
+func (b *builder) size() int { return b.bytes + termBytes*len(b.s.terms) }
 
 // item says how often a document holds a term.
 type item struct {
@@ -50,6 +61,7 @@ func (b *builder) add(d *Document) {
 	}
 	b.block = b.block[:len(b.block)+len(items)]
 	b.items = append(b.items, items)
+	b.bytes += docBytes + itemBytes*len(items)
 	s.addDoc(d, b.empty)
 }
 

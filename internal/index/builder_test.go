@@ -25,13 +25,17 @@ func randomDoc(r *rand.Rand) Doc {
 
 // pairs are ids and documents.
 func fill(x *Index, ids []uint64, docs []Doc) {
+	fillRuns(x, nil, ids, docs)
+}
+
+func fillRuns(x *Index, runs *Runs, ids []uint64, docs []Doc) {
 	x.Fill(func(yield func(*Document) bool) {
 		for i := range docs {
 			if docs[i].ID = ids[i]; !yield(&docs[i]) {
 				return
 			}
 		}
-	})
+	}, runs)
 }
 
 var _ iter.Seq[*Document]
@@ -131,7 +135,7 @@ func TestFillRefuses(t *testing.T) {
 		if d := Words(1, []string{"a"}); yield(&d) {
 			yield(nil)
 		}
-	})
+	}, nil)
 	if n := empty.Len(); n != 0 {
 		t.Errorf("%d documents of a Fill that was given up", n)
 	}

@@ -64,7 +64,7 @@ func readDocsHead(page []byte, size int64, p Params) (docsHead, error) {
 	switch {
 	case h.params != p:
 		return docsHead{}, fmt.Errorf("%w: it is of other parameters", errSnapshot)
-	case h.n == math.MaxUint32, h.long > h.n, int64(pagefile.Pages(h.tables()))*pagefile.Size > size:
+	case uint32(h.n) == math.MaxUint32, h.long > h.n, int64(pagefile.Pages(h.tables()))*pagefile.Size > size:
 		return docsHead{}, fmt.Errorf("%w: it claims %d documents", errSnapshot, h.n)
 	}
 	return h, nil

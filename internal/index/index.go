@@ -4,7 +4,6 @@ package index
 
 import (
 	"hash/maphash"
-	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -248,39 +247,4 @@ func (x *Index) Compact() *Searcher {
 		x.current.Store(now)
 	}
 	return now
-}
-
-// Fill puts documents into an empty index, as Apply does, for a fraction of the
-// cost. Each document is used before the next is asked for. After one that is nil
-// the index stays empty. It panics when the index is not empty, or an id comes
-// twice.
-func (x *Index) Fill(documents iter.Seq[*Document]) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	now := x.current.Load()
-	if len(now.views) > 0 {
-		panic("index: Fill of an index that is not empty")
-	}
-	b := now.newBuilder()
-	b.fills = true
-	for d := range documents {
-		if d == nil {
-			return
-		}
-		b.add(d)
-	}
-	if len(b.s.lens) == 0 {
-		return
-	}
-	to := &Searcher{params: x.params, seed: x.seed, live: b.s.counted, total: b.s.total}
-	s := b.done(to.scale())
-	to.views = []view{{segment: s}}
-	if !s.rising && s.byID.used > 0 {
-		for n, id := range s.ids.all() {
-			if first, _ := s.number(id); first != uint32(n) {
-				panic("index: Fill with an id that came before")
-			}
-		}
-	}
-	x.current.Store(to)
 }

@@ -304,7 +304,7 @@ func TestManyDocuments(t *testing.T) {
 			d.Created = int64(i)
 			yield(&d)
 		}
-	})
+	}, nil)
 	for i := range testenv.Long(200, 2000) {
 		q := Query{Terms: Any(words(1 + rng.IntN(6))), Limit: many + 1}
 		if i%3 == 0 {

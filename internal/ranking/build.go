@@ -28,8 +28,9 @@ type buildBatch struct {
 
 // Fill puts items, in order of ID, into an empty index. When ctx is done it ends
 // early, with its error; the index is then of no use. So many processors as are
-// busy are left to what makes the items.
-func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy int) error {
+// busy are left to what makes the items. Runs is as [index.Index.Fill] has it: with it,
+// all items must be Late.
+func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy int, runs *index.Runs) error {
 	most := max(1, min(runtime.GOMAXPROCS(0)-busy, mostWorkers))
 	toAnalyze := make(chan *buildBatch, buildAhead*most)
 	toPut := make(chan *buildBatch, buildAhead*most)               // the same, in the order of the items
@@ -67,7 +68,7 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy in
 		if ctx.Err() != nil {
 			yield(nil)
 		}
-	})
+	}, runs)
 	return cmp.Or(failed, ctx.Err())
 }
 

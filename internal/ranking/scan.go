@@ -121,7 +121,7 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 				yield(&docs[i])
 			}
 		}
-	})
+	}, nil)
 	v := r.View(ctx, nil)
 	v.stats = &scanStats{x: v.x, choice: choice}
 	return v, nil

@@ -1,0 +1,376 @@
+// Tests of an index that was filled by way of files: it is the one that was filled in
+// memory, and nothing is left of the files.
+
+package oxbow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"path"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// runsFS tells of the writes to files that an index is filled by, and may fail them.
+type runsFS struct {
+	*vfs.Mem
+	runs    atomic.Int64                     // files that were made
+	onWrite func(name string, n int64) error // with the number of the file and an error that fails the write; nil for none
+}
+
+type runsFile struct {
+	vfs.File
+	of   *runsFS
+	name string
+	n    int64
+}
+
+func isRun(name string) bool {
+	return strings.HasPrefix(path.Base(name), indexTestFile+".") && strings.HasSuffix(name, ".tmp")
+}
+
+func (r *runsFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := r.Mem.OpenFile(name, flag, perm)
+	if err == nil && isRun(name) {
+		return &runsFile{f, r, name, r.runs.Add(1)}, nil
+	}
+	return f, err
+}
+
+func (f *runsFile) WriteAt(b []byte, at int64) (int, error) {
+	if f.of.onWrite != nil {
+		if err := f.of.onWrite(f.name, f.n); err != nil {
+			return 0, err
+		}
+	}
+	return f.File.WriteAt(b, at)
+}
+
+// runsHome is a store of some entries, without an index.
+func runsHome(t *testing.T, seed uint64) *indexHome {
+	t.Helper()
+	h := &indexHome{t, vfs.NewMem()}
+	m := h.open(nil)
+	r := rand.New(rand.NewPCG(seed, 3))
+	for range 3 {
+		if err := m.Apply(t.Context(), someOps(r, 100)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		if es, _, err := m.Newest(t.Context(), Filter{}, r.IntN(200), 1); err != nil || m.Forget(t.Context(), es[0].Name) != nil {
+			t.Fatal(err)
+		}
+	}
+	h.close(m)
+	return h
+}
+
+func someOps(r *rand.Rand, n int) (ops []Op) {
+	for range n {
+		add := Add{Name: fmt.Sprint("entry ", r.Uint64()), Content: words(r, 12), Created: time.Unix(1776162225+r.Int64N(1e6), 0)}
+		switch r.IntN(20) {
+		case 0: // no word finds it
+			add.Labels = []Label{{Key: LabelQuarantine, Value: "test"}}
+		case 1:
+			add.Content += fmt.Sprint(" own", r.Uint64())
+		}
+		ops = append(ops, add)
+	}
+	return ops
+}
+
+// openRuns opens the store over a file system, with room in memory for so many bytes
+// of documents.
+func (h *indexHome) openRuns(fs vfs.FS, room int) *Memory {
+	h.t.Helper()
+	now := time.Unix(1777000000, 0)
+	m, err := Open("memory.oxbow", &Options{FS: fs, Clock: func() time.Time { return now }, runBytes: room, snapshotLeast: 1})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return m
+}
+
+// tidy fails when a file of runs is left.
+func (h *indexHome) tidy() {
+	h.t.Helper()
+	for _, name := range h.fs.Names() {
+		if isRun(name) {
+			h.t.Errorf("%s is left", name)
+		}
+	}
+}
+
+// The index file is the same to the byte, however the index was filled: at once or by
+// few or many runs, of a store or of what is written to it.
+func TestIndexOfRuns(t *testing.T) {
+	made := int64(0)
+	for seed := range uint64(6) {
+		h := runsHome(t, seed)
+		file := func(most int) []byte {
+			of := &indexHome{t, h.fs.Clone()}
+			fs := &runsFS{Mem: of.fs}
+			m := of.openRuns(fs, most)
+			if err := m.MakeIndex(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if s := m.searcher.Load(); (s.saved != nil) != (fs.runs.Load() > 0) || len(s.runs.files) > 0 {
+				t.Errorf("seed %d: after %d files the index is not in one file", seed, fs.runs.Load())
+			}
+			of.agree(m)
+			of.tidy()
+			of.close(m)
+			of.tidy()
+			made = max(made, fs.runs.Load())
+			return of.file()
+		}
+		want := file(1 << 30)
+		for _, room := range []int{1, 3000, 20_000, 100_000} {
+			if got := file(room); len(want) == 0 || !bytes.Equal(got, want) {
+				t.Errorf("seed %d: with %d bytes in memory the index file has %d bytes, want the %d of one filled in memory", seed, room, len(got), len(want))
+			}
+		}
+	}
+	if made < 100 {
+		t.Errorf("at most %d files were made: too few to say something", made)
+	}
+}
+
+// What is written to an empty store goes by runs, too, while it is written.
+func TestIndexOfRunsAhead(t *testing.T) {
+	file := func(most int) []byte {
+		h := &indexHome{t, vfs.NewMem()}
+		now := time.Unix(1777000000, 0)
+		open := func(most int) *Memory {
+			m, err := Open("memory.oxbow", &Options{FS: h.fs, Clock: func() time.Time { return now }, Rand: strings.NewReader(strings.Repeat("x", 1000)), runBytes: most})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		m := open(most)
+		if err := m.MakeIndex(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(9, 9))
+		for range 10 {
+			if err := m.Apply(t.Context(), someOps(r, 50)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if m.pending.ahead == nil {
+			t.Fatal("the index is not filled while the store is written to")
+		}
+		if err := m.MakeIndex(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if m.searcher.Load().saved != nil && m.searcher.Load().unsaved.Load() != 0 {
+			t.Error("the index in a file is not the index file")
+		}
+		h.agree(m)
+		h.close(m)
+		h.tidy()
+		return h.file()
+	}
+	want := file(1 << 30)
+	if got := file(10_000); len(want) == 0 || !bytes.Equal(got, want) {
+		t.Errorf("by runs the index file has %d bytes, want the %d of one filled in memory", len(got), len(want))
+	}
+}
+
+// A disk that is full at any time costs nothing: the index is as before, and nothing is left.
+func TestIndexOfRunsOnAFullDisk(t *testing.T) {
+	h := runsHome(t, 1)
+	failed := 0
+	for left := int64(0); ; left += 1 + left/4 {
+		of := &indexHome{t, h.fs.Clone()}
+		fs := &runsFS{Mem: of.fs}
+		n := left
+		fs.onWrite = func(string, int64) error {
+			if n--; n < 0 {
+				return errors.New("the disk is full")
+			}
+			return nil
+		}
+		m := of.openRuns(fs, 4000)
+		if err := m.MakeIndex(t.Context()); err != nil {
+			t.Fatalf("after %d writes: %v", left, err)
+		}
+		of.agree(m)
+		of.close(m)
+		of.tidy()
+		if n >= 0 {
+			break
+		}
+		failed++
+	}
+	if failed < 5 {
+		t.Errorf("%d writes failed, and then all did not: too few to say something", failed)
+	}
+}
+
+// What another process redacts while the index is filled or merged is in no file afterwards,
+// nor in any that a crash leaves, and is not found.
+func TestIndexOfRunsOfWhatIsErased(t *testing.T) {
+	const word = "xyzzyplugh"
+	erased, named := 0, 0
+	for at := int64(1); ; at++ {
+		h := runsHome(t, 2)
+		m := h.open(nil)
+		if _, err := m.Remember(t.Context(), Entry{Name: "secret", Content: word + " beta"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Apply(t.Context(), someOps(rand.New(rand.NewPCG(4, 4)), 20)...); err != nil {
+			t.Fatal(err)
+		}
+		h.close(m)
+		_ = h.fs.Remove(indexTestFile)
+		done := false
+		fs := &runsFS{Mem: h.fs}
+		fs.onWrite = func(name string, n int64) error {
+			if done || n < at {
+				if done {
+					h.nowhere(word) // now the process may crash
+				}
+				return nil
+			}
+			done = true
+			if _, err := h.fs.Stat(name); err == nil {
+				named++
+			}
+			other := h.open(nil)
+			if _, err := other.Redact(context.Background(), "secret", false); err != nil {
+				t.Error(err)
+			}
+			h.close(other)
+			h.nowhere(word)
+			return nil
+		}
+		m = h.openRuns(fs, 20_000)
+		if err := m.MakeIndex(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if hits := h.recall(m, word); done && len(hits) > 0 {
+			t.Errorf("erased at file %d, it is found: %v", at, names(hits))
+		}
+		h.agree(m)
+		h.close(m)
+		if h.tidy(); !done {
+			break
+		}
+		h.nowhere(word)
+		erased++
+	}
+	if erased < 4 || named == 0 {
+		t.Errorf("erased in %d files, %d of which have a name: too few to say something", erased, named)
+	}
+}
+
+// A process that is killed leaves at most one file of a name, which the next one removes.
+func TestIndexOfRunsAfterAKill(t *testing.T) {
+	h := runsHome(t, 3)
+	fs := &runsFS{Mem: h.fs.Clone()}
+	var killed []*vfs.Mem
+	fs.onWrite = func(string, int64) error {
+		killed = append(killed, fs.Clone())
+		return nil
+	}
+	m := h.openRuns(fs, 10_000)
+	if err := m.MakeIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for _, fs := range killed {
+		of := &indexHome{t, fs}
+		n := 0
+		for _, name := range fs.Names() {
+			if isRun(name) {
+				n++
+			}
+		}
+		if left += n; n > 1 {
+			t.Errorf("a killed process left %d files", n)
+		}
+		m := of.openRuns(fs, 1<<30)
+		if err := m.MakeIndex(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		of.tidy()
+		m = of.open(nil)
+		of.agree(m)
+		of.close(m)
+	}
+	if len(killed) < 5 || left == 0 {
+		t.Errorf("killed %d times, %d files were left: too few to say something", len(killed), left)
+	}
+}
+
+// When another process holds the lock, the index has no name, and is written when the
+// memory is closed.
+func TestIndexOfRunsBesideAWriter(t *testing.T) {
+	h := runsHome(t, 5)
+	l, err := h.fs.OpenLock("memory.oxbow.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := l.TryLock(); !got || err != nil {
+		t.Fatal(got, err)
+	}
+	m := h.openRuns(h.fs, 5000)
+	if err := m.MakeIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.searcher.Load(); s.saved == nil || len(h.file()) > 0 || countIndexed(m) == 0 {
+		t.Error("the index is not in a file without a name")
+	}
+	h.tidy()
+	h.agree(m)
+	if err := errors.Join(l.Unlock(), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Remember(t.Context(), Entry{Name: "later", Content: "alpha beta"}); err != nil {
+		t.Fatal(err)
+	}
+	h.agree(m)
+	h.close(m)
+	h.tidy()
+	m = h.open(nil)
+	if h.recall(m, "alpha"); countIndexed(m) > 0 {
+		t.Error("the index file was not written")
+	}
+	h.agree(m)
+	h.close(m)
+}
+
+// A memory that is only read writes no runs.
+func TestIndexOfRunsOnlyRead(t *testing.T) {
+	h := runsHome(t, 6)
+	fs := &runsFS{Mem: h.fs}
+	m, err := Open("memory.oxbow", &Options{FS: fs, ReadOnly: true, runBytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.recall(m, "alpha")
+	if err := m.MakeIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.agree(m)
+	if h.close(m); fs.runs.Load() > 0 {
+		t.Errorf("%d files were made", fs.runs.Load())
+	}
+}

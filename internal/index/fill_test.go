@@ -1,0 +1,152 @@
+// An index that was filled by runs is, to the byte, the one that was filled in one piece.
+
+package index
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// runFiles are files for runs. They fail once the writes are used up.
+type runFiles struct {
+	runs   int
+	writes int
+}
+
+type testRun struct {
+	of *runFiles
+	b  memFile
+}
+
+var errFull = errors.New("the disk is full")
+
+func (f *runFiles) new() (RunFile, error) {
+	f.runs++
+	if f.writes--; f.writes < 0 {
+		return nil, errFull
+	}
+	return &testRun{of: f}, nil
+}
+
+func (r *testRun) WriteAt(b []byte, at int64) (int, error) {
+	if r.of.writes--; r.of.writes < 0 {
+		return 0, errFull
+	}
+	return r.b.WriteAt(b, at)
+}
+
+func (r *testRun) ReadAt(b []byte, at int64) (int, error) {
+	if at > int64(len(r.b)) {
+		return 0, io.EOF
+	}
+	n := copy(b, r.b[at:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func TestRunsAreAsOnePiece(t *testing.T) {
+	most, failed := 0, 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		p := Params{CountEmpty: seed%3 == 0}
+		one, all := New(p), New(p)
+		files := &runFiles{writes: 1 << 20}
+		if seed%4 == 0 {
+			files.writes = r.IntN(60)
+		}
+		var ids []uint64
+		var docs []Doc
+		id := uint64(0)
+		for range r.IntN(80) {
+			d := randomDoc(r)
+			if r.IntN(4) == 0 { // a term of one run only
+				d.Terms = append(d.Terms, Term{Text: "own" + strconv.Itoa(r.IntN(1000)), TF: One})
+			}
+			d.Updated, d.Created = r.Int64(), r.Int64()
+			id += 1 + r.Uint64N(3)
+			ids, docs = append(ids, id), append(docs, d)
+		}
+		number(r, docs)
+		fill(one, ids, docs)
+		fillRuns(all, &Runs{Bytes: 1 + r.IntN(6000), New: files.new}, ids, docs)
+		most = max(most, len(all.Searcher().views))
+		if files.writes < 0 {
+			failed++
+		}
+		compare := func(when string) {
+			t.Helper()
+			checkInside(t, all)
+			want, err := one.AppendSnapshot(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := all.AppendSnapshot(nil)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("seed %d, %s: %d runs make another snapshot, of %d bytes, want %d: %v", seed, when, files.runs, len(got), len(want), err)
+			}
+			for range 5 {
+				q := Query{Terms: []QueryTerm{{Text: strconv.Itoa(r.IntN(40)), Weight: 1}, {Text: strconv.Itoa(r.IntN(40)), Weight: .5}}, Limit: 1 + r.IntN(70)}
+				if got, want := all.Search(q), one.Search(q); !slices.Equal(got, want) {
+					t.Fatalf("seed %d, %s: Search(%v) = %v, want %v", seed, when, q, got, want)
+				}
+			}
+		}
+		compare("filled")
+		for range r.IntN(40) {
+			id := r.Uint64N(id + 2)
+			if r.IntN(2) == 0 {
+				one.Delete(id)
+				all.Delete(id)
+				continue
+			}
+			updated, d := r.Int64(), randomDoc(r)
+			one.put(id, updated, d)
+			all.put(id, updated, d)
+		}
+		compare("changed")
+	}
+	if most < 20 || failed < 10 {
+		t.Errorf("at most %d runs, and %d fills failed to write: too few to say something", most, failed)
+	}
+}
+
+// Ids that do not rise are refused where two runs may have the same.
+func TestRunsRefuse(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a Fill by runs of ids that do not rise does not panic")
+		}
+	}()
+	files := &runFiles{writes: 100}
+	fillRuns(New(Params{}), &Runs{Bytes: 1, New: files.new}, []uint64{2, 1}, []Doc{Words(0, []string{"a"}), Words(0, []string{"b"})})
+}
+
+// A run that cannot be read any more shows.
+func TestRunsFailMeanwhile(t *testing.T) {
+	var runs []*testRun
+	x := New(Params{})
+	ids, docs := make([]uint64, 50), make([]Doc, 50)
+	for i := range docs {
+		ids[i], docs[i] = uint64(i), Words(0, []string{"common", "own" + strconv.Itoa(i)})
+	}
+	files := &runFiles{writes: 1000}
+	fillRuns(x, &Runs{Bytes: 1000, New: func() (RunFile, error) {
+		f, err := files.new()
+		runs = append(runs, f.(*testRun))
+		return f, err
+	}}, ids, docs)
+	if len(runs) < 3 {
+		t.Fatalf("%d runs, want some", len(runs))
+	}
+	runs[1].b = nil // as another process leaves it that erases what it finds
+	if _, err := x.AppendSnapshot(nil); err == nil || !errors.Is(err, x.Err()) {
+		t.Errorf("a snapshot of runs one of which is cut short: %v, and the index says %v", err, x.Err())
+	}
+}
