@@ -41,7 +41,8 @@ func Find(text string) []Finding {
 type search struct {
 	text  string
 	rules *rules
-	of    []ruleSearch // of each rule, from its first keyword on
+	place []uint16     // of each rule in of, plus 1; 0 before its first keyword
+	of    []ruleSearch // of the rules that had a keyword, which in most texts are few
 	found []Finding
 }
 
@@ -58,13 +59,15 @@ func (s *search) keyword(h keyword, start int) {
 	if r.assigns && !assigned(s.text[start+len(h.word):]) {
 		return
 	}
-	if s.of == nil {
-		s.of = make([]ruleSearch, len(s.rules.all))
+	if s.place == nil {
+		s.place = make([]uint16, len(s.rules.all))
 	}
-	rs := &s.of[h.rule]
-	if rs.matcher == nil {
-		rs.matcher = &matcher{program: r.program(), text: s.text}
+	place := &s.place[h.rule]
+	if *place == 0 {
+		s.of = append(s.of, ruleSearch{matcher: &matcher{program: r.program(), text: s.text}})
+		*place = uint16(len(s.of))
 	}
+	rs := &s.of[*place-1]
 	last := min(start+r.after, len(s.text))
 	for at := max(start-r.before, rs.next); at <= last; at = max(at+1, rs.next) {
 		if rs.next = at + 1; !rs.at(at) {
