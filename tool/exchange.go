@@ -109,7 +109,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 			in.Progress(done, math.Float64frombits(part.Load()))
 		}
 	}
-	r, err := exchange.Import(oxbow.WithNote(ctx, text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, w.Secrets.items(ctx, in.items(w.now().Location(), &part)), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: progress, Interrupt: in.Interrupt})
+	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, w.Secrets.items(ctx, in.items(w.now().Location(), &part)), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: progress, Interrupt: in.Interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: r.Changes, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}
 	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {

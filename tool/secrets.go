@@ -95,6 +95,9 @@ const leastPart = 8
 // cutSecret returns a name without the beginning of a secret of the content, with
 // which it ends: names are made from the first line, and cut.
 func cutSecret(name, content string) string {
+	if begun := strings.TrimSuffix(name, "…"); len(begun) < leastPart || !strings.Contains(content, begun[len(begun)-leastPart:]) {
+		return name // the content, which takes longer to search, has not even that
+	}
 	for _, f := range secret.Find(content) {
 		whole := content[f.Start:f.End]
 		if strings.Contains(name, whole) {
@@ -136,7 +139,11 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 		return op, nil
 	}
 	var found []secret.Finding
-	clean, err := s.entry(ctx, e, oxbow.Entry{}, &found)
+	var had oxbow.Entry
+	if ctx.Value(screenedKey{}) == s.Redactor {
+		had.Content = e.Content
+	}
+	clean, err := s.entry(ctx, e, had, &found)
 	if err == nil && found == nil {
 		return op, nil
 	}
@@ -211,6 +218,15 @@ func (s *Secrets) records(ctx context.Context, rs []annotate.Record) (found []se
 		}
 	}
 	return found, nil
+}
+
+// screenedKey is the context key of changes the contents of which were screened as
+// they were read: its value is the redactor that did so.
+type screenedKey struct{}
+
+// screened returns the context of changes that are made of items.
+func (s *Secrets) screened(ctx context.Context) context.Context {
+	return context.WithValue(ctx, screenedKey{}, s.Redactor)
 }
 
 // items replaces secrets in what is imported.

@@ -1,0 +1,69 @@
+// Tests of secrets in what is imported.
+
+package tool
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/internal/secret"
+)
+
+// A content is searched once, as it is read; what an import adds to it, such as a name,
+// when it is applied. Changes that others make are searched whole.
+func TestScreenOfWhatIsImported(t *testing.T) {
+	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
+	s, other := Secrets{Redactor: secret.NewRedactor(t.TempDir())}, Secrets{Redactor: secret.NewRedactor(t.TempDir())}
+	op := oxbow.Add{Name: "the key " + key, Content: "it is " + key, Aliases: []string{key}, Labels: []oxbow.Label{{Key: "file", Value: key}}}
+	holds := func(by *Secrets, ctx context.Context) (where []string) {
+		ops, err := by.Screen(ctx, nil, []oxbow.Op{op})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := ops[0].(oxbow.Add)
+		for part, text := range map[string]string{"name": a.Name, "content": a.Content, "alias": a.Aliases[0], "label": a.Labels[0].Value} {
+			if strings.Contains(text, key) {
+				where = append(where, part)
+			}
+		}
+		slices.Sort(where)
+		return where
+	}
+	if got := holds(&s, t.Context()); got != nil {
+		t.Errorf("a change holds the key in %q", got)
+	}
+	if got := holds(&s, s.screened(t.Context())); !slices.Equal(got, []string{"content"}) {
+		t.Errorf("a change of what was screened holds the key in %q, want the content, which it leaves", got)
+	}
+	if got := holds(&other, s.screened(t.Context())); got != nil {
+		t.Errorf("a change of what another screened holds the key in %q", got)
+	}
+	item := exchange.Item{Entry: oxbow.Entry{Name: op.Name, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels}}
+	for it, err := range s.items(t.Context(), func(yield func(exchange.Item, error) bool) { yield(item, nil) }) {
+		if err != nil || strings.Contains(it.Entry.Content+it.Entry.Name, key) || len(it.Warnings) != 1 {
+			t.Errorf("an item that is read is %+v, %v", it, err)
+		}
+	}
+}
+
+// A name that ends within a secret of the content is cut there, and no other is.
+func TestCutSecret(t *testing.T) {
+	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
+	for _, c := range []struct{ name, want string }{
+		{"deployed with " + key[:20] + "…", "deployed with [redacted: github-pat]"},
+		{"deployed with " + key[:leastPart], "deployed with [redacted: github-pat]"},
+		{key[:leastPart], "[redacted: github-pat]"},
+		{"deployed with " + key[:leastPart-1], "deployed with " + key[:leastPart-1]},
+		{"deployed with", "deployed with"},
+		{"", ""},
+		{"another name", "another name"},
+	} {
+		if got := cutSecret(c.name, "deployed with "+key+" today"); got != c.want {
+			t.Errorf("cutSecret(%q) = %q, want %q", c.name, got, c.want)
+		}
+	}
+}
