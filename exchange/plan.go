@@ -106,7 +106,7 @@ func hash(parts ...string) digest {
 type names struct {
 	stood map[digest]bool // names of entries that an item stood for
 	items map[digest]bool // items, by all they hold
-	last  map[digest]int  // by an item's own name, the last number given to it
+	last  map[digest]int  // by an item's own name, the last number given to it; none for 1
 
 	aliases map[digest]string // by alias, the entry that it was given; "" when it was taken from one
 }
@@ -180,8 +180,12 @@ func (im *importer) place(it Item, p *plan) error {
 			continue
 		}
 		p.names.stood[id] = true
-		p.names.last[own] = n
-		p.names.items[whole] = v != skip
+		if n > 1 {
+			p.names.last[own] = n
+		}
+		if v != skip {
+			p.names.items[whole] = true
+		}
 		it.Entry.Name = name
 		if n > 1 && v != same {
 			p.rep.Notes = append(p.rep.Notes, fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name))
