@@ -81,7 +81,7 @@ var budgets = []budget{
 	{"internal/clientline", 550},
 	{"internal/pagefile", 342},
 	{"internal/wire", 128},
-	{"internal/*", 3_205},
+	{"internal/*", 3_220},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

@@ -65,11 +65,17 @@ func (b *Budget) drop(of interface{ evict(n int) bool }) {
 	})
 }
 
-// Slots are numbered places, each for a value. They are safe for concurrent use.
+// Slots are numbered places, each for a value. They are safe for concurrent use. Blocks of
+// them that nothing was put into take next to no memory.
 type Slots[T any] struct {
 	budget *Budget
-	slots  []atomic.Pointer[slot[T]]
+	blocks []atomic.Pointer[block[T]]
 }
+
+// block is slots that follow one another.
+type block[T any] [blockSlots]atomic.Pointer[slot[T]]
+
+const blockSlots = 128
 
 type slot[T any] struct {
 	value T
@@ -78,12 +84,16 @@ type slot[T any] struct {
 
 // NewSlots returns n empty slots.
 func NewSlots[T any](b *Budget, n int) *Slots[T] {
-	return &Slots[T]{b, make([]atomic.Pointer[slot[T]], n)}
+	return &Slots[T]{b, make([]atomic.Pointer[block[T]], (n+blockSlots-1)/blockSlots)}
 }
 
 // Get returns the value of a slot, and whether there is one.
 func (s *Slots[T]) Get(n int) (value T, ok bool) {
-	p := s.slots[n].Load()
+	b := s.blocks[n/blockSlots].Load()
+	if b == nil {
+		return value, false
+	}
+	p := b[n%blockSlots].Load()
 	if p == nil {
 		return value, false
 	}
@@ -97,7 +107,11 @@ func (s *Slots[T]) Get(n int) (value T, ok bool) {
 // the one that counts. Values of other slots may go, and this one, too, if it is
 // larger than the budget.
 func (s *Slots[T]) Put(n int, value T, size int) T {
-	if !s.slots[n].CompareAndSwap(nil, &slot[T]{value: value}) {
+	at := &s.blocks[n/blockSlots]
+	if at.Load() == nil {
+		at.CompareAndSwap(nil, new(block[T]))
+	}
+	if !at.Load()[n%blockSlots].CompareAndSwap(nil, &slot[T]{value: value}) {
 		if have, ok := s.Get(n); ok {
 			return have
 		}
@@ -118,9 +132,10 @@ func (s *Slots[T]) Drop() {
 
 // evict empties a slot, unless its value was read since the last call.
 func (s *Slots[T]) evict(n int) bool {
-	if p := s.slots[n].Load(); p != nil && p.read.Swap(false) {
+	at := &s.blocks[n/blockSlots].Load()[n%blockSlots]
+	if p := at.Load(); p != nil && p.read.Swap(false) {
 		return false
 	}
-	s.slots[n].Store(nil)
+	at.Store(nil)
 	return true
 }
