@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"sync/atomic"
@@ -65,13 +66,55 @@ func (img *image) load(text string) (found, bool) {
 	if f := t.found.Load(); f != nil {
 		return *f, true
 	}
-	list := img.decode(t, make([]posting, 0, t.df))
-	f := &found{postings: newPostings(list, len(img.lens)), df: len(list)}
-	for _, p := range list {
-		f.most = max(f.most, p.impact)
+	f := new(found)
+	if err := img.read(t, f); err != nil {
+		img.fail(err)
+		*f = found{}
 	}
 	t.found.Store(f)
 	return *f, true
+}
+
+// read makes the postings of a term those of f. The long ones become columns as
+// they are decoded: together they take several times as much memory as the columns.
+func (img *image) read(t *imageTerm, f *found) error {
+	if err := img.docs.Err(); err != nil {
+		return err
+	}
+	b, err := piece(img.r, t.at, int64(t.size), math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	r, err := img.list(t, b)
+	if err != nil {
+		return err
+	}
+	f.df = int(t.df)
+	if t.df < columnsLeast {
+		list, err := r.some(make([]posting, 0, t.df))
+		for _, p := range list {
+			f.most = max(f.most, p.impact)
+		}
+		f.list = list
+		return err
+	}
+	f.cols = newColumns(f.df, len(img.lens))
+	room := make([]posting, 0, 512)
+	if t.df > lenOnes {
+		r.ones = make([]uint8, lenOnes)
+	}
+	for r.left > 0 {
+		list, err := r.some(room)
+		if err != nil {
+			return err
+		}
+		for _, p := range list {
+			f.most = max(f.most, p.impact)
+			f.cols.push(p)
+		}
+	}
+	f.cols.finish()
+	return nil
 }
 
 // mayBegin returns between which numbers, half-open, the terms with that prefix
@@ -172,40 +215,44 @@ func (img *image) decodeAt(n int, list []posting) []posting {
 		last = &lists{i, b}
 		img.last.Store(last)
 	}
-	return img.decodeBytes(t, last.b[t.at-k.lists:][:t.size], nil, list)
-}
-
-// decode appends the postings of a term to list: all of them, or none when they
-// cannot be read.
-func (img *image) decode(t *imageTerm, list []posting) []posting {
-	if t.df == 0 || img.docs.Err() != nil {
-		return list
-	}
-	b, err := piece(img.r, t.at, int64(t.size), math.MaxInt64)
-	return img.decodeBytes(t, b, err, list)
-}
-
-// decodeBytes is decode of the bytes of the list, or of why there are none.
-func (img *image) decodeBytes(t *imageTerm, b []byte, err error, list []posting) []posting {
-	if err == nil && crc32.Checksum(b, castagnoli) != t.check {
-		err = fmt.Errorf("%w: the list of a term does not match its checksum", errSnapshot)
-	}
-	n := len(list)
+	before := len(list)
+	r, err := img.list(t, last.b[t.at-k.lists:][:t.size])
 	if err == nil {
-		list, err = img.decodeList(list, b, t.df)
+		list, err = r.some(slices.Grow(list, int(t.df)))
 	}
 	if err != nil {
 		img.fail(err)
-		return list[:n]
+		return list[:before]
 	}
 	return list
 }
 
-// decodeList appends the df postings that b is to list.
-func (img *image) decodeList(list []posting, b []byte, df uint32) ([]posting, error) {
-	next, lens := uint64(0), img.lens
-	docs := uint64(len(lens))
-	for range df {
+// lenOnes is how many lengths of documents [listReader] has impacts for.
+const lenOnes = 4096
+
+// listReader decodes a list.
+type listReader struct {
+	img  *image
+	b    []byte // what is left of it
+	left uint32 // postings
+	next uint64 // the least number that the next one may have
+
+	ones []uint8 // impacts of a TF of One, by dl, 0 for those that were not asked for; nil for a short list
+}
+
+// list returns a reader of the list of a term, which is b.
+func (img *image) list(t *imageTerm, b []byte) (r listReader, err error) {
+	if crc32.Checksum(b, castagnoli) != t.check {
+		return r, fmt.Errorf("%w: the list of a term does not match its checksum", errSnapshot)
+	}
+	return listReader{img: img, b: b, left: t.df}, nil
+}
+
+// some appends the next postings to list, as many as there is room for.
+func (r *listReader) some(list []posting) ([]posting, error) {
+	b, next, lens := r.b, r.next, r.img.lens
+	docs, n := uint64(len(lens)), min(r.left, uint32(cap(list)-len(list)))
+	for range n {
 		v, n := uint64(0), 1
 		if len(b) > 0 && b[0] < 0x80 {
 			v = uint64(b[0])
@@ -225,12 +272,24 @@ func (img *image) decodeList(list []posting, b []byte, df uint32) ([]posting, er
 			return list, fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
 		}
 		next = number + 1
-		list = append(list, posting{uint32(number), uint16(tf), img.sc.impact(uint16(tf), lens[number])})
+		list = append(list, posting{uint32(number), uint16(tf), r.impact(uint16(tf), lens[number])})
 	}
-	if len(b) > 0 {
+	if r.b, r.left, r.next = b, r.left-n, next; r.left == 0 && len(b) > 0 {
 		return list, fmt.Errorf("%w: a list has an unknown form", errSnapshot)
 	}
 	return list, nil
+}
+
+// impact returns the impact of a posting. Most have a TF of One, and a length that
+// others have, too.
+func (r *listReader) impact(tf uint16, dl uint32) uint8 {
+	if tf != One || dl >= uint32(len(r.ones)) {
+		return r.img.sc.impact(tf, dl)
+	}
+	if r.ones[dl] == 0 {
+		r.ones[dl] = r.img.sc.impact(tf, dl)
+	}
+	return r.ones[dl]
 }
 
 // image is the terms of a snapshot that was opened.
