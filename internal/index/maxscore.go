@@ -162,6 +162,7 @@ const (
 func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	w := c.cols
 	upper, end := uint32(0), w.upTo(0)
+	unit := float32(w.unit)
 	docs, tfs, dense, lens, part, c0, c1, all := w.docs, w.tfs, w.dense, b.view.lens, c.part, b.c0, b.c1, b.filter.all
 	for i := 0; i < len(w.impacts) && minImpact < above && b.budget >= 0; minImpact = max(minImpact, b.minImpact(c, place)) {
 		n := 0
@@ -180,7 +181,9 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 			if dense == nil {
 				f = float32(tfs[at])
 			} else if f = float32(dense[doc]); f == largeTF {
-				f = float32(w.denseTF(doc))
+				f = float32(w.largeTF(doc))
+			} else {
+				f *= unit
 			}
 			k := c0 + c1*float32(lens[doc])
 			b.batch[left] = candidate{doc, part * f / (f + k), k}
@@ -286,12 +289,14 @@ func (c *cursor) addTo(some []candidate) {
 			}
 		}
 	case w.dense != nil:
-		dense := w.dense
+		dense, unit := w.dense, float32(w.unit)
 		for i := range some {
 			x := &some[i]
 			f := float32(dense[x.doc])
 			if f == largeTF {
-				f = float32(w.denseTF(x.doc))
+				f = float32(w.largeTF(x.doc))
+			} else {
+				f *= unit
 			}
 			x.sum += part * f / (f + x.k)
 		}

@@ -262,10 +262,11 @@ func TestFormsOfPostings(t *testing.T) {
 func TestColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, docs := range []int{64, 100, 4095, 1 << 16, 1<<16 + 1, 200_000} {
-		for _, share := range []int{1, 2, 8, 9, 32, 40, 1000, 3000} {
+		for _, share := range []int{1, 2, 3, 4, 5, 8, 9, 32, 40, 1000, 3000} {
 			var list []posting
+			unit := []int{1, One}[rng.IntN(2)]
 			for n := rng.IntN(share); n < docs; n += 1 + rng.IntN(2*share-1) {
-				list = append(list, posting{uint32(n), uint16(1 + rng.IntN([]int{40, 65_535}[rng.IntN(2)])), uint8(1 + rng.IntN(impactSteps))})
+				list = append(list, posting{uint32(n), uint16(unit * (1 + rng.IntN([]int{40, math.MaxUint16 / unit}[rng.IntN(2)]))), uint8(1 + rng.IntN(impactSteps))})
 			}
 			p := newPostings(slices.Clone(list), docs)
 			var room []posting

@@ -42,8 +42,9 @@ type columns struct {
 	starts  []uint32 // of all documents, and the number of postings
 	shift   uint8    // at most 16; 6 when there are bits and tfs
 	bits    []uint64
-	dense   []uint8   // the TF of each document, 0 when it does not hold the term
-	large   []posting // those whose TF is at least largeTF, which is what dense says then
+	dense   []uint8   // the TF of each document by unit, 0 when it does not hold the term
+	unit    uint16    // of dense: One when all TFs are multiples of it, else 1
+	large   []posting // those whose TF is at least largeTF units, which is what dense says then
 }
 
 const (
@@ -61,6 +62,9 @@ func newPostings(list []posting, docs int) postings {
 		return postings{list: list}
 	}
 	w := newColumns(len(list), docs)
+	if w.dense != nil && !slices.ContainsFunc(list, func(p posting) bool { return p.tf%One != 0 }) {
+		w.unit = One
+	}
 	for _, p := range list {
 		w.push(p)
 	}
@@ -73,7 +77,7 @@ func newColumns(postings, docs int) *columns {
 	w := &columns{impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)), docs: make([]uint16, 0, postings)}
 	switch {
 	case postings*denseShare >= docs:
-		w.shift, w.dense = 16, make([]uint8, docs)
+		w.shift, w.dense, w.unit = 16, make([]uint8, docs), 1
 	case postings*bitsShare >= docs:
 		w.shift = 6
 	default:
@@ -102,8 +106,8 @@ func (w *columns) push(p posting) {
 		w.tfs = append(w.tfs, p.tf)
 		return
 	}
-	w.dense[p.doc] = uint8(min(p.tf, largeTF))
-	if p.tf >= largeTF {
+	w.dense[p.doc] = uint8(min(p.tf/w.unit, largeTF))
+	if p.tf/w.unit >= largeTF {
 		w.large = append(w.large, p)
 	}
 }
@@ -152,11 +156,16 @@ func (w *columns) tf(number uint32) uint16 {
 // denseTF is tf where a byte says it.
 func (w *columns) denseTF(number uint32) uint16 {
 	tf := uint16(w.dense[number])
-	if tf == largeTF {
-		at, _ := slices.BinarySearchFunc(w.large, number, func(p posting, number uint32) int { return int(int64(p.doc) - int64(number)) })
-		tf = w.large[at].tf
+	if tf < largeTF {
+		return tf * w.unit
 	}
-	return tf
+	return w.largeTF(number)
+}
+
+// largeTF is denseTF of one of the large.
+func (w *columns) largeTF(number uint32) uint16 {
+	at, _ := slices.BinarySearchFunc(w.large, number, func(p posting, number uint32) int { return int(int64(p.doc) - int64(number)) })
+	return w.large[at].tf
 }
 
 // at returns the posting of an index. upper is a number that is not larger than
