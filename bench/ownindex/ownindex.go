@@ -5,6 +5,7 @@ package ownindex
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 )
@@ -17,9 +18,10 @@ import (
 //	lacked    of those that do not hold the first of these terms
 //	newest    of those of the last tenth of time
 //	allowed   of those that a function allows, one in two
+//	prefix    plain, and any of the terms that begin as the last word does
 //	opened    plain, of an index that was opened from its snapshot
 //	worn      plain, of several segments with deletions and a memtable
-var Ways = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "opened", "worn"}
+var Ways = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
 
 // Texts are what an index is filled with: so many texts, and the words of each.
 type Texts struct {
@@ -38,6 +40,30 @@ type Engine struct {
 	way string
 	n   uint64
 	x   *index.Searcher
+
+	begin map[string][]string // terms by prefix: who looks for them is not measured
+}
+
+// A prefix is the first prefixBytes of a word, and stands for at most
+// prefixTerms.
+const (
+	prefixBytes = 4
+	prefixTerms = 40
+)
+
+// terms returns terms with the prefix of a word, the first in their order.
+func (e *Engine) terms(word string) []string {
+	prefix := word[:min(len(word), prefixBytes)]
+	terms, ok := e.begin[prefix]
+	if !ok {
+		for t := range e.x.Terms(prefix) {
+			terms = append(terms, t)
+		}
+		slices.Sort(terms)
+		terms = terms[:min(len(terms), prefixTerms)]
+		e.begin[prefix] = terms
+	}
+	return terms
 }
 
 const (
@@ -69,10 +95,9 @@ func (t Texts) document(i int) *index.Document {
 	return &d
 }
 
-// New fills an index for a way to ask. All ways but the last two can share what is
-// filled for the first, see [Engine.As].
+// New fills an index for a way to ask.
 func New(t Texts, way string) (*Engine, error) {
-	e := &Engine{way: way, n: uint64(t.N)}
+	e := &Engine{way: way, n: uint64(t.N), begin: map[string][]string{}}
 	x := index.New(index.Params{})
 	first := t.N
 	if way == "worn" {
@@ -124,9 +149,6 @@ func wear(x *index.Index, t Texts, first int) {
 	x.Wait()
 }
 
-// As returns the engine for another of the ways that it can be asked.
-func (e *Engine) As(way string) *Engine { return &Engine{way, e.n, e.x} }
-
 // Search returns how many texts it found, at most limit.
 func (e *Engine) Search(words []string, limit int) int { return len(e.x.Search(e.query(words, limit))) }
 
@@ -142,6 +164,8 @@ func (e *Engine) Hits(words []string, limit int) []Hit {
 func (e *Engine) query(words []string, limit int) index.Query {
 	q := index.Query{Terms: index.Any(words), Limit: limit}
 	switch e.way {
+	case "prefix":
+		q.Terms = append(q.Terms, index.Any(e.terms(words[len(words)-1]))...)
 	case "held":
 		q.Filter = []index.Clause{{Terms: []string{inTen}}}
 	case "rare":
