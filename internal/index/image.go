@@ -215,8 +215,14 @@ func (img *image) decodeAt(n int, list []posting) []posting {
 		last = &lists{i, b}
 		img.last.Store(last)
 	}
+	return img.decodeBytes(t, last.b[t.at-k.lists:][:t.size], list)
+}
+
+// decodeBytes appends the postings of a term, the list of which is b, to list: all of
+// them, or none when they cannot be read.
+func (img *image) decodeBytes(t *imageTerm, b []byte, list []posting) []posting {
 	before := len(list)
-	r, err := img.list(t, last.b[t.at-k.lists:][:t.size])
+	r, err := img.list(t, b)
 	if err == nil {
 		list, err = r.some(slices.Grow(list, int(t.df)))
 	}

@@ -194,9 +194,6 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	}
 }
 
-// impactBlock is how many impacts are compared at a time.
-const impactBlock = 32
-
 // reach writes to the batch the indexes, from i on, of the impacts from minImpact to
 // below above, until there are as many as the next batch is to have. It returns how
 // many there are, and the index that is next.

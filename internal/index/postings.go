@@ -53,6 +53,7 @@ const (
 	denseShare   = 8   // see columns
 	slotPostings = 4   // about so many postings of a term without bits are between two of its starts
 	largeTF      = 255 // see columns.large
+	impactBlock  = 32  // so many impacts are compared at a time
 )
 
 // newPostings returns the postings of a list, which is theirs from now on, among
