@@ -355,3 +355,6 @@ func (t *trace) merges(nodes []*node) {
 		}
 	}
 }
+
+// noteStart begins the note of the change that a revert makes.
+const noteStart = "revert of "

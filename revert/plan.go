@@ -168,9 +168,6 @@ func (r *replay) kept(n *node) (parts []string) {
 	return parts
 }
 
-// noteStart begins the note of the change that a revert makes.
-const noteStart = "revert of "
-
 // maxNumbers is the most numbers of changes that a note has.
 const maxNumbers = 10
 

@@ -3,8 +3,6 @@
 package scope
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -57,65 +55,6 @@ func (s *Scope) shownVersion(w oxbow.Version) oxbow.Version {
 // marked reports whether a text has a mark of what the scope redacts.
 func (s *Scope) marked(text string) bool {
 	return slices.ContainsFunc(s.kinds(), func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) })
-}
-
-// realName returns the name of the entry inside that is shown under a name: of none, or
-// of several, the name itself.
-func (v *store) realName(ctx context.Context, name string) (string, error) {
-	if !v.scope.marked(name) {
-		return name, nil
-	}
-	if _, err := v.base.Get(ctx, name); !errors.Is(err, oxbow.ErrNotFound) {
-		return name, err
-	}
-	found := ""
-	for e, err := range v.base.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return "", err
-		}
-		if v.scope.Sees(&e) && v.scope.Text(e.Name) == name {
-			if found != "" {
-				return name, nil
-			}
-			found = e.Name
-		}
-	}
-	if found == "" {
-		return name, nil
-	}
-	return found, nil
-}
-
-// unredacted returns a change with what is not shown put back: an entry is found by the
-// name that it is shown under, and what was shown with marks is written as it was.
-func (v *store) unredacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
-	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
-		return op, nil
-	}
-	name, err := v.realName(ctx, op.Target())
-	if err != nil {
-		return nil, err
-	}
-	old, err := v.base.Get(ctx, name)
-	if err != nil || !v.scope.Sees(&old) {
-		return op, nil // binder says why
-	}
-	switch o := op.(type) {
-	case oxbow.Update:
-		o.Name, o.Aliases, o.Labels = name, v.scope.aliases(o.Aliases, &old), v.scope.realLabels(o.Labels, &old)
-		o.Content, err = v.scope.putBack(o.Content, old.Content)
-		return o, err
-	case oxbow.Alias:
-		o.Name, o.Aliases = name, v.scope.aliases(o.Aliases, &old)
-		return o, nil
-	case oxbow.Relabel:
-		o.Name, o.Labels = name, v.scope.realLabels(o.Labels, &old)
-		return o, nil
-	case oxbow.Remove:
-		o.Name = name
-		return o, nil
-	}
-	return op, nil
 }
 
 // aliases returns aliases, with those that are shown with marks as the entry has them.

@@ -284,3 +284,11 @@ func valueItem(value any, path ...string) *item {
 		},
 	}
 }
+
+// isHookOf reports of a handler whether it is oxbow's for a client.
+func isHookOf(client string) func(json.RawMessage) bool {
+	return func(raw json.RawMessage) bool {
+		var h Server
+		return json.Unmarshal(raw, &h) == nil && h.hooks(client)
+	}
+}

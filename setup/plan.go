@@ -195,20 +195,6 @@ func (f *file) edit(text, base []byte, put, memory bool) ([]byte, error) {
 	return joinBOM(bom, d.bytes()), nil
 }
 
-const byteOrderMark = "\ufeff"
-
-// splitBOM cuts the byte order mark off a text.
-func splitBOM(text []byte) (bom, rest []byte) {
-	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
-		return []byte(byteOrderMark), rest
-	}
-	return nil, text
-}
-
-func joinBOM(bom, text []byte) []byte {
-	return append(append([]byte{}, bom...), text...) // not nil
-}
-
 // errChanged says that a client wrote the file meanwhile.
 var errChanged = errors.New("it was changed meanwhile")
 

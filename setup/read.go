@@ -3,6 +3,7 @@
 package setup
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 )
@@ -56,4 +57,18 @@ func (c *Client) Servers(w World, project bool) (all []Entry) {
 		}
 	}
 	return all
+}
+
+const byteOrderMark = "\ufeff"
+
+// splitBOM cuts the byte order mark off a text.
+func splitBOM(text []byte) (bom, rest []byte) {
+	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
+		return []byte(byteOrderMark), rest
+	}
+	return nil, text
+}
+
+func joinBOM(bom, text []byte) []byte {
+	return append(append([]byte{}, bom...), text...) // not nil
 }

@@ -4,7 +4,6 @@
 package setup
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -65,12 +64,4 @@ func trusts(path string, text []byte) map[string]string {
 		}
 	}
 	return all
-}
-
-// isHookOf reports of a handler whether it is oxbow's for a client.
-func isHookOf(client string) func(json.RawMessage) bool {
-	return func(raw json.RawMessage) bool {
-		var h Server
-		return json.Unmarshal(raw, &h) == nil && h.hooks(client)
-	}
 }

@@ -140,3 +140,22 @@ func (l List) replace(ctx context.Context, file string, fn func(old []byte) ([]b
 	}
 	return err
 }
+
+// lines returns values as JSON, one a line.
+func lines[T any](values []T) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	var errs []error
+	for _, v := range values {
+		errs = append(errs, enc.Encode(v))
+	}
+	return out.Bytes(), errors.Join(errs...)
+}
+
+// realPath returns a path without symbolic links, as far as they can be followed.
+func realPath(path string) string {
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		return p
+	}
+	return filepath.Clean(path)
+}

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 )
@@ -90,15 +89,4 @@ func parseShares(b []byte) (all []share) {
 		}
 	}
 	return all
-}
-
-// lines returns values as JSON, one a line.
-func lines[T any](values []T) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	var errs []error
-	for _, v := range values {
-		errs = append(errs, enc.Encode(v))
-	}
-	return out.Bytes(), errors.Join(errs...)
 }

@@ -115,11 +115,3 @@ func Fingerprint(home, store string) (string, error) {
 	sum := sha256.Sum256(head[:n]) // of the magic, the version and the random identity
 	return "store:" + hex.EncodeToString(sum[:16]), nil
 }
-
-// realPath returns a path without symbolic links, as far as they can be followed.
-func realPath(path string) string {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		return p
-	}
-	return filepath.Clean(path)
-}

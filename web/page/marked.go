@@ -38,3 +38,22 @@ func Marked(s string, words []string) g.Node {
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+
+// Isolated is text that others wrote, kept from turning the line around it: what
+// writes from right to left ends with it.
+func Isolated(s string) g.Node { return h.El("bdi", h.Text(Visible(s))) }
+
+// Visible shows control and format characters that hide or reorder text.
+func Visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < 0x20 || r == 0x7f:
+			return 0x2400 + min(r, 0x21)
+		case r >= 0x80 && r < 0xa0, r == 0x61c, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}

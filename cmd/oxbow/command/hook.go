@@ -20,12 +20,6 @@ import (
 	"github.com/oxbow-memory/oxbow/trust"
 )
 
-// Bounds of one call of a hook.
-const (
-	maxReport  = 64 << 20 // bytes
-	reportWait = 3 * time.Second
-)
-
 func (a *app) hookCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook CLIENT",
@@ -131,26 +125,6 @@ func (a *app) hookHome() (string, error) {
 		return "", tool.Untrusted(p.Home)
 	}
 	return filepath.Dir(p.Store), nil
-}
-
-// readReport returns what stands on standard input, "" when that is too much or
-// does not end in time.
-func readReport(ctx context.Context, in io.Reader) []byte {
-	done := make(chan []byte, 1)
-	go func() {
-		b, err := io.ReadAll(io.LimitReader(in, maxReport+1))
-		if err != nil || len(b) > maxReport {
-			b = nil
-		}
-		done <- b
-	}()
-	select {
-	case b := <-done:
-		return b
-	case <-time.After(reportWait):
-	case <-ctx.Done():
-	}
-	return nil
 }
 
 // hookArgs returns the client and the home of a command line that is a client's

@@ -4,6 +4,8 @@ package command
 
 import (
 	"context"
+	"io"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/hook"
@@ -39,4 +41,30 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 		}
 		return c.Of(prompt.User)
 	}))
+}
+
+// Bounds of one call of a hook.
+const (
+	maxReport  = 64 << 20 // bytes
+	reportWait = 3 * time.Second
+)
+
+// readReport returns what stands on standard input, "" when that is too much or
+// does not end in time.
+func readReport(ctx context.Context, in io.Reader) []byte {
+	done := make(chan []byte, 1)
+	go func() {
+		b, err := io.ReadAll(io.LimitReader(in, maxReport+1))
+		if err != nil || len(b) > maxReport {
+			b = nil
+		}
+		done <- b
+	}()
+	select {
+	case b := <-done:
+		return b
+	case <-time.After(reportWait):
+	case <-ctx.Done():
+	}
+	return nil
 }
