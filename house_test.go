@@ -81,7 +81,7 @@ var budgets = []budget{
 	{"internal/clientline", 550},
 	{"internal/pagefile", 342},
 	{"internal/wire", 128},
-	{"internal/*", 3_220},
+	{"internal/*", 3_225},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

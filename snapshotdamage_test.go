@@ -58,6 +58,8 @@ func TestSnapshotDamaged(t *testing.T) {
 	step := 11
 	if testing.Short() {
 		step = 101
+	} else if !testenv.IsLong() {
+		step = 31
 	}
 	for i := 0; i < len(sound); i += step {
 		b := bytes.Clone(sound)

@@ -127,7 +127,7 @@ func (h hostile) headers(to http.Header, tags []string) {
 }
 
 func TestHostileRequests(t *testing.T) {
-	count := 10_000
+	count := testenv.Long(2000, 18_000)
 	if testing.Short() {
 		count = 2000 // of one goroutine
 	}

@@ -192,7 +192,7 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 // that comes at once.
 func TestArchiveDay(t *testing.T) {
 	testenv.Sequential(t)
-	for seed := range uint64(16) {
+	for seed := range uint64(testenv.Long(4, 28)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		events := randomDay(r)
 		one, parts := open(t, t.TempDir()), open(t, t.TempDir())

@@ -34,10 +34,13 @@ func Long(everyday, full int) int {
 // Rarely skips a test that takes long and finds little: it runs where longEnv is above 0.
 func Rarely(t testing.TB) {
 	t.Helper()
-	if Long(0, 100) == 0 {
+	if !IsLong() {
 		t.Skip("set " + longEnv + "=1 to run it")
 	}
 }
+
+// IsLong reports whether longEnv is above 0, as it is in .ci/run.
+func IsLong() bool { return Long(0, 1<<20) > 0 }
 
 // Sequential skips a test under -short, with which the race detector is run: what
 // it repeats runs on one goroutine, and without -short.

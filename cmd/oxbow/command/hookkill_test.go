@@ -72,7 +72,7 @@ func (k *killer) run(kind, stdin string, args ...string) bool {
 
 func TestHooksKilled(t *testing.T) {
 	notRaced(t)
-	want := testenv.Long(100, 1000)
+	want := testenv.Long(30, 1070)
 	k := &killer{t: t, home: t.TempDir(), rand: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)), took: map[string]time.Duration{}, kills: map[string]int{}}
 	enough := func() bool {
 		k.mu.Lock()
@@ -148,7 +148,7 @@ func TestStartsKilled(t *testing.T) {
 	}
 	begun := time.Now()
 	run("", time.Minute, "remember", "style", "Tabs, not spaces.")
-	took, sessions := time.Since(begun), testenv.Long(40, 400)
+	took, sessions := time.Since(begun), testenv.Long(12, 428)
 	var shown sync.Map
 	var all sync.WaitGroup
 	for i := range sessions {

@@ -143,7 +143,7 @@ func (f *flow) plant(through int, text string, read object) {
 func TestPoisonStaysSilent(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 7))
 	testenv.Sequential(t)
-	flows := testenv.Long(12, 240)
+	flows := testenv.Long(6, 246)
 	leaked, found, stored, copied, benign, control, n := 0, 0, 0, 0, 0, 0, 0
 	for i := range flows {
 		word := fmt.Sprintf("zz%dq%d", i, r.IntN(1000))
