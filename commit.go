@@ -64,6 +64,7 @@ func (d *db) commit(ctx context.Context, build func(g *batch) (*body, error)) (u
 	if len(OpIDFrom(ctx)) > 64 {
 		return 0, &InvalidError{Field: "op id", Value: text.Clip(OpIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
 	}
+	d.called()
 	r := newCommitRequest(ctx, build)
 	if !d.queue.enqueue(r) {
 		<-r.wake

@@ -31,7 +31,7 @@ type db struct {
 	queue    commitQueue // what waits to be committed
 	spare    *batch      // for the next commit; guarded by writerMu
 
-	// logmu guards log, from, offsets, base and tailAt: shared to look, exclusive to read
+	// logmu guards log, from, offsets, base, tailAt and epoch: shared to look, exclusive to read
 	// on or append. While appending is set its holder has the lock between
 	// processes and has read all that others wrote, so that the state is
 	// fresh and readers need not wait for it. A writer that waits for logmu, or
@@ -43,8 +43,9 @@ type db struct {
 	from      uint64  // the last change of the snapshot, or base
 	offsets   []int64 // of the records of the changes after from
 	appending atomic.Bool
-	broken    error // why the log cannot be read any further
-	tailAt    int64 // the length of the log at which the state gets a later snapshot as its base
+	broken    error  // why the log cannot be read any further
+	tailAt    int64  // the length of the log at which the state gets a later snapshot as its base
+	epoch     uint64 // rises when the log is read again: what was made of it before may be what was erased
 
 	mu     sync.RWMutex // guards st, recent and closed
 	st     *state
@@ -53,11 +54,13 @@ type db struct {
 
 	closing    context.Context // is done when the store is being closed
 	endWaiting context.CancelFunc
-	snapshotMu sync.Mutex // held while this process makes a snapshot beside changes
+	snapshotMu ctxMutex     // held while this process makes a snapshot beside changes
+	calls      atomic.Int64 // of this process, as far as it was not taken to live on
 
 	compactMu   ctxMutex                           // held while this process compacts
 	compactAt   atomic.Int64                       // the length of the log at which it is worth another look
 	stopCompact atomic.Pointer[context.CancelFunc] // ends the last that began by itself
+	livesOn     func()                             // is called, with no lock held, when the process is taken to live on
 	grown       func(ours bool)                    // is called after changes, by this process or read, with logmu held exclusively
 
 	watchers watch.List[Event]
@@ -319,6 +322,20 @@ func (f follower) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
 // setState makes st, which was read from all of the log, the state. logmu is held
 // exclusively.
 func (d *db) setState(st *state, offsets []int64) {
+	d.epoch++
+	d.rest(st, offsets)
+}
+
+// epochNow returns the epoch.
+func (d *db) epochNow() uint64 {
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	return d.epoch
+}
+
+// rest makes st the state, which says the same as the one before or was read from all
+// of the log. logmu is held exclusively.
+func (d *db) rest(st *state, offsets []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.st.base != st.base {
@@ -393,7 +410,15 @@ func (d *db) fresh(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
+	d.called()
 	return d.refresh()
+}
+
+// called counts a call.
+func (d *db) called() {
+	if d.calls.Load() < d.opts.livesOn && d.calls.Add(1) == d.opts.livesOn {
+		go d.livesOn()
+	}
 }
 
 func (d *db) ready(ctx context.Context) error {

@@ -31,6 +31,10 @@
 // [Memory.AsOf], [Memory.Undo]), and the chain of hashes over it proves that it
 // was not edited ([Memory.Check]). [Memory.Redact] removes a content from the log as well.
 //
+// Next to the log are files made from it, so that a start reads little. A program
+// that stays open renews them in the background; one that ends soon calls
+// [Memory.Checkpoint] after its answer. [Memory.Close] never waits for that.
+//
 // # Errors
 //
 // Callers branch on the sentinel errors ([ErrNotFound], [ErrExists],

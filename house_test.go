@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_562},
+	{".", 10_937},
 	{"heads", 66},
 	{"overlay", 300},
 	{"query", 850},
@@ -27,7 +27,7 @@ var budgets = []budget{
 	{"storetest", 622},
 	{"vfs/crashfs", 1_820},
 	{"vfs/vfstest", 610},
-	{"vfs", 2_231},
+	{"vfs", 2_223},
 	{"crmem", 2_000},
 	{"cmd/oxbow/command/tui", 1_683},
 	{"mdtree", 5_349},

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 )
 
@@ -64,13 +63,15 @@ func TestCheckIndexFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := s.view(t.Context(), s.scorer(RankOxbow))
-	entries := v.allRows()
-	e := *v.entry(9)
+	f, err := m.freezeIndex(t.Context(), m.Store().(*db))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := *s.view(t.Context(), s.scorer(RankOxbow)).entry(9)
 	e.Content = "kestrel"
 	_ = s.apply(t.Context(), unanalyzed([]Delta{{ID: e.ID, Entry: &e}}))
-	x := v.scorer.Index().Searcher()
-	if err := m.Store().(*db).saveIndex(RankOxbow, func() (*index.Searcher, entryRows) { return x, entries }); err != nil {
+	f.index = s.scorer(RankOxbow).Index().Searcher()
+	if err := m.Store().(*db).saveIndex(t.Context(), &f.frozenIndex); err != nil {
 		t.Fatal(err)
 	}
 	if ps := h.problems(); len(ps) != 1 {

@@ -6,6 +6,8 @@ package oxbow
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -62,12 +64,6 @@ const (
 	indexFormat   = 5
 	indexHeadSize = 128
 	indexRow      = 24
-
-	// A file is written when at least this many entries, by weight, and as many as
-	// make it one in indexShare, are not in the one that is there: so reading on
-	// costs little, and writing is rare.
-	indexLeast = 256
-	indexShare = 64
 )
 
 var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
@@ -326,34 +322,107 @@ func (d *db) setPlaces(rows entryRows) error {
 	return nil
 }
 
-// saveIndex writes the index file: what fill returns, an index and its entries, of the
-// state while no process writes. If one does, or waits to, the file is not written. It
-// is not synced: a file that a crash damages is of no use, and does no harm. Fill may
-// read the store.
-func (d *db) saveIndex(ranking string, fill func() (*index.Searcher, entryRows)) error {
-	return d.withoutWriters(func() error {
-		if err := d.refresh(); err != nil {
+// setPlacesOf sets the offsets of the rows of an index. A writer waits for a part of
+// them at most.
+func (d *db) setPlacesOf(ctx context.Context, f *frozenIndex) error {
+	const part = 1 << 14
+	for from := 0; from < f.rows.len(); {
+		to := f.rows.len()
+		if f.base == 0 { // else each part would read the base of the log
+			to = min(to, from+part)
+		}
+		d.logmu.RLock()
+		err := d.setPlaces(entryRows{made: f.rows.made[indexRow*from : indexRow*to]})
+		d.logmu.RUnlock()
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		x, rows := fill()
-		if x == nil {
-			return nil
-		}
-		head, err := d.newIndexHead(ranking, rows)
+		from = to
+	}
+	return nil
+}
+
+// frozenIndex is an index of the log up to a change, of which an index file can be made
+// next to changes.
+type frozenIndex struct {
+	head        indexHead
+	index       *index.Searcher
+	rows        entryRows
+	base, epoch uint64 // of the store then
+}
+
+// saveIndex makes the index file next to readers and writers. Only to make an empty file
+// and to give it its name it waits for the writes of this process, and for no other
+// process: if one writes, or the log was written again meanwhile, there is no file. It is
+// not synced: a file that a crash damages is of no use, and does no harm. A redaction
+// meanwhile removes what there is of it.
+func (d *db) saveIndex(ctx context.Context, f *frozenIndex) error {
+	if err := d.setPlacesOf(ctx, f); err != nil {
+		return err
+	}
+	var file vfs.File
+	var temp string
+	err := d.betweenWrites(ctx, func() error {
+		err := d.stillOf(f.epoch)
 		if err == nil {
 			err = d.dropIndex(false)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			file, temp, err = vfs.CreateTemp(d.fs, d.indexName(), 0o600)
 		}
-		return vfs.MakeDerived(d.fs, d.indexName(), 0o600, func(f vfs.File) error {
-			if _, err := x.WriteSnapshot(f, head.imageAt()); err != nil {
+		return err
+	})
+	if file == nil {
+		return err
+	}
+	to := untilDone{ctx, file}
+	if _, err = f.index.WriteSnapshot(to, f.head.imageAt()); err == nil {
+		err = f.head.write(to, f.rows)
+	}
+	if err == nil {
+		err = d.betweenWrites(ctx, func() error {
+			if err := d.stillOf(f.epoch); err != nil {
 				return err
 			}
-			return head.write(f, rows)
+			return d.nameIndex(file, temp)
 		})
-	})
+	}
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = d.fs.Remove(temp) // another process may have done so
+	}
+	return err
 }
+
+// stillOf returns an error when the log was read again since an epoch. The lock between
+// processes is held.
+func (d *db) stillOf(epoch uint64) error {
+	if err := d.refresh(); err != nil {
+		return err
+	}
+	if d.epochNow() != epoch {
+		return fmt.Errorf("%w: the log was written again", errIndex)
+	}
+	return nil
+}
+
+// nameIndex makes f the index file, the name of which is temp, unless another process
+// removed it. The lock between processes is held.
+func (d *db) nameIndex(f vfs.File, temp string) error {
+	named, err := d.fs.Stat(temp)
+	if err != nil {
+		return err
+	}
+	if own, err := f.Stat(); err != nil || !vfs.SameFile(named, own) {
+		return errUnfit
+	}
+	return d.fs.Rename(temp, d.indexName())
+}
+
+// errUnfit is an index in a file that is not, or not any more, that of the log.
+var errUnfit = fmt.Errorf("%w: the store has changed", errIndex)
 
 // newIndexHead returns the head of an index file of the log as it is now, and sets the
 // offsets of its entries. The lock between processes is held.
@@ -381,13 +450,33 @@ func (h *indexHead) write(f io.WriterAt, rows entryRows) error {
 	return out.Flush()
 }
 
+// errBusy says that a process writes.
+var errBusy = fmt.Errorf("%w: a process writes to the store", errIndex)
+
 // withoutWriters calls fn if no process writes, compacts or redacts, and locks
-// writers out meanwhile; else it does nothing. Others read meanwhile.
+// writers out meanwhile; else it returns errBusy. Others read meanwhile.
 func (d *db) withoutWriters(fn func() error) error {
 	if !d.writerMu.TryLock() {
-		return nil
+		return errBusy
 	}
 	defer d.writerMu.Unlock()
+	return d.withoutOthers(context.Background(), fn)
+}
+
+// betweenWrites is withoutWriters after what this process writes now.
+func (d *db) betweenWrites(ctx context.Context, fn func() error) error {
+	if err := d.writerMu.lockContext(ctx); err != nil {
+		return err
+	}
+	defer d.writerMu.Unlock()
+	return d.withoutOthers(ctx, fn)
+}
+
+// withoutOthers calls fn if no other process writes. writerMu is held.
+func (d *db) withoutOthers(ctx context.Context, fn func() error) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
 	if _, err := d.fs.Stat(d.name); err != nil {
 		return nil // there is no log
 	}
@@ -397,7 +486,7 @@ func (d *db) withoutWriters(fn func() error) error {
 	}
 	defer l.Close()
 	if got, err := l.TryLock(); !got || err != nil {
-		return err
+		return cmp.Or(err, errBusy)
 	}
 	return fn()
 }

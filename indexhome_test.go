@@ -36,6 +36,9 @@ func newIndexHome(t testing.TB, entries int) *indexHome {
 		t.Fatal(err)
 	}
 	h.recall(m, "alpha beta")
+	if err := m.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	h.close(m)
 	if entries >= 264 && len(h.file()) == 0 {
 		t.Fatalf("no index file was written for %d entries", entries)

@@ -4,52 +4,178 @@ package oxbow
 
 import (
 	"context"
-
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"errors"
+	"math"
 )
 
-// keepIndex writes the index file next to the store, when there is one and the file
-// lacks enough of it, or notes that a scan did without. What goes wrong costs
-// the next process its time, and is no error.
-func (m *Memory) keepIndex() {
+const (
+	indexLeast = 256
+	openLeast  = 4096
+
+	// An index is written while a memory is closed if it takes some milliseconds: of
+	// rowsAtClose entries in a log of this many bytes at most, with no more bytes of text
+	// pending.
+	logAtClose  = 2 << 20
+	textAtClose = 64 << 10
+)
+
+// startBound is how many entries, by weight, an index file of n entries may lack before a
+// process writes it for the next. A file costs in proportion to n, and what it lacks each
+// process that recalls: the sum of both is least at the root of n.
+func startBound(n int) int { return max(indexLeast, 2*int(math.Sqrt(float64(n)))) }
+
+// openBound is the same of a process that stays open, which need not index again what it
+// has written: the writing takes less than the indexing.
+func openBound(n int) int { return openLeast + n/16 }
+
+// Checkpoint brings what is kept next to the store up to it, as far as it lacks enough
+// to be worth it: the snapshot, from which the next process begins, and the index file,
+// if there is an index. It takes time in proportion to the store, which
+// [Memory.Close] never takes; others read and write meanwhile, but while a file is
+// written, no process writes. A program that ends soon calls it, when it has answered,
+// before Close; one that stays open need not: the memory does the same in the
+// background. If it is never called, no change is lost, and the next process reads
+// more. When ctx is done it ends early; what a busy writer keeps from being written is
+// left to the next call.
+func (m *Memory) Checkpoint(ctx context.Context) error {
 	d := logOf(m.store)
-	if d == nil || m.opts.ReadOnly && !m.opts.KeepIndex {
-		return
+	if d == nil {
+		return nil
+	}
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	for _, err := range []error{d.keepSnapshot(ctx), m.keepIndex(ctx, d, startBound)} {
+		if err != nil && !errors.Is(err, errSnapshot) && !errors.Is(err, errIndex) { // else it was overtaken
+			return err
+		}
+	}
+	return nil
+}
+
+// mayKeep reports whether the memory writes files next to the store.
+func (m *Memory) mayKeep() bool { return !m.opts.ReadOnly || m.opts.KeepIndex }
+
+// keepIndex writes the index file of a store, when there is an index and the file lacks
+// as many entries as a bound, or notes that a scan did without.
+func (m *Memory) keepIndex(ctx context.Context, d *db, bound func(n int) int) error {
+	if !m.mayKeep() {
+		return nil
 	}
 	if m.onlyScanned() {
 		_ = d.noteScan()
 	}
-	if !m.worthKeeping() || m.pending.len() > mostAtClose { // as one that only scanned is not
-		return
+	if err := m.keeping.lockContext(ctx); err != nil {
+		return err
 	}
-	_ = d.saveIndex(m.opts.Ranking, func() (*index.Searcher, entryRows) {
-		if m.applyPending(context.Background()) != nil {
-			return nil, entryRows{}
-		}
-		s := m.searcher.Load()
-		if s == nil || s.dropUnder(context.Background()) != nil {
-			return nil, entryRows{}
-		}
-		v := s.view(context.Background(), s.scorer(m.opts.Ranking))
-		rows := v.allRows()
-		if v.failed() != nil {
-			return nil, entryRows{}
-		}
-		return v.Searcher(), rows
-	})
+	defer m.keeping.Unlock()
+	if !m.worthKeeping(bound, 0) {
+		return nil
+	}
+	f, err := m.freezeIndex(ctx, d)
+	if f == nil {
+		return err
+	}
+	if err = d.saveIndex(ctx, &f.frozenIndex); err == nil {
+		f.s.unsaved.Add(-f.unsaved)
+	}
+	if f.dropped {
+		f.s.close()
+	}
+	return err
 }
 
-// mostAtClose is how many changes are analyzed while a memory is closed. More are
-// left to the next recall, which does the same work.
-const mostAtClose = 500
+// keepBeside writes the index file in another goroutine, for which Close does not wait:
+// it ends soon after. An overlay's index is of more than the log, and is left to
+// Checkpoint.
+func (m *Memory) keepBeside(begun bool) {
+	bound := openBound
+	if begun {
+		bound = startBound
+	}
+	d, ok := m.store.(*db)
+	if !ok || !m.mayKeep() || !m.worthKeeping(bound, int(m.notKept.Load())) || !m.soon.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer m.soon.Store(false)
+		var left int64
+		if s := m.searcher.Load(); m.keepIndex(m.closing, d, bound) != nil && s != nil {
+			left = s.unsaved.Load() // not at once again
+		}
+		m.notKept.Store(left)
+	}()
+}
 
-func (m *Memory) worthKeeping() bool {
+// keepAtClose writes the index file if that takes an instant.
+func (m *Memory) keepAtClose() {
+	d := logOf(m.store)
+	if d == nil {
+		return
+	}
+	d.logmu.RLock()
+	instant := d.log.End() <= logAtClose && d.st.len() <= rowsAtClose
+	d.logmu.RUnlock()
+	switch {
+	case instant && m.pending.text() <= textAtClose:
+		_ = m.keepIndex(context.Background(), d, startBound)
+	case m.mayKeep() && m.onlyScanned():
+		_ = d.noteScan()
+	}
+}
+
+// worthKeeping reports whether the index file lacks as many entries as a bound, and more.
+func (m *Memory) worthKeeping(bound func(n int) int, more int) bool {
 	s := m.searcher.Load()
 	if s == nil {
 		return false
 	}
 	n := s.scorer(m.opts.Ranking).Index().Searcher().Size()
-	return int(s.unsaved.Load())+m.pending.len() >= indexLeast+n/indexShare
+	return int(s.unsaved.Load())+m.pending.len() >= bound(n)+more
+}
+
+// heldIndex is a frozen index and the searcher that it is of.
+type heldIndex struct {
+	frozenIndex
+	s       *searcher
+	unsaved int64 // of the searcher then
+	dropped bool  // the searcher is the memory's no more
+}
+
+// freezeIndex applies what is pending, and returns the index then, nil for none. That of
+// an overlay is dropped: the next query reads the file.
+func (m *Memory) freezeIndex(ctx context.Context, d *db) (*heldIndex, error) {
+	if err := m.applying.lockContext(ctx); err != nil {
+		return nil, err
+	}
+	defer m.applying.Unlock()
+	f := &heldIndex{}
+	d.logmu.RLock() // what was read until now has been sent
+	s, ds := m.takePending()
+	d.mu.RLock()
+	p, ok := decodePosition(d.position())
+	f.head = indexHead{ranking: m.opts.Ranking, store: p.log, seq: p.seq, chain: p.chain, at: p.offset, nextID: d.st.nextID}
+	d.mu.RUnlock()
+	f.base, f.epoch = d.base, d.epoch
+	d.logmu.RUnlock()
+	if err := m.applyTaken(ctx, s, ds); s == nil || !ok || err != nil {
+		return nil, err
+	}
+	if d != m.store {
+		m.mu.Lock()
+		f.dropped = m.searcher.CompareAndSwap(s, nil)
+		m.pending.want(m.building)
+		m.mu.Unlock()
+		if err := s.dropUnder(ctx); err != nil || !f.dropped {
+			s.close()
+			return nil, err
+		}
+	}
+	f.s, f.unsaved = s, s.unsaved.Load()
+	v := s.view(ctx, s.scorer(m.opts.Ranking))
+	f.index, f.rows = v.Searcher(), v.allRows()
+	f.head.entries = int64(f.rows.len())
+	return f, v.failed()
 }
 
 // onlyScanned reports whether the memory did without an index.
@@ -61,8 +187,8 @@ func (m *Memory) onlyScanned() bool {
 	return m.hadScan && m.searcher.Load() == nil
 }
 
-// MakeIndex makes the index now, and with it the index file when
-// the memory is closed, so that the next recall need not wait for it. It is for
+// MakeIndex makes the index now, of which [Memory.Checkpoint] makes the index file,
+// so that the next recall need not wait for it. It is for
 // programs that have just written much, and worth nothing to others. That of an
 // empty memory is made while it is written to, until the next recall or
 // MakeIndex, or until ctx is done: then it is made as of a memory that is not

@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 )
@@ -19,8 +20,17 @@ type Memory struct {
 	applying ctxMutex // held while changes are applied to it, or a ranking is added
 	scanFrom int      // see the constant; tests set another
 
-	pending    pending        // what changed and is not in the index yet
-	background sync.WaitGroup // of what applies it without a recall
+	pending    pending         // what changed and is not in the index yet
+	background sync.WaitGroup  // of what applies it without a recall
+	closing    context.Context // is done when the memory is being closed
+	endClosing context.CancelFunc
+
+	keepSoon func(begun bool) // writes the index file in the background, if it lacks much or, with begun, as much as one does that a process begins with
+
+	keeping ctxMutex     // held while the index file is made
+	soon    atomic.Bool  // it will be, in the background
+	notKept atomic.Int64 // entries that could not be, when it was tried last
+	recalls atomic.Int64 // of this process, as far as it was not taken to live on
 
 	searcher atomic.Pointer[searcher] // nil until the first recall, and after a reset; set with mu held
 	scanned  atomic.Pointer[scanned]  // for the next question, if it is about the same terms; nil for none

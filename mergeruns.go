@@ -5,16 +5,12 @@ package oxbow
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-// errUnfit is an index in a file that is not, or not any more, that of the log.
-var errUnfit = errors.New("the store has changed")
 
 // mergeRuns makes one file of the runs that s was filled to, if there are any, and
 // goes on from that. It becomes the index file when nothing changed since the store had
@@ -96,20 +92,13 @@ func (m *Memory) adopt(s *searcher, h *indexHead, f vfs.File, temp string, reset
 		if err := m.unchanged(d, resets); err != nil {
 			return err
 		}
-		named, err := d.fs.Stat(temp)
-		if err != nil {
-			return err
+		var err error
+		if *h, err = d.newIndexHead(m.opts.Ranking, s.rows); err == nil {
+			err = h.write(f, s.rows)
 		}
-		if own, err := f.Stat(); err != nil || !vfs.SameFile(named, own) {
-			return errUnfit
+		if err == nil {
+			err = d.nameIndex(f, temp)
 		}
-		if *h, err = d.newIndexHead(m.opts.Ranking, s.rows); err != nil {
-			return err
-		}
-		if err := h.write(f, s.rows); err != nil {
-			return err
-		}
-		err = d.fs.Rename(temp, d.indexName())
 		done = err == nil
 		return err
 	})

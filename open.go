@@ -45,22 +45,29 @@ func Open(path string, o *Options) (*Memory, error) {
 func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 
 func newMemory(s Store, opts Options) *Memory {
-	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: newCtxMutex(), applying: newCtxMutex()}
+	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: newCtxMutex(), applying: newCtxMutex(), keeping: newCtxMutex()}
+	m.keepSoon = m.keepBeside
+	m.closing, m.endClosing = context.WithCancel(context.Background())
 	if w, ok := s.(Watcher); ok {
 		w.Watch(m.changed)
 	}
 	return m
 }
 
-// Close closes the store below. When the index holds much that the file next to
-// the store lacks, that is written first, unless much was written
-// since the last recall.
+// Close closes the store below. It takes no time in proportion to the store: what is
+// kept next to it, so that the next process need not make it, is written only if it is
+// small. That of a larger one [Memory.Checkpoint] writes, or the memory itself while it
+// is open.
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	m.closed = true
 	m.mu.Unlock()
+	m.endClosing()
+	if d, ok := m.store.(*db); ok {
+		d.endWaiting()
+	}
 	m.background.Wait()
-	m.keepIndex()
+	m.keepAtClose()
 	err := m.store.Close()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,8 +88,9 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
-	d := &db{fs: fsys, name: name, path: path, opts: opts, room: opts.Cache.room, st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex()}
+	d := &db{fs: fsys, name: name, path: path, opts: opts, room: opts.Cache.room, st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex(), snapshotMu: newCtxMutex()}
 	d.closing, d.endWaiting = context.WithCancel(context.Background())
+	d.livesOn = d.makeUp
 	d.grown = func(ours bool) {
 		if ours {
 			d.compactSelf()
@@ -135,9 +143,11 @@ func (d *db) Close() error {
 	if d.ready(context.Background()) == nil {
 		d.endCompaction()
 		d.endWaiting()
-		d.snapshotMu.Lock() // no other begins: what changes is left to keepSnapshot
-		defer d.snapshotMu.Unlock()
-		d.keepSnapshot()
+		d.logmu.RLock()
+		instant := d.broken == nil && d.instantSnapshot()
+		if d.logmu.RUnlock(); instant {
+			_ = d.keepSnapshot(context.Background())
+		}
 	}
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()

@@ -23,6 +23,10 @@ type Cache struct {
 	room *cache.Budget
 }
 
+// livesOn is how many calls a process has made that will, likely, make more: then it does
+// in the background what no process before it had the time for.
+const livesOn = 8
+
 func (c *Cache) make() { c.room = cache.NewBudget(cmp.Or(c.Bytes, 256<<20)) }
 
 // Options change how a memory is opened. Nil and zero fields mean the default.
@@ -96,6 +100,7 @@ type Options struct {
 	freeStep, freeReserve int64
 	runBytes              int   // of documents in memory from which on the index is filled by way of files; tests set another
 	snapshotLeast         int64 // changes that make a snapshot worth writing; tests set another
+	livesOn               int64 // calls after which a process is taken to live on; never, where a test sets snapshotLeast alone
 	compactLeast          int64 // bytes that a log may have beyond what it must
 	tailLeast             int64 // bytes of the log after the snapshot that make another worth writing
 }
@@ -120,6 +125,9 @@ func (o *Options) orDefault() Options {
 	r.Cache.made.Do(r.Cache.make)
 	if r.compactLeast == 0 {
 		r.compactLeast = 1 << 20
+	}
+	if r.livesOn == 0 && r.snapshotLeast == 0 {
+		r.livesOn = livesOn
 	}
 	if r.tailLeast == 0 {
 		r.tailLeast = tailLeast

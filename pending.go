@@ -95,6 +95,18 @@ func (n *pending) putBack(ds []analyzedDelta) {
 
 func (n *pending) applied() { n.applying.Store(false) }
 
+// text returns the bytes of the contents of the changes.
+func (n *pending) text() (bytes int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, d := range n.deltas {
+		if d.Entry != nil {
+			bytes += len(d.Entry.Content)
+		}
+	}
+	return bytes
+}
+
 // len returns how many changes there are, those being applied not among them.
 func (n *pending) len() int { return int(n.queued.Load()) }
 

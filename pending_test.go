@@ -6,6 +6,7 @@ package oxbow
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -163,10 +164,11 @@ func TestCloseLeavesMuchToTheNext(t *testing.T) {
 	m := h.open(nil)
 	h.recall(m, "harbor")
 	before := h.file()
-	for i := range 2 * mostAtClose {
-		if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("more ", i), Content: "harbor"}); err != nil {
+	for i := range 500 {
+		if err := m.Apply(t.Context(), Add{Name: fmt.Sprint("more ", i), Content: strings.Repeat("harbor ", 2*textAtClose/500/7)}); err != nil {
 			t.Fatal(err)
 		}
+		m.background.Wait() // of the first
 	}
 	h.close(m)
 	if !bytes.Equal(h.file(), before) {

@@ -49,7 +49,7 @@ func (m *Memory) applySoon() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.closed {
-		m.background.Go(func() { _ = m.applyPending(context.Background()) }) // else the next recall does
+		m.background.Go(func() { _ = m.applyPending(m.closing) }) // else the next recall does
 	}
 }
 
@@ -67,13 +67,27 @@ func (m *Memory) applyPending(ctx context.Context) error {
 		return err
 	}
 	defer m.applying.Unlock()
+	s, ds := m.takePending()
+	if err := m.applyTaken(ctx, s, ds); err != nil || len(ds) == 0 {
+		return err
+	}
+	m.keepSoon(false)
+	return nil
+}
+
+// takePending returns the searcher, and the changes that it is to be brought up to.
+func (m *Memory) takePending() (s *searcher, ds []analyzedDelta) {
 	m.mu.Lock()
-	s := m.searcher.Load()
-	var ds []analyzedDelta
-	if s != nil {
+	defer m.mu.Unlock()
+	if s = m.searcher.Load(); s != nil {
 		ds = m.pending.take()
 	}
-	m.mu.Unlock()
+	return s, ds
+}
+
+// applyTaken applies changes that were pending, or makes them pending again. m.applying
+// is held.
+func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta) error {
 	if len(ds) == 0 {
 		return nil
 	}
@@ -111,6 +125,9 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 	}
 	if !m.pending.recalled.Load() { // else the cache line is left alone
 		m.pending.recalled.Store(true)
+	}
+	if n := m.opts.livesOn; m.recalls.Load() < n && m.recalls.Add(1) == n {
+		m.keepSoon(true)
 	}
 	for {
 		s, err := m.searcher.Load(), error(nil)

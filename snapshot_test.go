@@ -218,7 +218,7 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.release()
-		b, err := f.encode()
+		b, err := f.encode(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,11 @@
-// When the snapshot is written: as the store is closed, and while it is open, so
-// that a process need not keep all that it wrote and read since it opened it.
+// When the snapshot is written: at a checkpoint, while the store is open, so that a
+// process need not keep all that it wrote and read since it opened it, and, where
+// that takes an instant, as it is closed.
 
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -12,17 +14,21 @@ import (
 )
 
 const (
-	// A snapshot is written at the close when at least this many ops, and a share of
-	// the entries more, are not in the one that is there: so reading on costs little,
-	// and writing is rare.
+	// A snapshot is worth writing when at least this many ops, and a share of the
+	// entries more, are not in the one that is there: so reading on costs little, and
+	// writing is rare.
 	snapshotLeast = 1000
 	snapshotShare = 256
+
+	// rowsAtClose is how many rows a snapshot may have that is made while the store is
+	// closed: a few milliseconds.
+	rowsAtClose = 8192
 )
 
 // frozen is the store at one moment, of which a snapshot can be made beside
 // changes. It is to be released.
 type frozen struct {
-	of      *state // that of the store then
+	epoch   uint64 // that of the store then
 	st      *state // a copy, without the names, which are those of its order
 	head    snapshotHead
 	offsets []int64          // of the changes after the base of the state
@@ -38,7 +44,7 @@ func (d *db) freeze() (*frozen, error) {
 	p, _ := decodePosition(d.position())
 	st := d.st
 	return &frozen{
-		of: st,
+		epoch: d.epoch,
 		st: &state{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), gone: maps.Clone(st.gone),
 			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)},
 		head: snapshotHead{log: p.log, seq: p.seq, offset: p.offset, chain: p.chain, base: d.base,
@@ -54,8 +60,8 @@ func (f *frozen) release() {
 	}
 }
 
-// encode returns the bytes of the snapshot.
-func (f *frozen) encode() ([]byte, error) {
+// encode returns the bytes of the snapshot, unless ctx is done before.
+func (f *frozen) encode(ctx context.Context) ([]byte, error) {
 	base := f.head.base
 	changes := make([]int64, 0, f.head.seq-base)
 	if b := f.st.base; b != nil {
@@ -66,13 +72,16 @@ func (f *frozen) encode() ([]byte, error) {
 		}
 	}
 	changes = append(changes, f.offsets...)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	rows := f.st.collect(changes, func(e *Entry) int64 {
 		if e.Version > base && e.Version-base <= uint64(len(changes)) {
 			return changes[e.Version-base-1]
 		}
 		return f.places[e.ID]
 	})
-	if err := f.st.failed(); err != nil {
+	if err := cmp.Or(f.st.failed(), ctx.Err()); err != nil {
 		return nil, err
 	}
 	return rows.encode(f.head), nil
@@ -88,19 +97,53 @@ func (d *db) basePlaces() (map[uint64]int64, error) {
 	return places, d.eachBase(func(offset int64, p put) { places[p.entry.ID] = offset })
 }
 
-// keepSnapshot writes the snapshot, when much has changed since the one that is
-// there and no process writes to the store. A failure costs the next process its
-// time, and is no error.
-func (d *db) keepSnapshot() {
+// keepSnapshot makes the snapshot beside readers and writers, when much has changed
+// since the one that is there, and writes it between the writes of this process, unless
+// another writes then. What it does not do costs the next process its time, no more.
+func (d *db) keepSnapshot(ctx context.Context) error {
 	if d.opts.ReadOnly && !d.opts.KeepIndex {
-		return
+		return nil
 	}
+	if err := d.snapshotMu.lockContext(ctx); err != nil {
+		return err
+	}
+	defer d.snapshotMu.Unlock()
+	f, err := d.freezeIf(d.worthSnapshot)
+	if f == nil {
+		return err
+	}
+	defer f.release()
+	data, err := f.encode(ctx)
+	if err != nil {
+		return err
+	}
+	return d.betweenWrites(ctx, func() error {
+		if err := d.refresh(); err != nil {
+			return err
+		}
+		return d.putFrozen(ctx, f, data, d.epochNow())
+	})
+}
+
+// freezeIf freezes the store, if it can be read and worth, called with logmu held,
+// reports true; else it returns nil.
+func (d *db) freezeIf(worth func() bool) (*frozen, error) {
 	d.logmu.RLock()
-	worth := d.broken == nil && d.worthSnapshot()
-	d.logmu.RUnlock()
-	if worth {
-		_ = d.withoutWriters(d.writeSnapshot)
+	defer d.logmu.RUnlock()
+	if d.broken != nil || !worth() {
+		return nil, nil
 	}
+	return d.freeze()
+}
+
+// instantSnapshot reports whether a snapshot is worth it, and made in some
+// milliseconds, by the number of its rows. logmu is held.
+func (d *db) instantSnapshot() bool {
+	rows, read := d.st.len()+len(d.st.gone)+int(d.log.Seq()-d.base)/4, d.log.End()
+	if b := d.st.base; b != nil {
+		rows, read = rows+b.head.counts[sectionRemoved], 0
+	}
+	return rows <= rowsAtClose && read <= quickBytes && d.worthSnapshot()
 }
 
 // worthSnapshot reports whether much has changed since the snapshot. logmu is
@@ -113,36 +156,13 @@ func (d *db) worthSnapshot() bool {
 	return d.log.Exists() && d.st.ops >= least
 }
 
-// writeSnapshot writes the snapshot of all that is in the log. The lock between
-// processes is held.
-func (d *db) writeSnapshot() error {
-	d.logmu.Lock()
-	defer d.logmu.Unlock()
-	if err := d.catchUp(); err != nil {
-		return err
-	}
-	if !d.worthSnapshot() {
-		return nil // another process did
-	}
-	f, err := d.freeze()
-	if err != nil {
-		return err
-	}
-	defer f.release()
-	data, err := f.encode()
-	if err != nil {
-		return err
-	}
-	return d.putSnapshot(data)
-}
-
-// putSnapshot makes data the snapshot. The lock between processes is held. It is not
-// synced: the checks of a file that a crash damages fail.
-func (d *db) putSnapshot(data []byte) error {
+// putSnapshot makes data the snapshot, unless ctx is done before. The lock between
+// processes is held. It is not synced: the checks of a file that a crash damages fail.
+func (d *db) putSnapshot(ctx context.Context, data []byte) error {
 	if err := d.dropFile(d.snapshotName(), false); err != nil {
 		return err
 	}
-	return vfs.WriteDerived(d.fs, d.snapshotName(), 0o600, data)
+	return vfs.WriteDerived(writesUntil{d.fs, ctx}, d.snapshotName(), 0o600, data)
 }
 
 // shortenTail makes a new snapshot the base of the state, in another goroutine, when
@@ -159,34 +179,55 @@ func (d *db) shortenTail() {
 	}()
 }
 
+// makeUp makes the snapshot that was worth making when the store was opened, and the
+// base of the state.
+func (d *db) makeUp() {
+	if d.opts.ReadOnly {
+		_ = d.keepSnapshot(d.closing)
+		return
+	}
+	d.logmu.RLock()
+	worth := d.broken == nil && d.worthSnapshot()
+	d.logmu.RUnlock()
+	if worth && d.snapshotMu.TryLock() {
+		defer d.snapshotMu.Unlock()
+		_ = d.renewSnapshot(d.closing)
+	}
+}
+
 // renewSnapshot makes a snapshot beside readers and writers, who wait while it is
 // written, but not while it is made, and makes it the base of the state. When ctx is done
-// it does not wait for another process. snapshotMu is held.
+// it does not wait for another process, and ends early. snapshotMu is held.
 func (d *db) renewSnapshot(ctx context.Context) error {
 	if d.restOn(ctx, func() error { return nil }, true) == nil {
 		return nil // another process wrote one
 	}
-	d.logmu.RLock()
-	f, err := d.freeze()
-	d.logmu.RUnlock()
-	if err != nil {
+	f, err := d.freezeIf(func() bool { return true })
+	if f == nil {
 		return err
 	}
 	defer f.release()
-	data, err := f.encode()
+	data, err := f.encode(ctx)
 	if err != nil {
 		return err
 	}
-	return d.restOn(ctx, func() error { return d.putFrozen(f, data) }, false)
+	return d.restOn(ctx, func() error { return d.putFrozen(ctx, f, data, d.epoch) }, false)
 }
 
 // putFrozen makes data, which was made of f, the snapshot, unless the log was written
-// again meanwhile. The lock between processes is held.
-func (d *db) putFrozen(f *frozen, data []byte) error {
-	if d.st != f.of {
+// again meanwhile, by the epoch there is now, or there is one that is as late. The lock
+// between processes is held, and all was read that others wrote.
+func (d *db) putFrozen(ctx context.Context, f *frozen, data []byte, now uint64) error {
+	if now != f.epoch {
 		return errSnapshot
 	}
-	return d.putSnapshot(data)
+	if s, err := d.openSnapshot(); err == nil {
+		defer s.release()
+		if s.head.seq >= f.head.seq {
+			return nil
+		}
+	}
+	return d.putSnapshot(ctx, data)
 }
 
 // restOn calls put, with the lock between processes, and makes the snapshot there is
@@ -213,7 +254,7 @@ func (d *db) restOn(ctx context.Context, put func() error, much bool) error {
 			s.release()
 			return err
 		}
-		d.setState(st, slices.Clone(d.offsets[s.head.seq-d.from:]))
+		d.rest(st, slices.Clone(d.offsets[s.head.seq-d.from:]))
 		return nil
 	})
 }

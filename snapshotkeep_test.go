@@ -156,14 +156,14 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := f.encode()
+		data, err := f.encode(t.Context())
 		if err != nil || !bytes.Contains(data, []byte(word)) {
 			t.Fatalf("the snapshot does not have the tag: %v", err)
 		}
 		if err := do(other); err != nil {
 			t.Fatal(what, err)
 		}
-		if err := d.restOn(t.Context(), func() error { return d.putFrozen(f, data) }, false); (err == nil) != (what == "change") {
+		if err := d.restOn(t.Context(), func() error { return d.putFrozen(t.Context(), f, data, d.epoch) }, false); (err == nil) != (what == "change") {
 			t.Errorf("%s: %v", what, err)
 		}
 		f.release()

@@ -3,6 +3,7 @@
 package overlay_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,6 +51,56 @@ func hitNames(t *testing.T, m *oxbow.Memory, words string) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// A checkpoint of an overlay keeps the index of what is above, and leaves the overlay as
+// it was.
+func TestCheckpoint(t *testing.T) {
+	ctx, fsys := t.Context(), vfs.NewMem()
+	under, err := oxbow.Open("under.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addNew(t, under, "osprey")
+	own, both := openOver(t, fsys, under)
+	var before []byte
+	for round := range 2 {
+		var ops []oxbow.Op
+		for i := range 600 {
+			ops = append(ops, oxbow.Add{Name: fmt.Sprint("own ", round, i), Content: "harbor words"})
+		}
+		if err := own.Apply(ctx, ops...); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got := hitNames(t, both, "osprey"); !slices.Contains(got, "osprey") {
+				t.Errorf("found %q", got)
+			}
+			if err := both.Checkpoint(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file, err := vfs.ReadFile(fsys, "own.oxbow.idx", -1)
+		if err != nil || len(file) == 0 || bytes.Equal(file, before) {
+			t.Errorf("round %d: the index file was not written: %d bytes, %v", round, len(file), err)
+		}
+		before = file
+	}
+	if bytes.Contains(before, []byte("osprey")) {
+		t.Error("the index file has what is under the overlay")
+	}
+	if err := both.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := hitNames(t, own, "harbor"); len(got) != 100 {
+		t.Errorf("found %d", len(got))
+	}
+	if r, err := own.Check(ctx); err != nil || len(r.Problems) > 0 {
+		t.Errorf("Check() = %v, %v", r.Problems, err)
+	}
+	if err := own.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestOverlay(t *testing.T) {

@@ -181,8 +181,8 @@ func makeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 	}
 }
 
-// manyWritten and a 64th of the entries are so many that the index file is written
-// again when the memory is closed.
+// manyWritten and a 64th of the entries are so many that a checkpoint writes the index
+// file again.
 const manyWritten = 256
 
 // hasIndex reports whether there is an index file of a store, which is empty where

@@ -129,29 +129,21 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 // what can be made again and is checked before it is used. A link of that name
 // is replaced, not followed.
 func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error {
-	return MakeDerived(fsys, name, perm, func(f File) error {
-		at := int64(0)
-		for _, p := range parts {
-			n, err := f.WriteAt(p, at)
-			at += int64(n)
-			if err == nil && n < len(p) {
-				err = io.ErrShortWrite
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// MakeDerived is [WriteDerived] of what write writes to an empty file.
-func MakeDerived(fsys FS, name string, perm fs.FileMode, write func(f File) error) error {
 	f, temp, err := CreateTemp(fsys, name, perm)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	err = write(f)
+	at := int64(0)
+	for _, p := range parts {
+		n, werr := f.WriteAt(p, at)
+		at += int64(n)
+		if err = werr; err == nil && n < len(p) {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			break
+		}
+	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}

@@ -1,0 +1,322 @@
+// Checkpoints: what they write, when the memory does without them, and what Close leaves.
+
+package oxbow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+)
+
+// settleIndex waits for the index file that is being written.
+func settleIndex(m *Memory) {
+	for m.soon.Load() {
+		runtime.Gosched()
+	}
+}
+
+// change replaces some entries of a store.
+func (h *indexHome) change(m *Memory, from, to int) {
+	h.t.Helper()
+	var ops []Op
+	for i := from; i < to; i++ {
+		ops = append(ops, Update{Name: fmt.Sprint("entry ", i), Content: fmt.Sprint("kestrel changed w", i)})
+	}
+	if err := m.Apply(h.t.Context(), ops...); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *indexHome) checkpoint(m *Memory) {
+	h.t.Helper()
+	if err := m.Checkpoint(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// Close writes no file of a large store, however much changed. A checkpoint does, and the
+// next process begins from its files.
+func TestCloseLeavesALargeStore(t *testing.T) {
+	h := newIndexHome(t, rowsAtClose+1000)
+	index, snapshot := h.file(), h.snapshot()
+	if len(index) == 0 || len(snapshot) == 0 {
+		t.Fatal("a checkpoint wrote no files")
+	}
+	m := h.open(nil)
+	h.recall(m, "harbor")
+	h.change(m, 0, 3000)
+	h.recall(m, "kestrel")
+	h.close(m)
+	if !bytes.Equal(index, h.file()) || !bytes.Equal(snapshot, h.snapshot()) {
+		t.Error("Close wrote a file of a large store")
+	}
+	m = h.open(nil)
+	h.recall(m, "kestrel")
+	if n := countIndexed(m); n != 3000 {
+		t.Errorf("%d entries are indexed again, want 3000", n)
+	}
+	h.checkpoint(m)
+	h.agree(m)
+	h.close(m)
+	m = h.open(nil)
+	h.agree(m)
+	if n := countIndexed(m); n != 0 || restsOn(m) != m.Store().(*db).log.Seq() {
+		t.Errorf("after a checkpoint %d entries are indexed again, and the state rests on change %d", n, restsOn(m))
+	}
+	h.close(m)
+}
+
+// A checkpoint writes nothing where little changed, where the memory may not write, when
+// it is ended, and while another process writes.
+func TestCheckpointThatIsNotDue(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for what, try := range map[string]struct {
+		o      Options
+		ctx    context.Context
+		locked bool
+		n      int
+		want   error
+		writes bool
+	}{
+		"few changes":      {Options{}, t.Context(), false, 10, nil, false},
+		"many changes":     {Options{}, t.Context(), false, 300, nil, true},
+		"a reader":         {Options{ReadOnly: true}, t.Context(), false, 300, nil, false},
+		"a keeping reader": {Options{ReadOnly: true, KeepIndex: true}, t.Context(), false, 300, nil, true},
+		"an ended context": {Options{}, ended, false, 300, context.Canceled, false},
+		"a busy store":     {Options{}, t.Context(), true, 300, nil, false},
+	} {
+		h := newIndexHome(t, 600)
+		writer := h.open(nil)
+		h.change(writer, 0, try.n)
+		m := h.open(&try.o)
+		h.recall(m, "kestrel")
+		before := h.file()
+		l, err := h.fs.OpenLock("memory.oxbow.lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if try.locked {
+			if ok, err := l.TryLock(); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+		}
+		if err := m.Checkpoint(try.ctx); !errors.Is(err, try.want) {
+			t.Errorf("%s: Checkpoint() = %v, want %v", what, err, try.want)
+		}
+		if wrote := !bytes.Equal(before, h.file()); wrote != try.writes {
+			t.Errorf("%s: the index file is another: %v", what, wrote)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		h.agree(m)
+		h.close(m)
+		h.close(writer)
+	}
+}
+
+// A process that stays open writes the index file that none before it did, and again
+// when it lacks much, next to its writers and readers.
+func TestIndexFileWhileOpen(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m := h.open(&Options{livesOn: 4})
+	h.change(m, 0, 500)
+	before := h.file()
+	for i := range 4 {
+		settleIndex(m)
+		if !bytes.Equal(before, h.file()) {
+			t.Fatalf("the index file was written before recall %d", i+1)
+		}
+		h.recall(m, "kestrel")
+	}
+	settleIndex(m)
+	if bytes.Equal(before, h.file()) || countIndexed(m) > 256 {
+		t.Fatalf("the index file was not written; %d entries", countIndexed(m))
+	}
+	written := 0
+	for i := range 20 {
+		before = h.file()
+		var ops []Op
+		for j := range 500 {
+			ops = append(ops, Add{Name: fmt.Sprintf("new %d %d", i, j), Content: "kestrel lantern"})
+		}
+		if err := m.Apply(t.Context(), ops...); err != nil {
+			t.Fatal(err)
+		}
+		h.recall(m, "kestrel")
+		settleIndex(m)
+		if !bytes.Equal(before, h.file()) {
+			written++
+		}
+	}
+	if written != 2 {
+		t.Errorf("for 10,000 entries the index file was written %d times, want 2", written)
+	}
+	h.agree(m)
+	h.close(m)
+	m = h.open(nil)
+	h.agree(m)
+	h.close(m)
+}
+
+// A process that lives on makes the snapshot that was worth it when it opened the store.
+func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
+	for _, o := range []Options{{snapshotLeast: 5, livesOn: 3}, {snapshotLeast: 5, livesOn: 3, ReadOnly: true, KeepIndex: true}} {
+		h := newRandomHistory(t, 8)
+		writer := h.open(Options{snapshotLeast: 1 << 30})
+		for i := range 5 {
+			if err := writer.Apply(t.Context(), Add{Name: fmt.Sprint("name ", i), Content: "text"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := h.open(o)
+		has := func() bool {
+			settle(m)
+			_, err := h.fs.Stat(testSnapshot)
+			return err == nil
+		}
+		for i := range 3 {
+			if has() {
+				t.Errorf("there is a snapshot after %d calls", i)
+			}
+			if _, err := m.Get(t.Context(), "name 1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for !has() { // the goroutine may not have begun
+			runtime.Gosched()
+		}
+		settle(m)
+		if rests := restsOn(m) == 5; rests == o.ReadOnly {
+			t.Errorf("ReadOnly: %v: the state rests on change %d", o.ReadOnly, restsOn(m))
+		}
+		sameAnswers(t, "after that", answers(t, m), h.replayed())
+		checkAndClose(t, m)
+		checkAndClose(t, writer)
+	}
+}
+
+// An erasure, by another process, before an index file is written or as it is: no file
+// keeps a word of what was erased.
+func TestIndexFileIsOvertaken(t *testing.T) {
+	for _, at := range []string{"before", "while it is written"} {
+		h := newIndexHome(t, 300)
+		fs := &runsFS{Mem: h.fs}
+		m := h.openRuns(fs, 1<<30)
+		if err := m.Apply(t.Context(), Add{Name: "a secret", Content: "topsecret"}); err != nil {
+			t.Fatal(err)
+		}
+		h.recall(m, "topsecret")
+		f, err := m.freezeIndex(t.Context(), m.Store().(*db))
+		if err != nil || f == nil {
+			t.Fatal(f, err)
+		}
+		other, done := h.open(nil), false
+		redact := func() {
+			done = true
+			if _, err := other.Redact(context.Background(), "a secret", false); err != nil {
+				t.Errorf("%s: %v", at, err)
+			}
+		}
+		if at == "before" {
+			redact()
+		} else {
+			fs.onWrite = func(string, int64) error {
+				if !done {
+					redact()
+				}
+				return nil
+			}
+		}
+		if err := m.Store().(*db).saveIndex(t.Context(), &f.frozenIndex); !errors.Is(err, errIndex) && !errors.Is(err, os.ErrNotExist) || !done {
+			t.Errorf("%s: saveIndex after an erasure: %v, done %v", at, err, done)
+		}
+		h.nowhere("topsecret")
+		h.agree(m)
+		h.close(m)
+		h.close(other)
+		h.nowhere("topsecret")
+	}
+}
+
+// A crash at every operation of a checkpoint.
+func TestCheckpointCrash(t *testing.T) {
+	h := newIndexHome(t, 300)
+	writer := h.open(nil)
+	h.change(writer, 0, 280)
+	h.close(writer)
+	img, images := h.fs, 0
+	for k := 1; ; k++ {
+		disk := crashfs.New(img.Clone())
+		o := &Options{}
+		one := &indexHome{t, img}
+		m := one.open(o)
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		o.FS = disk.Process()
+		m, err := Open("memory.oxbow", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.recall(m, "kestrel")
+		before := disk.Ops()
+		disk.StopAt(before + k)
+		_ = m.Checkpoint(t.Context()) // the disk stops
+		over := disk.Ops() < before+k
+		disk.Stop()
+		n := 0
+		disk.Images(func(left *vfs.Mem, label string) bool {
+			if n++; n > 4 && n%29 != 0 {
+				return true
+			}
+			images++
+			after := &indexHome{t, left}
+			m := after.open(&Options{ReadOnly: true})
+			after.agree(m)
+			if err := m.Close(); err != nil {
+				t.Fatal(label, err)
+			}
+			return !t.Failed()
+		})
+		if over || t.Failed() {
+			break
+		}
+	}
+	if images < 20 {
+		t.Errorf("%d images", images)
+	}
+}
+
+// A file that is being written when the memory is closed is not waited for.
+func TestWritesUntil(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	mem := vfs.NewMem()
+	f, err := writesUntil{mem, ctx}.OpenFile("file", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := []byte(strings.Repeat("text", 600_000))
+	if n, err := f.WriteAt(data, 3); n != len(data) || err != nil {
+		t.Errorf("WriteAt = %d, %v", n, err)
+	}
+	end()
+	if n, err := f.WriteAt(data, 0); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("WriteAt when ctx is done = %d, %v", n, err)
+	}
+	if b, err := vfs.ReadFile(mem, "file", -1); err != nil || !bytes.Equal(b[3:], data) {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
