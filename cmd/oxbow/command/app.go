@@ -52,9 +52,12 @@ type app struct {
 	boundTo    *profile.Resolved // nil until it is needed, and when the run is bound to none
 	// caution says, in the words of a door, what the open store lacks, or "".
 	caution  atomic.Pointer[func(say func(tool.Note) string) string]
-	opened   dialect.Home   // of another layout, nil while it is not needed
-	settling settling       // heads that are due are signed
-	closers  []func() error // for the end of the run
+	opened   dialect.Home    // of another layout, nil while it is not needed
+	settling settling        // heads that are due are signed
+	hurried  bool            // a client waits for the run to end
+	answers  bool            // the run shows what a verb gave, before memories are closed
+	atEnd    []*oxbow.Memory // whose checkpoint is left to the end of the run
+	closers  []func() error  // for the end of the run
 
 	sessions func(context.Context) (*session.Archive, error)              // the archive; nil until it is needed
 	asItIs   bool                                                         // nothing is drained into the archive, or written to it
@@ -106,9 +109,21 @@ func (a *app) openDir(dir string) (vfs.FS, error) {
 	return fsys, nil
 }
 
-// close closes what the run has opened, the last first.
-func (a *app) close() error {
+// closeAtEnd closes a memory at the end of the run, after what is to be done for the next.
+func (a *app) closeAtEnd(m *oxbow.Memory) {
+	a.closers = append(a.closers, m.Close)
+	a.atEnd = append(a.atEnd, m)
+}
+
+// close closes what the run has opened, the last first. A run that was to answer soon,
+// or that stayed, leaves checkpoints to others, or has made them.
+func (a *app) close(ctx context.Context) error {
 	var errs []error
+	for _, m := range a.atEnd {
+		if !a.hurried && a.sealAfter == 0 {
+			_ = m.Checkpoint(ctx) // else the next run does it
+		}
+	}
 	for _, fn := range slices.Backward(a.closers) {
 		if err := fn(); err != nil && !errors.Is(err, oxbow.ErrClosed) {
 			errs = append(errs, err)

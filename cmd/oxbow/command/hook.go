@@ -63,6 +63,7 @@ func (a *app) hook(ctx context.Context, client string) {
 	}
 	stdout := a.env.Stdout
 	a.env.Stdout, a.env.Stderr = io.Discard, io.Discard
+	a.hurried = true
 	home, err := a.hookHome()
 	if err != nil {
 		_, _ = stdout.Write(a.hookLayout(ctx, client))
@@ -100,8 +101,9 @@ func (a *app) drainSpool(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if _, err := a.archive()(ctx); err == nil {
+		if s, err := a.archive()(ctx); err == nil {
 			_ = a.calibrate(ctx) // the rest is calibrated at the next prompt
+			_ = s.Memory.Checkpoint(ctx)
 		}
 	}()
 	select {

@@ -54,7 +54,7 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 		return p.block, p.err
 	}
 	a.hook(t.Context(), client)
-	if err := a.close(); err != nil {
+	if err := a.close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return p.out.String()

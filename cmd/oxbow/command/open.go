@@ -200,11 +200,16 @@ func openError(path string, err error) error {
 	return fmt.Errorf("opening %s: %w", path, err)
 }
 
-// done closes the memory; the home of another layout that it is of was closed
-// with it, and is opened again when it is needed.
-func (a *app) done(m *oxbow.Memory) error {
+// done closes the memory, after the answer of a run that gives one; the home of another
+// layout that it is of is closed with it, and is opened again when it is needed.
+func (a *app) done(ctx context.Context, m *oxbow.Memory) error {
 	a.opened = nil
 	a.settling.run()
+	if a.answers {
+		a.closeAtEnd(m)
+		return nil
+	}
+	_ = m.Checkpoint(ctx) // else the next run does it
 	return m.Close()
 }
 
@@ -219,7 +224,7 @@ func (a *app) projectHere() string {
 
 // workspace returns what the verbs of this run work on, and the function that
 // closes what they opened.
-func (a *app) workspace() (*tool.Workspace, func() error, error) {
+func (a *app) workspace(ctx context.Context) (*tool.Workspace, func() error, error) {
 	src, err := a.source()
 	if err != nil {
 		return nil, nil, err
@@ -270,7 +275,7 @@ func (a *app) workspace() (*tool.Workspace, func() error, error) {
 		var errs []error
 		for _, m := range memories {
 			if m != nil {
-				errs = append(errs, a.done(m))
+				errs = append(errs, a.done(ctx, m))
 			}
 		}
 		if notes != nil {

@@ -106,7 +106,7 @@ func (s *recallScreen) workspace(ctx context.Context) (*tool.Workspace, error) {
 	if s.open != nil {
 		return s.open, nil
 	}
-	w, done, err := s.app.workspace()
+	w, done, err := s.app.workspace(ctx)
 	if err != nil {
 		return nil, err
 	}

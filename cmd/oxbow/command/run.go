@@ -40,7 +40,7 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	if client, home, ok := hookArgs(env.Args); ok {
 		a.homeFlag = home
 		a.hook(ctx, client)
-		_ = a.close()
+		_ = a.close(ctx)
 		return 0
 	}
 	root := tree(a)
@@ -48,7 +48,7 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 		a.complete(root)
 	}
 	root.SetArgs(markTerms(env.Args))
-	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close()))
+	err := out.outcome(errors.Join(root.ExecuteContext(ctx), a.unknown, a.close(ctx)))
 	if a.judged != nil && a.judged.State == trust.Foreign && errors.Is(err, oxbow.ErrUnsupported) {
 		err = &hinted{fmt.Errorf("a memory that is not trusted can be listed, recalled from and exported, no more: %w", oxbow.ErrUnsupported), a.judged.Mend}
 	}

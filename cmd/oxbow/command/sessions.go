@@ -197,7 +197,7 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 		return nil, false, err
 	}
 	if !none {
-		a.closers = append(a.closers, m.Close)
+		a.closeAtEnd(m)
 	}
 	return &session.Archive{Memory: m, Project: projectOf, Commits: git.CommitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home)}, none, nil
 }

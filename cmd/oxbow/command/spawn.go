@@ -80,7 +80,7 @@ func (a *app) spawn(ctx context.Context, in tool.SpawnSubAgentIn) (err error) {
 	if _, err := svc.Runner(); err != nil {
 		return badArgument(err)
 	}
-	w, done, err := a.workspace()
+	w, done, err := a.workspace(ctx)
 	if err != nil {
 		return err
 	}

@@ -139,11 +139,11 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	}
 	d, err := a.doors(ctx, t.flags, t.at.guard.Of(name), t.sessions[name])
 	if err != nil {
-		return nil, errors.Join(err, a.close())
+		return nil, errors.Join(err, a.close(ctx))
 	}
 	done := d.close
 	d.close = func() error {
-		if err := errors.Join(done(), a.close()); !errors.Is(err, oxbow.ErrClosed) {
+		if err := errors.Join(done(), a.close(context.Background())); !errors.Is(err, oxbow.ErrClosed) {
 			return err
 		}
 		return nil

@@ -75,7 +75,7 @@ func newStreet(t *testing.T, lines string, flags ...string) *street {
 		a.env.Stdout, a.env.Stderr = io.Discard, io.Discard
 		a.env.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"Remember that the crane is of ` + w + `."}`)
 		a.hook(t.Context(), "claude")
-		if err := a.close(); err != nil {
+		if err := a.close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&tokens, "%s %s rw%s\n", of, pass(of), map[bool]string{false: " tenant=" + of}[of == "own"])

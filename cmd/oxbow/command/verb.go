@@ -53,8 +53,10 @@ func takes[In any](c *cobra.Command, fn func(ctx context.Context, in In, args []
 	return c
 }
 
-// perform calls a verb and shows what it gave.
+// perform calls a verb and shows what it gave. What it opened is closed after that.
 func perform[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In, show func(Out)) error {
+	a.answers = true
+	defer func() { a.answers = false }()
 	out, err := run(ctx, a, verb, in)
 	if err != nil {
 		return err
@@ -90,7 +92,7 @@ func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 	if err := checked(&in); err != nil {
 		return out, err
 	}
-	w, done, err := a.workspace()
+	w, done, err := a.workspace(ctx)
 	if err != nil {
 		return out, err
 	}
