@@ -14,6 +14,7 @@
 //	go run . peers --data DIR    # beside bleve, bluge, SQLite's FTS5, a scan
 //	go run . bare --before DIR --prototype DIR  # the index alone, beside others
 //	go run . write --n 100,100000
+//	go run . close --n 1000,100000,1000000
 //	go run . start
 //	go run . http --n 100000     # over HTTP, beside slow clients
 //	go run . tenants --n 100000  # many tenants of one server; --kills N kills it
@@ -62,6 +63,7 @@ func commands() []command {
 		{"bare", "what a search of the index costs, beside an earlier one and a prototype", bareCommand},
 		{"beside", "what recalls and durable writes of one memory cost each other", besideCommand},
 		{"write", "what a durable write costs", write},
+		{"close", "what it costs to close a memory", closeCommand},
 		{"start", "what a start of the program costs, and its size", start},
 		{"http", "what a recall over HTTP costs beside many and slow clients", httpCommand},
 		{"tenants", "what calls of many tenants cost one server, and what survives kill -9", tenantsCommand},

@@ -1,0 +1,151 @@
+// The command close: what it costs to close a memory, by how much was written since
+// it was opened.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	sizes := fl.String("n", "1000,100000", "entries in the store, `N,N…`")
+	written := fl.String("changes", "1,100,10000,100000", "entries that change before the close, `N,N…`")
+	var src source
+	src.flags(fl)
+	b.dirFlag(fl)
+	return func(ctx context.Context) error {
+		ns, err := numbers(*sizes)
+		if err != nil {
+			return err
+		}
+		changes, err := numbers(*written)
+		if err != nil {
+			return err
+		}
+		texts, from, err := src.entries(ctx, 10000)
+		if err != nil {
+			return err
+		}
+		return b.inTemp("close", func(ctx context.Context, dir string) error {
+			t := newTable("Close of a memory of", "changes since it was opened", "without a recall: time", "processor", "with recalls: time", "processor", "Checkpoint after those: time", "processor")
+			for _, n := range ns {
+				r := closeRun{path: filepath.Join(dir, fmt.Sprint(n), "memory.oxbow"), entries: stretch(texts, n)}
+				if err := r.make(ctx); err != nil {
+					return err
+				}
+				for _, c := range changes {
+					row := []string{count(n) + " entries", count(c)}
+					for _, recalls := range []bool{false, true} {
+						b.logf("close: %d entries, %d changes, recalls: %v", n, c, recalls)
+						costs, err := r.measure(ctx, c, recalls)
+						if err != nil {
+							return fmt.Errorf("closing %d entries after %d changes: %w", n, c, err)
+						}
+						row = append(row, span(costs[0].clock), span(costs[0].cpu))
+						if recalls {
+							row = append(row, span(costs[1].clock), span(costs[1].cpu))
+						}
+					}
+					t.row(row...)
+				}
+			}
+			b.emit(t)
+			b.printf("The entries are from %s. Each change replaces an entry. Before each close the files next to the log lacked nothing.\n\n", from)
+			return nil
+		})(ctx)
+	}
+}
+
+// closeRun measures one store.
+type closeRun struct {
+	path    string
+	entries []oxbow.Add
+	written int
+}
+
+// cost is what a call took.
+type cost struct{ clock, cpu time.Duration }
+
+func spend(fn func() error) (s cost, err error) {
+	cpu, _ := processorTime()
+	from := time.Now()
+	err = fn()
+	s.clock = time.Since(from)
+	now, _ := processorTime()
+	s.cpu = now - cpu
+	return s, err
+}
+
+// make makes the store, with all that is kept next to it.
+func (r *closeRun) make(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+		return err
+	}
+	m, err := oxbow.Open(r.path, nil)
+	if err != nil {
+		return err
+	}
+	if err := fill(ctx, m, r.entries); err != nil {
+		return errors.Join(err, m.Close())
+	}
+	_, err = r.settle(ctx, m)
+	return err
+}
+
+// settle brings what is kept next to the store up to it, and closes it.
+func (r *closeRun) settle(ctx context.Context, m *oxbow.Memory) (cost, error) {
+	_, err := m.Recall(ctx, oxbow.Query{Text: "warm up"})
+	s, cerr := spend(func() error { return m.Checkpoint(ctx) })
+	return s, errors.Join(err, cerr, m.Close())
+}
+
+// measure returns what a close takes after so many changes, and a checkpoint in the
+// next process.
+func (r *closeRun) measure(ctx context.Context, changes int, recalls bool) (costs [2]cost, err error) {
+	m, err := oxbow.Open(r.path, nil)
+	if err != nil {
+		return costs, err
+	}
+	recall := func() error {
+		if !recalls {
+			return nil
+		}
+		_, err := m.Recall(ctx, oxbow.Query{Text: "what does it return", Limit: 10})
+		return err
+	}
+	err = recall()
+	for left := changes; left > 0 && err == nil; {
+		some := min(left, 100, max(1, changes/10))
+		ops := make([]oxbow.Op, some)
+		for i := range ops {
+			r.written++
+			at := r.written * 7919 % len(r.entries)
+			text := r.entries[(at+r.written)%len(r.entries)].Content
+			ops[i] = oxbow.Update{Name: r.entries[at].Name, Content: fmt.Sprint(r.written, " ", text)}
+		}
+		err = m.Apply(ctx, ops...)
+		if before := left; err == nil && (before-1)*10/changes != (before-some-1)*10/changes {
+			err = recall()
+		}
+		left -= some
+	}
+	if err != nil {
+		return costs, errors.Join(err, m.Close())
+	}
+	if costs[0], err = spend(m.Close); err != nil {
+		return costs, err
+	}
+	if m, err = oxbow.Open(r.path, nil); err != nil {
+		return costs, err
+	}
+	costs[1], err = r.settle(ctx, m)
+	return costs, err
+}
