@@ -218,6 +218,27 @@ func TestTurnsOfWhom(t *testing.T) {
 	}
 }
 
+// A word that stands three times counts by the root of that in a question, and
+// three times in a long text.
+func TestRepeatedWords(t *testing.T) {
+	m := filled(t, "n|the harbour lamp")
+	long := "lamp lamp lamp"
+	for i := range 19 {
+		long += " word" + strconv.Itoa(i)
+	}
+	for query, want := range map[string]float64{"lamp lamp lamp": math.Sqrt(3), long: 3} {
+		hits, err := m.Recall(t.Context(), oxbow.Query{Text: query, Explain: true})
+		if err != nil || len(hits) != 1 {
+			t.Fatalf("%q: %+v, %v", query, hits, err)
+		}
+		terms := hits[0].Explanation.Terms
+		i := slices.IndexFunc(terms, func(s oxbow.TermScore) bool { return s.Term == "lamp" })
+		if i < 0 || terms[i].Weight != want {
+			t.Errorf("%q has the terms %+v, want lamp to weigh %v", query, terms, want)
+		}
+	}
+}
+
 // What a program said ranks below what a person did, unless the question is for it.
 func TestTurnsOfPrograms(t *testing.T) {
 	m := filled(t,

@@ -105,8 +105,11 @@ func (v *View) Plan(q Query) *Plan {
 	p.when, p.you = analysis.AsksWhen(q.Words), analysis.AddressesProgram(q.Words)
 	p.Words, p.terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
-		// A word that stands several times counts more, but not as often.
-		pl, weight := Term{w.Word, w.Term, false}, math.Sqrt(float64(w.N))
+		// A word that stands several times counts more; in a question, not as often.
+		pl, weight := Term{w.Word, w.Term, false}, float64(w.N)
+		if len(ws) < longQuery {
+			weight = math.Sqrt(weight)
+		}
 		if !q.AsIs && v.stats.DF(w.Term) == 0 {
 			if t := analysis.Correct(w.Term, v.stats.DF); t != "" {
 				pl.Term, pl.Corrected, weight = t, true, weight*weightSlip

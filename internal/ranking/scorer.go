@@ -40,6 +40,7 @@ const (
 	weightPrefix = 0.8 // a word that begins so
 	mostPrefixed = 32  // words that a prefix stands for
 	mostDays     = 31  // days that a date expression is looked for by
+	longQuery    = 20  // words from which on it is a text, whose subject its repeats tell
 
 	// priorTexts is how many texts of English at large count in the idf of a
 	// query's words: as many as a small memory has.
