@@ -72,7 +72,7 @@ var budgets = []budget{
 	{"remote", 2_403},
 	{"remote/opjson", 129},
 	{"internal/index", 4_618},
-	{"internal/ranking", 1_910},
+	{"internal/ranking", 2_005},
 	{"internal/analysis/*", 2_250},
 	{"internal/git", 1_665},
 	{"internal/screen", 216},

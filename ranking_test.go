@@ -183,6 +183,33 @@ func TestTurnsBeside(t *testing.T) {
 	}
 }
 
+// A turn has more of a word when two turns next to it say it, and the account names
+// both.
+func TestTurnsBesideAddUp(t *testing.T) {
+	entries := []string{"a1|Ann: The violin is here.", "a2|Bob: So it is."}
+	for i := range 6 { // so that one talk is not beside the other
+		entries = append(entries, "x"+strconv.Itoa(i)+"|user: something between")
+	}
+	m := filled(t, append(entries, "b1|Ann: The violin is here.", "b2|Bob: So it is.", "b3|Ann: The violin is here.")...)
+	names(t, m, "violin", "") // compares each score with its account
+	found := map[string]oxbow.Hit{}
+	hits, err := m.Recall(t.Context(), oxbow.Query{Text: "violin", Explain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hits {
+		found[h.Entry.Name] = h
+	}
+	one, two := found["a2"], found["b2"]
+	if !(one.Score > 0 && one.Score < two.Score && two.Score < 1.1*one.Score) {
+		t.Errorf("next to one it has %v, next to two %v, want a little more", one.Score, two.Score)
+	}
+	fs := two.Explanation.Terms[0].Fields
+	if len(fs) != 2 || fs[0].Field != "beside b1" || fs[1].Field != "beside b3" || fs[0].Score <= fs[1].Score {
+		t.Errorf("it has its score from %+v, want b1, and less b3", fs)
+	}
+}
+
 // Of turns alike, first is the one of whom the question names, one that tells
 // when before others if a time is asked for, and a question comes last. [names]
 // compares each score with its account.
@@ -209,12 +236,17 @@ func TestTurnsOfWhom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var fields []string
-	for _, f := range hits[0].Explanation.Terms[1].Fields {
-		fields = append(fields, f.Field)
+	for i, want := range []string{"speaker, the name of who speaks, who speaks, it tells when", "body, who speaks, it tells when"} {
+		var fields []string
+		for _, f := range hits[0].Explanation.Terms[i].Fields {
+			fields = append(fields, f.Field)
+		}
+		if got := strings.Join(fields, ", "); hits[0].Entry.Name != "s3" || got != want {
+			t.Errorf("%s has its score from %q, want %q", hits[0].Entry.Name, got, want)
+		}
 	}
-	if got := strings.Join(fields, ", "); hits[0].Entry.Name != "s3" || got != "body, who speaks, it tells when" {
-		t.Errorf("%s has its score from %q", hits[0].Entry.Name, got)
+	if fs := hits[0].Explanation.Terms[0].Fields; fs[1].Score != -fs[0].Score/2 {
+		t.Errorf("the name gives %v and loses %v, want half", fs[0].Score, fs[1].Score)
 	}
 }
 

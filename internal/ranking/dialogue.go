@@ -21,18 +21,14 @@ import (
 const (
 	speechLook = 10 // the best of the hits that are wanted, one of which must be of a dialogue for all this
 	speechPool = 30 // the best hits without all this, which are candidates; more when more are wanted
-	turnNext   = 2  // turns next to a candidate that are candidates, too
-
-	neighbourReach   = 5   // turns to each side that give a part of what a term gives them
-	neighbourAsked   = 0.9 // that part: of the turn before, when it is a question
-	neighbourBefore  = 0.6 // … when it is none
-	neighbourAfter   = 0.4 // … of the turn after
-	neighbourFurther = 0.3 // … of all others
 
 	factorSpeaker = 1.5 // the query names who speaks
 	factorAsks    = 0.8 // it ends in a question
 	factorTime    = 1.3 // the query asks for a time, and it tells one
 	factorProgram = 0.7 // a program said it, and the query is not for that
+
+	// What a term of the query counts of a text, that is not 1.
+	weightSpeaker = 0.5 // the name of who speaks, which says it by its factor
 )
 
 // pool returns how many hits of the index are candidates when so many turns are
@@ -239,11 +235,15 @@ func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) b
 }
 
 // account says where the score of an entry comes from: it is the sum of what
-// the terms give, and give to its best stretch, times each of the factors.
+// the terms give, and give to its best stretch, each times its weight, times each of
+// the factors.
 type account struct {
-	terms   []float64 // what each term gives
-	from    []uint64  // the neighbour that gives it, 0 for the entry itself
-	stretch []float64 // what each gives because of the best stretch; nil for nothing
+	terms   []float64    // what each term gives
+	powers  []float64    // of terms, of a turn of a talk
+	beside  []besideTerm // what neighbours have in them
+	stretch []float64    // what each gives because of the best stretch; nil for nothing
+	weights []float64    // of terms, for this entry; nil for 1
+	why     string       // they are so
 	factors []factor
 	score   float64
 }
@@ -253,48 +253,26 @@ type factor struct {
 	by  float64
 }
 
-// account sets a to what each term gives to the candidate at a place: the most
-// of what it gives by itself and of the parts that its neighbours give. The
-// room that a has is used again.
+// account sets a to what each term gives to the candidate at a place. The room that
+// a has is used again.
 func (t *dialogue) account(i int, a *account) {
 	own := t.read(i)
-	a.terms, a.from = append(a.terms[:0], own.scores...), append(a.from[:0], make([]uint64, len(own.scores))...)
-	a.stretch, a.factors, a.score = nil, a.factors[:0], 0
-	part := func(step int, asks bool) float64 {
-		switch {
-		case step == -1 && asks:
-			return neighbourAsked
-		case step == -1:
-			return neighbourBefore
-		case step == 1:
-			return neighbourAfter
-		}
-		return neighbourFurther
-	}
-	worth := func(n *candidate, step int) bool { // if it may give more than there is
-		part := part(step, true)
-		for k, given := range n.scores {
-			if part*given > a.terms[k] && !t.dates[k] {
-				return true
-			}
-		}
-		return false
-	}
-	t.neighbours(i, neighbourReach, worth, func(n *candidate, step int) {
-		part := part(step, n.turn.asks)
-		for k, given := range n.scores {
-			if given := part * given; given > a.terms[k] && !t.dates[k] {
-				a.terms[k], a.from[k] = given, n.id
-			}
-		}
-	})
+	a.terms = append(a.terms[:0], own.scores...)
+	a.stretch, a.weights, a.factors, a.score = nil, nil, a.factors[:0], 0
+	t.beside(i, own, a)
 	if _, long := slices.BinarySearch(t.p.long, own.id); long {
 		a.stretch = t.bestStretch(i)
 	}
-	for _, given := range a.terms {
-		a.score += given
+	if own.turn.kind == analysis.TurnOfTalk && t.p.found.talks {
+		a.weights, a.why = t.speaker(own.turn.speaker).weights, "the name of who speaks"
 	}
-	for _, given := range a.stretch {
+	for k, given := range a.terms {
+		if a.stretch != nil {
+			given += a.stretch[k]
+		}
+		if a.weights != nil {
+			given = float64(given * a.weights[k])
+		}
 		a.score += given
 	}
 	if a.score > 0 {
@@ -336,7 +314,7 @@ func (t *dialogue) factors(own *candidate, terms []float64, fs []factor) []facto
 		if share := t.coverage(terms); share < 1 {
 			fs = append(fs, factor{"words it has not", math.Sqrt(math.Sqrt(share))})
 		}
-		if t.names(own.turn.speaker) {
+		if t.speaker(own.turn.speaker).weights != nil {
 			fs = append(fs, factor{"who speaks", factorSpeaker})
 		}
 		if own.turn.asks {
@@ -369,25 +347,34 @@ func (t *dialogue) coverage(terms []float64) float64 {
 	return max(float64(has), .5) / float64(all)
 }
 
-// speaker says whether the query names a speaker.
+// speaker is who speaks in a turn.
 type speaker struct {
-	name  unique.Handle[string]
-	named bool
+	name    unique.Handle[string]
+	weights []float64 // of terms, in the turn; nil when the query does not name the speaker
 }
 
-// names reports whether a word of the query is one of the speaker's name.
-func (t *dialogue) names(name unique.Handle[string]) bool {
+// speaker returns what a query says of who speaks: whether a word of it is one of the
+// name.
+func (t *dialogue) speaker(name unique.Handle[string]) *speaker {
 	for i := range t.speakers {
 		if t.speakers[i].name == name {
-			return t.speakers[i].named
+			return &t.speakers[i]
 		}
 	}
 	s := speaker{name: name}
 	for _, term := range t.v.r.an.Sequence(t.v.ctx, name.Value()) {
-		s.named = s.named || slices.ContainsFunc(t.p.Words, func(w Term) bool { return w.Term == term })
+		if !slices.ContainsFunc(t.p.Words, func(w Term) bool { return w.Term == term }) {
+			continue
+		}
+		if s.weights == nil {
+			s.weights = slices.Repeat([]float64{1}, len(t.scores.Terms))
+		}
+		if k, ok := slices.BinarySearch(t.scores.Terms, term); ok {
+			s.weights[k] = weightSpeaker
+		}
 	}
 	t.speakers = append(t.speakers, s)
-	return s.named
+	return &t.speakers[len(t.speakers)-1]
 }
 
 // tellsWhen reports whether a turn tells a time.

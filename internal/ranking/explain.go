@@ -92,20 +92,26 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 	d := newDialogue(v, p, []uint64{id})
 	d.account(d.find(id), &account)
 	return func(i int, ts *TermScore) {
-		from := account.from[i]
+		own := ts.Score
 		ts.Score = account.terms[i]
 		switch {
-		case ts.Score == 0:
-		case from != 0:
-			ts.Fields = []FieldScore{{Field: "beside " + v.name(from), Score: ts.Score}}
+		case own == 0:
 		case strings.HasPrefix(ts.Term, datePrefix):
 			ts.Fields = []FieldScore{{Field: "date", TF: ts.TF, Score: ts.Score}}
 		default:
-			ts.Fields = fieldScores(*ts, fields, counts, i)
+			ts.Fields = fieldScores(account.terms[i]*(fourth(own)/account.powers[i]), fields, counts, i)
+		}
+		for _, b := range account.beside {
+			if b.term == i {
+				ts.Fields = append(ts.Fields, FieldScore{Field: "beside " + v.name(b.from), Score: account.terms[i] * (b.power / account.powers[i])})
+			}
 		}
 		if account.stretch != nil && account.stretch[i] > 0 {
 			ts.Score += account.stretch[i]
 			ts.Fields = append(ts.Fields, FieldScore{Field: "best stretch", Score: account.stretch[i]})
+		}
+		if account.weights != nil {
+			multiply(ts, []factor{{account.why, account.weights[i]}})
 		}
 		multiply(ts, account.factors)
 	}
@@ -122,9 +128,9 @@ func multiply(t *TermScore, factors []factor) {
 	}
 }
 
-// fieldScores shares a term's score among the fields that hold it, as their
+// fieldScores shares a score of a term among the fields that hold it, as their
 // weighted frequencies stand to each other. Fields of one name are one.
-func fieldScores(t TermScore, fields []analysis.Field, counts [][]int, i int) []FieldScore {
+func fieldScores(score float64, fields []analysis.Field, counts [][]int, i int) []FieldScore {
 	var fs []FieldScore
 	sum := 0.0
 	for j, f := range fields {
@@ -141,7 +147,7 @@ func fieldScores(t TermScore, fields []analysis.Field, counts [][]int, i int) []
 		fs[k].TF += tf
 	}
 	for k := range fs {
-		fs[k].Score = t.Score * fs[k].TF / math.Max(sum, 1.0/16)
+		fs[k].Score = score * fs[k].TF / math.Max(sum, 1.0/16)
 	}
 	return fs
 }
