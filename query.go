@@ -158,10 +158,10 @@ type TermScore struct {
 // FieldScore is the part of a term's score that came from one field: name, alias,
 // label, body, speaker, user, assistant or date; or "beside " and the name of an entry
 // near to this one in the same talk. Behind those stand what the "best stretch" of a
-// dialogue adds, what a word loses in a
-// turn as one of "the name of who speaks", what a turn gains because the query names "who speaks", or asks
-// for a time and "it tells when", and what it loses when "it asks", when "a program says
-// it", and for "words it has not". What [Query.Recency] takes is "age", beside "text" for RankSeed.
+// dialogue adds, what a word loses in a chat by "how common it is" in English and in a
+// turn as one of "the name of who speaks", what a turn gains because the query names "who
+// speaks", or asks for a time and "it tells when", and what it loses when "it asks", when "a program
+// says it", and for "words it has not". What [Query.Recency] takes is "age", beside "text" for RankSeed.
 type FieldScore struct {
 	Field string
 	TF    float64

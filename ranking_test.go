@@ -250,6 +250,28 @@ func TestTurnsOfWhom(t *testing.T) {
 	}
 }
 
+// In a chat of several turns a word counts less that is common in English; in a
+// talk between people, in a note, and of a rare word, nothing is lost.
+func TestCommonWordsOfChats(t *testing.T) {
+	m := filled(t,
+		"chat|user: I need help in Cremona.\n\nassistant: There is help.",
+		"talk|Ann: I need help in Cremona.\n\nBob: There is help.\n\nAnn: Good.",
+		"note|They need help in Cremona, and there is help")
+	names(t, m, "help Cremona", "") // compares each score with its account
+	hits, err := m.Recall(t.Context(), oxbow.Query{Text: "help Cremona", Explain: true})
+	if err != nil || len(hits) != 3 {
+		t.Fatalf("%+v, %v", hits, err)
+	}
+	for _, h := range hits {
+		for _, term := range h.Explanation.Terms {
+			i := slices.IndexFunc(term.Fields, func(f oxbow.FieldScore) bool { return f.Field == "how common it is" })
+			if want := h.Entry.Name == "chat" && term.Term == "help"; (i >= 0) != want || want && term.Fields[i].Score >= 0 {
+				t.Errorf("%s has of %s %+v", h.Entry.Name, term.Term, term.Fields)
+			}
+		}
+	}
+}
+
 // A word that stands three times counts by the root of that in a question, and
 // three times in a long text.
 func TestRepeatedWords(t *testing.T) {

@@ -167,10 +167,10 @@ func TestSpeechOf(t *testing.T) {
 		"user: Hi\n\nmore":                   NoSpeech,
 		"assistant: Hello":                   TurnOfChat,
 		"Assistant: Hello\n\nmore of it":     TurnOfChat,
-		"assistant: Hello\n\nuser: Hi":       WholeSpeech,
-		"user: Hi\n\nmore\n\nassistant: Yes": WholeSpeech,
+		"assistant: Hello\n\nuser: Hi":       WholeChat,
+		"user: Hi\n\nmore\n\nassistant: Yes": WholeChat,
 		"Jo Ann: Hi":                         TurnOfTalk,
-		"Jo: Hi\n\nAnn: Ho\n\nJo: Hum":       WholeSpeech,
+		"Jo: Hi\n\nAnn: Ho\n\nJo: Hum":       WholeTalk,
 		"Decision: Go\n\nReason: Speed":      NoSpeech,
 	} {
 		if got := SpeechOf(text); got != want {

@@ -72,10 +72,11 @@ type Speech uint8
 
 // The kinds of [Speech].
 const (
-	NoSpeech    Speech = iota
-	TurnOfTalk         // see [IsTurn]
-	TurnOfChat         // one turn that a program said, as "assistant: Hello"
-	WholeSpeech        // several turns: a later paragraph begins with a speaker of a chat, or again with the first name
+	NoSpeech   Speech = iota
+	TurnOfTalk        // see [IsTurn]
+	TurnOfChat        // one turn that a program said, as "assistant: Hello"
+	WholeTalk         // several turns: a later paragraph begins with a speaker of a chat, or again with the first name
+	WholeChat         // the same, and it begins with a speaker of a chat
 )
 
 // SpeechOf returns what a text is of a dialogue.
@@ -87,14 +88,17 @@ func SpeechOf(text string) Speech {
 	if n == 0 && name(text) == 0 {
 		return NoSpeech
 	}
-	first := Speaker(text)
+	chat, first := n > 0, Speaker(text)
 	for rest := text; ; {
 		_, after, more := strings.Cut(rest, "\n\n")
 		if !more {
 			break
 		}
 		if n, _ := speaker(after); n > 0 || first != "" && Speaker(after) == first {
-			return WholeSpeech
+			if chat {
+				return WholeChat
+			}
+			return WholeTalk
 		}
 		rest = after
 	}

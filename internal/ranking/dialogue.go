@@ -28,7 +28,8 @@ const (
 	factorProgram = 0.7 // a program said it, and the query is not for that
 
 	// What a term of the query counts of a text, that is not 1.
-	weightSpeaker = 0.5 // the name of who speaks, which says it by its factor
+	weightSpeaker = 0.5   // the name of who speaks, which says it by its factor
+	leastShare    = 0.001 // of English texts that hold it, from which on it counts less in a chat
 )
 
 // pool returns how many hits of the index are candidates when so many turns are
@@ -51,7 +52,7 @@ func (v *View) speeches(p *Plan, found []index.Hit) (s speeches) {
 			s.talks = true
 		case analysis.TurnOfChat:
 			s.chats = !p.you
-		case analysis.WholeSpeech:
+		case analysis.WholeTalk, analysis.WholeChat:
 			s.wholes = true
 		}
 	}
@@ -101,6 +102,8 @@ type dialogue struct {
 	scores     index.TermScores
 	dates      []bool    // which of the query's terms are of dates: a turn has its own
 	speakers   []speaker // those that were asked for: a talk has few
+
+	rarity []float64 // what each term counts in a chat; nil until it is needed
 
 	ids     []uint64 // scratch
 	stretch *stretch // nil until one is looked for
@@ -263,7 +266,10 @@ func (t *dialogue) account(i int, a *account) {
 	if _, long := slices.BinarySearch(t.p.long, own.id); long {
 		a.stretch = t.bestStretch(i)
 	}
-	if own.turn.kind == analysis.TurnOfTalk && t.p.found.talks {
+	switch {
+	case own.turn.kind == analysis.WholeChat && t.p.found.wholes:
+		a.weights, a.why = t.rarities(), "how common it is"
+	case own.turn.kind == analysis.TurnOfTalk && t.p.found.talks:
 		a.weights, a.why = t.speaker(own.turn.speaker).weights, "the name of who speaks"
 	}
 	for k, given := range a.terms {
@@ -284,6 +290,19 @@ func (t *dialogue) account(i int, a *account) {
 	for _, f := range a.factors {
 		a.score *= f.by
 	}
+}
+
+// rarities returns what each term counts in a chat with a program, of which each is
+// about many things: the root of how much less it tells than a word that stands in
+// one of a thousand texts of English.
+func (t *dialogue) rarities() []float64 {
+	if t.rarity == nil {
+		for _, term := range t.scores.Terms {
+			share := max(analysis.Share(term), leastShare)
+			t.rarity = append(t.rarity, math.Sqrt(math.Log(share)/math.Log(leastShare)))
+		}
+	}
+	return t.rarity
 }
 
 // bestStretch returns what each term gives to the score of an entry because of its

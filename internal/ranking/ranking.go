@@ -62,9 +62,10 @@ const (
 
 // noTurns are what ranking needs of all that is no turn of a talk, by kind.
 var noTurns = [...]*turn{
-	analysis.NoSpeech:    {},
-	analysis.TurnOfChat:  {kind: analysis.TurnOfChat},
-	analysis.WholeSpeech: {kind: analysis.WholeSpeech},
+	analysis.NoSpeech:   {},
+	analysis.TurnOfChat: {kind: analysis.TurnOfChat},
+	analysis.WholeTalk:  {kind: analysis.WholeTalk},
+	analysis.WholeChat:  {kind: analysis.WholeChat},
 }
 
 // noTurn is what ranking needs of all that is no speech.
