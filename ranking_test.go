@@ -201,6 +201,9 @@ func TestTurnsBesideAddUp(t *testing.T) {
 		found[h.Entry.Name] = h
 	}
 	one, two := found["a2"], found["b2"]
+	if two.Explanation == nil {
+		t.Fatalf("found %+v, want b2 among them", hits)
+	}
 	if !(one.Score > 0 && one.Score < two.Score && two.Score < 1.1*one.Score) {
 		t.Errorf("next to one it has %v, next to two %v, want a little more", one.Score, two.Score)
 	}
