@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_937},
+	{".", 10_932},
 	{"heads", 66},
 	{"overlay", 300},
 	{"query", 850},
@@ -71,7 +71,7 @@ var budgets = []budget{
 	{"backup", 450},
 	{"remote", 2_403},
 	{"remote/opjson", 129},
-	{"internal/index", 4_618},
+	{"internal/index", 4_696},
 	{"internal/ranking", 2_005},
 	{"internal/analysis/*", 2_250},
 	{"internal/git", 1_665},
@@ -79,7 +79,7 @@ var budgets = []budget{
 	{"internal/secret", 1_010},
 	{"internal/personal", 1_050},
 	{"internal/clientline", 550},
-	{"internal/pagefile", 342},
+	{"internal/pagefile", 349},
 	{"internal/wire", 128},
 	{"internal/*", 3_225},
 }

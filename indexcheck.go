@@ -158,36 +158,3 @@ func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
 	}
 	return true
 }
-
-// nowhere is a file of which nothing is kept.
-type nowhere struct{}
-
-// WriteAt implements [io.WriterAt].
-func (nowhere) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
-
-// untilDone is a file until ctx is done.
-type untilDone struct {
-	ctx context.Context
-	file
-}
-
-type file interface {
-	io.ReaderAt
-	io.WriterAt
-}
-
-// WriteAt implements [io.WriterAt].
-func (f untilDone) WriteAt(b []byte, at int64) (int, error) {
-	if err := f.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return f.file.WriteAt(b, at)
-}
-
-// ReadAt implements [io.ReaderAt].
-func (f untilDone) ReadAt(b []byte, at int64) (int, error) {
-	if err := f.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return f.file.ReadAt(b, at)
-}

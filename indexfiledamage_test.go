@@ -239,3 +239,9 @@ func FuzzOpenIndex(f *testing.F) {
 		_ = s.index.Searcher().Check()
 	})
 }
+
+// nowhere is a file of which nothing is kept.
+type nowhere struct{}
+
+// WriteAt implements [io.WriterAt].
+func (nowhere) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }

@@ -155,7 +155,7 @@ func (w *snapshotWriter) documents() {
 func (w *snapshotWriter) allTerms() error {
 	w.block.at = w.size
 	var list []posting
-	cursors := w.cursors()
+	cursors := cursors(w.x.views, w.numbers)
 	for n := 0; len(cursors) > 0; n++ {
 		if n%blockTerms == 0 && w.x.Err() != nil {
 			return w.x.Err()

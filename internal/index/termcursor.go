@@ -32,10 +32,11 @@ type sortedTerm struct {
 	n    int
 }
 
-// cursors returns those of all views that have a term, by text.
-func (w *snapshotWriter) cursors() (cs []*termCursor) {
-	for i := range w.x.views {
-		c := &termCursor{view: &w.x.views[i], numbers: w.numbers[i], order: i, at: -1}
+// cursors returns those of all views that have a term, by text. Numbers are those that
+// the documents get, by view.
+func cursors(views []view, numbers [][]uint32) (cs []*termCursor) {
+	for i := range views {
+		c := &termCursor{view: &views[i], numbers: numbers[i], order: i, at: -1}
 		if c.view.image == nil {
 			c.sort()
 		}

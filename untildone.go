@@ -1,9 +1,10 @@
-// A file system whose writing ends when a context is done.
+// Files and a file system that are of use until a context is done.
 
 package oxbow
 
 import (
 	"context"
+	"io"
 	"io/fs"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -40,4 +41,31 @@ func (f writesUntilFile) WriteAt(b []byte, off int64) (n int, err error) {
 		}
 	}
 	return n, err
+}
+
+// untilDone is a file until ctx is done.
+type untilDone struct {
+	ctx context.Context
+	file
+}
+
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+}
+
+// WriteAt implements [io.WriterAt].
+func (f untilDone) WriteAt(b []byte, at int64) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.file.WriteAt(b, at)
+}
+
+// ReadAt implements [io.ReaderAt].
+func (f untilDone) ReadAt(b []byte, at int64) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.file.ReadAt(b, at)
 }
