@@ -231,12 +231,6 @@ func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int)
 	return n, i
 }
 
-// between returns a bit for each of eight impacts that carries with low and not with
-// high.
-func between(eight, low, high uint64) uint64 {
-	return ((eight + low) &^ (eight + high) & topBits >> 7 * gatherBits) >> 56
-}
-
 // scoreFiltered is scoreColumns for conditions that few documents meet: it looks at
 // those alone that hold the term.
 func (b *maxScore) scoreFiltered(c *cursor, place int) {
