@@ -151,7 +151,7 @@ func TestIndexOfRunsAhead(t *testing.T) {
 		h := &indexHome{t, vfs.NewMem()}
 		now := time.Unix(1777000000, 0)
 		open := func(most int) *Memory {
-			m, err := Open("memory.oxbow", &Options{FS: h.fs, Clock: func() time.Time { return now }, Rand: strings.NewReader(strings.Repeat("x", 1000)), runBytes: most})
+			m, err := Open("memory.oxbow", &Options{FS: h.fs, Clock: func() time.Time { return now }, Rand: strings.NewReader(strings.Repeat("x", 1000)), runBytes: most, snapshotLeast: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
