@@ -5,16 +5,12 @@ package command
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/inject"
 	"github.com/oxbow-memory/oxbow/tool"
 )
-
-// calibrateWait is how long a prompt waits for the first calibration of a memory.
-const calibrateWait = 250 * time.Millisecond
 
 func (a *app) injectCommand() *cobra.Command {
 	c := does(a, &cobra.Command{
@@ -65,7 +61,7 @@ func (a *app) showInject(out tool.InjectOut) {
 
 // injection chooses what a hook puts before a model with a prompt.
 func (a *app) injection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
-	out, err := run(ctx, a, tool.Inject, tool.InjectIn{Prompt: p.Text, Of: &p, Wait: calibrateWait})
+	out, err := run(ctx, a, tool.Inject, tool.InjectIn{Prompt: p.Text, Of: &p, Wait: waits.calibrate})
 	return out.Block, err
 }
 
