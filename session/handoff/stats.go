@@ -28,20 +28,20 @@ const (
 // Now returns the handoff of a session's turns, as compose does, with the stats of
 // the working tree where they can be had in time.
 func Now(ctx context.Context, turns []session.Turn) string {
-	return compose(turns, statsOf(ctx, turns))
+	return compose(turns, statsOf(ctx, turns, statTime))
 }
 
 // statsOf returns the stats of what the turns changed in the working tree of their
-// directory; none where it cannot be had in time.
-func statsOf(ctx context.Context, turns []session.Turn) map[string]stat {
+// directory; none where it cannot be had in that time.
+func statsOf(ctx context.Context, turns []session.Turn, limit time.Duration) map[string]stat {
 	r := read(turns)
 	dir := filepath.FromSlash(r.dir)
 	if !filepath.IsAbs(dir) || len(r.files) == 0 {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, statTime)
+	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	repo, err := git.Find(dir, &git.Options{Timeout: statTime, Output: 16 << 20})
+	repo, err := git.Find(dir, &git.Options{Timeout: limit, Output: 16 << 20})
 	if err != nil {
 		return nil
 	}
