@@ -164,7 +164,9 @@ func compareStates(have, want []*Entry) []Problem {
 	return nil
 }
 
-// staleFiles finds the temporary files of interrupted rewrites.
+// staleFiles finds the temporary files of interrupted rewrites of the log. Those of the
+// index file and of the snapshot may be in the making, by this process too, and the next
+// one that is made removes them.
 func (d *db) staleFiles() []Problem {
 	dir, base := path.Split(d.name)
 	es, err := d.fs.ReadDir(path.Clean(dir))
@@ -173,6 +175,9 @@ func (d *db) staleFiles() []Problem {
 	}
 	var ps []Problem
 	for _, e := range es {
+		if strings.HasPrefix(e.Name(), base+indexSuffix+".") || strings.HasPrefix(e.Name(), base+snapshotSuffix+".") {
+			continue
+		}
 		if strings.HasPrefix(e.Name(), base+".") && (strings.HasSuffix(e.Name(), ".tmp") || strings.HasSuffix(e.Name(), ".tmp"+snapshotSuffix)) && !d.recentFile(e) {
 			ps = append(ps, Problem{-1, "a rewrite was interrupted and left " + e.Name(),
 				"when no other oxbow is running, remove it: nothing needs it"})
