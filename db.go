@@ -54,7 +54,7 @@ type db struct {
 
 	closing    context.Context // is done when the store is being closed
 	endWaiting context.CancelFunc
-	snapshotMu ctxMutex     // held while this process makes a snapshot beside changes
+	snapshotMu ctxMutex     // held while this process makes a snapshot next to changes
 	calls      atomic.Int64 // of this process, as far as it was not taken to live on
 
 	compactMu   ctxMutex                           // held while this process compacts

@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_937},
+	{".", 10_940},
 	{"heads", 66},
 	{"overlay", 300},
 	{"query", 850},

@@ -412,6 +412,9 @@ func (d *db) stillOf(epoch uint64) error {
 // removed it. The lock between processes is held.
 func (d *db) nameIndex(f vfs.File, temp string) error {
 	named, err := d.fs.Stat(temp)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errUnfit
+	}
 	if err != nil {
 		return err
 	}

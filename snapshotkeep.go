@@ -97,7 +97,7 @@ func (d *db) basePlaces() (map[uint64]int64, error) {
 	return places, d.eachBase(func(offset int64, p put) { places[p.entry.ID] = offset })
 }
 
-// keepSnapshot makes the snapshot beside readers and writers, when much has changed
+// keepSnapshot makes the snapshot next to readers and writers, when much has changed
 // since the one that is there, and writes it between the writes of this process, unless
 // another writes then. What it does not do costs the next process its time, no more.
 func (d *db) keepSnapshot(ctx context.Context) error {

@@ -1,5 +1,5 @@
 // The command bare: what a search of the index alone costs a processor,
-// beside an earlier version of it and beside a prototype, in turns.
+// with an earlier version of it and a prototype as peers, in turns.
 
 package main
 
@@ -43,7 +43,7 @@ type bareEngine interface {
 	hits(text string, words []string) iter.Seq2[uint64, float64]
 }
 
-// bareOther is an engine beside the index of this checkout.
+// bareOther is a peer of the index of this checkout.
 type bareOther struct {
 	name string
 	fill func(t bareTexts, way string) (bareEngine, error)
