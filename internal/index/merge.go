@@ -3,6 +3,7 @@
 package index
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math"
 	"math/bits"
@@ -81,7 +82,9 @@ func holdsAll(views, some []view) bool {
 func (x *Searcher) merge(views []view) *segment {
 	b, sc := x.newBuilder(), x.scale()
 	s := b.s
-	numbers := make([][]uint32, len(views)) // by view: old document numbers to new
+	views = slices.Clone(views)
+	slices.SortStableFunc(views, func(v, w view) int { return cmp.Compare(v.firstID(), w.firstID()) }) // so that the ids rise, if they can
+	numbers := make([][]uint32, len(views))                                                            // by view: old document numbers to new
 	for i := range views {
 		numbers[i] = b.adoptDocs(&views[i])
 	}
@@ -114,6 +117,14 @@ func (x *Searcher) merge(views []view) *segment {
 	}
 	l.finish(sc.slope)
 	return s
+}
+
+// firstID returns the id of the first document, 0 for none.
+func (s *segment) firstID() uint64 {
+	if len(s.lens) == 0 {
+		return 0
+	}
+	return s.ids.at(0)
 }
 
 // dropped is the new number of what is not there any more.

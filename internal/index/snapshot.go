@@ -154,7 +154,7 @@ func (w *snapshotWriter) documents() {
 // what it reads has failed.
 func (w *snapshotWriter) allTerms() error {
 	w.block.at = w.size
-	var list []posting
+	var list, room []posting
 	cursors := cursors(w.x.views, w.numbers)
 	for n := 0; len(cursors) > 0; n++ {
 		if n%blockTerms == 0 && w.x.Err() != nil {
@@ -168,9 +168,7 @@ func (w *snapshotWriter) allTerms() error {
 		for _, c := range cursors[:same] {
 			list = c.appendPostings(list)
 		}
-		if !isRisingList(list) {
-			slices.SortFunc(list, func(p, q posting) int { return cmp.Compare(p.doc, q.doc) })
-		}
+		list, room = sortRuns(list, room)
 		if len(list) > 0 { // else all that held it are deleted
 			if err := w.term(text, list); err != nil {
 				return err

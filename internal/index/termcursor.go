@@ -3,6 +3,7 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -15,7 +16,7 @@ import (
 type termCursor struct {
 	view    *view
 	numbers []uint32 // that the documents get; dropped for those that are deleted
-	order   int      // among the views
+	order   uint32   // among the views: the least of the numbers
 	text    string   // of the term that it is at
 
 	sorted []sortedTerm // those to come, of a view in memory
@@ -36,7 +37,10 @@ type sortedTerm struct {
 // the documents get, by view.
 func cursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
-		c := &termCursor{view: &views[i], numbers: numbers[i], order: i, at: -1}
+		c := &termCursor{view: &views[i], numbers: numbers[i], order: dropped, at: -1}
+		if len(numbers[i]) > 0 {
+			c.order = slices.Min(numbers[i])
+		}
 		if c.view.image == nil {
 			c.sort()
 		}
@@ -48,12 +52,13 @@ func cursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	return cs
 }
 
-// compare orders cursors by text, those of one text as their views.
+// compare orders cursors by text, those of one text by the first documents of their
+// views: most often all postings of the text rise then.
 func (c *termCursor) compare(d *termCursor) int {
 	if order := strings.Compare(c.text, d.text); order != 0 {
 		return order
 	}
-	return c.order - d.order
+	return cmp.Compare(c.order, d.order)
 }
 
 // advance moves the first n cursors on, and returns those that have a term, by text.
@@ -151,12 +156,37 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 	return list
 }
 
-// isRisingList reports whether postings rise by their documents.
-func isRisingList(list []posting) bool {
+// sortRuns returns postings by their documents, and the other of the two arrays. They
+// come as a few runs that rise, one of each view or some: neighbours are merged until
+// there is one.
+func sortRuns(list, room []posting) (sorted, other []posting) {
+	for risingRun(list) < len(list) {
+		room = room[:0]
+		for rest := list; len(rest) > 0; {
+			n := risingRun(rest)
+			a, b := rest[:n], rest[n:]
+			b = b[:risingRun(b)]
+			rest = rest[len(a)+len(b):]
+			for len(a) > 0 && len(b) > 0 {
+				if a[0].doc < b[0].doc {
+					room, a = append(room, a[0]), a[1:]
+				} else {
+					room, b = append(room, b[0]), b[1:]
+				}
+			}
+			room = append(append(room, a...), b...)
+		}
+		list, room = room, list
+	}
+	return list, room
+}
+
+// risingRun returns how many postings rise by their documents, from the first on.
+func risingRun(list []posting) int {
 	for i := 1; i < len(list); i++ {
 		if list[i].doc <= list[i-1].doc {
-			return false
+			return i
 		}
 	}
-	return true
+	return len(list)
 }
