@@ -26,13 +26,13 @@ type Analyzer struct {
 }
 
 // NewAnalyzer returns an analyzer that has seen nothing.
-func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown()} }
+func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown(Root)} }
 
 // begin makes the analyzer ready for a document. What it kept is dropped only
 // here, since a document in the making counts by it.
 func (a *Analyzer) begin() {
 	if a.known.full() {
-		a.known = newKnown()
+		a.known = newKnown(Root)
 	}
 	a.stamp++
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 )
@@ -42,21 +44,56 @@ func NewFinder(only *Choice) *Finder {
 			f.thirds[i] = 1<<32 - 1
 		}
 	}
-	for form, root := range irregular {
-		f.reachFrom(form, Stem(root))
+	for t := range only.terms {
+		f.reachAll(unruled()[t])
 	}
-	for word, stem := range stemExceptions {
-		f.reachFrom(word, stem)
+	if len(only.prefixes) > 0 {
+		for t, words := range unruled() {
+			if only.HasAll(t) {
+				f.reachAll(words)
+			}
+		}
 	}
 	return f
 }
 
+// reachAll notes how some plain words begin.
+func (f *Finder) reachAll(words []string) {
+	for _, w := range words {
+		at, bit := startOf(w)
+		f.thirds[at] |= 1 << bit
+	}
+}
+
+// unruled returns the words whose terms follow from no rule, by term.
+var unruled = sync.OnceValue(func() map[string][]string {
+	words := map[string][]string{}
+	for form, root := range irregular {
+		words[Stem(root)] = append(words[Stem(root)], form)
+	}
+	for word, stem := range stemExceptions {
+		words[stem] = append(words[stem], word)
+	}
+	return words
+})
+
 // begin makes the Finder forget the chunks that it has seen, when they are many.
 func (f *Finder) begin() {
 	if f.known.only == nil || f.known.full() {
-		f.known = newKnown()
+		f.known = newKnown(f.root)
 		f.known.only = f.only
 	}
+}
+
+// root returns the term of a word that is folded already, or nothing if that is none of
+// those looked for.
+func (f *Finder) root(word string) string {
+	if len(word) > 2 && isPlain(word) {
+		if at, bit := startOf(word); f.thirds[at]>>bit&1 == 0 {
+			return ""
+		}
+	}
+	return Root(word)
 }
 
 // start returns the place in thirds, and the bit there, of a plain word that
@@ -71,14 +108,6 @@ func startOf(word string) (at int, bit uint64) {
 		w |= uint64(word[i]) << (8 * i)
 	}
 	return start(w)
-}
-
-// reachFrom notes that the term of a word that is no rule's is looked for.
-func (f *Finder) reachFrom(word, term string) {
-	if f.only.Has(term) {
-		at, bit := startOf(word)
-		f.thirds[at] |= 1 << bit
-	}
 }
 
 // reach notes how the plain words may begin whose stem is, or begins with, that
@@ -150,13 +179,13 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 	for i := 0; i < len(s) && !w.done(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
-			if n, w := plain(s[i:]); n > 0 {
+			if n, end, w := plain(s[i:]); n > 0 {
 				some = true
 				d.Len += weight
 				if at, bit := start(w); f.thirds[at]>>bit&1 != 0 {
 					f.take(d, f.known.kept(f.known.find(s[i:i+n])), weight)
 				}
-				if i += n; i < len(s) && s[i] == ' ' {
+				if i += end; i < len(s) && s[i] == ' ' {
 					i++
 				}
 				continue
@@ -204,9 +233,10 @@ func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
 	}
 }
 
-// plain returns the length of the chunk that s begins with, a letter, when at
-// sight it is a plain word, else 0; and its first letters, 0 after its end.
-func plain(s string) (n int, first uint64) {
+// plain returns the length of the word that s begins with, a letter, when at sight
+// it is a plain one and all of its chunk but for a contraction, else 0; where the chunk
+// ends; and the first letters of the word, 0 after its end.
+func plain(s string) (n, end int, first uint64) {
 	const (
 		each = 0x0101010101010101
 		high = 0x80 * each
@@ -231,10 +261,31 @@ func plain(s string) (n int, first uint64) {
 			n++
 		}
 	}
-	if n > maxWord || !endsAt(s, n) {
-		return 0, 0
+	if end = n; n < len(s) && (s[n] == '\'' || s[n] == "’"[0]) {
+		end += contraction(s[n:])
 	}
-	return n, first
+	if n > maxWord || !endsAt(s, end) {
+		return 0, 0, 0
+	}
+	return n, end, first
+}
+
+// contraction returns the length of an apostrophe and what follows it in English, with
+// which s begins, when a chunk ends after it, else 0.
+func contraction(s string) int {
+	n := len("'")
+	if s[0] != '\'' {
+		if !strings.HasPrefix(s, "’") {
+			return 0
+		}
+		n = len("’")
+	}
+	for _, tail := range contracted {
+		if to := n + len(tail); strings.HasPrefix(s[n:], tail) && endsAt(s, to) {
+			return to
+		}
+	}
+	return 0
 }
 
 // number returns the length of the chunk that s begins with, a digit, when at

@@ -98,6 +98,7 @@ var finderTexts = []string{
 	"tying ties dying dice lying skies sky news owing aging using us use used ability generously",
 	strings.Repeat("z", 64) + " " + strings.Repeat("y", 65) + " " + strings.Repeat("ab_", 30),
 	"\xff\xfebroken\xc3 utf\x80eight İstanbul K",
+	"I'm, I've: it's they’re 'tis don't+ can't've o'clock x's's it's-x we'LL He'll’s lamps's. a'd’ b's",
 	"a I x. y, z; q# r++ s+ t-u 'v' w",
 	"",
 }

@@ -38,7 +38,8 @@ type known struct {
 	units  []unit
 	byText map[string]uint32
 	only   *Choice // units of other terms are not kept, and terms not numbered; nil to keep all
-	cutNow []unit  // scratch
+	root   func(word string) string
+	cutNow []unit // scratch
 
 	inIndex *index.Known // what the terms are in an index that is being made
 }
@@ -88,13 +89,13 @@ func half(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// newKnown returns an empty table. That its seeds are random changes nothing
+// newKnown returns an empty table of chunks, of whose words root gives the terms. That its seeds are random changes nothing
 // that a caller sees: they keep a text that was made for it from filling one
 // place of the table.
-func newKnown() known {
+func newKnown(root func(word string) string) known {
 	return known{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
-		slots: make([]slot, 1<<10), byText: map[string]uint32{}, inIndex: new(index.Known),
+		slots: make([]slot, 1<<10), byText: map[string]uint32{}, inIndex: new(index.Known), root: root,
 	}
 }
 
@@ -161,7 +162,7 @@ func (k *known) kept(s *seen) []unit { return k.units[s.from:][:s.units] }
 // many are no wholes, and whether there are any. What is not to be kept is left
 // out.
 func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
-	k.cutNow = cut(k.cutNow[:0], c)
+	k.cutNow = cut(k.cutNow[:0], c, k.root)
 	for _, u := range k.cutNow {
 		if !u.whole {
 			parts++

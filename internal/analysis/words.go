@@ -177,11 +177,11 @@ func (s *unitSet) contains(text string) bool {
 }
 
 // cut appends the units of a chunk to us: the parts in order, each whole after
-// its parts.
-func cut(us []unit, c string) []unit {
+// its parts. Root gives their terms.
+func cut(us []unit, c string, root func(word string) string) []unit {
 	if isPlain(c) {
 		w := Fold(c)
-		return append(us, unit{text: Root(w), word: w})
+		return append(us, unit{text: root(w), word: w})
 	}
 	set := unitSet{units: us, first: len(us)}
 	add := set.add
@@ -198,12 +198,12 @@ func cut(us []unit, c string) []unit {
 			parts := camel(d)
 			joined := ""
 			for _, p := range parts {
-				if w := addWord(p, add); len(parts) > 1 && len(joined) <= maxWhole {
+				if w := addWord(p, root, add); len(parts) > 1 && len(joined) <= maxWhole {
 					joined += w
 				}
 			}
 			if len(parts) > 1 && len(joined) <= maxWhole {
-				add(Root(joined), joined, true)
+				add(root(joined), joined, true)
 			}
 		}
 		if w := Fold(element); len(dotted) > 1 && len(w) <= maxWhole {
@@ -249,6 +249,9 @@ func isNumbers(s string) bool {
 	return false
 }
 
+// contracted is what may follow an apostrophe at the end of an English word.
+var contracted = []string{"s", "t", "d", "m", "ve", "ll", "re"}
+
 // camel cuts at hyphens, underscores and apostrophes, and before a capital that
 // begins a word. What follows an apostrophe in English is left out.
 func camel(s string) []string {
@@ -268,8 +271,7 @@ func camel(s string) []string {
 		case r == '\'' || r == '’':
 			end(i)
 			from = i + n
-			switch tail := strings.ToLower(s[from:min(len(s), from+len("ll'"))]); tail {
-			case "s", "t", "d", "m", "ve", "ll", "re":
+			if tail := strings.ToLower(s[from:min(len(s), from+len("ll'"))]); slices.Contains(contracted, tail) {
 				return parts
 			}
 		case i > from && isUpper(s[i]) && (isLower(s[i-1]) || isUpper(s[i-1]) && i+1 < len(s) && isLower(s[i+1]) && i-from > 1 && !(i+2 == len(s) && s[i+1] == 's')):
@@ -284,14 +286,14 @@ func camel(s string) []string {
 
 // addWord adds the terms of one word, in pairs where it is Chinese, Japanese or
 // Korean, and returns the word folded.
-func addWord(w string, add func(text, word string, whole bool)) string {
+func addWord(w string, root func(word string) string, add func(text, word string, whole bool)) string {
 	f := Fold(w)
 	if !hasWide(f) {
 		if len(f) > maxWord {
 			f = text.Cut(f, maxWord)
 		}
 		if f != "" {
-			add(Root(f), f, false)
+			add(root(f), f, false)
 		}
 		return f
 	}
@@ -304,7 +306,7 @@ func addWord(w string, add func(text, word string, whole bool)) string {
 		case wide:
 			add(run, run, false)
 		default:
-			add(Root(text.Cut(run, maxWord)), run, false)
+			add(root(text.Cut(run, maxWord)), run, false)
 		}
 	}
 	for i, r := range f {
