@@ -80,12 +80,17 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 	}
 	hits := make([]index.Hit, 0, min(limit, len(d.candidates))+1)
 	a := &d.spare
+	slices.SortFunc(d.candidates, func(i, j int) int { return cmp.Compare(d.places[j].bound, d.places[i].bound) })
 	for _, i := range d.candidates {
+		if len(hits) == limit && d.places[i].bound < hits[limit-1].Score {
+			break // the others need not be read
+		}
 		d.account(i, a)
-		h := index.Hit{ID: d.places[i].id, Score: a.score, Data: d.scores.Data(i)}
+		h := index.Hit{ID: d.places[i].id, Score: a.score}
 		if h.Score <= 0 || len(hits) == limit && order(hits[limit-1], h) < 0 {
 			continue
 		}
+		h.Data = d.item(i)
 		at, _ := slices.BinarySearchFunc(hits, h, order)
 		hits = slices.Insert(hits, at, h)
 		hits = hits[:min(len(hits), limit)]
@@ -115,6 +120,8 @@ type candidate struct {
 	id     uint64
 	scores []float64 // what each term gives it by itself; nil when it is not in the index
 	most   float64   // of scores
+	bound  float64   // of its score, when it is a candidate
+	item   Item      // nil until it is read
 	turn   *turn     // nil until it is read; noTurn when the plan hides it
 }
 
@@ -166,7 +173,27 @@ func newDialogue(v *View, p *Plan, ids []uint64) *dialogue {
 	}
 	slices.Sort(t.candidates)
 	t.candidates = slices.Compact(t.candidates)
+	for _, i := range t.candidates {
+		t.places[i].bound = t.bound(i)
+	}
 	return t
+}
+
+// bound returns a score that the entry of a place has at most: weights and factors are
+// at most 1, but for turns of talks.
+func (t *dialogue) bound(i int) float64 {
+	if t.p.found.talks {
+		return math.Inf(1)
+	}
+	_, long := slices.BinarySearch(t.p.long, t.places[i].id)
+	sum := 0.0
+	for k, given := range t.places[i].scores {
+		if long && given > 0 {
+			given += stretchPart * t.scores.Gains[k]
+		}
+		sum += given
+	}
+	return sum
 }
 
 // release gives the room of a dialogue back.
@@ -197,10 +224,15 @@ func (t *dialogue) read(i int) *candidate {
 
 // item returns the item of a place, nil when it cannot be read.
 func (t *dialogue) item(i int) Item {
-	if it, ok := t.scores.Data(i).(Item); ok {
-		return it
+	n := &t.places[i]
+	if n.item == nil {
+		it, ok := t.scores.Data(i).(Item)
+		if !ok {
+			it = t.v.item(n.id)
+		}
+		n.item = it
 	}
-	return t.v.item(t.places[i].id)
+	return n.item
 }
 
 // find returns the index of the place of that id.
