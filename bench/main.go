@@ -63,6 +63,7 @@ func commands() []command {
 		{"bare", "what a search of the index costs, beside an earlier one and a prototype", bareCommand},
 		{"beside", "what recalls and durable writes of one memory cost each other", besideCommand},
 		{"write", "what a durable write costs", write},
+		{"churn", "what many updates of few entries leave, and how long the longest waits", churnCommand},
 		{"close", "what it costs to close a memory", closeCommand},
 		{"start", "what a start of the program costs, and its size", start},
 		{"http", "what a recall over HTTP costs beside many and slow clients", httpCommand},

@@ -111,7 +111,7 @@ func TestMisuse(t *testing.T) {
 
 func TestBadNumbers(t *testing.T) {
 	for _, args := range [][]string{
-		{"recall", "--n", "0"}, {"write", "--n", "10,x"}, {"write", "--rounds", "0"}, {"beside", "--n", "0"}, {"beside", "--time", "0s"}, {"start", "--rounds", "0"}, {"whole", "--rounds", "0"}, {"whole", "--n", "x"},
+		{"recall", "--n", "0"}, {"write", "--n", "10,x"}, {"write", "--rounds", "0"}, {"beside", "--n", "0"}, {"beside", "--time", "0s"}, {"churn", "--each", "0"}, {"start", "--rounds", "0"}, {"whole", "--rounds", "0"}, {"whole", "--n", "x"},
 		{"quality", "--set", "scifact"}, {"quality", "--data", t.TempDir()}, {"quality", "--data", t.TempDir(), "--set", "nope"},
 	} {
 		var out, log bytes.Buffer

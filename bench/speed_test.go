@@ -109,6 +109,16 @@ func TestBesideCommand(t *testing.T) {
 	}
 }
 
+// The log of the measurement is compacted: it is larger at times than at the end.
+func TestChurnCommand(t *testing.T) {
+	out := runBench(t, "churn", "--text", textDir(t), "--entries", "20", "--updates", "30000", "--each", "100", "--keep", "5")
+	for _, name := range []string{"the entries and the last changes", "the log at its largest", "times that it was compacted", "a change, longest", "Open and the first recall"} {
+		if row := cells(t, out, name); row[1] == "" || strings.HasPrefix(row[1], "0.00") || row[1] == "0" {
+			t.Errorf("row %q = %v, want a figure", name, row)
+		}
+	}
+}
+
 // A store that lost an entry must not pass.
 func TestVerifySeesLoss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.oxbow")

@@ -88,7 +88,7 @@ func count(n int) string {
 }
 
 // ratio prints how many times a is of b.
-func ratio(a, b time.Duration) string {
+func ratio[T ~int | ~int64](a, b T) string {
 	if b <= 0 {
 		return "–"
 	}
