@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are those of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_940},
+	{".", 11_003},
 	{"heads", 66},
 	{"overlay", 300},
 	{"query", 850},
@@ -81,7 +81,7 @@ var budgets = []budget{
 	{"internal/clientline", 550},
 	{"internal/pagefile", 349},
 	{"internal/wire", 128},
-	{"internal/*", 3_225},
+	{"internal/*", 3_226},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

@@ -100,7 +100,10 @@ func (m *Memory) keepBeside(begun bool) {
 	go func() {
 		defer m.soon.Store(false)
 		var left int64
-		if s := m.searcher.Load(); m.keepIndex(m.closing, d, bound) != nil && s != nil {
+		s, err := m.searcher.Load(), m.keepIndex(m.closing, d, bound)
+		if err == nil {
+			_ = m.reopen(m.closing, d) // else it is tried next time
+		} else if s != nil {
 			left = s.unsaved.Load() // not at once again
 		}
 		m.notKept.Store(left)

@@ -22,6 +22,7 @@ type searcher struct {
 	scorers atomic.Pointer[map[string]*ranking.Scorer] // by ranking; a map is replaced, never changed
 	saved   *savedIndex                                // what the memory's own ranking began from, nil for nothing
 	unsaved atomic.Int64                               // entries put or removed since, those of much text counted by it
+	given   atomic.Int64                               // bytes of the entries that were put and are not in the file
 
 	// The entries that the index had at first are read when they are needed.
 	db    *db                    // nil for a store that cannot read them by ID: the index keeps them
@@ -48,9 +49,14 @@ func (s *searcher) resume(ctx context.Context) error {
 	s.begin(s.saved.rows)
 	s.scorers.Store(&map[string]*ranking.Scorer{h.ranking: ranking.New(h.ranking, s.saved.index)})
 	at := position{log: h.store, seq: h.seq, offset: h.at, chain: h.chain}
+	return s.applySince(ctx, at.encode())
+}
+
+// applySince applies what changed in the store since a position.
+func (s *searcher) applySince(ctx context.Context, at Position) error {
 	var since []analyzedDelta
 	thinAt := fewPending
-	for d, err := range s.db.Since(ctx, at.encode()) {
+	for d, err := range s.db.Since(ctx, at) {
 		if err != nil {
 			return err
 		}
@@ -119,6 +125,9 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	for _, d := range ds {
 		if d.ID < underID {
 			s.unsaved.Add(weight(d.Entry))
+		}
+		if d.Entry != nil {
+			s.given.Add(int64(d.Entry.bytes()))
 		}
 	}
 	return nil
@@ -229,6 +238,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 						continue
 					}
 					s.unsaved.Add(weight(e))
+					s.given.Add(int64(e.bytes()))
 					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
 				}
 				if !yield(x, err) {

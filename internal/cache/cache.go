@@ -22,6 +22,9 @@ type Budget struct {
 // NewBudget returns a budget of that many bytes.
 func NewBudget(most int64) *Budget { return &Budget{most: most} }
 
+// Most returns how many bytes there may be.
+func (b *Budget) Most() int64 { return b.most }
+
 // Held returns the bytes of the values that are kept.
 func (b *Budget) Held() int64 {
 	b.mu.Lock()
