@@ -65,6 +65,7 @@ func commands() []command {
 		{"write", "what a durable write costs", write},
 		{"churn", "what many updates of few entries leave, and how long the longest waits", churnCommand},
 		{"close", "what it costs to close a memory", closeCommand},
+		{"share", "what processes get that write to one memory at once", shareCommand},
 		{"start", "what a start of the program costs, and its size", start},
 		{"http", "what a recall over HTTP costs beside many and slow clients", httpCommand},
 		{"tenants", "what calls of many tenants cost one server, and what survives kill -9", tenantsCommand},
@@ -192,12 +193,23 @@ func (b *bench) title(name, dir string) {
 	b.printf("machine: %s\n\n## %s\n\n", machine(runtime.GOOS, os.ReadFile, dir), name)
 }
 
-func main() {
-	if job := os.Getenv(peerVar); job != "" {
-		if err := peerProcess(job, os.Stdout); err != nil {
-			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
-			os.Exit(1)
+// helps does the job that a variable gives to a process which a measurement started, and
+// reports whether there is one. It ends the process when the job fails.
+func helps() bool {
+	for name, process := range map[string]func(job string, w io.Writer) error{peerVar: peerProcess, shareVar: shareProcess} {
+		if job := os.Getenv(name); job != "" {
+			if err := process(job, os.Stdout); err != nil {
+				fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+				os.Exit(1)
+			}
+			return true
 		}
+	}
+	return false
+}
+
+func main() {
+	if helps() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -14,17 +14,13 @@ import (
 )
 
 // TestMain runs the tests or, when told so by the environment, plays a memory
-// server, see fakeServer, or opens a peer.
+// server, see fakeServer, or helps a measurement.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("OXBOW_BENCH_FAKE"); mode != "" {
 		fakeServer(mode)
 		os.Exit(0)
 	}
-	if job := os.Getenv(peerVar); job != "" {
-		if err := peerProcess(job, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
+	if helps() {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -111,7 +107,7 @@ func TestMisuse(t *testing.T) {
 
 func TestBadNumbers(t *testing.T) {
 	for _, args := range [][]string{
-		{"recall", "--n", "0"}, {"write", "--n", "10,x"}, {"write", "--rounds", "0"}, {"beside", "--n", "0"}, {"beside", "--time", "0s"}, {"churn", "--each", "0"}, {"start", "--rounds", "0"}, {"whole", "--rounds", "0"}, {"whole", "--n", "x"},
+		{"recall", "--n", "0"}, {"write", "--n", "10,x"}, {"write", "--rounds", "0"}, {"beside", "--n", "0"}, {"beside", "--time", "0s"}, {"churn", "--each", "0"}, {"share", "--processes", "0"}, {"start", "--rounds", "0"}, {"whole", "--rounds", "0"}, {"whole", "--n", "x"},
 		{"quality", "--set", "scifact"}, {"quality", "--data", t.TempDir()}, {"quality", "--data", t.TempDir(), "--set", "nope"},
 	} {
 		var out, log bytes.Buffer

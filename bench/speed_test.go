@@ -109,6 +109,15 @@ func TestBesideCommand(t *testing.T) {
 	}
 }
 
+func TestShareCommand(t *testing.T) {
+	out := runBench(t, "share", "--processes", "2", "--time", "200ms")
+	for _, name := range []string{"writes all the time", "writes each 20.0 ms"} {
+		if row := cells(t, out, name); row[1] == "0" || strings.HasPrefix(row[4], "0") {
+			t.Errorf("row %q = %v, want figures", name, row)
+		}
+	}
+}
+
 // The log of the measurement is compacted: it is larger at times than at the end.
 func TestChurnCommand(t *testing.T) {
 	out := runBench(t, "churn", "--text", textDir(t), "--entries", "20", "--updates", "30000", "--each", "100", "--keep", "5")

@@ -4,6 +4,7 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -90,6 +91,26 @@ func (l *osLock) TryLock() (bool, error) {
 		l.f, l.info = f, info
 	}
 	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, lockRounds)
+}
+
+// adopt makes a file that is locked that of the lock, unless its name leads to another by
+// now. Else it is the caller's to close.
+func (l *osLock) adopt(f *os.File, info fs.FileInfo) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was, wasInfo := l.f, l.info
+	l.f, l.info = f, info
+	current, err := l.current()
+	if err == nil && l.closed {
+		err = fs.ErrClosed
+	}
+	if err != nil || !current || l.held {
+		l.f, l.info = was, wasInfo
+		return false, errors.Join(err, unlockFile(f))
+	}
+	l.held = true
+	was.Close()
+	return true, nil
 }
 
 // current reports whether the name still leads to the file that is open.

@@ -6,6 +6,8 @@
 package vfs
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"syscall"
 )
@@ -39,4 +41,36 @@ func flock(f *os.File, how int) error {
 		return err
 	}
 	return ferr
+}
+
+// wait implements [waiter]. The system's wait cannot be ended, so that it is for an open
+// file of its own, which a goroutine closes that was left behind.
+func (l *osLock) wait(ctx context.Context) (bool, error) {
+	for {
+		f, info, err := l.fs.openLockFile(l.name)
+		if err != nil {
+			return false, fmt.Errorf("locking %s: %w", l.name, err)
+		}
+		locked := make(chan error, 1)
+		go func() { locked <- flock(f, syscall.LOCK_EX) }()
+		select {
+		case err = <-locked:
+		case <-ctx.Done():
+			go func() {
+				<-locked
+				_ = unlockFile(f)
+				f.Close()
+			}()
+			return false, ctx.Err()
+		}
+		if err == nil {
+			var ok bool
+			if ok, err = l.adopt(f, info); ok || err != nil {
+				return ok, err
+			}
+		}
+		if f.Close(); err != nil {
+			return false, fmt.Errorf("locking %s: %w", l.name, err)
+		}
+	}
 }

@@ -43,8 +43,27 @@ func Poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (
 // was not long enough, it returns false and the time it waited.
 func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, waited time.Duration, err error) {
 	start := time.Now()
-	ok, err = Poll(ctx, limit, l.TryLock)
+	w, blocks := l.(waiter)
+	if ok, err = l.TryLock(); ok || err != nil || !blocks || limit <= 0 {
+		if !ok && err == nil {
+			ok, err = Poll(ctx, limit, l.TryLock)
+		}
+		return ok, time.Since(start), err
+	}
+	until, end := context.WithTimeout(ctx, limit)
+	defer end()
+	if ok, err = w.wait(until); err != nil && ctx.Err() == nil && until.Err() != nil {
+		err = nil
+	}
 	return ok, time.Since(start), err
+}
+
+// waiter is a Lock that the system can wake a waiter of. To poll instead is to be passed
+// by a holder that takes it again at once, for as long as that goes on.
+type waiter interface {
+	// wait takes the lock once it is free, or returns the error of ctx when that is done
+	// before.
+	wait(ctx context.Context) (bool, error)
 }
 
 // WithLock makes a directory of the system, and calls do while it holds the lock of

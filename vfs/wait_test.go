@@ -5,8 +5,12 @@ package vfs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,6 +43,109 @@ func TestAcquireLock(t *testing.T) {
 			t.Errorf("a lock released later: %v after %v, %v", ok, waited, err)
 		}
 	})
+}
+
+// What waits for the lock of another open file is woken when that is released, gives up
+// with its context and then keeps nothing, and takes the lock of the file that the name
+// leads to by then.
+func TestWaitForLock(t *testing.T) {
+	dir, err := Dir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	open := func() Lock {
+		l, err := dir.OpenLock("x.lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	holder, other := open(), open()
+	hold := func() {
+		t.Helper()
+		if ok, err := holder.TryLock(); !ok || err != nil {
+			t.Fatalf("TryLock = %v, %v of a free lock", ok, err)
+		}
+	}
+	release := func(l Lock) {
+		t.Helper()
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+	// wait begins to wait, and calls meanwhile.
+	wait := func(ctx context.Context, meanwhile func()) (bool, error) {
+		type result struct {
+			ok  bool
+			err error
+		}
+		done := make(chan result)
+		go func() {
+			ok, _, err := AcquireLock(ctx, other, time.Minute)
+			done <- result{ok, err}
+		}()
+		for !isWaitedFor(t, dir, "x.lock") {
+			runtime.Gosched()
+		}
+		meanwhile()
+		r := <-done
+		return r.ok, r.err
+	}
+	hold()
+	if ok, err := wait(t.Context(), func() { release(holder) }); !ok || err != nil {
+		t.Errorf("a lock that is released: %v, %v", ok, err)
+	}
+	if ok, err := holder.TryLock(); ok || err != nil {
+		t.Errorf("TryLock = %v, %v of a lock that was waited for", ok, err)
+	}
+	release(other)
+
+	hold()
+	ctx, end := context.WithCancel(t.Context())
+	if ok, err := wait(ctx, end); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("a lock that is held to the end of the context: %v, %v", ok, err)
+	}
+	release(holder)
+	if ok, _, err := AcquireLock(t.Context(), other, time.Minute); !ok || err != nil {
+		t.Errorf("a lock that is free after that: %v, %v", ok, err)
+	}
+	release(other)
+
+	hold()
+	ok, err := wait(t.Context(), func() {
+		if err := dir.Remove("x.lock"); err != nil {
+			t.Error(err)
+		}
+		release(holder)
+	})
+	if !ok || err != nil {
+		t.Errorf("a lock whose file was replaced: %v, %v", ok, err)
+	}
+	if ok, err := open().TryLock(); ok || err != nil {
+		t.Errorf("TryLock = %v, %v: the lock is not of the file that the name leads to", ok, err)
+	}
+}
+
+// isWaitedFor reports whether the system has somebody wait for the lock of a file; where
+// it does not tell, it may be so.
+func isWaitedFor(t *testing.T, dir *OS, name string) bool {
+	t.Helper()
+	locks, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		return true
+	}
+	info, err := dir.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inode := reflect.ValueOf(info.Sys()).Elem().FieldByName("Ino").Uint()
+	for line := range strings.Lines(string(locks)) {
+		if strings.Contains(line, "-> FLOCK") && strings.Contains(line, fmt.Sprintf(":%d ", inode)) {
+			return true
+		}
+	}
+	return false
 }
 
 // WithLock makes the directory, holds the lock while its function runs, and gives up

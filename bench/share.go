@@ -1,0 +1,117 @@
+// The command share: what processes that write to one memory at once get of it each.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// shareVar names the variable that makes this program write to a memory, and say how it
+// went.
+const shareVar = "OXBOW_BENCH_SHARE"
+
+// shareJob is what such a process does.
+type shareJob struct {
+	Path  string
+	Time  time.Duration
+	Pause time.Duration // between two writes
+}
+
+// shareCost is what it says.
+type shareCost struct {
+	Writes            int
+	P50, P99, Longest time.Duration
+}
+
+// shareProcess does the job in the variable, and writes how it went.
+func shareProcess(job string, w io.Writer) error {
+	var j shareJob
+	if err := json.Unmarshal([]byte(job), &j); err != nil {
+		return err
+	}
+	m, err := oxbow.Open(j.Path, nil)
+	if err != nil {
+		return err
+	}
+	var writes timings
+	for from := time.Now(); err == nil && time.Since(from) < j.Time; time.Sleep(j.Pause) {
+		e := oxbow.Add{Name: fmt.Sprint(os.Getpid(), " ", len(writes)), Content: "what it says"}
+		err = writes.add(func() error { return m.Apply(context.Background(), e) })
+	}
+	if err := errors.Join(err, m.Close()); err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(shareCost{len(writes), writes.p50(), writes.quantile(.99), writes.quantile(1)})
+}
+
+func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	busy := fl.Int("processes", 3, "processes that write all the time, beside one that writes now and then")
+	long := fl.Duration("time", 5*time.Second, "`D` that they write")
+	b.dirFlag(fl)
+	return func(ctx context.Context) error {
+		if *busy < 1 || *long <= 0 {
+			return errors.New("measuring shares: -processes and -time must be above 0")
+		}
+		return b.inTemp("share", func(ctx context.Context, dir string) error {
+			const pause = 20 * time.Millisecond
+			jobs := slices.Repeat([]shareJob{{filepath.Join(dir, "memory.oxbow"), *long, 0}}, *busy+1)
+			jobs[*busy].Pause = pause
+			costs, err := shares(ctx, jobs)
+			if err != nil {
+				return err
+			}
+			t := newTable("at once", "writes", "p50", "p99", "longest")
+			for i, c := range costs {
+				name := "writes all the time"
+				if jobs[i].Pause > 0 {
+					name = "writes each " + span(pause)
+				}
+				t.row(name, count(c.Writes), span(c.P50), span(c.P99), span(c.Longest))
+			}
+			b.emit(t)
+			return nil
+		})(ctx)
+	}
+}
+
+// shares runs the jobs at once, each in a process.
+func shares(ctx context.Context, jobs []shareJob) ([]shareCost, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	outs := make([]bytes.Buffer, len(jobs))
+	var started []*exec.Cmd
+	for i, j := range jobs {
+		job, _ := json.Marshal(j)
+		c := exec.CommandContext(ctx, self)
+		c.Env = append(os.Environ(), shareVar+"="+string(job))
+		c.Stdout, c.Stderr = &outs[i], os.Stderr
+		if err = c.Start(); err != nil {
+			break
+		}
+		started = append(started, c)
+	}
+	costs := make([]shareCost, len(jobs))
+	for i, c := range started {
+		if werr := c.Wait(); werr != nil {
+			err = errors.Join(err, werr)
+		} else {
+			err = errors.Join(err, json.Unmarshal(outs[i].Bytes(), &costs[i]))
+		}
+	}
+	return costs, err
+}
