@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -27,13 +29,21 @@ func TestMain(m *testing.M) {
 		}
 	}
 	testscript.Main(m, map[string]func(){
-		"oxbow":        func() { os.Exit(Main()) },
+		"oxbow":        oxbowMain,
 		"fake-editor":  fakeEditor,
 		"holder":       holder,
 		"fake-agent":   fakeAgent,
 		"oxbow-bench":  fakeBench,
 		"unprivileged": unprivileged,
 	})
+}
+
+func oxbowMain() {
+	if os.Getenv(workerEnv) != "" {
+		work()
+		return
+	}
+	os.Exit(Main())
 }
 
 // notRaced skips a test of many processes in a short run with the race detector: each
@@ -54,15 +64,20 @@ func TestScripts(t *testing.T) {
 	for _, file := range files {
 		checkStory(t, file)
 	}
-	// Each command is a process of its own, which takes half a second to begin
-	// with the race detector, and most have one goroutine: a short run with it
-	// tells the stories of servers and of what runs next to them.
+	// With the race detector each command is a process of its own, which takes half a
+	// second to begin, and most have one goroutine: a short run with it tells the
+	// stories of servers and of what runs next to them.
 	if raced && testing.Short() {
 		all := len(files)
 		files = slices.DeleteFunc(files, func(file string) bool {
 			return !slices.Contains([]string{"mcp.txt", "spawn.txt", "index.txt", "remember.txt"}, filepath.Base(file))
 		})
 		t.Logf("with the race detector, short: %d of %d scripts", len(files), all)
+	}
+	worked := !testenv.IsLong() && !raced
+	var variables []string
+	if worked {
+		files, variables = rewriteForWorker(t, files)
 	}
 	testscript.Run(t, testscript.Params{
 		Files:               files,
@@ -83,7 +98,10 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("LocalAppData", filepath.Join(home, "AppData", "Local"))
 			env.Setenv("AppData", filepath.Join(home, "AppData", "Roaming"))
-			return os.MkdirAll(home, 0o700)
+			if err := os.MkdirAll(home, 0o700); err != nil || !worked {
+				return err
+			}
+			return startWorker(env, variables)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"status":  statusCommand,
@@ -96,6 +114,8 @@ func TestScripts(t *testing.T) {
 			"holds":   holdsCommand,
 			"hold":    holdCommand,
 			"head":    headCommand,
+			"run":     runCommand,
+			"input":   inputCommand,
 		},
 	})
 }
@@ -132,7 +152,9 @@ func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
+	if args[1] == "run" {
+		got = workerOf(ts).run(ts, args[2:])
+	} else if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {
 			ts.Fatalf("%v: %v", args[1:], err)
