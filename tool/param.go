@@ -3,9 +3,11 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -54,24 +56,20 @@ func ParamsOf[In any]() []Param { return paramsOf(reflect.TypeFor[In]()) }
 
 func paramsOf(t reflect.Type) []Param {
 	var ps []Param
+	tag := map[string]string{}
 	for _, f := range reflect.VisibleFields(t) {
-		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		readTag(tag, string(f.Tag))
+		name, opts, _ := strings.Cut(tag["json"], ",")
 		if name == "-" || f.Anonymous {
 			continue // of an embedded struct, the fields are parameters
 		}
-		p := Param{Name: name, Flag: f.Tag.Get("flag"), Short: f.Tag.Get("short"), Usage: f.Tag.Get("jsonschema"),
-			Value: f.Tag.Get("value"), Default: f.Tag.Get("default"), Required: !strings.Contains(opts, "omitempty"),
-			Empty: f.Tag.Get("empty") != "", Enum: enumOf(f.Tag.Get("enum")), Unlisted: f.Tag.Get("schema") == "-", index: f.Index}
-		switch p.Flag {
-		case "":
-			p.Flag = strings.ReplaceAll(name, "_", "-")
-		case "-":
+		p := Param{Name: name, Flag: cmp.Or(tag["flag"], strings.ReplaceAll(name, "_", "-")), Short: tag["short"], Usage: cmp.Or(tag["usage"], tag["jsonschema"]),
+			Value: tag["value"], Default: tag["default"], Required: !strings.Contains(opts, "omitempty"),
+			Empty: tag["empty"] != "", Enum: enumOf(tag["enum"]), Unlisted: tag["schema"] == "-", index: f.Index}
+		if p.Flag == "-" {
 			p.Flag = ""
 		}
-		if u := f.Tag.Get("usage"); u != "" {
-			p.Usage = u
-		}
-		if a := f.Tag.Get("also"); a != "" {
+		if a := tag["also"]; a != "" {
 			p.Also = strings.Split(a, ",")
 		}
 		p.Type, p.Repeatable = typeOf(f.Type)
@@ -81,6 +79,21 @@ func paramsOf(t reflect.Type) []Param {
 		ps = append(ps, p)
 	}
 	return ps
+}
+
+// readTag makes values the keys and values of a field's tag, read once: every start of
+// a command line does it for all verbs, and [reflect.StructTag.Get] reads for each key.
+func readTag(values map[string]string, tag string) {
+	clear(values)
+	for {
+		key, rest, _ := strings.Cut(strings.TrimLeft(tag, " "), ":")
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return // the end: go vet refuses others
+		}
+		values[key], _ = strconv.Unquote(quoted)
+		tag = rest[len(quoted):]
+	}
 }
 
 func enumOf(tag string) []string {
