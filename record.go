@@ -245,19 +245,9 @@ func decodeBody(data []byte) (*body, error) {
 		case fieldNextID:
 			v.nextID = f.Val
 		case fieldSeenID:
-			var s seenID
-			err = wire.Each(f.Str, func(f wire.Field) error {
-				switch f.Num {
-				case 1:
-					s.id = f.Str
-				case 2:
-					s.seq = f.Val
-				default:
-					return f.Unknown()
-				}
-				return nil
-			})
-			v.seen = append(v.seen, s)
+			var id, seq wire.Field
+			id, seq, err = wire.Pair(f.Str)
+			v.seen = append(v.seen, seenID{id: id.Str, seq: seq.Val})
 		default:
 			return f.Unknown()
 		}
@@ -296,19 +286,9 @@ func decodePut(f wire.Field) (put, error) {
 		case 6:
 			e.Aliases = append(e.Aliases, f.Str)
 		case 7:
-			var l Label
-			err = wire.Each(f.Str, func(f wire.Field) error {
-				switch f.Num {
-				case 1:
-					l.Key = f.Str
-				case 2:
-					l.Value = f.Str
-				default:
-					return f.Unknown()
-				}
-				return nil
-			})
-			e.Labels = append(e.Labels, l)
+			var key, value wire.Field
+			key, value, err = wire.Pair(f.Str)
+			e.Labels = append(e.Labels, Label{Key: key.Str, Value: value.Str})
 		case 8:
 			sec = wire.Unzigzag(f.Val)
 		case 9:

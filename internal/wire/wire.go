@@ -60,6 +60,23 @@ func Each(s string, fn func(f Field) error) error {
 	return nil
 }
 
+// Pair returns fields 1 and 2 of a message that has no others. A field that is absent
+// is empty, and 0.
+func Pair(s string) (first, second Field, err error) {
+	err = Each(s, func(f Field) error {
+		switch f.Num {
+		case 1:
+			first = f
+		case 2:
+			second = f
+		default:
+			return f.Unknown()
+		}
+		return nil
+	})
+	return first, second, err
+}
+
 // EachPart calls fn with where the fields of a message begin, where their values do, and
 // where they end; num is 0 for all that follows a field of another form than bytes.
 func EachPart(body []byte, fn func(num, from, at, end int) error) error {

@@ -70,6 +70,25 @@ func TestEach(t *testing.T) {
 	}
 }
 
+func TestPair(t *testing.T) {
+	for _, tc := range []struct {
+		in, text string
+		number   uint64
+		bad      bool
+	}{
+		{in: string(AppendUint(AppendString(nil, 1, "project"), 2, 150)), text: "project", number: 150},
+		{in: string(AppendString(AppendString(nil, 1, "a"), 1, "b")), text: "b"},
+		{in: ""},
+		{in: string(AppendUint(nil, 3, 1)), bad: true},
+		{in: "\x0a\x02a", bad: true},
+	} {
+		first, second, err := Pair(tc.in)
+		if (err != nil) != tc.bad || first.Str != tc.text || second.Val != tc.number {
+			t.Errorf("Pair(%q) = %q, %d, %v, want %q, %d", tc.in, first.Str, second.Val, err, tc.text, tc.number)
+		}
+	}
+}
+
 // Whatever is read is written as it was, but for forms that are longer than need be.
 func FuzzEach(f *testing.F) {
 	f.Add("\x08\x96\x01\x12\x07testing")
