@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// record is the shape of an exported entry; the order of its fields is that of
-// the line.
+// record is the shape of an exported entry; the order of its fields is that of the
+// line, and of [oxbow.Entry], so that one can be converted into the other.
 type record struct {
 	ID      uint64        `json:"id"`
 	Name    string        `json:"name"`
@@ -51,8 +51,8 @@ func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (in
 		if err := ctx.Err(); err != nil {
 			return n, fmt.Errorf("exporting entries: %w", err)
 		}
-		r := record{ID: e.ID, Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
-			Created: e.Created.UTC(), Updated: e.Updated.UTC(), Version: e.Version, Source: e.Source}
+		r := record(e)
+		r.Created, r.Updated = e.Created.UTC(), e.Updated.UTC()
 		if r.Aliases == nil {
 			r.Aliases = []string{}
 		}
