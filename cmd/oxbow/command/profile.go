@@ -90,18 +90,22 @@ func (a *app) showProfiles(out tool.ProfilesOut) {
 	}
 }
 
+// aboutProfile makes c call a verb with the profile that [app.asked] returns.
+func aboutProfile[Out any](a *app, c *cobra.Command, verb call[tool.ProfileIn, Out], show func(Out)) *cobra.Command {
+	c.Args = args(0, 1, "the name of one profile")
+	return does(a, c, verb, func(in *tool.ProfileIn, _ *flagSet, args []string) (err error) {
+		in.Name, err = a.asked(c, args)
+		return err
+	}, show)
+}
+
 func (a *app) profileShowCommand() *cobra.Command {
-	c := &cobra.Command{
+	return aboutProfile(a, &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show what a profile comes to, with all that it extends",
 		Example: `  oxbow profile show vtt
   oxbow profile show vtt --json`,
-		Args: args(0, 1, "the name of one profile"),
-	}
-	return does(a, c, tool.ShowProfile, func(in *tool.ProfileIn, _ *flagSet, args []string) (err error) {
-		in.Name, err = a.asked(c, args)
-		return err
-	}, a.showProfile)
+	}, tool.ShowProfile, a.showProfile)
 }
 
 func (a *app) showProfile(out tool.ProfileOut) {
@@ -172,17 +176,12 @@ func (a *app) profileSelectCommand() *cobra.Command {
 }
 
 func (a *app) profileTokensCommand() *cobra.Command {
-	c := &cobra.Command{
+	return aboutProfile(a, &cobra.Command{
 		Use:   "tokens [NAME]",
 		Short: "Show how many tokens a profile takes, about",
 		Example: `  oxbow profile tokens vtt
   oxbow profile tokens vtt --json`,
-		Args: args(0, 1, "the name of one profile"),
-	}
-	return does(a, c, tool.ProfileBudget, func(in *tool.ProfileIn, _ *flagSet, args []string) (err error) {
-		in.Name, err = a.asked(c, args)
-		return err
-	}, a.showBudget)
+	}, tool.ProfileBudget, a.showBudget)
 }
 
 func (a *app) showBudget(b tool.ProfileBudgetOut) {
