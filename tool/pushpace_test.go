@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // drip is a transport that answers after a while, and then so many bytes at a time with
@@ -21,7 +23,7 @@ type drip struct {
 }
 
 func (d drip) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := sleep(req.Context(), d.before); err != nil {
+	if err := vfs.Sleep(req.Context(), d.before); err != nil {
 		return nil, err
 	}
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(&dripping{d, req.Context()})}, nil
@@ -36,7 +38,7 @@ func (d *dripping) Read(p []byte) (int, error) {
 	if d.times--; d.times < 0 {
 		return 0, io.EOF
 	}
-	return min(d.bytes, len(p)), sleep(d.ctx, d.each)
+	return min(d.bytes, len(p)), vfs.Sleep(d.ctx, d.each)
 }
 
 // TestPace: a server that begins late, stops, or drips is given up after a bounded time,

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // longestWait is how long one run waits for a server, all waits together.
@@ -23,7 +25,7 @@ type waiter struct {
 func newWaiter(by func(context.Context, time.Duration) error, show func(time.Duration)) *waiter {
 	w := &waiter{sleep: by, show: show}
 	if w.sleep == nil {
-		w.sleep = sleep
+		w.sleep = vfs.Sleep
 	}
 	if w.show == nil {
 		w.show = func(time.Duration) {}
@@ -40,16 +42,4 @@ func (w *waiter) wait(ctx context.Context, d time.Duration) error {
 	w.show(d)
 	defer w.show(0)
 	return w.sleep(ctx, d)
-}
-
-// sleep returns after the time, or with the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

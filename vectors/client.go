@@ -19,6 +19,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // defaultTries is how often a request is tried.
@@ -215,23 +217,12 @@ func (e *Client) make(ctx context.Context, texts []string) ([][]float32, error) 
 		}
 		pause := e.Wait
 		if pause == nil {
-			pause = sleep
+			pause = vfs.Sleep
 		}
 		if err := pause(ctx, max(wait, min(again, time.Minute))); err != nil {
 			return nil, err
 		}
 		wait *= 2
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

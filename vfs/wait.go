@@ -29,13 +29,21 @@ func Poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (
 		if time.Since(start) >= limit {
 			return false, nil
 		}
-		t := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			return false, ctx.Err()
-		case <-t.C:
+		if err := Sleep(ctx, pause); err != nil {
+			return false, err
 		}
+	}
+}
+
+// Sleep returns after the time, or with the error of ctx at its end.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
