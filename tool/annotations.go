@@ -60,13 +60,7 @@ func GCAnnotations(ctx context.Context, w *Workspace, in GCAnnotationsIn) (GCAnn
 		return GCAnnotationsOut{}, err
 	}
 	out := GCAnnotationsOut{DryRun: in.DryRun, Undo: in.Undo, Run: r.Run, Files: r.Files, Annotations: r.Annotations,
-		Archived: []Annotation{}, Returned: []Annotation{}, Skipped: skippedOf(r.Skipped)}
-	for _, f := range r.Archived {
-		out.Archived = append(out.Archived, annotationOf(f))
-	}
-	for _, f := range r.Returned {
-		out.Returned = append(out.Returned, annotationOf(f))
-	}
+		Archived: annotationList(r.Archived), Returned: annotationList(r.Returned), Skipped: skippedOf(r.Skipped)}
 	return out, nil
 }
 

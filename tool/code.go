@@ -72,6 +72,15 @@ type Annotation struct {
 	Headline string `json:"-"` // the reasoning on one line
 }
 
+// annotationList returns the annotations as answers show them, and an empty list for none.
+func annotationList(found []annotate.Found) []Annotation {
+	all := make([]Annotation, len(found))
+	for i, f := range found {
+		all[i] = annotationOf(f)
+	}
+	return all
+}
+
 // annotationOf returns the annotation as answers show it.
 func annotationOf(f annotate.Found) Annotation {
 	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
@@ -136,7 +145,7 @@ func GetAnnotations(ctx context.Context, w *Workspace, in GetAnnotationsIn) (Get
 }
 
 // annotationsOf is GetAnnotations without pages.
-func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
+func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out GetAnnotationsOut, err error) {
 	ctx, b, err := w.annotations(ctx)
 	if err != nil {
 		return GetAnnotationsOut{}, err
@@ -157,16 +166,13 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (GetA
 			return GetAnnotationsOut{}, bad("start_line", s.String(), "is no range of lines; they count from 1")
 		}
 	}
-	out := GetAnnotationsOut{Annotations: []Annotation{}}
 	found, err := b.Lookup(ctx, in.File, s)
 	if note, ok := partialNote(err); ok {
 		out.Notes = append(out.Notes, Plain(note))
 	} else if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	for _, f := range found {
-		out.Annotations = append(out.Annotations, annotationOf(f))
-	}
+	out.Annotations = annotationList(found)
 	if len(found) > 0 {
 		return out, nil
 	}

@@ -53,12 +53,9 @@ func WhyDiff(ctx context.Context, w *Workspace, in WhyDiffIn) (WhyDiffOut, error
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
-	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{}, Added: []Annotation{}, Skipped: skippedOf(d.Skipped)}
+	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{}, Added: annotationList(d.Added), Skipped: skippedOf(d.Skipped)}
 	for _, t := range d.Touched {
 		out.Touched = append(out.Touched, TouchedAnnotation{annotationOf(t.Found), t.BaseFile, t.Base.String()})
-	}
-	for _, f := range d.Added {
-		out.Added = append(out.Added, annotationOf(f))
 	}
 	if !d.Annotated && len(out.Added) == 0 {
 		out.Notes = append(out.Notes, Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)))
