@@ -211,9 +211,14 @@ func appendPut(b []byte, p *put, base bool) []byte {
 	return b
 }
 
+// sourceFields are the texts of a source, in the order of their fields, from 1.
+func sourceFields(s *Source) [7]*string {
+	return [...]*string{&s.Door, (*string)(&s.Actor), &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent}
+}
+
 func appendSource(b []byte, s *Source) []byte {
-	for i, v := range []string{s.Door, string(s.Actor), s.Session, s.Profile, s.Ref, s.Claimed.Client, s.Claimed.Agent} {
-		b = wire.AppendString(b, i+1, v)
+	for i, v := range sourceFields(s) {
+		b = wire.AppendString(b, i+1, *v)
 	}
 	return b
 }
@@ -348,25 +353,12 @@ func decodeErased(f wire.Field) (put, error) {
 
 func decodeSource(f wire.Field) (Source, error) {
 	var s Source
+	texts := sourceFields(&s)
 	err := wire.Each(f.Str, func(f wire.Field) error {
-		switch f.Num {
-		case 1:
-			s.Door = f.Str
-		case 2:
-			s.Actor = Actor(f.Str)
-		case 3:
-			s.Session = f.Str
-		case 4:
-			s.Profile = f.Str
-		case 5:
-			s.Ref = f.Str
-		case 6:
-			s.Claimed.Client = f.Str
-		case 7:
-			s.Claimed.Agent = f.Str
-		default:
+		if f.Num > len(texts) {
 			return f.Unknown()
 		}
+		*texts[f.Num-1] = f.Str
 		return nil
 	})
 	return s, err
