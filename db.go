@@ -476,19 +476,6 @@ func (d *db) position() Position {
 	return p.encode()
 }
 
-// replayTo reads the log from its start into st, up to the change of that number.
-func (d *db) replayTo(seq uint64, st applier) ([]Delta, error) {
-	if seq == 0 {
-		return nil, nil
-	}
-	log, err := d.another(false)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	return d.replay(log, st, nil, seq)
-}
-
 // another opens the log a second time, for reading from its start.
 func (d *db) another(verify bool) (*wal.Log, error) {
 	o := d.logOptions()
