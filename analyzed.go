@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
 
-// analyzedDelta is a change and its entry's documents, by ranking; those of a
-// ranking may be missing.
+// analyzedDelta is a change and its entry's documents, by ranking; the
+// documents of a ranking may be missing.
 type analyzedDelta struct {
 	Delta
 	docs map[*ranking.Scorer]index.Document

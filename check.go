@@ -164,7 +164,7 @@ func compareStates(have, want []*Entry) []Problem {
 	return nil
 }
 
-// staleFiles finds the temporary files of interrupted rewrites of the log. Those of the
+// staleFiles finds the temporary files of interrupted rewrites of the log. Files of the
 // index file and of the snapshot may be in the making, by this process too, and the next
 // one that is made removes them.
 func (d *db) staleFiles() []Problem {
@@ -224,7 +224,7 @@ func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) 
 	return rep, all, err
 }
 
-// unindexed returns those of the entries that the index does not have as they
+// unindexed returns the entries that the index does not have as they
 // are.
 func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) {
 	s, err := m.refresh(ctx)

@@ -459,7 +459,7 @@ func (d *db) entryByID(id uint64) (*Entry, error) {
 	}
 }
 
-// describe turns the errors of the log into those of this package, with the path.
+// describe turns the errors of the log into errors of this package, with the path.
 func (d *db) describe(err error) error { return describe(d.path, err) }
 
 // position returns the position of the log. logmu and mu are held.

@@ -179,7 +179,7 @@ func isConflict(err error) bool { return errors.Is(err, ErrConflict) }
 
 func isExists(err error) bool { return errors.Is(err, ErrExists) }
 
-// describe turns the errors of a log into those of this package, with the path of the
+// describe turns the errors of a log into errors of this package, with the path of the
 // store.
 func describe(store string, err error) error {
 	var c *wal.CorruptError

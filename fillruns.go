@@ -11,7 +11,7 @@ import (
 )
 
 // runBytes is how many bytes of documents an index in the making keeps in memory, about:
-// those of some 150,000 short entries.
+// the documents of some 150,000 short entries.
 const runBytes = 64 << 20
 
 // runFiles are the files of the runs of an index in the making.

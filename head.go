@@ -84,7 +84,7 @@ func decodeForm(text string) (f form, err error) {
 }
 
 // inForm reports whether a form has the labels that a term of that key selects by,
-// where values are those of the term.
+// where values are the values of the term.
 func inForm(key string, values []string) bool {
 	switch key {
 	case "kind":

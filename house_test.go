@@ -17,7 +17,7 @@ type budget struct {
 	lines int
 }
 
-// budgets are those of all rooms. The first row that fits a package holds.
+// budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
 	{".", 11_003},
 	{"heads", 66},

@@ -1,4 +1,4 @@
-// Rule of files: those of a package stand on floors, with few circles.
+// Rule of files: the files of a package stand on floors, with few circles.
 
 package oxbow_test
 
@@ -124,9 +124,9 @@ func filesHaveFloors(h *house) (wrong []string) {
 	return wrong
 }
 
-// imports imports the packages of this module from their source, those of others from
-// the declarations in theirs, and those of the standard library from what the go command
-// has built. (Others it may be building for the tests of their packages right now, and
+// imports imports the packages of this module from their source, packages of other
+// modules from the declarations in theirs, and the standard library from what the go
+// command has built. (Others it may be building for the tests of their packages right now, and
 // would build twice.) What is not listed is taken for empty.
 type imports struct {
 	h      *house

@@ -44,8 +44,8 @@ import (
 // file is the snapshot of the index (package index). Opening reads page 0; a page of
 // entries is read for what a query finds.
 //
-// An entry of the log is found by the image when its id and its version are
-// those of the file, and the chain of the log at S is the file's: then both
+// An entry of the log is found by the image when the file has its id with its
+// version, and the chain of the log at S is the file's: then both
 // have the same history up to S, so that an id and a version mean the same text.
 // All other entries are indexed again. A file that does not fit, is of another
 // format, or is damaged, counts as none. So does an empty one: it was left by a
@@ -149,8 +149,8 @@ func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
 	return entryRows{file: r}, err
 }
 
-// entryRows are the entries that an index had at first: those of an index file, of
-// which pages are read when they are needed, or those that it was made of.
+// entryRows are the entries that an index had at first: the rows of an index file, of
+// which pages are read when they are needed, or the rows that it was made of.
 type entryRows struct {
 	made []byte // rows as they stand in a file
 	file *pagefile.Reader

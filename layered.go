@@ -4,7 +4,7 @@ package oxbow
 
 import "github.com/oxbow-memory/oxbow/internal/layer"
 
-// layered is the entries of a store and, under them, those of another, with IDs from
+// layered is the entries of a store and, under them, entries of another, with IDs from
 // underID on, as package overlay has them.
 type layered interface {
 	Upper() Store

@@ -354,7 +354,7 @@ func (d *db) Newest(ctx context.Context, f Filter, offset, limit int) (page []En
 }
 
 // newestRows yields the rows of the base that a filter selects which heads decide,
-// those of the versions that were written last first.
+// the versions that were written last first.
 func (st *state) newestRows(f Filter) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		selects := func(int) bool { return true }

@@ -16,7 +16,7 @@ import (
 // Open opens the memory in the file of that path, which by custom ends in
 // .oxbow. A missing file is an empty memory; the first change makes it, and
 // the directories above it. Errors match [ErrCorrupt], [ErrVersion],
-// [ErrNotStore] or those of package io/fs.
+// [ErrNotStore] or errors of package io/fs.
 func Open(path string, o *Options) (*Memory, error) {
 	opts := o.orDefault()
 	if err := checkRanking(opts.Ranking); err != nil {

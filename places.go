@@ -31,7 +31,7 @@ type opPlace struct {
 	sum           uint32 // of its bytes, when the record was checked
 }
 
-// placesOf returns the places of a record that was checked, nil for a small one. Those of
+// placesOf returns the places of a record that was checked, nil for a small one. Places of
 // entries that no row of rowOf leads to are left out: all places are no more than the rows.
 func placesOf(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces {
 	if len(r.Body) < placesLeast {

@@ -1,4 +1,4 @@
-// Tests that entries read by their place in a large record are those of the record, and
+// Tests that entries read by their place in a large record are the record's, and
 // that damage is found.
 
 package oxbow

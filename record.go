@@ -393,7 +393,7 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 
 // eachWanted calls fn with the fields of a body, but for the ops whose entries are
 // not wanted, nil for all: of a large record, little is copied. The strings of an op
-// share a copy with those of no other.
+// share a copy with the strings of no other.
 func eachWanted(body []byte, want func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachPart(body, func(num, from, at, end int) error {
 		if num == fieldOp && want != nil && !want(opID(body[at:end])) {

@@ -103,7 +103,7 @@ func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta
 	return err
 }
 
-// refreshStore brings a store that reports its changes up to those of other
+// refreshStore brings a store that reports its changes up to the changes of other
 // processes, and says whether it does.
 func (m *Memory) refreshStore(ctx context.Context) (watched bool, err error) {
 	w, watched := m.store.(Watcher)

@@ -49,7 +49,7 @@ func TestScanAnswersAsIndex(t *testing.T) {
 }
 
 // What a scan found answers a later question only when it holds every term that
-// this one is about, those of its filter too.
+// this one is about, the words of its filter too.
 func TestScanAnswersNoOtherQuestion(t *testing.T) {
 	testenv.Sequential(t)
 	for _, rank := range []string{RankOxbow, RankSeed} {

@@ -21,7 +21,7 @@ import (
 type searcher struct {
 	scorers atomic.Pointer[map[string]*ranking.Scorer] // by ranking; a map is replaced, never changed
 	saved   *savedIndex                                // what the memory's own ranking began from, nil for nothing
-	unsaved atomic.Int64                               // entries put or removed since, those of much text counted by it
+	unsaved atomic.Int64                               // entries put or removed since; one of much text counts as several
 	given   atomic.Int64                               // bytes of the entries that were put and are not in the file
 
 	// The entries that the index had at first are read when they are needed.
@@ -65,7 +65,7 @@ func (s *searcher) applySince(ctx context.Context, at Position) error {
 	return s.apply(ctx, lastDeltas(since))
 }
 
-// putUnder puts the entries under an overlay into the index of those of the log.
+// putUnder puts the entries under an overlay into the index of the log's entries.
 func (s *searcher) putUnder(ctx context.Context) error {
 	ds := make([]analyzedDelta, len(s.under))
 	for i, e := range s.under {

@@ -34,7 +34,7 @@ func (a *Asked) Of(f oxbow.Filter) {
 	}
 }
 
-// Viewer is a Store that has heads, or returns those of another.
+// Viewer is a Store that has heads, or returns the heads of another.
 type Viewer interface {
 	// ViewHeads is [View] of the store. It returns false where the store has not
 	// what is asked, or could not read all of it: then the entries are to be read.

@@ -1,4 +1,4 @@
-// Package overlay reads the entries of a memory and those of a store under it as one.
+// Package overlay reads the entries of a memory and of a store under it as one.
 package overlay
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/watch"
 )
 
-// store is the entries of a store and, under them, those of another.
+// store is the entries of a store and, under them, the entries of another.
 type store struct {
 	own          *oxbow.Memory // over the upper store
 	upper, under oxbow.Store
@@ -34,8 +34,8 @@ type store struct {
 
 var _ oxbow.Watcher = (*store)(nil)
 
-// New returns a memory, to be read, of the entries of m and of those of a store under
-// it, which must be an [oxbow.Watcher]. Where both use a name, the entry under has the
+// New returns a memory, to be read, of the entries of m and of the entries of a store
+// under it, which must be an [oxbow.Watcher]. Where both use a name, the entry under has the
 // suffix after its name, as often as it takes. Its IDs are 1<<52 and more. The history
 // is m's, and what is kept of the index next to m's store is of m's entries. Closing it
 // closes the store under it and leaves m open, which must outlive it.

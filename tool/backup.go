@@ -85,7 +85,7 @@ func Backup(ctx context.Context, w *Workspace, in BackupIn) (BackupOut, error) {
 	return out, err
 }
 
-// TenantsDir is the directory in the home of a server that holds those of its tenants.
+// TenantsDir is the directory in the home of a server that holds the homes of its tenants.
 const TenantsDir = "tenants"
 
 // tenantHomes returns the homes of tenants below that of a store.

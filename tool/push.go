@@ -1,4 +1,4 @@
-// Push and pull: the changes of the home go to a server, and those of the server come.
+// Push and pull: the changes of the home go to a server, and the server's come.
 
 package tool
 

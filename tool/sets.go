@@ -70,7 +70,7 @@ func (s Sets) Has(verb string) bool {
 		slices.ContainsFunc(sets, func(k Set) bool { return slices.Contains(s, k.Name) && slices.Contains(k.Verbs, verb) })
 }
 
-// Of returns those of the tools whose verbs are in one of the sets.
+// Of returns the tools whose verbs are in one of the sets.
 func (s Sets) Of(tools []Tool) []Tool {
 	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !s.Has(t.Name) })
 }

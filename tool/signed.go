@@ -167,7 +167,7 @@ func signingKey(store string, create bool) (proof.Key, error) {
 
 // HeadsCheck is what the signed heads say of a memory.
 type HeadsCheck struct {
-	Signed  int    `json:"signed"`            // heads that are those of the log
+	Signed  int    `json:"signed"`            // heads that the log has, too
 	Dropped int    `json:"dropped,omitempty"` // of changes that a compaction dropped, with nothing to compare
 	Last    uint64 `json:"last_change"`       // the last change of which the head was signed
 	Time    string `json:"time"`              // when, RFC 3339

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// spans are the units of a span next to those of [time.ParseDuration].
+// spans are the units of a span next to the units of [time.ParseDuration].
 var spans = []struct {
 	unit string
 	long time.Duration

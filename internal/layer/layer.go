@@ -1,5 +1,5 @@
-// Package layer divides the IDs of entries: those of a store, and those of another that
-// is read under it.
+// Package layer divides the IDs of entries: the IDs of a store, and the IDs of another
+// that is read under it.
 package layer
 
 // UnderID is what the IDs of entries under a store have on top: none of a log is as

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The first two messages are those of https://protobuf.dev/programming-guides/encoding.
+// The first two messages are of https://protobuf.dev/programming-guides/encoding.
 func TestBytes(t *testing.T) {
 	for _, tc := range []struct {
 		got  []byte

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// bookOf opens the annotations that FILE[:A[-B]] belongs to: those of the
+// bookOf opens the annotations that FILE[:A[-B]] belongs to: the annotations of the
 // repository that holds the file, which may be another than that of the working
 // directory, such as a submodule.
 func (a *app) bookOf(ctx context.Context, arg string) (*annotate.Store, error) {

@@ -69,7 +69,7 @@ type app struct {
 	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
-// teamFiles is what was found out of those of the working directory.
+// teamFiles is what was found out of the team files of the working directory.
 type teamFiles struct {
 	mu     sync.Mutex // guards the following
 	tree   *team.Tree // nil for none that the user trusts

@@ -26,7 +26,7 @@ type doors struct {
 // Close closes the home.
 func (d *doors) Close() error { return d.close() }
 
-// doors opens those of the run's home, for what the guard admits.
+// doors opens the doors of the run's home, for what the guard admits.
 func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *web.Sessions) (*doors, error) {
 	s, done, err := a.served(ctx, flags)
 	if err != nil {

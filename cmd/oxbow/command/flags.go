@@ -1,4 +1,4 @@
-// Flags of a command: those of the fields of a verb's In struct.
+// Flags of a command: one for each field of a verb's In struct.
 
 package command
 

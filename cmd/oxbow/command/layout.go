@@ -56,7 +56,7 @@ func leftOut(d dialect.Dialect, h dialect.Home) []string {
 }
 
 // instructionsOf returns what a server of the home tells a client's model: that
-// its tools are those of the home's own system and, where others are listed, that
+// its tools are tools of the home's own system and, where others are listed, that
 // oxbow's work on the same entries.
 func instructionsOf(d dialect.Dialect, h dialect.Home, others bool) string {
 	var own []string

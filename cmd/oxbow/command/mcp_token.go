@@ -1,5 +1,5 @@
 // The tokens that clients of oxbow mcp --http send: the one of
-// the home, or those of a file with the rights of each.
+// the home, or the tokens of a file with the rights of each.
 
 package command
 

@@ -300,8 +300,8 @@ func (a *app) loader() (*handoff.Loader, error) {
 	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
 }
 
-// skills returns the skills there are: the home's, the user's and those of the
-// project of the working directory. A home that came with the project is of the
+// skills returns the skills there are: the home's, the user's and the skills of
+// the project of the working directory. A home that came with the project is of the
 // project.
 func (a *app) skills() (*skill.Set, error) {
 	home, err := a.home()

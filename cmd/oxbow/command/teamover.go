@@ -48,7 +48,7 @@ func (a *app) teamTree() *team.Tree {
 	return t.tree
 }
 
-// overTeam returns a memory, to be read, of m's entries and, under them, those of the
+// overTeam returns a memory, to be read, of m's entries and, under them, entries of the
 // trusted team files: m where there are none, or they cannot be read. Closing it leaves
 // m open.
 func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {

@@ -73,7 +73,7 @@ func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
 	return name
 }
 
-// links returns lines with a link for each home, which signs a person in. Those of tenants
+// links returns lines with a link for each home, which signs a person in. Links of tenants
 // are secrets of others, which no file of what a service says should keep.
 func (t *tenants) links(at listening) (string, error) {
 	var b strings.Builder

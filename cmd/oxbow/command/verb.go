@@ -14,13 +14,13 @@ import (
 // call is a verb of package tool.
 type call[In, Out any] func(context.Context, *tool.Workspace, In) (Out, error)
 
-// does makes c call a verb. Its flags are those of In, into which arguments puts
+// does makes c call a verb. Its flags are the fields of In, into which arguments puts
 // what stands without a flag; show tells people of Out.
 func does[In, Out any](a *app, c *cobra.Command, verb call[In, Out], arguments func(*In, *flagSet, []string) error, show func(Out)) *cobra.Command {
 	return decodes(c, arguments, func(ctx context.Context, in In) error { return perform(ctx, a, verb, in, show) })
 }
 
-// decodes makes c run fn with what its flags, those of In, say, and what arguments
+// decodes makes c run fn with what its flags, the fields of In, say, and what arguments
 // makes of the rest.
 func decodes[In any](c *cobra.Command, arguments func(*In, *flagSet, []string) error, fn func(context.Context, In) error) *cobra.Command {
 	flags := newFlags[In](c)
@@ -40,7 +40,7 @@ func decodes[In any](c *cobra.Command, arguments func(*In, *flagSet, []string) e
 	return c
 }
 
-// takes makes c run fn with what its flags, those of In, say.
+// takes makes c run fn with what its flags, the fields of In, say.
 func takes[In any](c *cobra.Command, fn func(ctx context.Context, in In, args []string) error) *cobra.Command {
 	flags := newFlags[In](c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {

@@ -13,7 +13,7 @@ import (
 type pager struct {
 	hit    Hit
 	whole  Whole
-	rows   []string // for width; those of the text are not painted
+	rows   []string // for width; rows of the text are not painted
 	textAt int      // the first row of the text
 	width  int
 	top    int // the first row that is shown

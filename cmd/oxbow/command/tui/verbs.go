@@ -6,7 +6,7 @@ package tui
 import "context"
 
 // Verbs are what the screen calls. One is called at a time. The words of what they
-// return are those of the door.
+// return are the door's.
 type Verbs struct {
 	// Recall answers a query, "" too. Of an older query it is ended by ctx.
 	Recall func(ctx context.Context, query string) Found

@@ -178,7 +178,7 @@ func preview(h Hit, width, n int) []string {
 	return rows
 }
 
-// readRows are those of a whole entry.
+// readRows are the rows of a whole entry.
 func (m *model) readRows() []string {
 	m.pager.wrap(min(m.width, widest), max(m.height-3, 1))
 	rows, where := m.pager.view()
