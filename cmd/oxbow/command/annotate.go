@@ -214,12 +214,7 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		var in tool.MergeSidecarsIn
-		for i, to := range []*string{&in.Base, &in.Ours, &in.Theirs} {
-			if *to, err = a.abs(args[i]); err != nil {
-				return err
-			}
-		}
-		if _, err := a.outputPath(in.Ours); err != nil {
+		if err := a.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
 			return err
 		}
 		if in.Dir, err = a.env.Getwd(); err != nil { // git makes it the root of the tree
@@ -236,6 +231,19 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 		return err
 	}
 	return c
+}
+
+// mergePaths makes the paths whole that git gives a merge driver. To that of ours the
+// driver writes.
+func (a *app) mergePaths(args []string, base, ours, theirs *string) error {
+	for i, to := range []*string{base, ours, theirs} {
+		var err error
+		if *to, err = a.abs(args[i]); err != nil {
+			return err
+		}
+	}
+	_, err := a.outputPath(*ours)
+	return err
 }
 
 func (a *app) annotateGCCommand() *cobra.Command {

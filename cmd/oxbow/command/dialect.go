@@ -63,13 +63,9 @@ func (a *app) openHome(d dialect.Dialect, how access) (dialect.Home, error) {
 	if a.opened != nil {
 		return a.opened, nil
 	}
-	home, err := a.home()
+	home, err := a.trustedHome() // its tools and its context reach around what is said of entries
 	if err != nil {
 		return nil, err
-	}
-	// Its own tools and its own context reach around what is said of entries.
-	if foreign, err := a.isForeign(); err != nil || foreign {
-		return nil, errors.Join(err, tool.Untrusted(home))
 	}
 	if how != look {
 		if err := a.host().MayWrite(filepath.Join(home, storeFile)); err != nil {

@@ -330,6 +330,18 @@ func (l *locator) isForeign() (bool, error) {
 	return v.State == trust.Foreign, err
 }
 
+// trustedHome returns the home, unless it came with a clone and is not trusted.
+func (l *locator) trustedHome() (string, error) {
+	home, err := l.home()
+	if err != nil {
+		return "", err
+	}
+	if foreign, err := l.isForeign(); err != nil || foreign {
+		return "", cmp.Or(err, tool.Untrusted(home))
+	}
+	return home, nil
+}
+
 // homeIsOwn reports whether the home is the user's own: named by a flag or the
 // environment, or the data directory. One that was found at or above the working
 // directory may have come with a project.

@@ -158,11 +158,7 @@ func (a *app) archiveHome() (string, error) {
 	if home == path {
 		return "", &hinted{errors.New("a home that is a file has no archive of sessions"), "give its directory as the home"}
 	}
-	foreign, err := a.isForeign()
-	if err == nil && foreign {
-		err = tool.Untrusted(home)
-	}
-	return home, err
+	return a.trustedHome()
 }
 
 // openArchive opens the archive: to be written to where that is possible and there

@@ -3,7 +3,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,13 +198,9 @@ func (a *app) depth() (int, error) {
 
 // subAgents returns what makes and starts sub-agents in this run.
 func (a *app) subAgents() (*subagent.Service, error) {
-	home, err := a.home()
+	home, err := a.trustedHome() // a sub-agent is given it by name, which would be the user's word for it
 	if err != nil {
 		return nil, err
-	}
-	// A sub-agent is given the home by name, which would be the user's word for it.
-	if foreign, err := a.isForeign(); err != nil || foreign {
-		return nil, cmp.Or(err, tool.Untrusted(home))
 	}
 	l, err := a.loader()
 	if err != nil {

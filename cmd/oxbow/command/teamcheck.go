@@ -59,13 +59,7 @@ conflict.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var in tool.MergeEntryIn
-		for i, to := range []*string{&in.Base, &in.Ours, &in.Theirs} {
-			var err error
-			if *to, err = a.abs(args[i]); err != nil {
-				return err
-			}
-		}
-		if _, err := a.outputPath(in.Ours); err != nil {
+		if err := a.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
 			return err
 		}
 		name := "a team file"

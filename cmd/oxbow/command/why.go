@@ -147,7 +147,7 @@ func (a *app) showAnnotations(out tool.GetAnnotationsOut) {
 func (a *app) showAnnotation(n tool.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {
-		at += ":" + annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
+		at += ":" + spanOf(n)
 	}
 	placed := n.Placed
 	if n.Placed != string(annotate.Lost) {
