@@ -25,7 +25,7 @@ func TestScanAnswersAsIndex(t *testing.T) {
 		h := &indexHome{t, vfs.NewMem()}
 		h.talkative(r, 150)
 		plain := h.open(&Options{ReadOnly: true})
-		for range 120 {
+		for range testenv.Long(40, 200) {
 			q := question(t, r)
 			want := all(t, plain, q)
 			m := h.scanning(&Options{ReadOnly: true})

@@ -311,7 +311,7 @@ func TestMain(m *testing.M) {
 // was acknowledged is there, once.
 func TestKilled(t *testing.T) {
 	home := t.TempDir()
-	rounds := 12
+	rounds := testenv.Long(4, 20)
 	if testing.Short() {
 		rounds = 3
 	}

@@ -162,7 +162,7 @@ func randomEvents(r *rand.Rand) []session.Event {
 // parts and what was made of the first is read back.
 func TestFoldOrder(t *testing.T) {
 	testenv.Sequential(t)
-	for seed := range uint64(400) {
+	for seed := range uint64(testenv.Long(100, 700)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		events := randomEvents(r)
 		want := bytesOf(t, session.Fold(events))
