@@ -306,10 +306,7 @@ func (c *cursor) addTo(some []candidate) {
 		for i := range some {
 			x := &some[i]
 			slot, low := x.doc>>shift, uint16(x.doc)
-			at, to := starts[slot], starts[slot+1]
-			for ; at < to && docs[at] < low; at++ {
-			}
-			if at < to && docs[at] == low {
+			if at, ok := findLow(docs, starts[slot], starts[slot+1], low); ok {
 				f := float32(w.tfs[at])
 				x.sum += part * f / (f + x.k)
 			}

@@ -264,8 +264,14 @@ func TestColumns(t *testing.T) {
 	for _, docs := range []int{64, 100, 4095, 1 << 16, 1<<16 + 1, 200_000} {
 		for _, share := range []int{1, 2, 3, 4, 5, 8, 9, 32, 40, 1000, 3000} {
 			var list []posting
-			unit := []int{1, One}[rng.IntN(2)]
-			for n := rng.IntN(share); n < docs; n += 1 + rng.IntN(2*share-1) {
+			unit, run := []int{1, One}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)] // so many numbers follow each other, about
+			for n := rng.IntN(share); n < docs; n++ {
+				if rng.IntN(run) == 0 {
+					n += rng.IntN(run * (2*share - 1))
+				}
+				if n >= docs {
+					break
+				}
 				list = append(list, posting{uint32(n), uint16(unit * (1 + rng.IntN([]int{40, math.MaxUint16 / unit}[rng.IntN(2)]))), uint8(1 + rng.IntN(impactSteps))})
 			}
 			p := newPostings(slices.Clone(list), docs)

@@ -75,7 +75,7 @@ func newPostings(list []posting, docs int) postings {
 
 // newColumns makes room for so many postings among so many documents.
 func newColumns(postings, docs int) *columns {
-	w := &columns{impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)), docs: make([]uint16, 0, postings)}
+	w := &columns{impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)), docs: make([]uint16, 0, postings+lanes)}
 	switch {
 	case postings*denseShare >= docs:
 		w.shift, w.dense, w.unit = 16, make([]uint8, docs), 1
@@ -130,18 +130,40 @@ func (w *columns) upTo(number uint32) int {
 // find returns the index of the posting of a document, and whether there is one.
 func (w *columns) find(number uint32) (int, bool) {
 	i := number >> w.shift
-	at, to := int(w.starts[i]), int(w.starts[i+1])
 	if w.shift == 6 && w.bits != nil {
 		set, bit := w.bits[i], uint64(1)<<(number%64)
-		return at + bits.OnesCount64(set&(bit-1)), set&bit != 0
+		return int(w.starts[i]) + bits.OnesCount64(set&(bit-1)), set&bit != 0
 	}
-	for low := uint16(number); at < to; at++ {
-		if d := w.docs[at]; d >= low {
-			return at, d == low
-		}
-	}
-	return at, false
+	at, ok := findLow(w.docs, w.starts[i], w.starts[i+1], uint16(number))
+	return int(at), ok
 }
+
+// findLow returns where between two indexes a number is, and whether it is there. It
+// compares some at a time, without a branch on each.
+func findLow(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
+	pattern := uint64(low) * everyPair
+	for {
+		some := docs[at : at+lanes]
+		a := uint64(some[0]) | uint64(some[1])<<16 | uint64(some[2])<<32 | uint64(some[3])<<48
+		b := uint64(some[4]) | uint64(some[5])<<16 | uint64(some[6])<<32 | uint64(some[7])<<48
+		a, b = a^pattern, b^pattern // two bytes of zeros are what is looked for
+		a, b = (a-everyPair)&^a&topOfPairs, (b-everyPair)&^b&topOfPairs
+		bit := bits.TrailingZeros64(a)
+		if a == 0 {
+			bit = 64 + bits.TrailingZeros64(b)
+		}
+		if i := at + uint32(bit)/16; to-at <= lanes || bit < 128 {
+			return i, i < to && bit < 128
+		}
+		at += lanes
+	}
+}
+
+const (
+	lanes      = 8 // so many numbers are compared at a time; docs has room for as many more
+	everyPair  = 0x0001000100010001
+	topOfPairs = 0x8000 * everyPair
+)
 
 // tf returns how often the term stands in a document, 0 when it does not.
 func (w *columns) tf(number uint32) uint16 {
