@@ -32,7 +32,7 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 		if q.cursors[i].part < leastPart {
 			return false
 		}
-		postings += q.cursors[i].count()
+		postings += q.cursors[i].df
 	}
 	b := maxScore{query: q, view: v, ask: ask, limit: best.limit, budget: postings / worthOfRefusal, size: firstBatch}
 	b.slack = 1 - float32(len(q.terms)+roundings)*(1.0/(1<<22))

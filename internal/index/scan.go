@@ -37,6 +37,7 @@ type query struct {
 // cursor is one term of a query in a view.
 type cursor struct {
 	postings
+	df       int     // postings
 	from, to int     // indexes of the postings of the window of a scan
 	gain     float64 // what the term gives
 	part     float32 // gain by norm
@@ -79,15 +80,13 @@ func (q *query) findTerms(v *view, found []found) {
 	for k, hash := range q.hashes {
 		q.numbers[k] = v.dict.first(hash)
 	}
-	for k, w := range q.terms {
-		if n := q.numbers[k]; n > 0 && v.arena.get(v.terms[n-1].text) != w.Text {
-			q.numbers[k] = 0
+	for k, n := range q.numbers {
+		if n > 0 {
+			found[k] = v.foundAt(n-1, &q.alone)
 		}
 	}
 	for k, w := range q.terms {
-		if n := q.numbers[k]; n > 0 {
-			found[k] = v.foundAt(n-1, &q.alone)
-		} else {
+		if n := q.numbers[k]; n == 0 || v.arena.get(v.terms[n-1].text) != w.Text {
 			found[k], _ = v.find(w.Text, q.hashes[k], &q.alone)
 		}
 	}
@@ -120,7 +119,7 @@ func (q *query) open(i int) *view {
 		}
 		gain := q.gains[k] / q.norm
 		q.order = append(q.order, len(q.cursors))
-		q.cursors = append(q.cursors, cursor{postings: f.postings, gain: q.gains[k], part: float32(gain), unit: gain * step, most: gain * step * float64(f.most)})
+		q.cursors = append(q.cursors, cursor{postings: f.postings, df: f.df, gain: q.gains[k], part: float32(gain), unit: gain * step, most: gain * step * float64(f.most)})
 	}
 	slices.SortStableFunc(q.order, func(a, b int) int { return cmp.Compare(q.cursors[b].most, q.cursors[a].most) })
 	n := len(q.order)
