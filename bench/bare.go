@@ -155,7 +155,8 @@ func (r *bareRun) queriesOf(t bareTexts) (queries []string, words [][]string) {
 		}
 		at := rng.IntN(len(ws) - k + 1)
 		ws = distinct(ws[at : at+k])
-		queries, words = append(queries, strings.Join(ws, " ")), append(words, ws)
+		q := strings.Join(ws, " ")
+		queries, words = append(queries, q), append(words, strings.Split(q, " ")) // parts of the query, as they are of one that is cut
 	}
 	return queries, words
 }
