@@ -298,14 +298,14 @@ func TestCheckpointCrash(t *testing.T) {
 }
 
 // A file that is being written when the memory is closed is not waited for.
-func TestWritesUntil(t *testing.T) {
+func TestUntilDone(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	mem := vfs.NewMem()
-	f, err := writesUntil{mem, ctx}.OpenFile("file", os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := mem.OpenFile("file", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := []byte(strings.Repeat("text", 600_000))
+	f, data := untilDone{ctx, file}, []byte(strings.Repeat("text", 600_000))
 	if n, err := f.WriteAt(data, 3); n != len(data) || err != nil {
 		t.Errorf("WriteAt = %d, %v", n, err)
 	}
@@ -316,7 +316,7 @@ func TestWritesUntil(t *testing.T) {
 	if b, err := vfs.ReadFile(mem, "file", -1); err != nil || !bytes.Equal(b[3:], data) {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
-	if err := f.Close(); err != nil {
+	if err := file.Close(); err != nil {
 		t.Error(err)
 	}
 }

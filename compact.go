@@ -33,8 +33,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/keydir"
 	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 const (
@@ -58,7 +58,8 @@ type compaction struct {
 	log     *wal.Log // another reader of the old one
 	out     *wal.Rewriter
 	sum     [32]byte // hash of the base
-	rows    *snapshotRows
+	rows    *keydir.Rows
+	sums    *summary
 	snap    string  // name of the new snapshot
 	st      *state  // what the new file adds up to, from its snapshot on
 	offsets []int64 // of the changes after the snapshot
@@ -137,7 +138,8 @@ func (c *compaction) copy() (err error) {
 	if c.out, err = c.log.Rewriter(c.horizon, c.chain); err != nil {
 		return err
 	}
-	c.rows = &snapshotRows{sums: &summary{counts: map[Label]int{}}, entries: make([]entryRow, 0, len(c.live)), names: make([]hashRow, 0, len(c.live))}
+	c.rows = &keydir.Rows{Entries: make([]keydir.Row, 0, len(c.live)), Names: make([]keydir.Key, 0, len(c.live))}
+	c.sums = &summary{counts: map[Label]int{}}
 	last, now := c.log.Seq(), c.d.opts.Clock().UnixNano()
 	err = c.writeBase(func(b []byte, ops []put) error {
 		off, err := c.out.Emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b, Chain: c.chain})
@@ -165,7 +167,7 @@ func (c *compaction) copy() (err error) {
 			p.entry.Version, p.entry.Updated = r.Seq, time.Unix(0, r.Time)
 		}
 		c.place(v.ops, off)
-		c.rows.changes = append(c.rows.changes, off)
+		c.rows.Changes = append(c.rows.Changes, off)
 	}
 	if err != nil {
 		return err
@@ -186,33 +188,35 @@ func (c *compaction) place(ops []put, offset int64) {
 		}
 		at.offset = -1
 		c.live[key] = at
-		c.rows.entries = append(c.rows.entries, c.rows.newRow(e, offset))
-		c.rows.names = append(c.rows.names, hashRow{binary.LittleEndian.Uint64(key[:]), e.ID})
+		c.rows.Entries = append(c.rows.Entries, newRow(c.rows, e, offset))
+		c.rows.Names = append(c.rows.Names, keydir.Key{Hash: binary.LittleEndian.Uint64(key[:]), Number: e.ID})
 		for _, a := range e.Aliases {
-			c.rows.aliases = append(c.rows.aliases, hashRow{textHash(a), e.ID})
+			c.rows.Aliases = append(c.rows.Aliases, keydir.Key{Hash: textHash(a), Number: e.ID})
 		}
-		c.rows.sums.add(e, 1)
+		c.sums.add(e, 1)
 	}
 }
 
 // writeSnapshot writes the snapshot of the new file as it is now, and opens it.
 func (c *compaction) writeSnapshot() error {
 	for key, seq := range c.gone {
-		c.rows.removed = append(c.rows.removed, hashRow{binary.LittleEndian.Uint64(key[:]), seq})
+		c.rows.Removed = append(c.rows.Removed, keydir.Key{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
 	}
-	c.rows.opIDs = c.ids.seenIDs()
-	c.rows.sort()
+	c.rows.Sums, c.rows.OpIDs = c.sums.encode(), encodeOpIDs(c.ids.seenIDs())
 	h := snapshotHead{log: c.log.Header().ID, seq: c.log.Seq(), chain: c.log.Chain(), base: c.horizon, synced: c.out.End(), nextID: c.ids.nextID}
-	if n := len(c.rows.changes); n > 0 {
-		h.offset = c.rows.changes[n-1]
+	if n := len(c.rows.Changes); n > 0 {
+		h.offset = c.rows.Changes[n-1]
 	}
 	c.live, c.gone = nil, nil
-	data := c.rows.encode(h)
-	c.rows = nil
 	c.snap = c.out.Name() + snapshotSuffix
-	if err := vfs.WriteDerived(c.d.fs, c.snap, 0o600, data); err != nil {
+	f, err := c.d.fs.OpenFile(c.snap, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
 		return err
 	}
+	if err := errors.Join(c.rows.WriteFile(untilDone{c.ctx, f}, h.page()), f.Close()); err != nil {
+		return err
+	}
+	c.rows = nil
 	s, err := openSnapshot(c.d.fs, c.snap, c.d.room, func() (*wal.Log, error) {
 		o := c.d.logOptions()
 		o.ReadOnly = true

@@ -31,7 +31,7 @@ type db struct {
 	queue    commitQueue // what waits to be committed
 	spare    *batch      // for the next commit; guarded by writerMu
 
-	// logmu guards log, from, offsets, base, tailAt and epoch: shared to look, exclusive to read
+	// logmu guards log, from, offsets, base and tailAt: shared to look, exclusive to read
 	// on or append. While appending is set its holder has the lock between
 	// processes and has read all that others wrote, so that the state is
 	// fresh and readers need not wait for it. A writer that waits for logmu, or
@@ -43,9 +43,9 @@ type db struct {
 	from      uint64  // the last change of the snapshot, or base
 	offsets   []int64 // of the records of the changes after from
 	appending atomic.Bool
-	broken    error  // why the log cannot be read any further
-	tailAt    int64  // the length of the log at which the state gets a later snapshot as its base
-	epoch     uint64 // rises when the log is read again: what was made of it before may be what was erased
+	broken    error         // why the log cannot be read any further
+	tailAt    int64         // the length of the log at which the state gets a later snapshot as its base
+	epoch     atomic.Uint64 // rises when the log is read again: what was made of it before may be what was erased
 
 	mu     sync.RWMutex // guards st, recent and closed
 	st     *state
@@ -322,15 +322,8 @@ func (f follower) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
 // setState makes st, which was read from all of the log, the state. logmu is held
 // exclusively.
 func (d *db) setState(st *state, offsets []int64) {
-	d.epoch++
+	d.epoch.Add(1)
 	d.rest(st, offsets)
-}
-
-// epochNow returns the epoch.
-func (d *db) epochNow() uint64 {
-	d.logmu.RLock()
-	defer d.logmu.RUnlock()
-	return d.epoch
 }
 
 // rest makes st the state, which says the same as the one before or was read from all

@@ -6,7 +6,6 @@ package oxbow
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -62,11 +61,8 @@ const (
 
 var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
 
-// errIndex is a file that cannot be used, errIndexDamage one that is damaged.
-var (
-	errIndex       = errors.New("the index file is of no use")
-	errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
-)
+// errIndexDamage is a file that is damaged.
+var errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
 
 // indexRevision is the number of the way in which rankings make terms of an
 // entry. It must rise when one of them makes others, or an index file that

@@ -1,4 +1,4 @@
-// Making the index file, next to changes, and removing what is left of one.
+// Making the index file, next to changes.
 
 package oxbow
 
@@ -6,17 +6,11 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
-	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -81,81 +75,21 @@ type frozenIndex struct {
 	base, epoch uint64 // of the store then
 }
 
-// saveIndex makes the index file next to readers and writers. Only to make an empty file
-// and to give it its name it waits for the writes of this process, and for no other
-// process: if one writes, or the log was written again meanwhile, there is no file. It is
-// not synced: a file that a crash damages is of no use, and does no harm. A redaction
-// meanwhile removes what there is of it.
+// saveIndex makes the index file next to readers and writers. It waits for no other
+// process: if one writes, or the log was written again meanwhile, there is no file.
 func (d *db) saveIndex(ctx context.Context, f *frozenIndex) error {
 	if err := d.setPlacesOf(ctx, f); err != nil {
 		return err
 	}
-	var file vfs.File
-	var temp string
-	err := d.betweenWrites(ctx, func() error {
-		err := d.stillOf(f.epoch)
-		if err == nil {
-			err = d.dropIndex(false)
+	between := func(fn func() error) error { return d.betweenWrites(ctx, fn) }
+	return d.derive(d.indexName(), f.epoch, between, between, func(file vfs.File) error {
+		to := untilDone{ctx, file}
+		if _, err := f.index.WriteSnapshot(to, f.head.imageAt()); err != nil {
+			return err
 		}
-		if err == nil {
-			file, temp, err = vfs.CreateTemp(d.fs, d.indexName(), 0o600)
-		}
-		return err
+		return f.head.write(to, f.rows)
 	})
-	if file == nil {
-		return err
-	}
-	to := untilDone{ctx, file}
-	if _, err = f.index.WriteSnapshot(to, f.head.imageAt()); err == nil {
-		err = f.head.write(to, f.rows)
-	}
-	if err == nil {
-		err = d.betweenWrites(ctx, func() error {
-			if err := d.stillOf(f.epoch); err != nil {
-				return err
-			}
-			return d.nameIndex(file, temp)
-		})
-	}
-	if cerr := file.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = d.fs.Remove(temp) // another process may have done so
-	}
-	return err
 }
-
-// stillOf returns an error when the log was read again since an epoch. The lock between
-// processes is held.
-func (d *db) stillOf(epoch uint64) error {
-	if err := d.refresh(); err != nil {
-		return err
-	}
-	if d.epochNow() != epoch {
-		return fmt.Errorf("%w: the log was written again", errIndex)
-	}
-	return nil
-}
-
-// nameIndex makes f the index file, the name of which is temp, unless another process
-// removed it. The lock between processes is held.
-func (d *db) nameIndex(f vfs.File, temp string) error {
-	named, err := d.fs.Stat(temp)
-	if errors.Is(err, fs.ErrNotExist) {
-		return errUnfit
-	}
-	if err != nil {
-		return err
-	}
-	if own, err := f.Stat(); err != nil || !vfs.SameFile(named, own) {
-		return errUnfit
-	}
-	return d.fs.Rename(temp, d.indexName())
-}
-
-// errUnfit is an index in a file that is not, or not any more, that of the log.
-var errUnfit = fmt.Errorf("%w: the store has changed", errIndex)
 
 // newIndexHead returns the head of an index file of the log as it is now, and sets the
 // offsets of its entries. The lock between processes is held.
@@ -183,77 +117,7 @@ func (h *indexHead) write(f io.WriterAt, rows entryRows) error {
 	return out.Flush()
 }
 
-// errBusy says that a process writes.
-var errBusy = fmt.Errorf("%w: a process writes to the store", errIndex)
-
-// withoutWriters calls fn if no process writes, compacts or redacts, and locks
-// writers out meanwhile; else it returns errBusy. Others read meanwhile.
-func (d *db) withoutWriters(fn func() error) error {
-	if !d.writerMu.TryLock() {
-		return errBusy
-	}
-	defer d.writerMu.Unlock()
-	return d.withoutOthers(context.Background(), fn)
-}
-
-// betweenWrites is withoutWriters after what this process writes now.
-func (d *db) betweenWrites(ctx context.Context, fn func() error) error {
-	if err := d.writerMu.lockContext(ctx); err != nil {
-		return err
-	}
-	defer d.writerMu.Unlock()
-	return d.withoutOthers(ctx, fn)
-}
-
-// withoutOthers calls fn if no other process writes. writerMu is held.
-func (d *db) withoutOthers(ctx context.Context, fn func() error) error {
-	if err := d.ready(ctx); err != nil {
-		return err
-	}
-	if _, err := d.fs.Stat(d.name); err != nil {
-		return nil // there is no log
-	}
-	l, err := d.fs.OpenLock(wal.LockName(d.name))
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	if got, err := l.TryLock(); !got || err != nil {
-		return cmp.Or(err, errBusy)
-	}
-	return fn()
-}
-
 func (d *db) dropIndex(all bool) error { return d.dropFile(d.indexName(), all) }
-
-// dropFile removes what an interrupted writing left of a file that is made from
-// the log, and with all the file too, and their bytes as far as the file system
-// lets it. The caller has the lock between processes.
-func (d *db) dropFile(name string, all bool) error {
-	dir := path.Dir(d.name)
-	files, err := d.fs.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	base := path.Base(name)
-	for _, e := range files {
-		rest, ours := strings.CutPrefix(e.Name(), base)
-		if temp := strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp"); !ours || !temp && (rest != "" || !all) {
-			continue
-		}
-		name := path.Join(dir, e.Name())
-		if f, err := d.fs.OpenFile(name, os.O_RDWR, 0); err == nil {
-			err = errors.Join(f.Truncate(0), f.Close())
-			if err != nil {
-				return err
-			}
-		}
-		if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
 
 // hasIndexFile reports whether there is a file in the place of the index file,
 // of whatever form: an empty one says that another process scanned.

@@ -159,7 +159,7 @@ func (m *Memory) freezeIndex(ctx context.Context, d *db) (*heldIndex, error) {
 	p, ok := decodePosition(d.position())
 	f.head = indexHead{ranking: m.opts.Ranking, store: p.log, seq: p.seq, chain: p.chain, at: p.offset, nextID: d.st.nextID}
 	d.mu.RUnlock()
-	f.base, f.epoch = d.base, d.epoch
+	f.base, f.epoch = d.base, d.epoch.Load()
 	d.logmu.RUnlock()
 	if err := m.applyTaken(ctx, s, ds); s == nil || !ok || err != nil {
 		return nil, err

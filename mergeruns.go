@@ -97,7 +97,7 @@ func (m *Memory) adopt(s *searcher, h *indexHead, f vfs.File, temp string, reset
 			err = h.write(f, s.rows)
 		}
 		if err == nil {
-			err = d.nameIndex(f, temp)
+			err = d.nameFile(f, temp, d.indexName())
 		}
 		done = err == nil
 		return err

@@ -74,6 +74,7 @@ import (
 	"sync/atomic"
 
 	"github.com/oxbow-memory/oxbow/internal/cache"
+	"github.com/oxbow-memory/oxbow/internal/keydir"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -98,21 +99,18 @@ var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
 
 // Sections of a snapshot.
 const (
-	sectionEntries = iota
-	sectionNames
-	sectionAliases
-	sectionRemoved
-	sectionChanges
-	sectionOpIDs
-	sectionSums
-	sectionHeads
-	sectionNewest
-	sectionForms
-	sections
+	sectionEntries = keydir.Entries
+	sectionNames   = keydir.Names
+	sectionAliases = keydir.Aliases
+	sectionRemoved = keydir.Removed
+	sectionChanges = keydir.Changes
+	sectionOpIDs   = keydir.OpIDs
+	sectionSums    = keydir.Sums
+	sectionHeads   = keydir.Heads
+	sectionNewest  = keydir.Newest
+	sectionForms   = keydir.Forms
+	sections       = keydir.Tables
 )
-
-// rowSize is the bytes of a row, by section.
-var rowSize = [sections]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1}
 
 // snapshotHead is page 0.
 type snapshotHead struct {
@@ -130,7 +128,7 @@ type snapshotHead struct {
 func (h *snapshotHead) tables() []pagefile.Table {
 	ts := make([]pagefile.Table, sections)
 	for i, n := range h.counts {
-		ts[i] = pagefile.Table{Row: rowSize[i], Count: n}
+		ts[i] = pagefile.Table{Row: keydir.RowSize[i], Count: n}
 	}
 	return ts
 }
@@ -359,7 +357,7 @@ func (s *snapshot) find(id uint64) (row int, ok bool) {
 
 // removed returns the change that removed the entry of that name, 0 for none.
 func (s *snapshot) removed(name string) (last uint64) {
-	if s == nil {
+	if s == nil || s.head.counts[sectionRemoved] == 0 {
 		return 0
 	}
 	for _, seq := range s.numbers(sectionRemoved, name) {

@@ -7,6 +7,7 @@ package oxbow
 import (
 	"cmp"
 	"context"
+	"io"
 	"maps"
 	"slices"
 
@@ -44,7 +45,7 @@ func (d *db) freeze() (*frozen, error) {
 	p, _ := decodePosition(d.position())
 	st := d.st
 	return &frozen{
-		epoch: d.epoch,
+		epoch: d.epoch.Load(),
 		st: &state{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), gone: maps.Clone(st.gone),
 			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)},
 		head: snapshotHead{log: p.log, seq: p.seq, offset: p.offset, chain: p.chain, base: d.base,
@@ -60,31 +61,26 @@ func (f *frozen) release() {
 	}
 }
 
-// encode returns the bytes of the snapshot, unless ctx is done before.
-func (f *frozen) encode(ctx context.Context) ([]byte, error) {
-	base := f.head.base
-	changes := make([]int64, 0, f.head.seq-base)
-	if b := f.st.base; b != nil {
-		b.rows.Load(sectionChanges)
-		for seq := base + 1; seq <= b.head.seq; seq++ {
-			offset, _ := b.change(seq)
-			changes = append(changes, offset)
-		}
+// write writes the snapshot.
+func (f *frozen) write(to io.WriterAt) error {
+	rows := f.st.collect(f.offsets, f.offset)
+	if err := f.st.failed(); err != nil {
+		return err
 	}
-	changes = append(changes, f.offsets...)
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	err := rows.WriteFile(to, f.head.page())
+	return cmp.Or(f.st.failed(), err)
+}
+
+// offset returns the offset of the record of an entry's version.
+func (f *frozen) offset(e *Entry) int64 {
+	from := f.head.seq - uint64(len(f.offsets))
+	if e.Version > from && e.Version <= f.head.seq {
+		return f.offsets[e.Version-from-1]
 	}
-	rows := f.st.collect(changes, func(e *Entry) int64 {
-		if e.Version > base && e.Version-base <= uint64(len(changes)) {
-			return changes[e.Version-base-1]
-		}
-		return f.places[e.ID]
-	})
-	if err := cmp.Or(f.st.failed(), ctx.Err()); err != nil {
-		return nil, err
+	if offset, ok := f.st.base.change(e.Version); ok {
+		return offset
 	}
-	return rows.encode(f.head), nil
+	return f.places[e.ID]
 }
 
 // basePlaces returns the offsets of the records of the base section, by ID of the
@@ -113,16 +109,8 @@ func (d *db) keepSnapshot(ctx context.Context) error {
 		return err
 	}
 	defer f.release()
-	data, err := f.encode(ctx)
-	if err != nil {
-		return err
-	}
-	return d.betweenWrites(ctx, func() error {
-		if err := d.refresh(); err != nil {
-			return err
-		}
-		return d.putFrozen(ctx, f, data, d.epochNow())
-	})
+	between := func(fn func() error) error { return d.betweenWrites(ctx, fn) }
+	return d.putFrozen(ctx, f, between, between)
 }
 
 // freezeIf freezes the store, if it can be read and worth, called with logmu held,
@@ -156,15 +144,6 @@ func (d *db) worthSnapshot() bool {
 	return d.log.Exists() && d.st.ops >= least
 }
 
-// putSnapshot makes data the snapshot, unless ctx is done before. The lock between
-// processes is held. It is not synced: the checks of a file that a crash damages fail.
-func (d *db) putSnapshot(ctx context.Context, data []byte) error {
-	if err := d.dropFile(d.snapshotName(), false); err != nil {
-		return err
-	}
-	return vfs.WriteDerived(writesUntil{d.fs, ctx}, d.snapshotName(), 0o600, data)
-}
-
 // shortenTail makes a new snapshot the base of the state, in another goroutine, when
 // the log after the one there is has grown long. logmu is held exclusively. What goes
 // wrong is left to a time when it has grown again.
@@ -195,9 +174,9 @@ func (d *db) makeUp() {
 	}
 }
 
-// renewSnapshot makes a snapshot beside readers and writers, who wait while it is
-// written, but not while it is made, and makes it the base of the state. When ctx is done
-// it does not wait for another process, and ends early. snapshotMu is held.
+// renewSnapshot makes a snapshot next to readers and writers, and makes it the base of the
+// state. When ctx is done it does not wait for another process, and ends early.
+// snapshotMu is held.
 func (d *db) renewSnapshot(ctx context.Context) error {
 	if d.restOn(ctx, func() error { return nil }, true) == nil {
 		return nil // another process wrote one
@@ -207,36 +186,40 @@ func (d *db) renewSnapshot(ctx context.Context) error {
 		return err
 	}
 	defer f.release()
-	data, err := f.encode(ctx)
-	if err != nil {
-		return err
-	}
-	return d.restOn(ctx, func() error { return d.putFrozen(ctx, f, data, d.epoch) }, false)
+	return d.putFrozen(ctx, f, func(fn func() error) error { return d.alone(ctx, fn) },
+		func(put func() error) error { return d.restOn(ctx, put, false) })
 }
 
-// putFrozen makes data, which was made of f, the snapshot, unless the log was written
-// again meanwhile, by the epoch there is now, or there is one that is as late. The lock
-// between processes is held, and all was read that others wrote.
-func (d *db) putFrozen(ctx context.Context, f *frozen, data []byte, now uint64) error {
-	if now != f.epoch {
-		return errSnapshot
-	}
-	if s, err := d.openSnapshot(); err == nil {
-		defer s.release()
-		if s.head.seq >= f.head.seq {
-			return nil
-		}
-	}
-	return d.putSnapshot(ctx, data)
+// putFrozen writes the snapshot of f, as derive does, unless there is one that is as late.
+func (d *db) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func() error) error) error {
+	return d.derive(d.snapshotName(), f.epoch, begin, func(put func() error) error {
+		return end(func() error {
+			if err := d.stillOf(f.epoch); err != nil {
+				return err
+			}
+			if s, err := d.openSnapshot(); err == nil {
+				defer s.release()
+				if s.head.seq >= f.head.seq {
+					return nil
+				}
+			}
+			return put()
+		})
+	}, func(file vfs.File) error { return f.write(untilDone{ctx, file}) })
+}
+
+// alone calls fn with the lock between processes and everything read that others wrote.
+func (d *db) alone(ctx context.Context, fn func() error) error {
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
+	return d.locked(ctx, fn)
 }
 
 // restOn calls put, with the lock between processes, and makes the snapshot there is
 // then the base of the state; with much, only if it spares the state half of what it
 // keeps.
 func (d *db) restOn(ctx context.Context, put func() error, much bool) error {
-	d.writerMu.Lock()
-	defer d.writerMu.Unlock()
-	return d.locked(ctx, func() error {
+	return d.alone(ctx, func() error {
 		if err := put(); err != nil {
 			return err
 		}

@@ -156,14 +156,16 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := f.encode(t.Context())
-		if err != nil || !bytes.Contains(data, []byte(word)) {
-			t.Fatalf("the snapshot does not have the tag: %v", err)
+		if !bytes.Contains(snapshotBytes(t, f), []byte(word)) {
+			t.Fatal("the snapshot does not have the tag")
 		}
-		if err := do(other); err != nil {
-			t.Fatal(what, err)
+		end := func(put func() error) error {
+			if err := do(other); err != nil {
+				t.Fatal(what, err)
+			}
+			return d.restOn(t.Context(), put, false)
 		}
-		if err := d.restOn(t.Context(), func() error { return d.putFrozen(t.Context(), f, data, d.epoch) }, false); (err == nil) != (what == "change") {
+		if err := d.putFrozen(t.Context(), f, func(fn func() error) error { return d.alone(t.Context(), fn) }, end); (err == nil) != (what == "change") {
 			t.Errorf("%s: %v", what, err)
 		}
 		f.release()

@@ -5,213 +5,88 @@ package oxbow
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"slices"
+	"io"
 
+	"github.com/oxbow-memory/oxbow/internal/keydir"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 )
 
-// entryRow is a row of the entries.
-type entryRow struct {
-	id, version      uint64
-	offset           int64
-	created, updated int64
-	form             uint32 // its place in snapshotRows.forms
-	size             uint32 // bytes of the content
-}
-
 // newRow returns the row of an entry whose version is in the record at an offset.
-func (s *snapshotRows) newRow(e *Entry, offset int64) entryRow {
-	return entryRow{e.ID, e.Version, offset, nanoseconds(e.Created), e.Updated.UnixNano(), s.form(encodeForm(e)), uint32(len(e.Content))}
+func newRow(to *keydir.Rows, e *Entry, offset int64) keydir.Row {
+	return keydir.Row{ID: e.ID, Version: e.Version, Offset: offset, Created: nanoseconds(e.Created), Updated: e.Updated.UnixNano(),
+		Form: to.Form(encodeForm(e)), Size: uint32(len(e.Content))}
 }
 
-// form returns the number of a form.
-func (s *snapshotRows) form(text string) uint32 {
-	n, ok := s.formNumbers[text]
-	if !ok {
-		if s.formNumbers == nil {
-			s.formNumbers = map[string]uint32{}
+// collect returns what a snapshot of the state holds, changes being the offsets of those
+// that its base does not have. offset returns the offset of the record of an entry's
+// version.
+func (st *state) collect(changes []int64, offset func(e *Entry) int64) *keydir.Rows {
+	r := &keydir.Rows{Changes: changes, Sums: st.summary().encode(), OpIDs: encodeOpIDs(st.seenIDs()),
+		Hidden: st.hidden.has, Gone: map[uint64]bool{}, Again: map[keydir.Key]bool{}}
+	if b := st.base; b != nil {
+		r.Base = b.rows
+		for _, f := range b.forms() {
+			r.Form(f.text)
 		}
-		n = uint32(len(s.forms))
-		s.formNumbers[text], s.forms = n, append(s.forms, text)
+		for row := range st.hidden.all {
+			r.Gone[b.id(row)] = true
+		}
 	}
-	return n
-}
-
-// hashRow is a row of the names, aliases or removed names.
-type hashRow struct{ hash, number uint64 }
-
-func (a hashRow) compare(b hashRow) int {
-	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.number, b.number))
-}
-
-// snapshotRows is what a snapshot holds.
-type snapshotRows struct {
-	entries                 []entryRow
-	names, aliases, removed []hashRow
-	changes                 []int64
-	opIDs                   []seenID
-	sums                    *summary
-	forms                   []string
-	formNumbers             map[string]uint32
-}
-
-// collect returns what a snapshot of the state holds. offset returns the offset
-// of the record of an entry's version.
-func (st *state) collect(changes []int64, offset func(e *Entry) int64) *snapshotRows {
-	s := &snapshotRows{changes: changes, sums: st.summary(), opIDs: st.seenIDs()}
-	s.entries = make([]entryRow, 0, st.len())
-	s.names = make([]hashRow, 0, st.len())
-	s.addBase(st)
+	use := func(name string) uint64 {
+		hash := textHash(name)
+		if seq := st.base.removed(name); seq > 0 {
+			r.Again[keydir.Key{Hash: hash, Number: seq}] = true
+		}
+		return hash
+	}
+	r.Entries, r.Names = make([]keydir.Row, 0, len(st.order)), make([]keydir.Key, 0, len(st.order))
 	for _, e := range st.order {
-		s.entries = append(s.entries, s.newRow(e, offset(e)))
-		s.names = append(s.names, hashRow{textHash(e.Name), e.ID})
+		r.Entries = append(r.Entries, newRow(r, e, offset(e)))
+		r.Names = append(r.Names, keydir.Key{Hash: use(e.Name), Number: e.ID})
 		for _, a := range e.Aliases {
-			s.aliases = append(s.aliases, hashRow{textHash(a), e.ID})
+			r.Aliases = append(r.Aliases, keydir.Key{Hash: textHash(a), Number: e.ID})
 		}
 	}
 	for name, seq := range st.gone {
-		s.removed = append(s.removed, hashRow{textHash(name), seq})
+		r.Removed = append(r.Removed, keydir.Key{Hash: use(name), Number: seq})
 	}
-	s.sort()
-	return s
+	return r
 }
 
-func (s *snapshotRows) sort() {
-	slices.SortFunc(s.entries, func(a, b entryRow) int { return cmp.Compare(a.id, b.id) })
-	for _, rows := range [][]hashRow{s.names, s.aliases, s.removed} {
-		slices.SortFunc(rows, hashRow.compare)
+// page returns a function that returns page 0, of the head with such counts.
+func (h snapshotHead) page() func(counts [sections]int) []byte {
+	return func(counts [sections]int) []byte {
+		h.counts = counts
+		return h.encode()
 	}
 }
 
-// usedForms returns the forms that rows have, rising, and the place of each form
-// among them.
-func (s *snapshotRows) usedForms() (used []string, places []uint32) {
-	has := make([]bool, len(s.forms))
-	for _, e := range s.entries {
-		has[e.form] = true
+// comparison compares what is written, whole pages, with a file, but for the checks.
+type comparison struct {
+	file io.ReaderAt
+	head bool // page 0 differs
+	page int  // another that does, 0 for none
+}
+
+// WriteAt implements [io.WriterAt]. It fails when a page after the first differs.
+func (c *comparison) WriteAt(b []byte, at int64) (int, error) {
+	have := make([]byte, len(b))
+	if _, err := c.file.ReadAt(have, at); err != nil && err != io.EOF {
+		return 0, err
 	}
-	for n, text := range s.forms {
-		if has[n] {
-			used = append(used, text)
+	for i := 0; i < len(b); i += pagefile.Size {
+		n := int(at)/pagefile.Size + i/pagefile.Size
+		if bytes.Equal(b[i:][:pagefile.Data], have[i:][:pagefile.Data]) {
+			continue
 		}
-	}
-	slices.Sort(used)
-	places = make([]uint32, len(s.forms))
-	for n, text := range s.forms {
-		i, _ := slices.BinarySearch(used, text)
-		places[n] = uint32(i)
-	}
-	return used, places
-}
-
-// newest returns the rows of the entries, the version that was written last first.
-func (s *snapshotRows) newest() []uint32 {
-	rows := make([]uint32, len(s.entries))
-	for i := range rows {
-		rows[i] = uint32(len(rows) - 1 - i)
-	}
-	slices.SortFunc(rows, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(s.entries[b].updated, s.entries[a].updated), cmp.Compare(b, a))
-	})
-	return rows
-}
-
-// addBase adds the rows of the state's base that still hold.
-func (s *snapshotRows) addBase(st *state) {
-	b := st.base
-	if b == nil {
-		return
-	}
-	for i := range sections {
-		b.rows.Load(i)
-	}
-	for _, f := range b.forms() {
-		s.form(f.text) // it keeps its number
-	}
-	hidden := map[uint64]bool{}
-	for row := range b.len() {
-		if id := b.id(row); st.hidden.has(row) {
-			hidden[id] = true
-		} else {
-			form, size := b.form(row)
-			s.entries = append(s.entries, entryRow{id, uint64(b.field(row, 1)), b.field(row, 2), b.field(row, 3), b.field(row, 4), form, size})
+		if n > 0 {
+			c.page = n
+			return 0, errSnapshot
 		}
+		c.head = true
 	}
-	add := func(to []hashRow, section int, drop func(hashRow) bool) []hashRow {
-		for i := range b.head.counts[section] {
-			r := b.rows.Row(section, i)
-			if h := (hashRow{binary.LittleEndian.Uint64(r), binary.LittleEndian.Uint64(r[8:])}); !drop(h) {
-				to = append(to, h)
-			}
-		}
-		return to
-	}
-	isHidden := func(h hashRow) bool { return hidden[h.number] }
-	s.names = add(s.names, sectionNames, isHidden)
-	s.aliases = add(s.aliases, sectionAliases, isHidden)
-	again := map[hashRow]bool{} // names that were used or removed again
-	for _, e := range st.order {
-		again[hashRow{textHash(e.Name), b.removed(e.Name)}] = true
-	}
-	for name := range st.gone {
-		again[hashRow{textHash(name), b.removed(name)}] = true
-	}
-	s.removed = add(s.removed, sectionRemoved, func(h hashRow) bool { return again[h] })
-}
-
-// encode returns the bytes of a snapshot. It sets the counts of the head.
-func (s *snapshotRows) encode(h snapshotHead) []byte {
-	var opIDs []byte
-	for _, o := range s.opIDs {
-		opIDs = binary.LittleEndian.AppendUint64(opIDs, o.seq)
-		opIDs = append(append(opIDs, byte(len(o.id))), o.id...)
-	}
-	var forms []byte
-	used, places := s.usedForms()
-	for _, text := range used {
-		forms = appendText(forms, text)
-	}
-	sums := s.sums.encode()
-	n := len(s.entries)
-	h.counts = [sections]int{n, len(s.names), len(s.aliases), len(s.removed), len(s.changes), len(opIDs), len(sums), n, n, len(forms)}
-	var b bytes.Buffer
-	b.Grow(pagefile.Pages(h.tables()) * pagefile.Size)
-	w := pagefile.NewWriter(&b)
-	w.Write(h.encode())
-	w.Close()
-	for _, e := range s.entries {
-		w.Row(e.id, e.version, uint64(e.offset), uint64(e.created), uint64(e.updated))
-	}
-	w.Close()
-	for _, rows := range [][]hashRow{s.names, s.aliases, s.removed} {
-		for _, r := range rows {
-			w.Row(r.hash, r.number)
-		}
-		w.Close()
-	}
-	for _, off := range s.changes {
-		w.Row(uint64(off))
-	}
-	w.Close()
-	w.Write(opIDs)
-	w.Close()
-	w.Write(sums)
-	w.Close()
-	for _, e := range s.entries {
-		w.Row(uint64(places[e.form]) | uint64(e.size)<<32)
-	}
-	w.Close()
-	for _, row := range s.newest() {
-		w.Row4(row)
-	}
-	w.Close()
-	w.Write(forms)
-	w.Close()
-	return b.Bytes()
+	return len(b), nil
 }
 
 // checkSnapshot compares the snapshot with one that is made from the log. A file
@@ -222,9 +97,10 @@ func (d *db) checkSnapshot(whole *placing) ([]Problem, error) {
 		return nil, nil
 	}
 	defer s.release()
-	have, err := s.rows.Read(0, pagefile.Pages(s.head.tables()))
-	if err != nil {
-		return nil, nil
+	for i := range sections {
+		if s.rows.Each(i, func([]byte) {}) != nil {
+			return nil, nil
+		}
 	}
 	p, err := d.placedAt(whole, s.head.seq, s.head.chain)
 	if err != nil {
@@ -232,17 +108,15 @@ func (d *db) checkSnapshot(whole *placing) ([]Problem, error) {
 	}
 	h := s.head
 	h.nextID = p.st.nextID
-	want := p.st.collect(p.changes, func(e *Entry) int64 { return p.places[e.ID] }).encode(h)
-	if bytes.Equal(have, want) {
+	want := p.st.collect(p.changes, func(e *Entry) int64 { return p.places[e.ID] })
+	c := comparison{file: s.file}
+	err = want.WriteFile(&c, h.page())
+	if err == nil && !c.head {
 		return nil, nil
 	}
-	made, err := pagefile.Open(bytes.NewReader(want), func(page []byte) ([]pagefile.Table, error) {
-		h, err := decodeSnapshotHead(page, int64(len(want)))
-		return h.tables(), err
-	})
-	what := errors.Join(errSnapshot, err).Error()
-	for i := 0; err == nil && i < sections; i++ {
-		if !s.rows.Equal(made, i) {
+	what := errSnapshot.Error()
+	for i := sections - 1; i >= 0 && c.page > 0; i-- {
+		if s.rows.Start(i) <= c.page {
 			what = "its table of " + sectionNamesOf[i] + " is not that of the log"
 			break
 		}

@@ -301,6 +301,15 @@ func (b bitmap) all(yield func(int) bool) {
 	}
 }
 
+// encodeOpIDs returns the bytes of section 6 of a snapshot.
+func encodeOpIDs(ids []seenID) (b []byte) {
+	for _, o := range ids {
+		b = binary.LittleEndian.AppendUint64(b, o.seq)
+		b = append(append(b, byte(len(o.id))), o.id...)
+	}
+	return b
+}
+
 // decodeOpIDs reads the op ids of a snapshot, oldest first.
 func decodeOpIDs(b []byte) (ids []seenID, err error) {
 	for len(b) > 0 {

@@ -10,7 +10,6 @@
 package pagefile
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -217,22 +216,6 @@ func (r *Reader) Bytes(table int) []byte {
 		}
 	}
 	return b
-}
-
-// Equal reports whether a table is the same in two files.
-func (r *Reader) Equal(o *Reader, table int) bool {
-	if r.tables[table] != o.tables[table] {
-		return false
-	}
-	r.Load(table)
-	o.Load(table)
-	for n := range r.tables[table].Pages() {
-		a, b := r.pages[r.starts[table]+n].Load(), o.pages[o.starts[table]+n].Load()
-		if a == nil || b == nil || !bytes.Equal(a[:Data], b[:Data]) {
-			return false
-		}
-	}
-	return true
 }
 
 // Key returns the first 8 bytes of a row, as a number.

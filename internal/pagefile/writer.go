@@ -59,6 +59,12 @@ func (w *Writer) Row4(n uint32) {
 	w.page = binary.LittleEndian.AppendUint32(w.page, n)
 }
 
+// Copy adds a row as it stands in a table.
+func (w *Writer) Copy(row []byte) {
+	w.fit(len(row))
+	w.page = append(w.page, row...)
+}
+
 // Write adds bytes, over as many pages as they take.
 func (w *Writer) Write(b []byte) {
 	for len(b) > 0 {

@@ -65,7 +65,7 @@ var All = []Mutant{
 		"r.Type >= Unchained || r.Seq != seq {"},
 	{"snapshot-page-not-verified", "internal/pagefile/reader.go", "if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) {",
 		"if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) && false {"},
-	{"snapshot-without-removed", "snapshotwriter.go", "s.removed = append(s.removed, hashRow{textHash(name), seq})",
+	{"snapshot-without-removed", "snapshotwriter.go", "r.Removed = append(r.Removed, keydir.Key{Hash: use(name), Number: seq})",
 		"_, _ = name, seq"},
 	{"snapshot-left-by-redaction", "redact.go", "if err := d.dropFile(d.snapshotName(), true); err != nil {",
 		"if err := error(nil); err != nil {"},

@@ -1,0 +1,316 @@
+// Package keydir writes the tables that say where a log holds what its keys lead to:
+// rows of what changed, merged with those of the tables before. It holds the rows that
+// changed in memory, and reads the others page by page.
+package keydir
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
+)
+
+// Tables in the order of the file.
+const (
+	Entries = iota // by ID: ID, version, offset, times of creation and version
+	Names          // rising: hash, ID
+	Aliases        // rising: hash, ID
+	Removed        // rising: hash, change
+	Changes        // offsets
+	OpIDs          // bytes
+	Sums           // bytes
+	Heads          // by ID: number of a form, size
+	Newest         // rows of Entries, the version that was written last first
+	Forms          // bytes: texts, rising, each after its length
+	Tables
+)
+
+// RowSize is the bytes of a row, by table.
+var RowSize = [Tables]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1}
+
+// errTables is what tables before have that do not fit together.
+var errTables = errors.New("its tables do not fit together")
+
+// Row is a row of the entries, and of the heads.
+type Row struct {
+	ID, Version      uint64
+	Offset           int64
+	Created, Updated int64
+	Form, Size       uint32
+}
+
+// Key is a row of the names, aliases or removed names.
+type Key struct{ Hash, Number uint64 }
+
+func (a Key) compare(b Key) int {
+	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Number, b.Number))
+}
+
+// Rows are rows over those of a base that still hold. The rows of an ID are in either.
+type Rows struct {
+	Entries                 []Row
+	Names, Aliases, Removed []Key
+	Changes                 []int64
+	OpIDs, Sums             []byte
+
+	Base   *pagefile.Reader   // nil for none
+	Hidden func(row int) bool // whether a row of the entries of the base does not hold
+	Gone   map[uint64]bool    // the IDs of those
+	Again  map[Key]bool       // rows of the removed names of the base that do not hold
+
+	forms   []string
+	numbers map[string]uint32
+}
+
+// Form returns the number of a form, which counts from 0: it is made a form if it is none.
+func (r *Rows) Form(text string) uint32 {
+	n, ok := r.numbers[text]
+	if !ok {
+		if r.numbers == nil {
+			r.numbers = map[string]uint32{}
+		}
+		n = uint32(len(r.forms))
+		r.numbers[text], r.forms = n, append(r.forms, text)
+	}
+	return n
+}
+
+// WriteFile writes a file, after a page that head returns, with the number of rows or
+// bytes of each table. Forms of the base have been given their numbers by Form.
+func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) error {
+	slices.SortFunc(r.Entries, func(a, b Row) int { return cmp.Compare(a.ID, b.ID) })
+	for _, keys := range [][]Key{r.Names, r.Aliases, r.Removed} {
+		slices.SortFunc(keys, Key.compare)
+	}
+	forms, numbers := r.usedForms()
+	n, changes := r.based(Entries)-len(r.Gone)+len(r.Entries), r.based(Changes)+len(r.Changes)
+	counts := [Tables]int{n, r.count(Names, r.Names), r.count(Aliases, r.Aliases), r.count(Removed, r.Removed), changes,
+		len(r.OpIDs), len(r.Sums), n, n, len(forms)}
+	if counts[Names] != n {
+		r.fail()
+	}
+	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
+	w := &writer{Rows: r, Writer: pagefile.NewWriter(out), numbers: numbers}
+	for _, table := range []func(){
+		func() { w.Write(head(counts)) },
+		w.entries,
+		func() { w.keys(Names, r.Names) },
+		func() { w.keys(Aliases, r.Aliases) },
+		func() { w.keys(Removed, r.Removed) },
+		w.changes,
+		func() { w.Write(r.OpIDs) },
+		func() { w.Write(r.Sums) },
+		w.heads,
+		w.newest,
+		func() { w.Write(forms) },
+	} {
+		if err := r.err(); err != nil {
+			return err
+		}
+		table()
+		w.Close()
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	return r.err()
+}
+
+// based returns how many rows the base has in a table.
+func (r *Rows) based(table int) int {
+	if r.Base == nil {
+		return 0
+	}
+	return r.Base.Count(table)
+}
+
+// fail notes that the base is of no use.
+func (r *Rows) fail() {
+	if r.Base != nil {
+		r.Base.Fail(errTables)
+	}
+}
+
+func (r *Rows) err() error {
+	if r.Base == nil {
+		return nil
+	}
+	return r.Base.Err()
+}
+
+// merge calls fn with each row of a table of the base, and add with each of n other
+// rows, from 0, before the first row of the table that before lets follow it.
+func (r *Rows) merge(table, n int, before func(next, i int, row []byte) bool, fn func(i int, row []byte), add func(next int)) {
+	next, i, size := 0, 0, RowSize[table]
+	if r.Base != nil {
+		_ = r.Base.Each(table, func(rows []byte) { // the base keeps the error
+			for ; len(rows) > 0; rows, i = rows[size:], i+1 {
+				for ; next < n && before(next, i, rows[:size]); next++ {
+					add(next)
+				}
+				fn(i, rows[:size])
+			}
+		})
+	}
+	for ; next < n; next++ {
+		add(next)
+	}
+}
+
+// each calls fn with each row of a table of the base.
+func (r *Rows) each(table int, fn func(i int, row []byte)) { r.merge(table, 0, nil, fn, nil) }
+
+// holds returns a row of the names, aliases or removed names of the base, and whether it
+// holds.
+func (r *Rows) holds(table int, row []byte) (Key, bool) {
+	k := Key{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
+	if table == Removed {
+		return k, !r.Again[k]
+	}
+	return k, !r.Gone[k.Number]
+}
+
+// count returns how many rows a table of keys gets.
+func (r *Rows) count(table int, keys []Key) int {
+	n := len(keys)
+	r.each(table, func(_ int, row []byte) {
+		if _, ok := r.holds(table, row); ok {
+			n++
+		}
+	})
+	return n
+}
+
+// formOf returns the number of the form in a row of the heads of the base.
+func (r *Rows) formOf(row []byte) uint32 {
+	n := binary.LittleEndian.Uint32(row)
+	if int(n) >= len(r.forms) {
+		r.fail()
+		return 0
+	}
+	return n
+}
+
+// usedForms returns the table of the forms that rows have, and the place in it of each
+// form by its number.
+func (r *Rows) usedForms() (table []byte, places []uint32) {
+	has := make([]bool, max(1, len(r.forms)))
+	for _, e := range r.Entries {
+		has[e.Form] = true
+	}
+	r.each(Heads, func(i int, row []byte) {
+		if !r.Hidden(i) {
+			has[r.formOf(row)] = true
+		}
+	})
+	var used []string
+	for n, text := range r.forms {
+		if has[n] {
+			used = append(used, text)
+		}
+	}
+	slices.Sort(used)
+	for _, text := range used {
+		table = append(binary.AppendUvarint(table, uint64(len(text))), text...)
+	}
+	places = make([]uint32, len(has))
+	for n, text := range r.forms {
+		i, _ := slices.BinarySearch(used, text)
+		places[n] = uint32(i)
+	}
+	return table, places
+}
+
+// writer writes the tables of rows, one after the other.
+type writer struct {
+	*Rows
+	*pagefile.Writer
+	numbers []uint32 // by form: its place in the table
+	at      []uint32 // of each of Rows.Entries, its place in the table
+	places  []uint32 // of each entry of the base, the same; of a hidden one, of the next
+}
+
+func (w *writer) entries() {
+	w.at, w.places = make([]uint32, len(w.Entries)), make([]uint32, w.based(Entries))
+	n := uint32(0)
+	w.merge(Entries, len(w.Entries), func(next, _ int, row []byte) bool {
+		return w.Entries[next].ID <= binary.LittleEndian.Uint64(row)
+	}, func(i int, row []byte) {
+		if w.places[i] = n; !w.Hidden(i) {
+			w.Copy(row)
+			n++
+		}
+	}, func(next int) {
+		e := &w.Entries[next]
+		w.Row(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
+		w.at[next] = n
+		n++
+	})
+	if int(n) != w.based(Entries)-len(w.Gone)+len(w.Entries) {
+		w.fail()
+	}
+}
+
+func (w *writer) keys(table int, keys []Key) {
+	w.merge(table, len(keys), func(next, _ int, row []byte) bool {
+		k, _ := w.holds(table, row)
+		return keys[next].compare(k) < 0
+	}, func(_ int, row []byte) {
+		if _, ok := w.holds(table, row); ok {
+			w.Copy(row)
+		}
+	}, func(next int) { w.Row(keys[next].Hash, keys[next].Number) })
+}
+
+func (w *writer) changes() {
+	w.each(Changes, func(_ int, row []byte) { w.Copy(row) })
+	for _, offset := range w.Changes {
+		w.Row(uint64(offset))
+	}
+}
+
+func (w *writer) heads() {
+	write := func(form, size uint32) { w.Row(uint64(w.numbers[form]) | uint64(size)<<32) }
+	w.merge(Heads, len(w.at), func(next, i int, _ []byte) bool { return w.at[next] < w.places[i] }, func(i int, row []byte) {
+		if !w.Hidden(i) {
+			write(w.formOf(row), binary.LittleEndian.Uint32(row[4:]))
+		}
+	}, func(next int) { write(w.Entries[next].Form, w.Entries[next].Size) })
+}
+
+// newest writes rows by the time of the version, the last first, of the same time the
+// greatest ID first.
+func (w *writer) newest() {
+	order := make([]uint32, len(w.at)) // of w.Entries
+	for i := range order {
+		order[i] = uint32(len(order) - 1 - i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(w.Entries[b].Updated, w.Entries[a].Updated), cmp.Compare(b, a))
+	})
+	left := w.based(Entries) - len(w.Gone)
+	w.merge(Newest, len(order), func(next, _ int, row []byte) bool {
+		i, e := binary.LittleEndian.Uint32(row), order[next]
+		if int(i) >= len(w.places) {
+			return false
+		}
+		updated := int64(binary.LittleEndian.Uint64(w.Base.Row(Entries, int(i))[32:]))
+		return w.Entries[e].Updated > updated || w.Entries[e].Updated == updated && w.at[e] > w.places[i]
+	}, func(_ int, row []byte) {
+		switch i := int(binary.LittleEndian.Uint32(row)); {
+		case i >= len(w.places):
+			left = math.MinInt
+		case !w.Hidden(i):
+			w.Row4(w.places[i])
+			left--
+		}
+	}, func(next int) { w.Row4(w.at[order[next]]) })
+	if left != 0 {
+		w.fail()
+	}
+}

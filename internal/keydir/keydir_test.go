@@ -1,0 +1,204 @@
+// Tests that tables merged with those before are those of all rows, and that tables
+// which do not fit together are refused.
+
+package keydir
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
+)
+
+// memory is a file in memory.
+type memory []byte
+
+func (m *memory) WriteAt(b []byte, at int64) (int, error) {
+	if grow := int(at) + len(b) - len(*m); grow > 0 {
+		*m = append(*m, make([]byte, grow)...)
+	}
+	return copy((*m)[at:], b), nil
+}
+
+// model is what tables are to hold, by name.
+type model struct {
+	ids, versions, removed map[string]uint64
+	changes                []int64
+}
+
+func (m *model) row(r *Rows, name string) Row {
+	id, version := m.ids[name], m.versions[name]
+	return Row{ID: id, Version: version, Offset: int64(version) * 100, Created: int64(id), Updated: int64(version / 3),
+		Form: r.Form(fmt.Sprint("form ", (id+version)%7)), Size: uint32(version)}
+}
+
+func hash(name string) uint64 { return binary.LittleEndian.Uint64([]byte(name + "        ")) }
+
+// rows returns the rows of the names that pass, over nothing.
+func (m *model) rows(pass func(name string, version uint64) bool) *Rows {
+	r := &Rows{Changes: m.changes, OpIDs: []byte("ids"), Sums: []byte(fmt.Sprint(len(m.ids)))}
+	for name, version := range m.versions {
+		if !pass(name, version) {
+			continue
+		}
+		r.Entries = append(r.Entries, m.row(r, name))
+		r.Names = append(r.Names, Key{hash(name), m.ids[name]})
+		if version%2 == 0 {
+			r.Aliases = append(r.Aliases, Key{^hash(name), m.ids[name]})
+		}
+	}
+	for name, version := range m.removed {
+		if pass(name, version) {
+			r.Removed = append(r.Removed, Key{hash(name), version})
+		}
+	}
+	return r
+}
+
+// write returns the file of rows, and a reader of it.
+func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
+	t.Helper()
+	var m memory
+	head := []byte("head")
+	var tables []pagefile.Table
+	err := r.WriteFile(&m, func(counts [Tables]int) []byte {
+		for i, n := range counts {
+			tables = append(tables, pagefile.Table{Row: RowSize[i], Count: n})
+		}
+		return head
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := pagefile.Pages(tables) * pagefile.Size; len(m) != want {
+		t.Fatalf("the file has %d bytes, its tables %d", len(m), want)
+	}
+	f, err := pagefile.Open(bytes.NewReader(m), func([]byte) ([]pagefile.Table, error) { return tables, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, f
+}
+
+// over makes rows stand over those of a base.
+func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
+	t.Helper()
+	r.Base, r.Gone, r.Again, r.forms, r.numbers = base, map[uint64]bool{}, map[Key]bool{}, nil, nil
+	hidden := map[int]bool{}
+	for b := base.Bytes(Forms); len(b) > 0; {
+		n, size := binary.Uvarint(b)
+		r.Form(string(b[size:][:n]))
+		b = b[size+int(n):]
+	}
+	for name, version := range was.versions {
+		if is.versions[name] != version || is.ids[name] != was.ids[name] {
+			hidden[base.Search(Entries, was.ids[name])] = true
+			r.Gone[was.ids[name]] = true
+		}
+	}
+	for name, version := range was.removed {
+		if is.removed[name] != version {
+			r.Again[Key{hash(name), version}] = true
+		}
+	}
+	for i := range r.Entries {
+		for name, id := range is.ids {
+			if id == r.Entries[i].ID {
+				r.Entries[i] = is.row(r, name)
+			}
+		}
+	}
+	r.Hidden = func(row int) bool { return hidden[row] }
+	r.Changes = is.changes[len(was.changes):]
+}
+
+func copyOf(m map[string]uint64) map[string]uint64 {
+	n := map[string]uint64{}
+	for k, v := range m {
+		n[k] = v
+	}
+	return n
+}
+
+func TestMerged(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		m := &model{map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, nil}
+		var base *pagefile.Reader
+		var was *model
+		for range 5 {
+			for range r.IntN(400) {
+				seq := uint64(len(m.changes) + 1)
+				m.changes = append(m.changes, int64(seq)*100)
+				name := fmt.Sprintf("%d", r.IntN(600))
+				if _, ok := m.ids[name]; ok && r.IntN(3) == 0 {
+					delete(m.ids, name)
+					delete(m.versions, name)
+					m.removed[name] = seq
+					continue
+				}
+				if _, ok := m.ids[name]; !ok {
+					m.ids[name] = seq
+					if r.IntN(4) == 0 {
+						m.ids[name] = 1<<20 - seq // not the last of all
+					}
+					delete(m.removed, name)
+				}
+				m.versions[name] = seq
+			}
+			want, whole := write(t, m.rows(func(string, uint64) bool { return true }))
+			if base != nil {
+				rows := m.rows(func(name string, version uint64) bool { return version > uint64(len(was.changes)) })
+				over(t, rows, base, was, m)
+				if got, _ := write(t, rows); !bytes.Equal(got, want) {
+					t.Fatalf("seed %d: %d entries over %d are not the same file", seed, len(rows.Entries), len(was.ids))
+				}
+			}
+			base, was = whole, &model{copyOf(m.ids), copyOf(m.versions), copyOf(m.removed), m.changes}
+		}
+	}
+}
+
+// Tables of a base that do not fit together, and pages that cannot be read, are errors.
+func TestUnfitBase(t *testing.T) {
+	m := &model{map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, nil}
+	for i := range uint64(500) {
+		name := fmt.Sprint(i)
+		m.ids[name], m.versions[name] = i+1, i+1
+		m.changes = append(m.changes, int64(i))
+	}
+	all := func(string, uint64) bool { return true }
+	sound, base := write(t, m.rows(all))
+	none := func(string, uint64) bool { return false }
+	for table, wrong := range map[int]byte{Heads: 0x77, Newest: 0x77, Names: 0, Entries: 0} {
+		b := bytes.Clone(sound)
+		n := base.Start(table)
+		page := b[n*pagefile.Size:][:pagefile.Size]
+		page[1] ^= 0x77 // in the first number of a row
+		if wrong != 0 {
+			head := binary.LittleEndian.Uint32(b[pagefile.Data:])
+			binary.LittleEndian.PutUint32(page[pagefile.Data:], pagefile.Check(page[:pagefile.Data], n, head))
+		}
+		f, err := pagefile.Open(bytes.NewReader(b), func([]byte) ([]pagefile.Table, error) {
+			var ts []pagefile.Table
+			for i := range Tables {
+				ts = append(ts, pagefile.Table{Row: RowSize[i], Count: base.Count(i)})
+			}
+			return ts, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := m.rows(none)
+		over(t, rows, f, m, m)
+		var to memory
+		err = rows.WriteFile(&to, func([Tables]int) []byte { return nil })
+		if err == nil || wrong != 0 && !errors.Is(err, errTables) {
+			t.Errorf("table %d: %v", table, err)
+		}
+	}
+}
