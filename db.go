@@ -339,7 +339,7 @@ func (d *db) rest(st *state, offsets []int64) {
 	if st.base != nil {
 		d.from = st.base.head.seq
 	}
-	d.tailAt = st.base.end() + max(d.opts.tailLeast, tailEntry*int64(st.len()))
+	d.tailAt = st.base.end() + tailBound(d.opts.tailLeast, st.len())
 	d.recent.add(d.position(), nil)
 }
 

@@ -73,6 +73,18 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 	}
 }
 
+// The log after a snapshot grows with the store, but not beyond what fits into memory.
+func TestTailBound(t *testing.T) {
+	for n, want := range map[int]int64{0: 64 << 20, 800_000: 64 << 20, 1_000_000: 80_000_000, 10_000_000: 256 << 20} {
+		if got := tailBound(tailLeast, n); got != want {
+			t.Errorf("tailBound of %d entries = %d, want %d", n, got, want)
+		}
+	}
+	if got := tailBound(1, 1); got != tailEntry {
+		t.Errorf("tailBound of one entry = %d", got)
+	}
+}
+
 // countingDisk is a file system that counts the snapshots that are written.
 type countingDisk struct {
 	*vfs.Mem
