@@ -29,11 +29,10 @@ const maxMessages = 1000
 
 // ImportOptions say how to import; nil means the defaults.
 type ImportOptions struct {
-	// Overwrite lets an item replace an entry that it otherwise would not:
-	// one of the same name that is newer than the export, or of another kind
-	// (which gives the entry a new ID), or one that was edited here after it
-	// was imported. Entries that are not of the item's origin are never
-	// replaced.
+	// Overwrite lets an item replace an entry that it otherwise would not: one of the same
+	// name that is newer than the export, or of another kind (which gives the entry a new
+	// ID), or one that was edited here after it was imported. Entries that are not of the
+	// item's origin are never replaced.
 	Overwrite bool
 
 	// NoOrigin leaves off the labels that say where an entry came from, as is
@@ -43,6 +42,9 @@ type ImportOptions struct {
 
 	// DryRun reports what would be done, and does nothing.
 	DryRun bool
+
+	// NoChanges leaves Report.Changes empty, which takes much memory in a long import.
+	NoChanges bool
 
 	// Ref is what the source of the changes names as their origin; empty means
 	// the file that a batch is from, or the directory of its files.
@@ -65,21 +67,23 @@ type Report struct {
 	Same    int // the store holds them already
 	Skipped int // not taken; Problems say why
 
-	// Problems say what was not taken and where it stands; Notes say what was
-	// taken otherwise than it was written. Each holds the first 1000; More
-	// counts the rest of both.
+	// Problems say what was not taken and where it stands; Notes say what was taken otherwise
+	// than it was written. Each holds the first 1000; More counts the rest of both.
 	Problems []string
 	Notes    []string
 	More     int
 
-	// Changes are the entries added and updated, in order.
+	// Changes are the entries added and updated, in order, unless the options have NoChanges.
 	Changes []Change
 
-	// Stale are entries that an earlier import made from one of the files that
-	// were read, and that the file does not hold any more. They are left as
-	// they are.
+	// Stale are entries that an earlier import made from one of the files that were read, and
+	// that the file does not hold any more. They are left as they are.
 	Stale []string
+	stood map[digest]byte // that of names
 }
+
+// Changed reports whether the entry of that name was added or updated.
+func (r *Report) Changed(name string) bool { return r.stood[hash(name)] == 2 }
 
 // Change is one entry that an import changed.
 type Change struct {
@@ -130,6 +134,7 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 		stats, err := c.Stats(ctx)
 		im.empty = err == nil && stats.Entries == 0
 	}
+	im.rep.stood = im.done.stood
 	err := im.run(readAhead(items, o.Interrupt))
 	if err == nil {
 		err = im.findStale()
@@ -201,9 +206,8 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 	return flush()
 }
 
-// readAhead reads the items in another goroutine, at most 64 ahead of what is
-// yielded. It has ended when the sequence has, which is interrupted when no more is
-// wanted.
+// readAhead reads the items in another goroutine, at most 64 ahead of what is yielded. It
+// has ended when the sequence has, which is interrupted when no more is wanted.
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
@@ -237,8 +241,7 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 	}
 }
 
-// prepare marks an item with its origin, and reports whether a store could hold
-// it.
+// prepare marks an item with its origin, and reports whether a store could hold it.
 func (im *importer) prepare(it Item) (Item, bool) {
 	for _, w := range it.Warnings {
 		im.rep.message(&im.rep.Notes, "%s", w)
@@ -338,7 +341,9 @@ func (im *importer) commit(p *plan) {
 	im.rep.Updated += p.rep.Updated
 	im.rep.Same += p.rep.Same
 	im.rep.Skipped += p.rep.Skipped
-	im.rep.Changes = append(im.rep.Changes, p.rep.Changes...)
+	if !im.o.NoChanges {
+		im.rep.Changes = append(im.rep.Changes, p.rep.Changes...)
+	}
 	for _, m := range p.rep.Problems {
 		im.rep.message(&im.rep.Problems, "%s", m)
 	}
@@ -385,7 +390,7 @@ func (im *importer) findStale() error {
 		if err != nil {
 			return fmt.Errorf("looking for stale entries: %w", err)
 		}
-		if origin, _ := e.Label(markOrigin); im.origins[origin] && !im.done.stood[hash(e.Name)] {
+		if origin, _ := e.Label(markOrigin); im.origins[origin] && im.done.stood[hash(e.Name)] == 0 {
 			im.rep.Stale = append(im.rep.Stale, e.Name)
 		}
 	}

@@ -55,6 +55,25 @@ func TestImportExportItems(t *testing.T) {
 	}
 }
 
+// A long import lists no changes, and knows which entries it changed.
+func TestImportWithoutChanges(t *testing.T) {
+	s := newStore()
+	s.must(t, oxbow.Add{Name: "same", Content: "1"}, oxbow.Add{Name: "skipped", Content: "1"}, oxbow.Add{Name: "updated", Content: "1"})
+	rep := load(t, s, jsonl(`{"name":"same","content":"1"}
+{"name":"skipped","content":"2"}
+{"name":"added","content":"2"}
+{"name":"updated","content":"2","updated":"2030-01-01T00:00:00Z"}
+`), &ImportOptions{NoChanges: true})
+	if counts(rep) != [4]int{1, 1, 1, 1} || len(rep.Changes) > 0 {
+		t.Errorf("Import = %+v", rep)
+	}
+	for name, want := range map[string]bool{"same": false, "skipped": false, "added": true, "updated": true, "none": false} {
+		if got := rep.Changed(name); got != want {
+			t.Errorf("Changed(%q) = %t, want %t", name, got, want)
+		}
+	}
+}
+
 // A Markdown file over its life: imported, changed, edited on our side, both.
 func TestImportMarkdownLife(t *testing.T) {
 	s := newStore()

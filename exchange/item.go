@@ -16,9 +16,8 @@ import (
 
 // Limits of what readers take. They bound memory whatever the input.
 const (
-	// maxLine is the most bytes of one line of JSON. A content of
-	// [oxbow.MaxContent] bytes may grow sixfold by JSON's escapes, and what
-	// Export writes must be readable.
+	// maxLine is the most bytes of one line of JSON. A content of [oxbow.MaxContent] bytes
+	// may grow sixfold by JSON's escapes, and what Export writes must be readable.
 	maxLine = 32 << 20
 
 	// maxMarkdown is the most bytes of one Markdown file.
@@ -62,8 +61,7 @@ type Item struct {
 	FileName string
 	Further  []oxbow.Label
 
-	// Warnings say what of the input the item could not hold, each with its
-	// file:line.
+	// Warnings say what of the input the item could not hold, each with its file:line.
 	Warnings []string
 }
 
@@ -71,8 +69,7 @@ type Item struct {
 // to take.
 var errEmpty = errors.New("holds no text")
 
-// ItemError says why one item, or one line, was not taken. Reading goes on
-// after it.
+// ItemError says why one item, or one line, was not taken. Reading goes on after it.
 type ItemError struct {
 	Ref string // file:line, or the file
 	Err error
@@ -140,8 +137,7 @@ func numbered(name string, n int) string {
 // short quotes the beginning of a text for an error.
 func short(s string) string { return fmt.Sprintf("%q", text.Clip(s, 60)) }
 
-// bounded reads at most n bytes and fails, rather than ends, when there are
-// more.
+// bounded reads at most n bytes and fails, rather than ends, when there are more.
 type bounded struct {
 	r    io.Reader
 	left int64

@@ -104,7 +104,7 @@ func hash(parts ...string) digest {
 
 // names is what an import, or one batch of it, has used so far.
 type names struct {
-	stood map[digest]bool // names of entries that an item stood for
+	stood map[digest]byte // 1 for names of entries that an item stood for, 2 where it changed them
 	items map[digest]bool // items, by all they hold
 	last  map[digest]int  // by an item's own name, the last number given to it; none for 1
 
@@ -112,7 +112,7 @@ type names struct {
 }
 
 func newNames() *names {
-	return &names{make(map[digest]bool), make(map[digest]bool), make(map[digest]int), make(map[digest]string)}
+	return &names{make(map[digest]byte), make(map[digest]bool), make(map[digest]int), make(map[digest]string)}
 }
 
 func (n *names) merge(m *names) {
@@ -156,7 +156,7 @@ func (im *importer) place(it Item, p *plan) error {
 			name = numbered(name, n)
 			id = hash(name)
 		}
-		if im.done.stood[id] || p.names.stood[id] {
+		if im.done.stood[id]+p.names.stood[id] > 0 {
 			continue
 		}
 		v, reason := fresh, ""
@@ -179,7 +179,7 @@ func (im *importer) place(it Item, p *plan) error {
 		if v == other {
 			continue
 		}
-		p.names.stood[id] = true
+		p.names.stood[id] = 1
 		if n > 1 {
 			p.names.last[own] = n
 		}
@@ -192,6 +192,7 @@ func (im *importer) place(it Item, p *plan) error {
 		}
 		if v == fresh || v == replace {
 			p.rep.Notes = append(p.rep.Notes, left...)
+			p.names.stood[id] = 2
 		}
 		p.do(v, it, old, reason)
 		return nil
@@ -229,7 +230,7 @@ func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan)
 // owner returns the name of the entry that a word leads to, "" for none.
 func (im *importer) owner(word string, p *plan) (string, error) {
 	id := hash(word)
-	if im.done.stood[id] || p.names.stood[id] {
+	if im.done.stood[id]+p.names.stood[id] > 0 {
 		return word, nil
 	}
 	for _, n := range []*names{p.names, im.done} {
@@ -304,8 +305,7 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, str
 	return replace, ""
 }
 
-// judgeImported compares an item of another program's file with an entry that
-// differs.
+// judgeImported compares an item of another program's file with an entry that differs.
 func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	was, _ := old.Label(markSum)
 	switch {

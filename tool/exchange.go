@@ -67,6 +67,8 @@ type ImportIn struct {
 	// input that was read, from 0 to 1; 0 where its size is not known.
 	Progress func(done int, part float64) `json:"-"`
 
+	Brief bool `json:"-"` // list no changes, unless it is a dry run: they are many
+
 	Interrupt func() `json:"-"` // makes a Read of Inputs that waits return; may be nil
 }
 
@@ -109,7 +111,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 			in.Progress(done, math.Float64frombits(part.Load()))
 		}
 	}
-	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, w.Secrets.items(ctx, in.items(w.now().Location(), &part)), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Progress: progress, Interrupt: in.Interrupt})
+	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, w.Secrets.items(ctx, in.items(w.now().Location(), &part)), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, NoChanges: in.Brief && !in.DryRun, Progress: progress, Interrupt: in.Interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: r.Changes, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}
 	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {
@@ -117,22 +119,18 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	}
 	if !in.DryRun {
 		makeIndex(ctx, m, r.Added+r.Updated)
-		out.Held = countHeld(ctx, m, r.Changes)
+		out.Held = countHeld(ctx, m, r)
 	}
 	return out, err
 }
 
 // countHeld returns how many of the entries that an import changed are held back.
-func countHeld(ctx context.Context, m *oxbow.Memory, changes []exchange.Change) (n int) {
-	if len(changes) == 0 {
+func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int) {
+	if r.Added+r.Updated == 0 {
 		return 0
 	}
-	held := map[string]bool{}
 	for e, err := range m.Entries(ctx, heldFilter) {
-		held[e.Name] = err == nil
-	}
-	for _, c := range changes {
-		if held[c.Name] {
+		if err == nil && r.Changed(e.Name) {
 			n++
 		}
 	}

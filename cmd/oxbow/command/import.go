@@ -46,7 +46,7 @@ become labels. With --format obsidian, #tags in the text are tags, too.`,
 	takes(c, func(ctx context.Context, in tool.ImportIn, args []string) (err error) {
 		reading, stop := context.WithCancel(ctx)
 		defer stop()
-		in.Inputs, in.Root, in.Interrupt = map[string]io.Reader{}, a.projectRoot(), stop
+		in.Inputs, in.Root, in.Interrupt, in.Brief = map[string]io.Reader{}, a.projectRoot(), stop, !a.json
 		if in.Format != "" {
 			if _, err := exchange.ParseFormat(in.Format); err != nil {
 				return badArgument(err)
