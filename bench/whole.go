@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "10000,100000", "entries in the home, `N,N…`")
 	rounds := fl.Int("rounds", 5, "runs to time of what takes an instant; export, import, dump and check run once")
+	only := fl.String("only", "", "commands whose names match `REGEXP`")
 	var src source
 	src.flags(fl)
 	b.dirFlag(fl)
@@ -28,6 +30,10 @@ func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		ns, err := numbers(*sizes)
 		if err != nil {
 			return err
+		}
+		wanted, err := regexp.Compile(*only)
+		if err != nil {
+			return fmt.Errorf("measuring commands: %w", err)
 		}
 		if *rounds < 1 {
 			return errors.New("measuring commands: -rounds must be above 0")
@@ -49,8 +55,8 @@ func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		head := []string{fmt.Sprintf("median of %d runs; export and below: one run", *rounds)}
 		var rows [][]string
 		for i, n := range ns {
-			head = append(head, count(n)+" entries: time", "processor")
-			w := wholeRun{dir: filepath.Join(dir, strconv.Itoa(i)), oxbow: oxbowPath, rounds: *rounds}
+			head = append(head, count(n)+" entries: time", "processor", "peak memory")
+			w := wholeRun{dir: filepath.Join(dir, strconv.Itoa(i)), oxbow: oxbowPath, rounds: *rounds, wanted: wanted}
 			costs, err := w.run(ctx, stretch(es, n))
 			if err != nil {
 				return fmt.Errorf("commands in a home of %d entries: %w", n, err)
@@ -59,7 +65,7 @@ func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				if i == 0 {
 					rows = append(rows, []string{c.name})
 				}
-				rows[j] = append(rows[j], span(c.clock), span(c.cpu))
+				rows[j] = append(rows[j], span(c.clock), span(c.cpu), fmt.Sprintf("%d MB", c.peak>>20))
 			}
 		}
 		t := newTable(head...)
@@ -76,13 +82,15 @@ func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 type wholeRun struct {
 	dir, oxbow string
 	rounds     int
+	wanted     *regexp.Regexp // names of steps
 }
 
 // wholeCost is the time from start to end of a command, and its processor time:
-// the median of each.
+// the median of each. The memory is the most of all runs.
 type wholeCost struct {
 	name       string
 	clock, cpu time.Duration
+	peak       int64
 }
 
 func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) {
@@ -119,34 +127,39 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 	}
 	var costs []wholeCost
 	for _, s := range steps {
+		if !w.wanted.MatchString(s.name) {
+			continue
+		}
 		var clock, cpu timings
+		var peak int64
 		for i := 0; i <= w.rounds && !(s.once && i > 0); i++ {
 			if s.before != nil {
 				if err := s.before(); err != nil {
 					return nil, err
 				}
 			}
-			took, used, err := w.once(ctx, home, lines, s.args)
+			took, state, err := w.once(ctx, home, lines, s.args)
 			if err != nil {
 				return nil, fmt.Errorf("oxbow %s: %w", s.name, err)
 			}
 			if i > 0 || s.once { // of several, the first fills the system's caches
-				clock, cpu = append(clock, took), append(cpu, used)
+				clock, cpu = append(clock, took), append(cpu, state.UserTime()+state.SystemTime())
+				peak = max(peak, peakMemory(state))
 			}
 		}
-		costs = append(costs, wholeCost{s.name, clock.p50(), cpu.p50()})
+		costs = append(costs, wholeCost{s.name, clock.p50(), cpu.p50(), peak})
 	}
 	return costs, nil
 }
 
 // once runs one command. What export prints goes to the file lines.
-func (w wholeRun) once(ctx context.Context, home, lines string, args []string) (clock, cpu time.Duration, err error) {
+func (w wholeRun) once(ctx context.Context, home, lines string, args []string) (clock time.Duration, state *os.ProcessState, err error) {
 	cmd := exec.CommandContext(ctx, w.oxbow, args...)
 	cmd.Env = append(bareEnv(os.Getenv, w.dir), "OXBOW_HOME="+home)
 	var out io.WriteCloser
 	if args[0] == "export" {
 		if out, err = os.Create(lines); err != nil {
-			return 0, 0, err
+			return 0, nil, err
 		}
 		cmd.Stdout = out
 	}
@@ -156,5 +169,5 @@ func (w wholeRun) once(ctx context.Context, home, lines string, args []string) (
 	if out != nil {
 		err = errors.Join(err, out.Close())
 	}
-	return clock, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+	return clock, cmd.ProcessState, err
 }
