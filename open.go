@@ -149,6 +149,8 @@ func (d *db) Close() error {
 			_ = d.keepSnapshot(context.Background())
 		}
 	}
+	d.snapshotMu.Lock() // one that is being written ends early, and removes its file
+	defer d.snapshotMu.Unlock()
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	d.logmu.Lock()

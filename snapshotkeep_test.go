@@ -4,7 +4,9 @@ package oxbow
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -237,6 +239,60 @@ func TestSnapshotOfAnotherWhileOpen(t *testing.T) {
 		sameAnswers(t, "at the end", answers(t, m), want)
 		checkAndClose(t, m)
 	}
+}
+
+// slowDisk is a file system on which a snapshot is written when the store is being closed.
+type slowDisk struct {
+	*vfs.Mem
+	begun   chan struct{} // is closed when one is being written
+	closing chan context.Context
+}
+
+func (f slowDisk) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	file, err := f.Mem.OpenFile(name, flag, perm)
+	if err == nil && strings.HasPrefix(name, testSnapshot+".") {
+		file = slowFile{file, f}
+	}
+	return file, err
+}
+
+type slowFile struct {
+	vfs.File
+	disk slowDisk
+}
+
+func (f slowFile) WriteAt(b []byte, at int64) (int, error) {
+	close(f.disk.begun)
+	<-(<-f.disk.closing).Done()
+	return f.File.WriteAt(b, at)
+}
+
+// A store that is closed while a snapshot is written leaves nothing of it.
+func TestCloseEndsSnapshot(t *testing.T) {
+	h := newRandomHistory(t, 7)
+	mem := h.fs.(*vfs.Mem)
+	disk := slowDisk{mem, make(chan struct{}), make(chan context.Context, 1)}
+	h.fs = disk
+	m := h.open(Options{tailLeast: 1})
+	disk.closing <- m.Store().(*db).closing
+	if err := m.Apply(t.Context(), Add{Name: "name 1", Content: "text"}); err != nil {
+		t.Fatal(err)
+	}
+	<-disk.begun
+	checkAndClose(t, m)
+	files, err := mem.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), testSnapshot) {
+			t.Errorf("%s is there", f.Name())
+		}
+	}
+	h.fs = mem
+	m = h.open(Options{})
+	sameAnswers(t, "after that", answers(t, m), h.replayed())
+	checkAndClose(t, m)
 }
 
 // A store that waits for another process, to write a snapshot, is closed all the same.
