@@ -110,7 +110,7 @@ func (r importRun) measure(ctx context.Context, dir string, w *writtenSessions, 
 		if c.turns == w.turns {
 			rate = fmt.Sprintf("%.0f", float64(w.bytes)/1e6/c.cpu.Seconds())
 		}
-		t.row(what, span(c.clock), span(c.cpu), rate, fmt.Sprintf("%d MB", c.peak>>20), count(c.turns))
+		t.row(what, span(c.clock), span(c.cpu), rate, peak(c.peak), count(c.turns))
 	}
 	home := filepath.Join(dir, "home")
 	for _, what := range []string{"the first", "the second"} {

@@ -82,7 +82,11 @@ func fillHome(ctx context.Context, home string, es []oxbow.Add) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(fill(ctx, m, es), m.Close())
+	err = fill(ctx, m, es)
+	if err == nil { // as a command does that brings in many
+		err = errors.Join(m.MakeIndex(ctx), m.Checkpoint(ctx))
+	}
+	return errors.Join(err, m.Close())
 }
 
 // starts times each way to start once a round.

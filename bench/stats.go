@@ -87,6 +87,14 @@ func count(n int) string {
 	return digits(float64(n))
 }
 
+// peak prints the most bytes that a process had in memory which this one started.
+func peak(bytes int64) string {
+	if bytes <= ownPeak() {
+		return fmt.Sprintf("≤ %d MB", bytes>>20)
+	}
+	return fmt.Sprintf("%d MB", bytes>>20)
+}
+
 // ratio prints how many times a is of b.
 func ratio[T ~int | ~int64](a, b T) string {
 	if b <= 0 {

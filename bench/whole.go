@@ -65,7 +65,7 @@ func whole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				if i == 0 {
 					rows = append(rows, []string{c.name})
 				}
-				rows[j] = append(rows[j], span(c.clock), span(c.cpu), fmt.Sprintf("%d MB", c.peak>>20))
+				rows[j] = append(rows[j], span(c.clock), span(c.cpu), peak(c.peak))
 			}
 		}
 		t := newTable(head...)
