@@ -9,7 +9,7 @@ import (
 )
 
 // Daemon is a program with a serve of its own: it has all flags and doors of oxbow
-// serve, and the memories are [Memories]. The rest of a home stays in its
+// serve, and the memories are kinds of [Memories]. The rest of a home stays in its
 // directory: archives of sessions, keys, tokens.
 type Daemon struct {
 	Root  *cobra.Command // names the program, and has what it does besides serve
