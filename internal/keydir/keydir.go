@@ -114,11 +114,11 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 		}
 		table()
 		w.Close()
-		if err := out.Flush(); err != nil {
+		if _, err := out.Write(nil); err != nil { // it stays; a flush here would make a write of each small table
 			return err
 		}
 	}
-	return r.err()
+	return cmp.Or(r.err(), out.Flush())
 }
 
 // based returns how many rows the base has in a table.
