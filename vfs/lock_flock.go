@@ -65,8 +65,8 @@ func (l *osLock) wait(ctx context.Context) (bool, error) {
 		}
 		if err == nil {
 			var ok bool
-			if ok, err = l.adopt(f, info); ok || err != nil {
-				return ok, err
+			if ok, err = l.adopt(f, info); ok {
+				return true, nil
 			}
 		}
 		if f.Close(); err != nil {

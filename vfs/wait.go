@@ -51,17 +51,17 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // was not long enough, it returns false and the time it waited.
 func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, waited time.Duration, err error) {
 	start := time.Now()
-	w, blocks := l.(waiter)
-	if ok, err = l.TryLock(); ok || err != nil || !blocks || limit <= 0 {
-		if !ok && err == nil {
-			ok, err = Poll(ctx, limit, l.TryLock)
+	w, wakes := l.(waiter)
+	switch ok, err = l.TryLock(); {
+	case ok || err != nil || limit <= 0:
+	case wakes:
+		until, end := context.WithTimeout(ctx, limit)
+		defer end()
+		if ok, err = w.wait(until); err != nil && ctx.Err() == nil && until.Err() != nil {
+			err = nil
 		}
-		return ok, time.Since(start), err
-	}
-	until, end := context.WithTimeout(ctx, limit)
-	defer end()
-	if ok, err = w.wait(until); err != nil && ctx.Err() == nil && until.Err() != nil {
-		err = nil
+	default:
+		ok, err = Poll(ctx, limit, l.TryLock)
 	}
 	return ok, time.Since(start), err
 }
