@@ -165,11 +165,14 @@ func (d *db) makeUp() {
 		_ = d.keepSnapshot(d.closing)
 		return
 	}
+	if d.snapshotMu.lockContext(d.closing) != nil {
+		return
+	}
+	defer d.snapshotMu.Unlock()
 	d.logmu.RLock()
-	worth := d.broken == nil && d.worthSnapshot()
+	worth := d.ready(d.closing) == nil && d.broken == nil && d.worthSnapshot()
 	d.logmu.RUnlock()
-	if worth && d.snapshotMu.TryLock() {
-		defer d.snapshotMu.Unlock()
+	if worth {
 		_ = d.renewSnapshot(d.closing)
 	}
 }
