@@ -314,7 +314,7 @@ func (s *searcher) read(id uint64) ranking.Item {
 	case e != nil && e.Version >= s.rows.version(i):
 		x := newIndexed(e)
 		x.Late = true
-		return s.items.Put(i, x, e.bytes())
+		return s.items.Put(i, x, e.bytes()+ranking.MemoBytes(e.Content))
 	}
 	return nil
 }

@@ -25,14 +25,17 @@ type Analyzer struct {
 	stamp uint64 // of the document being made
 }
 
+// fewSlots is room for the words of a few texts.
+const fewSlots = 1 << 10
+
 // NewAnalyzer returns an analyzer that has seen nothing.
-func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown(Root)} }
+func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown(Root, fewSlots)} }
 
 // begin makes the analyzer ready for a document. What it kept is dropped only
 // here, since a document in the making counts by it.
 func (a *Analyzer) begin() {
 	if a.known.full() {
-		a.known = newKnown(Root)
+		a.known = newKnown(Root, fewSlots)
 	}
 	a.stamp++
 }

@@ -5,6 +5,7 @@ package analysis
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -15,39 +16,39 @@ import (
 
 // Finder makes documents as an [Analyzer] does, of some terms only. Most words
 // are words of small letters, and have one term: what they add to the length of
-// the document is known at sight, and by their first three letters most are seen
+// the document is known at sight, and by their first letters most are seen
 // to have none of the terms. It is for one goroutine, and holds on to the texts
 // that it is given.
 type Finder struct {
 	only   *Choice
 	known  known
-	digits bool         // a number may be one of the terms
-	found  []index.Term // by Occurrences
-	ends   []uint32     // of each term found, what the length is after it
+	digits bool // a number may be one of the terms
 
-	// thirds has, by the first two letters of a plain word, a bit for each
-	// third letter with which it may have one of the terms. A letter is its
-	// last five bits, none is 0.
-	thirds [1 << 10]uint32
+	beginnings []beginning     // of the plain words that may have one of the terms
+	threes     [1 << 10]uint32 // a bit for each three letters that a beginning has or allows; see threeOf
+	marks      []uint64        // of the terms: see mark
 }
+
+// beginning is how plain words begin: their first letters, see letters, and which of
+// those count.
+type beginning struct{ first, mask uint64 }
+
+// mostBeginnings is how many beginnings a word is compared with.
+const mostBeginnings = 32
 
 // NewFinder returns a Finder of those terms.
 func NewFinder(only *Choice) *Finder {
 	f := &Finder{only: only}
-	f.begin()
 	for _, t := range slices.Concat(only.Terms(), only.Prefixes()) {
 		f.reach(t)
 		f.digits = f.digits || t == "" || isDigit(t[0])
-	}
-	if slices.Contains(only.Prefixes(), "") {
-		for i := range f.thirds {
-			f.thirds[i] = 1<<32 - 1
-		}
+		f.marks = append(f.marks, mark(t))
 	}
 	for t := range only.terms {
 		f.reachAll(unruled()[t])
 	}
 	if len(only.prefixes) > 0 {
+		f.marks = nil
 		for t, words := range unruled() {
 			if only.HasAll(t) {
 				f.reachAll(words)
@@ -57,12 +58,60 @@ func NewFinder(only *Choice) *Finder {
 	return f
 }
 
-// reachAll notes how some plain words begin.
+// reachAll notes some plain words.
 func (f *Finder) reachAll(words []string) {
 	for _, w := range words {
-		at, bit := startOf(w)
-		f.thirds[at] |= 1 << bit
+		f.mayBegin(letters(w), 8)
 	}
+}
+
+// letters returns the first bytes of a word, the first in the lowest, 0 after its end.
+func letters(word string) (w uint64) {
+	for i := range min(len(word), 8) {
+		w |= uint64(word[i]) << (8 * i)
+	}
+	return w
+}
+
+// threeOf returns the first three letters of a word as a number of 15 bits, five bits
+// each: 1 for an a, 0 after its end.
+func threeOf(first uint64) uint32 {
+	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
+}
+
+// mayBegin notes that plain words may begin with the first n of some letters.
+func (f *Finder) mayBegin(first uint64, n int) {
+	b := beginning{first, math.MaxUint64}
+	if n < 8 {
+		b.mask = 1<<(8*n) - 1
+		b.first &= b.mask
+	}
+	f.beginnings = append(f.beginnings, b)
+	three, free := threeOf(b.first), threeOf(^b.mask)
+	for some := free; ; some = (some - 1) & free {
+		f.threes[(three|some)>>5] |= 1 << ((three | some) & 31)
+		if some == 0 {
+			break
+		}
+	}
+}
+
+// mayHave reports whether a plain word of those first letters may have one of the terms.
+func (f *Finder) mayHave(first uint64) bool { return f.hasThree(threeOf(first)) && f.begins(first) }
+
+func (f *Finder) hasThree(three uint32) bool { return f.threes[three>>5]>>(three&31)&1 != 0 }
+
+// begins reports whether a plain word begins as one that may have one of the terms.
+func (f *Finder) begins(first uint64) bool {
+	if len(f.beginnings) > mostBeginnings {
+		return true
+	}
+	for i := range f.beginnings {
+		if b := &f.beginnings[i]; first&b.mask == b.first {
+			return true
+		}
+	}
+	return false
 }
 
 // unruled returns the words whose terms follow from no rule, by term.
@@ -80,7 +129,7 @@ var unruled = sync.OnceValue(func() map[string][]string {
 // begin makes the Finder forget the chunks that it has seen, when they are many.
 func (f *Finder) begin() {
 	if f.known.only == nil || f.known.full() {
-		f.known = newKnown(f.root)
+		f.known = newKnown(f.root, 1<<6)
 		f.known.only = f.only
 	}
 }
@@ -88,58 +137,34 @@ func (f *Finder) begin() {
 // root returns the term of a word that is folded already, or nothing if that is none of
 // those looked for.
 func (f *Finder) root(word string) string {
-	if len(word) > 2 && isPlain(word) {
-		if at, bit := startOf(word); f.thirds[at]>>bit&1 == 0 {
-			return ""
-		}
+	if len(word) > 2 && isPlain(word) && !f.mayHave(letters(word)) {
+		return ""
 	}
 	return Root(word)
 }
 
-// start returns the place in thirds, and the bit there, of a plain word that
-// begins with those of the first three bytes of w that it has.
-func start(w uint64) (at int, bit uint64) {
-	return int(w&0x1f)<<5 | int(w>>8&0x1f), w >> 16 & 0x1f
-}
-
-func startOf(word string) (at int, bit uint64) {
-	w := uint64(0)
-	for i := range min(len(word), 3) {
-		w |= uint64(word[i]) << (8 * i)
-	}
-	return start(w)
-}
-
 // reach notes how the plain words may begin whose stem is, or begins with, that
 // text: those that are no exceptions keep their first two letters, or all that
-// the stem has, and change the third only at the end of the stem, where an e may
-// take the place of ing or ed (use of using) and an i that of y (cri of cry).
+// the stem has, and change others only at the end of the stem. Of three letters that is the
+// last, where an e may take the place of ing or ed (use of using) and an i that of y (cri
+// of cry); of more, none of the first three, and the last two at most (ble of bility).
 func (f *Finder) reach(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
 			return // not of a plain word
 		}
 	}
-	if t == "" {
-		return
+	n := len(t)
+	if n > 3 {
+		n = max(3, n-2)
 	}
-	at, bit := startOf(t)
-	const all = 1<<32 - 1
-	switch len(t) {
-	case 1:
-		for second := range 32 {
-			f.thirds[at+second] = all
-		}
-	case 2:
-		f.thirds[at] = all
-	default:
-		f.thirds[at] |= 1 << bit
-		if len(t) == 3 && t[2] == 'e' {
-			f.thirds[at] |= 1 << ('i' & 0x1f)
-		}
-		if len(t) == 3 && t[2] == 'i' {
-			f.thirds[at] |= 1 << ('y' & 0x1f)
-		}
+	f.mayBegin(letters(t), n)
+	switch {
+	case len(t) != 3:
+	case t[2] == 'e':
+		f.mayBegin(letters(t[:2]+"i"), n)
+	case t[2] == 'i':
+		f.mayBegin(letters(t[:2]+"y"), n)
 	}
 }
 
@@ -149,28 +174,13 @@ func (f *Finder) reach(t string) {
 // has any term at all. When ctx is done it stops; d is then of no use.
 func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (some bool) {
 	f.begin()
-	d.Terms, d.Numbers, d.Len, f.ends = d.Terms[:0], d.Numbers[:0], 0, f.ends[:0]
+	d.Terms, d.Numbers, d.Len = d.Terms[:0], d.Numbers[:0], 0
 	for i := range fields {
 		if f.scan(ctx, d, fields[i].Text, fields[i].Weight) {
 			some = true
 		}
 	}
 	return some
-}
-
-// Occurrences calls fn for each place of a text where one of the terms stands, with
-// the number of words up to its end, and returns the number of words. When ctx is
-// done it stops.
-func (f *Finder) Occurrences(ctx context.Context, s string, fn func(term string, at int)) (words int) {
-	f.begin()
-	var d index.Document
-	d.Terms, f.found, f.ends = f.found[:0], nil, f.ends[:0]
-	f.scan(ctx, &d, s, 1)
-	for i, t := range d.Terms {
-		fn(t.Text, int(f.ends[i]))
-	}
-	f.found = d.Terms
-	return int(d.Len)
 }
 
 // scan adds a text to d.
@@ -182,7 +192,7 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 			if n, end, w := plain(s[i:]); n > 0 {
 				some = true
 				d.Len += weight
-				if at, bit := start(w); f.thirds[at]>>bit&1 != 0 {
+				if f.mayHave(w) {
 					f.take(d, f.known.kept(f.known.find(s[i:i+n])), weight)
 				}
 				if i += end; i < len(s) && s[i] == ' ' {
@@ -229,7 +239,6 @@ func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
 func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
 	for i := range us {
 		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})
-		f.ends = append(f.ends, d.Len)
 	}
 }
 
@@ -251,7 +260,7 @@ func plain(s string) (n, end int, first uint64) {
 		}
 	} else {
 		n = 1
-		first = uint64(s[0])
+		first = uint64(s[0] | 0x20)
 		for ; n < len(s) && isLower(s[n]); n++ {
 			first |= uint64(s[n]) << (8 * n)
 		}

@@ -45,6 +45,36 @@ func sameFound(t *testing.T, a *Analyzer, f *Finder, fields []Field) {
 			t.Fatalf("%v: %q %d times, want %d", fields, term, g[term], n)
 		}
 	}
+	for _, field := range fields {
+		sameOccurrences(t, a, f, field.Text)
+	}
+}
+
+// sameOccurrences fails unless the Finder finds its terms where the Analyzer makes them.
+func sameOccurrences(t *testing.T, a *Analyzer, f *Finder, s string) {
+	t.Helper()
+	type place struct {
+		term string
+		at   int
+	}
+	var got, want []place
+	words := 0
+	a.each(context.Background(), s, func(us []unit) {
+		for _, u := range us {
+			if !u.whole {
+				words++
+			}
+		}
+		for _, u := range us {
+			if f.only.Has(u.text) {
+				want = append(want, place{u.text, words})
+			}
+		}
+	})
+	n := f.Occurrences(context.Background(), s, func(term string, at int) { got = append(got, place{term, at}) })
+	if n != words || !slices.Equal(got, want) {
+		t.Fatalf("%.100q: found %v in %d words, want %v in %d", s, got, n, want, words)
+	}
 }
 
 // Whatever the term, the words that have it are found: of all beginnings, all
@@ -58,6 +88,11 @@ func TestFinderFindsEveryForm(t *testing.T) {
 	}
 	for word := range stemExceptions {
 		words = append(words, word)
+	}
+	for _, a := range strings.Fields("poss relat modern generou sensit pedagog communi arsen happi operat allow vietnamiz") {
+		for _, e := range append(endings, strings.Fields("ibility ability ibli ization izer ator alism aliti ivity iveness ousness fulness lessli logi ogist icate icity ical ance ence ement ant ate eness")...) {
+			words = append(words, a+e, a[:len(a)-1]+e)
+		}
 	}
 	for _, a := range "acly" {
 		words = append(words, string(a))
@@ -192,10 +227,11 @@ func BenchmarkFinder(b *testing.B) {
 
 // What a Finder finds stands where it says.
 func TestOccurrences(t *testing.T) {
-	f := NewFinder(NewChoice([]string{"lamp", "harbour", "getusernam"}, nil))
+	f := NewFinder(NewChoice([]string{"lamp", "harbour", "getusernam", "17"}, nil))
 	var got []string
 	words := f.Occurrences(t.Context(), "The lamps of a harbour; getUserName, then 17 lamps.", func(term string, at int) { got = append(got, fmt.Sprint(term, " ", at)) })
-	if want := "lamp 2, harbour 5, getusernam 8, lamp 11"; strings.Join(got, ", ") != want || words != 11 {
+	sameOccurrences(t, NewAnalyzer(), f, "lamp"+strings.Repeat(" ", 1<<17)+"harbours, "+strings.Repeat("a/b.c_", 1<<12)+"d; lamp")
+	if want := "lamp 2, harbour 5, getusernam 8, 17 10, lamp 11"; strings.Join(got, ", ") != want || words != 11 {
 		t.Errorf("found %q in %d words, want %q in 11", got, words, want)
 	}
 }

@@ -89,13 +89,13 @@ func half(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// newKnown returns an empty table of chunks, of whose words root gives the terms. That its seeds are random changes nothing
-// that a caller sees: they keep a text that was made for it from filling one
-// place of the table.
-func newKnown(root func(word string) string) known {
+// newKnown returns an empty table of chunks, of whose words root gives the terms, with room
+// for half as many as slots, a power of two. That its seeds are random changes nothing that
+// a caller sees: they keep a text that was made for it from filling one place of the table.
+func newKnown(root func(word string) string, slots int) known {
 	return known{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
-		slots: make([]slot, 1<<10), byText: map[string]uint32{}, inIndex: new(index.Known), root: root,
+		slots: make([]slot, slots), byText: map[string]uint32{}, inIndex: new(index.Known), root: root,
 	}
 }
 

@@ -347,7 +347,7 @@ func (t *dialogue) bestStretch(i int) []float64 {
 	if t.stretch == nil {
 		t.stretch = newStretch(t.scores.Terms)
 	}
-	return t.stretch.find(t.v.ctx, t.v.fields(it), t.scores.Gains)
+	return t.stretch.find(t.v.tokens(it), t.scores.Gains)
 }
 
 // factors appends what the score of a candidate is multiplied by, to which the

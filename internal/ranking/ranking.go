@@ -25,12 +25,22 @@ type Item interface {
 
 // Memo is embedded in an [Item]: what ranking found out about its text.
 type Memo struct {
-	turn atomic.Pointer[turn]
-	Late bool // the item is read when it is needed, and no Data of a document
+	turn   atomic.Pointer[turn]
+	tokens atomic.Pointer[[]*analysis.Tokens] // of what is spoken in it; nil until they are needed
+	Late   bool                               // the item is read when it is needed, and no Data of a document
 }
 
 // Kept returns the memo.
 func (m *Memo) Kept() *Memo { return m }
+
+// MemoBytes returns about how many bytes the memo of an item of that content takes, once
+// all of it was needed.
+func MemoBytes(content string) int {
+	if kind := analysis.SpeechOf(content); kind == analysis.WholeTalk || kind == analysis.WholeChat {
+		return 3 * len(content) / 4 // the tokens
+	}
+	return 0
+}
 
 // Text is what an item is found by.
 type Text struct {

@@ -3,7 +3,6 @@
 package ranking
 
 import (
-	"context"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/analysis"
@@ -17,22 +16,40 @@ const (
 	stretchPool  = 15  // it is looked for in so many of the best hits without it
 )
 
-// spoken are the fields that stretches are looked for in: what a program said
-// weighs too little to be worth the reading.
+// spoken are the fields that stretches are looked for in, all of them of weightBody: what
+// a program said weighs too little to be worth the reading.
 var spoken = []string{"body", "user"}
 
-// occurrence is a word of a query in a text.
-type occurrence struct {
-	at, term int
-	weight   float64 // of its field, 1 for a plain word
+// tokens returns the tokens of what is spoken in an item, which are kept with it.
+func (v *View) tokens(it Item) []*analysis.Tokens {
+	kept := &it.Kept().tokens
+	if ts := kept.Load(); ts != nil {
+		return *ts
+	}
+	var ts []*analysis.Tokens
+	for _, f := range v.fields(it) {
+		if slices.Contains(spoken, f.Name) {
+			ts = append(ts, analysis.Tokenize(v.ctx, f.Text))
+		}
+	}
+	if v.ctx.Err() == nil { // else they may be cut short
+		kept.Store(&ts)
+	}
+	return ts
 }
+
+// occurrence is a word of a query in a text.
+type occurrence struct{ at, term int }
 
 // stretch finds the best stretches of texts by the terms of one query.
 type stretch struct {
-	finder   *analysis.Finder
-	numbers  map[string]int // of the terms
-	found    []occurrence
-	tf, best []float64 // by term
+	finder  *analysis.Finder
+	numbers map[string]int // of the terms
+	found   []occurrence
+
+	// By term: how often it stands in a stretch, what that gives, and what it gives in the
+	// best.
+	tf, gives, best []float64
 }
 
 func newStretch(terms []string) *stretch {
@@ -47,33 +64,33 @@ func newStretch(terms []string) *stretch {
 // stretch: a part of gain·tf/(tf + k1), which is BM25 without regard to length,
 // since all stretches are of one length. What find returns is overwritten by the
 // next call.
-func (s *stretch) find(ctx context.Context, fields []analysis.Field, gains []float64) []float64 {
+func (s *stretch) find(texts []*analysis.Tokens, gains []float64) []float64 {
 	s.found = s.found[:0]
 	from := 0
-	for _, f := range fields {
-		if slices.Contains(spoken, f.Name) {
-			weight := float64(f.Weight) / weightBody
-			from += s.finder.Occurrences(ctx, f.Text, func(term string, at int) {
-				s.found = append(s.found, occurrence{from + at, s.numbers[term], weight})
-			})
-		}
+	for _, t := range texts {
+		from += s.finder.Find(t, func(term string, at int) {
+			s.found = append(s.found, occurrence{from + at, s.numbers[term]})
+		})
 	}
-	s.tf, s.best = resized(s.tf, len(gains)), resized(s.best, len(gains))
-	gives := func(k int) float64 { return gains[k] * s.tf[k] / (s.tf[k] + oxbowK1) }
+	s.tf, s.gives, s.best = resized(s.tf, len(gains)), resized(s.gives, len(gains)), resized(s.best, len(gains))
+	count := func(k int, by float64) {
+		s.tf[k] += by
+		s.gives[k] = gains[k] * s.tf[k] / (s.tf[k] + oxbowK1)
+	}
 	most, first := 0.0, 0
 	for _, o := range s.found {
-		s.tf[o.term] += o.weight
+		count(o.term, 1)
 		for ; o.at-s.found[first].at >= stretchWords; first++ {
-			s.tf[s.found[first].term] -= s.found[first].weight
+			count(s.found[first].term, -1)
 		}
 		sum := 0.0
-		for k := range gains {
-			sum += gives(k)
+		for _, given := range s.gives {
+			sum += given
 		}
 		if sum > most {
 			most = sum
-			for k := range gains {
-				s.best[k] = stretchPart * gives(k)
+			for k, given := range s.gives {
+				s.best[k] = stretchPart * given
 			}
 		}
 	}
