@@ -270,3 +270,25 @@ func (a *Analyzer) Doc(fields []Field) index.Document {
 	a.SetDoc(context.Background(), &d, fields)
 	return d
 }
+
+// A question of many words counts each, as one of few does.
+func TestLongQuestion(t *testing.T) {
+	var words []string
+	for i := range 100 {
+		words = append(words, fmt.Sprint("w", i, "x"))
+	}
+	text := strings.Join(words, " ")
+	got, only := NewAnalyzer().Question(t.Context(), text+" the "+text+" "+words[99]+" "+words[3])
+	if only || len(got) != len(words) {
+		t.Fatalf("%d words, only stop words %v; want %d", len(got), only, len(words))
+	}
+	for i, w := range got {
+		want := 2
+		if i == 3 || i == 99 {
+			want = 3
+		}
+		if w.Word != words[i] || w.N != want {
+			t.Errorf("word %d is %q, %d times; want %q, %d times", i, w.Word, w.N, words[i], want)
+		}
+	}
+}

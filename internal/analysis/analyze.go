@@ -4,6 +4,7 @@ package analysis
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
@@ -150,19 +151,34 @@ type Word struct {
 // done it stops.
 func (a *Analyzer) Question(ctx context.Context, s string) (words []Word, only bool) {
 	var stop []Word
-	at := map[string]int{} // in words
+	var at map[string]int // in words; nil while they are few
+	find := func(term string) int {
+		if len(words) <= fewUnits {
+			return slices.IndexFunc(words, func(w Word) bool { return w.Term == term })
+		}
+		if at == nil {
+			at = map[string]int{}
+			for i := range words {
+				at[words[i].Term] = i
+			}
+		}
+		if i, seen := at[term]; seen {
+			return i
+		}
+		at[term] = len(words)
+		return -1
+	}
 	add := func(w Word) {
-		i, seen := at[w.Term]
-		if !seen {
+		i := find(w.Term)
+		if i < 0 {
 			i = len(words)
-			at[w.Term] = i
 			words = append(words, w)
 		}
 		words[i].N++
 	}
 	a.each(ctx, s, func(us []unit) {
 		for _, u := range us {
-			if w := (Word{Term: u.text, Word: u.word}); IsStopWord(u.word) {
+			if w := (Word{Term: u.text, Word: u.word}); u.stop {
 				stop = append(stop, w)
 			} else {
 				add(w)

@@ -182,7 +182,7 @@ func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
 			k.terms = append(k.terms, term{text: u.text})
 			k.byText[u.text] = n
 		}
-		u.term = n
+		u.term, u.stop = n, IsStopWord(u.word)
 		us = append(us, u)
 	}
 	return us, parts, len(k.cutNow) > 0

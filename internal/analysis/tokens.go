@@ -40,20 +40,24 @@ func mark(term string) uint64 {
 	return 1<<(sum&63) | 1<<(sum>>6&63)
 }
 
-// tokenizer makes tokens.
-type tokenizer struct{ known known }
+// spareKnown are tables of chunks with all of their terms: most words of one text stand in
+// others, too.
+var spareKnown = sync.Pool{New: func() any { return new(known) }}
 
-// spareTokenizers are there to be used again: one knows the words that it has seen.
-var spareTokenizers = sync.Pool{New: func() any { return &tokenizer{newKnown(Root, fewSlots)} }}
+// borrowKnown returns a table, to be given back to spareKnown.
+func borrowKnown() *known {
+	k := spareKnown.Get().(*known)
+	if k.slots == nil || k.full() {
+		*k = newKnown(Root, fewSlots)
+	}
+	return k
+}
 
 // Tokenize returns the tokens of a text, for any [Finder]. When ctx is done it stops; they
 // are then of no use.
 func Tokenize(ctx context.Context, s string) *Tokens {
-	t := spareTokenizers.Get().(*tokenizer)
-	defer spareTokenizers.Put(t)
-	if t.known.full() {
-		t.known = newKnown(Root, fewSlots)
-	}
+	k := borrowKnown()
+	defer spareKnown.Put(k)
 	words := make([]uint32, 0, len(s)/5)
 	before, w := 0, watch{ctx: ctx}
 	add := func(what uint32, at int) {
@@ -88,16 +92,16 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 			break
 		}
 		add(chunkToken, from)
-		parts, marks := t.chunk(s[from:to])
+		parts, marks := k.marks(s[from:to])
 		words = append(words, uint32(parts), uint32(marks), uint32(marks>>32))
 		i = to
 	}
 	return &Tokens{s, append([]uint32(nil), words...)} // without the room to grow
 }
 
-// chunk returns how many words a chunk has, and the marks of its terms.
-func (t *tokenizer) chunk(c string) (parts int, marks uint64) {
-	for _, u := range t.known.unitsOf(c) {
+// marks returns how many words a chunk has, and the marks of its terms.
+func (k *known) marks(c string) (parts int, marks uint64) {
+	for _, u := range k.unitsOf(c) {
 		if marks |= mark(u.text); !u.whole {
 			parts++
 		}
@@ -108,13 +112,17 @@ func (t *tokenizer) chunk(c string) (parts int, marks uint64) {
 // Find calls fn for each place of a text where one of the terms stands, with the number of
 // words up to its end, and returns the number of words.
 func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
+	k := borrowKnown()
+	defer spareKnown.Put(k)
 	at := 0
-	take := func(us []unit) {
+	take := func(chunk string) {
+		us := k.unitsOf(chunk)
 		for i := range us {
-			fn(us[i].text, words)
+			if f.only.Has(us[i].text) {
+				fn(us[i].text, words)
+			}
 		}
 	}
-	f.begin()
 	for i := 0; i < len(t.words); i++ {
 		token := t.words[i]
 		at += int(token & mostDistance)
@@ -124,19 +132,19 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 			words += int(t.words[i+1])
 			if marks := uint64(t.words[i+2]) | uint64(t.words[i+3])<<32; f.mayHold(marks) {
 				_, to := chunk(t.text, at)
-				take(f.known.unitsOf(t.text[at:to]))
+				take(t.text[at:to])
 			}
 			i += 3
 		case numberToken:
 			if words++; f.digits {
-				take(f.known.unitsOf(t.text[at : at+number(t.text[at:])]))
+				take(t.text[at : at+number(t.text[at:])])
 			}
 		default:
 			if words++; !f.hasThree(token) {
 				continue
 			}
 			if n, _, first := plain(t.text[at:]); f.begins(first) {
-				take(f.known.unitsOf(t.text[at : at+n]))
+				take(t.text[at : at+n])
 			}
 		}
 	}

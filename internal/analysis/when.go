@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 )
 
 // timeTerms are the terms of words that say when something was or will be. May
@@ -24,6 +25,19 @@ january february march april june july august september october november decembe
 // times are the words after what and which that make a question one for a
 // time.
 var times = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
+
+// MayDate reports whether a word of a question may be a date, a month or a year: it begins
+// with a digit, or is the name of a month.
+func MayDate(word string) bool { return word != "" && isDigit(word[0]) || months[word] }
+
+// months are the names of the months.
+var months = func() map[string]bool {
+	m := map[string]bool{}
+	for i := time.January; i <= time.December; i++ {
+		m[strings.ToLower(i.String())] = true
+	}
+	return m
+}()
 
 // AsksWhen reports whether a question is one for a time: "when" stands before
 // the first word that is no stop word, or "how long", "what year" or the like

@@ -37,6 +37,7 @@ import (
 type unit struct {
 	term  uint32 // its number, of what is known
 	whole bool   // stands for several words, which are units too
+	stop  bool   // the word is a stop word
 	text  string // of the term
 	word  string // as it was written, lower case and folded
 }

@@ -118,7 +118,7 @@ func (v *View) Plan(q Query) *Plan {
 		p.Words = append(p.Words, pl)
 		p.terms = append(p.terms, index.QueryTerm{Text: pl.Term, Weight: weight, Prior: priorOf(pl.Term)})
 		// A year or a month that is written as a word finds entries made then.
-		if t := datePrefix + w.Word; v.stats.DF(t) > 0 {
+		if t := datePrefix + w.Word; analysis.MayDate(w.Word) && v.stats.DF(t) > 0 {
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightWhen})
 		}
 	}
