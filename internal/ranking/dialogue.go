@@ -46,8 +46,8 @@ type speeches struct {
 
 // speeches returns which are among the hits.
 func (v *View) speeches(p *Plan, found []index.Hit) (s speeches) {
-	for _, h := range found {
-		switch v.turnOf(v.found(h)).kind {
+	for i := range found {
+		switch v.turnOf(v.found(&found[i])).kind {
 		case analysis.TurnOfTalk:
 			s.talks = true
 		case analysis.TurnOfChat:
@@ -62,19 +62,18 @@ func (v *View) speeches(p *Plan, found []index.Hit) (s speeches) {
 // rescore ranks the candidates again, as parts of dialogues. The candidates are
 // the hits of the index and the turns next to those.
 func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
-	ids := make([]uint64, len(found))
-	for i, h := range found {
-		ids[i] = h.ID
-	}
 	p.long = nil
 	if p.found.wholes {
-		p.long = slices.Sorted(slices.Values(ids[:min(len(ids), stretchPool)]))
+		for _, h := range found[:min(len(found), stretchPool)] {
+			p.long = append(p.long, h.ID)
+		}
+		slices.Sort(p.long)
 	}
-	d := newDialogue(v, p, ids)
+	d := newDialogue(v, p, found)
 	defer d.release()
 	order := func(a, b index.Hit) int {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
-			return c // without reading the entries
+			return c
 		}
 		return cmp.Or(v.newer(a, b), cmp.Compare(a.ID, b.ID))
 	}
@@ -87,10 +86,12 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 		}
 		d.account(i, a)
 		h := index.Hit{ID: d.places[i].id, Score: a.score}
-		if h.Score <= 0 || len(hits) == limit && order(hits[limit-1], h) < 0 {
+		if h.Score <= 0 || len(hits) == limit && h.Score < hits[limit-1].Score {
+			continue // without reading the entry
+		}
+		if h.Data = d.item(i); len(hits) == limit && order(hits[limit-1], h) < 0 {
 			continue
 		}
-		h.Data = d.item(i)
 		at, _ := slices.BinarySearchFunc(hits, h, order)
 		hits = slices.Insert(hits, at, h)
 		hits = hits[:min(len(hits), limit)]
@@ -128,11 +129,15 @@ type candidate struct {
 // spareDialogues are there to be used again: one has some 50 kB.
 var spareDialogues = sync.Pool{New: func() any { return new(dialogue) }}
 
-// newDialogue looks up the neighbours of the entries, and makes their nearest
+// newDialogue looks up the neighbours of what was found, and makes their nearest
 // turns candidates, too. A caller that keeps nothing of it may release it.
-func newDialogue(v *View, p *Plan, ids []uint64) *dialogue {
+func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 	t := spareDialogues.Get().(*dialogue)
 	t.v, t.p = v, p
+	ids := make([]uint64, len(found))
+	for i, h := range found {
+		ids[i] = h.ID
+	}
 	slices.Sort(ids)
 	reach := uint64(0)
 	if p.found.talks {
@@ -162,6 +167,9 @@ func newDialogue(v *View, p *Plan, ids []uint64) *dialogue {
 			n.most = max(n.most, given)
 		}
 		t.places = append(t.places, n)
+	}
+	for _, h := range found {
+		t.places[t.find(h.ID)].item, _ = h.Data.(Item)
 	}
 	i := 0
 	for _, id := range ids {
@@ -247,8 +255,11 @@ func (t *dialogue) find(id uint64) int {
 // turns are skipped. A candidate for which worth, if not nil, returns false is
 // not read. An entry that is no turn has no neighbours.
 func (t *dialogue) neighbours(i, reach int, worth func(n *candidate, step int) bool, fn func(n *candidate, step int)) {
+	if !t.p.found.talks {
+		return // and need not be read
+	}
 	own := t.read(i)
-	if !t.p.found.talks || own.turn.kind != analysis.TurnOfTalk {
+	if own.turn.kind != analysis.TurnOfTalk {
 		return
 	}
 	for n := range 2 * reach {

@@ -89,7 +89,7 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 		counts = append(counts, v.r.an.Count(v.ctx, f.Text, texts))
 	}
 	var account account
-	d := newDialogue(v, p, []uint64{id})
+	d := newDialogue(v, p, []index.Hit{{ID: id}})
 	d.account(d.find(id), &account)
 	return func(i int, ts *TermScore) {
 		own := ts.Score

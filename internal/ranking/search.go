@@ -45,9 +45,9 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	}
 	found = found[:min(len(found), limit)]
 	hits := make([]Hit, 0, len(found))
-	for _, h := range found {
-		if it := v.found(h); it != nil { // else it could not be read
-			hits = append(hits, Hit{it, h.Score})
+	for i := range found {
+		if it := v.found(&found[i]); it != nil { // else it could not be read
+			hits = append(hits, Hit{it, found[i].Score})
 		}
 	}
 	return hits

@@ -60,10 +60,12 @@ func newStretch(terms []string) *stretch {
 	return s
 }
 
+// stretchScore returns the score of a term that stands tf times in a stretch: BM25 without
+// regard to length, since all stretches are of one length.
+func stretchScore(gain, tf float64) float64 { return gain * tf / (tf + oxbowK1) }
+
 // find returns what each term gives for the best stretch, by its number, nil for no
-// stretch: a part of gain·tf/(tf + k1), which is BM25 without regard to length,
-// since all stretches are of one length. What find returns is overwritten by the
-// next call.
+// stretch: a part of its score. What find returns is overwritten by the next call.
 func (s *stretch) find(texts []*analysis.Tokens, gains []float64) []float64 {
 	s.found = s.found[:0]
 	from := 0
@@ -75,7 +77,7 @@ func (s *stretch) find(texts []*analysis.Tokens, gains []float64) []float64 {
 	s.tf, s.gives, s.best = resized(s.tf, len(gains)), resized(s.gives, len(gains)), resized(s.best, len(gains))
 	count := func(k int, by float64) {
 		s.tf[k] += by
-		s.gives[k] = gains[k] * s.tf[k] / (s.tf[k] + oxbowK1)
+		s.gives[k] = stretchScore(gains[k], s.tf[k])
 	}
 	most, first := 0.0, 0
 	for _, o := range s.found {

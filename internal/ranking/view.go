@@ -84,12 +84,15 @@ func (v *View) item(id uint64) Item {
 	return it
 }
 
-// found returns the item of a hit, nil when it cannot be read.
-func (v *View) found(h index.Hit) Item {
-	if it, ok := h.Data.(Item); ok {
-		return it
+// found returns the item of a hit, which keeps it, nil when it cannot be read.
+func (v *View) found(h *index.Hit) Item {
+	it, ok := h.Data.(Item)
+	if !ok {
+		if it = v.item(h.ID); it != nil {
+			h.Data = it
+		}
 	}
-	return v.item(h.ID)
+	return it
 }
 
 // fields returns the fields that an item is found by.
@@ -100,7 +103,7 @@ func (v *View) fields(it Item) []analysis.Field {
 
 // newer compares two hits by the time of their versions, the newer first.
 func (v *View) newer(a, b index.Hit) int {
-	ia, ib := v.found(a), v.found(b)
+	ia, ib := v.found(&a), v.found(&b)
 	if ia == nil || ib == nil {
 		return 0
 	}

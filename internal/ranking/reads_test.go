@@ -1,0 +1,64 @@
+// Tests of how many items a search reads.
+
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// chat is an item that is a whole chat with a program, and read when it is needed.
+type chat struct {
+	Memo
+	id uint64
+}
+
+func (c *chat) Text(t *Text) {
+	*t = Text{ID: c.id, Labels: t.Labels[:0], Name: fmt.Sprint("chat ", c.id), Updated: time.Unix(int64(c.id), 0),
+		Content: fmt.Sprintf("user: where is the lantern of %d?\n\nassistant: in the harbour\n\nuser: thanks for number %d", c.id, c.id)}
+}
+
+func (c *chat) Keywords() []string { return nil }
+
+// A search for chats reads each item once at most, and fewer than it ranks: those that it
+// returns and those whose best stretch may lift them among these.
+func TestReads(t *testing.T) {
+	r := New(Oxbow, nil)
+	const n = 200
+	err := r.Fill(t.Context(), func(yield func(Item, error) bool) {
+		for id := range uint64(n) {
+			if !yield(&chat{id: id + 1, Memo: Memo{Late: true}}, nil) {
+				return
+			}
+		}
+	}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range r.index.Searcher().Documents() {
+		if _, ok := r.index.Searcher().Data(id); !ok {
+			t.Fatalf("document %d is not there", id)
+		}
+	}
+	reads := map[uint64]int{}
+	for range 2 { // the second knows that it finds chats
+		clear(reads)
+		v := r.View(context.Background(), func(id uint64) Item {
+			reads[id]++
+			return &chat{id: id}
+		})
+		if hits := v.Search(v.Plan(Query{Words: "where is the lantern in the harbour"}), 5); len(hits) != 5 {
+			t.Fatalf("%d hits, want 5", len(hits))
+		}
+	}
+	for id, times := range reads {
+		if times > 1 {
+			t.Errorf("item %d was read %d times", id, times)
+		}
+	}
+	if len(reads) < 5 || len(reads) > stretchPool {
+		t.Errorf("%d items were read, want from 5 to %d", len(reads), stretchPool)
+	}
+}
