@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/bench/ownindex"
 )
 
@@ -73,6 +73,9 @@ type bareRun struct {
 	src     source
 	sizes   []int
 	ways    []string
+	recall  bool
+	stores  string          // directory for memories
+	open    []*oxbow.Memory // to be closed
 	queries int
 	rounds  int
 	seed    uint64
@@ -82,6 +85,8 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &bareRun{bench: b}
 	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
 	ways := fl.String("ways", ownindex.Ways[0], "the `WAYS` to ask, or all: "+strings.Join(ownindex.Ways, ","))
+	fl.BoolVar(&r.recall, "recall", false, "beside whole recalls of a memory of the same texts")
+	b.dirFlag(fl)
 	fl.IntVar(&r.queries, "queries", 1000, "queries of a round")
 	fl.IntVar(&r.rounds, "rounds", 3, "rounds that are timed, after one that is not")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
@@ -115,7 +120,13 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 }
 
 func (r *bareRun) run(ctx context.Context) error {
-	r.title("bare", os.TempDir())
+	dir, remove, err := r.temp()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	r.stores = dir
+	r.title("bare", dir)
 	pieces, from, err := r.src.entries(ctx, slices.Max(r.sizes))
 	if err != nil {
 		return err
@@ -188,7 +199,7 @@ func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 	queries, words := r.queriesOf(t)
 	tab := newTable("way, engine", "p50", "p95", "p99", "own ÷ p50", "own ÷ p95", "own ÷ p99", "own ÷ mean", "same ten", "same bits", "B an entry")
 	for _, way := range r.ways {
-		cs, err := r.fill(t, way)
+		cs, err := r.fill(ctx, t, way)
 		if err != nil {
 			return err
 		}
@@ -210,17 +221,31 @@ func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 		}
 	}
 	r.emit(tab)
-	return nil
+	var err error
+	for _, m := range r.open {
+		err = errors.Join(err, m.Close())
+	}
+	r.open = nil
+	return err
 }
 
 // fill fills the engines that can be asked that way; the own one is the first.
-func (r *bareRun) fill(t bareTexts, way string) ([]*bareContestant, error) {
+func (r *bareRun) fill(ctx context.Context, t bareTexts, way string) ([]*bareContestant, error) {
 	p := r.progress("filling for " + way)
 	defer p.end()
 	all := append([]bareOther{{name: "own", fill: func(t bareTexts, way string) (bareEngine, error) {
 		e, err := ownindex.New(ownindex.Texts{N: len(t.texts), Words: t.words}, way)
 		return ownEngine{e}, err
 	}}}, bareOthers()...)
+	if r.recall {
+		all = append(all, bareOther{name: "whole recall", only: ownindex.Ways[0], fill: func(t bareTexts, _ string) (bareEngine, error) {
+			e, err := newRecallEngine(ctx, r.stores, t.texts)
+			if err == nil {
+				r.open = append(r.open, e.m)
+			}
+			return e, err
+		}})
+	}
 	var cs []*bareContestant
 	for i, o := range all {
 		if o.only != "" && o.only != way {

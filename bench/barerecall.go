@@ -1,0 +1,63 @@
+// Whole recalls beside the index alone, for the command bare.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// recallEngine is a memory on disk that was opened again: what a recall costs more than a
+// search is what it looks for in the file, the query's analysis, and the ranking of
+// dialogues.
+type recallEngine struct{ m *oxbow.Memory }
+
+// newRecallEngine writes a memory of the texts below a directory, with its index, and opens
+// it.
+func newRecallEngine(ctx context.Context, dir string, texts []string) (recallEngine, error) {
+	path := filepath.Join(dir, fmt.Sprintf("recall-%d.oxbow", len(texts)))
+	m, err := oxbow.Open(path, nil)
+	if err != nil {
+		return recallEngine{}, err
+	}
+	es := make([]oxbow.Add, len(texts))
+	for i, t := range texts {
+		es[i] = oxbow.Add{Name: fmt.Sprint("text ", i+1), Content: t}
+	}
+	if err = fill(ctx, m, es); err == nil {
+		_, err = m.Recall(ctx, oxbow.Query{Text: "makes the index"})
+	}
+	if err == nil {
+		err = m.Checkpoint(ctx)
+	}
+	if err = errors.Join(err, m.Close()); err != nil {
+		return recallEngine{}, err
+	}
+	m, err = oxbow.Open(path, nil)
+	return recallEngine{m}, err
+}
+
+func (e recallEngine) recall(text string) []oxbow.Hit {
+	hits, err := e.m.Recall(context.Background(), oxbow.Query{Text: text, Limit: bareLimit})
+	if err != nil {
+		panic(err) // of a memory of our own, just made
+	}
+	return hits
+}
+
+func (e recallEngine) search(text string, _ []string) int { return len(e.recall(text)) }
+
+func (e recallEngine) hits(text string, _ []string) iter.Seq2[uint64, float64] {
+	return func(yield func(uint64, float64) bool) {
+		for _, h := range e.recall(text) {
+			if !yield(h.Entry.ID, h.Score) {
+				return
+			}
+		}
+	}
+}
