@@ -69,7 +69,7 @@ type db struct {
 
 func (d *db) logOptions() wal.Options {
 	return wal.Options{Step: d.opts.freeStep, Reserve: d.opts.freeReserve, Clock: d.opts.Clock, Rand: d.opts.Rand, LockWait: d.opts.LockWait,
-		ReadOnly: d.opts.ReadOnly, Digest: digestBody}
+		ReadOnly: d.opts.ReadOnly, Digest: digestBody, AtPath: d.opts.FS == nil} // a file system of the caller's is where the caller says
 }
 
 // tail reads what follows the position of the log into the state. logmu is
@@ -142,6 +142,9 @@ func (d *db) refresh() error {
 		d.logmu.RLock()
 	}
 	news, err := d.log.Poll()
+	if news == wal.Same && err == nil {
+		err = d.inPlace()
+	}
 	broken := d.broken
 	d.logmu.RUnlock()
 	if err != nil || broken != nil {
@@ -156,11 +159,9 @@ func (d *db) refresh() error {
 }
 
 // inPlace returns an error when the directory that was opened is not at its path any
-// more: what other processes read and write is elsewhere. Each change and each query
-// calls it; a get, which it makes twice as long, does not. A file system of the
-// caller's is where the caller says.
+// more, and the log, which notices that itself, has no file yet.
 func (d *db) inPlace() error {
-	if dir, ok := d.fs.(*vfs.OS); ok && d.opts.FS == nil && dir.Moved() {
+	if dir, ok := d.fs.(*vfs.OS); ok && d.opts.FS == nil && !d.log.Exists() && dir.Moved() {
 		return d.describe(wal.ErrVanished)
 	}
 	return nil
@@ -347,7 +348,7 @@ func (d *db) rest(st *state, offsets []int64) {
 // be damaged. fn must not keep it.
 func (d *db) read(ctx context.Context, fn func(st *state)) error {
 	for {
-		if err := d.fresh(ctx); err != nil {
+		if err := d.Refresh(ctx); err != nil {
 			return err
 		}
 		d.mu.RLock()
@@ -392,14 +393,6 @@ func (d *db) Watch(fn func(Event)) (stop func()) { return d.watchers.Add(fn) }
 
 // Refresh implements [Watcher].
 func (d *db) Refresh(ctx context.Context) error {
-	if err := d.fresh(ctx); err != nil {
-		return err
-	}
-	return d.inPlace()
-}
-
-// fresh is Refresh for a get.
-func (d *db) fresh(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}

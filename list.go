@@ -190,7 +190,7 @@ func (d *db) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 
 // Stats implements [Counter].
 func (d *db) Stats(ctx context.Context) (Stats, error) {
-	if err := d.fresh(ctx); err != nil {
+	if err := d.Refresh(ctx); err != nil {
 		return Stats{}, err
 	}
 	d.logmu.RLock() // log and state change only with it

@@ -26,6 +26,10 @@ type Options struct {
 	// what only urgent appends may use. Zero is the default.
 	Step, Reserve int64
 
+	// AtPath says that the file system counts as where its path leads, if it is a
+	// [vfs.OS]: a log whose directory was moved is [Gone].
+	AtPath bool
+
 	// Digest makes the digest that the chain takes of a chained record's
 	// body. Required.
 	Digest func(typ uint8, body []byte) ([32]byte, error)
@@ -159,7 +163,7 @@ func (l *Log) Place() (pollResult, error) {
 		}
 		return Replaced, nil
 	}
-	same, err := vfs.NameRefersTo(l.fs, l.name, l.info)
+	same, err := l.refersTo()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Gone, nil
@@ -169,6 +173,14 @@ func (l *Log) Place() (pollResult, error) {
 		return Replaced, nil
 	}
 	return Same, nil
+}
+
+// refersTo reports whether the log's name leads to its file.
+func (l *Log) refersTo() (bool, error) {
+	if dir, ok := l.fs.(*vfs.OS); ok && l.opts.AtPath {
+		return dir.RefersTo(l.name, l.info)
+	}
+	return vfs.NameRefersTo(l.fs, l.name, l.info)
 }
 
 // Exists reports whether the log has a file.
