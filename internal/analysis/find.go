@@ -26,7 +26,7 @@ type Finder struct {
 
 	beginnings []beginning     // of the plain words that may have one of the terms
 	threes     [1 << 10]uint32 // a bit for each three letters that a beginning has or allows; see threeOf
-	marks      []uint64        // of the terms: see mark
+	signatures []uint64        // of the terms; nil where prefixes are looked for, too
 }
 
 // beginning is how plain words begin: their first letters, see letters, and which of
@@ -42,13 +42,13 @@ func NewFinder(only *Choice) *Finder {
 	for _, t := range slices.Concat(only.Terms(), only.Prefixes()) {
 		f.reach(t)
 		f.digits = f.digits || t == "" || isDigit(t[0])
-		f.marks = append(f.marks, mark(t))
+		f.signatures = append(f.signatures, signatureOf(t))
 	}
 	for t := range only.terms {
 		f.reachAll(unruled()[t])
 	}
 	if len(only.prefixes) > 0 {
-		f.marks = nil
+		f.signatures = nil
 		for t, words := range unruled() {
 			if only.HasAll(t) {
 				f.reachAll(words)

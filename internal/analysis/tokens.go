@@ -17,7 +17,7 @@ type Tokens struct {
 	// upper 16 bits its first three letters, see threeOf, in the lower ones how many bytes
 	// after the token before it begins. A chunk of all else has numberToken or chunkToken in
 	// the place of letters; a chunkToken is followed by three numbers more, how many words it
-	// has and the marks of its terms. A spaceToken is no word: the next token is further away.
+	// has and the signature of its terms. A spaceToken is no word: the next token is further away.
 	words []uint32
 }
 
@@ -31,9 +31,9 @@ const (
 	chunkToken  = 1<<15 - 3
 )
 
-// mark returns a set of two of 64 bits for a term. A chunk that lacks one in the marks of
-// its terms does not have the term.
-func mark(term string) uint64 {
+// signatureOf returns the signature of a term: two of 64 bits, as in a Bloom filter. A chunk
+// the signature of which, that of all its terms, lacks one of the bits does not have the term.
+func signatureOf(term string) uint64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(term))
 	sum := h.Sum32()
@@ -92,21 +92,21 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 			break
 		}
 		add(chunkToken, from)
-		parts, marks := k.marks(s[from:to])
-		words = append(words, uint32(parts), uint32(marks), uint32(marks>>32))
+		parts, signature := k.signature(s[from:to])
+		words = append(words, uint32(parts), uint32(signature), uint32(signature>>32))
 		i = to
 	}
 	return &Tokens{s, append([]uint32(nil), words...)} // without the room to grow
 }
 
-// marks returns how many words a chunk has, and the marks of its terms.
-func (k *known) marks(c string) (parts int, marks uint64) {
+// signature returns how many words a chunk has, and the signature of its terms.
+func (k *known) signature(c string) (parts int, signature uint64) {
 	for _, u := range k.unitsOf(c) {
-		if marks |= mark(u.text); !u.whole {
+		if signature |= signatureOf(u.text); !u.whole {
 			parts++
 		}
 	}
-	return parts, marks
+	return parts, signature
 }
 
 // Find calls fn for each place of a text where one of the terms stands, with the number of
@@ -130,7 +130,7 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 		case spaceToken:
 		case chunkToken:
 			words += int(t.words[i+1])
-			if marks := uint64(t.words[i+2]) | uint64(t.words[i+3])<<32; f.mayHold(marks) {
+			if signature := uint64(t.words[i+2]) | uint64(t.words[i+3])<<32; f.mayHold(signature) {
 				_, to := chunk(t.text, at)
 				take(t.text[at:to])
 			}
@@ -151,13 +151,13 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 	return words
 }
 
-// mayHold reports whether a chunk of those marks may have one of the terms.
-func (f *Finder) mayHold(marks uint64) bool {
-	if f.marks == nil {
+// mayHold reports whether a chunk of that signature may have one of the terms.
+func (f *Finder) mayHold(signature uint64) bool {
+	if f.signatures == nil {
 		return true
 	}
-	for _, m := range f.marks {
-		if marks&m == m {
+	for _, s := range f.signatures {
+		if signature&s == s {
 			return true
 		}
 	}
