@@ -4,6 +4,7 @@
 package index
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -330,6 +331,63 @@ func BenchmarkBruteScan(b *testing.B) {
 					return 1
 				})
 			}
+		})
+	}
+}
+
+// BenchmarkFirstSearch asks an opened snapshot for words that nobody asked it for before:
+// most of that is to decode their lists. It reports the median, too, which the queries of
+// common words do not sway, and the cost of a posting.
+func BenchmarkFirstSearch(b *testing.B) {
+	for _, n := range []int{1e5, 1e6} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(5, 6))
+			z := rand.NewZipf(rng, 1.25, 40, 300_000) // the most common words are stop words, which no query has
+			words := make([]string, 25)
+			some := func(n int) []string {
+				for i := range n {
+					words[i] = "w" + strconv.FormatUint(z.Uint64(), 36)
+				}
+				return words[:n]
+			}
+			x := New(Params{})
+			x.Fill(func(yield func(*Document) bool) {
+				var d Document
+				for id := range uint64(n) {
+					d.SetWords(some(20 + rng.IntN(5)))
+					if d.ID = id; !yield(&d) {
+						return
+					}
+				}
+			}, nil)
+			snapshot, err := x.AppendSnapshot(nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var opened *Index
+			var took []time.Duration
+			postings := 0
+			b.ResetTimer()
+			for i := range b.N {
+				b.StopTimer()
+				if i%16 == 0 {
+					if opened, err = OpenSnapshot(bytes.NewReader(snapshot), int64(len(snapshot)), Params{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				query := Query{Terms: Any(some(2 + rng.IntN(5))), Limit: 10}
+				for _, t := range query.Terms {
+					if found, ok := opened.Searcher().views[0].image.find(t.Text); ok && found.found.Load() == nil {
+						postings += int(found.df)
+					}
+				}
+				b.StartTimer()
+				from := time.Now()
+				opened.Search(query)
+				took = append(took, time.Since(from))
+			}
+			b.ReportMetric(quantile(took, .5), "µs-p50")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(postings), "ns/posting")
 		})
 	}
 }

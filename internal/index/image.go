@@ -86,12 +86,13 @@ func (img *image) read(t *imageTerm, f *found) error {
 		return err
 	}
 	r, err := img.list(t, b)
+	defer r.release()
 	if err != nil {
 		return err
 	}
 	f.df = int(t.df)
 	if t.df < columnsLeast {
-		list, err := r.some(make([]posting, 0, t.df))
+		list, err := r.postings(make([]posting, 0, t.df))
 		for _, p := range list {
 			f.most = max(f.most, p.impact)
 		}
@@ -99,22 +100,8 @@ func (img *image) read(t *imageTerm, f *found) error {
 		return err
 	}
 	f.cols = newColumns(f.df, len(img.lens))
-	room := make([]posting, 0, 512)
-	if t.df > lenOnes {
-		r.ones = make([]uint8, lenOnes)
-	}
-	for r.left > 0 {
-		list, err := r.some(room)
-		if err != nil {
-			return err
-		}
-		for _, p := range list {
-			f.most = max(f.most, p.impact)
-			f.cols.push(p)
-		}
-	}
-	f.cols.finish()
-	return nil
+	f.most, err = r.columns(f.cols)
+	return err
 }
 
 // mayBegin returns between which numbers, half-open, the terms with that prefix
@@ -215,87 +202,23 @@ func (img *image) decodeAt(n int, list []posting) []posting {
 		last = &lists{i, b}
 		img.last.Store(last)
 	}
-	return img.decodeBytes(t, last.b[t.at-k.lists:][:t.size], list)
+	return img.decodeBytes(t, last.b[t.at-k.lists:], list)
 }
 
-// decodeBytes appends the postings of a term, the list of which is b, to list: all of
-// them, or none when they cannot be read.
+// decodeBytes appends the postings of a term, with the list of which b begins, to list: all
+// of them, or none when they cannot be read.
 func (img *image) decodeBytes(t *imageTerm, b []byte, list []posting) []posting {
 	before := len(list)
 	r, err := img.list(t, b)
+	defer r.release()
 	if err == nil {
-		list, err = r.some(slices.Grow(list, int(t.df)))
+		list, err = r.postings(slices.Grow(list, int(t.df)))
 	}
 	if err != nil {
 		img.fail(err)
 		return list[:before]
 	}
 	return list
-}
-
-// lenOnes is how many lengths of documents [listReader] has impacts for.
-const lenOnes = 4096
-
-// listReader decodes a list.
-type listReader struct {
-	img  *image
-	b    []byte // what is left of it
-	left uint32 // postings
-	next uint64 // the least number that the next one may have
-
-	ones []uint8 // impacts of a TF of One, by dl, 0 for those that were not asked for; nil for a short list
-}
-
-// list returns a reader of the list of a term, which is b.
-func (img *image) list(t *imageTerm, b []byte) (r listReader, err error) {
-	if crc32.Checksum(b, castagnoli) != t.check {
-		return r, fmt.Errorf("%w: the list of a term does not match its checksum", errSnapshot)
-	}
-	return listReader{img: img, b: b, left: t.df}, nil
-}
-
-// some appends the next postings to list, as many as there is room for.
-func (r *listReader) some(list []posting) ([]posting, error) {
-	b, next, lens := r.b, r.next, r.img.lens
-	docs, n := uint64(len(lens)), min(r.left, uint32(cap(list)-len(list)))
-	for range n {
-		v, n := uint64(0), 1
-		if len(b) > 0 && b[0] < 0x80 {
-			v = uint64(b[0])
-		} else if v, n = binary.Uvarint(b); n <= 0 {
-			return list, fmt.Errorf("%w: a list is cut short", errSnapshot)
-		}
-		b = b[n:]
-		tf := uint64(One)
-		if v&1 != 0 {
-			if tf, n = binary.Uvarint(b); n <= 0 || tf == 0 || tf > math.MaxUint16 {
-				return list, fmt.Errorf("%w: a list has an unknown form", errSnapshot)
-			}
-			b = b[n:]
-		}
-		number := next + v>>1
-		if v>>1 >= docs || number >= docs || lens[number] == unscored {
-			return list, fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
-		}
-		next = number + 1
-		list = append(list, posting{uint32(number), uint16(tf), r.impact(uint16(tf), lens[number])})
-	}
-	if r.b, r.left, r.next = b, r.left-n, next; r.left == 0 && len(b) > 0 {
-		return list, fmt.Errorf("%w: a list has an unknown form", errSnapshot)
-	}
-	return list, nil
-}
-
-// impact returns the impact of a posting. Most have a TF of One, and a length that
-// others have, too.
-func (r *listReader) impact(tf uint16, dl uint32) uint8 {
-	if tf != One || dl >= uint32(len(r.ones)) {
-		return r.img.sc.impact(tf, dl)
-	}
-	if r.ones[dl] == 0 {
-		r.ones[dl] = r.img.sc.impact(tf, dl)
-	}
-	return r.ones[dl]
 }
 
 // image is the terms of a snapshot that was opened.
@@ -352,12 +275,13 @@ var errSnapshot = errors.New("the index snapshot is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// piece returns n bytes of r, which has size of them, from that offset on.
+// piece returns n bytes of r, which has size of them, from that offset on, with room for
+// listMargin more.
 func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	if n < 0 || off < 0 || n > size-off {
 		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
 	}
-	b := make([]byte, n)
+	b := make([]byte, n, n+listMargin)
 	if got, err := r.ReadAt(b, off); int64(got) < n {
 		if err == io.EOF {
 			return nil, fmt.Errorf("%w: it is cut short", errSnapshot)

@@ -90,15 +90,13 @@ func newColumns(postings, docs int) *columns {
 	if postings*bitsShare >= docs {
 		w.bits = make([]uint64, (docs+63)/64)
 	}
-	w.starts = make([]uint32, 0, (docs-1)>>w.shift+2)
+	w.starts = make([]uint32, (docs-1)>>w.shift+2)
 	return w
 }
 
 // push appends a posting of a larger number than all before.
 func (w *columns) push(p posting) {
-	for len(w.starts) <= int(p.doc>>w.shift) {
-		w.starts = append(w.starts, uint32(len(w.docs)))
-	}
+	w.starts[p.doc>>w.shift]++
 	w.impacts, w.docs = append(w.impacts, p.impact), append(w.docs, uint16(p.doc))
 	if w.bits != nil {
 		w.bits[p.doc/64] |= 1 << (p.doc % 64)
@@ -113,10 +111,12 @@ func (w *columns) push(p posting) {
 	}
 }
 
-// finish is called after the last push.
+// finish is called after the last push. Until then starts counts postings.
 func (w *columns) finish() {
-	for len(w.starts) < cap(w.starts) {
-		w.starts = append(w.starts, uint32(len(w.docs)))
+	sum := uint32(0)
+	for i, n := range w.starts {
+		w.starts[i] = sum
+		sum += n
 	}
 	w.impacts = w.impacts[:cap(w.impacts)]
 }

@@ -143,7 +143,7 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 	var own []posting
 	if img := c.view.image; img != nil {
 		t := &c.terms[c.at%blockTerms]
-		c.room = img.decodeBytes(t, c.lists.b[t.at-img.blocks[c.lists.block].lists:][:t.size], c.room[:0])
+		c.room = img.decodeBytes(t, c.lists.b[t.at-img.blocks[c.lists.block].lists:], c.room[:0])
 		own = c.room
 	} else {
 		own = c.view.postingsOf(c.sorted[c.at].n, &c.room)

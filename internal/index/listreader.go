@@ -1,0 +1,204 @@
+// How the list of a term is read from a snapshot: its bytes become postings, or columns,
+// some at a time, in loops that do one thing each.
+
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"sync"
+)
+
+// someRead is how many postings are decoded at a time: what is made of them stays in the
+// processor's nearest cache.
+const someRead = 512
+
+// lenOnes is how many lengths of documents [listReader] has impacts for.
+const lenOnes = 4096
+
+// listReader decodes a list.
+type listReader struct {
+	img  *image
+	b    []byte // what is left of it, and listMargin bytes more
+	left uint32 // postings
+	next uint64 // the least number that the next one may have
+
+	// The postings that were decoded last.
+	numbers [someRead]uint32
+	tfs     [someRead]uint16
+	impacts [someRead]uint8
+
+	ones  []uint8        // impacts of a TF of One, by dl, 0 for those that were not asked for; empty for a short list
+	table [lenOnes]uint8 // room for ones
+}
+
+// listMargin is how many bytes of whatever sort follow a list in memory: so many may be
+// read at once wherever a posting begins.
+const listMargin = 8
+
+// listReaders are there to be used again: one has some 8 kB.
+var listReaders = sync.Pool{New: func() any { return new(listReader) }}
+
+// list returns a reader of the list of a term, with which b begins, to be given back to
+// listReaders.
+func (img *image) list(t *imageTerm, b []byte) (*listReader, error) {
+	r := listReaders.Get().(*listReader)
+	r.img, r.b, r.left, r.next, r.ones = img, b[:t.size+listMargin], t.df, 0, nil
+	if t.df > lenOnes {
+		r.ones = r.table[:]
+		clear(r.ones)
+	}
+	if crc32.Checksum(b[:t.size], castagnoli) != t.check {
+		return r, fmt.Errorf("%w: the list of a term does not match its checksum", errSnapshot)
+	}
+	return r, nil
+}
+
+// release gives the reader back.
+func (r *listReader) release() {
+	r.img, r.b = nil, nil
+	listReaders.Put(r)
+}
+
+// some decodes the next postings, and returns how many.
+func (r *listReader) some() (n int, err error) {
+	n = int(min(r.left, someRead))
+	if err := r.decode(n); err != nil {
+		return 0, err
+	}
+	lens, sc, ones := r.img.lens, r.img.sc, r.ones
+	for i, number := range r.numbers[:n] {
+		dl, tf := lens[number], r.tfs[i]
+		switch {
+		case dl == unscored:
+			return 0, fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
+		case tf != One || dl >= uint32(len(ones)):
+			r.impacts[i] = sc.impact(tf, dl)
+			continue
+		case ones[dl] == 0:
+			ones[dl] = sc.impact(tf, dl)
+		}
+		r.impacts[i] = ones[dl]
+	}
+	return n, nil
+}
+
+// longOrTF has the bits that are 0 in eight bytes that are eight postings: no distance goes
+// on in the next byte, and no TF follows.
+const longOrTF = 0x8181818181818181
+
+// decode sets the numbers and TFs of the next n postings. Most take one or two bytes, and
+// which of both follows no order that a processor foresees: it makes no difference here.
+func (r *listReader) decode(n int) error {
+	b, next, docs := r.b, r.next, uint64(len(r.img.lens))
+	for i := 0; i < n; i++ {
+		if i+8 <= n && len(b) >= 8+listMargin {
+			if eight := binary.LittleEndian.Uint64(b); eight&longOrTF == 0 {
+				for k := range 8 {
+					next += eight & 0xff >> 1
+					r.numbers[i+k], r.tfs[i+k] = uint32(next), One
+					next++
+					eight >>= 8
+				}
+				if next > docs {
+					return fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
+				}
+				b, i = b[8:], i+7
+				continue
+			}
+		}
+		if len(b) <= listMargin {
+			return fmt.Errorf("%w: a list is cut short", errSnapshot)
+		}
+		two := uint64(binary.LittleEndian.Uint16(b))
+		more := two >> 7 & 1
+		v, size := two&0x7f|two>>8&0x7f<<7&-more, 1+int(more)
+		if more&(two>>15) != 0 {
+			if v, size = binary.Uvarint(b[:len(b)-listMargin]); size <= 0 {
+				return fmt.Errorf("%w: a list is cut short", errSnapshot)
+			}
+		}
+		b = b[size:]
+		tf := uint64(One)
+		if v&1 != 0 {
+			if tf, size = uint64(b[0]), 1; tf >= 0x80 {
+				tf, size = binary.Uvarint(b)
+			}
+			if size <= 0 || tf == 0 || tf > math.MaxUint16 {
+				return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
+			}
+			b = b[size:]
+		}
+		number := next + v>>1
+		if v>>1 >= docs || number >= docs {
+			return fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
+		}
+		next = number + 1
+		r.numbers[i], r.tfs[i] = uint32(number), uint16(tf)
+	}
+	if r.b, r.left, r.next = b, r.left-uint32(n), next; len(b) < listMargin || r.left == 0 && len(b) > listMargin {
+		return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
+	}
+	return nil
+}
+
+// postings appends all postings to list.
+func (r *listReader) postings(list []posting) ([]posting, error) {
+	for r.left > 0 {
+		n, err := r.some()
+		if err != nil {
+			return list, err
+		}
+		for i := range n {
+			list = append(list, posting{r.numbers[i], r.tfs[i], r.impacts[i]})
+		}
+	}
+	return list, nil
+}
+
+// columns puts all postings into columns that are empty, and returns the largest impact.
+func (r *listReader) columns(w *columns) (most uint8, err error) {
+	for r.left > 0 {
+		n, err := r.some()
+		if err != nil {
+			return 0, err
+		}
+		for _, impact := range r.impacts[:n] {
+			most = max(most, impact)
+		}
+		w.pushAll(r.numbers[:n], r.tfs[:n], r.impacts[:n])
+	}
+	w.finish()
+	return most, nil
+}
+
+// pushAll is push of several postings.
+func (w *columns) pushAll(numbers []uint32, tfs []uint16, impacts []uint8) {
+	w.impacts = append(w.impacts, impacts...)
+	from := len(w.docs)
+	w.docs = w.docs[:from+len(numbers)]
+	docs := w.docs[from:]
+	for i, number := range numbers {
+		docs[i] = uint16(number)
+	}
+	for _, number := range numbers {
+		w.starts[number>>w.shift]++
+	}
+	if w.bits != nil {
+		for _, number := range numbers {
+			w.bits[number/64] |= 1 << (number % 64)
+		}
+	}
+	if w.dense == nil {
+		w.tfs = append(w.tfs, tfs...)
+		return
+	}
+	for i, number := range numbers {
+		tf := tfs[i] / w.unit
+		if w.dense[number] = uint8(min(tf, largeTF)); tf >= largeTF {
+			w.large = append(w.large, posting{number, tfs[i], impacts[i]})
+		}
+	}
+}
