@@ -1,5 +1,4 @@
-// The ways out: a copy of a store while others write, what can
-// be saved of a damaged one, and going on from an older one.
+// Recovery: what can be saved of a damaged store, and going on from an older one.
 
 package oxbow
 
@@ -7,88 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
-
-// Backup copies the store to a new file, as it is at one moment, while others
-// go on writing. The copy is durable when Backup returns. An existing file is
-// fs.ErrExist unless replace is set. It returns the number of the last change
-// in the copy. A path inside Options.FS is meant where that is set.
-func (m *Memory) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
-	d, log, err := m.toCopy(ctx, false)
-	if err != nil {
-		return 0, err
-	}
-	defer log.Close()
-	if err := log.Read(func(*wal.Record) error { return ctx.Err() }); err != nil {
-		return 0, d.describe(err)
-	}
-	fsys, name, done, err := locate(path, d.opts)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	return log.Seq(), d.describe(log.CopyTo(fsys, name, replace))
-}
-
-// BackupTo checks the store as [Memory.Check] does, and then writes what it read to
-// w: a file of these bytes is what [Memory.Backup] makes. Of a damaged store nothing
-// is written. The report is of what was written.
-func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error) {
-	d, log, err := m.toCopy(ctx, true)
-	if err != nil {
-		return CheckReport{}, err
-	}
-	defer log.Close()
-	_, rep, err := d.readThrough(ctx, log)
-	if err == nil {
-		rep.Bytes, err = log.WriteTo(w)
-	}
-	return rep, d.describe(err)
-}
-
-// toCopy opens the log a second time. The log only grows, and a rewrite makes another
-// file: what is read of it is one state of the store. The caller closes it.
-func (m *Memory) toCopy(ctx context.Context, verify bool) (*db, *wal.Log, error) {
-	d := logOf(m.store)
-	if d == nil {
-		return nil, nil, fmt.Errorf("%w: only a store in one file is copied; use dump or export", ErrUnsupported)
-	}
-	if err := d.Refresh(ctx); err != nil {
-		return nil, nil, err
-	}
-	log, err := d.another(verify)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !log.Exists() {
-		return nil, nil, errors.Join(fmt.Errorf("%w: there is nothing in the store yet", ErrNotFound), log.Close())
-	}
-	return d, log, nil
-}
-
-// locate returns the file system that holds the path and the name in it. The
-// directory must be there.
-func locate(path string, opts Options) (fsys vfs.FS, name string, done func(), err error) {
-	if opts.FS != nil {
-		return opts.FS, path, func() {}, nil
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	dir, err := vfs.Dir(filepath.Dir(abs))
-	if err != nil {
-		return nil, "", nil, err
-	}
-	return dir, filepath.Base(abs), func() { _ = dir.Close() }, nil
-}
 
 // RecoverReport is what was saved of a damaged store, and what was not.
 type RecoverReport struct {

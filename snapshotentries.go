@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/internal/wire"
 )
 
 // named returns the row of the entry of that name.
@@ -142,30 +140,4 @@ func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*Entr
 		}
 	}
 	return taken, err
-}
-
-// decodeEntries returns the entries of a record that are wanted, nil for all, as its
-// ops leave them.
-func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*Entry, error) {
-	var es []*Entry
-	var source Source
-	err := eachWanted(r.Body, want, func(f wire.Field) (err error) {
-		switch f.Num {
-		case fieldSource:
-			source, err = decodeSource(f)
-		case fieldOp:
-			var p put
-			if p, err = decodePut(f); p.verb != VerbRemove {
-				es = append(es, p.entry)
-			}
-		}
-		return err
-	})
-	source.Time = time.Unix(0, r.Time).UTC()
-	for _, e := range es {
-		if e.Version == 0 { // else it is of a base, and says so itself
-			e.Version, e.Updated, e.Source = r.Seq, source.Time, source
-		}
-	}
-	return es, err
 }
