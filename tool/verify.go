@@ -1,0 +1,133 @@
+// Verify: the proof that a memory's history was not edited.
+
+package tool
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+)
+
+// VerifyIn is what verify takes.
+type VerifyIn struct {
+	Head string `json:"head,omitempty" jsonschema:"The hash of a change noted earlier."`
+}
+
+// VerifyOut is what was proved.
+type VerifyOut struct {
+	CheckOut
+	Noted *NotedHead `json:"noted,omitempty"`
+}
+
+// Failed reports whether the proof failed.
+func (o VerifyOut) Failed() bool { return !o.OK || o.Noted != nil && !o.Noted.Found }
+
+// Verify proves that the changes were not edited, up to the one with a hash that
+// was noted earlier.
+func Verify(ctx context.Context, w *Workspace, in VerifyIn) (VerifyOut, error) {
+	if err := checkHead("--head", in.Head); err != nil {
+		return VerifyOut{}, err
+	}
+	var out VerifyOut
+	var err error
+	if out.CheckOut, err = examine(ctx, w); err == nil && in.Head != "" && out.OK {
+		out.Noted, err = findHead(ctx, w, out.Store, in.Head)
+	}
+	return out, err
+}
+
+// checkHead refuses what is no head, in that flag.
+func checkHead(flag, head string) error {
+	if _, err := hex.DecodeString(head); head != "" && (err != nil || len(head) != 64) {
+		return Advise(invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head), "oxbow check and oxbow log --verify print it")
+	}
+	return nil
+}
+
+// checkProof examines the store, and compares it with the heads that were signed
+// and with the one since that was noted. It signs the head of a sound store if sign is set.
+func checkProof(ctx context.Context, w *Workspace, since string, sign bool) (CheckOut, error) {
+	p, err := w.place()
+	if err != nil {
+		return CheckOut{}, err
+	}
+	var heads *HeadsCheck
+	var wrong []Problem
+	if p.Own() && p.Home != p.Store { // before the last change is known, which others may move on
+		if heads, wrong, err = signedHeads(p.Store, sign); err != nil {
+			return CheckOut{}, err
+		}
+	}
+	out, err := examine(ctx, w)
+	if err != nil || !out.OK || out.Missing {
+		return out, err
+	}
+	if err := out.prove(ctx, w, heads, since); err != nil {
+		return out, err
+	}
+	out.Problems = append(wrong, out.Problems...)
+	if out.OK = len(out.Problems) == 0; !out.OK || !sign {
+		return out, nil
+	}
+	if err := w.signNow(p.Store, out.Last, out.Head); err != nil {
+		return out, err
+	}
+	if heads, _, err = signedHeads(p.Store, false); err != nil {
+		return out, err
+	}
+	return out, out.prove(ctx, w, heads, "")
+}
+
+// prove compares the log of a sound memory with what was signed, nil for nothing,
+// and with the head that was noted, "" for none.
+func (o *CheckOut) prove(ctx context.Context, w *Workspace, heads *HeadsCheck, noted string) error {
+	if o.Heads = heads; heads != nil {
+		wrong, err := compareHeads(ctx, w, heads, *o)
+		if err != nil {
+			return err
+		}
+		o.Problems = append(o.Problems, wrong...)
+	}
+	if noted == "" {
+		return nil
+	}
+	var err error
+	if o.Since, err = findHead(ctx, w, o.Store, noted); err == nil && !o.Since.Found {
+		o.Problems = append(o.Problems, heads.without(noted, o.First))
+	}
+	return err
+}
+
+// compareHeads compares the signed heads with the log of a sound memory.
+func compareHeads(ctx context.Context, w *Workspace, heads *HeadsCheck, out CheckOut) ([]Problem, error) {
+	h, err := headerOf(out.Store)
+	if err != nil {
+		return nil, err
+	}
+	return heads.compare(ctx, w, out.Store, h, out.Last)
+}
+
+// findHead looks for the change with that hash.
+func findHead(ctx context.Context, w *Workspace, store, head string) (*NotedHead, error) {
+	ctx, m, err := w.Memory(ctx, Own)
+	if err != nil {
+		return nil, err
+	}
+	out := &NotedHead{Head: head}
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return out, fmt.Errorf("reading the log: %w", err)
+		}
+		if c.Hash == head {
+			out.Found, out.Seq, out.Time = true, c.Seq, stamp(c.Time)
+			return out, nil
+		}
+	}
+	// The hash may be that of the change before the first one, with which the
+	// chain begins.
+	h, err := headerOf(store)
+	if err == nil && hex.EncodeToString(h.Chain[:]) == head {
+		out.Found, out.Seq = true, h.Base
+	}
+	return out, err
+}
