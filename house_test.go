@@ -56,7 +56,7 @@ var budgets = []budget{
 	{"reconcile", 1_905},
 	{"lineage", 473},
 	{"revert", 737},
-	{"tool/*", 16_443},
+	{"tool/*", 16_444},
 	{"dialect/*", 9_599},
 	{"mcpserver", 1_604},
 	{"httpapi", 1_764},

@@ -26,7 +26,7 @@ type Feed struct {
 	open func(context.Context, Access) (*oxbow.Memory, error)
 	tick func() (ticks <-chan time.Time, stop func())
 
-	running sync.Mutex // held while the poller starts or ends; guards end
+	running sync.Mutex // held while the poller starts or ends; guards end, which waits for it
 	end     func()     // ends the poller; nil for none
 
 	mu        sync.Mutex // guards the following
@@ -190,8 +190,9 @@ func (f *Feed) add(l *Listener, all *oxbow.Memory) error {
 	if f.end == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		stop := w.Watch(f.changed)
-		go f.poll(ctx, w)
-		f.end = func() { cancel(); stop() }
+		var poller sync.WaitGroup
+		poller.Go(func() { f.poll(ctx, w) })
+		f.end = func() { cancel(); stop(); poller.Wait() }
 	}
 	return nil
 }
