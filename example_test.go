@@ -135,8 +135,8 @@ func ExampleMemory_Recall() {
 	d := must(m.Diagnose(ctx, q))
 	fmt.Printf("%d without the filter; %s leaves %d\n", d.Unfiltered, d.Removed[0].Filter, d.Removed[0].Left)
 	// Output:
-	// 15.034 double charge
-	// 2.806 berths
+	// 14.573 double charge
+	// 2.864 berths
 	// 0 hits
 	// 1 without the filter; project:harbour leaves 0
 }
@@ -155,9 +155,9 @@ func ExampleMemory_Recall_explain() {
 		fmt.Printf("  %-4s %g times here, in %d entries, idf %.4f: %.4f\n", t.Term, t.TF, t.DF, t.IDF, t.Score)
 	}
 	// Output:
-	// tides: 11.9182 by oxbow, 7 of 6 terms in 2 entries
-	//   low  1 times here, in 2 entries, idf 3.2456: 3.1045
-	//   tide 4 times here, in 1 entries, idf 5.3083: 8.8137
+	// tides: 11.7698 by oxbow, 7 of 6 terms in 2 entries
+	//   low  1 times here, in 2 entries, idf 3.2456: 3.0385
+	//   tide 4 times here, in 1 entries, idf 5.3083: 8.7314
 }
 
 // Labels tie an entry to a project, tags, files, or anything else. They are

@@ -72,7 +72,7 @@ var budgets = []budget{
 	{"remote", 2_400},
 	{"remote/opjson", 129},
 	{"internal/index", 4_875},
-	{"internal/ranking", 2_080},
+	{"internal/ranking", 2_096},
 	{"internal/analysis/*", 2_513},
 	{"internal/git", 1_661},
 	{"internal/screen", 216},

@@ -67,7 +67,7 @@ var errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
 // indexRevision is the number of the way in which rankings make terms of an
 // entry. It must rise when one of them makes others, or an index file that
 // another oxbow wrote would be believed (TestIndexRevision notices).
-const indexRevision = 4
+const indexRevision = 5
 
 // indexHead is the head of an index file.
 type indexHead struct {

@@ -268,11 +268,12 @@ func TestIndexRevision(t *testing.T) {
 		{Name: "Élan", Content: "L'été à Zürich, naïveté; 日本語のテキスト; 한국어; don't, ran, running, better, mice.", Created: at},
 		{Name: "talk", Content: "Anna: I went to the harbor.\nBen: Which one? v1.2.3-rc1 of FooBarBaz_qux?", Created: at,
 			Labels: []Label{{LabelProject, "ships"}, {LabelTag, "decision"}, {LabelConfidence, "0.7"}, {"session", "s1"}}},
+		{Name: "turn", Content: "Ann: Off to the harbor.", Created: at},
 		{Name: "chat", Content: "user: what is the plan?\n\nassistant: It is 2026-04-01..2026-04-30, 1,000,000 units and 0x7fFF.", Created: at},
 	}
 	want := map[string]string{
-		RankOxbow: "d15bd9e475a6dcbd",
-		RankSeed:  "b6d26d9546444393",
+		RankOxbow: "b508e6456524696b",
+		RankSeed:  "323b88ecf97713e3",
 	}
 	for _, name := range []string{RankOxbow, RankSeed} {
 		sum := sha256.New()

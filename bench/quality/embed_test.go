@@ -51,7 +51,7 @@ func herons(right string) string {
 	return `[{"question_id":"q","question_type":"birds","question":"Any heron?","answer_session_ids":["` + right + `"],
 		"haystack_session_ids":["x","y","z","f","g","h"],"haystack_dates":[` + strings.Repeat(day+",", 5) + day + `],
 		"haystack_sessions":[` + strings.Join([]string{turn("heron heron heron heron" + other(0)), turn("heron"), turn("heron sky"),
-		turn(other(1)), turn(other(2)), turn(other(3))}, ",") + `]}]`
+		turn(other(1) + other(2)), turn(other(3) + other(4)), turn(other(5) + other(6))}, ",") + `]}]`
 }
 
 func TestFusionChangesRanks(t *testing.T) {

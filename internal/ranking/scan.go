@@ -196,6 +196,7 @@ func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 		} else {
 			sc.buf.fields = appendFields(sc.buf.fields[:0], t)
 			sc.find.SetDoc(ctx, &d, sc.buf.fields)
+			d.Len += padding(t)
 		}
 		if sc.dates {
 			sc.add(&d, dateTerms(t.Created), weightDate)

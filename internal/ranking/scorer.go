@@ -24,7 +24,12 @@ const (
 // the command quality of module bench measures them.
 const (
 	oxbowK1 = 1.2
-	oxbowB  = 0.5
+	oxbowB  = 0.75
+
+	// turnPadding is how much longer a turn of a talk counts than it is. It halves what
+	// their lengths tell apart: a short turn is short because of the talk, and not because
+	// it is to the point.
+	turnPadding = 16 * index.One
 
 	// Weights of a word, in sixteenths.
 	weightName      = 32
@@ -101,6 +106,7 @@ func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buf
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
 		r.texts.SetDoc(ctx, d, b.fields)
+		d.Len += padding(t)
 		for _, term := range dateTerms(t.Created) {
 			d.Terms = append(d.Terms, index.Term{Text: term, TF: weightDate})
 		}
@@ -117,6 +123,14 @@ func seedWords(words []string, t *Text) []string {
 		words = text.AppendCrabtalk(words, a)
 	}
 	return words
+}
+
+// padding returns how much longer a text counts for Oxbow than its fields are.
+func padding(t *Text) uint32 {
+	if analysis.IsTurn(t.Content) {
+		return turnPadding
+	}
+	return 0
 }
 
 // appendFields appends the fields that Oxbow finds a text by.
