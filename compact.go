@@ -75,7 +75,7 @@ func (d *db) beginCompaction(ctx context.Context, drops func(r *wal.Record) bool
 	if _, err := d.replay(log, c.survey, nil, 0); err != nil {
 		return c, err
 	}
-	c.frozen = c.freeze(true)
+	c.settle()
 	return c, nil
 }
 
@@ -138,7 +138,7 @@ func (c *compaction) copy() (err error) {
 	if c.out, err = c.log.Rewriter(c.horizon, c.chain); err != nil {
 		return err
 	}
-	c.rows = &keydir.Rows{Entries: make([]keydir.Row, 0, len(c.live)), Names: make([]keydir.Key, 0, len(c.live))}
+	c.rows = &keydir.Rows{Entries: make([]keydir.Row, 0, len(c.last)), Names: make([]keydir.Key, 0, len(c.last))}
 	c.sums = &summary{counts: map[Label]int{}}
 	last, now := c.log.Seq(), c.d.opts.Clock().UnixNano()
 	err = c.writeBase(func(b []byte, ops []put) error {
@@ -181,15 +181,14 @@ func (c *compaction) copy() (err error) {
 // place notes the offset of what ops put, as far as it is the last version.
 func (c *compaction) place(ops []put, offset int64) {
 	for _, p := range slices.Backward(ops) {
-		e, key := p.entry, keyOf(p.entry.Name)
-		at, ok := c.live[key]
-		if !ok || p.erased || p.verb == VerbRemove || at.offset < 0 || at.id != e.ID || at.version != e.Version {
+		e := p.entry
+		at, ok := slices.BinarySearchFunc(c.last, placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)
+		if !ok || p.erased || p.verb == VerbRemove || c.last[at].offset < 0 {
 			continue
 		}
-		at.offset = -1
-		c.live[key] = at
+		c.last[at].offset = -1
 		c.rows.Entries = append(c.rows.Entries, newRow(c.rows, e, offset))
-		c.rows.Names = append(c.rows.Names, keydir.Key{Hash: binary.LittleEndian.Uint64(key[:]), Number: e.ID})
+		c.rows.Names = append(c.rows.Names, keydir.Key{Hash: textHash(e.Name), Number: e.ID})
 		for _, a := range e.Aliases {
 			c.rows.Aliases = append(c.rows.Aliases, keydir.Key{Hash: textHash(a), Number: e.ID})
 		}
@@ -207,7 +206,7 @@ func (c *compaction) writeSnapshot() error {
 	if n := len(c.rows.Changes); n > 0 {
 		h.offset = c.rows.Changes[n-1]
 	}
-	c.live, c.gone = nil, nil
+	c.last, c.gone = nil, nil
 	c.snap = c.out.Name() + snapshotSuffix
 	f, err := c.d.fs.OpenFile(c.snap, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

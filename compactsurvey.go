@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"maps"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
@@ -36,7 +37,8 @@ type survey struct {
 	base     []placedVersion          // the entries at the horizon, by ID
 	first    *body                    // what else the base must say
 
-	live map[nameKey]placedVersion // the entries after the last change
+	live map[nameKey]placedVersion // the entries after the last change, until it is settled
+	last []placedVersion           // the same then, by ID; base where nothing is kept
 	gone map[nameKey]uint64        // names removed after the horizon
 	ids  *state                    // op ids and the next ID
 	kept []int64                   // offsets of the changes after the horizon
@@ -82,16 +84,35 @@ func (s *survey) freeze(passed bool) bool {
 		return passed
 	}
 	s.first = &body{nextID: s.ids.nextID, seen: s.ids.seenIDs()}
-	s.base = make([]placedVersion, 0, len(s.live))
-	for _, p := range s.live {
-		s.base = append(s.base, p)
-	}
-	slices.SortFunc(s.base, func(a, b placedVersion) int { return cmp.Compare(a.id, b.id) })
+	s.base = s.byID()
 	return true
+}
+
+// settle ends the survey after the last change: a row of an entry takes a third of what it
+// does in a map.
+func (s *survey) settle() {
+	if s.frozen {
+		s.last = s.byID()
+	} else {
+		s.frozen = s.freeze(true)
+		s.last = s.base
+	}
+	s.live = nil
+}
+
+// byID returns the entries that there are now, by ID.
+func (s *survey) byID() []placedVersion {
+	all := slices.AppendSeq(make([]placedVersion, 0, len(s.live)), maps.Values(s.live))
+	slices.SortFunc(all, placedVersion.compare)
+	return all
+}
+
+func (p placedVersion) compare(q placedVersion) int {
+	return cmp.Or(cmp.Compare(p.id, q.id), cmp.Compare(p.version, q.version))
 }
 
 // has reports whether the version is in the base or after it.
 func (s *survey) has(id, version uint64) bool {
-	i, ok := slices.BinarySearchFunc(s.base, id, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })
-	return version > s.horizon || ok && s.base[i].version == version
+	_, ok := slices.BinarySearchFunc(s.base, placedVersion{id: id, version: version}, placedVersion.compare)
+	return ok || version > s.horizon
 }

@@ -4,9 +4,7 @@
 package oxbow
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 
 	"github.com/oxbow-memory/oxbow/internal/keydir"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
@@ -62,33 +60,6 @@ func (h snapshotHead) page() func(counts [sections]int) []byte {
 	}
 }
 
-// comparison compares what is written, whole pages, with a file, but for the checks.
-type comparison struct {
-	file io.ReaderAt
-	head bool // page 0 differs
-	page int  // another that does, 0 for none
-}
-
-// WriteAt implements [io.WriterAt]. It fails when a page after the first differs.
-func (c *comparison) WriteAt(b []byte, at int64) (int, error) {
-	have := make([]byte, len(b))
-	if _, err := c.file.ReadAt(have, at); err != nil && err != io.EOF {
-		return 0, err
-	}
-	for i := 0; i < len(b); i += pagefile.Size {
-		n := int(at)/pagefile.Size + i/pagefile.Size
-		if bytes.Equal(b[i:][:pagefile.Data], have[i:][:pagefile.Data]) {
-			continue
-		}
-		if n > 0 {
-			c.page = n
-			return 0, errSnapshot
-		}
-		c.head = true
-	}
-	return len(b), nil
-}
-
 // checkSnapshot compares the snapshot with one that is made from the log. A file
 // that is missing, damaged or of another history is in order: it is not used.
 func (d *db) checkSnapshot(whole *placing) ([]Problem, error) {
@@ -109,14 +80,14 @@ func (d *db) checkSnapshot(whole *placing) ([]Problem, error) {
 	h := s.head
 	h.nextID = p.st.nextID
 	want := p.st.collect(p.changes, func(e *Entry) int64 { return p.places[e.ID] })
-	c := comparison{file: s.file}
+	c := pagefile.Comparison{File: s.file}
 	err = want.WriteFile(&c, h.page())
-	if err == nil && !c.head {
+	if err == nil && !c.Head {
 		return nil, nil
 	}
 	what := errSnapshot.Error()
-	for i := sections - 1; i >= 0 && c.page > 0; i-- {
-		if s.rows.Start(i) <= c.page {
+	for i := sections - 1; i >= 0 && c.Page > 0; i-- {
+		if s.rows.Start(i) <= c.Page {
 			what = "its table of " + sectionNamesOf[i] + " is not that of the log"
 			break
 		}
