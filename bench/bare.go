@@ -37,7 +37,7 @@ type bareTexts struct {
 func (t bareTexts) words(i int) []string { return t.cut(t.texts[i]) }
 
 // bareEngine is an index that was filled. A query is given as it is and as
-// its words: who cuts texts itself cuts the query, too.
+// its words: an engine that cuts texts itself cuts the query, too.
 type bareEngine interface {
 	search(text string, words []string) int
 	hits(text string, words []string) iter.Seq2[uint64, float64]

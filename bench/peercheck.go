@@ -93,7 +93,7 @@ func sameTop(got, all []found, limit int) error {
 }
 
 // longest returns how many hits are asked for to see whether the first were
-// left out of a shorter list. What looks like a turn of a talk is ranked anew
+// left out of a shorter list. What looks like a turn of a talk is ranked again
 // among the best thirty of its words, for all lists of up to twenty, and among
 // more for longer ones.
 func longest(hits []found, texts []string) int {

@@ -122,7 +122,7 @@ func (s *session) applyPush(steps []*step) error {
 
 // learn takes from the server what it made of what was sent: ids and versions, by which a
 // later removal is told from what never arrived. Without an answer, the next reading has
-// them. If nobody else wrote meanwhile, that begins after the push.
+// them. If no other client wrote meanwhile, that begins after the push.
 func (s *session) learn() {
 	before, d := s.serverPos, newSide()
 	now, err := s.askPosition()

@@ -14,7 +14,7 @@ import (
 )
 
 // Cache keeps vectors. A file that is damaged or was written by something else
-// is as good as none, and is written anew.
+// is as good as none, and is written again.
 type Cache struct{ FS vfs.FS }
 
 // A file has the magic, four bytes of CRC32C over what follows, and the numbers

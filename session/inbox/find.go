@@ -1,6 +1,6 @@
 // What the turns of a session teach: proposals, fixes, and what was reverted.
 
-// Package inbox keeps what sessions teach and nobody wrote down: proposals, which
+// Package inbox keeps what sessions teach and no note says: proposals, which
 // are sentences of a person that wait for a yes, and fixes, which are what was done
 // between a failure and the same command passing. Both are entries of the archive.
 // None becomes a note by itself.

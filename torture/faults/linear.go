@@ -78,7 +78,7 @@ type input struct {
 type output struct {
 	text    string // of a read; "" when there is no entry
 	done    bool   // the change was made
-	unknown bool   // the process was ended: nobody knows
+	unknown bool   // the process was ended: either may be
 }
 
 // register is a register that holds a content, "" for none.
@@ -172,7 +172,7 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 // process that makes it shows it, so for that moment others may be ahead of it.
 // What is promised is the rest: a change that was acknowledged before a read
 // began is seen by it, and a change that a process saw of its own is not unseen.
-// A value must have been written by somebody all the same.
+// Some call must have written a value all the same.
 func settled(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / hands }
 	early := func(got porcupine.Operation) bool {
@@ -334,7 +334,7 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 		_, err = m.Store().(oxbow.Compactor).Compact(ctx, time.Unix(1<<40, 0), false)
 	}
 	end := r.clock.Add(1)
-	// What a process says when it is dead, out of its memory alone, nobody hears.
+	// What a process says when it is dead, out of its memory alone, reaches no caller.
 	if _, dead := proc.Stat("."); dead != nil && err == nil {
 		err = dead
 	}
@@ -353,7 +353,7 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 		r.err = errors.Join(r.err, fmt.Errorf("%s %s: %w", verbNames[in.verb], in.name, err))
 		return false
 	}
-	// A read that nobody lived to see says nothing.
+	// A read whose caller ended says nothing.
 	if in.verb != compact && !(in.verb == read && out.unknown) {
 		r.ops = append(r.ops, porcupine.Operation{ClientId: id, Input: in, Call: begin, Output: out, Return: end})
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
-// inFlight returns what somebody does after a crash: most often, once more
+// inFlight returns what a caller does after a crash: most often, once more
 // what the crash interrupted, with another text of the same length.
 // The record then has the length of the torn one, which is when a torn
 // record that was left in place could come back to life.

@@ -22,7 +22,7 @@ func main() {
 var errUsage = errors.New("usage: platform remember FILE NAME CONTENT | recall FILE QUERY | check FILE")
 
 // run carries out one command on the memory in a file. Each opens the file
-// anew, so that what it prints was read from it.
+// again, so that what it prints was read from it.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if len(args) < 2 {
 		return errUsage

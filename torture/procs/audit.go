@@ -27,7 +27,7 @@ type auditor struct {
 	m       *oxbow.Memory
 	done    uint64      // changes read
 	times   []time.Time // of the last changes read, at most slack
-	changes int         // that somebody asked for, seen
+	changes int         // that were asked for, seen
 }
 
 func newAuditor(r *run) (*auditor, error) {

@@ -35,7 +35,7 @@ func Faults() []string {
 	return []string{fcntlLock, fcntlLock + "," + noNote, noLock, noLock + "," + noNote}
 }
 
-// faulty returns dir with these faults. Where one needs somebody to read the
+// faulty returns dir with these faults. Where one needs a process to read the
 // lock file, that goes on until ctx ends.
 func faulty(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, error) {
 	f := &faultFS{FS: dir, home: home, has: map[string]bool{}}
@@ -107,7 +107,7 @@ type forgetful struct{ vfs.File }
 
 func (forgetful) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
 
-// openDoor is a lock that keeps nobody out.
+// openDoor is a lock that excludes no process.
 type openDoor struct{ vfs.Lock }
 
 func (openDoor) TryLock() (bool, error) { return true, nil }

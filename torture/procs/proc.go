@@ -127,7 +127,7 @@ func (p *proc) current() (door, int) {
 	return p.door, p.gen
 }
 
-// renew replaces the process of that number, unless somebody did so already.
+// renew replaces the process of that number, unless another goroutine did so already.
 func (p *proc) renew(ctx context.Context, gen int, why error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

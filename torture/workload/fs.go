@@ -49,7 +49,7 @@ type Setup struct {
 
 // FS is a file system with a hook before every call that changes something or
 // touches a lock. It is safe for concurrent use but for Before, which is set
-// while nobody uses it.
+// while no process uses it.
 type FS struct {
 	vfs.FS
 	setup Setup

@@ -112,7 +112,7 @@ func (w *World) Close() error {
 	return errors.Join(errs...)
 }
 
-// Restart closes the store of a process and opens it anew.
+// Restart closes the store of a process and opens it again.
 func (w *World) Restart(i int) error {
 	if m := w.procs[i].mem; m != nil {
 		w.procs[i].mem = nil

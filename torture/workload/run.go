@@ -179,7 +179,7 @@ func (w *World) Run() error {
 	return nil
 }
 
-// over reports whether the error is that of a call that nobody lived to see.
+// over reports whether the error is that of a call whose caller ended.
 func over(err error) bool {
 	return errors.Is(err, crashfs.ErrCrashed) || errors.Is(err, crashfs.ErrKilled)
 }
