@@ -74,6 +74,7 @@ var remedies = []struct {
 	{oxbow.ErrClosed, Plain("the memory was closed; restart this program")},
 	{oxbow.ErrNotFound, Notef("%s shows what there is, %s what was changed", VerbRef("list"), VerbRef("history"))},
 	{fs.ErrPermission, Plain("the file of the memory may not be opened; check its owner and its directory")},
+	{fs.ErrNotExist, Plain("check the path")},
 	{context.DeadlineExceeded, Plain("it took too long; try again, or ask for less")},
 	{context.Canceled, Plain("the call was cancelled; whether a change was made, get or history says")},
 }

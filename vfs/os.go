@@ -83,7 +83,7 @@ func (o *OS) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	}
 	f, err := o.root.OpenFile(local, flag|extraFlags, perm.Perm())
 	if err != nil {
-		return nil, err
+		return nil, pathError("open", err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -102,7 +102,8 @@ func (o *OS) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.root.Stat(local)
+	info, err := o.root.Stat(local)
+	return info, pathError("stat", err)
 }
 
 // ReadDir lists a directory, sorted by name. Links are listed as links.
@@ -114,7 +115,7 @@ func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	// A pipe of that name must not make the call wait.
 	d, err := o.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
 	if err != nil {
-		return nil, err
+		return nil, pathError("open", err)
 	}
 	defer d.Close()
 	entries, err := d.ReadDir(-1)
@@ -132,7 +133,7 @@ func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	return o.root.MkdirAll(local, perm.Perm())
+	return pathError("mkdir", o.root.MkdirAll(local, perm.Perm()))
 }
 
 // Rename moves a file or directory. A link is moved or replaced itself, not
@@ -162,7 +163,16 @@ func (o *OS) Remove(name string) error {
 	if name == "." {
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
 	}
-	return untilFree(func() error { return o.root.Remove(local) })
+	return pathError("remove", untilFree(func() error { return o.root.Remove(local) }))
+}
+
+// pathError returns the error of a call of a root as that of package os's call of the name: a
+// root says "openat".
+func pathError(op string, err error) error {
+	if e, ok := err.(*fs.PathError); ok {
+		return &fs.PathError{Op: op, Path: e.Path, Err: e.Err}
+	}
+	return err
 }
 
 // SyncDir makes the names in a directory durable. On Windows, js and wasip1 it

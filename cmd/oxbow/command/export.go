@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -96,6 +97,9 @@ func (a *app) export(ctx context.Context, in tool.ExportIn, file string, force b
 // leads to half of it.
 func writeBeside(path string, write func(io.Writer) (int, error)) (n int, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if p, ok := err.(*fs.PathError); ok {
+		p.Path = path // the caller knows no other name
+	}
 	if err != nil {
 		return 0, fmt.Errorf("exporting: %w", err)
 	}
