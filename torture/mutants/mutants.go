@@ -77,8 +77,8 @@ var All = []Mutant{
 		"if false {"},
 	{"redaction-taken-for-compaction", "db.go", "if rewrites(r, v) {",
 		"if false {"},
-	{"compaction-lists-old-versions", "compact.go", "at.id != e.ID || at.version != e.Version {",
-		"at.id != e.ID {"},
+	{"compaction-lists-old-versions", "compact.go", "placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)",
+		"e.ID, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })"},
 	{"shown-before-durable", "commit.go", "recs, err := d.append(drafts, g.now)",
 		`d.mu.Lock()
 	for i, f := range drafts {
