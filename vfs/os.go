@@ -3,6 +3,7 @@
 package vfs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,7 +84,7 @@ func (o *OS) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	}
 	f, err := o.root.OpenFile(local, flag|extraFlags, perm.Perm())
 	if err != nil {
-		return nil, pathError("open", err)
+		return nil, ofCall("open", err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -103,7 +104,7 @@ func (o *OS) Stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	info, err := o.root.Stat(local)
-	return info, pathError("stat", err)
+	return info, ofCall("stat", err)
 }
 
 // ReadDir lists a directory, sorted by name. Links are listed as links.
@@ -115,7 +116,7 @@ func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	// A pipe of that name must not make the call wait.
 	d, err := o.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
 	if err != nil {
-		return nil, pathError("open", err)
+		return nil, ofCall("open", err)
 	}
 	defer d.Close()
 	entries, err := d.ReadDir(-1)
@@ -133,25 +134,22 @@ func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	return pathError("mkdir", o.root.MkdirAll(local, perm.Perm()))
+	return ofCall("mkdir", o.root.MkdirAll(local, perm.Perm()))
 }
 
 // Rename moves a file or directory. A link is moved or replaced itself, not
 // what it leads to. A directory is never replaced. On Windows, it waits up to
 // two seconds for others that have a file open in a way that forbids it.
 func (o *OS) Rename(oldname, newname string) error {
-	from, err := localize("rename", oldname)
-	if err != nil {
-		return err
-	}
-	to, err := localize("rename", newname)
-	if err != nil {
+	from, ferr := localize("rename", oldname)
+	to, terr := localize("rename", newname)
+	if err := cmp.Or(ferr, terr); err != nil {
 		return err
 	}
 	if oldname == "." || newname == "." {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: fs.ErrInvalid}
 	}
-	return untilFree(func() error { return o.root.Rename(from, to) })
+	return ofCall("rename", untilFree(func() error { return o.root.Rename(from, to) }))
 }
 
 // Remove deletes a file, a link or an empty directory.
@@ -163,14 +161,16 @@ func (o *OS) Remove(name string) error {
 	if name == "." {
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
 	}
-	return pathError("remove", untilFree(func() error { return o.root.Remove(local) }))
+	return ofCall("remove", untilFree(func() error { return o.root.Remove(local) }))
 }
 
-// pathError returns the error of a call of a root as that of package os's call of the name: a
-// root says "openat".
-func pathError(op string, err error) error {
-	if e, ok := err.(*fs.PathError); ok {
-		return &fs.PathError{Op: op, Path: e.Path, Err: e.Err}
+// ofCall names the call in the error that a root made of it, of which it says "openat".
+func ofCall(op string, err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		e.Op = op
+	case *os.LinkError:
+		e.Op = op
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -257,5 +258,27 @@ func TestNameRefersTo(t *testing.T) {
 	must(t, o.Close())
 	if _, err := vfs.NameRefersTo(o, "a", a); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("Leads of a closed directory = %v, want an error matching ErrClosed", err)
+	}
+}
+
+// Errors name the call as package os does, and not the one that a root makes of it.
+func TestErrorsNameTheCall(t *testing.T) {
+	o, err := vfs.Dir(t.TempDir())
+	must(t, err)
+	defer o.Close()
+	must(t, vfs.WriteFile(o, "file", nil, 0o600))
+	_, opened := o.OpenFile("none", os.O_RDONLY, 0)
+	_, stated := o.Stat("none")
+	_, read := o.ReadDir("none")
+	for _, c := range []struct {
+		want string
+		err  error
+	}{
+		{"open none:", opened}, {"stat none:", stated}, {"open none:", read}, {"remove none:", o.Remove("none")},
+		{"mkdir file:", o.MkdirAll("file/d", 0o700)}, {"rename none other:", o.Rename("none", "other")},
+	} {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), c.want) {
+			t.Errorf("the error is %v, want %q", c.err, c.want)
+		}
 	}
 }
