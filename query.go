@@ -134,7 +134,7 @@ type Hit struct {
 type Explanation struct {
 	Formula string      // "bm25" for RankSeed, "oxbow" for RankOxbow
 	Entries int         // entries in the index, N
-	Length  float64     // terms in this entry, each weighing what its field does, dl
+	Length  float64     // terms in this entry, each weighing what its field does, dl; of a turn of a talk, 16 more
 	AvgLen  float64     // terms in an entry on average, avgdl
 	Terms   []TermScore // in the order of the query's terms, sorted
 }

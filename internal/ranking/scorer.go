@@ -26,9 +26,9 @@ const (
 	oxbowK1 = 1.2
 	oxbowB  = 0.75
 
-	// turnPadding is how much longer a turn of a talk counts than it is. It halves what
-	// their lengths tell apart: a short turn is short because of the talk, and not because
-	// it is to the point.
+	// turnPadding is how much longer a turn of a talk counts than it is. Where turns are
+	// twice as long on average, their lengths tell apart what they would by b = .5: a short
+	// turn is short because of the talk, and not because it is to the point.
 	turnPadding = 16 * index.One
 
 	// Weights of a word, in sixteenths.
