@@ -8,7 +8,6 @@ package instruction
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +23,7 @@ func Find(text string) []string {
 		found = append(found, "hidden")
 	}
 	t := rules()
-	low := strings.ToLower(text)
+	low := "\n" + strings.ToLower(text)
 	weak := 0
 	for i, groups := range t.groupsIn(low) {
 		r := &t.rules[i]
@@ -52,14 +51,14 @@ type rule struct {
 	groups uint8 // a bit for each group of words
 	expr   string
 	once   sync.Once
-	re     *regexp.Regexp
+	*pattern
 }
 
-// matches reports whether a text in lower case matches the expression, which is
-// compiled when the first text has its words.
+// matches reports whether a text in lower case, with a line break before it, matches the
+// expression, which is compiled when the first text has its words.
 func (r *rule) matches(low string) bool {
-	r.once.Do(func() { r.re = regexp.MustCompile(strings.ReplaceAll(r.expr, "…", `[^.!?\n]{0,60}`)) })
-	return r.re.MatchString(low)
+	r.once.Do(func() { r.pattern = newPattern(strings.ReplaceAll(r.expr, "…", `[^.!?\n]{0,60}`)) })
+	return r.in(low)
 }
 
 // table is all rules, and where their words are looked up.
@@ -74,9 +73,18 @@ func pairOf(a, b byte) int { return (int(a)*37 + int(b)) & (1<<10 - 1) }
 
 // word is a text that a rule's expression needs, where a word or a sign begins.
 type word struct {
-	text  string
-	rule  int
-	group uint8
+	text       string
+	head, mask uint32 // of its first four bytes
+	rule       int
+	group      uint8
+}
+
+// headOf returns the first four bytes of a text, those that it lacks being 0.
+func headOf(s string) uint32 {
+	if len(s) < 4 {
+		s += "\x00\x00\x00"
+	}
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
 // groupsIn returns, for each rule, of which of its groups the text has a word.
@@ -91,8 +99,9 @@ func (t *table) groupsIn(low string) []uint8 {
 				has[w.rule] |= w.group
 			}
 			if i+1 < len(low) {
+				head := headOf(low[i:])
 				for _, w := range t.words[pairOf(c, low[i+1])] {
-					if strings.HasPrefix(low[i:], w.text) {
+					if head&w.mask == w.head && strings.HasPrefix(low[i:], w.text) {
 						has[w.rule] |= w.group
 					}
 				}
@@ -125,7 +134,8 @@ var rules = sync.OnceValue(func() *table {
 				if len(w) > 1 {
 					at = &t.words[pairOf(w[0], w[1])]
 				}
-				*at = append(*at, word{w, len(t.rules), bit})
+				mask := uint32(1<<(8*min(len(w), 4)) - 1)
+				*at = append(*at, word{w, headOf(w), mask, len(t.rules), bit})
 			}
 		}
 		t.rules = append(t.rules, rule{name: name, weak: weak, groups: groups, expr: expr})

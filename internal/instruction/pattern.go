@@ -1,0 +1,194 @@
+// Where a match of a rule's expression may begin.
+
+package instruction
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// pattern is an expression that is tried only where a match may begin. A search by
+// [regexp.Regexp] runs over the whole text, at 50 ns a byte.
+type pattern struct {
+	here   *regexp.Regexp // matches a character, and then the expression
+	whole  func() *regexp.Regexp
+	starts []string // every match begins with one of them, or, of "\n", a line
+	word   bool     // a word begins where a match does
+	reach  int      // bytes; no match is longer
+}
+
+// newPattern compiles an expression. It panics where matches may be of any length, or
+// begin with anything.
+func newPattern(expr string) *pattern {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	p := &pattern{
+		here:  regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`),
+		whole: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
+		word:  begins(re, syntax.OpWordBoundary),
+		reach: utf8.UTFMax * longest(re),
+	}
+	if p.starts, _ = starts(re); begins(re, syntax.OpBeginLine) {
+		p.starts = []string{"\n"}
+	}
+	slices.Sort(p.starts)
+	last := "\x00" // a text that begins with the one before is found with it
+	p.starts = slices.DeleteFunc(p.starts, func(s string) bool {
+		covered := strings.HasPrefix(s, last)
+		if !covered {
+			last = s
+		}
+		return covered
+	})
+	if p.reach < 0 || p.starts[0] == "" {
+		panic("a match may be of any length, or begin with anything: " + expr)
+	}
+	return p
+}
+
+// in reports whether a text that begins with a line break matches. Of many places where a
+// match may begin, each costs as much as its reach: then it searches the whole text.
+func (p *pattern) in(text string) bool {
+	tries := 32 + len(text)/64
+	for _, s := range p.starts {
+		for at := 0; ; {
+			i := strings.Index(text[at:], s)
+			if i < 0 {
+				break
+			}
+			i += at
+			at = i + len(s)
+			if s == "\n" {
+				i = at
+			}
+			if i == 0 || p.word && isWord(text[i-1]) {
+				continue
+			}
+			if tries--; tries < 0 {
+				return p.whole().MatchString(text)
+			}
+			_, n := utf8.DecodeLastRuneInString(text[:i])
+			if p.here.MatchString(text[i-n : min(len(text), i+p.reach+1)]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isWord reports whether \b takes a byte for a part of a word.
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
+
+// begins reports whether every match begins with an empty match of op.
+func begins(re *syntax.Regexp, op syntax.Op) bool {
+	switch re.Op {
+	case op:
+		return true
+	case syntax.OpCapture, syntax.OpConcat:
+		return begins(re.Sub[0], op)
+	case syntax.OpAlternate:
+		return !slices.ContainsFunc(re.Sub, func(s *syntax.Regexp) bool { return !begins(s, op) })
+	}
+	return false
+}
+
+// mostStarts bounds the texts that matches begin with; what follows them is left out.
+const mostStarts = 64
+
+// starts returns texts, with one of which every match begins; whole is true if they are
+// all of the match.
+func starts(re *syntax.Regexp) (all []string, whole bool) {
+	switch re.Op {
+	case syntax.OpEmptyMatch, syntax.OpWordBoundary, syntax.OpBeginLine:
+		return []string{""}, true
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return []string{string(re.Rune)}, true
+		}
+	case syntax.OpCharClass:
+		return charsOf(re.Rune)
+	case syntax.OpCapture:
+		return starts(re.Sub[0])
+	case syntax.OpQuest:
+		all, whole = starts(re.Sub[0])
+		return append(all, ""), whole
+	case syntax.OpAlternate:
+		whole = true
+		for _, sub := range re.Sub {
+			some, w := starts(sub)
+			all, whole = append(all, some...), whole && w
+		}
+		return all, whole
+	case syntax.OpConcat:
+		return startsOfAll(re.Sub)
+	}
+	return []string{""}, false
+}
+
+// charsOf returns the characters of ranges, where they are few.
+func charsOf(ranges []rune) (all []string, few bool) {
+	for i := 0; i < len(ranges); i += 2 {
+		for c := ranges[i]; c <= ranges[i+1]; c++ {
+			if all = append(all, string(c)); len(all) > mostStarts {
+				return []string{""}, false
+			}
+		}
+	}
+	return all, true
+}
+
+// startsOfAll is starts of expressions that match one after another.
+func startsOfAll(subs []*syntax.Regexp) (all []string, whole bool) {
+	all, whole = []string{""}, true
+	for _, sub := range subs {
+		next, w := starts(sub)
+		if !whole || len(all)*len(next) > mostStarts {
+			return all, false
+		}
+		var longer []string
+		for _, a := range all {
+			for _, b := range next {
+				longer = append(longer, a+b)
+			}
+		}
+		all, whole = longer, w
+	}
+	return all, whole
+}
+
+// longest returns how many characters a match may have, or -1 for any number.
+func longest(re *syntax.Regexp) int {
+	switch re.Op {
+	case syntax.OpEmptyMatch, syntax.OpWordBoundary, syntax.OpBeginLine:
+		return 0
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1
+	case syntax.OpCapture, syntax.OpQuest:
+		return longest(re.Sub[0])
+	case syntax.OpRepeat:
+		return min(re.Max, re.Max*longest(re.Sub[0]))
+	}
+	most := 0
+	for _, sub := range re.Sub {
+		n := longest(sub)
+		switch {
+		case n < 0 || re.Op == syntax.OpStar || re.Op == syntax.OpPlus:
+			return -1
+		case re.Op == syntax.OpAlternate:
+			most = max(most, n)
+		default:
+			most += n
+		}
+	}
+	return most
+}
