@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"golang.org/x/sync/semaphore"
 )
 
 // Bounds of one batch: what one Apply makes durable at once, or not at all.
@@ -206,31 +207,38 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 	return flush()
 }
 
-// readAhead reads the items in another goroutine, at most 64 ahead of what is yielded. It
-// has ended when the sequence has, which is interrupted when no more is wanted.
+// readAhead reads the items in another goroutine, at most a batch ahead of what is
+// yielded. It has ended when the sequence has, which is interrupted when no more is wanted.
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
+		size int64 // of its content, at most a batch's
 		err  error
 	}
 	return func(yield func(Item, error) bool) {
-		ahead, stop := make(chan read, 64), make(chan struct{})
+		ahead, room := make(chan read, batchItems), semaphore.NewWeighted(batchBytes)
+		wanted, stop := context.WithCancel(context.Background())
 		go func() {
 			defer close(ahead)
 			for it, err := range items {
+				size := min(int64(len(it.Entry.Content)), batchBytes)
+				if room.Acquire(wanted, size) != nil {
+					return
+				}
 				select {
-				case ahead <- read{it, err}:
-				case <-stop:
+				case ahead <- read{it, size, err}:
+				case <-wanted.Done():
 					return
 				}
 			}
 		}()
 		defer func() {
-			close(stop)
+			stop()
 			for range ahead {
 			}
 		}()
 		for r := range ahead {
+			room.Release(r.size)
 			if !yield(r.item, r.err) {
 				if interrupt != nil {
 					interrupt()

@@ -380,14 +380,28 @@ func TestReadAheadEnds(t *testing.T) {
 	read, ended := 0, false
 	for range readAhead(func(yield func(Item, error) bool) {
 		defer func() { ended = true }()
-		for read < 1000 && yield(Item{}, nil) {
+		for read < 5000 && yield(Item{}, nil) {
 			read++
 		}
 	}, nil) {
 		break
 	}
-	if !ended || read > 66 {
+	if !ended || read > batchItems+2 {
 		t.Errorf("readAhead read %d items for one, ended: %v", read, ended)
+	}
+
+	read, ended = 0, false
+	half := Item{Entry: oxbow.Entry{Content: strings.Repeat("x", batchBytes/2)}}
+	for range readAhead(func(yield func(Item, error) bool) {
+		defer func() { ended = true }()
+		for read < 1000 && yield(half, nil) {
+			read++
+		}
+	}, nil) {
+		break
+	}
+	if !ended || read > 4 {
+		t.Errorf("readAhead read %d items of half a batch for one, ended: %v", read, ended)
 	}
 }
 
