@@ -5,6 +5,7 @@ package tool
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/session"
+	"golang.org/x/sync/errgroup"
 )
 
 type callerKey struct{}
@@ -65,6 +67,10 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 	}
 	var out []oxbow.Op
 	for _, op := range ops {
+		if _, ok := op.(oxbow.Alias); ok {
+			s.look(out) // its labels may be those that the entry has by then
+		}
+		s.at = len(out)
 		stamped, err := s.stamp(ctx, store, op)
 		if err != nil {
 			return nil, err
@@ -74,6 +80,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 		}
 		out = append(out, stamped...)
 	}
+	s.look(out)
 	return out, nil
 }
 
@@ -114,9 +121,12 @@ func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	if len(s.taints) == 0 || len(add) == 0 {
 		return nil
 	}
-	bare := stamper{taints: s.taints}
+	bare := stamper{taints: s.taints, staged: map[string]oxbow.Entry{}}
 	ls, _ := bare.labels("", "", add, nil, oxbow.Entry{}) // protects none
-	return []oxbow.Op{oxbow.Relabel{Name: o.Name, Labels: oxbow.SortLabels(append(ls, old.Labels...))}}
+	bare.looks[0].labels = append(ls, old.Labels...)
+	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
+	bare.look(out)
+	return out
 }
 
 // stamper gives labels to what is no person's.
@@ -125,11 +135,46 @@ type stamper struct {
 	proof   string
 	origins origins
 	staged  map[string]oxbow.Entry // as the changes before leave them
+
+	at    int     // of the change that is stamped, among all
+	looks []shape // texts that were not looked at yet
+}
+
+// shape is what a text may look like, of the change at a place.
+type shape struct {
+	at     int
+	text   string
+	labels []oxbow.Label // of the entry, without the rules that the text meets
+	key    string        // of the labels that name these
+	rules  []string
+}
+
+// look gives changes the labels of the rules that their texts meet. To find them takes
+// longer than all else, and so has all processors.
+func (s *stamper) look(ops []oxbow.Op) {
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range s.looks {
+		l := &s.looks[i]
+		all.Go(func() error {
+			l.rules = instruction.Find(l.text)
+			return nil
+		})
+	}
+	_ = all.Wait() // none fails
+	for _, l := range s.looks {
+		for _, r := range l.rules {
+			l.labels = append(l.labels, oxbow.Label{Key: l.key, Value: r})
+		}
+		op := withLabels(ops[l.at], oxbow.SortLabels(l.labels))
+		ops[l.at], s.staged[op.Target()] = op, afterOp(op, s.staged[op.Target()])
+	}
+	s.looks = s.looks[:0]
 }
 
 // labels returns the labels of an entry: those that are given, the taints that its old
-// version has, those of the call and of what it was made from, and the rules that its
-// texts meet.
+// version has, and those of the call and of what it was made from; [stamper.look] adds the
+// rules that its texts meet.
 func (s *stamper) labels(name, content string, aliases []string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
 	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
 		return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || !s.origins.may(l, old.Labels) ||
@@ -163,8 +208,8 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
 		shaped = oxbow.LabelQuarantine
 	}
-	add(shaped, instruction.Find(name+"\n"+content+"\n"+strings.Join(aliases, "\n")))
-	return oxbow.SortLabels(out), nil
+	s.looks = append(s.looks, shape{at: s.at, text: name + "\n" + content + "\n" + strings.Join(aliases, "\n"), labels: out, key: shaped})
+	return out, nil
 }
 
 // mayChange refuses a tainted change of what has one of the labels.

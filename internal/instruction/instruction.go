@@ -64,6 +64,7 @@ func (r *rule) matches(low string) bool {
 // table is all rules, and where their words are looked up.
 type table struct {
 	rules []rule
+	first [256]bool       // a word begins with that byte
 	short [256][]word     // of one byte, by that
 	words [1 << 10][]word // of more, by the first two
 }
@@ -94,22 +95,28 @@ func (t *table) groupsIn(low string) []uint8 {
 	for i := range len(low) {
 		c := low[i]
 		letter := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
-		if !letter || !inWord {
-			for _, w := range t.short[c] {
-				has[w.rule] |= w.group
-			}
-			if i+1 < len(low) {
-				head := headOf(low[i:])
-				for _, w := range t.words[pairOf(c, low[i+1])] {
-					if head&w.mask == w.head && strings.HasPrefix(low[i:], w.text) {
-						has[w.rule] |= w.group
-					}
-				}
-			}
+		if t.first[c] && !(letter && inWord) {
+			t.wordsAt(low[i:], has)
 		}
 		inWord = letter
 	}
 	return has
+}
+
+// wordsAt adds the groups of the words that a text begins with.
+func (t *table) wordsAt(low string, has []uint8) {
+	for _, w := range t.short[low[0]] {
+		has[w.rule] |= w.group
+	}
+	if len(low) < 2 {
+		return
+	}
+	head := headOf(low)
+	for _, w := range t.words[pairOf(low[0], low[1])] {
+		if head&w.mask == w.head && strings.HasPrefix(low, w.text) {
+			has[w.rule] |= w.group
+		}
+	}
 }
 
 //go:embed rules.txt
@@ -134,6 +141,7 @@ var rules = sync.OnceValue(func() *table {
 				if len(w) > 1 {
 					at = &t.words[pairOf(w[0], w[1])]
 				}
+				t.first[w[0]] = true
 				mask := uint32(1<<(8*min(len(w), 4)) - 1)
 				*at = append(*at, word{w, headOf(w), mask, len(t.rules), bit})
 			}

@@ -16,27 +16,33 @@ import (
 type pattern struct {
 	here   *regexp.Regexp // matches a character, and then the expression
 	whole  func() *regexp.Regexp
-	starts []string // every match begins with one of them, or, of "\n", a line
+	starts []string // every match begins with one of them
 	word   bool     // a word begins where a match does
+	line   bool     // of its line, only signs are before it
 	reach  int      // bytes; no match is longer
 }
 
-// newPattern compiles an expression. It panics where matches may be of any length, or
-// begin with anything.
+// newPattern compiles an expression, which begins with ^ if only signs may be before it in
+// its line. It panics where matches may be of any length, or begin with anything.
 func newPattern(expr string) *pattern {
+	expr, line := strings.CutPrefix(expr, "^")
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		panic(err)
 	}
 	p := &pattern{
-		here:  regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`),
-		whole: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
-		word:  begins(re, syntax.OpWordBoundary),
+		here: regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`),
+		whole: sync.OnceValue(func() *regexp.Regexp {
+			if line {
+				expr = `(?m)^\W*(?:` + expr + `)`
+			}
+			return regexp.MustCompile(expr)
+		}),
+		word:  beginsWord(re),
+		line:  line,
 		reach: utf8.UTFMax * longest(re),
 	}
-	if p.starts, _ = starts(re); begins(re, syntax.OpBeginLine) {
-		p.starts = []string{"\n"}
-	}
+	p.starts, _ = starts(re)
 	slices.Sort(p.starts)
 	last := "\x00" // a text that begins with the one before is found with it
 	p.starts = slices.DeleteFunc(p.starts, func(s string) bool {
@@ -64,10 +70,7 @@ func (p *pattern) in(text string) bool {
 			}
 			i += at
 			at = i + len(s)
-			if s == "\n" {
-				i = at
-			}
-			if i == 0 || p.word && isWord(text[i-1]) {
+			if !p.mayBegin(text[:i]) {
 				continue
 			}
 			if tries--; tries < 0 {
@@ -82,20 +85,33 @@ func (p *pattern) in(text string) bool {
 	return false
 }
 
+// mayBegin reports whether a match may begin after a text.
+func (p *pattern) mayBegin(before string) bool {
+	if before == "" || p.word && isWord(before[len(before)-1]) {
+		return false
+	}
+	for i := len(before) - 1; p.line && i >= 0 && before[i] != '\n'; i-- {
+		if isWord(before[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // isWord reports whether \b takes a byte for a part of a word.
 func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
 
-// begins reports whether every match begins with an empty match of op.
-func begins(re *syntax.Regexp, op syntax.Op) bool {
+// beginsWord reports whether every match begins with \b, as the expression says.
+func beginsWord(re *syntax.Regexp) bool {
 	switch re.Op {
-	case op:
+	case syntax.OpWordBoundary:
 		return true
 	case syntax.OpCapture, syntax.OpConcat:
-		return begins(re.Sub[0], op)
+		return beginsWord(re.Sub[0])
 	case syntax.OpAlternate:
-		return !slices.ContainsFunc(re.Sub, func(s *syntax.Regexp) bool { return !begins(s, op) })
+		return !slices.ContainsFunc(re.Sub, func(s *syntax.Regexp) bool { return !beginsWord(s) })
 	}
 	return false
 }
@@ -107,7 +123,7 @@ const mostStarts = 64
 // all of the match.
 func starts(re *syntax.Regexp) (all []string, whole bool) {
 	switch re.Op {
-	case syntax.OpEmptyMatch, syntax.OpWordBoundary, syntax.OpBeginLine:
+	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
 		return []string{""}, true
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase == 0 {
@@ -167,7 +183,7 @@ func startsOfAll(subs []*syntax.Regexp) (all []string, whole bool) {
 // longest returns how many characters a match may have, or -1 for any number.
 func longest(re *syntax.Regexp) int {
 	switch re.Op {
-	case syntax.OpEmptyMatch, syntax.OpWordBoundary, syntax.OpBeginLine:
+	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
 		return 0
 	case syntax.OpLiteral:
 		return len(re.Rune)
