@@ -104,7 +104,7 @@ func parseLine(b []byte) (object, error) {
 	if i := rawjson.LoneSurrogate(b); i >= 0 {
 		return nil, fmt.Errorf("has half a character (a lone surrogate) at byte %d of the line", i)
 	}
-	if !json.Valid(b) {
+	if !rawjson.Valid(b) {
 		if err := json.NewDecoder(bytes.NewReader(b)).Decode(new(json.RawMessage)); err != nil {
 			return nil, badJSON(err)
 		}

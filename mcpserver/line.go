@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/oxbow-memory/oxbow/internal/rawjson"
 )
 
 // maxLine is the most bytes of one message.
@@ -111,7 +112,7 @@ func (r *refusal) write(w io.Writer) error {
 
 // check returns why a line is no message, nil when it is one.
 func (m *messages) check(line []byte) *refusal {
-	if !json.Valid(line) {
+	if !rawjson.Valid(line) {
 		return &refusal{code: jsonrpc.CodeParseError, reason: "the line is not JSON; a message is one JSON object on one line, in UTF-8 without a byte order mark"}
 	}
 	if line[0] == '[' {

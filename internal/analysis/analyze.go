@@ -36,7 +36,7 @@ func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown(Root, fewSlots)}
 // here, since a document in the making counts by it.
 func (a *Analyzer) begin() {
 	if a.known.full() {
-		a.known = newKnown(Root, fewSlots)
+		a.known.empty()
 	}
 	a.stamp++
 }

@@ -107,6 +107,16 @@ func (k *known) hash(s string, e ends) uint64 {
 	return hi ^ lo
 }
 
+// empty drops all, and keeps the room for it.
+func (k *known) empty() {
+	clear(k.slots)
+	clear(k.texts)
+	clear(k.units)
+	clear(k.byText)
+	k.chunks, k.terms, k.texts, k.units = k.chunks[:0], k.terms[:0], k.texts[:0], k.units[:0]
+	k.inIndex = new(index.Known)
+}
+
 // full reports whether it keeps more than it should.
 func (k *known) full() bool { return len(k.chunks) > maxChunks || len(k.terms) > 2*maxChunks }
 

@@ -1,4 +1,4 @@
-// Package rawjson splits JSON, without copying it, that is known to be valid.
+// Package rawjson checks JSON, and splits what is valid without copying it.
 package rawjson
 
 import (

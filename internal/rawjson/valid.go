@@ -1,0 +1,56 @@
+// Whether text is JSON.
+
+package rawjson
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"math/bits"
+)
+
+// Valid reports what [json.Valid] does. What strings have besides escapes, most of a line
+// with a text, is looked at by eight bytes at a time, and json.Valid reads the rest.
+func Valid(b []byte) bool {
+	rest := make([]byte, 0, 512)
+	for {
+		i := bytes.IndexByte(b, '"')
+		if i < 0 {
+			return json.Valid(append(rest, b...))
+		}
+		rest, b = append(rest, b[:i+1]...), b[i+1:]
+		for quoted := true; quoted; {
+			n := plain(b)
+			if n == len(b) || b[n] < ' ' {
+				return false
+			}
+			b, n = b[n:], 1
+			if quoted = b[0] == '\\'; quoted { // with four digits, if it is of a number
+				n = min(2, len(b))
+				if n == 2 && b[1] == 'u' {
+					n = min(6, len(b))
+				}
+			}
+			rest, b = append(rest, b[:n]...), b[n:]
+		}
+	}
+}
+
+// plain returns how many bytes are before the first that is a quote, a backslash or a
+// control character.
+func plain(b []byte) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	n := 0
+	for ; len(b)-n >= 8; n += 8 {
+		x := binary.LittleEndian.Uint64(b[n:])
+		quote, slash := x^'"'*ones, x^'\\'*ones
+		// The lowest byte whose top bit is set is right; those above it may be not.
+		if found := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops; found != 0 {
+			return n + bits.TrailingZeros64(found)/8
+		}
+	}
+	for n < len(b) && b[n] >= ' ' && b[n] != '"' && b[n] != '\\' {
+		n++
+	}
+	return n
+}

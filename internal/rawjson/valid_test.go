@@ -1,0 +1,41 @@
+// Tests that text is JSON where encoding/json says so.
+
+package rawjson
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func FuzzValid(f *testing.F) {
+	long := strings.Repeat("a text of many words, ", 8)
+	for _, s := range []string{
+		"", " ", "{}", `"`, `"\`, `"\"`, `"\u`, `"\u12"`, `"\u123"4`, `"\u12345"`, `"\x"`, "\"\x1f\"", "\"" + long + "\x00\"", "\"" + long + "\"",
+		`{"a":"` + long + `\n` + long + `\u00e9", "b": [1, -2.5e3, true, null]}`, `{"a":"` + long + `"]`, `["` + long + `" "` + long + `"]`, `01`, "\"\xff\xfe\x7f\"", `{"a"}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if got := Valid(b); got != json.Valid(b) {
+			t.Errorf("Valid(%q) = %t", b, got)
+		}
+	})
+}
+
+// TestPlain: each byte at each place of a word is known for what it is.
+func TestPlain(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			b := []byte(strings.Repeat("\xff", 20))
+			b[at] = byte(c)
+			want := 20
+			if c < ' ' || c == '"' || c == '\\' {
+				want = at
+			}
+			if got := plain(b); got != want {
+				t.Errorf("plain(%q) = %d, want %d", b, got, want)
+			}
+		}
+	}
+}
