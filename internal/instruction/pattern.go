@@ -19,11 +19,11 @@ type pattern struct {
 	starts []string // every match begins with one of them
 	word   bool     // a word begins where a match does
 	line   bool     // of its line, only signs are before it
-	reach  int      // bytes; no match is longer
+	reach  int      // bytes; no match is longer; below 0, it may have any number
 }
 
 // newPattern compiles an expression, which begins with ^ if only signs may be before it in
-// its line. It panics where matches may be of any length, or begin with anything.
+// its line. It panics where matches may begin with anything.
 func newPattern(expr string) *pattern {
 	expr, line := strings.CutPrefix(expr, "^")
 	re, err := syntax.Parse(expr, syntax.Perl)
@@ -52,8 +52,8 @@ func newPattern(expr string) *pattern {
 		}
 		return covered
 	})
-	if p.reach < 0 || p.starts[0] == "" {
-		panic("a match may be of any length, or begin with anything: " + expr)
+	if p.starts[0] == "" {
+		panic("a match may begin with anything: " + expr)
 	}
 	return p
 }
@@ -61,7 +61,10 @@ func newPattern(expr string) *pattern {
 // in reports whether a text that begins with a line break matches. Of many places where a
 // match may begin, each costs as much as its reach: then it searches the whole text.
 func (p *pattern) in(text string) bool {
-	tries := 32 + len(text)/64
+	tries, reach := 32+len(text)/64, p.reach
+	if reach < 0 {
+		tries, reach = 8, len(text)
+	}
 	for _, s := range p.starts {
 		for at := 0; ; {
 			i := strings.Index(text[at:], s)
@@ -77,7 +80,7 @@ func (p *pattern) in(text string) bool {
 				return p.whole().MatchString(text)
 			}
 			_, n := utf8.DecodeLastRuneInString(text[:i])
-			if p.here.MatchString(text[i-n : min(len(text), i+p.reach+1)]) {
+			if p.here.MatchString(text[i-n : min(len(text), i+reach+1)]) {
 				return true
 			}
 		}
