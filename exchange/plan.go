@@ -277,7 +277,9 @@ func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
 	// A store may keep a note under a kind of its own.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content && slices.Equal(it.Entry.Aliases, old.Aliases)
 	if it.Origin == "" {
-		if equal && slices.Equal(withoutPersonal(it.Entry.Labels), withoutPersonal(old.Labels)) {
+		// What the store stamped when it took the item is no other content.
+		stamped := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(it.Entry.Labels, l) }
+		if equal && slices.Equal(withoutPersonal(it.Entry.Labels), slices.DeleteFunc(withoutPersonal(old.Labels), stamped)) {
 			return same, ""
 		}
 		return im.judgeExported(it, old, n)
