@@ -72,7 +72,7 @@ func (p *pattern) in(text string) bool {
 				break
 			}
 			i += at
-			at = i + len(s)
+			at = i + 1
 			if !p.mayBegin(text[:i]) {
 				continue
 			}
