@@ -78,10 +78,12 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 	if err != nil {
 		return out, err
 	}
+	written := 0
 	for n, f := range files {
 		c := &out.Clients[at[f.Client]]
 		r, err := archive.Import(ctx, f.Client, f.Path, in.Read(func(_ string, lines int) { c.Bad += lines }))
 		c.Turns, c.Changed = c.Turns+r.Turns, c.Changed+r.Changed
+		written += r.Turns + r.Changed
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
@@ -94,6 +96,7 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 			in.Progress(n+1, len(files))
 		}
 	}
+	makeIndex(ctx, archive.Memory, written)
 	return out, nil
 }
 

@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -91,24 +92,51 @@ func (a *app) hook(ctx context.Context, client string) {
 	_, _ = stdout.Write(t.answer(ctx, r))
 	a.mirrorMemory(ctx, home, r)
 	if r.Final {
-		a.drainSpool(ctx)
+		a.drainSpool(ctx, client, home)
 	}
 }
 
+// unfinishedFile, in the spool, says that the last drain was ended before it was done; if
+// it has content, so was one that had more time.
+const unfinishedFile = "unfinished"
+
 // drainSpool brings what hooks have reported into the archive, as far as it can be
 // done in a short time. What is left comes at the next occasion.
-func (a *app) drainSpool(ctx context.Context) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+func (a *app) drainSpool(ctx context.Context, client, home string) {
+	a.drainInTime(client, home, func() {
 		if s, err := a.archive()(ctx); err == nil {
 			_ = a.calibrate(ctx) // the rest is calibrated at the next prompt
 			_ = s.Memory.Checkpoint(ctx)
 		}
+	})
+}
+
+// drainInTime ends a drain that takes long. Such a one keeps nothing of an index that it
+// was making, without which no prompt is answered in time: the next has more time, once.
+func (a *app) drainInTime(client, home string, drain func()) {
+	file, wait := filepath.Join(home, session.SpoolDir, unfinishedFile), waits.final
+	late, err := os.ReadFile(file)
+	ended := err == nil
+	again := ended && len(late) == 0
+	if again {
+		wait = waits.unfinished
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		drain()
 	}()
 	select {
 	case <-done:
-	case <-time.After(waits.final):
+		if ended {
+			_ = os.Remove(file)
+		}
+	case <-time.After(wait):
+		if again {
+			late = []byte("late\n")
+			tool.HookFailure{Client: client, Error: "what was said was not brought into the archive within " + wait.String() + ", so that prompts may get no answer; oxbow recall WORDS --sessions, run twice, makes what they need", Time: a.env.Now()}.Record(home)
+		}
+		_ = os.WriteFile(file, late, 0o600)
 	}
 }
 

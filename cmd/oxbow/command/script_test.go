@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	waits = hookWaits{start: time.Minute, prompt: time.Minute, calibrate: time.Minute, final: time.Minute}
+	waits = hookWaits{start: time.Minute, prompt: time.Minute, calibrate: time.Minute, final: time.Minute, unfinished: time.Minute}
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.") { // not a command of a script
 		for _, v := range agentVars {
 			os.Unsetenv(v.name)

@@ -1,0 +1,53 @@
+// Tests of drains that a hook ends before they are done.
+
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// TestDrainIsEnded: a drain that was ended has more time at the next occasion; one that
+// was ended then, too, is spoken of by doctor, and no client waits for it any more.
+func TestDrainIsEnded(t *testing.T) {
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, session.SpoolDir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(home, session.SpoolDir, name))
+		if err != nil {
+			return "none"
+		}
+		return string(b)
+	}
+	defer func(was hookWaits) { waits = was }(waits)
+	waits.final, waits.unfinished = time.Second, 10*time.Second
+	synctest.Test(t, func(t *testing.T) {
+		a := newApp(newPrompted(t).env)
+		for i, c := range []struct {
+			takes time.Duration
+			want  string
+			fail  bool
+		}{
+			{0, "none", false},
+			{5 * time.Second, "", false},
+			{5 * time.Second, "none", false},
+			{time.Minute, "", false},
+			{time.Minute, "late\n", true},
+			{5 * time.Second, "late\n", true},
+			{0, "none", true},
+		} {
+			a.drainInTime("claude", home, func() { time.Sleep(c.takes) })
+			if got, failed := at(unfinishedFile), at("failure.json") != "none"; got != c.want || failed != c.fail {
+				t.Errorf("drain %d leaves %q, want %q; a failure is recorded: %t, want %t", i, got, c.want, failed, c.fail)
+			}
+		}
+		time.Sleep(2 * time.Minute) // the drains that were ended
+	})
+}
