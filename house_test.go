@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_847},
+	{".", 10_838},
 	{"heads", 66},
 	{"overlay", 300},
 	{"query", 832},
@@ -27,7 +27,7 @@ var budgets = []budget{
 	{"storetest", 622},
 	{"vfs/crashfs", 1_807},
 	{"vfs/vfstest", 610},
-	{"vfs", 2_346},
+	{"vfs", 2_411},
 	{"crmem", 1_984},
 	{"cmd/oxbow/command/tui", 1_683},
 	{"mdtree", 5_349},
@@ -66,7 +66,7 @@ var budgets = []budget{
 	{"deploy/*", 225},
 	{"setup", 2_468},
 	{"vectors/*", 890},
-	{"internal/wal", 2_313},
+	{"internal/wal", 2_331},
 	{"internal/proof", 163},
 	{"backup", 445},
 	{"remote", 2_400},
@@ -82,7 +82,7 @@ var budgets = []budget{
 	{"internal/keydir", 316},
 	{"internal/pagefile", 376},
 	{"internal/wire", 145},
-	{"internal/*", 3_457},
+	{"internal/*", 3_497},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

@@ -65,6 +65,14 @@ type File interface {
 	Truncate(size int64) error
 }
 
+// A SyncStarter is a File that can begin what its Sync will wait for, so that its
+// caller has the time until then.
+type SyncStarter interface {
+	// StartSync begins to write the file's bytes to the device, and does not wait
+	// for it. Nothing is durable before Sync returns. An error is as one of Sync.
+	StartSync() error
+}
+
 // Lock is an exclusive lock between processes, and between two Locks of one
 // process. It is released when its holder dies. It is never taken away from a
 // living one.

@@ -28,7 +28,12 @@ type Payload struct {
 // After an error that matches [ErrFull] nothing was written. After one that
 // matches [ErrUnknown] the records may come to light later, and the log takes
 // no more.
-func (l *Log) Append(payloads ...Payload) ([]Record, error) {
+func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhile(nil, payloads...) }
+
+// AppendWhile is [Log.Append], and calls work, unless it is nil, when the records were
+// written and are not durable yet: the device has something to do meanwhile. Work is not
+// called where nothing was written.
+func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if l.failed != nil {
 		return nil, errors.Join(ErrReadOnly, l.failed)
 	}
@@ -63,7 +68,7 @@ func (l *Log) Append(payloads ...Payload) ([]Record, error) {
 	if n, err := l.file.WriteAt(buf, from); err != nil {
 		return nil, l.rollback(n, err)
 	}
-	if err := l.file.Sync(); err != nil {
+	if err := l.sync(work); err != nil {
 		// What a failed sync left behind is not known, and a second sync of
 		// this file would say yes without having written anything. The only
 		// way to be sure is another file.
@@ -77,6 +82,19 @@ func (l *Log) Append(payloads ...Payload) ([]Record, error) {
 	l.durable, l.syncedEnd, l.wroteLast = l.seq, l.end, true
 	l.recordDurable()
 	return recs, nil
+}
+
+// sync makes what was written durable, and calls work before it is.
+func (l *Log) sync(work func()) error {
+	if work != nil {
+		if f, ok := l.file.(vfs.SyncStarter); ok {
+			if err := f.StartSync(); err != nil {
+				return err
+			}
+		}
+		work()
+	}
+	return l.file.Sync()
 }
 
 // refresh puts in front of buf the records before the position of which it is

@@ -9,8 +9,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -417,4 +419,79 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// ordered is a file system whose files say what is done with them, and which can fail to
+// start a sync.
+type ordered struct {
+	vfs.FS
+	did  []string
+	fail error
+}
+
+type orderedFile struct {
+	vfs.File
+	fs *ordered
+}
+
+func (o *ordered) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := o.FS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &orderedFile{f, o}, nil
+}
+
+func (f *orderedFile) WriteAt(b []byte, at int64) (int, error) {
+	f.fs.did = append(f.fs.did, "write")
+	return f.File.WriteAt(b, at)
+}
+
+func (f *orderedFile) Sync() error {
+	f.fs.did = append(f.fs.did, "sync")
+	return f.File.Sync()
+}
+
+func (f *orderedFile) StartSync() error {
+	f.fs.did = append(f.fs.did, "start")
+	return f.fs.fail
+}
+
+// What is to be done while an append becomes durable is done after the write was begun
+// and before the sync is waited for. Where it cannot be begun, the records are written
+// into another file, as after a sync that failed.
+func TestAppendWhile(t *testing.T) {
+	o := &ordered{FS: vfs.NewMem()}
+	l := open(t, o)
+	add(t, l, "one")
+	if err := l.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	appendWhile := func(text string) {
+		t.Helper()
+		o.did = nil
+		_, err := l.AppendWhile(func() { o.did = append(o.did, "work") }, Payload{Type: 1, Time: 1, Body: []byte(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if appendWhile("two"); !slices.Equal(o.did, []string{"write", "start", "work", "sync"}) {
+		t.Errorf("an append does %v", o.did)
+	}
+	was := l.Header()
+	o.fail = errors.New("the device is gone")
+	if appendWhile("three"); slices.Contains(o.did, "work") || !slices.Contains(o.did[2:], "write") {
+		t.Errorf("an append that cannot be begun does %v", o.did)
+	}
+	o.did = nil
+	if _, err := l.Append(Payload{Type: 1, Time: 1, Body: []byte("four")}); err != nil || !slices.Equal(o.did, []string{"write", "sync"}) {
+		t.Errorf("an append with nothing to do meanwhile does %v: %v", o.did, err)
+	}
+	if err := l.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, all(t, open(t, o.FS)), "1 one", "2 two", "3 three", "4 four")
+	if l.Header().ID != was.ID {
+		t.Error("the log has another identity")
+	}
 }

@@ -1,0 +1,30 @@
+// Tests of a sync that is begun before it is waited for.
+
+package vfs_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A sync is begun of a file that is written, and of none that is closed.
+func TestStartSync(t *testing.T) {
+	o, err := vfs.Dir(t.TempDir())
+	must(t, err)
+	defer o.Close()
+	f, err := o.OpenFile("file", os.O_RDWR|os.O_CREATE, 0o600)
+	must(t, err)
+	_, err = f.WriteAt([]byte("text"), 0)
+	must(t, err)
+	s := f.(vfs.SyncStarter)
+	must(t, s.StartSync())
+	must(t, f.Sync())
+	must(t, f.Close())
+	if err := s.StartSync(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("StartSync() = %v, want an error matching ErrClosed", err)
+	}
+}
