@@ -305,7 +305,7 @@ func TestUntilDone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, data := untilDone{ctx, file}, []byte(strings.Repeat("text", 600_000))
+	f, data := vfs.UntilDone{Context: ctx, File: file}, []byte(strings.Repeat("text", 600_000))
 	if n, err := f.WriteAt(data, 3); n != len(data) || err != nil {
 		t.Errorf("WriteAt = %d, %v", n, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -152,11 +153,6 @@ func (d *db) commitAll(batch []*commitRequest) error {
 	if err != nil || len(drafts) == 0 {
 		return err
 	}
-	for _, f := range drafts {
-		for _, p := range f.body.ops {
-			p.entry.Version = 0 // the batch is not read any more
-		}
-	}
 	recs, err := d.append(drafts, g.now)
 	if err != nil {
 		return err // locked describes it
@@ -272,6 +268,11 @@ func (f *draft) release() {
 
 // append makes the drafts durable.
 func (d *db) append(drafts []draft, at time.Time) ([]wal.Record, error) {
+	for i := range drafts {
+		for _, p := range drafts[i].body.ops {
+			p.entry.Version = 0 // the batch is not read any more, and the record says it
+		}
+	}
 	encodeAll(drafts)
 	recs := make([]wal.Payload, len(drafts))
 	for i := range drafts {
@@ -279,8 +280,22 @@ func (d *db) append(drafts []draft, at time.Time) ([]wal.Record, error) {
 		defer f.release()
 		recs[i] = wal.Payload{Type: typeChange, Time: at.UnixNano(), Urgent: onlyRemoves(f.body),
 			Body: f.enc.body, Digest: f.enc.digest}
+		f.body.stamp(d.log.Seq()+1+uint64(i), time.Unix(0, at.UnixNano()).UTC())
 	}
-	return d.log.Append(recs...)
+	return d.log.AppendWhile(d.ahead(entriesWritten(drafts)), recs...)
+}
+
+// entriesWritten yields the entries that drafts leave.
+func entriesWritten(drafts []draft) iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for i := range drafts {
+			for _, p := range drafts[i].body.ops {
+				if p.verb != VerbRemove && !yield(p.entry) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // encodeAll makes the bytes of all drafts, which is most of the work of a

@@ -35,6 +35,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/keydir"
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 const (
@@ -212,7 +213,7 @@ func (c *compaction) writeSnapshot() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.rows.WriteFile(untilDone{c.ctx, f}, h.page()), f.Close()); err != nil {
+	if err := errors.Join(c.rows.WriteFile(vfs.UntilDone{Context: c.ctx, File: f}, h.page()), f.Close()); err != nil {
 		return err
 	}
 	c.rows = nil
@@ -332,7 +333,7 @@ func (d *db) Compact(ctx context.Context, before time.Time, dry bool) (CompactRe
 	if d.opts.ReadOnly && !dry {
 		return CompactReport{}, d.describe(wal.ErrReadOnly)
 	}
-	if err := d.compactMu.lockContext(ctx); err != nil {
+	if err := d.compactMu.LockContext(ctx); err != nil {
 		return CompactReport{}, err
 	}
 	defer d.compactMu.Unlock()

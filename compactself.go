@@ -100,7 +100,7 @@ func (d *db) endCompaction() {
 		d.logmu.RUnlock()
 		ctx, cancel := context.WithTimeout(context.Background(), quickTime)
 		defer cancel()
-		if !quick || d.compactMu.lockContext(ctx) != nil {
+		if !quick || d.compactMu.LockContext(ctx) != nil {
 			(*stop)()
 			d.compactMu.Lock()
 		}

@@ -7,11 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/cache"
+	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/internal/watch"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -27,9 +29,9 @@ type db struct {
 	opts Options
 	room *cache.Budget // of entries that were read
 
-	writerMu ctxMutex    // held by the goroutine that commits for all
-	queue    commitQueue // what waits to be committed
-	spare    *batch      // for the next commit; guarded by writerMu
+	writerMu ctxmutex.Mutex // held by the goroutine that commits for all
+	queue    commitQueue    // what waits to be committed
+	spare    *batch         // for the next commit; guarded by writerMu
 
 	// logmu guards log, from, offsets, base and tailAt: shared to look, exclusive to read
 	// on or append. While appending is set its holder has the lock between
@@ -54,13 +56,14 @@ type db struct {
 
 	closing    context.Context // is done when the store is being closed
 	endWaiting context.CancelFunc
-	snapshotMu ctxMutex     // held while this process makes a snapshot next to changes
-	calls      atomic.Int64 // of this process, as far as it was not taken to live on
+	snapshotMu ctxmutex.Mutex // held while this process makes a snapshot next to changes
+	calls      atomic.Int64   // of this process, as far as it was not taken to live on
 
-	compactMu   ctxMutex                           // held while this process compacts
+	compactMu   ctxmutex.Mutex                     // held while this process compacts
 	compactAt   atomic.Int64                       // the length of the log at which it is worth another look
 	stopCompact atomic.Pointer[context.CancelFunc] // ends the last that began by itself
 	livesOn     func()                             // is called, with no lock held, when the process is taken to live on
+	ahead       func(es iter.Seq[*Entry]) func()   // returns what to do while the entries of changes become durable, nil for nothing; logmu is held exclusively
 	grown       func(ours bool)                    // is called after changes, by this process or read, with logmu held exclusively
 
 	watchers watch.List[Event]

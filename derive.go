@@ -137,7 +137,7 @@ func (d *db) withoutWriters(fn func() error) error {
 
 // betweenWrites is withoutWriters after what this process writes now.
 func (d *db) betweenWrites(ctx context.Context, fn func() error) error {
-	if err := d.writerMu.lockContext(ctx); err != nil {
+	if err := d.writerMu.LockContext(ctx); err != nil {
 		return err
 	}
 	defer d.writerMu.Unlock()

@@ -48,11 +48,7 @@ func (d *db) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) 
 	if err != nil {
 		return r, nil, false, d.formError(&r, err)
 	}
-	at := time.Unix(0, r.Time).UTC()
-	v.source.Time = at
-	for _, p := range v.ops {
-		p.entry.Version, p.entry.Updated, p.entry.Source = seq, at, v.source
-	}
+	v.stamp(seq, time.Unix(0, r.Time).UTC())
 	return r, v, true, nil
 }
 

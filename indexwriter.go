@@ -83,7 +83,7 @@ func (d *db) saveIndex(ctx context.Context, f *frozenIndex) error {
 	}
 	between := func(fn func() error) error { return d.betweenWrites(ctx, fn) }
 	return d.derive(d.indexName(), f.epoch, between, between, func(file vfs.File) error {
-		to := untilDone{ctx, file}
+		to := vfs.UntilDone{Context: ctx, File: file}
 		if _, err := f.index.WriteSnapshot(to, f.head.imageAt()); err != nil {
 			return err
 		}

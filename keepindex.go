@@ -65,7 +65,7 @@ func (m *Memory) keepIndex(ctx context.Context, d *db, bound func(n int) int) er
 	if m.onlyScanned() {
 		_ = d.noteScan()
 	}
-	if err := m.keeping.lockContext(ctx); err != nil {
+	if err := m.keeping.LockContext(ctx); err != nil {
 		return err
 	}
 	defer m.keeping.Unlock()
@@ -148,7 +148,7 @@ type heldIndex struct {
 // freezeIndex applies what is pending, and returns the index then, nil for none. That of
 // an overlay is dropped: the next query reads the file.
 func (m *Memory) freezeIndex(ctx context.Context, d *db) (*heldIndex, error) {
-	if err := m.applying.lockContext(ctx); err != nil {
+	if err := m.applying.LockContext(ctx); err != nil {
 		return nil, err
 	}
 	defer m.applying.Unlock()
@@ -183,7 +183,7 @@ func (m *Memory) freezeIndex(ctx context.Context, d *db) (*heldIndex, error) {
 
 // onlyScanned reports whether the memory did without an index.
 func (m *Memory) onlyScanned() bool {
-	if m.buildMu.lockContext(context.Background()) != nil {
+	if m.buildMu.LockContext(context.Background()) != nil {
 		return false
 	}
 	defer m.buildMu.Unlock()
@@ -212,7 +212,7 @@ func (m *Memory) MakeIndex(ctx context.Context) error {
 // fillAhead lets what is written go into the index, if the store is empty, and
 // reports whether it is.
 func (m *Memory) fillAhead(ctx context.Context, d *db) (bool, error) {
-	if err := m.buildMu.lockContext(ctx); err != nil {
+	if err := m.buildMu.LockContext(ctx); err != nil {
 		return false, err
 	}
 	defer m.buildMu.Unlock()

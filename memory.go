@@ -6,6 +6,8 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
 )
 
 // Memory is a Store and an index over it: it remembers, recalls and forgets.
@@ -16,21 +18,21 @@ type Memory struct {
 	store Store
 	opts  Options
 
-	buildMu  ctxMutex // held while the index is built
-	applying ctxMutex // held while changes are applied to it, or a ranking is added
-	scanFrom int      // see the constant; tests set another
+	buildMu  ctxmutex.Mutex // held while the index is built
+	applying ctxmutex.Mutex // held while changes are applied to it, or a ranking is added
+	scanFrom int            // see the constant; tests set another
 
 	pending    pending         // what changed and is not in the index yet
-	background sync.WaitGroup  // of what applies it without a recall
+	analyzed   []analyzedDelta // entries that the store is writing; only it calls what uses them, one at a time
 	closing    context.Context // is done when the memory is being closed
 	endClosing context.CancelFunc
 
 	keepSoon func(begun bool) // writes the index file in the background, if it lacks much or, with begun, as much as one does that a process begins with
 
-	keeping ctxMutex     // held while the index file is made
-	soon    atomic.Bool  // it will be, in the background
-	notKept atomic.Int64 // entries that could not be, when it was tried last
-	recalls atomic.Int64 // of this process, as far as it was not taken to live on
+	keeping ctxmutex.Mutex // held while the index file is made
+	soon    atomic.Bool    // it will be, in the background
+	notKept atomic.Int64   // entries that could not be, when it was tried last
+	recalls atomic.Int64   // of this process, as far as it was not taken to live on
 
 	searcher atomic.Pointer[searcher] // nil until the first recall, and after a reset; set with mu held
 	scanned  atomic.Pointer[scanned]  // for the next question, if it is about the same terms; nil for none
@@ -40,7 +42,6 @@ type Memory struct {
 	resets   int        // times that the store was replaced
 	hadScan  bool       // the next question builds the index
 	distrust bool       // the index file was damaged: it is not read again
-	closed   bool       // nothing begins in the background any more
 }
 
 // Store returns the store below the memory.

@@ -25,7 +25,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	if err != nil {
 		return ctx.Err()
 	}
-	size, err := x.WriteSnapshot(untilDone{ctx, f}, h.imageAt())
+	size, err := x.WriteSnapshot(vfs.UntilDone{Context: ctx, File: f}, h.imageAt())
 	if temp != "" {
 		if err == nil && m.adopt(s, &h, f, temp, resets) == nil {
 			s.unsaved.Store(0)

@@ -5,10 +5,12 @@ package oxbow
 import (
 	"context"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -45,9 +47,12 @@ func Open(path string, o *Options) (*Memory, error) {
 func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 
 func newMemory(s Store, opts Options) *Memory {
-	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: newCtxMutex(), applying: newCtxMutex(), keeping: newCtxMutex()}
+	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: ctxmutex.New(), applying: ctxmutex.New(), keeping: ctxmutex.New()}
 	m.keepSoon = m.keepBeside
 	m.closing, m.endClosing = context.WithCancel(context.Background())
+	if d, ok := s.(*db); ok {
+		d.ahead = m.analyzeAhead
+	}
 	if w, ok := s.(Watcher); ok {
 		w.Watch(m.changed)
 	}
@@ -59,14 +64,10 @@ func newMemory(s Store, opts Options) *Memory {
 // small. That of a larger one [Memory.Checkpoint] writes, or the memory itself while it
 // is open.
 func (m *Memory) Close() error {
-	m.mu.Lock()
-	m.closed = true
-	m.mu.Unlock()
 	m.endClosing()
 	if d, ok := m.store.(*db); ok {
 		d.endWaiting()
 	}
-	m.background.Wait()
 	m.keepAtClose()
 	err := m.store.Close()
 	m.mu.Lock()
@@ -88,9 +89,10 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*db, error) {
-	d := &db{fs: fsys, name: name, path: path, opts: opts, room: opts.Cache.room, st: newState(), writerMu: newCtxMutex(), compactMu: newCtxMutex(), snapshotMu: newCtxMutex()}
+	d := &db{fs: fsys, name: name, path: path, opts: opts, room: opts.Cache.room, st: newState(), writerMu: ctxmutex.New(), compactMu: ctxmutex.New(), snapshotMu: ctxmutex.New()}
 	d.closing, d.endWaiting = context.WithCancel(context.Background())
 	d.livesOn = d.makeUp
+	d.ahead = func(iter.Seq[*Entry]) func() { return nil }
 	d.grown = func(ours bool) {
 		if ours {
 			d.compactSelf()

@@ -94,6 +94,17 @@ type body struct {
 	seen    []seenID
 }
 
+// stamp says of the entries of a change which it was and when, where they do not say so
+// themselves, as those of a base do.
+func (v *body) stamp(seq uint64, at time.Time) {
+	v.source.Time = at
+	for _, p := range v.ops {
+		if p.entry.Version == 0 {
+			p.entry.Version, p.entry.Updated, p.entry.Source = seq, at, v.source
+		}
+	}
+}
+
 // put is an op of the log: an entry as the change leaves it, or, when the verb
 // is remove, takes it away.
 type put struct {

@@ -5,7 +5,9 @@ package oxbow
 import (
 	"context"
 	"errors"
+	"iter"
 	"maps"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
@@ -19,38 +21,62 @@ func (m *Memory) changed(e Event) {
 		m.setSearcher(nil)
 		m.mu.Unlock()
 	}
-	soon := m.worthApplying(e.Changes)
-	m.pending.add(unanalyzed(e.Changes))
-	if soon {
-		m.applySoon()
+	ds := unanalyzed(e.Changes)
+	for _, a := range m.analyzed {
+		for i := range ds {
+			if ds[i].Entry == a.Entry {
+				ds[i] = a
+			}
+		}
+	}
+	m.analyzed = nil
+	if !m.applyNow(ds) {
+		m.pending.add(ds)
 	}
 }
 
-// mostApplied is how many changes are applied to the index without a recall that
-// needs them.
-const mostApplied = 8
-
-// worthApplying reports whether a few changes are to be applied to an index that is
-// recalled from, so that no recall need do it. Else they are left to the next recall,
-// which may never come: when there was none since the last change, when others are
-// pending, and when a text takes long.
-func (m *Memory) worthApplying(deltas []Delta) bool {
+// analyzeAhead returns what analyzes entries while the store makes them durable, so that
+// no recall need do it. It returns nil for many, and where there was no recall for some
+// time, or others are pending: they may be replaced before they are needed.
+func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	s := m.searcher.Load()
-	if s == nil || len(deltas) > mostApplied || !m.pending.recalled.Swap(false) {
+	if s == nil || m.pending.unasked.Add(1) > mostApplied || m.pending.any() {
+		return nil
+	}
+	var ds []analyzedDelta
+	bytes := 0
+	for e := range entries {
+		if bytes += len(e.Content); len(ds) == mostApplied || bytes > textApplied {
+			return nil
+		}
+		ds = append(ds, analyzedDelta{Delta: Delta{ID: e.ID, Entry: e}})
+	}
+	if len(ds) == 0 {
+		return nil
+	}
+	return func() {
+		if analyzeAll(m.closing, ds, slices.Collect(maps.Values(*s.scorers.Load()))) == nil {
+			m.analyzed = ds
+		}
+	}
+}
+
+// applyNow applies changes to an index that is recalled from, if that takes little: if
+// they are few, were analyzed, and nothing is pending or being applied. It reports
+// whether it did; a recall finds them then before their writer knows that they are
+// durable, and does not wait for it.
+func (m *Memory) applyNow(ds []analyzedDelta) bool {
+	s := m.searcher.Load()
+	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied || !s.applies(ds) || !m.applying.TryLock() {
 		return false
 	}
-	return !m.pending.any() && s.applies(deltas)
-}
-
-// applySoon applies what is pending in another goroutine: the writer need not wait, and
-// its next sync leaves a processor free. There is one at a time: while it has work,
-// something is pending.
-func (m *Memory) applySoon() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.closed {
-		m.background.Go(func() { _ = m.applyPending(m.closing) }) // else the next recall does
+	defer m.applying.Unlock()
+	if m.pending.any() || m.searcher.Load() != s || s.apply(m.closing, ds) != nil {
+		return false
 	}
+	m.pending.received.Add(1)
+	m.keepSoon(false)
+	return true
 }
 
 // setSearcher puts another searcher, nil for none, in the place of the one there
@@ -63,7 +89,7 @@ func (m *Memory) setSearcher(s *searcher) {
 // applyPending brings the index up to all changes that came before. When ctx is
 // done before they are analyzed, they stay pending.
 func (m *Memory) applyPending(ctx context.Context) error {
-	if err := m.applying.lockContext(ctx); err != nil {
+	if err := m.applying.LockContext(ctx); err != nil {
 		return err
 	}
 	defer m.applying.Unlock()
@@ -123,8 +149,8 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 	if !watched {
 		return m.build(ctx, watched)
 	}
-	if !m.pending.recalled.Load() { // else the cache line is left alone
-		m.pending.recalled.Store(true)
+	if m.pending.unasked.Load() != 0 { // else the cache line is left alone
+		m.pending.unasked.Store(0)
 	}
 	if n := m.opts.livesOn; m.recalls.Load() < n && m.recalls.Add(1) == n {
 		m.keepSoon(true)
@@ -146,7 +172,7 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 
 // build builds the index, unless another goroutine did so meanwhile.
 func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
-	if err := m.buildMu.lockContext(ctx); err != nil {
+	if err := m.buildMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
 	defer m.buildMu.Unlock()
@@ -208,7 +234,7 @@ func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error)
 // addScorer returns the index of another ranking, which it makes when there is
 // none.
 func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*ranking.Scorer, error) {
-	if err := m.applying.lockContext(ctx); err != nil {
+	if err := m.applying.LockContext(ctx); err != nil {
 		return nil, err
 	}
 	defer m.applying.Unlock()

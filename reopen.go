@@ -25,7 +25,7 @@ func (m *Memory) reopen(ctx context.Context, d *db) error {
 		s.close()
 		return err
 	}
-	if err := m.applying.lockContext(ctx); err != nil {
+	if err := m.applying.LockContext(ctx); err != nil {
 		s.close()
 		return err
 	}

@@ -21,7 +21,7 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	}
 	watched, err := m.refreshStore(ctx)
 	if err == nil {
-		err = m.buildMu.lockContext(ctx)
+		err = m.buildMu.LockContext(ctx)
 	}
 	if err != nil {
 		return nil, err

@@ -190,15 +190,22 @@ func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
 	return s.db.entryAsOf(id, s.rows.version(i), s.rows.offset(i))
 }
 
-// applies reports whether changes can be applied in little time, and without
-// the store, which may be locked.
-func (s *searcher) applies(deltas []Delta) bool {
+const (
+	// mostApplied is how many changes, one after the other or at once, are applied to
+	// the index without a recall that needs them, and how many bytes of text at once.
+	mostApplied = 8
+	textApplied = 16 << 10
+)
+
+// applies reports whether changes can be applied in little time, and without the
+// store, which may be locked.
+func (s *searcher) applies(ds []analyzedDelta) bool {
 	bytes := 0
-	for _, d := range deltas {
-		if d.Entry != nil {
-			bytes += len(d.Entry.Content)
-		}
+	for _, d := range ds {
 		for _, r := range *s.scorers.Load() {
+			if _, analyzed := d.docs[r]; d.Entry != nil && !analyzed {
+				return false
+			}
 			if x := r.Index().Searcher(); x.NeedsOld(d.ID) {
 				data, _ := x.Data(d.ID)
 				it, ok := data.(*indexed)
@@ -209,7 +216,7 @@ func (s *searcher) applies(deltas []Delta) bool {
 			}
 		}
 	}
-	return bytes <= 64<<10
+	return bytes <= textApplied
 }
 
 // weight is how many entries one counts for that is analyzed again without an

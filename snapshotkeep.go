@@ -100,7 +100,7 @@ func (d *db) keepSnapshot(ctx context.Context) error {
 	if d.opts.ReadOnly && !d.opts.KeepIndex {
 		return nil
 	}
-	if err := d.snapshotMu.lockContext(ctx); err != nil {
+	if err := d.snapshotMu.LockContext(ctx); err != nil {
 		return err
 	}
 	defer d.snapshotMu.Unlock()
@@ -165,7 +165,7 @@ func (d *db) makeUp() {
 		_ = d.keepSnapshot(d.closing)
 		return
 	}
-	if d.snapshotMu.lockContext(d.closing) != nil {
+	if d.snapshotMu.LockContext(d.closing) != nil {
 		return
 	}
 	defer d.snapshotMu.Unlock()
@@ -208,7 +208,7 @@ func (d *db) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func()
 			}
 			return put()
 		})
-	}, func(file vfs.File) error { return f.write(untilDone{ctx, file}) })
+	}, func(file vfs.File) error { return f.write(vfs.UntilDone{Context: ctx, File: file}) })
 }
 
 // alone calls fn with the lock between processes and everything read that others wrote.

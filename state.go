@@ -159,15 +159,12 @@ func rewrites(r *wal.Record, v *body) bool {
 
 // apply takes in a change and returns what it did to the entries.
 func (st *state) apply(seq uint64, at time.Time, v *body) []Delta {
-	v.source.Time = at
+	v.stamp(seq, at)
 	st.ops += len(v.ops)
 	deltas := make([]Delta, 0, len(v.ops))
 	for i := range v.ops {
 		p := &v.ops[i]
 		e := p.entry
-		if e.Version == 0 { // else it is a base op, which says so itself
-			e.Version, e.Updated, e.Source = seq, at, v.source
-		}
 		switch {
 		case p.erased:
 			// The version that was current then, or one that a later
