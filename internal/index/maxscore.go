@@ -41,6 +41,7 @@ func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
 	for _, r := range best.heap {
 		b.push(float32(r.score / q.norm))
 	}
+	b.threshold = max(b.threshold, b.ofTen()*b.slack)
 	switch {
 	case b.few(postings):
 		b.among()
@@ -67,6 +68,22 @@ const (
 	roundings = 16    // of what a term gives, at most
 )
 
+// ofTen returns what ten documents of the view are known to reach, by the one term that
+// gives them most, 0 where more are wanted or some may not count. An impact is rounded up,
+// and says too much where lengths count for more than when it was made.
+func (b *maxScore) ofTen() float32 {
+	v, least := b.view, 0.0
+	if b.limit > ten || !b.filter.all || b.ask.Accept != nil || b.ask.Factor != nil || v.gone > 0 {
+		return 0
+	}
+	for i := range b.cursors {
+		if c := &b.cursors[i]; c.cols != nil {
+			least = max(least, float64(c.part)*float64(c.cols.tenth-1)/impactSteps)
+		}
+	}
+	return float32(least / max(b.s.slope/v.slope, 1))
+}
+
 // Batches of candidates grow from firstBatch to batchSize: the first lift the
 // threshold for the others.
 const firstBatch = 32
@@ -89,7 +106,7 @@ type maxScore struct {
 	ask   *Query
 	limit int
 
-	threshold float32   // what an estimate has to reach
+	threshold float32   // what an estimate has to reach; it only rises
 	slack     float32   // what an estimate may be less than a score, as a factor
 	near      []float32 // the largest estimates so far, rising, at most limit
 	kept      []kept    // that reached the threshold
@@ -353,7 +370,7 @@ func (b *maxScore) push(sum float32) {
 	}
 	b.near[i-1] = sum
 	if len(b.near) == b.limit {
-		b.threshold = b.near[0] * b.slack
+		b.threshold = max(b.threshold, b.near[0]*b.slack)
 	}
 }
 

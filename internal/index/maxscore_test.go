@@ -328,3 +328,54 @@ func TestManyDocuments(t *testing.T) {
 		}
 	}
 }
+
+// The ten strongest postings of a term lift the threshold only where their documents
+// count: not where those are deleted or refused, count for less, or are longer than the
+// mean by more than when the impacts were made.
+func TestTenStrongest(t *testing.T) {
+	const docs, strong = 2*window + 300, 12
+	for _, c := range []struct {
+		name   string
+		change func(x *Index, q *Query)
+	}{
+		{"as filled", func(*Index, *Query) {}},
+		{"deleted", func(x *Index, _ *Query) {
+			for i := range uint64(strong) {
+				x.Apply(Change{ID: i})
+			}
+		}},
+		{"refused", func(_ *Index, q *Query) { q.Accept = func(id uint64) bool { return id >= strong } }},
+		{"factor", func(_ *Index, q *Query) { q.Factor = func(uint64) float64 { return .01 } }},
+		{"filter", func(_ *Index, q *Query) { q.Filter = []Clause{{Terms: []string{"strong"}, Not: true}} }},
+		{"longer", func(x *Index, _ *Query) {
+			short := make([]Change, 2*docs)
+			for i := range short {
+				d := Words(uint64(docs+i), []string{"short"})
+				short[i] = Change{ID: d.ID, Document: &d}
+			}
+			x.Apply(short...)
+		}},
+	} {
+		x := New(Params{})
+		x.Fill(func(yield func(*Document) bool) {
+			for i := range docs {
+				words := slices.Repeat([]string{"other"}, 20)
+				words[0] = "term"
+				if i < strong {
+					words = append(slices.Repeat([]string{"term"}, 20), "strong")
+				}
+				d := Words(uint64(i), words)
+				yield(&d)
+			}
+		}, nil)
+		q := Query{Terms: Any([]string{"term"}), Limit: ten}
+		c.change(x, &q)
+		x.Wait()
+		got := x.Search(q)
+		q.Limit = many + 1 // all are added up
+		if want := x.Search(q)[:ten]; !slices.Equal(got, want) {
+			t.Errorf("%s: Search = %v, want %v", c.name, got, want)
+		}
+		checkInside(t, x)
+	}
+}

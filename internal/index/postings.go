@@ -43,12 +43,14 @@ type columns struct {
 	shift   uint8    // at most 16; 6 when there are bits and tfs
 	bits    []uint64
 	dense   []uint8   // the TF of each document by unit, 0 when it does not hold the term
+	tenth   uint8     // the impact of the tenth of the strongest postings
 	unit    uint16    // of dense: One when all TFs are multiples of it, else 1
 	large   []posting // those whose TF is at least largeTF units, which is what dense says then
 }
 
 const (
-	columnsLeast = 64  // postings that a term with columns has at least
+	columnsLeast = 64  // postings that a term with columns has at least, more than ten
+	ten          = 10  // see columns.tenth
 	bitsShare    = 32  // see columns
 	denseShare   = 8   // see columns
 	slotPostings = 4   // about so many postings of a term without bits are between two of its starts
@@ -117,6 +119,14 @@ func (w *columns) finish() {
 	for i, n := range w.starts {
 		w.starts[i] = sum
 		sum += n
+	}
+	var with [impactSteps + 1]int // postings, by impact
+	for _, i := range w.impacts {
+		with[i]++
+	}
+	w.tenth = impactSteps
+	for n := with[w.tenth]; n < ten; n += with[w.tenth] {
+		w.tenth--
 	}
 	w.impacts = w.impacts[:cap(w.impacts)]
 }
