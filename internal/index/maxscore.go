@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // best offers the documents of the view that may be among the best. The terms are
@@ -106,13 +107,13 @@ type maxScore struct {
 	ask   *Query
 	limit int
 
-	threshold float32   // what an estimate has to reach; it only rises
-	slack     float32   // what an estimate may be less than a score, as a factor
-	near      []float32 // the largest estimates so far, rising, at most limit
-	kept      []kept    // that reached the threshold
-	c0, c1    float32   // k is c0 + c1·dl
-	size      int       // of the next batch
-	budget    int       // refusals that may still come
+	threshold float32  // what an estimate has to reach; it only rises
+	slack     float32  // what an estimate may be less than a score, as a factor
+	near      []uint32 // the bits of the largest estimates so far, rising, at most limit
+	kept      []kept   // that reached the threshold
+	c0, c1    float32  // k is c0 + c1·dl
+	size      int      // of the next batch
+	budget    int      // refusals that may still come
 }
 
 // allTerms goes through the terms.
@@ -269,12 +270,14 @@ func (b *maxScore) scoreFiltered(c *cursor, place int) {
 // give, through those, and offers what is left.
 func (b *maxScore) complete(place int, some []candidate) {
 	for next := place + 1; next < len(b.order) && len(some) > 0; next++ {
-		need, left := b.threshold-float32(b.rest[next]), 0
-		for _, x := range some {
-			some[left] = x
-			left += 1 - int(math.Float32bits(x.sum-need)>>31)
+		if need := b.threshold - float32(b.rest[next]); need > 0 {
+			left := 0
+			for _, x := range some {
+				some[left] = x
+				left += 1 - int(math.Float32bits(x.sum-need)>>31)
+			}
+			some = some[:left]
 		}
-		some = some[:left]
 		b.cursors[b.order[next]].addTo(some)
 	}
 	for _, x := range some {
@@ -355,22 +358,23 @@ func (b *maxScore) offer(place int, x candidate) {
 	b.push(x.sum)
 }
 
-// push takes an estimate among the largest, which lift the threshold.
+// push takes an estimate among the largest, which lift the threshold. It goes through
+// all of them, without a branch that depends on one.
 func (b *maxScore) push(sum float32) {
+	bits := math.Float32bits(sum) // which rise as estimates do, since none is below 0
 	if len(b.near) < b.limit {
-		b.near = append(b.near, 0)
-		copy(b.near[1:], b.near)
-		b.near[0] = -1
-	} else if sum <= b.near[0] {
+		b.near = slices.Insert(b.near, 0, 0)
+	} else if bits <= b.near[0] {
 		return
 	}
-	i := 1
-	for ; i < len(b.near) && b.near[i] < sum; i++ {
-		b.near[i-1] = b.near[i]
+	near := b.near
+	for i := 1; i < len(near); i++ {
+		near[i-1] = min(near[i], bits)
+		bits = max(near[i], bits)
 	}
-	b.near[i-1] = sum
-	if len(b.near) == b.limit {
-		b.threshold = max(b.threshold, b.near[0]*b.slack)
+	near[len(near)-1] = bits
+	if len(near) == b.limit {
+		b.threshold = max(b.threshold, math.Float32frombits(near[0])*b.slack)
 	}
 }
 

@@ -28,7 +28,7 @@ type query struct {
 	heap    []ranked
 	filter  filterSet
 	batch   [batchSize + impactBlock]candidate
-	near    []float32 // see maxScore
+	near    []uint32 // see maxScore
 	kept    []kept
 	acc     [window]float64 // all zero outside scan
 	busy    bool
