@@ -71,7 +71,7 @@ var budgets = []budget{
 	{"backup", 445},
 	{"remote", 2_400},
 	{"remote/opjson", 129},
-	{"internal/index", 4_907},
+	{"internal/index", 4_909},
 	{"internal/ranking", 2_096},
 	{"internal/analysis/*", 2_523},
 	{"internal/git", 1_661},

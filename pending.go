@@ -18,7 +18,7 @@ type pending struct {
 	queued   atomic.Int64 // len(deltas)
 	applying atomic.Bool  // some were taken, and are not in the index yet
 	received atomic.Int64 // times that changes came
-	unasked  atomic.Int64 // times that changes came since the last recall
+	unasked  atomic.Int64 // writes of this memory since the last recall
 }
 
 // add appends changes.

@@ -82,7 +82,10 @@ func (b *maxScore) ofTen() float32 {
 			least = max(least, float64(c.part)*float64(c.cols.tenth-1)/impactSteps)
 		}
 	}
-	return float32(least / max(b.s.slope/v.slope, 1))
+	if b.s.slope > v.slope {
+		least *= v.slope / b.s.slope
+	}
+	return float32(least)
 }
 
 // Batches of candidates grow from firstBatch to batchSize: the first lift the

@@ -339,6 +339,7 @@ func TestTenStrongest(t *testing.T) {
 		change func(x *Index, q *Query)
 	}{
 		{"as filled", func(*Index, *Query) {}},
+		{"no lengths", func(*Index, *Query) {}},
 		{"deleted", func(x *Index, _ *Query) {
 			for i := range uint64(strong) {
 				x.Apply(Change{ID: i})
@@ -365,6 +366,9 @@ func TestTenStrongest(t *testing.T) {
 					words = append(slices.Repeat([]string{"term"}, 20), "strong")
 				}
 				d := Words(uint64(i), words)
+				if c.name == "no lengths" {
+					d.Len = 0
+				}
 				yield(&d)
 			}
 		}, nil)
