@@ -97,7 +97,7 @@ func (a *app) hook(ctx context.Context, client string) {
 }
 
 // unfinishedFile, in the spool, says that the last drain was ended before it was done; if
-// it has content, so was one that had more time.
+// it has content, so was one that had more time, or its client ended it.
 const unfinishedFile = "unfinished"
 
 // drainSpool brings what hooks have reported into the archive, as far as it can be
@@ -117,9 +117,9 @@ func (a *app) drainInTime(client, home string, drain func()) {
 	file, wait := filepath.Join(home, session.SpoolDir, unfinishedFile), waits.final
 	late, err := os.ReadFile(file)
 	ended := err == nil
-	again := ended && len(late) == 0
-	if again {
+	if ended && len(late) == 0 {
 		wait = waits.unfinished
+		_ = os.WriteFile(file, []byte("late\n"), 0o600) // before it: the client may wait for less
 	}
 	done := make(chan struct{})
 	go func() {
@@ -132,11 +132,11 @@ func (a *app) drainInTime(client, home string, drain func()) {
 			_ = os.Remove(file)
 		}
 	case <-time.After(wait):
-		if again {
-			late = []byte("late\n")
-			tool.HookFailure{Client: client, Error: "what was said was not brought into the archive within " + wait.String() + ", so that prompts may get no answer; oxbow recall WORDS --sessions, run twice, makes what they need", Time: a.env.Now()}.Record(home)
+		if ended {
+			tool.HookFailure{Client: client, Error: "what was said was not brought into the archive in time, so that prompts may get no answer; oxbow recall WORDS --sessions, run twice, makes what they need", Time: a.env.Now()}.Record(home)
+			return
 		}
-		_ = os.WriteFile(file, late, 0o600)
+		_ = os.WriteFile(file, nil, 0o600)
 	}
 }
 

@@ -43,7 +43,13 @@ func TestDrainIsEnded(t *testing.T) {
 			{5 * time.Second, "late\n", true},
 			{0, "none", true},
 		} {
-			a.drainInTime("claude", home, func() { time.Sleep(c.takes) })
+			again := at(unfinishedFile) == ""
+			a.drainInTime("claude", home, func() {
+				if during := at(unfinishedFile); again && during != "late\n" {
+					t.Errorf("drain %d has %q: a client that ends it waits as long the next time", i, during)
+				}
+				time.Sleep(c.takes)
+			})
 			if got, failed := at(unfinishedFile), at("failure.json") != "none"; got != c.want || failed != c.fail {
 				t.Errorf("drain %d leaves %q, want %q; a failure is recorded: %t, want %t", i, got, c.want, failed, c.fail)
 			}

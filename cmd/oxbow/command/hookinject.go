@@ -21,13 +21,13 @@ import (
 )
 
 // waits bound what a client waits for. Tests wait longer, as a machine may be busy.
-var waits = hookWaits{start: time.Second, prompt: 400 * time.Millisecond, calibrate: 250 * time.Millisecond, final: 700 * time.Millisecond, unfinished: 10 * time.Second}
+var waits = hookWaits{start: time.Second, prompt: 400 * time.Millisecond, calibrate: 250 * time.Millisecond, final: 700 * time.Millisecond, unfinished: 4 * time.Second}
 
 type hookWaits struct {
 	start, prompt time.Duration // for what is put before a model
 	calibrate     time.Duration // of prompt, for the first calibration of a memory
 	final         time.Duration // for what is kept of a session at its end
-	unfinished    time.Duration // for that, once, when it did not come to an end
+	unfinished    time.Duration // for that, once, when it did not come to an end; setup has clients wait for 5 s
 }
 
 // injector puts memory before the model of one session, and records it.

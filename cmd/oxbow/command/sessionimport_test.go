@@ -28,9 +28,9 @@ func TestSessionImportMakesIndex(t *testing.T) {
 	if said := w.must(t, "session", "import"); !strings.HasPrefix(said, "claude: 400 turns new") {
 		t.Fatalf("session import says %q", said)
 	}
-	archives, err := filepath.Glob(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", "sessions.oxbow.idx"))
-	if err != nil || len(archives) != 1 {
-		t.Errorf("the archive has the index files %q; %v", archives, err)
+	fi, err := os.Stat(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", "sessions.oxbow.idx"))
+	if err != nil || fi.Size() == 0 { // an empty one says that none was needed yet
+		t.Errorf("the archive has no index: %v", err)
 	}
 	if said := w.must(t, "session", "search", "heron 399"); !strings.Contains(said, "heron 399") {
 		t.Errorf("session search says %q", said)
