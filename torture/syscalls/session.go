@@ -98,10 +98,18 @@ func session() []step {
 		},
 		model: same,
 	}
+	recall := step{ // what is written after it is analyzed while it is synced
+		what: "recall",
+		do: func(ctx context.Context, m *oxbow.Memory) error {
+			_, err := m.Recall(ctx, oxbow.Query{Text: "remembered"})
+			return err
+		},
+		model: same,
+	}
 	return []step{
 		{what: "open", model: same},
 		remembering("a", 100), remembering("b", 10), remembering("c", 4000), remembering("d", 90_000), remembering("e", 10),
-		batch, forgetting("c"), undo, compaction, remembering("g", 100), forgetting("d"),
+		recall, batch, forgetting("c"), undo, compaction, recall, remembering("g", 100), forgetting("d"),
 		{what: "close", model: same},
 	}
 }

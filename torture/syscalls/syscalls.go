@@ -54,8 +54,8 @@ func (r Report) String() string {
 // The calls at which the process is killed, and those that are made to fail.
 // Those that a machine does not have, strace is asked to pass over.
 var (
-	killed = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "ftruncate", "renameat", "renameat2", "unlinkat", "flock", "mkdirat", "close"}
-	failed = []string{"pwrite64", "fsync", "fdatasync", "ftruncate", "renameat", "renameat2", "unlinkat", "mkdirat"}
+	killed = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2", "unlinkat", "flock", "mkdirat", "close"}
+	failed = []string{"pwrite64", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2", "unlinkat", "mkdirat"}
 	errnos = []string{"EIO", "ENOSPC"}
 )
 
@@ -108,7 +108,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	return rep, nil
 }
 
-var traced = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9]+)\(`)
+var traced = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
 
 // points runs the session once, undisturbed, and returns a point for each call
 // that its thread made.

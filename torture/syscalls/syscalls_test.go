@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +50,14 @@ func TestSystemCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Seed = uint64(time.Now().UnixNano())
+	}
+	points, err := o.points(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	begins := func(p Point) bool { return p.Call == "sync_file_range" && p.Errno != "" }
+	if runtime.GOARCH == "amd64" && !slices.ContainsFunc(points, begins) {
+		t.Error("no write begins its sync")
 	}
 	rep, err := Run(t.Context(), o, os.Stderr)
 	if err != nil {
