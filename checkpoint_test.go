@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -294,29 +292,5 @@ func TestCheckpointCrash(t *testing.T) {
 	}
 	if images < 20 {
 		t.Errorf("%d images", images)
-	}
-}
-
-// A file that is being written when the memory is closed is not waited for.
-func TestUntilDone(t *testing.T) {
-	ctx, end := context.WithCancel(t.Context())
-	mem := vfs.NewMem()
-	file, err := mem.OpenFile("file", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, data := vfs.UntilDone{Context: ctx, File: file}, []byte(strings.Repeat("text", 600_000))
-	if n, err := f.WriteAt(data, 3); n != len(data) || err != nil {
-		t.Errorf("WriteAt = %d, %v", n, err)
-	}
-	end()
-	if n, err := f.WriteAt(data, 0); n != 0 || !errors.Is(err, context.Canceled) {
-		t.Errorf("WriteAt when ctx is done = %d, %v", n, err)
-	}
-	if b, err := vfs.ReadFile(mem, "file", -1); err != nil || !bytes.Equal(b[3:], data) {
-		t.Errorf("%d bytes, %v", len(b), err)
-	}
-	if err := file.Close(); err != nil {
-		t.Error(err)
 	}
 }

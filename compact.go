@@ -33,9 +33,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/ctxfile"
 	"github.com/oxbow-memory/oxbow/internal/keydir"
 	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 const (
@@ -213,7 +213,7 @@ func (c *compaction) writeSnapshot() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.rows.WriteFile(vfs.UntilDone{Context: c.ctx, File: f}, h.page()), f.Close()); err != nil {
+	if err := errors.Join(c.rows.WriteFile(ctxfile.File{Context: c.ctx, Inner: f}, h.page()), f.Close()); err != nil {
 		return err
 	}
 	c.rows = nil

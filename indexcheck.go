@@ -11,10 +11,10 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/oxbow-memory/oxbow/internal/ctxfile"
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // mostChecked is how many entries' words a check compares with the index file.
@@ -59,7 +59,7 @@ func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, err
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	x, err := index.OpenSnapshot(io.NewSectionReader(vfs.UntilDone{Context: ctx, File: f}, head.imageAt(), size), size, ranking.Params(head.ranking))
+	x, err := index.OpenSnapshot(io.NewSectionReader(ctxfile.File{Context: ctx, Inner: f}, head.imageAt(), size), size, ranking.Params(head.ranking))
 	if err == nil {
 		err = x.Searcher().Check()
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/oxbow-memory/oxbow/internal/ctxfile"
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -83,7 +84,7 @@ func (d *db) saveIndex(ctx context.Context, f *frozenIndex) error {
 	}
 	between := func(fn func() error) error { return d.betweenWrites(ctx, fn) }
 	return d.derive(d.indexName(), f.epoch, between, between, func(file vfs.File) error {
-		to := vfs.UntilDone{Context: ctx, File: file}
+		to := ctxfile.File{Context: ctx, Inner: file}
 		if _, err := f.index.WriteSnapshot(to, f.head.imageAt()); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/oxbow-memory/oxbow/internal/ctxfile"
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -25,7 +26,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	if err != nil {
 		return ctx.Err()
 	}
-	size, err := x.WriteSnapshot(vfs.UntilDone{Context: ctx, File: f}, h.imageAt())
+	size, err := x.WriteSnapshot(ctxfile.File{Context: ctx, Inner: f}, h.imageAt())
 	if temp != "" {
 		if err == nil && m.adopt(s, &h, f, temp, resets) == nil {
 			s.unsaved.Store(0)

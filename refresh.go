@@ -23,10 +23,8 @@ func (m *Memory) changed(e Event) {
 	}
 	ds := unanalyzed(e.Changes)
 	for _, a := range m.analyzed {
-		for i := range ds {
-			if ds[i].Entry == a.Entry {
-				ds[i] = a
-			}
+		if i := slices.IndexFunc(ds, func(d analyzedDelta) bool { return d.Entry == a.Entry }); i >= 0 {
+			ds[i] = a
 		}
 	}
 	m.analyzed = nil
@@ -43,8 +41,7 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	if s == nil || m.pending.unasked.Add(1) > mostApplied || m.pending.any() {
 		return nil
 	}
-	var ds []analyzedDelta
-	bytes := 0
+	ds, bytes := []analyzedDelta(nil), 0
 	for e := range entries {
 		if bytes += len(e.Content); len(ds) == mostApplied || bytes > textApplied {
 			return nil

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/oxbow-memory/oxbow/internal/ctxfile"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -208,7 +209,7 @@ func (d *db) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func()
 			}
 			return put()
 		})
-	}, func(file vfs.File) error { return f.write(vfs.UntilDone{Context: ctx, File: file}) })
+	}, func(file vfs.File) error { return f.write(ctxfile.File{Context: ctx, Inner: file}) })
 }
 
 // alone calls fn with the lock between processes and everything read that others wrote.

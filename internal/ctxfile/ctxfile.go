@@ -1,37 +1,36 @@
-// Files that are of use until a context is done.
-
-package vfs
+// Package ctxfile is a file that is of use until a context is done.
+package ctxfile
 
 import (
 	"context"
 	"io"
 )
 
-// ReaderWriterAt is a file that is read and written, and no more.
-type ReaderWriterAt interface {
+// Inner is what is read and written of a file.
+type Inner interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// UntilDone is a file whose reads and writes fail, with the error of Context, when that is
+// File is a file whose reads and writes fail, with the error of Context, when that is
 // done.
-type UntilDone struct {
+type File struct {
 	Context context.Context
-	File    ReaderWriterAt
+	Inner   Inner
 }
 
 // WriteAt implements [io.WriterAt].
-func (f UntilDone) WriteAt(b []byte, at int64) (int, error) {
+func (f File) WriteAt(b []byte, at int64) (int, error) {
 	if err := f.Context.Err(); err != nil {
 		return 0, err
 	}
-	return f.File.WriteAt(b, at)
+	return f.Inner.WriteAt(b, at)
 }
 
 // ReadAt implements [io.ReaderAt].
-func (f UntilDone) ReadAt(b []byte, at int64) (int, error) {
+func (f File) ReadAt(b []byte, at int64) (int, error) {
 	if err := f.Context.Err(); err != nil {
 		return 0, err
 	}
-	return f.File.ReadAt(b, at)
+	return f.Inner.ReadAt(b, at)
 }

@@ -32,7 +32,7 @@ func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhi
 
 // AppendWhile is [Log.Append], and calls work, unless it is nil, when the records were
 // written and are not durable yet: the device has something to do meanwhile. Work is not
-// called where nothing was written.
+// called where nothing was written, or where a sync cannot be begun.
 func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if l.failed != nil {
 		return nil, errors.Join(ErrReadOnly, l.failed)
