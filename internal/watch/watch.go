@@ -10,8 +10,9 @@ import (
 // A List holds functions that receive events. Its zero value is empty. It is
 // safe for concurrent use.
 type List[E any] struct {
-	mu  sync.Mutex // orders Add and stop
-	fns atomic.Pointer[[]*func(E)]
+	mu      sync.Mutex // orders Add and stop
+	fns     atomic.Pointer[[]*func(E)]
+	sending sync.Mutex // held by a Send
 }
 
 // Add appends fn until stop is called. A Send that is under way when stop is
@@ -41,8 +42,11 @@ func (l *List[E]) all() []*func(E) {
 	return nil
 }
 
-// Send calls each function with e, in the order in which they were added.
+// Send calls each function with e, in the order in which they were added. One Send
+// follows another, so that no function is called from two goroutines at once.
 func (l *List[E]) Send(e E) {
+	l.sending.Lock()
+	defer l.sending.Unlock()
 	for _, fn := range l.all() {
 		(*fn)(e)
 	}

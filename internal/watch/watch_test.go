@@ -1,9 +1,12 @@
-// Several watchers, added and stopped, also during a Send.
+// Several watchers, added and stopped, also during a Send; several that send.
 
 package watch
 
 import (
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -25,5 +28,31 @@ func TestList(t *testing.T) {
 	l.Send(3)
 	if !slices.Equal(a, []int{0, 1, 2}) || !slices.Equal(b, []int{0}) || l.Len() != 0 {
 		t.Errorf("received %v and %v, %d functions left; want [0 1 2], [0] and none", a, b, l.Len())
+	}
+}
+
+func TestSendOneAtATime(t *testing.T) {
+	var l List[int]
+	var inside atomic.Int32
+	calls := 0
+	l.Add(func(int) {
+		if n := inside.Add(1); n != 1 {
+			t.Errorf("%d calls at once", n)
+		}
+		runtime.Gosched() // for another to begin
+		calls++
+		inside.Add(-1)
+	})
+	const senders, each = 4, 100
+	var done sync.WaitGroup
+	for range senders {
+		done.Go(func() {
+			for e := range each {
+				l.Send(e)
+			}
+		})
+	}
+	if done.Wait(); calls != senders*each {
+		t.Errorf("%d calls of %d events", calls, senders*each)
 	}
 }
