@@ -17,8 +17,8 @@ import (
 // go on writing. The copy is durable when Backup returns. An existing file is
 // fs.ErrExist unless replace is set. It returns the number of the last change
 // in the copy. A path inside Options.FS is meant where that is set.
-func (m *Memory) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
-	d, log, err := m.toCopy(ctx, false)
+func (d *db) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
+	log, err := d.toCopy(ctx, false)
 	if err != nil {
 		return 0, err
 	}
@@ -34,11 +34,11 @@ func (m *Memory) Backup(ctx context.Context, path string, replace bool) (uint64,
 	return log.Seq(), d.describe(log.CopyTo(fsys, name, replace))
 }
 
-// BackupTo checks the store as [Memory.Check] does, and then writes what it read to
-// w: a file of these bytes is what [Memory.Backup] makes. Of a damaged store nothing
+// BackupTo checks the store as [db.Check] does, and then writes what it read to
+// w: a file of these bytes is what [db.Backup] makes. Of a damaged store nothing
 // is written. The report is of what was written.
-func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error) {
-	d, log, err := m.toCopy(ctx, true)
+func (d *db) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error) {
+	log, err := d.toCopy(ctx, true)
 	if err != nil {
 		return CheckReport{}, err
 	}
@@ -52,27 +52,23 @@ func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error)
 
 // toCopy opens the log a second time. The log only grows, and a rewrite makes another
 // file: what is read of it is one state of the store. The caller closes it.
-func (m *Memory) toCopy(ctx context.Context, verify bool) (*db, *wal.Log, error) {
-	d := logOf(m.store)
-	if d == nil {
-		return nil, nil, fmt.Errorf("%w: only a store in one file is copied; use dump or export", ErrUnsupported)
-	}
+func (d *db) toCopy(ctx context.Context, verify bool) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	log, err := d.another(verify)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if !log.Exists() {
-		return nil, nil, errors.Join(fmt.Errorf("%w: there is nothing in the store yet", ErrNotFound), log.Close())
+		return nil, errors.Join(fmt.Errorf("%w: there is nothing in the store yet", ErrNotFound), log.Close())
 	}
-	return d, log, nil
+	return log, nil
 }
 
 // locate returns the file system that holds the path and the name in it. The
 // directory must be there.
-func locate(path string, opts Options) (fsys vfs.FS, name string, done func(), err error) {
+func locate(path string, opts storeOptions) (fsys vfs.FS, name string, done func(), err error) {
 	if opts.FS != nil {
 		return opts.FS, path, func() {}, nil
 	}

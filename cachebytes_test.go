@@ -14,8 +14,8 @@ import (
 // held fails when a memory keeps more of what it read than it may.
 func (h *indexHome) held(m *Memory) {
 	h.t.Helper()
-	if d := m.Store().(*db); d.room.Held() > d.opts.Cache.Bytes || d.room.Held() == 0 {
-		h.t.Errorf("%d bytes are kept, the most is %d", d.room.Held(), d.opts.Cache.Bytes)
+	if d := m.Store().(*db); d.room.Held() > m.opts.Cache.Bytes || d.room.Held() == 0 {
+		h.t.Errorf("%d bytes are kept, the most is %d", d.room.Held(), m.opts.Cache.Bytes)
 	}
 }
 

@@ -21,12 +21,12 @@ import (
 
 // Check implements [Checker].
 func (d *db) Check(ctx context.Context) (CheckReport, error) {
-	rep, _, err := d.check(ctx)
+	rep, _, err := d.CheckEntries(ctx)
 	return rep, err
 }
 
-// check returns the entries that the store answers with, too.
-func (d *db) check(ctx context.Context) (CheckReport, []*Entry, error) {
+// CheckEntries is Check, and returns the entries that the store answers with, too.
+func (d *db) CheckEntries(ctx context.Context) (CheckReport, []*Entry, error) {
 	rep := CheckReport{Path: d.path}
 	// A file that changed since it was read is another process's write, so
 	// the comparison waits for one that did not.
@@ -40,7 +40,7 @@ func (d *db) check(ctx context.Context) (CheckReport, []*Entry, error) {
 		var last uint64
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			have, herr = collect(allEntries(ctx, d))
+			have, herr = EntriesOf(ctx, d)
 			_, last = d.span()
 		})
 		p, r, err := d.examine(ctx, log)
@@ -66,15 +66,18 @@ func (d *db) check(ctx context.Context) (CheckReport, []*Entry, error) {
 	return rep, nil, fmt.Errorf("%w: others write faster than it can be checked", ErrBusy)
 }
 
-// checkDerived says what is wrong with the snapshot and the index file.
-func (d *db) checkDerived(ctx context.Context, p *placing) ([]Problem, error) {
-	var ps []Problem
-	var err error
+// checkDerived says what is wrong with the snapshot, and with what others make.
+func (d *db) checkDerived(ctx context.Context, p *placing) (ps []Problem, err error) {
+	var snapshot []Problem
+	var serr error
 	var wg sync.WaitGroup
-	wg.Go(func() { ps, err = d.checkSnapshot(p) })
-	more, merr := d.checkIndexFile(ctx, p)
+	wg.Go(func() { snapshot, serr = d.checkSnapshot(p) })
+	for _, k := range d.opts.Derived {
+		found, kerr := k.Check(ctx, checkedFile{d.Derived(k.Suffix), p})
+		ps, err = append(ps, found...), errors.Join(err, kerr)
+	}
 	wg.Wait()
-	return append(ps, more...), errors.Join(err, merr)
+	return append(snapshot, ps...), errors.Join(serr, err)
 }
 
 // examine reads the whole log, checking all of it. Damage is a problem, no error.
@@ -164,8 +167,8 @@ func compareStates(have, want []*Entry) []Problem {
 	return nil
 }
 
-// staleFiles finds the temporary files of interrupted rewrites of the log. Files of the
-// index file and of the snapshot may be in the making, by this process too, and the next
+// staleFiles finds the temporary files of interrupted rewrites of the log. Those of a
+// derived file may be in the making, by this process too, and the next
 // one that is made removes them.
 func (d *db) staleFiles() []Problem {
 	dir, base := path.Split(d.name)
@@ -173,9 +176,13 @@ func (d *db) staleFiles() []Problem {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []Problem{{-1, "the directory of the store cannot be read: " + err.Error(), "mend its permissions"}}
 	}
+	derived := []string{snapshotSuffix}
+	for _, k := range d.opts.Derived {
+		derived = append(derived, k.Suffix)
+	}
 	var ps []Problem
 	for _, e := range es {
-		if strings.HasPrefix(e.Name(), base+indexSuffix+".") || strings.HasPrefix(e.Name(), base+snapshotSuffix+".") {
+		if slices.ContainsFunc(derived, func(suffix string) bool { return strings.HasPrefix(e.Name(), base+suffix+".") }) {
 			continue
 		}
 		if strings.HasPrefix(e.Name(), base+".") && (strings.HasSuffix(e.Name(), ".tmp") || strings.HasSuffix(e.Name(), ".tmp"+snapshotSuffix)) && !d.recentFile(e) {
@@ -193,57 +200,14 @@ func (d *db) recentFile(e fs.DirEntry) bool {
 	return err == nil && d.opts.Clock().Sub(fi.ModTime()).Abs() < time.Minute
 }
 
-// Check examines the store and the index over it. See [Checker].
-func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
-	rep, all, err := m.checkStore(ctx)
-	if err != nil {
-		return rep, err
+// EntriesOf returns the entries of a store, in order of ID.
+func EntriesOf(ctx context.Context, s Store) ([]*Entry, error) {
+	var all []*Entry
+	for e, err := range s.Entries(ctx, Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &e)
 	}
-	missing, err := m.unindexed(ctx, all)
-	for _, e := range missing {
-		rep.Problems = append(rep.Problems, Problem{-1, fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
-			"this is a defect of oxbow: please report it; a restart builds the index again"})
-	}
-	return rep, err
-}
-
-// checkStore examines the store, and returns its entries.
-func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) {
-	if d := logOf(m.store); d != nil {
-		return d.check(ctx)
-	}
-	c, ok := m.store.(Checker)
-	if !ok {
-		return CheckReport{}, nil, fmt.Errorf("%w: it has nothing to check", ErrUnsupported)
-	}
-	rep, err := c.Check(ctx)
-	if err != nil {
-		return rep, nil, err
-	}
-	all, err := collect(allEntries(ctx, m.store))
-	return rep, all, err
-}
-
-// unindexed returns the entries that the index does not have as they
-// are.
-func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) {
-	s, err := m.refresh(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v := s.view(ctx, s.scorer(m.opts.Ranking))
-	ids, versions := v.versions()
-	missing := slices.DeleteFunc(slices.Clone(all), func(e *Entry) bool {
-		i, found := slices.BinarySearch(ids, e.ID)
-		return found && versions[i] == e.Version
-	})
-	if v.failed() != nil {
-		return nil, nil // the index file is checked by itself
-	}
-	// What changed meanwhile is in the index by a newer version, or gone.
-	changed := func(e *Entry) bool {
-		now, err := m.store.Get(ctx, e.Name)
-		return err != nil || now.Version != e.Version
-	}
-	return slices.DeleteFunc(missing, changed), nil
+	return all, nil
 }

@@ -282,7 +282,7 @@ func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
 	if err := c.add(mark); err != nil {
 		return 0, err
 	}
-	if err := d.keepIndexOf(c.survey); err != nil {
+	if err := d.dropStale(c.survey); err != nil {
 		return 0, fmt.Errorf("removing the index file: %w", err)
 	}
 	err := d.dropFile(d.snapshotName(), true)
@@ -401,21 +401,25 @@ func (d *db) compact(ctx context.Context, drops func(r *wal.Record) bool, dry, h
 	})
 }
 
-// keepIndexOf removes the index file, unless all that it holds is in the new log,
-// and its last change, too. The lock is held.
-func (d *db) keepIndexOf(s *survey) error {
-	if f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0); err == nil {
-		defer f.Close()
-		h, _, err := readIndexHead(f)
-		if err == nil && h.seq >= s.horizon {
-			if rows, err := h.openRows(f); err == nil {
-				if all, err := rows.all(s.has); all && err == nil {
-					return d.dropIndex(false)
-				}
-			}
+// dropStale removes each derived file, unless it is of use after a compaction. The lock is held.
+func (d *db) dropStale(s *survey) error {
+	for _, k := range d.opts.Derived {
+		f := d.Derived(k.Suffix)
+		if err := f.drop(!f.stays(k, s)); err != nil {
+			return err
 		}
 	}
-	return d.dropIndex(true)
+	return nil
+}
+
+// stays reports whether the file is of use after a compaction.
+func (f Derived) stays(is DerivedFiles, s *survey) bool {
+	file, err := f.Open()
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return is.Keep(file, s.horizon, s.has)
 }
 
 // durableMark makes the record of a change that rewrote the log. It goes into the new

@@ -37,7 +37,7 @@ func (d *db) compactSelf() {
 		young = d.opts.Clock().Add(-d.opts.KeepFor)
 	}
 	must, err := d.mustHold(keep, young)
-	if due := 2*must + d.opts.compactLeast; err != nil || end < due {
+	if due := 2*must + d.opts.CompactLeast; err != nil || end < due {
 		d.compactAt.Store(max(due, end))
 		d.compactMu.Unlock()
 		return
@@ -53,7 +53,7 @@ func (d *db) compactSelf() {
 		}, false, false)
 		d.compactAt.Store(0)
 		if rep.Seq == 0 {
-			d.compactAt.Store(end + end/4 + d.opts.compactLeast)
+			d.compactAt.Store(end + end/4 + d.opts.CompactLeast)
 		}
 	}()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/logpos"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/internal/watch"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -26,7 +27,7 @@ type db struct {
 	fs   vfs.FS
 	name string // in fs
 	path string // for people
-	opts Options
+	opts storeOptions
 	room *cache.Budget // of entries that were read
 
 	writerMu ctxmutex.Mutex // held by the goroutine that commits for all
@@ -71,7 +72,7 @@ type db struct {
 }
 
 func (d *db) logOptions() wal.Options {
-	return wal.Options{Step: d.opts.freeStep, Reserve: d.opts.freeReserve, Clock: d.opts.Clock, Rand: d.opts.Rand, LockWait: d.opts.LockWait,
+	return wal.Options{Step: d.opts.FreeStep, Reserve: d.opts.FreeReserve, Clock: d.opts.Clock, Rand: d.opts.Rand, LockWait: d.opts.LockWait,
 		ReadOnly: d.opts.ReadOnly, Digest: digestBody, AtPath: d.opts.FS == nil} // a file system of the caller's is where the caller says
 }
 
@@ -279,9 +280,9 @@ func (d *db) readAll(bySnapshot bool) (*state, []int64, error) {
 // continued returns what changed since the last position, if the file, with that
 // state, goes on from there. The old state is of no use afterwards.
 func (d *db) continued(st *state, offsets []int64) ([]Delta, bool) {
-	was, ok := decodePosition(d.recent.pos)
+	was, ok := logpos.Decode(d.recent.pos)
 	h := d.log.Header()
-	if !ok || h.ID != was.log {
+	if !ok || h.ID != was.Log {
 		return nil, false
 	}
 	from := h.Base
@@ -289,12 +290,12 @@ func (d *db) continued(st *state, offsets []int64) ([]Delta, bool) {
 		from = st.base.head.seq
 	}
 	switch {
-	case was.seq == h.Base:
-		was.offset = 0
-	case was.seq > from && was.seq-from <= uint64(len(offsets)):
-		was.offset = offsets[was.seq-from-1]
+	case was.Seq == h.Base:
+		was.Offset = 0
+	case was.Seq > from && was.Seq-from <= uint64(len(offsets)):
+		was.Offset = offsets[was.Seq-from-1]
 	default:
-		if was.offset, ok = st.base.change(was.seq); !ok {
+		if was.Offset, ok = st.base.change(was.Seq); !ok {
 			return nil, false
 		}
 	}
@@ -303,7 +304,7 @@ func (d *db) continued(st *state, offsets []int64) ([]Delta, bool) {
 		return nil, false
 	}
 	defer log.Close()
-	if log.Jump(was.offset, was.seq, was.chain, 0) != nil {
+	if log.Jump(was.Offset, was.Seq, was.Chain, 0) != nil {
 		return nil, false
 	}
 	d.mu.Lock()
@@ -343,7 +344,7 @@ func (d *db) rest(st *state, offsets []int64) {
 	if st.base != nil {
 		d.from = st.base.head.seq
 	}
-	d.tailAt = st.base.end() + tailBound(d.opts.tailLeast, st.len())
+	d.tailAt = st.base.end() + tailBound(d.opts.TailLeast, st.len())
 	d.recent.add(d.position(), nil)
 }
 
@@ -405,7 +406,7 @@ func (d *db) Refresh(ctx context.Context) error {
 
 // called counts a call.
 func (d *db) called() {
-	if d.calls.Load() < d.opts.livesOn && d.calls.Add(1) == d.opts.livesOn {
+	if d.calls.Load() < d.opts.LivesOn && d.calls.Add(1) == d.opts.LivesOn {
 		go d.livesOn()
 	}
 }
@@ -431,9 +432,9 @@ func (d *db) Get(ctx context.Context, name string) (e Entry, err error) {
 	return e, err
 }
 
-// entryByID returns the entry of that ID, nil for none, as it was when the store
+// EntryByID returns the entry of that ID, nil for none, as it was when the store
 // was read last.
-func (d *db) entryByID(id uint64) (*Entry, error) {
+func (d *db) EntryByID(id uint64) (*Entry, error) {
 	for {
 		d.mu.RLock()
 		st := d.st
@@ -456,13 +457,13 @@ func (d *db) position() Position {
 	if !d.log.Exists() {
 		return ""
 	}
-	p := position{log: d.log.Header().ID, seq: d.log.Seq(), chain: d.log.Chain()}
+	p := logpos.Position{Log: d.log.Header().ID, Seq: d.log.Seq(), Chain: d.log.Chain()}
 	if n := len(d.offsets); n > 0 {
-		p.offset = d.offsets[n-1]
+		p.Offset = d.offsets[n-1]
 	} else if d.st.base != nil {
-		p.offset = d.st.base.head.offset
+		p.Offset = d.st.base.head.offset
 	}
-	return p.encode()
+	return Position(p.Encode())
 }
 
 // another opens the log a second time, for reading from its start.

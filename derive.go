@@ -16,12 +16,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// errIndex is a file that cannot be used, errUnfit one that is not, or not any more,
-// that of the log. errBusy says that a process writes.
+// ErrDerived says that a file that is made from the log was not made, or not used,
+// errUnfit that it is not, or not any more, that of the log, errBusy that a process
+// writes. It is made at the next occasion.
 var (
-	errIndex = errors.New("the index file is of no use")
-	errUnfit = fmt.Errorf("%w: the store has changed", errIndex)
-	errBusy  = fmt.Errorf("%w: a process writes to the store", errIndex)
+	ErrDerived = errors.New("a file that is made from the log was not made")
+	errUnfit   = fmt.Errorf("%w: the store has changed", ErrDerived)
+	errBusy    = fmt.Errorf("%w: a process writes to the store", ErrDerived)
 )
 
 // derive makes the file of that name, which write writes, of the log of an epoch. Begin

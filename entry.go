@@ -50,9 +50,12 @@ func Kinds() []Kind {
 	return ks
 }
 
+// Valid reports whether k is one of [Kinds].
+func (k Kind) Valid() bool { return k < endKind }
+
 // String returns the kind's word, such as "note".
 func (k Kind) String() string {
-	if k < endKind {
+	if k.Valid() {
 		return kindNames[k]
 	}
 	return fmt.Sprintf("kind(%d)", uint8(k))
@@ -70,7 +73,7 @@ func ParseKind(s string) (Kind, error) {
 
 // MarshalText returns the kind's word.
 func (k Kind) MarshalText() ([]byte, error) {
-	if k >= endKind {
+	if !k.Valid() {
 		return nil, &InvalidError{Field: "kind", Value: k.String(), Reason: "is unknown"}
 	}
 	return []byte(kindNames[k]), nil
@@ -106,18 +109,6 @@ func (e Entry) Clone() Entry {
 	e.Aliases = slices.Clone(e.Aliases)
 	e.Labels = slices.Clone(e.Labels)
 	return e
-}
-
-// bytes returns about what an entry takes in memory.
-func (e *Entry) bytes() int {
-	n := 320 + len(e.Name) + len(e.Content)
-	for _, a := range e.Aliases {
-		n += 16 + len(a)
-	}
-	for _, l := range e.Labels {
-		n += 32 + len(l.Key) + len(l.Value)
-	}
-	return n
 }
 
 // Label returns the first value of the label, and whether there is one.

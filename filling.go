@@ -13,8 +13,9 @@ type filling struct {
 	ended chan error // has room for what fill returned
 }
 
-func newFilling(ctx context.Context, ranking string, of Store) *filling {
-	f := &filling{s: newSearcher(ranking, of), added: make(chan []analyzedDelta, 1), ended: make(chan error, 1)}
+// newFilling returns one of that searcher, which is empty.
+func newFilling(ctx context.Context, s *searcher) *filling {
+	f := &filling{s: s, added: make(chan []analyzedDelta, 1), ended: make(chan error, 1)}
 	go func() {
 		f.ended <- f.s.fill(ctx, func(yield func(*Entry, error) bool) {
 			for ds := range f.added {

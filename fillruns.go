@@ -4,36 +4,33 @@
 package oxbow
 
 import (
-	"errors"
-
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // runBytes is how many bytes of documents an index in the making keeps in memory, about:
-// the documents of some 150,000 short entries.
+// the documents of some 150,000 short entries. A memory that keeps no index file writes no
+// runs either.
 const runBytes = 64 << 20
 
 // runFiles are the files of the runs of an index in the making.
-type runFiles struct{ files []vfs.File }
+type runFiles struct {
+	bytes int // of documents in memory from which on there are runs; 0 for never
+	files []vfs.File
+}
 
-// of returns where the index of a store is filled to, nil for memory alone: a memory
-// that keeps no index file writes no runs either. d may be nil.
+// of returns where the index of a store is filled to, nil for memory alone. d may be nil.
 func (r *runFiles) of(d *db) *index.Runs {
-	if d == nil || d.opts.ReadOnly && !d.opts.KeepIndex {
+	if d == nil || r.bytes == 0 {
 		return nil
 	}
-	runs := &index.Runs{Bytes: runBytes, New: func() (index.RunFile, error) {
-		f, err := d.nameless()
+	return &index.Runs{Bytes: r.bytes, New: func() (index.RunFile, error) {
+		f, err := d.Derived(indexSuffix).Nameless()
 		if err == nil {
 			r.files = append(r.files, f)
 		}
 		return f, err
 	}}
-	if d.opts.runBytes > 0 {
-		runs.Bytes = d.opts.runBytes
-	}
-	return runs
 }
 
 // close closes the files. What is in them is of no use any more.
@@ -42,18 +39,4 @@ func (r *runFiles) close() {
 		_ = f.Close()
 	}
 	r.files = nil
-}
-
-// nameless returns an empty file that has lost its name: no crash leaves anything of it, and a
-// redaction in another process, which cannot know of it, need not. The name is one
-// that a sweep removes.
-func (d *db) nameless() (vfs.File, error) {
-	f, temp, err := vfs.CreateTemp(d.fs, d.indexName(), 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.fs.Remove(temp); err != nil {
-		return nil, errors.Join(err, f.Close(), d.fs.Remove(temp)) // a system may want it closed first
-	}
-	return f, nil
 }

@@ -3,8 +3,6 @@
 package oxbow
 
 import (
-	"context"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -134,20 +132,4 @@ func (f Filter) String() string {
 		ws = append(ws, "before:"+f.Before.UTC().Format(time.RFC3339Nano))
 	}
 	return strings.Join(ws, " ")
-}
-
-// yieldEntries yields the entries that the filter selects, up to a nil.
-func yieldEntries(ctx context.Context, es iter.Seq[*Entry], f Filter, yield func(Entry, error) bool) {
-	n := 0
-	for e := range es {
-		if n++; n%1024 == 0 {
-			if err := ctx.Err(); err != nil {
-				yield(Entry{}, err)
-				return
-			}
-		}
-		if e == nil || f.Match(e) && !yield(*e, nil) {
-			return
-		}
-	}
 }

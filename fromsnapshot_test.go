@@ -97,7 +97,7 @@ func TestFromSnapshotRecall(t *testing.T) {
 // loaded returns how many entries were read.
 func loaded(m *Memory) (n int) {
 	s := m.searcher.Load()
-	for row := range s.rows.len() {
+	for row := range s.rows.Len() {
 		if _, ok := s.items.Get(row); ok {
 			n++
 		}

@@ -69,7 +69,7 @@ func decodeForms(b []byte) (fs []form, err error) {
 
 func decodeForm(text string) (f form, err error) {
 	b := []byte(text)
-	if len(b) == 0 || b[0] >= byte(endKind) {
+	if len(b) == 0 || !Kind(b[0]).Valid() {
 		return f, fmt.Errorf("%w: a form has an unknown kind", errSnapshot)
 	}
 	f.text, f.kind = text, Kind(b[0])

@@ -10,15 +10,6 @@ import (
 	"time"
 )
 
-// Head is an entry as far as it is known without reading it; see package heads.
-type Head struct {
-	// Entry is whole; or it has the ID, the version, the kind, the times and the
-	// labels of the keys asked for, and is valid until the next head.
-	Entry *Entry
-	Whole bool
-	Size  int // bytes of the content
-}
-
 // ViewHeads calls fn with the heads of the entries; see package heads. It returns false
 // where the snapshot has not what is asked, or cannot be read: the log has it.
 func (d *db) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[Head, error], read func(ids []uint64) ([]*Entry, error)) error) (ok bool, err error) {

@@ -79,9 +79,9 @@ func (d *db) placeOf(seq uint64, last int64) int64 {
 	return last
 }
 
-// entryAsOf returns the entry of that ID as the change of its version left it,
+// EntryAsOf returns the entry of that ID as the change of its version left it,
 // nil when the log does not hold it any more. Last is where its record was.
-func (d *db) entryAsOf(id, version uint64, last int64) *Entry {
+func (d *db) EntryAsOf(id, version uint64, last int64) *Entry {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	if offset, ok, err := d.offsetOf(version); ok && err == nil {
@@ -248,7 +248,7 @@ func (d *db) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 		return time.Unix(0, r.Time).After(t)
 	})
 	if i == 0 && first > 1 {
-		return 0, noChange("the history before change %d was dropped by a compaction", first)
+		return 0, NoChange("the history before change %d was dropped by a compaction", first)
 	}
 	return first + uint64(i) - 1, failed
 }
@@ -260,10 +260,10 @@ func (d *db) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	}
 	first, last := d.span()
 	if seq > last {
-		return nil, noChange("there is no change %d yet; the last is %d", seq, last)
+		return nil, NoChange("there is no change %d yet; the last is %d", seq, last)
 	}
 	if seq+1 < first {
-		return nil, noChange("the history before change %d was dropped by a compaction", first)
+		return nil, NoChange("the history before change %d was dropped by a compaction", first)
 	}
 	st, err := d.stateAt(seq)
 	return &view{st: st}, err

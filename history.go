@@ -57,7 +57,7 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 		}
 		if v.Seq < seq {
 			if last, err := h.SeqAt(ctx, time.Unix(0, math.MaxInt64)); err != nil || seq > last {
-				return Version{}, cmp.Or(err, noChange("there is no change %d yet; the last is %d", seq, last))
+				return Version{}, cmp.Or(err, NoChange("there is no change %d yet; the last is %d", seq, last))
 			}
 		}
 		if v.Verb == VerbRemove {
@@ -162,7 +162,7 @@ func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
 		return 0, nil, err
 	}
 	if len(cs) == 0 {
-		return 0, nil, noChange("there is no change to undo")
+		return 0, nil, NoChange("there is no change to undo")
 	}
 	var seqs []uint64
 	for _, c := range cs {

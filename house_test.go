@@ -19,7 +19,7 @@ type budget struct {
 
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 10_838},
+	{".", 11_166},
 	{"heads", 66},
 	{"overlay", 300},
 	{"query", 832},
@@ -82,7 +82,7 @@ var budgets = []budget{
 	{"internal/keydir", 316},
 	{"internal/pagefile", 376},
 	{"internal/wire", 145},
-	{"internal/*", 3_533},
+	{"internal/*", 3_580},
 }
 
 // Functions are at most so long. As many as the limits say are longer.
@@ -92,7 +92,7 @@ const (
 )
 
 // maxUnused is how many exported names no other package uses.
-const maxUnused = 23
+const maxUnused = 29
 
 func roomsAreSmall(h *house) (wrong []string) {
 	lines := make([]int, len(budgets))

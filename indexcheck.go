@@ -9,12 +9,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/oxbow-memory/oxbow/internal/ctxfile"
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
-	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
 // mostChecked is how many entries' words a check compares with the index file.
@@ -24,12 +22,12 @@ const mostChecked = 2000
 // checkIndexFile says what is wrong with the index file. A file that is not
 // there, or is of another history, format or ranking, is in order: it is
 // not used.
-func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, error) {
+func checkIndexFile(ctx context.Context, file CheckedFile) ([]Problem, error) {
 	bad := func(format string, args ...any) []Problem {
-		return []Problem{{-1, "the index file " + d.path + indexSuffix + fmt.Sprintf(format, args...),
+		return []Problem{{-1, "the index file " + file.Path() + fmt.Sprintf(format, args...),
 			"remove it: nothing is lost, and the next recall makes it anew"}}
 	}
-	f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0)
+	f, err := file.Open()
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -37,19 +35,14 @@ func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, err
 		return nil, err
 	}
 	defer f.Close()
-	log, err := d.another(false)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
 	head, size, err := readIndexHead(f)
-	d.logmu.RLock()
-	head.at = d.placeOf(head.seq, head.at)
-	d.logmu.RUnlock()
-	switch {
-	case errors.Is(err, errIndexDamage):
+	if errors.Is(err, errIndexDamage) {
 		return bad(": %v", err), nil
-	case err != nil || !log.Exists() || !head.fits(log) || checkRanking(head.ranking) != nil:
+	}
+	if err != nil || checkRanking(head.ranking) != nil {
+		return nil, nil
+	}
+	if head.at, err = file.PlaceOf(head.at); err != nil {
 		return nil, nil
 	}
 	rows, err := head.openRows(f)
@@ -69,24 +62,23 @@ func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, err
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	p, err := d.placedAt(whole, head.seq, head.chain)
+	entries, nextID, err := file.EntriesAt(head.at)
 	if err != nil {
 		return nil, err
 	}
-	st := p.st
-	if len(st.order) != rows.len() || st.nextID != head.nextID {
-		return bad(" lists %d entries of change %d, which left %d", rows.len(), head.seq, len(st.order)), nil
+	if len(entries) != rows.Len() || nextID != head.nextID {
+		return bad(" lists %d entries of change %d, which left %d", rows.Len(), head.at.Seq, len(entries)), nil
 	}
 	r := ranking.New(head.ranking, nil)
-	step := max(1, (len(st.order)+mostChecked-1)/mostChecked)
+	step := max(1, (len(entries)+mostChecked-1)/mostChecked)
 	var doc index.Document
 	var buf ranking.Buffer
-	for i, e := range st.order {
+	for i, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if rows.id(i) != e.ID || rows.version(i) != e.Version {
-			return bad(" has another version of entry %q than change %d left", e.Name, head.seq), nil
+			return bad(" has another version of entry %q than change %d left", e.Name, head.at.Seq), nil
 		}
 		if i%step != 0 {
 			continue
@@ -97,42 +89,6 @@ func (d *db) checkIndexFile(ctx context.Context, whole *placing) ([]Problem, err
 		}
 	}
 	return nil, nil
-}
-
-// placing is a state that was read from the log's start, with the places of what
-// it is made of.
-type placing struct {
-	st      *state
-	places  map[uint64]int64 // of the record that each entry is in
-	changes []int64          // of the records of changes
-	chain   [32]byte         // after the last of them
-}
-
-func newPlacing() *placing { return &placing{st: newState(), places: map[uint64]int64{}} }
-
-// applyRecord implements applier.
-func (p *placing) applyRecord(r *wal.Record, v *body) ([]Delta, error) {
-	deltas, err := p.st.applyRecord(r, v)
-	for _, d := range deltas {
-		if d.Entry != nil {
-			p.places[d.ID] = r.Offset
-		}
-	}
-	if r.Type == typeChange {
-		p.changes, p.chain = append(p.changes, r.Offset), r.Chain
-	}
-	return deltas, err
-}
-
-// placedAt returns the state after a change with that chain: whole, if it is that,
-// else it is read from the log.
-func (d *db) placedAt(whole *placing, seq uint64, chain [32]byte) (*placing, error) {
-	if whole.chain == chain {
-		return whole, nil
-	}
-	p := newPlacing()
-	_, err := d.replayTo(seq, p)
-	return p, err
 }
 
 // indexHolds reports whether the index has that document under the ID.

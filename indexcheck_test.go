@@ -71,7 +71,7 @@ func TestCheckIndexFile(t *testing.T) {
 	e.Content = "kestrel"
 	_ = s.apply(t.Context(), unanalyzed([]Delta{{ID: e.ID, Entry: &e}}))
 	f.index = s.scorer(RankOxbow).Index().Searcher()
-	if err := m.Store().(*db).saveIndex(t.Context(), &f.frozenIndex); err != nil {
+	if err := saveIndex(t.Context(), m.Store().(*db), &f.frozenIndex); err != nil {
 		t.Fatal(err)
 	}
 	if ps := h.problems(); len(ps) != 1 {
@@ -82,7 +82,7 @@ func TestCheckIndexFile(t *testing.T) {
 	// A check that is ended has found no damage.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if ps, err := m.Store().(*db).checkIndexFile(ctx, nil); len(ps) > 0 || !errors.Is(err, context.Canceled) {
+	if ps, err := checkIndexFile(ctx, checkedFile{Derived: m.Store().(*db).Derived(indexSuffix)}); len(ps) > 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended check finds %v, %v", ps, err)
 	}
 	h.close(m)

@@ -6,15 +6,15 @@ package oxbow
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/logpos"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
-	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -59,10 +59,16 @@ const (
 	indexRow      = 24
 )
 
+// indexTable makes the check of the head.
+var indexTable = crc32.MakeTable(crc32.Castagnoli)
+
 var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
 
-// errIndexDamage is a file that is damaged.
-var errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
+// errIndex is an index file that cannot be used, errIndexDamage one that is damaged.
+var (
+	errIndex       = errors.New("the index file is of no use")
+	errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
+)
 
 // indexRevision is the number of the way in which rankings make terms of an
 // entry. It must rise when one of them makes others, or an index file that
@@ -72,11 +78,8 @@ const indexRevision = 5
 // indexHead is the head of an index file.
 type indexHead struct {
 	ranking string
-	store   [16]byte
-	seq     uint64 // S
-	chain   [32]byte
+	at      logpos.Position // S
 	entries int64
-	at      int64 // offset of the record of S
 	nextID  uint64
 }
 
@@ -105,16 +108,16 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 		return h, 0, err
 	}
 	le := binary.LittleEndian
-	h = indexHead{ranking: string(bytes.TrimRight(b[16:32], "\x00")), store: [16]byte(b[32:]), seq: le.Uint64(b[48:]), chain: [32]byte(b[56:]),
-		entries: int64(le.Uint64(b[88:])), at: int64(le.Uint64(b[96:])), nextID: le.Uint64(b[104:])}
+	h = indexHead{ranking: string(bytes.TrimRight(b[16:32], "\x00")), entries: int64(le.Uint64(b[88:])), nextID: le.Uint64(b[104:]),
+		at: logpos.Position{Log: [16]byte(b[32:]), Seq: le.Uint64(b[48:]), Chain: [32]byte(b[56:]), Offset: int64(le.Uint64(b[96:]))}}
 	switch size := info.Size(); {
-	case crc32.Checksum(b[:124], castagnoli) != le.Uint32(b[124:]):
+	case crc32.Checksum(b[:124], indexTable) != le.Uint32(b[124:]):
 		return h, 0, fmt.Errorf("%w: its head does not match its check", errIndexDamage)
 	case [8]byte(b) != indexMagic, le.Uint32(b[8:]) != indexFormat, [12]byte(b[112:]) != [12]byte{}:
 		return h, 0, fmt.Errorf("%w: it is of another format", errIndex)
 	case le.Uint32(b[12:]) != indexRevision:
 		return h, 0, fmt.Errorf("%w: it is of another ranking", errIndex)
-	case h.entries < 0 || h.entries > size/indexRow || h.imageAt() > size || h.at < 0:
+	case h.entries < 0 || h.entries > size/indexRow || h.imageAt() > size || h.at.Offset < 0:
 		return h, 0, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndexDamage, size)
 	default:
 		return h, size - h.imageAt(), nil
@@ -129,13 +132,13 @@ func (h *indexHead) encode() []byte {
 	le.PutUint32(b[8:], indexFormat)
 	le.PutUint32(b[12:], indexRevision)
 	copy(b[16:32], h.ranking)
-	copy(b[32:], h.store[:])
-	le.PutUint64(b[48:], h.seq)
-	copy(b[56:], h.chain[:])
+	copy(b[32:], h.at.Log[:])
+	le.PutUint64(b[48:], h.at.Seq)
+	copy(b[56:], h.at.Chain[:])
 	le.PutUint64(b[88:], uint64(h.entries))
-	le.PutUint64(b[96:], uint64(h.at))
+	le.PutUint64(b[96:], uint64(h.at.Offset))
 	le.PutUint64(b[104:], h.nextID)
-	le.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli))
+	le.PutUint32(b[124:], crc32.Checksum(b[:124], indexTable))
 	return b
 }
 
@@ -152,7 +155,8 @@ type entryRows struct {
 	file *pagefile.Reader
 }
 
-func (r entryRows) len() int {
+// Len implements [Versions].
+func (r entryRows) Len() int {
 	if r.file != nil {
 		return r.file.Count(0)
 	}
@@ -171,8 +175,11 @@ func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r.r
 func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r.row(i)[8:]) }
 func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r.row(i)[16:])) }
 
-// setOffset sets the offset of a row of no file.
-func (r entryRows) setOffset(i int, offset int64) {
+// Version implements [Versions].
+func (r entryRows) Version(i int) (id, version uint64) { return r.id(i), r.version(i) }
+
+// SetOffset implements [Versions], of rows of no file.
+func (r entryRows) SetOffset(i int, offset int64) {
 	binary.LittleEndian.PutUint64(r.made[indexRow*i+16:], uint64(offset))
 }
 
@@ -183,7 +190,7 @@ func (r entryRows) append(id, version uint64, offset int64) entryRows {
 }
 
 // find returns the row of an entry.
-func (r entryRows) find(id uint64) (i int, found bool) { return pagefile.Find(r.len(), id, r.id) }
+func (r entryRows) find(id uint64) (i int, found bool) { return pagefile.Find(r.Len(), id, r.id) }
 
 // err returns why a row could not be read.
 func (r entryRows) err() error {
@@ -224,14 +231,10 @@ func (s *savedIndex) close() {
 	_ = s.file.Close() // it was only read
 }
 
-// indexName returns the name of the index file.
-func (d *db) indexName() string { return d.name + indexSuffix }
-
-// openIndex returns the index that was kept for the state of now, or of before.
-// Of a store whose log was not read, it is the one that it was opened by, and
-// can read entries.
-func (d *db) openIndex(rank string) (_ *savedIndex, err error) {
-	f, err := d.fs.OpenFile(d.indexName(), os.O_RDONLY, 0)
+// openIndex opens the index file, if it is of that ranking and of the history of the
+// store, up to now or before.
+func openIndex(d *db, rank string) (_ *savedIndex, err error) {
+	f, err := d.Derived(indexSuffix).Open()
 	if err != nil {
 		return nil, err
 	}
@@ -248,13 +251,7 @@ func (d *db) openIndex(rank string) (_ *savedIndex, err error) {
 	if s.head.ranking != rank {
 		return nil, fmt.Errorf("%w: it is of another ranking", errIndex)
 	}
-	d.logmu.RLock()
-	s.head.at = d.placeOf(s.head.seq, s.head.at)
-	if s.head.seq > d.log.Seq() || !s.head.fits(d.log) {
-		err = fmt.Errorf("%w: it is of another history", errIndex)
-	}
-	d.logmu.RUnlock()
-	if err != nil {
+	if s.head.at, err = d.PlaceOf(s.head.at); err != nil {
 		return nil, err
 	}
 	if s.rows, err = s.head.openRows(f); err != nil {
@@ -267,15 +264,17 @@ func (d *db) openIndex(rank string) (_ *savedIndex, err error) {
 	return s, nil
 }
 
-// fits reports whether the log has the history that the file was made from.
-func (h *indexHead) fits(log *wal.Log) bool {
-	is := log.Header()
-	if is.ID != h.store {
+// keepsIndex reports whether an index file is of use after a compaction: it is if all
+// that it holds is in the new log, and its last change, too.
+func keepsIndex(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool {
+	h, _, err := readIndexHead(f)
+	if err != nil || h.at.Seq < horizon {
 		return false
 	}
-	if h.at == 0 {
-		return is.Base == h.seq && is.Chain == h.chain
+	rows, err := h.openRows(f)
+	if err != nil {
+		return false
 	}
-	r, err := log.At(h.at)
-	return err == nil && r.Type < wal.Unchained && r.Seq == h.seq && r.Chain == h.chain
+	all, err := rows.all(holds)
+	return all && err == nil
 }

@@ -38,7 +38,7 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	h.close(m)
 	m = h.open(nil)
 	defer h.close(m)
-	saved, err := m.store.(*db).openIndex(m.opts.Ranking)
+	saved, err := openIndex(m.store.(*db), m.opts.Ranking)
 	if err != nil {
 		t.Fatal(err)
 	}

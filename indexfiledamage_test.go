@@ -44,7 +44,7 @@ func TestIndexFlipped(t *testing.T) {
 	defer m.Close()
 	d := m.Store().(*db)
 	read := func() (all []byte) {
-		s, err := d.openIndex(RankOxbow)
+		s, err := openIndex(d, RankOxbow)
 		if err != nil {
 			return nil
 		}
@@ -226,7 +226,7 @@ func FuzzOpenIndex(f *testing.F) {
 		if err := h.fs.Put(indexTestFile, b, 0o600, time.Unix(1, 0)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := d.openIndex(RankOxbow)
+		s, err := openIndex(d, RankOxbow)
 		if err != nil {
 			return
 		}

@@ -23,7 +23,7 @@ func newIndexed(e *Entry) *indexed { return &indexed{entry: e} }
 // and what an entry was made from are no words, nor is what a turn of a session was shown.
 func (x *indexed) Text(t *ranking.Text) {
 	e := x.entry
-	if e.has(LabelQuarantine) { // no word finds it
+	if quarantined(e) { // no word finds it
 		*t = ranking.Text{ID: e.ID, Labels: t.Labels[:0], Created: e.Created, Updated: e.Updated}
 		return
 	}
@@ -107,4 +107,9 @@ func ageFactor(age, half time.Duration) float64 {
 		return 1
 	}
 	return recencyLeast + float64((1-recencyLeast)*math.Exp2(-float64(age)/float64(half)))
+}
+
+func quarantined(e *Entry) bool {
+	_, is := e.Label(LabelQuarantine)
+	return is
 }

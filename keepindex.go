@@ -13,10 +13,11 @@ const (
 	openLeast  = 4096
 
 	// An index is written while a memory is closed if it takes some milliseconds: of
-	// rowsAtClose entries in a log of this many bytes at most, with no more bytes of text
+	// so many entries in a log of this many bytes at most, with no more bytes of text
 	// pending.
-	logAtClose  = 2 << 20
-	textAtClose = 64 << 10
+	entriesAtClose = 8192
+	logAtClose     = 2 << 20
+	textAtClose    = 64 << 10
 )
 
 // startBound is how many entries, by weight, an index file of n entries may lack before a
@@ -42,28 +43,23 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 	if d == nil {
 		return nil
 	}
-	if err := d.ready(ctx); err != nil {
+	if err := d.Checkpoint(ctx); err != nil {
 		return err
 	}
-	for _, err := range []error{d.keepSnapshot(ctx), m.keepIndex(ctx, d, startBound)} {
-		if err != nil && !errors.Is(err, errSnapshot) && !errors.Is(err, errIndex) { // else it was overtaken
-			return err
-		}
+	if err := m.keepIndex(ctx, d, startBound); err != nil && !errors.Is(err, ErrDerived) { // else it was overtaken
+		return err
 	}
 	return nil
 }
 
-// mayKeep reports whether the memory writes files next to the store.
-func (m *Memory) mayKeep() bool { return !m.opts.ReadOnly || m.opts.KeepIndex }
-
 // keepIndex writes the index file of a store, when there is an index and the file lacks
 // as many entries as a bound, or notes that a scan did without.
 func (m *Memory) keepIndex(ctx context.Context, d *db, bound func(n int) int) error {
-	if !m.mayKeep() {
+	if !m.opts.keepsFiles() {
 		return nil
 	}
 	if m.onlyScanned() {
-		_ = d.noteScan()
+		_ = d.Derived(indexSuffix).MakeEmpty()
 	}
 	if err := m.keeping.LockContext(ctx); err != nil {
 		return err
@@ -76,7 +72,7 @@ func (m *Memory) keepIndex(ctx context.Context, d *db, bound func(n int) int) er
 	if f == nil {
 		return err
 	}
-	if err = d.saveIndex(ctx, &f.frozenIndex); err == nil {
+	if err = saveIndex(ctx, d, &f.frozenIndex); err == nil {
 		f.s.unsaved.Add(-f.unsaved)
 	}
 	if f.dropped {
@@ -94,7 +90,7 @@ func (m *Memory) keepBeside(begun bool) {
 		bound = startBound
 	}
 	d, ok := m.store.(*db)
-	if !ok || !m.mayKeep() || !m.worthKeeping(bound, int(m.notKept.Load())) || !m.soon.CompareAndSwap(false, true) {
+	if !ok || !m.opts.keepsFiles() || !m.worthKeeping(bound, int(m.notKept.Load())) || !m.soon.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {
@@ -116,14 +112,12 @@ func (m *Memory) keepAtClose() {
 	if d == nil {
 		return
 	}
-	d.logmu.RLock()
-	instant := d.log.End() <= logAtClose && d.st.len() <= rowsAtClose
-	d.logmu.RUnlock()
+	bytes, entries := d.Size()
 	switch {
-	case instant && m.pending.text() <= textAtClose:
+	case bytes <= logAtClose && entries <= entriesAtClose && m.pending.text() <= textAtClose:
 		_ = m.keepIndex(context.Background(), d, startBound)
-	case m.mayKeep() && m.onlyScanned():
-		_ = d.noteScan()
+	case m.opts.keepsFiles() && m.onlyScanned():
+		_ = d.Derived(indexSuffix).MakeEmpty()
 	}
 }
 
@@ -153,15 +147,11 @@ func (m *Memory) freezeIndex(ctx context.Context, d *db) (*heldIndex, error) {
 	}
 	defer m.applying.Unlock()
 	f := &heldIndex{}
-	d.logmu.RLock() // what was read until now has been sent
-	s, ds := m.takePending()
-	d.mu.RLock()
-	p, ok := decodePosition(d.position())
-	f.head = indexHead{ranking: m.opts.Ranking, store: p.log, seq: p.seq, chain: p.chain, at: p.offset, nextID: d.st.nextID}
-	d.mu.RUnlock()
-	f.base, f.epoch = d.base, d.epoch.Load()
-	d.logmu.RUnlock()
-	if err := m.applyTaken(ctx, s, ds); s == nil || !ok || err != nil {
+	var s *searcher
+	var ds []analyzedDelta
+	now := d.Moment(func() { s, ds = m.takePending() })
+	f.head, f.epoch = newIndexHead(m.opts.Ranking, now), now.Epoch
+	if err := m.applyTaken(ctx, s, ds); s == nil || !now.Exists || err != nil {
 		return nil, err
 	}
 	if d != m.store {
@@ -177,7 +167,7 @@ func (m *Memory) freezeIndex(ctx context.Context, d *db) (*heldIndex, error) {
 	f.s, f.unsaved = s, s.unsaved.Load()
 	v := s.view(ctx, s.scorer(m.opts.Ranking))
 	f.index, f.rows = v.Searcher(), v.allRows()
-	f.head.entries = int64(f.rows.len())
+	f.head.entries = int64(f.rows.Len())
 	return f, v.failed()
 }
 
@@ -228,7 +218,7 @@ func (m *Memory) fillAhead(ctx context.Context, d *db) (bool, error) {
 	if has {
 		return false, nil
 	}
-	set(newFilling(ctx, m.opts.Ranking, d))
+	set(newFilling(ctx, m.emptySearcher()))
 	s, err := d.Stats(ctx) // reads what others wrote
 	if err != nil || s.Entries > 0 {
 		set(nil)

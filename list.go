@@ -9,8 +9,8 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/logpos"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
@@ -31,8 +31,8 @@ type listing struct {
 // listing returns the entries that a filter may select. The caller closes it.
 func (d *db) listing(ctx context.Context, f Filter) (l *listing, err error) {
 	err = d.read(ctx, func(st *state) {
-		p, _ := decodePosition(d.recent.pos)
-		l = &listing{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), seq: p.seq}
+		p, _ := logpos.Decode(d.recent.pos)
+		l = &listing{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), seq: p.Seq}
 	})
 	if err == nil {
 		l.narrow(f)
@@ -199,48 +199,13 @@ func (d *db) Stats(ctx context.Context) (Stats, error) {
 	return Stats{Path: d.path, Entries: d.st.len(), Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
 }
 
-// Summary is what the entries of a memory sum up to.
-type Summary struct {
-	Entries        int
-	Content        int64         // bytes
-	Counts         map[Label]int // entries by kind, project and tag, under the keys of filters
-	Oldest, Newest time.Time     // creation of the first and the last
-}
-
-func (s *Summary) created(t time.Time) {
-	if s.Oldest.IsZero() || t.Before(s.Oldest) {
-		s.Oldest = t
-	}
-	if t.After(s.Newest) {
-		s.Newest = t
-	}
-}
-
-// Summary sums up the entries of the memory, without reading all of them where the
-// store can do that.
-func (m *Memory) Summary(ctx context.Context) (out Summary, err error) {
-	if d, ok := m.store.(*db); ok {
-		return d.summarize(ctx)
-	}
-	sum := summary{counts: map[Label]int{}}
-	for e, err := range m.store.Entries(ctx, Filter{}) {
-		if err != nil {
-			return Summary{}, err
-		}
-		out.Entries++
-		out.created(e.Created)
-		sum.add(&e, 1)
-	}
-	out.Content, out.Counts = sum.content, sum.counts
-	return out, nil
-}
-
-func (d *db) summarize(ctx context.Context) (out Summary, err error) {
+// Summary sums up the entries, without reading all of them.
+func (d *db) Summary(ctx context.Context) (out Summary, err error) {
 	err = d.read(ctx, func(st *state) {
 		sum := st.summary()
 		out = Summary{Entries: st.len(), Content: sum.content, Counts: sum.counts}
 		for _, e := range st.order {
-			out.created(e.Created)
+			extend(&out, e.Created)
 		}
 		if st.base == nil {
 			return
@@ -262,7 +227,7 @@ func (d *db) summarize(ctx context.Context) (out Summary, err error) {
 		for _, row := range []int{first, last} {
 			if row >= 0 {
 				if e := st.base.entry(row); e != nil {
-					out.created(e.Created)
+					extend(&out, e.Created)
 				}
 			}
 		}
@@ -270,18 +235,9 @@ func (d *db) summarize(ctx context.Context) (out Summary, err error) {
 	return out, err
 }
 
-// Newest returns a page of the entries that the filter selects, those written
-// last first, and how many it selects in all. Of a store in one file no others are
-// read, if the filter is by kind, project, tag or time of creation.
-func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
-	if p, ok := m.store.(pager); ok {
-		return p.Newest(ctx, f, offset, limit)
-	}
-	return newestByReading(ctx, m.store, f, offset, limit)
-}
-
-// newestByReading is [Memory.Newest] of entries that are all read.
-func newestByReading(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
+// NewestByReading returns a page of the entries of a store that the filter selects, those
+// written last first, and how many it selects in all. It reads all of them.
+func NewestByReading(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	var es []Entry
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
@@ -306,15 +262,11 @@ func (a written) compare(b written) int {
 	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
 }
 
-// pager is a store that has pages of its own.
-type pager interface {
-	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
-}
-
-// Newest is [Memory.Newest].
+// Newest is [NewestByReading], and reads no others than the page, if the filter is by kind,
+// project, tag or time of creation.
 func (d *db) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	if _, all := f.byHead(); !all {
-		return newestByReading(ctx, d, f, offset, limit)
+		return NewestByReading(ctx, d, f, offset, limit)
 	}
 	err = d.read(ctx, func(st *state) {
 		page, total = nil, 0
@@ -368,26 +320,4 @@ func (st *state) newestRows(f Filter) iter.Seq[int] {
 			}
 		}
 	}
-}
-
-// allEntries yields the entries of a store, in order of ID.
-func allEntries(ctx context.Context, s Store) iter.Seq2[*Entry, error] {
-	return func(yield func(*Entry, error) bool) {
-		for e, err := range s.Entries(ctx, Filter{}) {
-			if !yield(&e, err) {
-				return
-			}
-		}
-	}
-}
-
-// collect returns what a sequence yields, or its error.
-func collect[E any](seq iter.Seq2[E, error]) (all []E, err error) {
-	for e, err := range seq {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, nil
 }

@@ -5,6 +5,7 @@ package oxbow
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/oxbow-memory/oxbow/internal/ctxfile"
@@ -21,20 +22,24 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	if len(s.runs.files) == 0 {
 		return nil
 	}
-	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexHead{entries: int64(s.rows.len())}
-	f, temp, err := m.runsTarget(s.db, resets)
+	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexHead{entries: int64(s.rows.Len())}
+	file := s.db.Derived(indexSuffix)
+	f, temp, err := file.Begin(func() error { return m.unchanged(resets) }) // so that no redaction has gone unnoticed
+	if f == nil {
+		f, err = file.Nameless()
+	}
 	if err != nil {
 		return ctx.Err()
 	}
 	size, err := x.WriteSnapshot(ctxfile.File{Context: ctx, Inner: f}, h.imageAt())
-	if temp != "" {
-		if err == nil && m.adopt(s, &h, f, temp, resets) == nil {
-			s.unsaved.Store(0)
-			if rows, err := h.openRows(f); err == nil {
-				s.begin(rows)
-			}
-		} else {
-			_ = s.db.fs.Remove(temp) // another process may have done so
+	switch {
+	case temp == "":
+	case err != nil:
+		file.Discard(temp)
+	case file.Adopt(f, temp, func() error { return m.finish(ctx, s, &h, f, resets) }) == nil:
+		s.unsaved.Store(0)
+		if rows, err := h.openRows(f); err == nil {
+			s.begin(rows)
 		}
 	}
 	var merged *index.Index
@@ -51,60 +56,27 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	return nil
 }
 
-// runsTarget returns an empty file for all runs, and its name, which is "" for none.
-// It has one only if no redaction has gone unnoticed: one that comes later removes the
-// file.
-func (m *Memory) runsTarget(d *db, resets int) (f vfs.File, temp string, err error) {
-	err = d.withoutWriters(func() error {
-		err := m.unchanged(d, resets)
-		if err == nil {
-			err = d.dropIndex(false)
-		}
-		if err == nil {
-			f, temp, err = vfs.CreateTemp(d.fs, d.indexName(), 0o600)
-		}
-		return err
-	})
-	if f == nil {
-		f, err = d.nameless()
-	}
-	return f, temp, err
-}
-
 // unchanged returns an error if the store has changed since the index was filled, or
-// had a reset since it had that many. The lock between processes is held.
-func (m *Memory) unchanged(d *db, resets int) error {
-	if err := d.refresh(); err != nil {
-		return err
-	}
+// had a reset since it had that many. All that others wrote was read.
+func (m *Memory) unchanged(resets int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.resets != resets || m.pending.any() {
-		return errUnfit
+		return fmt.Errorf("%w: the store has changed", errIndex)
 	}
 	return nil
 }
 
-// adopt makes f, which holds the image of s, the index file. Its name is temp, unless another
-// process removed it.
-func (m *Memory) adopt(s *searcher, h *indexHead, f vfs.File, temp string, resets int) error {
-	d, done := s.db, false
-	err := d.withoutWriters(func() error {
-		if err := m.unchanged(d, resets); err != nil {
-			return err
-		}
-		var err error
-		if *h, err = d.newIndexHead(m.opts.Ranking, s.rows); err == nil {
-			err = h.write(f, s.rows)
-		}
-		if err == nil {
-			err = d.nameFile(f, temp, d.indexName())
-		}
-		done = err == nil
-		return err
-	})
-	if err == nil && !done {
-		err = errUnfit // another process writes
+// finish writes what stands before the image of s in f.
+func (m *Memory) finish(ctx context.Context, s *searcher, h *indexHead, f vfs.File, resets int) error {
+	err := m.unchanged(resets)
+	if err == nil {
+		err = s.db.Locate(ctx, s.rows)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	*h = newIndexHead(m.opts.Ranking, s.db.Moment(func() {}))
+	h.entries = int64(s.rows.Len())
+	return h.write(f, s.rows)
 }

@@ -91,7 +91,7 @@ func (o Remove) IfVersion() uint64  { return o.If }
 
 // Check implements [Op].
 func (o Add) Check() error {
-	if o.Kind >= endKind && CheckName(o.Name) == nil {
+	if !o.Kind.Valid() && CheckName(o.Name) == nil {
 		return &InvalidError{Field: "kind", Value: o.Kind.String(), Reason: "is unknown"}
 	}
 	return checkParts(o.Name, o.Content, o.Aliases, o.Labels)

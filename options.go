@@ -123,14 +123,8 @@ func (o *Options) orDefault() Options {
 		r.Cache = new(Cache)
 	}
 	r.Cache.made.Do(r.Cache.make)
-	if r.compactLeast == 0 {
-		r.compactLeast = 1 << 20
-	}
 	if r.livesOn == 0 && r.snapshotLeast == 0 {
 		r.livesOn = livesOn
-	}
-	if r.tailLeast == 0 {
-		r.tailLeast = tailLeast
 	}
 	if r.Ranking == "" {
 		r.Ranking = RankOxbow
@@ -139,4 +133,15 @@ func (o *Options) orDefault() Options {
 		r.Source.Door = "library"
 	}
 	return r
+}
+
+// keepsFiles reports whether the memory writes files that are made from the log.
+func (o *Options) keepsFiles() bool { return !o.ReadOnly || o.KeepIndex }
+
+// store returns what the store in one log needs of the options.
+func (o *Options) store() storeOptions {
+	return storeOptions{FS: o.FS, Clock: o.Clock, Rand: o.Rand, Source: o.Source, LockWait: o.LockWait, Room: o.Cache.room,
+		SealAfter: o.SealAfter, KeepChanges: o.KeepChanges, KeepFor: o.KeepFor, ReadOnly: o.ReadOnly, KeepFiles: o.keepsFiles(),
+		LivesOn:  o.livesOn,
+		FreeStep: o.freeStep, FreeReserve: o.freeReserve, CompactLeast: o.compactLeast, TailLeast: o.tailLeast, SnapshotLeast: o.snapshotLeast}
 }

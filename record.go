@@ -53,6 +53,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"slices"
 	"time"
 
@@ -294,7 +295,7 @@ func decodePut(f wire.Field) (put, error) {
 		case 3:
 			e.Name = f.Str
 		case 4:
-			if f.Val >= uint64(endKind) {
+			if f.Val > math.MaxUint8 || !Kind(f.Val).Valid() {
 				return fmt.Errorf("unknown kind %d", f.Val)
 			}
 			e.Kind = Kind(f.Val)

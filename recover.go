@@ -12,21 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
-// RecoverReport is what was saved of a damaged store, and what was not.
-type RecoverReport struct {
-	Out      string      // the new file
-	Entries  int         // entries in it
-	Changes  int         // changes read
-	First    uint64      // first change that the new file holds in its history; those before are in its base
-	Last     uint64      // last change read
-	Lost     [][2]uint64 // numbers of changes that could not be read, as [first, last]
-	BadBytes int64       // bytes that are no record
-	Header   bool        // the header was damaged and was worked out from the records
-	Base     bool        // some entries that a compaction had kept could not be read
-}
-
-// lose counts the changes from first to last as lost.
-func (r *RecoverReport) lose(first, last uint64) {
+// lose counts the changes from first to last as lost in a report.
+func lose(r *RecoverReport, first, last uint64) {
 	if n := len(r.Lost); n > 0 && r.Lost[n-1][1]+1 == first {
 		r.Lost[n-1][1] = last
 		return
@@ -34,12 +21,12 @@ func (r *RecoverReport) lose(first, last uint64) {
 	r.Lost = append(r.Lost, [2]uint64{first, last})
 }
 
-// Recover reads what can be read of the store in the file path, however
+// recoverStore reads what can be read of the store in the file path, however
 // damaged, and writes it to the new file out. The damaged file is not changed.
 // Each change holds whole entries, so that a lost one costs only what it
 // itself had written. The history in the new file begins after the last
 // change that was lost.
-func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, error) {
+func recoverStore(ctx context.Context, path, out string, o storeOptions) (RecoverReport, error) {
 	opts := o.orDefault()
 	rep := RecoverReport{Out: out}
 	fsys, name, done, err := locate(path, opts)
@@ -59,7 +46,7 @@ func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, 
 		}
 		if r.Type == wal.Seal {
 			if r.Seq > at { // it vouches for changes that are not there
-				rep.lose(at+1, r.Seq)
+				lose(&rep, at+1, r.Seq)
 				kept, at, base, chain = kept[:0], r.Seq, r.Seq, r.Chain
 				atBase = st.clone()
 			}
@@ -80,7 +67,7 @@ func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, 
 		}
 		st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
 		if r.Seq != at+1 {
-			rep.lose(at+1, r.Seq-1)
+			lose(&rep, at+1, r.Seq-1)
 			kept, base, chain = kept[:0], r.Seq, r.Chain
 			atBase = st.clone()
 		} else {
@@ -153,11 +140,7 @@ func (d *db) writeRecovered(ctx context.Context, out string, h wal.Header, base 
 // Accept goes on from a store that went back to an earlier state
 // ([ErrRolledBack]), as when a backup was restored on purpose: the changes that
 // are missing are given up, and their numbers are used again.
-func (m *Memory) Accept(ctx context.Context) error {
-	d, ok := m.store.(*db)
-	if !ok {
-		return nil
-	}
+func (d *db) Accept(ctx context.Context) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	d.logmu.Lock()

@@ -7,35 +7,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/internal/wire"
 )
-
-// A Redactor is a Store that can take what an entry held out of its history.
-type Redactor interface {
-	// Redact removes the entry of that name, with all its versions, from the
-	// store and from its history. It cannot be undone. With dry, it only
-	// counts. A name that was never used is ErrNotFound.
-	Redact(ctx context.Context, name string, dry bool) (RedactReport, error)
-
-	// RedactVersions removes, from the history alone, each version for which match
-	// returns true, of any entry. Match is called with every version that the
-	// store holds, its Version set; what it returns for one that is current counts
-	// for nothing. It must not call the store. With dry, nothing is removed.
-	RedactVersions(ctx context.Context, match func(e Entry, current bool) bool, dry bool) (RedactReport, error)
-}
-
-// RedactReport is what was erased.
-type RedactReport struct {
-	Versions int    // versions erased, the current one among them
-	Seq      uint64 // the change that records it, 0 when nothing was done
-	// Left says what an erasure cannot reach: copies that were made before.
-	Left []string
-}
 
 // Redact implements [Redactor].
 func (d *db) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
@@ -176,25 +153,6 @@ func eraseOps(r wal.Record, pick func(*Entry) bool, versions, ops *int) ([]byte,
 	return out, err
 }
 
-// Redact takes the entry of that name, with all its versions, out of the store
-// for good. See [Redactor].
-func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
-	e, ok := m.store.(Redactor)
-	if !ok {
-		return RedactReport{}, errors.Join(ErrUnsupported, errors.New("it keeps no history to erase from: forget is final there"))
-	}
-	return e.Redact(ctx, name, dry)
-}
-
-// RedactVersions takes versions out of the history for good. See [Redactor].
-func (m *Memory) RedactVersions(ctx context.Context, match func(e Entry, current bool) bool, dry bool) (RedactReport, error) {
-	e, ok := m.store.(Redactor)
-	if !ok {
-		return RedactReport{}, ErrUnsupported
-	}
-	return e.RedactVersions(ctx, match, dry)
-}
-
 // rewrite writes the log again, with the entries of its base and each body as edit
 // makes it, whose digest must stay, adds the change that records it, and reads it.
 // The lock and logmu are held.
@@ -258,8 +216,10 @@ func (d *db) dropDerived() error {
 	if err := d.dropFile(d.snapshotName(), true); err != nil {
 		return fmt.Errorf("removing the snapshot: %w", err)
 	}
-	if err := d.dropIndex(true); err != nil {
-		return fmt.Errorf("removing the index file: %w", err)
+	for _, k := range d.opts.Derived {
+		if err := d.Derived(k.Suffix).drop(true); err != nil {
+			return fmt.Errorf("removing the index file: %w", err)
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -215,10 +216,19 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 	}
 }
 
+// emptySearcher returns a searcher of nothing yet.
+func (m *Memory) emptySearcher() *searcher {
+	s := newSearcher(m.opts.Ranking, m.store)
+	if m.opts.keepsFiles() {
+		s.runs.bytes = cmp.Or(m.opts.runBytes, runBytes)
+	}
+	return s
+}
+
 // newSearcher returns the index of the store: that of the index file, or of all
 // entries. It returns one to be closed with an error, too.
 func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error) {
-	s := newSearcher(m.opts.Ranking, m.store)
+	s := m.emptySearcher()
 	if saved {
 		s.saved = m.savedFor(m.opts.Ranking)
 	}
@@ -272,9 +282,20 @@ func (m *Memory) savedFor(ranking string) *savedIndex {
 	if d == nil || distrust {
 		return nil
 	}
-	s, err := d.openIndex(ranking)
+	s, err := openIndex(d, ranking)
 	if err != nil {
 		return nil // it is built again
 	}
 	return s
+}
+
+// allEntries yields the entries of a store, in order of ID.
+func allEntries(ctx context.Context, s Store) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		for e, err := range s.Entries(ctx, Filter{}) {
+			if !yield(&e, err) {
+				return
+			}
+		}
+	}
 }

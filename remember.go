@@ -4,6 +4,7 @@ package oxbow
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 // that has it as an alias. Errors match [ErrNotFound].
 func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
 	e, err := m.store.Get(ctx, name)
-	if !isNotFound(err) {
+	if !errors.Is(err, ErrNotFound) {
 		return e, err
 	}
 	var found []Entry
@@ -123,7 +124,7 @@ func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, fou
 			return err
 		}
 		old, err := m.store.Get(ctx, name)
-		if err != nil && !isNotFound(err) {
+		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
 		op, err := edit(old, err == nil)
@@ -132,7 +133,7 @@ func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, fou
 		}
 		err = m.Apply(ctx, op)
 		u, ok := op.(Update)
-		if own := ok && u.If != old.Version; own || !isConflict(err) && !isExists(err) && !isNotFound(err) {
+		if own := ok && u.If != old.Version; own || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrExists) && !errors.Is(err, ErrNotFound) {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import "context"
 // change pending wait for the last step.
 func (m *Memory) reopen(ctx context.Context, d *db) error {
 	old := m.searcher.Load()
-	if old == nil || old.given.Load() <= d.room.Most() || len(*old.scorers.Load()) > 1 { // the file has one ranking
+	if old == nil || old.given.Load() <= d.Room().Most() || len(*old.scorers.Load()) > 1 { // the file has one ranking
 		return nil
 	}
 	s := newSearcher(m.opts.Ranking, m.store)

@@ -34,7 +34,7 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if last := m.scanned.Load(); last.answers(m.pending.received.Load(), rank, choice) {
 		return last.view, nil
 	}
-	if d := logOf(m.store); choice == nil || m.hadScan || d != nil && d.hasIndexFile() {
+	if d := logOf(m.store); choice == nil || m.hadScan || d != nil && d.Derived(indexSuffix).Exists() {
 		return nil, nil
 	}
 	items, received, err := m.scanEntries(ctx)

@@ -48,8 +48,7 @@ func (s *searcher) resume(ctx context.Context) error {
 	h := &s.saved.head
 	s.begin(s.saved.rows)
 	s.scorers.Store(&map[string]*ranking.Scorer{h.ranking: ranking.New(h.ranking, s.saved.index)})
-	at := position{log: h.store, seq: h.seq, offset: h.at, chain: h.chain}
-	return s.applySince(ctx, at.encode())
+	return s.applySince(ctx, Position(h.at.Encode()))
 }
 
 // applySince applies what changed in the store since a position.
@@ -76,7 +75,7 @@ func (s *searcher) putUnder(ctx context.Context) error {
 
 // begin makes rows the entries that the index has at first.
 func (s *searcher) begin(rows entryRows) {
-	s.rows, s.items = rows, cache.NewSlots[*indexed](s.db.room, rows.len())
+	s.rows, s.items = rows, cache.NewSlots[*indexed](s.db.Room(), rows.Len())
 }
 
 // close closes the index file. What is read of it after that is an error.
@@ -127,7 +126,7 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 			s.unsaved.Add(weight(d.Entry))
 		}
 		if d.Entry != nil {
-			s.given.Add(int64(d.Entry.bytes()))
+			s.given.Add(int64(EntryBytes(d.Entry)))
 		}
 	}
 	return nil
@@ -187,7 +186,7 @@ func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
 	if !found {
 		return nil
 	}
-	return s.db.entryAsOf(id, s.rows.version(i), s.rows.offset(i))
+	return s.db.EntryAsOf(id, s.rows.version(i), s.rows.offset(i))
 }
 
 const (
@@ -245,7 +244,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 						continue
 					}
 					s.unsaved.Add(weight(e))
-					s.given.Add(int64(e.bytes()))
+					s.given.Add(int64(EntryBytes(e)))
 					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
 				}
 				if !yield(x, err) {
@@ -314,14 +313,14 @@ func (s *searcher) read(id uint64) ranking.Item {
 	if x, ok := s.items.Get(i); ok {
 		return x
 	}
-	e, err := s.db.entryByID(id)
+	e, err := s.db.EntryByID(id)
 	switch {
 	case err != nil:
 		s.err.CompareAndSwap(nil, &err)
 	case e != nil && e.Version >= s.rows.version(i):
 		x := newIndexed(e)
 		x.Late = true
-		return s.items.Put(i, x, e.bytes()+ranking.MemoBytes(e.Content))
+		return s.items.Put(i, x, EntryBytes(e)+ranking.MemoBytes(e.Content))
 	}
 	return nil
 }
@@ -406,7 +405,7 @@ func (v *rankedView) accept(f Filter) func(id uint64) bool {
 func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for id := range v.Searcher().Documents() {
-			if e := v.entry(id); ctx.Err() != nil || e != nil && !e.has(LabelQuarantine) && !yield(e.Name) {
+			if e := v.entry(id); ctx.Err() != nil || e != nil && !quarantined(e) && !yield(e.Name) {
 				return
 			}
 		}

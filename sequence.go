@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/logpos"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 )
 
@@ -32,10 +33,10 @@ func (d *db) Since(ctx context.Context, p Position) iter.Seq2[Delta, error] {
 		}
 		d.mu.RLock()
 		steps, ok := d.recent.since(p)
-		last, _ := decodePosition(d.recent.pos)
+		last, _ := logpos.Decode(d.recent.pos)
 		d.mu.RUnlock()
 		if !ok {
-			err := d.readSince(p, last.seq, func(delta Delta) bool { return yield(delta, nil) })
+			err := d.readSince(p, last.Seq, func(delta Delta) bool { return yield(delta, nil) })
 			if err != nil && err != errStop {
 				yield(Delta{}, err)
 			}
@@ -55,8 +56,8 @@ func (d *db) Since(ctx context.Context, p Position) iter.Seq2[Delta, error] {
 // change last.
 func (d *db) readSince(s Position, last uint64, yield func(Delta) bool) error {
 	unknown := fmt.Errorf("%w: %s", ErrPosition, d.path)
-	p, ok := decodePosition(s)
-	if !ok && s != "" || p.seq > last {
+	p, ok := logpos.Decode(s)
+	if !ok && s != "" || p.Seq > last {
 		return unknown
 	}
 	log, err := d.another(false)
@@ -65,21 +66,21 @@ func (d *db) readSince(s Position, last uint64, yield func(Delta) bool) error {
 	}
 	defer log.Close()
 	if s == "" {
-		p = position{log: log.Header().ID, chain: wal.FirstChain(log.Header().ID)} // before the first change
+		p = logpos.Position{Log: log.Header().ID, Chain: wal.FirstChain(log.Header().ID)} // before the first change
 	}
-	if !log.Exists() || log.Header().ID != p.log {
+	if !log.Exists() || log.Header().ID != p.Log {
 		return unknown
 	}
 	d.logmu.RLock()
-	at := d.placeOf(p.seq, p.offset)
+	at := d.placeOf(p.Seq, p.Offset)
 	d.logmu.RUnlock()
-	switch err := log.Jump(at, p.seq, p.chain, 0); {
+	switch err := log.Jump(at, p.Seq, p.Chain, 0); {
 	case errors.As(err, new(*wal.CorruptError)):
 		return unknown
 	case err != nil:
 		return d.describe(err)
 	}
-	if p.seq == last {
+	if p.Seq == last {
 		return nil
 	}
 	_, err = d.replay(log, &deltaReader{d, yield, unknown}, nil, last)

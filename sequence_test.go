@@ -90,7 +90,7 @@ func (h *randomHistory) op(name string) Op {
 	switch h.rand.IntN(6) {
 	case 0, 1:
 		created := []time.Time{{}, time.Unix(1776200000+int64(h.runs), 0), time.Date(2400, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)}[h.runs%4]
-		return Add{Name: name, Content: content, Aliases: aliases, Kind: Kind(h.rand.IntN(int(endKind))), Created: created}
+		return Add{Name: name, Content: content, Aliases: aliases, Kind: Kind(h.rand.IntN(len(Kinds()))), Created: created}
 	case 2:
 		return Update{Name: name, Content: content, Aliases: aliases, Labels: []Label{{"project", fmt.Sprint("p", h.runs%4)}}}
 	case 3:

@@ -460,3 +460,14 @@ func TestAliasIsUniqueBetweenHandles(t *testing.T) {
 		}
 	}
 }
+
+// collect returns what a sequence yields, or its error.
+func collect[E any](seq iter.Seq2[E, error]) (all []E, err error) {
+	for e, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}

@@ -43,7 +43,7 @@ func (s *snapshot) entry(row int) *Entry {
 	}
 	id, offset := s.id(row), s.field(row, 2)
 	if e := s.entryAt(row); e != nil {
-		return s.entries.Put(row, e, e.bytes())
+		return s.entries.Put(row, e, EntryBytes(e))
 	}
 	var es map[int]*Entry
 	r, err := s.log.At(offset)
@@ -136,8 +136,20 @@ func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*Entr
 	for _, e := range slices.Backward(es) { // of several versions in one record, the last counts
 		row, ok := s.find(e.ID)
 		if ok && taken[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
-			taken[row] = s.entries.Put(row, e, e.bytes())
+			taken[row] = s.entries.Put(row, e, EntryBytes(e))
 		}
 	}
 	return taken, err
+}
+
+// EntryBytes returns about what an entry takes in memory.
+func EntryBytes(e *Entry) int {
+	n := 320 + len(e.Name) + len(e.Content)
+	for _, a := range e.Aliases {
+		n += 16 + len(a)
+	}
+	for _, l := range e.Labels {
+		n += 32 + len(l.Key) + len(l.Value)
+	}
+	return n
 }

@@ -7,11 +7,13 @@ package oxbow
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/ctxfile"
+	"github.com/oxbow-memory/oxbow/internal/logpos"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -43,13 +45,13 @@ func (d *db) freeze() (*frozen, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, _ := decodePosition(d.position())
+	p, _ := logpos.Decode(d.position())
 	st := d.st
 	return &frozen{
 		epoch: d.epoch.Load(),
 		st: &state{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), gone: maps.Clone(st.gone),
 			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)},
-		head: snapshotHead{log: p.log, seq: p.seq, offset: p.offset, chain: p.chain, base: d.base,
+		head: snapshotHead{log: p.Log, seq: p.Seq, offset: p.Offset, chain: p.Chain, base: d.base,
 			synced: d.log.Synced(), nextID: st.nextID},
 		offsets: slices.Clone(d.offsets),
 		places:  places,
@@ -94,11 +96,24 @@ func (d *db) basePlaces() (map[uint64]int64, error) {
 	return places, d.eachBase(func(offset int64, p put) { places[p.entry.ID] = offset })
 }
 
+// Checkpoint makes the snapshot, from which the next process begins, if the one there is
+// lacks enough to be worth it. What a busy writer keeps from being made is left to the
+// next time.
+func (d *db) Checkpoint(ctx context.Context) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	if err := d.keepSnapshot(ctx); err != nil && !errors.Is(err, errSnapshot) && !errors.Is(err, ErrDerived) {
+		return err
+	}
+	return nil
+}
+
 // keepSnapshot makes the snapshot next to readers and writers, when much has changed
 // since the one that is there, and writes it between the writes of this process, unless
 // another writes then. What it does not do costs the next process its time, no more.
 func (d *db) keepSnapshot(ctx context.Context) error {
-	if d.opts.ReadOnly && !d.opts.KeepIndex {
+	if !d.opts.KeepFiles {
 		return nil
 	}
 	if err := d.snapshotMu.LockContext(ctx); err != nil {
@@ -139,8 +154,8 @@ func (d *db) instantSnapshot() bool {
 // held.
 func (d *db) worthSnapshot() bool {
 	least := snapshotLeast + d.st.len()/snapshotShare
-	if d.opts.snapshotLeast > 0 {
-		least = int(d.opts.snapshotLeast)
+	if d.opts.SnapshotLeast > 0 {
+		least = int(d.opts.SnapshotLeast)
 	}
 	return d.log.Exists() && d.st.ops >= least
 }
@@ -152,7 +167,7 @@ func (d *db) shortenTail() {
 	if d.log.End() < d.tailAt || d.opts.ReadOnly || !d.snapshotMu.TryLock() {
 		return
 	}
-	d.tailAt = d.log.End() + d.opts.tailLeast
+	d.tailAt = d.log.End() + d.opts.TailLeast
 	go func() {
 		defer d.snapshotMu.Unlock()
 		_ = d.renewSnapshot(d.closing)

@@ -5,7 +5,9 @@ package oxbow
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
+	"iter"
 	"maps"
 	"math/bits"
 	"slices"
@@ -337,4 +339,20 @@ func (st *state) get(name string) (Entry, error) {
 		return *e, nil
 	}
 	return Entry{}, &NameError{name, ErrNotFound}
+}
+
+// yieldEntries yields the entries that the filter selects, up to a nil.
+func yieldEntries(ctx context.Context, es iter.Seq[*Entry], f Filter, yield func(Entry, error) bool) {
+	n := 0
+	for e := range es {
+		if n++; n%1024 == 0 {
+			if err := ctx.Err(); err != nil {
+				yield(Entry{}, err)
+				return
+			}
+		}
+		if e == nil || f.Match(e) && !yield(*e, nil) {
+			return
+		}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/logpos"
 )
 
 // A Store keeps entries. Package storetest holds the tests that every Store
@@ -107,6 +109,15 @@ type Event struct {
 // A Position is a place in the history of a store. It may be compared, and kept
 // in a file; only the store that returned it can read it.
 type Position string
+
+// Precedes reports whether both places are of one store and p is not after q. A
+// compaction, a redaction or a restored backup may have taken p out of the
+// history since.
+func (p Position) Precedes(q Position) bool {
+	was, ok := logpos.Decode(p)
+	is, there := logpos.Decode(q)
+	return ok && there && was.Precedes(is)
+}
 
 // A Sequencer is a Store whose changes follow each other in one order.
 type Sequencer interface {

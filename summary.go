@@ -5,8 +5,10 @@ package oxbow
 import (
 	"cmp"
 	"encoding/binary"
+	"iter"
 	"maps"
 	"slices"
+	"time"
 )
 
 // summary counts entries.
@@ -88,4 +90,29 @@ func (st *state) summary() *summary {
 		s.add(e, 1)
 	}
 	return s
+}
+
+// Summarize sums up entries that are all read.
+func Summarize(entries iter.Seq2[Entry, error]) (out Summary, err error) {
+	sum := summary{counts: map[Label]int{}}
+	for e, err := range entries {
+		if err != nil {
+			return Summary{}, err
+		}
+		out.Entries++
+		extend(&out, e.Created)
+		sum.add(&e, 1)
+	}
+	out.Content, out.Counts = sum.content, sum.counts
+	return out, nil
+}
+
+// extend makes the times of s include one.
+func extend(s *Summary, t time.Time) {
+	if s.Oldest.IsZero() || t.Before(s.Oldest) {
+		s.Oldest = t
+	}
+	if t.After(s.Newest) {
+		s.Newest = t
+	}
 }

@@ -33,7 +33,7 @@ func (d *db) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		}
 		if !ok {
 			first, last := d.span()
-			return 0, noChange("there is no change %d; the log holds %d to %d", seq, first, last)
+			return 0, NoChange("there is no change %d; the log holds %d to %d", seq, first, last)
 		}
 		if len(v.ops) == 0 {
 			return 0, &InvalidError{Field: "change", Value: fmt.Sprint(seq), Reason: "changed no entry, so there is nothing to undo"}
@@ -170,7 +170,7 @@ func (d *db) restore(ctx context.Context, name string, seq uint64, want *uint64)
 		return 0, err
 	}
 	if _, last := d.span(); seq > last {
-		return 0, noChange("there is no change %d yet; the last is %d", seq, last)
+		return 0, NoChange("there is no change %d yet; the last is %d", seq, last)
 	}
 	var found *Version
 	for v, err := range d.Versions(ctx, name) {

@@ -1,0 +1,43 @@
+// Package logpos is the format of a position in the history of a log store.
+package logpos
+
+import "encoding/binary"
+
+// Position is a change in a log. Its bytes, integers little-endian:
+//
+//	offset size field
+//	     0   16 identity of the log
+//	    16    8 sequence number of the change, or of the base
+//	    24    8 offset of its record in the file, 0 for the base
+//	    32   32 chain at the change
+type Position struct {
+	Log    [16]byte
+	Seq    uint64
+	Offset int64
+	Chain  [32]byte
+}
+
+const size = 64
+
+// Encode returns the 64 bytes of p.
+func (p Position) Encode() string {
+	var b [size]byte
+	copy(b[:], p.Log[:])
+	binary.LittleEndian.PutUint64(b[16:], p.Seq)
+	binary.LittleEndian.PutUint64(b[24:], uint64(p.Offset))
+	copy(b[32:], p.Chain[:])
+	return string(b[:])
+}
+
+// Decode reads what Encode returned. Bytes of another length are no position.
+func Decode[S ~string](s S) (p Position, ok bool) {
+	if len(s) != size {
+		return p, false
+	}
+	b := []byte(s)
+	return Position{Log: [16]byte(b), Seq: binary.LittleEndian.Uint64(b[16:]),
+		Offset: int64(binary.LittleEndian.Uint64(b[24:])), Chain: [32]byte(b[32:])}, true
+}
+
+// Precedes reports whether both positions are of one log and p is not after q.
+func (p Position) Precedes(q Position) bool { return p.Log == q.Log && p.Seq <= q.Seq }
