@@ -9,13 +9,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 )
 
 // held fails when a memory keeps more of what it read than it may.
 func (h *indexHome) held(m *Memory) {
 	h.t.Helper()
-	if d := m.Store().(*db); d.room.Held() > m.opts.Cache.Bytes || d.room.Held() == 0 {
-		h.t.Errorf("%d bytes are kept, the most is %d", d.room.Held(), m.opts.Cache.Bytes)
+	if d := m.Store().(*logstore.DB); d.Room().Held() > m.opts.Cache.Bytes || d.Room().Held() == 0 {
+		h.t.Errorf("%d bytes are kept, the most is %d", d.Room().Held(), m.opts.Cache.Bytes)
 	}
 }
 

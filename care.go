@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 )
 
 // Check examines the store and the index over it. See [Checker].
@@ -18,8 +20,8 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	}
 	missing, err := m.unindexed(ctx, all)
 	for _, e := range missing {
-		rep.Problems = append(rep.Problems, Problem{-1, fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
-			"this is a defect of oxbow: please report it; a restart builds the index again"})
+		rep.Problems = append(rep.Problems, Problem{Offset: -1, What: fmt.Sprintf("the index lacks version %d of entry %q", e.Version, e.Name),
+			Mend: "this is a defect of oxbow: please report it; a restart builds the index again"})
 	}
 	return rep, err
 }
@@ -37,7 +39,7 @@ func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) 
 	if err != nil {
 		return rep, nil, err
 	}
-	all, err := EntriesOf(ctx, m.store)
+	all, err := logstore.EntriesOf(ctx, m.store)
 	return rep, all, err
 }
 
@@ -88,7 +90,7 @@ func (m *Memory) RedactVersions(ctx context.Context, match func(e Entry, current
 // ([ErrRolledBack]), as when a backup was restored on purpose: the changes that
 // are missing are given up, and their numbers are used again.
 func (m *Memory) Accept(ctx context.Context) error {
-	if d, ok := m.store.(*db); ok {
+	if d, ok := m.store.(*logstore.DB); ok {
 		return d.Accept(ctx)
 	}
 	return nil
@@ -97,7 +99,7 @@ func (m *Memory) Accept(ctx context.Context) error {
 // Create makes the file of an empty store, so that it can be seen. It does
 // nothing when there is one.
 func (m *Memory) Create(ctx context.Context) error {
-	if d, ok := m.store.(*db); ok {
+	if d, ok := m.store.(*logstore.DB); ok {
 		return d.Create(ctx)
 	}
 	return nil
@@ -106,10 +108,10 @@ func (m *Memory) Create(ctx context.Context) error {
 // Summary sums up the entries of the memory, without reading all of them where the
 // store can do that.
 func (m *Memory) Summary(ctx context.Context) (Summary, error) {
-	if d, ok := m.store.(*db); ok {
+	if d, ok := m.store.(*logstore.DB); ok {
 		return d.Summary(ctx)
 	}
-	return Summarize(m.store.Entries(ctx, Filter{}))
+	return logstore.Summarize(m.store.Entries(ctx, Filter{}))
 }
 
 // Newest returns a page of the entries that the filter selects, those written
@@ -119,7 +121,7 @@ func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page 
 	if p, ok := m.store.(pager); ok {
 		return p.Newest(ctx, f, offset, limit)
 	}
-	return NewestByReading(ctx, m.store, f, offset, limit)
+	return logstore.NewestByReading(ctx, m.store, f, offset, limit)
 }
 
 // pager is a store that has pages of its own.
@@ -151,7 +153,7 @@ func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error)
 }
 
 // oneFile returns the log that is the memory's store, if it is one.
-func (m *Memory) oneFile() (*db, error) {
+func (m *Memory) oneFile() (*logstore.DB, error) {
 	d := logOf(m.store)
 	if d == nil {
 		return nil, fmt.Errorf("%w: only a store in one file is copied; use dump or export", ErrUnsupported)
@@ -166,5 +168,5 @@ func (m *Memory) oneFile() (*db, error) {
 // change that was lost.
 func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, error) {
 	opts := o.orDefault()
-	return recoverStore(ctx, path, out, opts.store())
+	return logstore.Recover(ctx, path, out, opts.store())
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
@@ -43,7 +44,7 @@ func (h *indexHome) checkpoint(m *Memory) {
 // Close writes no file of a large store, however much changed. A checkpoint does, and the
 // next process begins from its files.
 func TestCloseLeavesALargeStore(t *testing.T) {
-	h := newIndexHome(t, rowsAtClose+1000)
+	h := newIndexHome(t, entriesAtClose+1000)
 	index, snapshot := h.file(), h.snapshot()
 	if len(index) == 0 || len(snapshot) == 0 {
 		t.Fatal("a checkpoint wrote no files")
@@ -66,8 +67,8 @@ func TestCloseLeavesALargeStore(t *testing.T) {
 	h.close(m)
 	m = h.open(nil)
 	h.agree(m)
-	if n := countIndexed(m); n != 0 || restsOn(m) != m.Store().(*db).log.Seq() {
-		t.Errorf("after a checkpoint %d entries are indexed again, and the state rests on change %d", n, restsOn(m))
+	if n := countIndexed(m); n != 0 || snapshotSeq(m) != lastSeq(t, m) {
+		t.Errorf("after a checkpoint %d entries are indexed again, and the state rests on change %d", n, snapshotSeq(m))
 	}
 	h.close(m)
 }
@@ -166,43 +167,6 @@ func TestIndexFileWhileOpen(t *testing.T) {
 	h.close(m)
 }
 
-// A process that lives on makes the snapshot that was worth it when it opened the store.
-func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
-	for _, o := range []Options{{snapshotLeast: 5, livesOn: 3}, {snapshotLeast: 5, livesOn: 3, ReadOnly: true, KeepIndex: true}} {
-		h := newRandomHistory(t, 8)
-		writer := h.open(Options{snapshotLeast: 1 << 30})
-		for i := range 5 {
-			if err := writer.Apply(t.Context(), Add{Name: fmt.Sprint("name ", i), Content: "text"}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		m := h.open(o)
-		has := func() bool {
-			settle(m)
-			_, err := h.fs.Stat(testSnapshot)
-			return err == nil
-		}
-		for i := range 3 {
-			if has() {
-				t.Errorf("there is a snapshot after %d calls", i)
-			}
-			if _, err := m.Get(t.Context(), "name 1"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for !has() { // the goroutine may not have begun
-			runtime.Gosched()
-		}
-		settle(m)
-		if rests := restsOn(m) == 5; rests == o.ReadOnly {
-			t.Errorf("ReadOnly: %v: the state rests on change %d", o.ReadOnly, restsOn(m))
-		}
-		sameAnswers(t, "after that", answers(t, m), h.replayed())
-		checkAndClose(t, m)
-		checkAndClose(t, writer)
-	}
-}
-
 // An erasure, by another process, before an index file is written or as it is: no file
 // keeps a word of what was erased.
 func TestIndexFileIsOvertaken(t *testing.T) {
@@ -214,7 +178,7 @@ func TestIndexFileIsOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.recall(m, "topsecret")
-		f, err := m.freezeIndex(t.Context(), m.Store().(*db))
+		f, err := m.freezeIndex(t.Context(), m.Store().(*logstore.DB))
 		if err != nil || f == nil {
 			t.Fatal(f, err)
 		}
@@ -235,7 +199,7 @@ func TestIndexFileIsOvertaken(t *testing.T) {
 				return nil
 			}
 		}
-		if err := saveIndex(t.Context(), m.Store().(*db), &f.frozenIndex); !errors.Is(err, ErrDerived) || !done {
+		if err := saveIndex(t.Context(), m.Store().(*logstore.DB), &f.frozenIndex); !errors.Is(err, logstore.ErrDerived) || !done {
 			t.Errorf("%s: saveIndex after an erasure: %v, done %v", at, err, done)
 		}
 		h.nowhere("topsecret")

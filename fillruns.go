@@ -5,6 +5,7 @@ package oxbow
 
 import (
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -20,7 +21,7 @@ type runFiles struct {
 }
 
 // of returns where the index of a store is filled to, nil for memory alone. d may be nil.
-func (r *runFiles) of(d *db) *index.Runs {
+func (r *runFiles) of(d *logstore.DB) *index.Runs {
 	if d == nil || r.bytes == 0 {
 		return nil
 	}

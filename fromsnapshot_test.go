@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 )
 
 // fromSnapshot opens the store without reading its log, and fails unless that works.
@@ -24,7 +26,20 @@ func (h *indexHome) fromSnapshot() *Memory {
 	return m
 }
 
-func isFromSnapshot(m *Memory) bool { return m.Store().(*db).st.base != nil }
+func isFromSnapshot(m *Memory) bool { return snapshotSeq(m) > 0 }
+
+// snapshotSeq returns the change that the snapshot ends with that the store began from, 0 for
+// none.
+func snapshotSeq(m *Memory) uint64 { return m.Store().(*logstore.DB).SnapshotSeq() }
+
+func lastSeq(t *testing.T, m *Memory) uint64 {
+	t.Helper()
+	s, err := m.Store().(Counter).Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Last
+}
 
 // snapshotAgrees fails unless a memory that has not read its log answers as one that
 // has, and still has not read it then.

@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"slices"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // History returns the history of the memory's store, as [Options.History] has it, or an
@@ -57,7 +58,7 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 		}
 		if v.Seq < seq {
 			if last, err := h.SeqAt(ctx, time.Unix(0, math.MaxInt64)); err != nil || seq > last {
-				return Version{}, cmp.Or(err, NoChange("there is no change %d yet; the last is %d", seq, last))
+				return Version{}, cmp.Or(err, store.NoChange("there is no change %d yet; the last is %d", seq, last))
 			}
 		}
 		if v.Verb == VerbRemove {
@@ -65,7 +66,7 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 		}
 		return v, nil
 	}
-	return Version{}, fmt.Errorf("%w as of change %d", &NameError{name, ErrNotFound}, seq)
+	return Version{}, fmt.Errorf("%w as of change %d", &NameError{Name: name, Err: ErrNotFound}, seq)
 }
 
 // AsOf returns a read-only view of the store as it stood after change seq.
@@ -110,43 +111,11 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 // that neither are an undo nor were undone. It returns fewer when there are no
 // more. Changes in a row of one import count as one, and all of them are returned.
 func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
-	var found []Change
-	count := 0
-	undone := map[uint64]bool{}
-	for c, err := range m.Log(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if undone[c.Seq] {
-			// A redo: what it undid back then counts again.
-			continue
-		}
-		if len(c.Reverts) > 0 {
-			for _, s := range c.Reverts {
-				undone[s] = true
-			}
-			continue
-		}
-		if len(c.Versions) == 0 {
-			continue
-		}
-		if len(found) == 0 || !found[len(found)-1].OneImport(c) {
-			if count == n {
-				break
-			}
-			count++
-		}
-		found = append(found, c)
+	h, err := m.History()
+	if err != nil {
+		return nil, err
 	}
-	return found, nil
-}
-
-// OneImport reports whether both changes are of one import, which makes as many
-// changes as it needs: they have its note and its session.
-func (c Change) OneImport(o Change) bool {
-	return c.Note != "" && c.Note == o.Note && c.Source.Session != "" &&
-		c.Source.Actor == Imported && o.Source.Actor == Imported &&
-		c.Source.Session == o.Source.Session && c.Source.Door == o.Source.Door
+	return store.Undoable(ctx, h, n)
 }
 
 // Undo undoes the last n changes that were not undone yet, in one new change, as
@@ -154,21 +123,9 @@ func (c Change) OneImport(o Change) bool {
 // It returns the number of that change and what it undid, newest first.
 // Undoing its own number again brings everything back.
 func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
-	if n < 1 {
-		return 0, nil, &InvalidError{Field: "number of changes to undo", Value: fmt.Sprint(n), Reason: "is less than 1"}
-	}
-	cs, err := m.Undoable(ctx, n)
+	h, err := m.History()
 	if err != nil {
 		return 0, nil, err
 	}
-	if len(cs) == 0 {
-		return 0, nil, NoChange("there is no change to undo")
-	}
-	var seqs []uint64
-	for _, c := range cs {
-		seqs = append(seqs, c.Seq)
-	}
-	slices.Sort(seqs)
-	seq, err := m.Revert(ctx, seqs...)
-	return seq, cs, err
+	return store.Undo(ctx, h, n)
 }

@@ -19,7 +19,9 @@ type budget struct {
 
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 11_166},
+	{".", 3_754},
+	{"store", 1_295},
+	{"internal/logstore", 6_508},
 	{"heads", 66},
 	{"overlay", 300},
 	{"query", 832},
@@ -92,7 +94,7 @@ const (
 )
 
 // maxUnused is how many exported names no other package uses.
-const maxUnused = 29
+const maxUnused = 23
 
 func roomsAreSmall(h *house) (wrong []string) {
 	lines := make([]int, len(budgets))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/ctxfile"
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
 
@@ -22,10 +23,10 @@ const mostChecked = 2000
 // checkIndexFile says what is wrong with the index file. A file that is not
 // there, or is of another history, format or ranking, is in order: it is
 // not used.
-func checkIndexFile(ctx context.Context, file CheckedFile) ([]Problem, error) {
+func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, error) {
 	bad := func(format string, args ...any) []Problem {
-		return []Problem{{-1, "the index file " + file.Path() + fmt.Sprintf(format, args...),
-			"remove it: nothing is lost, and the next recall makes it anew"}}
+		return []Problem{{Offset: -1, What: "the index file " + file.Path() + fmt.Sprintf(format, args...),
+			Mend: "remove it: nothing is lost, and the next recall makes it anew"}}
 	}
 	f, err := file.Open()
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 )
 
@@ -63,7 +65,7 @@ func TestCheckIndexFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := m.freezeIndex(t.Context(), m.Store().(*db))
+	f, err := m.freezeIndex(t.Context(), m.Store().(*logstore.DB))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,7 @@ func TestCheckIndexFile(t *testing.T) {
 	e.Content = "kestrel"
 	_ = s.apply(t.Context(), unanalyzed([]Delta{{ID: e.ID, Entry: &e}}))
 	f.index = s.scorer(RankOxbow).Index().Searcher()
-	if err := saveIndex(t.Context(), m.Store().(*db), &f.frozenIndex); err != nil {
+	if err := saveIndex(t.Context(), m.Store().(*logstore.DB), &f.frozenIndex); err != nil {
 		t.Fatal(err)
 	}
 	if ps := h.problems(); len(ps) != 1 {
@@ -82,8 +84,20 @@ func TestCheckIndexFile(t *testing.T) {
 	// A check that is ended has found no damage.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if ps, err := checkIndexFile(ctx, checkedFile{Derived: m.Store().(*db).Derived(indexSuffix)}); len(ps) > 0 || !errors.Is(err, context.Canceled) {
+	if ps, err := checkIndexFile(ctx, fileOf{m.Store().(*logstore.DB).Derived(indexSuffix), m.Store().(*logstore.DB)}); len(ps) > 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended check finds %v, %v", ps, err)
 	}
 	h.close(m)
+}
+
+// fileOf is the index file of a store that no entry is asked of.
+type fileOf struct {
+	logstore.Derived
+	of *logstore.DB
+}
+
+func (f fileOf) PlaceOf(p logpos.Position) (logpos.Position, error) { return f.of.PlaceOf(p) }
+
+func (fileOf) EntriesAt(logpos.Position) ([]*Entry, uint64, error) {
+	return nil, 0, errors.New("the check was to end before")
 }

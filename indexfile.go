@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -233,7 +234,7 @@ func (s *savedIndex) close() {
 
 // openIndex opens the index file, if it is of that ranking and of the history of the
 // store, up to now or before.
-func openIndex(d *db, rank string) (_ *savedIndex, err error) {
+func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	f, err := d.Derived(indexSuffix).Open()
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -38,7 +39,7 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	h.close(m)
 	m = h.open(nil)
 	defer h.close(m)
-	saved, err := openIndex(m.store.(*db), m.opts.Ranking)
+	saved, err := openIndex(m.store.(*logstore.DB), m.opts.Ranking)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +268,7 @@ func TestIndexRevision(t *testing.T) {
 		{Name: "deploy-window", Content: "We ship on Tuesdays; `kubectl rollout status` first. See pkg/http2/ServerConn.go:42.", Aliases: []string{"rollout"}, Created: at},
 		{Name: "Élan", Content: "L'été à Zürich, naïveté; 日本語のテキスト; 한국어; don't, ran, running, better, mice.", Created: at},
 		{Name: "talk", Content: "Anna: I went to the harbor.\nBen: Which one? v1.2.3-rc1 of FooBarBaz_qux?", Created: at,
-			Labels: []Label{{LabelProject, "ships"}, {LabelTag, "decision"}, {LabelConfidence, "0.7"}, {"session", "s1"}}},
+			Labels: []Label{{Key: LabelProject, Value: "ships"}, {Key: LabelTag, Value: "decision"}, {Key: LabelConfidence, Value: "0.7"}, {Key: "session", Value: "s1"}}},
 		{Name: "turn", Content: "Ann: Off to the harbor.", Created: at},
 		{Name: "chat", Content: "user: what is the plan?\n\nassistant: It is 2026-04-01..2026-04-30, 1,000,000 units and 0x7fFF.", Created: at},
 	}
@@ -315,18 +316,21 @@ func TestCompactWhileIndexOpens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := h.open(nil)
+	opened := &onOpen{Mem: h.fs, name: "memory.oxbow"}
+	m, err := Open("memory.oxbow", &Options{FS: opened, snapshotLeast: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	m.scanFrom = 1 << 30
-	d := m.Store().(*db)
-	d.fs = &onOpen{Mem: h.fs, name: "memory.oxbow", then: func() {
+	opened.then = func() {
 		if rep, err := other.Store().(Compactor).Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil || rep.Seq == 0 {
 			t.Errorf("Compact() = %+v, %v", rep, err)
 		}
-	}}
+	}
 	if hits := h.recall(m, "falcon 39"); len(hits) == 0 || hits[0].Entry.Name != "entry 39" {
 		t.Errorf("after a compaction, recall finds %v", hits)
 	}
-	if d.fs.(*onOpen).then != nil {
+	if opened.then != nil {
 		t.Error("what changed since was not read")
 	}
 	h.agree(m)

@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/internal/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // sealHead makes the check of a head right.
-func sealHead(b []byte) { binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli)) }
+func sealHead(b []byte) { binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(b[:124], indexTable)) }
 
 // sealIndex makes the checks of the head and of the pages of entries right.
 func sealIndex(b []byte) {
@@ -42,7 +43,7 @@ func TestIndexFlipped(t *testing.T) {
 	sound := h.file()
 	m := h.open(&Options{ReadOnly: true})
 	defer m.Close()
-	d := m.Store().(*db)
+	d := m.Store().(*logstore.DB)
 	read := func() (all []byte) {
 		s, err := openIndex(d, RankOxbow)
 		if err != nil {
@@ -217,7 +218,7 @@ func FuzzOpenIndex(f *testing.F) {
 	f.Add(sound[:indexHeadSize])
 	f.Add([]byte{})
 	m := h.open(&Options{ReadOnly: true})
-	d := m.Store().(*db)
+	d := m.Store().(*logstore.DB)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		b = bytes.Clone(b)
 		if len(b) >= indexHeadSize {

@@ -150,3 +150,15 @@ func names(hits []Hit) []string {
 	}
 	return s
 }
+
+// checkAndClose checks and closes a memory.
+func checkAndClose(t testing.TB, m *Memory) {
+	t.Helper()
+	rep, err := m.Check(context.WithoutCancel(t.Context()))
+	if err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check() = %v, %v", rep.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}

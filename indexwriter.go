@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/ctxfile"
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -23,7 +24,7 @@ type frozenIndex struct {
 }
 
 // saveIndex makes the index file next to readers and writers, as [Derived.Make] does.
-func saveIndex(ctx context.Context, d *db, f *frozenIndex) error {
+func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
 	if err := d.Locate(ctx, f.rows); err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func saveIndex(ctx context.Context, d *db, f *frozenIndex) error {
 
 // newIndexHead returns the head of an index file of the log as it is then, without the
 // number of its entries.
-func newIndexHead(ranking string, at Moment) indexHead {
+func newIndexHead(ranking string, at logstore.Moment) indexHead {
 	return indexHead{ranking: ranking, at: at.Position, nextID: at.NextID}
 }
 

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"math"
+
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 )
 
 const (
@@ -46,7 +48,7 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 	if err := d.Checkpoint(ctx); err != nil {
 		return err
 	}
-	if err := m.keepIndex(ctx, d, startBound); err != nil && !errors.Is(err, ErrDerived) { // else it was overtaken
+	if err := m.keepIndex(ctx, d, startBound); err != nil && !errors.Is(err, logstore.ErrDerived) { // else it was overtaken
 		return err
 	}
 	return nil
@@ -54,7 +56,7 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 
 // keepIndex writes the index file of a store, when there is an index and the file lacks
 // as many entries as a bound, or notes that a scan did without.
-func (m *Memory) keepIndex(ctx context.Context, d *db, bound func(n int) int) error {
+func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int) int) error {
 	if !m.opts.keepsFiles() {
 		return nil
 	}
@@ -89,7 +91,7 @@ func (m *Memory) keepBeside(begun bool) {
 	if begun {
 		bound = startBound
 	}
-	d, ok := m.store.(*db)
+	d, ok := m.store.(*logstore.DB)
 	if !ok || !m.opts.keepsFiles() || !m.worthKeeping(bound, int(m.notKept.Load())) || !m.soon.CompareAndSwap(false, true) {
 		return
 	}
@@ -141,7 +143,7 @@ type heldIndex struct {
 
 // freezeIndex applies what is pending, and returns the index then, nil for none. That of
 // an overlay is dropped: the next query reads the file.
-func (m *Memory) freezeIndex(ctx context.Context, d *db) (*heldIndex, error) {
+func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*heldIndex, error) {
 	if err := m.applying.LockContext(ctx); err != nil {
 		return nil, err
 	}
@@ -188,7 +190,7 @@ func (m *Memory) onlyScanned() bool {
 // empty. A memory over another store than oxbow's own has no such file: nothing
 // is done.
 func (m *Memory) MakeIndex(ctx context.Context) error {
-	d, ok := m.store.(*db)
+	d, ok := m.store.(*logstore.DB)
 	if !ok {
 		return nil
 	}
@@ -201,7 +203,7 @@ func (m *Memory) MakeIndex(ctx context.Context) error {
 
 // fillAhead lets what is written go into the index, if the store is empty, and
 // reports whether it is.
-func (m *Memory) fillAhead(ctx context.Context, d *db) (bool, error) {
+func (m *Memory) fillAhead(ctx context.Context, d *logstore.DB) (bool, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return false, err
 	}

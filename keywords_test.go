@@ -26,7 +26,7 @@ func TestFiltersByKeyword(t *testing.T) {
 		t.Fatal(err)
 	}
 	labels := func() (ls []Label) {
-		for _, l := range []Label{{"project", fmt.Sprint("p", r.IntN(40))}, {"tag", fmt.Sprint("t", r.IntN(5))}, {"tag", fmt.Sprint("t", r.IntN(300))}, {"confidence", "0.5"}} {
+		for _, l := range []Label{{Key: "project", Value: fmt.Sprint("p", r.IntN(40))}, {Key: "tag", Value: fmt.Sprint("t", r.IntN(5))}, {Key: "tag", Value: fmt.Sprint("t", r.IntN(300))}, {Key: "confidence", Value: "0.5"}} {
 			if r.IntN(3) > 0 && !slices.Contains(ls, l) {
 				ls = append(ls, l)
 			}

@@ -2,7 +2,10 @@
 
 package oxbow
 
-import "github.com/oxbow-memory/oxbow/internal/layer"
+import (
+	"github.com/oxbow-memory/oxbow/internal/layer"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
+)
 
 // layered is the entries of a store and, under them, entries of another, with IDs from
 // underID on, as package overlay has them.
@@ -14,11 +17,11 @@ type layered interface {
 const underID = layer.UnderID
 
 // logOf returns the log that a store is, or that lies in an overlay; nil for none.
-func logOf(s Store) *db {
+func logOf(s Store) *logstore.DB {
 	if o, ok := s.(layered); ok {
 		s = o.Upper()
 	}
-	d, _ := s.(*db)
+	d, _ := s.(*logstore.DB)
 	return d
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 )
 
 // Open opens the memory in the file of that path, which by custom ends in
@@ -18,8 +19,8 @@ func Open(path string, o *Options) (*Memory, error) {
 		return nil, err
 	}
 	of := opts.store()
-	of.Derived = []DerivedFiles{{Suffix: indexSuffix, Keep: keepsIndex, Check: checkIndexFile}}
-	d, err := openStore(path, of)
+	of.Derived = []logstore.DerivedFiles{{Suffix: indexSuffix, Keep: keepsIndex, Check: checkIndexFile}}
+	d, err := logstore.Open(path, of)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func newMemory(s Store, opts Options) *Memory {
 	m := &Memory{store: s, opts: opts, scanFrom: scanFrom, buildMu: ctxmutex.New(), applying: ctxmutex.New(), keeping: ctxmutex.New()}
 	m.keepSoon = m.keepBeside
 	m.closing, m.endClosing = context.WithCancel(context.Background())
-	if d, ok := s.(*db); ok {
+	if d, ok := s.(*logstore.DB); ok {
 		d.Ahead(m.analyzeAhead)
 	}
 	if w, ok := s.(Watcher); ok {
@@ -48,7 +49,7 @@ func newMemory(s Store, opts Options) *Memory {
 // is open.
 func (m *Memory) Close() error {
 	m.endClosing()
-	if d, ok := m.store.(*db); ok {
+	if d, ok := m.store.(*logstore.DB); ok {
 		d.EndWaiting()
 	}
 	m.keepAtClose()

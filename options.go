@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/cache"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -139,8 +140,8 @@ func (o *Options) orDefault() Options {
 func (o *Options) keepsFiles() bool { return !o.ReadOnly || o.KeepIndex }
 
 // store returns what the store in one log needs of the options.
-func (o *Options) store() storeOptions {
-	return storeOptions{FS: o.FS, Clock: o.Clock, Rand: o.Rand, Source: o.Source, LockWait: o.LockWait, Room: o.Cache.room,
+func (o *Options) store() logstore.Options {
+	return logstore.Options{FS: o.FS, Clock: o.Clock, Rand: o.Rand, Source: o.Source, LockWait: o.LockWait, Room: o.Cache.room,
 		SealAfter: o.SealAfter, KeepChanges: o.KeepChanges, KeepFor: o.KeepFor, ReadOnly: o.ReadOnly, KeepFiles: o.keepsFiles(),
 		LivesOn:  o.livesOn,
 		FreeStep: o.freeStep, FreeReserve: o.freeReserve, CompactLeast: o.compactLeast, TailLeast: o.tailLeast, SnapshotLeast: o.snapshotLeast}

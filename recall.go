@@ -258,7 +258,7 @@ func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing
 			}
 			for _, w := range text.Near(value, v.Values(t.Key), 2) {
 				if w != value {
-					add(Label{t.Key, w}.String())
+					add(Label{Key: t.Key, Value: w}.String())
 				}
 			}
 		}

@@ -80,7 +80,7 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 			}
 			return Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created, UniqueAliases: true}, nil
 		}
-		return e.over(old)
+		return over(e, old)
 	})
 	if err != nil {
 		return Entry{}, err
@@ -95,7 +95,7 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 }
 
 // over returns the change of old to e; what e leaves nil stays as it was.
-func (e Entry) over(old Entry) (Op, error) {
+func over(e, old Entry) (Op, error) {
 	if e.Kind != old.Kind && e.Kind != Note {
 		return nil, &InvalidError{Field: "kind", Value: e.Kind.String(),
 			Reason: "cannot be given to entry \"" + e.Name + "\", which is of kind " + old.Kind.String() + "; forget it first, or choose another name"}

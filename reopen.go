@@ -3,12 +3,16 @@
 
 package oxbow
 
-import "context"
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow/internal/logstore"
+)
 
 // reopen makes the index file what the memory searches, when its index was given more
 // bytes of entries than the cache may keep. Queries go on meanwhile, but those that find a
 // change pending wait for the last step.
-func (m *Memory) reopen(ctx context.Context, d *db) error {
+func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
 	old := m.searcher.Load()
 	if old == nil || old.given.Load() <= d.Room().Most() || len(*old.scorers.Load()) > 1 { // the file has one ranking
 		return nil

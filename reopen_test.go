@@ -7,13 +7,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 )
 
 // reopened saves the index of a memory, lets it go on from the file, and reports whether
 // it does.
 func (h *indexHome) reopened(m *Memory) bool {
 	h.t.Helper()
-	d, old := m.store.(*db), m.searcher.Load()
+	d, old := m.store.(*logstore.DB), m.searcher.Load()
 	always := func(int) int { return 0 }
 	if err := m.keepIndex(h.t.Context(), d, always); err != nil {
 		h.t.Error(err)

@@ -44,11 +44,11 @@ func (h *indexHome) talkative(r *rand.Rand, n int) {
 	for i := range n {
 		created = created.Add(time.Duration(r.IntN(100)) * time.Minute)
 		e := Add{Name: fmt.Sprintf("%s %d", pick("note", "harbor plan", "getUserName", "东京"), i), Created: created,
-			Labels: []Label{{LabelProject, pick("vtt", "harbor", "oxbow")}, {LabelTag, pick("draft", "silver lining", "done")}}}
+			Labels: []Label{{Key: LabelProject, Value: pick("vtt", "harbor", "oxbow")}, {Key: LabelTag, Value: pick("draft", "silver lining", "done")}}}
 		switch r.IntN(8) {
 		case 0, 1:
 			e.Content = pick("Caroline: ", "Melanie: ") + pick("When did you ", "I went ", "Yesterday I saw ") + words(r, 8) + pick("?", ".", "!")
-			e.Labels = append(e.Labels, Label{"session", pick("1", "2")})
+			e.Labels = append(e.Labels, Label{Key: "session", Value: pick("1", "2")})
 		case 2:
 			e.Content = "user: " + words(r, 10) + "\n\nassistant: " + words(r, 20)
 		case 3:

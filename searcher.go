@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 )
 
@@ -25,7 +26,7 @@ type searcher struct {
 	given   atomic.Int64                               // bytes of the entries that were put and are not in the file
 
 	// The entries that the index had at first are read when they are needed.
-	db    *db                    // nil for a store that cannot read them by ID: the index keeps them
+	db    *logstore.DB           // nil for a store that cannot read them by ID: the index keeps them
 	rows  entryRows              // what they were
 	items *cache.Slots[*indexed] // those that were read, by row, as far as there is room
 	err   atomic.Pointer[error]  // why one could not be read: what was found counts for nothing
@@ -68,7 +69,7 @@ func (s *searcher) applySince(ctx context.Context, at Position) error {
 func (s *searcher) putUnder(ctx context.Context) error {
 	ds := make([]analyzedDelta, len(s.under))
 	for i, e := range s.under {
-		ds[i].Delta = Delta{e.ID, e}
+		ds[i].Delta = Delta{ID: e.ID, Entry: e}
 	}
 	return s.apply(ctx, ds)
 }
@@ -126,7 +127,7 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 			s.unsaved.Add(weight(d.Entry))
 		}
 		if d.Entry != nil {
-			s.given.Add(int64(EntryBytes(d.Entry)))
+			s.given.Add(int64(logstore.EntryBytes(d.Entry)))
 		}
 	}
 	return nil
@@ -244,7 +245,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 						continue
 					}
 					s.unsaved.Add(weight(e))
-					s.given.Add(int64(EntryBytes(e)))
+					s.given.Add(int64(logstore.EntryBytes(e)))
 					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
 				}
 				if !yield(x, err) {
@@ -320,7 +321,7 @@ func (s *searcher) read(id uint64) ranking.Item {
 	case e != nil && e.Version >= s.rows.version(i):
 		x := newIndexed(e)
 		x.Late = true
-		return s.items.Put(i, x, EntryBytes(e)+ranking.MemoBytes(e.Content))
+		return s.items.Put(i, x, logstore.EntryBytes(e)+ranking.MemoBytes(e.Content))
 	}
 	return nil
 }

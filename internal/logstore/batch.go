@@ -1,0 +1,201 @@
+// Batches: changes on top of the state that are not durable yet. Each can be
+// rolled back.
+
+package logstore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// batch is a state with changes on top that are not durable yet.
+type batch struct {
+	st     *state
+	names  map[string]*store.Entry // staged entries; nil: staged as removed
+	gone   map[string]uint64
+	opIDs  map[string]uint64
+	nextID uint64
+	seq    uint64 // the number that the change being staged will get
+	now    time.Time
+
+	undo []rollbackStep // takes back the change being staged
+}
+
+// rollbackStep is what the batch held for a name before.
+type rollbackStep struct {
+	name   string
+	entry  *store.Entry
+	staged bool // else the batch did not have the name
+	gone   uint64
+	nextID uint64
+}
+
+// stage stages one change, all of it or nothing.
+func (g *batch) stage(build func(g *batch) (*body, error)) (*body, error) {
+	g.undo = g.undo[:0]
+	v, err := build(g)
+	if err != nil {
+		g.rollback()
+	}
+	return v, err
+}
+
+func (g *batch) rollback() {
+	for _, u := range slices.Backward(g.undo) {
+		g.gone[u.name], g.nextID = u.gone, u.nextID
+		if u.staged {
+			g.names[u.name] = u.entry
+		} else {
+			delete(g.names, u.name)
+		}
+	}
+	g.undo = g.undo[:0]
+}
+
+// commit ends the change that was just staged: it cannot be rolled back alone.
+func (g *batch) commit(opID string) {
+	if opID != "" {
+		g.opIDs[opID] = g.seq
+	}
+	g.seq++
+}
+
+func (g *batch) seen(opID string) (uint64, bool) {
+	if opID == "" {
+		return 0, false
+	}
+	if seq, ok := g.opIDs[opID]; ok {
+		return seq, true
+	}
+	seq, ok := g.st.opIDs[opID]
+	return seq, ok
+}
+
+// get returns the entry of that name, nil when there is none.
+func (g *batch) get(name string) *store.Entry {
+	if e, ok := g.names[name]; ok {
+		return e
+	}
+	return g.st.find(name)
+}
+
+// touched returns the last change that touched the name.
+func (g *batch) touched(name string) uint64 {
+	if e, ok := g.names[name]; ok {
+		if e != nil {
+			return e.Version
+		}
+		return g.gone[name]
+	}
+	return g.st.touched(name)
+}
+
+// put stages an entry, as the change being staged leaves it.
+func (g *batch) put(verb store.Verb, e *store.Entry) put {
+	p := put{verb: verb, prev: g.touched(e.Name), entry: e}
+	g.set(e.Name, e)
+	e.Version = g.seq // until the change is applied, which gives it again
+	g.nextID = max(g.nextID, e.ID+1)
+	return p
+}
+
+// drop stages the removal of an entry.
+func (g *batch) drop(e *store.Entry) put {
+	p := put{verb: store.VerbRemove, prev: g.touched(e.Name), entry: &store.Entry{ID: e.ID, Name: e.Name, Kind: e.Kind}}
+	g.set(e.Name, nil)
+	return p
+}
+
+func (g *batch) set(name string, e *store.Entry) {
+	old, had := g.names[name]
+	g.undo = append(g.undo, rollbackStep{name: name, entry: old, staged: had, gone: g.gone[name], nextID: g.nextID})
+	g.names[name] = e
+	if e == nil {
+		g.gone[name] = g.seq
+	}
+}
+
+// owner returns the name of an entry, other than the one named but, that has the
+// word as its name or alias.
+func (g *batch) owner(word, but string) (name string, ok bool) {
+	if word != but && g.get(word) != nil {
+		return word, true
+	}
+	for name, e := range g.names {
+		if e != nil && name != but && slices.Contains(e.Aliases, word) {
+			return name, true
+		}
+	}
+	for _, e := range g.st.withAlias(word) {
+		if _, staged := g.names[e.Name]; !staged && e.Name != but {
+			return e.Name, true
+		}
+	}
+	return "", false
+}
+
+// body stages the changes of one call.
+func (g *batch) body(ops []store.Op) (*body, error) {
+	v := new(body)
+	for _, op := range ops {
+		p, err := g.op(op)
+		if err != nil {
+			return nil, err
+		}
+		v.ops = append(v.ops, p)
+	}
+	return v, nil
+}
+
+// op stages one change of the seam.
+func (g *batch) op(op store.Op) (put, error) {
+	name := op.Target()
+	old := g.get(name)
+	if add, ok := op.(store.Add); ok {
+		if old != nil {
+			return put{}, &store.NameError{Name: name, Err: store.ErrExists}
+		}
+		if err := store.CheckAliases(op, nil, g.owner); err != nil {
+			return put{}, err
+		}
+		created := add.Created.UTC().Round(0)
+		if add.Created.IsZero() {
+			created = g.now
+		}
+		return g.put(store.VerbAdd, &store.Entry{ID: g.nextID, Name: name, Kind: add.Kind, Content: add.Content,
+			Aliases: slices.Clone(add.Aliases), Labels: store.SortLabels(add.Labels), Created: created}), nil
+	}
+	if old == nil {
+		return put{}, &store.NameError{Name: name, Err: store.ErrNotFound}
+	}
+	e := old.Clone()
+	var verb store.Verb
+	switch op := op.(type) {
+	case store.Update:
+		verb = store.VerbUpdate
+		e.Content, e.Aliases, e.Labels = op.Content, slices.Clone(op.Aliases), store.SortLabels(op.Labels)
+	case store.Alias:
+		verb = store.VerbAlias
+		e.Aliases = slices.Clone(op.Aliases)
+	case store.Relabel:
+		verb = store.VerbLabel
+		e.Labels = store.SortLabels(op.Labels)
+	case store.Remove:
+		verb = store.VerbRemove
+	default:
+		panic(fmt.Sprintf("oxbow: op %T outside the sealed set", op))
+	}
+	if want := op.IfVersion(); want != 0 && want != old.Version {
+		return put{}, &store.ConflictError{Name: name, Want: want, Have: old.Version}
+	}
+	if err := store.CheckAliases(op, old.Aliases, g.owner); err != nil {
+		return put{}, err
+	}
+	if verb == store.VerbRemove {
+		return g.drop(old), nil
+	}
+	return g.put(verb, &e), nil
+}

@@ -1,0 +1,362 @@
+// Group commit: changes are staged on top of the state, appended to the log in
+// one piece, synced, and only then visible and acknowledged. Concurrent writers
+// share one sync.
+
+package logstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// Apply implements [store.Store].
+func (d *DB) Apply(ctx context.Context, ops ...store.Op) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	for _, op := range ops {
+		if err := op.Check(); err != nil {
+			return err
+		}
+	}
+	_, err := d.commit(ctx, func(g *batch) (*body, error) { return g.body(ops) })
+	return err
+}
+
+// DryRun implements [store.DryRunner]: a change has its bound, however small its ops are.
+func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
+	for _, op := range ops {
+		if err := op.Check(); err != nil {
+			return err
+		}
+	}
+	var v *body
+	var err error
+	if rerr := d.read(ctx, func(st *state) {
+		g := &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, st: st, nextID: st.nextID, now: d.opts.Clock().UTC()}
+		v, err = g.body(ops)
+	}); rerr != nil || err != nil {
+		return cmp.Or(rerr, err)
+	}
+	f := draft{body: v}
+	defer f.release()
+	return f.tooLarge()
+}
+
+// errPanic is the error of the requests in a batch that panicked.
+var errPanic = fmt.Errorf("%w: the program panicked meanwhile", store.ErrUnknownOutcome)
+
+// commit makes one change durable and returns its number.
+func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) (uint64, error) {
+	if len(store.OpIDFrom(ctx)) > 64 {
+		return 0, &store.InvalidError{Field: "op id", Value: text.Clip(store.OpIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
+	}
+	d.called()
+	r := newCommitRequest(ctx, build)
+	if !d.queue.enqueue(r) {
+		<-r.wake
+	}
+	if !r.finished() {
+		d.leadCommit(r)
+	}
+	return r.seq, r.err
+}
+
+// leadCommit commits all queued requests, r among them.
+func (d *DB) leadCommit(r *commitRequest) {
+	d.writerMu.Lock()
+	batch := d.queue.take()
+	err := errPanic
+	defer func() {
+		if err != nil && err == r.ctx.Err() && !r.finished() {
+			// Only this caller was cancelled, and nothing was tried: the other
+			// requests stay queued.
+			r.finish(0, err)
+		} else {
+			for _, o := range batch {
+				if !o.finished() {
+					o.finish(0, err)
+				}
+			}
+		}
+		d.writerMu.Unlock()
+		d.queue.handOff(batch)
+	}()
+	err = d.locked(r.ctx, func() error {
+		err := d.commitAll(batch)
+		if errors.Is(err, errSnapshot) { // nothing was written: the log says what the snapshot could not
+			if err = d.reload(false); err == nil {
+				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).finished))
+			}
+		}
+		return err
+	})
+}
+
+// locked runs fn with the lock between processes and the log to itself, and
+// everything read that others wrote. writerMu is held.
+func (d *DB) locked(ctx context.Context, fn func() error) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	if err := d.log.Lock(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return d.describe(err)
+	}
+	d.catching.Lock()
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
+	defer d.log.Unlock()
+	defer d.appending.Store(false)
+	if err := d.startAppending(); err != nil {
+		return err
+	}
+	return d.describe(fn())
+}
+
+// startAppending reads what others wrote. catching is held, and released.
+func (d *DB) startAppending() error {
+	defer d.catching.Unlock()
+	if d.broken != nil {
+		return d.broken
+	}
+	err := d.catchUp()
+	d.appending.Store(err == nil)
+	return err
+}
+
+// commitAll stages the requests, appends those that can be applied, and makes
+// them visible. A request that cannot be applied does not hinder the others. Its
+// error may follow from a change staged before it (an entry of that name, an
+// operation ID that was used) that is not durable yet and may never be. So the
+// error is returned when that change is durable.
+func (d *DB) commitAll(batch []*commitRequest) error {
+	g := d.newBatch()
+	defer d.keepBatch(g)
+	drafts, later, err := d.stageAll(g, batch)
+	if err != nil || len(drafts) == 0 {
+		return err
+	}
+	recs, err := d.append(drafts, g.now)
+	if err != nil {
+		return err // locked describes it
+	}
+	d.show(recs, drafts)
+	for i, rec := range recs {
+		drafts[i].request.finish(rec.Seq, nil)
+	}
+	for _, finish := range later {
+		finish()
+	}
+	if d.idle != nil {
+		d.idle.Reset(d.opts.SealAfter)
+	}
+	d.grown(true)
+	return nil
+}
+
+// stageAll stages the requests, and returns what is to be appended. It finishes
+// the requests without a change, but for those after the first change: these are
+// finished by later, which is called when the changes are durable.
+func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, later []func(), err error) {
+	drafts = make([]draft, 0, len(requests))
+	answer := func(r *commitRequest, seq uint64, err error) {
+		if len(drafts) == 0 {
+			r.finish(seq, err)
+			return
+		}
+		later = append(later, func() { r.finish(seq, err) })
+	}
+	for _, r := range requests {
+		id := store.OpIDFrom(r.ctx)
+		if seq, ok := g.seen(id); ok {
+			answer(r, seq, nil)
+			continue
+		}
+		v, err := g.stage(r.build)
+		if err := g.st.failed(); err != nil {
+			return nil, nil, err
+		}
+		if err != nil {
+			answer(r, 0, err)
+			continue
+		}
+		v.opID, v.note, v.source = id, cmp.Or(v.note, store.NoteFrom(r.ctx)), d.source(r.ctx)
+		f := draft{request: r, body: v}
+		if err := f.tooLarge(); err != nil {
+			// Those after it are staged on top, and are not refused.
+			g.rollback()
+			answer(r, 0, err)
+			continue
+		}
+		g.commit(id)
+		drafts = append(drafts, f)
+	}
+	return drafts, later, nil
+}
+
+// show applies durable changes to the state, and publishes them.
+func (d *DB) show(recs []wal.Record, drafts []draft) {
+	deltas := make([]store.Delta, 0, len(drafts))
+	d.mu.Lock()
+	for i, rec := range recs {
+		d.offsets = append(d.offsets, rec.Offset)
+		deltas = append(deltas, d.st.apply(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
+	}
+	d.recent.add(d.position(), deltas)
+	failed := d.st.failed()
+	d.mu.Unlock()
+	if d.publish(deltas); failed != nil {
+		_ = d.reload(false) // the next reader gets its error
+	}
+}
+
+// draft is a change that was staged, on its way into the log.
+type draft struct {
+	request *commitRequest
+	body    *body
+	enc     *encoder // holds its bytes; nil before they were made
+}
+
+// smallBody is a size, in bytes by body.size, of which a record can hold many.
+const smallBody = 1 << 20
+
+// encoders are there to be used again. Large ones are not kept.
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
+
+func (f *draft) encode() {
+	if f.enc == nil {
+		f.enc = encoders.Get().(*encoder)
+		f.enc.encode(f.body)
+	}
+}
+
+// tooLarge returns the error of a change that is more than a record can hold.
+func (f *draft) tooLarge() error {
+	if f.body.size() <= smallBody {
+		return nil
+	}
+	if f.encode(); len(f.enc.body) <= wal.MaxBody {
+		return nil
+	}
+	return &store.InvalidError{Field: "change", Value: text.Bytes(int64(len(f.enc.body))),
+		Reason: "is more than the " + text.Bytes(wal.MaxBody) + " that one change may hold; split it"}
+}
+
+func (f *draft) release() {
+	if f.enc != nil && cap(f.enc.body) <= 64<<10 {
+		encoders.Put(f.enc)
+	}
+	f.enc = nil
+}
+
+// append makes the drafts durable.
+func (d *DB) append(drafts []draft, at time.Time) ([]wal.Record, error) {
+	for i := range drafts {
+		for _, p := range drafts[i].body.ops {
+			p.entry.Version = 0 // the batch is not read any more, and the record says it
+		}
+	}
+	encodeAll(drafts)
+	recs := make([]wal.Payload, len(drafts))
+	for i := range drafts {
+		f := &drafts[i]
+		defer f.release()
+		recs[i] = wal.Payload{Type: typeChange, Time: at.UnixNano(), Urgent: onlyRemoves(f.body),
+			Body: f.enc.body, Digest: f.enc.digest}
+		f.body.stamp(d.log.Seq()+1+uint64(i), time.Unix(0, at.UnixNano()).UTC())
+	}
+	return d.log.AppendWhile(d.ahead(entriesWritten(drafts)), recs...)
+}
+
+// entriesWritten yields the entries that drafts leave.
+func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
+	return func(yield func(*store.Entry) bool) {
+		for i := range drafts {
+			for _, p := range drafts[i].body.ops {
+				if p.verb != store.VerbRemove && !yield(p.entry) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// encodeAll makes the bytes of all drafts, which is most of the work of a
+// change (the hash is), and so with all processors where there are many.
+func encodeAll(drafts []draft) {
+	const few = 4 // by one processor: to wake another costs as much
+	var next atomic.Int64
+	work := func() {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(drafts) {
+				return
+			}
+			drafts[i].encode()
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(drafts)/few) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+}
+
+// source returns the source of the changes made with the context.
+func (d *DB) source(ctx context.Context) store.Source {
+	s, ok := store.SourceFrom(ctx)
+	if !ok {
+		s = d.opts.Source
+	}
+	s.Door = cmp.Or(s.Door, d.opts.Source.Door)
+	for _, p := range []*string{&s.Door, &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
+		*p = text.Clip(*p, 200)
+	}
+	return s
+}
+
+func onlyRemoves(v *body) bool {
+	return !slices.ContainsFunc(v.ops, func(p put) bool { return p.verb != store.VerbRemove })
+}
+
+// newBatch returns a batch with nothing on top of the state. writerMu is held.
+func (d *DB) newBatch() *batch {
+	g := d.spare
+	if d.spare = nil; g == nil {
+		g = &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, opIDs: map[string]uint64{}}
+	}
+	g.st, g.nextID, g.seq, g.now = d.st, d.st.nextID, d.log.Seq()+1, d.opts.Clock().UTC()
+	return g
+}
+
+// keepBatch keeps a batch for the next commit, unless it has become large.
+func (d *DB) keepBatch(g *batch) {
+	if max(len(g.names), len(g.gone), len(g.opIDs), cap(g.undo)) > 128 {
+		return
+	}
+	clear(g.names)
+	clear(g.gone)
+	clear(g.opIDs)
+	clear(g.undo[:cap(g.undo)])
+	g.st = nil
+	d.spare = g
+}

@@ -1,0 +1,87 @@
+// The queue of group commit: requests wait in it, and one of their callers, the
+// leader, commits them all.
+
+package logstore
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// commitRequest is a change that waits to be committed.
+type commitRequest struct {
+	ctx   context.Context
+	build func(g *batch) (*body, error)
+
+	// wake receives when the request is finished, or when its caller is the
+	// next leader. It has room for one value, so that sending never blocks.
+	wake chan struct{}
+	done bool // seq and err are set
+	seq  uint64
+	err  error
+}
+
+func newCommitRequest(ctx context.Context, build func(g *batch) (*body, error)) *commitRequest {
+	return &commitRequest{ctx: ctx, build: build, wake: make(chan struct{}, 1)}
+}
+
+// finish sets the outcome and wakes the caller.
+func (r *commitRequest) finish(seq uint64, err error) {
+	r.seq, r.err, r.done = seq, err, true
+	r.wake <- struct{}{}
+}
+
+func (r *commitRequest) finished() bool { return r.done }
+
+// commitQueue is the requests that wait. The caller of the first request in an
+// empty queue becomes the leader. It commits what is queued, and then hands the
+// lead to the caller of the next request.
+type commitQueue struct {
+	mu      sync.Mutex // guards all below
+	waiting []*commitRequest
+	leading bool // there is a leader
+	last    int  // how many were committed together last
+}
+
+// enqueue appends the request and reports whether its caller is the leader.
+func (q *commitQueue) enqueue(r *commitRequest) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, r)
+	lead := !q.leading
+	q.leading = true
+	return lead
+}
+
+// take empties the queue.
+func (q *commitQueue) take() []*commitRequest {
+	q.mu.Lock()
+	last := q.last
+	q.mu.Unlock()
+	if last > 1 {
+		// The callers of the last batch return at about the same time, often with
+		// their next change. Without a yield, batches of one change alternate
+		// with batches of all others.
+		runtime.Gosched()
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	batch := q.waiting
+	q.waiting, q.last = nil, len(batch)
+	return batch
+}
+
+// handOff puts the unfinished requests of a batch back, and makes the caller of
+// the first queued request the leader.
+func (q *commitQueue) handOff(batch []*commitRequest) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if batch = slices.DeleteFunc(batch, (*commitRequest).finished); len(batch) > 0 {
+		q.waiting = append(batch, q.waiting...)
+	}
+	if q.leading = len(q.waiting) > 0; q.leading {
+		q.waiting[0].wake <- struct{}{}
+	}
+}

@@ -1,0 +1,435 @@
+// Compaction: the log written again, to begin at a later change with the entries
+// of that time. It runs while this process and others read and write:
+//
+//  1. Survey. The log is read once, as a reader does, without a lock. What is kept
+//     of each entry is a row of 24 bytes: where its version at the horizon is, the
+//     last change that is dropped, and which version is the last.
+//  2. Copy. The entries of the horizon, by ID, and the changes after it go into a
+//     new file, which is made durable in steps of 4 MiB, so that the syncs of
+//     writers do not wait. A snapshot of the new file is made of the same pass.
+//  3. Follow. What was appended meanwhile is copied, until little is left.
+//  4. Replace. Under the lock between processes the rest is copied. When the chain
+//     at the end is that of the log, the copy is the log, whatever was torn or
+//     rolled back on the way; a change says that it is a compaction and holds the
+//     hash of the entries that were kept, so that the chain vouches for them; the
+//     file is synced and renamed over the log, its directory synced. If another
+//     process replaced the log, the work is thrown away and done again.
+//
+// The old file stays as it was until the rename, so that a crash leaves one or the
+// other, and each holds all that was acknowledged. Readers find, as ever, that the
+// name leads to another file: they begin at the new snapshot, and their index goes
+// on where it was, since a compaction changes no entry.
+
+package logstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/ctxfile"
+	"github.com/oxbow-memory/oxbow/internal/keydir"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+const (
+	// aheadBytes is how many bytes of entries are kept that stood in a record
+	// which was read for another.
+	aheadBytes = 32 << 20
+	// fewChanges are copied in little time.
+	fewChanges = 256
+	// compactTries is how often a compaction begins again, the last time under
+	// the lock.
+	compactTries = 3
+)
+
+// errReplaced is a compaction of a log that another process replaced meanwhile.
+var errReplaced = errors.New("another process replaced the log meanwhile")
+
+// compaction is a log on its way to take the place of the one that it is made of.
+type compaction struct {
+	*survey
+	d       *DB
+	log     *wal.Log // another reader of the old one
+	out     *wal.Rewriter
+	sum     [32]byte // hash of the base
+	rows    *keydir.Rows
+	sums    *summary
+	snap    string  // name of the new snapshot
+	st      *state  // what the new file adds up to, from its snapshot on
+	offsets []int64 // of the changes after the snapshot
+}
+
+// beginCompaction surveys the log.
+func (d *DB) beginCompaction(ctx context.Context, drops func(r *wal.Record) bool) (*compaction, error) {
+	log, err := d.another(false)
+	if err != nil {
+		return nil, err
+	}
+	c := &compaction{d: d, log: log, survey: newSurvey(ctx, log.Header(), drops)}
+	if _, err := d.replay(log, c.survey, nil, 0); err != nil {
+		return c, err
+	}
+	c.settle()
+	return c, nil
+}
+
+// nothing reports whether there is nothing to drop.
+func (c *compaction) nothing() bool {
+	return c.horizon == c.log.Header().Base && len(c.log.Gaps()) == 0
+}
+
+// keptBytes returns how many bytes the changes after the horizon take.
+func (c *compaction) keptBytes() int64 {
+	if len(c.kept) == 0 {
+		return 0
+	}
+	return c.log.End() - c.kept[0]
+}
+
+// writeBase calls emit with the records of the base and what they hold.
+func (c *compaction) writeBase(emit func(b []byte, ops []put) error) error {
+	w := newBaseWriter(c.first, emit)
+	reader := c.log.NewReader()
+	ahead, size := map[uint64]*store.Entry{}, 0
+	for _, p := range c.base {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		e := ahead[p.id]
+		if e == nil || e.Version != p.version {
+			r, err := reader.At(p.offset)
+			if err != nil {
+				return err
+			}
+			es, err := decodeEntries(&r, nil)
+			if err != nil {
+				return c.d.formError(&r, err)
+			}
+			if size += len(r.Body); size > aheadBytes {
+				clear(ahead)
+				size = len(r.Body)
+			}
+			for _, e := range es {
+				ahead[e.ID] = e
+			}
+			e = ahead[p.id]
+		}
+		delete(ahead, p.id)
+		if e == nil || e.Version != p.version {
+			return fmt.Errorf("%w: %s: version %d of entry %d is not at byte %d", store.ErrCorrupt, c.d.path, p.version, p.id, p.offset)
+		}
+		if err := w.add(e); err != nil {
+			return err
+		}
+	}
+	var err error
+	c.sum, err = w.close()
+	return err
+}
+
+// copy writes the base and the changes after it into a new file, and its snapshot.
+func (c *compaction) copy() (err error) {
+	if c.out, err = c.log.Rewriter(c.horizon, c.chain); err != nil {
+		return err
+	}
+	c.rows = &keydir.Rows{Entries: make([]keydir.Row, 0, len(c.last)), Names: make([]keydir.Key, 0, len(c.last))}
+	c.sums = &summary{counts: map[store.Label]int{}}
+	last, now := c.log.Seq(), c.d.opts.Clock().UnixNano()
+	err = c.writeBase(func(b []byte, ops []put) error {
+		off, err := c.out.Emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b, Chain: c.chain})
+		c.place(ops, off)
+		return err
+	})
+	reader := c.log.NewReader()
+	for _, off := range c.kept {
+		if err = cmp.Or(err, c.ctx.Err()); err != nil {
+			return err
+		}
+		r, err := reader.At(off)
+		if err != nil {
+			return err
+		}
+		r.Durable = last
+		if off, err = c.out.Emit(r); err != nil {
+			return err
+		}
+		v, err := decodeBody(r.Body)
+		if err != nil {
+			return c.d.formError(&r, err)
+		}
+		for _, p := range v.ops {
+			p.entry.Version, p.entry.Updated = r.Seq, time.Unix(0, r.Time)
+		}
+		c.place(v.ops, off)
+		c.rows.Changes = append(c.rows.Changes, off)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.out.Flush(); err != nil {
+		return err
+	}
+	return c.writeSnapshot()
+}
+
+// place notes the offset of what ops put, as far as it is the last version.
+func (c *compaction) place(ops []put, offset int64) {
+	for _, p := range slices.Backward(ops) {
+		e := p.entry
+		at, ok := slices.BinarySearchFunc(c.last, placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)
+		if !ok || p.erased || p.verb == store.VerbRemove || c.last[at].offset < 0 {
+			continue
+		}
+		c.last[at].offset = -1
+		c.rows.Entries = append(c.rows.Entries, newRow(c.rows, e, offset))
+		c.rows.Names = append(c.rows.Names, keydir.Key{Hash: textHash(e.Name), Number: e.ID})
+		for _, a := range e.Aliases {
+			c.rows.Aliases = append(c.rows.Aliases, keydir.Key{Hash: textHash(a), Number: e.ID})
+		}
+		c.sums.add(e, 1)
+	}
+}
+
+// writeSnapshot writes the snapshot of the new file as it is now, and opens it.
+func (c *compaction) writeSnapshot() error {
+	for key, seq := range c.gone {
+		c.rows.Removed = append(c.rows.Removed, keydir.Key{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
+	}
+	c.rows.Sums, c.rows.OpIDs = c.sums.encode(), encodeOpIDs(c.ids.seenIDs())
+	h := snapshotHead{log: c.log.Header().ID, seq: c.log.Seq(), chain: c.log.Chain(), base: c.horizon, synced: c.out.End(), nextID: c.ids.nextID}
+	if n := len(c.rows.Changes); n > 0 {
+		h.offset = c.rows.Changes[n-1]
+	}
+	c.last, c.gone = nil, nil
+	c.snap = c.out.Name() + snapshotSuffix
+	f, err := c.d.fs.OpenFile(c.snap, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(c.rows.WriteFile(ctxfile.File{Context: c.ctx, Inner: f}, h.page()), f.Close()); err != nil {
+		return err
+	}
+	c.rows = nil
+	s, err := openSnapshot(c.d.fs, c.snap, c.d.room, func() (*wal.Log, error) {
+		o := c.d.logOptions()
+		o.ReadOnly = true
+		return wal.Open(c.d.fs, c.out.Name(), o)
+	})
+	if err != nil {
+		return err
+	}
+	c.st = newState()
+	return c.st.load(s)
+}
+
+// follow copies what was appended to the log since it was read last.
+func (c *compaction) follow() error {
+	return c.log.Read(func(r *wal.Record) error {
+		if r.Type == wal.Seal {
+			return nil
+		}
+		return cmp.Or(c.ctx.Err(), c.add(*r))
+	})
+}
+
+// add appends a change to the new file.
+func (c *compaction) add(r wal.Record) error {
+	v, err := decodeBody(r.Body)
+	if err != nil {
+		return c.d.formError(&r, err)
+	}
+	r.Durable = r.Seq
+	if r.Offset, err = c.out.Emit(r); err != nil {
+		return err
+	}
+	c.offsets = append(c.offsets, r.Offset)
+	_, err = c.st.applyRecord(&r, v)
+	return err
+}
+
+// catchUp follows until little is left.
+func (c *compaction) catchUp() error {
+	for range 100 {
+		was := c.log.Seq()
+		if err := c.follow(); err != nil || c.log.Seq()-was < fewChanges {
+			return cmp.Or(err, c.out.Flush())
+		}
+	}
+	return errReplaced // it grows faster than it is copied
+}
+
+// finish puts the new file in the place of the log, and returns the number of the
+// change that says so. The lock and logmu are held.
+func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
+	d := c.d
+	if place, err := c.log.Place(); err != nil || place != wal.Same {
+		return 0, cmp.Or(err, errReplaced)
+	}
+	if err := c.follow(); err != nil {
+		return 0, err
+	}
+	if c.log.Seq() != d.log.Seq() || c.log.Chain() != d.log.Chain() {
+		return 0, errReplaced
+	}
+	mark := d.durableMark(ctx, c.sum[:], note)
+	if err := c.add(mark); err != nil {
+		return 0, err
+	}
+	if err := d.dropStale(c.survey); err != nil {
+		return 0, fmt.Errorf("removing the index file: %w", err)
+	}
+	err := d.dropFile(d.snapshotName(), true)
+	if err == nil {
+		err = d.fs.Rename(c.snap, d.snapshotName())
+	}
+	if err != nil {
+		return 0, fmt.Errorf("replacing the snapshot: %w", err)
+	}
+	end := d.log.End()
+	rerr := d.log.Replace(c.out)
+	if rerr != nil && d.log.End() == end {
+		_ = d.dropFile(d.snapshotName(), true) // it is of the new file
+		return 0, rerr
+	}
+	// The new file is in place, though, after an error, perhaps not for good.
+	if err := d.log.Jump(c.offsets[len(c.offsets)-1], mark.Seq, mark.Chain, c.out.End()); err != nil {
+		return mark.Seq, errors.Join(rerr, d.reload(false)) // it is made again from the log
+	}
+	d.setState(c.st, c.offsets)
+	c.st, c.out = nil, nil
+	return mark.Seq, rerr
+}
+
+// close removes what is of no use now.
+func (c *compaction) close() {
+	if c == nil {
+		return
+	}
+	if c.st != nil {
+		c.st.base.release()
+	}
+	if c.out != nil {
+		c.out.Cancel()
+		if c.snap != "" {
+			_ = c.d.fs.Remove(c.snap)
+		}
+	}
+	_ = c.log.Close()
+}
+
+// Compact implements [store.Compactor].
+func (d *DB) Compact(ctx context.Context, before time.Time, dry bool) (store.CompactReport, error) {
+	drops := func(r *wal.Record) bool { return time.Unix(0, r.Time).Before(before) }
+	if err := d.Refresh(ctx); err != nil {
+		return store.CompactReport{}, err
+	}
+	if d.opts.ReadOnly && !dry {
+		return store.CompactReport{}, d.describe(wal.ErrReadOnly)
+	}
+	if err := d.compactMu.LockContext(ctx); err != nil {
+		return store.CompactReport{}, err
+	}
+	defer d.compactMu.Unlock()
+	for try := 1; ; try++ {
+		rep, err := d.compact(ctx, drops, dry, try == compactTries)
+		if !errors.Is(err, errReplaced) || try == compactTries {
+			return rep, err
+		}
+	}
+}
+
+// overtaken returns err, or that another process replaced the log, which may be
+// why: it clears new files away. After [wal.ErrUnknown] this process replaced it.
+func (c *compaction) overtaken(err error) error {
+	if err == nil || c == nil || errors.Is(err, wal.ErrUnknown) {
+		return err
+	}
+	if place, perr := c.log.Place(); perr == nil && place == wal.Replaced || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errSnapshot) {
+		return errReplaced
+	}
+	return err
+}
+
+// compact does a compaction. With hold, writers are locked out from the beginning.
+func (d *DB) compact(ctx context.Context, drops func(r *wal.Record) bool, dry, hold bool) (rep store.CompactReport, err error) {
+	var c *compaction
+	defer func() { c.close() }()
+	prepare := func() error {
+		if c, err = d.beginCompaction(ctx, drops); err != nil {
+			return err
+		}
+		rep = store.CompactReport{BytesBefore: c.log.Size(), BytesAfter: c.log.Size()}
+		if c.nothing() {
+			return nil
+		}
+		rep.Changes, rep.Versions = int(c.horizon-c.log.Header().Base), c.versions-len(c.base)
+		if dry {
+			rep.BytesAfter = wal.HeaderSize + c.keptBytes()
+			return c.writeBase(func(b []byte, _ []put) error { rep.BytesAfter += wal.Overhead + int64(len(b)); return nil })
+		}
+		if err := c.copy(); err != nil {
+			return err
+		}
+		return c.catchUp()
+	}
+	finish := func() error {
+		rep.Seq, err = c.finish(ctx, fmt.Sprintf("%s%d changes up to %d dropped, %d earlier versions with them", compactionNote, rep.Changes, c.horizon, rep.Versions))
+		rep.BytesAfter = d.log.Size()
+		return err
+	}
+	if !hold {
+		if err := prepare(); err != nil || c == nil || c.st == nil {
+			return rep, d.describe(c.overtaken(err))
+		}
+	}
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
+	return rep, d.locked(ctx, func() error {
+		if hold {
+			if err := prepare(); err != nil || c == nil || c.st == nil {
+				return err
+			}
+		}
+		return c.overtaken(finish())
+	})
+}
+
+// dropStale removes each derived file, unless it is of use after a compaction. The lock is held.
+func (d *DB) dropStale(s *survey) error {
+	for _, k := range d.opts.Derived {
+		f := d.Derived(k.Suffix)
+		if err := f.drop(!f.stays(k, s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stays reports whether the file is of use after a compaction.
+func (f Derived) stays(is DerivedFiles, s *survey) bool {
+	file, err := f.Open()
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return is.Keep(file, s.horizon, s.has)
+}
+
+// durableMark makes the record of a change that rewrote the log. It goes into the new
+// file with what it vouches for, so that there is no moment in which nothing
+// does.
+func (d *DB) durableMark(ctx context.Context, sum []byte, note string) wal.Record {
+	v := &body{base: sum, source: d.source(ctx), note: note}
+	r := wal.Record{Seq: d.log.Seq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
+	data, digest := encodeBody(v)
+	r.Body, r.Chain = data, wal.Link(d.log.Chain(), r.Seq, r.Time, r.Type, digest)
+	return r
+}

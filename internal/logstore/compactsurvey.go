@@ -1,0 +1,119 @@
+// What a compaction keeps, from one reading of the log.
+
+package logstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"maps"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// nameKey is the beginning of the SHA-256 of a name.
+type nameKey [16]byte
+
+func keyOf(name string) nameKey {
+	h := sha256.Sum256([]byte(name))
+	return nameKey(h[:])
+}
+
+// placedVersion is a version of an entry, and the offset of its record.
+type placedVersion struct {
+	id, version uint64
+	offset      int64 // -1: it is in the new file
+}
+
+// survey is what a log holds, as far as a compaction must know.
+type survey struct {
+	ctx      context.Context
+	drops    func(r *wal.Record) bool // whether a change is dropped, if all before it are
+	horizon  uint64                   // the last change that is dropped, or the base
+	chain    [32]byte                 // at the horizon
+	versions int                      // up to the horizon
+	frozen   bool                     // the horizon was passed
+	base     []placedVersion          // the entries at the horizon, by ID
+	first    *body                    // what else the base must say
+
+	live map[nameKey]placedVersion // the entries after the last change, until it is settled
+	last []placedVersion           // the same then, by ID; base where nothing is kept
+	gone map[nameKey]uint64        // names removed after the horizon
+	ids  *state                    // op ids and the next ID
+	kept []int64                   // offsets of the changes after the horizon
+}
+
+func newSurvey(ctx context.Context, h wal.Header, drops func(r *wal.Record) bool) *survey {
+	return &survey{ctx: ctx, drops: drops, horizon: h.Base, chain: h.Chain,
+		live: map[nameKey]placedVersion{}, gone: map[nameKey]uint64{}, ids: newState()}
+}
+
+// applyRecord implements applier.
+func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+	if r.Type == typeChange {
+		if s.frozen = s.frozen || s.freeze(!s.drops(r)); s.frozen {
+			s.kept = append(s.kept, r.Offset)
+		} else {
+			s.horizon, s.chain = r.Seq, r.Chain
+		}
+	}
+	for _, p := range v.ops {
+		e := p.entry
+		s.ids.nextID = max(s.ids.nextID, e.ID+1)
+		switch key := keyOf(e.Name); {
+		case p.erased:
+		case p.verb == store.VerbRemove:
+			if delete(s.live, key); s.frozen {
+				s.gone[key] = r.Seq
+			}
+		default:
+			s.live[key] = placedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
+			if delete(s.gone, key); !s.frozen {
+				s.versions++
+			}
+		}
+	}
+	s.ids.know(r.Seq, v)
+	return nil, s.ctx.Err()
+}
+
+// freeze keeps what there is as that of the horizon, if it is passed.
+func (s *survey) freeze(passed bool) bool {
+	if !passed || s.frozen {
+		return passed
+	}
+	s.first = &body{nextID: s.ids.nextID, seen: s.ids.seenIDs()}
+	s.base = s.byID()
+	return true
+}
+
+// settle ends the survey after the last change: a row of an entry takes a third of what it
+// does in a map.
+func (s *survey) settle() {
+	if s.frozen {
+		s.last = s.byID()
+	} else {
+		s.frozen = s.freeze(true)
+		s.last = s.base
+	}
+	s.live = nil
+}
+
+// byID returns the entries that there are now, by ID.
+func (s *survey) byID() []placedVersion {
+	all := slices.AppendSeq(make([]placedVersion, 0, len(s.live)), maps.Values(s.live))
+	slices.SortFunc(all, placedVersion.compare)
+	return all
+}
+
+func (p placedVersion) compare(q placedVersion) int {
+	return cmp.Or(cmp.Compare(p.id, q.id), cmp.Compare(p.version, q.version))
+}
+
+// has reports whether the version is in the base or after it.
+func (s *survey) has(id, version uint64) bool {
+	_, ok := slices.BinarySearchFunc(s.base, placedVersion{id: id, version: version}, placedVersion.compare)
+	return ok || version > s.horizon
+}

@@ -1,0 +1,128 @@
+// Heads: what a snapshot holds of an entry whose record is not read.
+
+package logstore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// errSnapshot is a snapshot that cannot be used. The log is read instead.
+var errSnapshot = errors.New("the snapshot cannot be used")
+
+// headKeys are the keys of the labels that a snapshot has: those that profiles
+// choose and rank by, and that have few values.
+var headKeys = []string{store.LabelConfidence, "covered", "pinned", "process", "profile", store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint}
+
+// A form is what many entries have in common: a kind, and labels of headKeys.
+type form struct {
+	text   string // as a snapshot has it
+	kind   store.Kind
+	labels []store.Label
+}
+
+// encodeForm returns the form of an entry as bytes: the kind (1 byte), then for
+// each label the length of its key (uvarint) and the key, and the same of its value.
+func encodeForm(e *store.Entry) string {
+	b := []byte{byte(e.Kind)}
+	for _, l := range e.Labels {
+		if slices.Contains(headKeys, l.Key) {
+			b = appendText(appendText(b, l.Key), l.Value)
+		}
+	}
+	return string(b)
+}
+
+// appendText appends a text and, before it, its length.
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// cutText returns the text that b begins with, and what stands after it.
+func cutText(b []byte) (text string, rest []byte, err error) {
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > uint64(len(b)-size) {
+		return "", nil, errSnapshot
+	}
+	return string(b[size : size+int(n)]), b[size+int(n):], nil
+}
+
+// decodeForms reads section 10 of a snapshot.
+func decodeForms(b []byte) (fs []form, err error) {
+	for len(b) > 0 {
+		var text string
+		if text, b, err = cutText(b); err != nil {
+			return nil, err
+		}
+		f, err := decodeForm(text)
+		if err != nil {
+			return nil, err
+		}
+		fs = append(fs, f)
+	}
+	return fs, nil
+}
+
+func decodeForm(text string) (f form, err error) {
+	b := []byte(text)
+	if len(b) == 0 || !store.Kind(b[0]).Valid() {
+		return f, fmt.Errorf("%w: a form has an unknown kind", errSnapshot)
+	}
+	f.text, f.kind = text, store.Kind(b[0])
+	for b = b[1:]; len(b) > 0 && err == nil; {
+		var l store.Label
+		if l.Key, b, err = cutText(b); err == nil {
+			l.Value, b, err = cutText(b)
+		}
+		f.labels = append(f.labels, l)
+	}
+	return f, err
+}
+
+// inForm reports whether a form has the labels that a term of that key selects by,
+// where values are the values of the term.
+func inForm(key string, values []string) bool {
+	switch key {
+	case "kind":
+		return true
+	case "has":
+		return !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(headKeys, v) })
+	}
+	return slices.Contains(headKeys, key)
+}
+
+// byHead returns the part of a filter that a head decides, and whether it is all
+// of it.
+func byHead(f store.Filter) (part store.Filter, all bool) {
+	for _, t := range f.Terms {
+		if inForm(t.Key, t.Values) {
+			part.Terms = append(part.Terms, t)
+		}
+	}
+	far := func(t time.Time) bool { return !t.IsZero() && isFar(nanoseconds(t)) }
+	if !far(f.After) && !far(f.Before) {
+		part.After, part.Before = f.After, f.Before
+	}
+	return part, len(part.Terms) == len(f.Terms) && part.After.Equal(f.After) && part.Before.Equal(f.Before)
+}
+
+// nanoseconds returns a time in nanoseconds since 1970, cut off at the ends of
+// the range.
+func nanoseconds(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// isFar reports whether nanoseconds may have cut off a time.
+func isFar(ns int64) bool { return ns == math.MinInt64 || ns == math.MaxInt64 }

@@ -1,0 +1,89 @@
+// Heads of entries, read from a snapshot.
+
+package logstore
+
+import (
+	"context"
+	"encoding/binary"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// ViewHeads calls fn with the heads of the entries; see package heads. It returns false
+// where the snapshot has not what is asked, or cannot be read: the log has it.
+func (d *DB) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error) (ok bool, err error) {
+	if slices.ContainsFunc(keys, func(key string) bool { return !inForm(key, nil) }) {
+		return false, nil
+	}
+	l, err := d.listing(ctx, store.Filter{})
+	if err != nil {
+		return true, err
+	}
+	defer l.close()
+	all := func(yield func(store.Head, error) bool) { l.heads(ctx, names, yield) }
+	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
+		if len(ids) == 0 { // so it is without a base
+			return nil, nil
+		}
+		es := l.base.entriesOf(ids)
+		return es, l.base.failed()
+	})
+	return l.base.failed() == nil, err
+}
+
+// heads yields the heads of the entries.
+func (l *listing) heads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
+	var named []int
+	if l.base != nil {
+		named = l.named(names)
+		l.base.rows.Load(sectionHeads)
+		l.base.rows.Load(sectionEntries)
+	}
+	order := l.order
+	var e store.Entry
+	for row := range l.base.len() {
+		if row%4096 == 0 && ctx.Err() != nil {
+			yield(store.Head{}, ctx.Err())
+			return
+		}
+		if l.hidden.has(row) {
+			continue
+		}
+		size, far := l.base.headOf(row, &e)
+		for ; len(order) > 0 && order[0].ID < e.ID; order = order[1:] {
+			if !yield(store.Head{Entry: order[0], Whole: true, Size: len(order[0].Content)}, nil) {
+				return
+			}
+		}
+		h := store.Head{Entry: &e, Whole: false, Size: size}
+		if _, found := slices.BinarySearch(named, row); found || far {
+			if h.Entry, h.Whole = l.base.entry(row), true; h.Entry == nil {
+				yield(store.Head{}, l.base.failed())
+				return
+			}
+		}
+		if !yield(h, nil) {
+			return
+		}
+	}
+	for _, e := range order {
+		if !yield(store.Head{Entry: e, Whole: true, Size: len(e.Content)}, nil) {
+			return
+		}
+	}
+}
+
+// headOf makes e the head of the entry of a row, and returns the bytes of its content.
+// Its time of creation may be cut off.
+func (s *snapshot) headOf(row int, e *store.Entry) (size int, far bool) {
+	number, bytes := s.form(row)
+	f := &s.forms()[number]
+	le, r := binary.LittleEndian, s.rows.Row(sectionEntries, row)
+	created := int64(le.Uint64(r[24:]))
+	*e = store.Entry{ID: le.Uint64(r), Version: le.Uint64(r[8:]), Kind: f.kind, Labels: f.labels,
+		Created: time.Unix(0, created).UTC(), Updated: time.Unix(0, int64(le.Uint64(r[32:]))).UTC()}
+	return int(bytes), isFar(created)
+}

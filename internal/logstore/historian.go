@@ -1,0 +1,310 @@
+// The history of the default store: the log read backwards, and earlier states.
+
+package logstore
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// record reads the change of that number from the log. A number that the log
+// does not hold is ok = false.
+func (d *DB) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
+	for {
+		d.mu.RLock()
+		st := d.st
+		d.mu.RUnlock()
+		r, v, ok, err = d.recordOnce(seq)
+		if !errors.Is(err, errSnapshot) {
+			return r, v, ok, err
+		}
+		if err := d.replace(st); err != nil {
+			return r, nil, false, err
+		}
+	}
+}
+
+// recordOnce is record, or errSnapshot.
+func (d *DB) recordOnce(seq uint64) (r wal.Record, v *body, ok bool, err error) {
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	offset, ok, err := d.offsetOf(seq)
+	if err != nil || !ok {
+		return r, nil, false, err
+	}
+	r, err = d.log.At(offset)
+	if err != nil {
+		return r, nil, false, d.describe(err)
+	}
+	v, err = decodeBody(r.Body)
+	if err != nil {
+		return r, nil, false, d.formError(&r, err)
+	}
+	v.stamp(seq, time.Unix(0, r.Time).UTC())
+	return r, v, true, nil
+}
+
+// offsetOf returns where the record of a change is. logmu is held.
+func (d *DB) offsetOf(seq uint64) (offset int64, ok bool, err error) {
+	if seq > d.from {
+		i := seq - d.from - 1
+		if i >= uint64(len(d.offsets)) {
+			return 0, false, nil
+		}
+		return d.offsets[i], true, nil
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	offset, ok = d.st.base.change(seq)
+	return offset, ok, d.st.failed()
+}
+
+// placeOf returns the offset of the record of a change, 0 for the base, or else
+// what it was last. logmu is held.
+func (d *DB) placeOf(seq uint64, last int64) int64 {
+	if seq == d.base {
+		return 0
+	}
+	if offset, ok, err := d.offsetOf(seq); ok && err == nil {
+		return offset
+	}
+	return last
+}
+
+// EntryAsOf returns the entry of that ID as the change of its version left it,
+// nil when the log does not hold it any more. Last is where its record was.
+func (d *DB) EntryAsOf(id, version uint64, last int64) *store.Entry {
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	if offset, ok, err := d.offsetOf(version); ok && err == nil {
+		last = offset
+	}
+	r, err := d.log.At(last)
+	if err != nil {
+		return nil
+	}
+	es, err := decodeEntries(&r, func(of uint64) bool { return of == id })
+	for _, e := range slices.Backward(es) {
+		if err == nil && e.ID == id && e.Version == version {
+			return e
+		}
+	}
+	return nil
+}
+
+// span returns the numbers of the first and last change that the log holds.
+func (d *DB) span() (first, last uint64) {
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	return d.base + 1, d.from + uint64(len(d.offsets))
+}
+
+// Log implements [store.Historian].
+func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
+	return func(yield func(store.Change, error) bool) {
+		if err := d.Refresh(ctx); err != nil {
+			yield(store.Change{}, err)
+			return
+		}
+		first, seq := d.span()
+		for ; seq >= first; seq-- {
+			if err := ctx.Err(); err != nil {
+				yield(store.Change{}, err)
+				return
+			}
+			r, v, ok, err := d.record(seq)
+			if err != nil {
+				yield(store.Change{}, err)
+				return
+			}
+			if !ok {
+				return // compacted meanwhile
+			}
+			c := store.Change{Seq: seq, Hash: hex.EncodeToString(r.Chain[:]), Time: v.source.Time, Source: v.source, Note: v.note, Reverts: v.reverts}
+			for _, p := range v.ops {
+				c.Versions = append(c.Versions, version(seq, v, p))
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func version(seq uint64, v *body, p put) store.Version {
+	return store.Version{Seq: seq, Prev: p.prev, Verb: p.verb, Entry: *p.entry, Source: v.source, Note: v.note, Erased: p.erased}
+}
+
+// Versions implements [store.Historian].
+func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version, error] {
+	return func(yield func(store.Version, error) bool) {
+		var seq uint64
+		if err := d.read(ctx, func(st *state) { seq = st.touched(name) }); err != nil {
+			yield(store.Version{}, err)
+			return
+		}
+		if seq == 0 {
+			yield(store.Version{}, &store.NameError{Name: name, Err: store.ErrNotFound})
+			return
+		}
+		for id := uint64(0); seq != 0; {
+			if err := ctx.Err(); err != nil {
+				yield(store.Version{}, err)
+				return
+			}
+			vs, err := d.versionsIn(seq, name, id)
+			if err != nil {
+				yield(store.Version{}, err)
+				return
+			}
+			if len(vs) == 0 {
+				return // dropped by a compaction
+			}
+			for _, v := range slices.Backward(vs) {
+				if !yield(v, nil) {
+					return
+				}
+				seq, id = v.Prev, v.Entry.ID
+			}
+		}
+	}
+}
+
+// versionsIn returns what the change of that number, or the base when that is
+// where it ended up, says of the name, in order. What was erased says no name: it
+// is of the entry of that ID, 0 where it is not known.
+func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, error) {
+	_, v, ok, err := d.record(seq)
+	if err != nil {
+		return nil, err
+	}
+	var vs []store.Version
+	if ok {
+		for _, p := range v.ops {
+			if p.erased && id != 0 && p.entry.ID == id {
+				p.entry.Name = name
+			}
+			if p.entry.Name == name {
+				vs = append(vs, version(seq, v, p))
+			}
+		}
+		return vs, nil
+	}
+	err = d.eachBase(func(_ int64, p put) {
+		if p.entry.Name == name && p.entry.Version == seq {
+			vs = append(vs, store.Version{Seq: seq, Verb: store.VerbUpdate, Entry: *p.entry, Source: p.entry.Source,
+				Note: "earlier versions were dropped by a compaction"})
+		}
+	})
+	return vs, err
+}
+
+// eachBase calls fn with the entries of the log's base.
+func (d *DB) eachBase(fn func(offset int64, p put)) error {
+	log, err := d.another(false)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	err = log.Read(func(r *wal.Record) error {
+		if r.Type != wal.Base {
+			return errStop
+		}
+		v, err := decodeBody(r.Body)
+		if err != nil {
+			return d.formError(r, err)
+		}
+		for _, p := range v.ops {
+			fn(r.Offset, p)
+		}
+		return nil
+	})
+	if err != errStop {
+		return d.describe(err)
+	}
+	return nil
+}
+
+// SeqAt implements [store.Historian].
+func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return 0, err
+	}
+	first, last := d.span()
+	// Clocks step back now and then; the last change before t is meant, and
+	// a search by halves finds it where they do not.
+	var failed error
+	i := sort.Search(int(last+1-first), func(i int) bool {
+		r, _, _, err := d.record(first + uint64(i))
+		failed = errors.Join(failed, err)
+		return time.Unix(0, r.Time).After(t)
+	})
+	if i == 0 && first > 1 {
+		return 0, store.NoChange("the history before change %d was dropped by a compaction", first)
+	}
+	return first + uint64(i) - 1, failed
+}
+
+// AsOf implements [store.Historian].
+func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	first, last := d.span()
+	if seq > last {
+		return nil, store.NoChange("there is no change %d yet; the last is %d", seq, last)
+	}
+	if seq+1 < first {
+		return nil, store.NoChange("the history before change %d was dropped by a compaction", first)
+	}
+	st, err := d.stateAt(seq)
+	return &view{st: st}, err
+}
+
+// replayTo reads the log from its start into st, up to the change of that number.
+func (d *DB) replayTo(seq uint64, st applier) ([]store.Delta, error) {
+	if seq == 0 {
+		return nil, nil
+	}
+	log, err := d.another(false)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	return d.replay(log, st, nil, seq)
+}
+
+// stateAt returns the state after a change, read from the start of the log.
+func (d *DB) stateAt(seq uint64) (*state, error) {
+	st := newState()
+	_, err := d.replayTo(seq, st)
+	return st, err
+}
+
+// view is a state that does not change any more.
+type view struct{ st *state }
+
+func (v *view) Get(_ context.Context, name string) (store.Entry, error) { return v.st.get(name) }
+
+func (v *view) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
+	return func(yield func(store.Entry, error) bool) { yieldEntries(ctx, slices.Values(v.st.order), f, yield) }
+}
+
+func (v *view) Apply(context.Context, ...store.Op) error {
+	return fmt.Errorf("%w: this is how it was, not how it is", store.ErrReadOnly)
+}
+
+func (v *view) Close() error { return nil }
+
+// Watch and Refresh make a view a [store.Watcher] without events.
+func (v *view) Watch(func(store.Event)) (stop func()) { return func() {} }
+func (v *view) Refresh(context.Context) error         { return nil }

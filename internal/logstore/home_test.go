@@ -1,0 +1,60 @@
+// Stores that tests open, and how those end.
+
+package logstore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/cache"
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// openTest opens a store for a test.
+func openTest(t testing.TB, fsys vfs.FS, name string, o Options) *DB {
+	t.Helper()
+	o.FS, o.KeepFiles = fsys, o.KeepFiles || !o.ReadOnly
+	o.Source.Door = "library"
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	if o.LockWait == 0 {
+		o.LockWait = vfs.DefaultLockWait
+	}
+	if o.Room == nil {
+		o.Room = cache.NewBudget(64 << 20)
+	}
+	d, err := Open(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// checkAndCloseStore checks and closes a store.
+func checkAndCloseStore(t testing.TB, d *DB) {
+	t.Helper()
+	rep, err := d.Check(context.WithoutCancel(t.Context()))
+	if err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check() = %v, %v", rep.Problems, err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// remember updates the entry of that name, or adds it.
+func remember(ctx context.Context, d *DB, e store.Entry) error {
+	err := d.Apply(ctx, store.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, UniqueAliases: true})
+	if errors.Is(err, store.ErrNotFound) {
+		err = d.Apply(ctx, store.Add{Name: e.Name, Content: e.Content, Aliases: e.Aliases, UniqueAliases: true})
+	}
+	return err
+}

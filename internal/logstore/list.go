@@ -1,0 +1,324 @@
+// Reading the entries of the default store: all, some, the newest, their number.
+
+package logstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// fewRows is the part of the entries, as one in so many, from which on they are
+// read like all: the log from its start, with few calls.
+const fewRows = 16
+
+// listing is the entries of a state at one moment.
+type listing struct {
+	base   *snapshot
+	hidden bitmap
+	rows   []int // of base, rising; nil for all
+	order  []*store.Entry
+	seq    uint64 // the last change
+	reader *wal.Reader
+}
+
+// listing returns the entries that a filter may select. The caller closes it.
+func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error) {
+	err = d.read(ctx, func(st *state) {
+		p, _ := logpos.Decode(d.recent.pos)
+		l = &listing{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), seq: p.Seq}
+	})
+	if err == nil {
+		l.narrow(f)
+	}
+	return l, err
+}
+
+func (l *listing) close() { l.base.release() }
+
+// narrow leaves out rows that the filter cannot select.
+func (l *listing) narrow(f store.Filter) {
+	if l.base == nil {
+		return
+	}
+	if i := slices.IndexFunc(f.Terms, func(t store.Term) bool { return t.Key == "name" && !t.Not }); i >= 0 {
+		l.rows = l.named(f.Terms[i].Values)
+		return
+	}
+	if part, _ := byHead(f); !part.IsZero() {
+		selects := l.base.selects(part)
+		l.rows = []int{}
+		for row := range l.base.len() {
+			if selects(row) {
+				l.rows = append(l.rows, row)
+			}
+		}
+	}
+}
+
+// named returns the rows of the entries that have one of the words as a name or an
+// alias, and of such as have the same hash.
+func (l *listing) named(words []string) []int {
+	rows := []int{}
+	for _, w := range words {
+		for _, id := range append(l.base.numbers(sectionNames, w), l.base.numbers(sectionAliases, w)...) {
+			if row, ok := l.base.find(id); ok {
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+// selects returns the test whether a filter that heads decide selects the entry of
+// a row.
+func (s *snapshot) selects(f store.Filter) func(row int) bool {
+	forms := s.forms()
+	ok := make([]bool, len(forms))
+	for i, k := range forms {
+		ok[i] = store.Filter{Terms: f.Terms}.Match(&store.Entry{Kind: k.kind, Labels: k.labels})
+	}
+	s.rows.Load(sectionHeads)
+	if f.After.IsZero() && f.Before.IsZero() {
+		return func(row int) bool {
+			form, _ := s.form(row)
+			return ok[form]
+		}
+	}
+	s.rows.Load(sectionEntries)
+	after, before := nanoseconds(f.After), int64(math.MaxInt64)
+	if !f.Before.IsZero() {
+		before = nanoseconds(f.Before)
+	}
+	return func(row int) bool {
+		form, _ := s.form(row)
+		created := s.field(row, 3)
+		return ok[form] && created >= after && created < before
+	}
+}
+
+// all yields the entries in order of ID; nil, last, when one cannot be read.
+func (l *listing) all(yield func(*store.Entry) bool) {
+	order := l.order
+	for row := range l.baseRows() {
+		if l.hidden.has(row) {
+			continue
+		}
+		for id := l.base.id(row); len(order) > 0 && order[0].ID < id; order = order[1:] {
+			if !yield(order[0]) {
+				return
+			}
+		}
+		e := l.read(row)
+		if !yield(e) || e == nil {
+			return
+		}
+	}
+	for _, e := range order {
+		if !yield(e) {
+			return
+		}
+	}
+}
+
+// read returns the entry of a row, nil when it cannot be read.
+func (l *listing) read(row int) *store.Entry {
+	if l.rows != nil && len(l.rows) < l.base.len()/fewRows {
+		return l.base.entry(row)
+	}
+	if l.reader == nil {
+		l.reader = l.base.log.NewReader()
+	}
+	return l.base.entryBy(l.reader, row)
+}
+
+func (l *listing) baseRows() iter.Seq[int] {
+	switch {
+	case l.base == nil:
+		return func(func(int) bool) {}
+	case l.rows != nil:
+		return slices.Values(l.rows)
+	}
+	return func(yield func(int) bool) {
+		l.base.rows.Load(sectionEntries)
+		for row := range l.base.len() {
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// Entries implements [store.Store].
+func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
+	return func(yield func(store.Entry, error) bool) {
+		l, err := d.listing(ctx, f)
+		if err != nil {
+			yield(store.Entry{}, err)
+			return
+		}
+		defer l.close()
+		last, stopped := uint64(0), false
+		yieldEntries(ctx, l.all, f, func(e store.Entry, err error) bool {
+			last = e.ID
+			stopped = !yield(e, err) || err != nil
+			return !stopped
+		})
+		if stopped || l.base.failed() == nil {
+			return
+		}
+		// The log has what the snapshot could not give.
+		st, err := d.stateAt(l.seq)
+		if err != nil {
+			yield(store.Entry{}, err)
+			return
+		}
+		i, found := st.place(last)
+		if found {
+			i++
+		}
+		yieldEntries(ctx, slices.Values(st.order[i:]), f, yield)
+	}
+}
+
+// Stats implements [store.Counter].
+func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return store.Stats{}, err
+	}
+	d.logmu.RLock() // log and state change only with it
+	defer d.logmu.RUnlock()
+	chain := d.log.Chain()
+	return store.Stats{Path: d.path, Entries: d.st.len(), Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1, Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
+}
+
+// Summary sums up the entries, without reading all of them.
+func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
+	err = d.read(ctx, func(st *state) {
+		sum := st.summary()
+		out = store.Summary{Entries: st.len(), Content: sum.content, Counts: sum.counts}
+		for _, e := range st.order {
+			extend(&out, e.Created)
+		}
+		if st.base == nil {
+			return
+		}
+		st.base.rows.Load(sectionEntries)
+		first, last, low, high := -1, -1, int64(math.MaxInt64), int64(math.MinInt64)
+		for row := range st.base.len() {
+			if st.hidden.has(row) {
+				continue
+			}
+			created := st.base.field(row, 3)
+			if created <= low {
+				first, low = row, created
+			}
+			if created >= high {
+				last, high = row, created
+			}
+		}
+		for _, row := range []int{first, last} {
+			if row >= 0 {
+				if e := st.base.entry(row); e != nil {
+					extend(&out, e.Created)
+				}
+			}
+		}
+	})
+	return out, err
+}
+
+// NewestByReading returns a page of the entries of a store that the filter selects, those
+// written last first, and how many it selects in all. It reads all of them.
+func NewestByReading(ctx context.Context, s store.Store, f store.Filter, offset, limit int) (page []store.Entry, total int, err error) {
+	var es []store.Entry
+	for e, err := range s.Entries(ctx, f) {
+		if err != nil {
+			return nil, 0, err
+		}
+		es = append(es, e)
+	}
+	slices.SortFunc(es, func(a, b store.Entry) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+	})
+	offset = min(offset, len(es))
+	return es[offset:min(offset+limit, len(es))], len(es), nil
+}
+
+// written is an entry and when its version was written.
+type written struct {
+	at int64
+	id uint64
+}
+
+func (a written) compare(b written) int {
+	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
+}
+
+// Newest is [NewestByReading], and reads no others than the page, if the filter is by kind,
+// project, tag or time of creation.
+func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (page []store.Entry, total int, err error) {
+	if _, all := byHead(f); !all {
+		return NewestByReading(ctx, d, f, offset, limit)
+	}
+	err = d.read(ctx, func(st *state) {
+		page, total = nil, 0
+		var best []written // the first of all, in order
+		most := offset + limit
+		add := func(w written) {
+			i, _ := slices.BinarySearchFunc(best, w, written.compare)
+			if i < most {
+				best = slices.Insert(best, i, w)
+				best = best[:min(len(best), most)]
+			}
+		}
+		for _, e := range slices.Backward(st.order) {
+			if f.Match(e) {
+				total++
+				add(written{e.Updated.UnixNano(), e.ID})
+			}
+		}
+		found := 0 // in the base
+		for row := range st.newestRows(f) {
+			if found++; found <= most {
+				add(written{st.base.field(row, 4), st.base.id(row)})
+			} else if f.IsZero() {
+				break
+			}
+		}
+		if total += found; f.IsZero() {
+			total = st.len()
+		}
+		for _, w := range best[min(offset, len(best)):] {
+			if e := st.byID(w.id); e != nil {
+				page = append(page, *e)
+			}
+		}
+	})
+	return page, total, err
+}
+
+// newestRows yields the rows of the base that a filter selects which heads decide,
+// the versions that were written last first.
+func (st *state) newestRows(f store.Filter) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		selects := func(int) bool { return true }
+		if st.base != nil && !f.IsZero() {
+			selects = st.base.selects(f)
+		}
+		for place := range st.base.len() {
+			row := st.base.newest(place)
+			if !st.hidden.has(row) && selects(row) && !yield(row) {
+				return
+			}
+		}
+	}
+}

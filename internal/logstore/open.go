@@ -1,0 +1,153 @@
+// Opening and closing a store.
+
+package logstore
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/cache"
+	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Open opens the store in the file of that path. A missing file is an empty store;
+// the first change makes it, and the directories above it. Errors match [store.ErrCorrupt],
+// [store.ErrVersion], [store.ErrNotStore] or errors of package io/fs.
+func Open(path string, o Options) (*DB, error) {
+	if o.FS != nil {
+		return openDB(o.FS, path, path, o)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	fsys, err := openDir(filepath.Dir(abs), o.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	return openDB(fsys, filepath.Base(abs), path, o)
+}
+
+// openDir returns the operating system's directory of that path, making it
+// unless only reading is wanted.
+func openDir(dir string, readOnly bool) (vfs.FS, error) {
+	if !readOnly {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return vfs.Dir(dir)
+}
+
+// Ahead makes fn what is called, with the lock of the log, with the entries of changes. What
+// it returns, if not nil, is called while the changes become durable.
+func (d *DB) Ahead(fn func(entries iter.Seq[*store.Entry]) func()) { d.ahead = fn }
+
+// EndWaiting ends what waits for another process, or is done in the background.
+func (d *DB) EndWaiting() { d.endWaiting() }
+
+// Room returns the room for entries that were read.
+func (d *DB) Room() *cache.Budget { return d.room }
+
+// openDB opens the store in that file and reads it.
+func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
+	opts = opts.orDefault()
+	d := &DB{fs: fsys, name: name, path: path, opts: opts, room: opts.Room, st: newState(), writerMu: ctxmutex.New(), compactMu: ctxmutex.New(), snapshotMu: ctxmutex.New()}
+	d.closing, d.endWaiting = context.WithCancel(context.Background())
+	d.livesOn = d.makeUp
+	d.ahead = func(iter.Seq[*store.Entry]) func() { return nil }
+	d.grown = func(ours bool) {
+		if ours {
+			d.compactSelf()
+		}
+		d.shortenTail()
+	}
+	log, err := wal.Open(fsys, name, d.logOptions())
+	if err != nil {
+		return nil, d.describe(err)
+	}
+	d.log = log
+	if err := d.start(); err != nil {
+		d.st.base.release()
+		_ = log.Close()
+		return nil, err
+	}
+	if opts.SealAfter > 0 {
+		d.idle = time.AfterFunc(opts.SealAfter, d.seal)
+	}
+	return d, nil
+}
+
+// start reads the log: from the snapshot on, if there is one that fits, else from
+// its start.
+func (d *DB) start() error {
+	st, offsets, err := d.readAll(true)
+	if err != nil {
+		return err
+	}
+	d.setState(st, offsets)
+	d.recent = recent{pos: d.recent.pos}
+	return nil
+}
+
+// seal writes the commit mark of the last change, unless a commit is under way.
+func (d *DB) seal() {
+	if !d.writerMu.TryLock() {
+		return
+	}
+	defer d.writerMu.Unlock()
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
+	if d.ready(context.Background()) == nil {
+		d.log.Seal()
+	}
+}
+
+// Close implements [store.Store].
+func (d *DB) Close() error {
+	if d.ready(context.Background()) == nil {
+		d.endCompaction()
+		d.endWaiting()
+		d.logmu.RLock()
+		instant := d.broken == nil && d.instantSnapshot()
+		if d.logmu.RUnlock(); instant {
+			_ = d.keepSnapshot(context.Background())
+		}
+	}
+	d.snapshotMu.Lock() // one that is being written ends early, and removes its file
+	defer d.snapshotMu.Unlock()
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
+	d.logmu.Lock()
+	defer d.logmu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return store.ErrClosed
+	}
+	d.closed = true
+	d.st.base.release()
+	if d.idle != nil {
+		d.idle.Stop()
+	}
+	err := d.log.Close()
+	if c, ok := d.fs.(interface{ Close() error }); ok && d.opts.FS == nil {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// Create makes the file of an empty store, so that it can be seen. It does
+// nothing when there is one.
+func (d *DB) Create(ctx context.Context) error {
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
+	return d.locked(ctx, func() error { return d.log.Create() })
+}

@@ -1,0 +1,57 @@
+// The last changes to the default store.
+
+package logstore
+
+import (
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// mostRecent is the number of deltas that are kept in memory for [DB.Since].
+const mostRecent = 4096
+
+// recent is the last position of the state and the deltas that led there.
+type recent struct {
+	pos   store.Position // "" while the log has no file
+	steps []step
+	size  int // deltas in steps
+}
+
+// step is the deltas between two positions: before and that of the next step.
+type step struct {
+	before store.Position
+	deltas []store.Delta
+}
+
+// add moves the position to p.
+func (r *recent) add(p store.Position, deltas []store.Delta) {
+	if p == r.pos {
+		return
+	}
+	r.steps = append(r.steps, step{r.pos, deltas})
+	r.size += len(deltas)
+	r.pos = p
+	if r.size <= mostRecent && len(r.steps) <= mostRecent {
+		return
+	}
+	n := 0
+	for ; n < len(r.steps) && (r.size > mostRecent/2 || len(r.steps)-n > mostRecent/2); n++ {
+		r.size -= len(r.steps[n].deltas)
+	}
+	r.steps = slices.Clone(r.steps[n:])
+}
+
+// since returns the steps that follow p, and false where they are not in
+// memory.
+func (r *recent) since(p store.Position) ([]step, bool) {
+	if p == r.pos {
+		return nil, true
+	}
+	for i := len(r.steps) - 1; i >= 0; i-- {
+		if r.steps[i].before == p {
+			return r.steps[i:], true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,467 @@
+// The bodies of the log's records: how a change and its
+// entries become bytes. The framing around them is that of internal/wal.
+//
+// Bodies are in the wire format of protocol buffers
+// (https://protobuf.dev/programming-guides/encoding), so that common tools can
+// print them: varints (wire type 0) and length-delimited bytes (wire type 2),
+// nothing else. A field that is empty or 0 is left out. Unknown fields are
+// refused: what a program does not know it must not drop.
+//
+// Body of a change (record type 1) and of a base record (type 128):
+//
+//	 1  source    message, who made the change
+//	 2  op        message, repeated, in the order applied
+//	 3  op id     bytes, the caller's id that makes a retry harmless
+//	 4  note      string, why
+//	 5  reverts   varint, repeated, the changes that this one undid
+//	 6  base      32 bytes: SHA-256 of the base section that a compaction made
+//	15  erased    message, in the place of an op whose content was erased
+//	16  next id   varint, base records only: the ID that the next entry gets
+//	17  seen id   message, base records only, repeated: 1 op id, 2 its change
+//
+// Op: what an entry is after the change. A removal has only verb, id, name,
+// kind and prev.
+//
+//	 1  verb      varint: 1 add, 2 update, 3 alias, 4 label, 5 remove, 6 restore
+//	 2  id        varint
+//	 3  name      string
+//	 4  kind      varint, the number of the Kind
+//	 5  content   string
+//	 6  alias     string, repeated
+//	 7  label     message, repeated: 1 key, 2 value
+//	 8  created   varint, zigzag, seconds since 1970
+//	 9  created   varint, nanoseconds within the second
+//	10  prev      varint, the last change before this one that touched the name
+//	11  version   varint, base records only: the change that wrote this version
+//	12  updated   varint, zigzag, base records only: its time, nanoseconds
+//	13  source    message, base records only: its source
+//
+// Source: 1 door, 2 actor, 3 session, 4 profile, 5 ref, 6 claimed client,
+// 7 claimed agent, all strings.
+//
+// Erased: 1 SHA-256 of the op's bytes, 2 id, 3 verb, 10 prev.
+//
+// The digest that the chain takes of a body is SHA-256 over its fields, with
+// each op, erased or not, replaced by the byte 2 and the SHA-256 of the op's
+// bytes. So content can be erased and the chain still holds.
+
+package logstore
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/wire"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// typeChange is the record type of a change.
+const typeChange = 1
+
+// compactionNote begins the note of the change that a compaction adds. It has no
+// ops, as those that a redaction or a recovery adds.
+const compactionNote = "compaction: "
+
+// Field numbers of a body.
+const (
+	fieldSource  = 1
+	fieldOp      = 2
+	fieldOpID    = 3
+	fieldNote    = 4
+	fieldReverts = 5
+	fieldBase    = 6
+	fieldErased  = 15
+	fieldNextID  = 16
+	fieldSeenID  = 17
+)
+
+var verbs = [...]store.Verb{1: store.VerbAdd, store.VerbUpdate, store.VerbAlias, store.VerbLabel, store.VerbRemove, store.VerbRestore}
+
+// body is the decoded body of a record.
+type body struct {
+	source  store.Source
+	ops     []put
+	opID    string
+	note    string
+	reverts []uint64
+	base    []byte
+	nextID  uint64
+	seen    []seenID
+}
+
+// stamp says of the entries of a change which it was and when, where they do not say so
+// themselves, as those of a base do.
+func (v *body) stamp(seq uint64, at time.Time) {
+	v.source.Time = at
+	for _, p := range v.ops {
+		if p.entry.Version == 0 {
+			p.entry.Version, p.entry.Updated, p.entry.Source = seq, at, v.source
+		}
+	}
+}
+
+// put is an op of the log: an entry as the change leaves it, or, when the verb
+// is remove, takes it away.
+type put struct {
+	verb   store.Verb
+	entry  *store.Entry
+	prev   uint64
+	erased bool
+}
+
+// seenID is an op id and the change that carried it.
+type seenID struct {
+	id  string
+	seq uint64
+}
+
+// encodeBody returns the bytes of a body and their digest, as digestBody makes
+// it.
+func encodeBody(v *body) ([]byte, [32]byte) {
+	var c encoder
+	c.encode(v)
+	return c.body, c.digest
+}
+
+// encoder holds the bytes of one body, and their digest, until it encodes the
+// next in the same memory.
+type encoder struct {
+	body   []byte
+	digest [sha256.Size]byte
+
+	op  []byte
+	sum []byte // what the digest is made from
+}
+
+func (c *encoder) encode(v *body) {
+	b := slices.Grow(c.body[:0], v.size())
+	c.op = appendSource(c.op[:0], &v.source)
+	b = wire.AppendBytes(b, fieldSource, c.op)
+	sum := append(c.sum[:0], b...)
+	for i := range v.ops {
+		c.op = appendPut(slices.Grow(c.op[:0], v.ops[i].size()), &v.ops[i], false)
+		b = wire.AppendBytes(b, fieldOp, c.op)
+		h := sha256.Sum256(c.op)
+		sum = append(append(sum, fieldOp), h[:]...)
+	}
+	rest := len(b)
+	b = wire.AppendString(b, fieldOpID, v.opID)
+	b = wire.AppendString(b, fieldNote, v.note)
+	for _, s := range v.reverts {
+		b = wire.AppendUint(b, fieldReverts, s)
+	}
+	b = wire.AppendBytes(b, fieldBase, v.base)
+	sum = append(sum, b[rest:]...)
+	c.body, c.sum, c.digest = b, sum, sha256.Sum256(sum)
+}
+
+// size is about how many bytes the body takes, and seldom less.
+func (v *body) size() int {
+	n := 256 + len(v.note) + len(v.base) + 10*len(v.reverts)
+	for i := range v.ops {
+		n += v.ops[i].size()
+	}
+	return n
+}
+
+// appendBase appends the bytes of a base record's body.
+func appendBase(b []byte, v *body) []byte {
+	for i := range v.ops {
+		b = wire.AppendBytes(b, fieldOp, appendPut(nil, &v.ops[i], true))
+	}
+	b = wire.AppendUint(b, fieldNextID, v.nextID)
+	for _, s := range v.seen {
+		b = wire.AppendBytes(b, fieldSeenID, wire.AppendUint(wire.AppendString(nil, 1, s.id), 2, s.seq))
+	}
+	return b
+}
+
+// size is about how many bytes the op takes, and seldom less.
+func (p *put) size() int {
+	n := 64 + len(p.entry.Name) + len(p.entry.Content)
+	for _, a := range p.entry.Aliases {
+		n += len(a) + 4
+	}
+	for _, l := range p.entry.Labels {
+		n += len(l.Key) + len(l.Value) + 8
+	}
+	return n
+}
+
+func appendPut(b []byte, p *put, base bool) []byte {
+	e := p.entry
+	for i, v := range verbs {
+		if v == p.verb {
+			b = wire.AppendUint(b, 1, uint64(i))
+		}
+	}
+	b = wire.AppendUint(b, 2, e.ID)
+	b = wire.AppendString(b, 3, e.Name)
+	b = wire.AppendUint(b, 4, uint64(e.Kind))
+	if p.verb != store.VerbRemove {
+		b = wire.AppendString(b, 5, e.Content)
+		for _, a := range e.Aliases {
+			b = wire.AppendString(b, 6, a)
+		}
+		for _, l := range e.Labels {
+			b = wire.AppendBytes(b, 7, wire.AppendString(wire.AppendString(nil, 1, l.Key), 2, l.Value))
+		}
+		b = wire.AppendUint(b, 8, wire.Zigzag(e.Created.Unix()))
+		b = wire.AppendUint(b, 9, uint64(e.Created.Nanosecond()))
+	}
+	b = wire.AppendUint(b, 10, p.prev)
+	if base {
+		b = wire.AppendUint(b, 11, e.Version)
+		b = wire.AppendUint(b, 12, wire.Zigzag(e.Updated.UnixNano()))
+		b = wire.AppendBytes(b, 13, appendSource(nil, &e.Source))
+	}
+	return b
+}
+
+// sourceFields are the texts of a source, in the order of their fields, from 1.
+func sourceFields(s *store.Source) [7]*string {
+	return [...]*string{&s.Door, (*string)(&s.Actor), &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent}
+}
+
+func appendSource(b []byte, s *store.Source) []byte {
+	for i, v := range sourceFields(s) {
+		b = wire.AppendString(b, i+1, *v)
+	}
+	return b
+}
+
+// decodeBody reads the body of a record; its strings share one copy of data.
+func decodeBody(data []byte) (*body, error) {
+	v := new(body)
+	err := wire.Each(string(data), func(f wire.Field) error {
+		var err error
+		switch f.Num {
+		case fieldSource:
+			v.source, err = decodeSource(f)
+		case fieldOp:
+			var p put
+			p, err = decodePut(f)
+			v.ops = append(v.ops, p)
+		case fieldErased:
+			var p put
+			p, err = decodeErased(f)
+			v.ops = append(v.ops, p)
+		case fieldOpID:
+			v.opID = f.Str
+		case fieldNote:
+			v.note = f.Str
+		case fieldReverts:
+			v.reverts = append(v.reverts, f.Val)
+		case fieldBase:
+			v.base = []byte(f.Str)
+		case fieldNextID:
+			v.nextID = f.Val
+		case fieldSeenID:
+			var id, seq wire.Field
+			id, seq, err = wire.Pair(f.Str)
+			v.seen = append(v.seen, seenID{id: id.Str, seq: seq.Val})
+		default:
+			return f.Unknown()
+		}
+		return err
+	})
+	return v, err
+}
+
+func decodePut(f wire.Field) (put, error) {
+	e := new(store.Entry)
+	p := put{entry: e}
+	var sec int64
+	var nsec uint64
+	if !f.Bytes {
+		return p, f.Unknown()
+	}
+	err := wire.Each(f.Str, func(f wire.Field) error {
+		var err error
+		switch f.Num {
+		case 1:
+			if f.Val >= uint64(len(verbs)) || f.Val == 0 {
+				return fmt.Errorf("unknown verb %d", f.Val)
+			}
+			p.verb = verbs[f.Val]
+		case 2:
+			e.ID = f.Val
+		case 3:
+			e.Name = f.Str
+		case 4:
+			if f.Val > math.MaxUint8 || !store.Kind(f.Val).Valid() {
+				return fmt.Errorf("unknown kind %d", f.Val)
+			}
+			e.Kind = store.Kind(f.Val)
+		case 5:
+			e.Content = f.Str
+		case 6:
+			e.Aliases = append(e.Aliases, f.Str)
+		case 7:
+			var key, value wire.Field
+			key, value, err = wire.Pair(f.Str)
+			e.Labels = append(e.Labels, store.Label{Key: key.Str, Value: value.Str})
+		case 8:
+			sec = wire.Unzigzag(f.Val)
+		case 9:
+			nsec = f.Val
+		case 10:
+			p.prev = f.Val
+		case 11:
+			e.Version = f.Val
+		case 12:
+			e.Updated = time.Unix(0, wire.Unzigzag(f.Val)).UTC()
+		case 13:
+			e.Source, err = decodeSource(f)
+		default:
+			return f.Unknown()
+		}
+		return err
+	})
+	if err == nil && (p.verb == "" || e.ID == 0 || e.Name == "" || nsec >= 1e9) {
+		err = errors.New("an op without verb, id or name")
+	}
+	if p.verb != store.VerbRemove {
+		e.Created = time.Unix(sec, int64(nsec)).UTC()
+	}
+	e.Source.Time = e.Updated
+	return p, err
+}
+
+func decodeErased(f wire.Field) (put, error) {
+	p := put{entry: new(store.Entry), erased: true}
+	hashed := false
+	err := wire.Each(f.Str, func(f wire.Field) error {
+		switch f.Num {
+		case 1:
+			if len(f.Str) != sha256.Size {
+				return errors.New("an erased op without its hash")
+			}
+			hashed = true
+		case 2:
+			p.entry.ID = f.Val
+		case 3:
+			if f.Val >= uint64(len(verbs)) {
+				return fmt.Errorf("unknown verb %d", f.Val)
+			}
+			p.verb = verbs[f.Val]
+		case 10:
+			p.prev = f.Val
+		default:
+			return f.Unknown()
+		}
+		return nil
+	})
+	if err == nil && !hashed {
+		err = errors.New("an erased op without its hash")
+	}
+	return p, err
+}
+
+func decodeSource(f wire.Field) (store.Source, error) {
+	var s store.Source
+	texts := sourceFields(&s)
+	err := wire.Each(f.Str, func(f wire.Field) error {
+		if f.Num > len(texts) {
+			return f.Unknown()
+		}
+		*texts[f.Num-1] = f.Str
+		return nil
+	})
+	return s, err
+}
+
+// digestBody makes the digest that the chain takes of a body.
+func digestBody(_ uint8, data []byte) ([32]byte, error) {
+	h := sha256.New()
+	err := wire.Each(string(data), func(f wire.Field) error {
+		switch f.Num {
+		case fieldOp:
+			sum := sha256.Sum256([]byte(f.Str))
+			h.Write([]byte{fieldOp})
+			h.Write(sum[:])
+		case fieldErased:
+			h.Write([]byte{fieldOp})
+			return wire.Each(f.Str, func(f wire.Field) error {
+				if f.Num == 1 {
+					h.Write([]byte(f.Str))
+				}
+				return nil
+			})
+		default:
+			h.Write([]byte(f.Raw))
+		}
+		return nil
+	})
+	var sum [32]byte
+	h.Sum(sum[:0])
+	return sum, err
+}
+
+// eachWanted calls fn with the fields of a body, but for the ops whose entries are
+// not wanted, nil for all: of a large record, little is copied. The strings of an op
+// share a copy with the strings of no other.
+func eachWanted(body []byte, want func(id uint64) bool, fn func(f wire.Field) error) error {
+	return wire.EachPart(body, func(num, from, at, end int) error {
+		if num == fieldOp && want != nil && !want(opID(body[at:end])) {
+			return nil
+		}
+		return wire.Each(string(body[from:end]), fn)
+	})
+}
+
+// opID returns the ID of the entry that an op is about, 0 where there is none.
+func opID(op []byte) uint64 {
+	for len(op) > 0 {
+		tag, n := binary.Uvarint(op)
+		v, m := binary.Uvarint(op[max(n, 0):])
+		if n <= 0 || m <= 0 {
+			return 0
+		}
+		if tag == 2<<3 {
+			return v
+		}
+		if op = op[n+m:]; tag&7 == 2 {
+			op = op[min(v, uint64(len(op))):]
+		}
+	}
+	return 0
+}
+
+// errStop ends a replay early.
+var errStop = errors.New("stop")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// decodeEntries returns the entries of a record that are wanted, nil for all, as its
+// ops leave them.
+func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, error) {
+	var es []*store.Entry
+	var source store.Source
+	err := eachWanted(r.Body, want, func(f wire.Field) (err error) {
+		switch f.Num {
+		case fieldSource:
+			source, err = decodeSource(f)
+		case fieldOp:
+			var p put
+			if p, err = decodePut(f); p.verb != store.VerbRemove {
+				es = append(es, p.entry)
+			}
+		}
+		return err
+	})
+	source.Time = time.Unix(0, r.Time).UTC()
+	for _, e := range es {
+		if e.Version == 0 { // else it is of a base, and says so itself
+			e.Version, e.Updated, e.Source = r.Seq, source.Time, source
+		}
+	}
+	return es, err
+}

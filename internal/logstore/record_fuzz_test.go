@@ -1,0 +1,125 @@
+// Fuzzes the decoder of record bodies.
+
+package logstore
+
+import (
+	"bytes"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/wire"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// allocated returns how many bytes fn allocates.
+func allocated(fn func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	fn()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func FuzzDecodeBody(f *testing.F) {
+	at := time.Unix(1776162225, 5).UTC()
+	e := &store.Entry{ID: 3, Name: "a name", Kind: store.World, Content: "what\nwas said", Aliases: []string{"x", "y"},
+		Labels: []store.Label{{Key: "project", Value: "p"}, {Key: "tag", Value: "t"}}, Created: at}
+	change := &body{source: store.Source{Door: "mcp", Actor: store.Agent, Session: "s"}, opID: "id", note: "why", reverts: []uint64{1, 300},
+		ops: []put{{verb: store.VerbAdd, entry: e, prev: 7}, {verb: store.VerbRemove, entry: &store.Entry{ID: 9, Name: "b"}, prev: 2}}}
+	b, _ := encodeBody(change)
+	f.Add(b)
+	based := *e
+	based.Version, based.Updated = 12, at
+	f.Add(appendBase(nil, &body{nextID: 40, seen: []seenID{{"id", 7}}, ops: []put{{verb: store.VerbAdd, entry: &based}}}))
+	f.Add(wire.AppendBytes(nil, fieldErased, wire.AppendUint(wire.AppendBytes(nil, 1, make([]byte, 32)), 2, 5)))
+	f.Add(bytes.Repeat([]byte{fieldOp<<3 | 2, 0}, 500))
+	f.Add(bytes.Repeat([]byte{fieldErased<<3 | 2, 0}, 1<<16))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var v *body
+		var err error
+		used := allocated(func() { v, err = decodeBody(data) })
+		if most := uint64(16*len(data) + 1<<20); used > most {
+			t.Errorf("decoding %d bytes took %d bytes of memory, the most is %d", len(data), used, most)
+		}
+		if err != nil {
+			return
+		}
+		// What the chain takes of a body is defined whenever the body is.
+		if _, err := digestBody(typeChange, data); err != nil {
+			t.Errorf("a body that decodes has no digest: %v", err)
+		}
+		snapshotAlike(t, v, data)
+		for _, p := range v.ops {
+			if p.erased {
+				return // is never written by this encoder
+			}
+			if y := p.entry.Created.Year(); p.verb != store.VerbRemove && (y < 0 || y > 9999) {
+				return // Unix seconds near the ends of int64 do not come back
+			}
+		}
+		if v.nextID != 0 || len(v.seen) > 0 {
+			return // a base record, or neither
+		}
+		// Decoding what was encoded gives the same body, and the same bytes.
+		once, sum := encodeBody(v)
+		again, err := decodeBody(once)
+		if err != nil {
+			t.Fatalf("decodeBody(encodeBody(v)) = %v", err)
+		}
+		twice, sum2 := encodeBody(again)
+		if !bytes.Equal(once, twice) || sum != sum2 {
+			t.Errorf("encodeBody is not stable: %x, then %x", once, twice)
+		}
+		if digest, err := digestBody(typeChange, once); err != nil || digest != sum {
+			t.Errorf("encodeBody returned the digest %x, digestBody %x, %v", sum, digest, err)
+		}
+	})
+}
+
+// snapshotAlike fails unless what is read of a record for its entries alone is what
+// the whole body says.
+func snapshotAlike(t *testing.T, v *body, data []byte) {
+	t.Helper()
+	es, err := decodeEntries(&wal.Record{Seq: 9, Body: data}, nil)
+	if err != nil {
+		t.Fatalf("a body that decodes has no entries: %v", err)
+	}
+	for _, p := range v.ops {
+		if p.erased || p.verb == store.VerbRemove {
+			continue
+		}
+		if len(es) == 0 {
+			t.Fatalf("entry %d is missing", p.entry.ID)
+		}
+		e := es[0]
+		if e.ID != p.entry.ID || p.entry.Name != e.Name || !leftAs(e, p) || p.entry.Version == 0 && e.Version != 9 ||
+			p.entry.Version != 0 && p.entry.Version != e.Version {
+			t.Errorf("entry %d is %+v, want %+v", e.ID, e, p)
+		}
+		es = es[1:]
+	}
+	if len(es) != 0 {
+		t.Errorf("%d entries more than ops", len(es))
+	}
+}
+
+// What encodeForm writes is read as it was; nothing else makes decodeForms panic.
+func FuzzDecodeForms(f *testing.F) {
+	f.Add(appendText(nil, encodeForm(&store.Entry{Kind: store.Journal, Labels: []store.Label{{Key: store.LabelProject, Value: "vtt"}, {Key: "session", Value: "x"}, {Key: store.LabelTag, Value: "a"}}})))
+	f.Add([]byte{2, 9, 9})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		fs, err := decodeForms(b)
+		var again []byte
+		for _, k := range fs {
+			if again = appendText(again, k.text); k.text == "" || !k.kind.Valid() {
+				t.Errorf("decodeForms(%x) has %+v", b, k)
+			}
+		}
+		if err == nil && len(again) > len(b) {
+			t.Errorf("decodeForms(%x) is %x", b, again)
+		}
+	})
+}

@@ -1,0 +1,60 @@
+// A log that is read from its start, for checks.
+
+package logstore
+
+import (
+	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// placing is a state that was read from the log's start, with the places of what
+// it is made of.
+type placing struct {
+	st      *state
+	places  map[uint64]int64 // of the record that each entry is in
+	changes []int64          // of the records of changes
+	chain   [32]byte         // after the last of them
+}
+
+func newPlacing() *placing { return &placing{st: newState(), places: map[uint64]int64{}} }
+
+// applyRecord implements applier.
+func (p *placing) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+	deltas, err := p.st.applyRecord(r, v)
+	for _, d := range deltas {
+		if d.Entry != nil {
+			p.places[d.ID] = r.Offset
+		}
+	}
+	if r.Type == typeChange {
+		p.changes, p.chain = append(p.changes, r.Offset), r.Chain
+	}
+	return deltas, err
+}
+
+// placedAt returns the state after a change with that chain: whole, if it is that,
+// else it is read from the log.
+func (d *DB) placedAt(whole *placing, seq uint64, chain [32]byte) (*placing, error) {
+	if whole.chain == chain {
+		return whole, nil
+	}
+	p := newPlacing()
+	_, err := d.replayTo(seq, p)
+	return p, err
+}
+
+// checkedFile is a [CheckedFile].
+type checkedFile struct {
+	Derived
+	whole *placing
+}
+
+// PlaceOf implements [CheckedFile].
+func (f checkedFile) PlaceOf(p logpos.Position) (logpos.Position, error) { return f.d.PlaceOf(p) }
+
+// EntriesAt implements [CheckedFile].
+func (f checkedFile) EntriesAt(p logpos.Position) (entries []*store.Entry, nextID uint64, err error) {
+	at, err := f.d.placedAt(f.whole, p.Seq, p.Chain)
+	return at.st.order, at.st.nextID, err
+}

@@ -1,0 +1,129 @@
+// Positions in the history of the default store, and what changed since one.
+
+package logstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// Position implements [store.Sequencer].
+func (d *DB) Position(ctx context.Context) (store.Position, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return "", err
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.recent.pos, nil
+}
+
+// Since implements [store.Sequencer].
+func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta, error] {
+	return func(yield func(store.Delta, error) bool) {
+		if err := d.ready(ctx); err != nil {
+			yield(store.Delta{}, err)
+			return
+		}
+		d.mu.RLock()
+		steps, ok := d.recent.since(p)
+		last, _ := logpos.Decode(d.recent.pos)
+		d.mu.RUnlock()
+		if !ok {
+			err := d.readSince(p, last.Seq, func(delta store.Delta) bool { return yield(delta, nil) })
+			if err != nil && err != errStop {
+				yield(store.Delta{}, err)
+			}
+			return
+		}
+		for _, s := range steps {
+			for _, delta := range s.deltas {
+				if !yield(delta, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// readSince reads from the log what changed after s, up to and including the
+// change last.
+func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bool) error {
+	unknown := fmt.Errorf("%w: %s", store.ErrPosition, d.path)
+	p, ok := logpos.Decode(s)
+	if !ok && s != "" || p.Seq > last {
+		return unknown
+	}
+	log, err := d.another(false)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if s == "" {
+		p = logpos.Position{Log: log.Header().ID, Chain: wal.FirstChain(log.Header().ID)} // before the first change
+	}
+	if !log.Exists() || log.Header().ID != p.Log {
+		return unknown
+	}
+	d.logmu.RLock()
+	at := d.placeOf(p.Seq, p.Offset)
+	d.logmu.RUnlock()
+	switch err := log.Jump(at, p.Seq, p.Chain, 0); {
+	case errors.As(err, new(*wal.CorruptError)):
+		return unknown
+	case err != nil:
+		return d.describe(err)
+	}
+	if p.Seq == last {
+		return nil
+	}
+	_, err = d.replay(log, &deltaReader{d, yield, unknown}, nil, last)
+	return err
+}
+
+// deltaReader yields the deltas of changes whose state is not known.
+type deltaReader struct {
+	db      *DB
+	yield   func(store.Delta) bool
+	unknown error
+}
+
+// applyRecord implements applier.
+func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+	if rewrites(r, v) {
+		return nil, t.unknown
+	}
+	v.source.Time = time.Unix(0, r.Time).UTC()
+	for _, p := range v.ops {
+		deltas := []store.Delta{{ID: p.entry.ID, Entry: p.entry}}
+		switch {
+		case p.verb == store.VerbRemove:
+			deltas[0].Entry = nil
+		case p.verb == store.VerbRestore && p.prev != 0:
+			// An undo may put an entry in the place of another of that name.
+			before, err := t.db.versionsIn(p.prev, p.entry.Name, p.entry.ID)
+			if err != nil {
+				return nil, err
+			}
+			for _, v := range before {
+				if v.Entry.ID != p.entry.ID {
+					deltas = slices.Insert(deltas, 0, store.Delta{ID: v.Entry.ID})
+				}
+			}
+		}
+		p.entry.Version, p.entry.Updated, p.entry.Source = r.Seq, v.source.Time, v.source
+		for _, delta := range deltas {
+			if !t.yield(delta) {
+				return nil, errStop
+			}
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,397 @@
+// The snapshot: a file next to the log that says where the log holds each
+// entry, so that opening a store and reading an entry need not read the log. It
+// is made from the log and may be deleted at any time.
+//
+// The file is pages with checks, of tables, here sections, as package pagefile has
+// them. All integers are little-endian. Page 0:
+//
+//	offset size field
+//	     0    8 magic: 89 "oxsnp" 0D 0A
+//	     8    4 version, 2
+//	    12    4 flags, 0; any other is refused
+//	    16   16 identity of the log
+//	    32    8 sequence number of the last change, S, that the snapshot covers
+//	    40    8 offset of its record in the log, 0 when S is the base
+//	    48   32 chain of the log at S
+//	    80    8 sequence number of the base of the log
+//	    88    8 offset in the log before which all is on stable storage
+//	    96    8 the ID that the next entry gets
+//	   104   80 ten counts (8 bytes each): rows of sections 1 to 5, bytes of 6 and 7,
+//	           rows of 8 and 9, bytes of 10
+//	   184      zeros
+//
+// The sections follow in this order:
+//
+//	1 entries  40 bytes, by ID: ID, version, offset of the record that holds this
+//	           version, times of creation and of the version (nanoseconds since
+//	           1970, the first cut off at the ends of its range)
+//	2 names    16 bytes, rising: hash of a name, ID of its entry
+//	3 aliases  16 bytes, rising: hash of an alias, ID of the entry that has it
+//	4 removed  16 bytes, rising: hash of the name of a removed entry, the change
+//	           that removed it
+//	5 changes  8 bytes: offsets of the records of the changes, from the one after
+//	           the base to S
+//	6 op ids   the op ids that are remembered, oldest first: change (8 bytes),
+//	           length (1 byte), op id
+//	7 sums     what [store.Summary] tells of the entries: bytes of content (8 bytes),
+//	           then for each kind, project and tag: length of the key (uvarint) and
+//	           the key, the same of the value, number of entries (8 bytes)
+//	8 heads    8 bytes, by ID: of each entry the number of its form, from 0, and the
+//	           bytes of its content (4 bytes each)
+//	9 newest   4 bytes: rows of section 1, from 0, by the time of the version, the
+//	           last first, of the same time the greatest ID first
+//	10 forms   what entries have in common, rising: length (uvarint) and the kind (1
+//	           byte) with the labels of some keys, as [encodeForm] writes them
+//
+// A hash is the first 8 bytes of the SHA-256 of the text. Two texts may have the
+// same, so that a row that is found is compared with the record it leads to.
+//
+// A snapshot counts when the log has, at that offset, the record of S with that
+// chain: then its history up to S is that from which the snapshot was made. The
+// log is read from there on. A file that does not fit, is damaged or is of
+// another version counts as none, and the log is read from its start.
+//
+// Example: the names section of a store with one entry, "style", of ID 1, is one
+// page that begins
+//
+//	cb 86 eb 2d 91 4d 37 df  first bytes of SHA-256("style")
+//	01 00 00 00 00 00 00 00  ID 1
+//
+// Versions:
+//
+//	1  2026-11: first
+//	2  2026-11: sections 8 to 10
+
+package logstore
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/oxbow-memory/oxbow/internal/cache"
+	"github.com/oxbow-memory/oxbow/internal/keydir"
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// snapshotSuffix ends the name of the snapshot of a store.
+const snapshotSuffix = ".snap"
+
+const (
+	snapshotVersion = 2
+
+	manyLooked = 1 << 15 // names after which those looked up are forgotten
+
+	// While a store is open, a snapshot is written when the log after the last has
+	// this many bytes, and as many for each entry as a snapshot takes, up to a most: so
+	// in all a few times as many bytes are written as without, and what a process keeps
+	// of the log, some times its bytes, does not grow with the store.
+	tailLeast = 64 << 20
+	tailMost  = 256 << 20
+	tailEntry = 80
+)
+
+// tailBound returns how many bytes the log after a snapshot of n entries has at most when
+// the next is written, where that is at least so many.
+func tailBound(least int64, n int) int64 { return max(least, min(tailMost, tailEntry*int64(n))) }
+
+var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
+
+// Sections of a snapshot.
+const (
+	sectionEntries = keydir.Entries
+	sectionNames   = keydir.Names
+	sectionAliases = keydir.Aliases
+	sectionRemoved = keydir.Removed
+	sectionChanges = keydir.Changes
+	sectionOpIDs   = keydir.OpIDs
+	sectionSums    = keydir.Sums
+	sectionHeads   = keydir.Heads
+	sectionNewest  = keydir.Newest
+	sectionForms   = keydir.Forms
+	sections       = keydir.Tables
+)
+
+// snapshotHead is page 0.
+type snapshotHead struct {
+	log    [16]byte
+	seq    uint64
+	offset int64
+	chain  [32]byte
+	base   uint64
+	synced int64
+	nextID uint64
+	counts [sections]int
+}
+
+// tables returns the shapes of the sections.
+func (h *snapshotHead) tables() []pagefile.Table {
+	ts := make([]pagefile.Table, sections)
+	for i, n := range h.counts {
+		ts[i] = pagefile.Table{Row: keydir.RowSize[i], Count: n}
+	}
+	return ts
+}
+
+// encode returns the bytes of page 0 before its check.
+func (h *snapshotHead) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, 0, pagefile.Data)
+	b = append(b, snapshotMagic[:]...)
+	b = le.AppendUint32(b, snapshotVersion)
+	b = le.AppendUint32(b, 0)
+	b = append(b, h.log[:]...)
+	b = le.AppendUint64(b, h.seq)
+	b = le.AppendUint64(b, uint64(h.offset))
+	b = append(b, h.chain[:]...)
+	b = le.AppendUint64(b, h.base)
+	b = le.AppendUint64(b, uint64(h.synced))
+	b = le.AppendUint64(b, h.nextID)
+	for _, n := range h.counts {
+		b = le.AppendUint64(b, uint64(n))
+	}
+	return b
+}
+
+// decodeSnapshotHead reads page 0 of a file of that size.
+func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
+	le := binary.LittleEndian
+	if [8]byte(b) != snapshotMagic || le.Uint32(b[8:]) != snapshotVersion || le.Uint32(b[12:]) != 0 {
+		return h, fmt.Errorf("%w: it is of another version", errSnapshot)
+	}
+	h = snapshotHead{log: [16]byte(b[16:]), seq: le.Uint64(b[32:]), offset: int64(le.Uint64(b[40:])), chain: [32]byte(b[48:]),
+		base: le.Uint64(b[80:]), synced: int64(le.Uint64(b[88:])), nextID: le.Uint64(b[96:])}
+	for s := range sections {
+		n := le.Uint64(b[104+8*s:])
+		if n > uint64(size) {
+			return h, fmt.Errorf("%w: it claims %d rows", errSnapshot, n)
+		}
+		h.counts[s] = int(n)
+	}
+	rows := h.counts[sectionEntries]
+	if int64(pagefile.Pages(h.tables()))*pagefile.Size != size || h.seq-h.base != uint64(h.counts[sectionChanges]) ||
+		h.counts[sectionNames] != rows || h.counts[sectionHeads] != rows || h.counts[sectionNewest] != rows {
+		return h, fmt.Errorf("%w: its size is not what it says", errSnapshot)
+	}
+	return h, nil
+}
+
+// textHash returns the hash of a name or an alias.
+func textHash(s string) uint64 {
+	h := sha256.Sum256([]byte(s))
+	return binary.LittleEndian.Uint64(h[:])
+}
+
+// snapshot is an open snapshot with the log that it is about. Its methods may be
+// called by several goroutines. What cannot be read counts as nothing, and the
+// error is kept: the caller of a method then calls failed.
+type snapshot struct {
+	head snapshotHead
+	rows *pagefile.Reader // the sections
+	file vfs.File
+	log  *wal.Log
+	refs atomic.Int32 // the files are closed when there are none
+
+	entries *cache.Slots[*store.Entry] // those that were read, by row, as far as there is room
+	shared  atomic.Pointer[[]form]     // once they were read
+
+	places sync.Map     // *opPlaces, by offset, of large records that were read
+	names  sync.Map     // rows, by name, that were looked up lately
+	looked atomic.Int32 // how many of those
+}
+
+// openSnapshot opens the snapshot of that name, if it is of that log's history.
+func openSnapshot(fsys vfs.FS, name string, room *cache.Budget, open func() (*wal.Log, error)) (_ *snapshot, err error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{file: f}
+	s.refs.Store(1)
+	defer func() {
+		if err != nil {
+			s.release()
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	s.rows, err = pagefile.Open(f, func(page []byte) ([]pagefile.Table, error) {
+		s.head, err = decodeSnapshotHead(page, info.Size())
+		return s.head.tables(), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.entries = cache.NewSlots[*store.Entry](room, s.head.counts[sectionEntries])
+	if s.log, err = open(); err != nil {
+		return nil, err
+	}
+	if h := s.log.Header(); h.ID != s.head.log || h.Base != s.head.base {
+		return nil, fmt.Errorf("%w: it is of another history", errSnapshot)
+	}
+	if err := s.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced); err != nil {
+		return nil, err
+	}
+	// A crash may keep the last of several records that were not synced, and
+	// lose one before it: then the log ends there, and it is read.
+	if s.log.Synced() < s.head.offset {
+		return nil, fmt.Errorf("%w: records before its last change may be lost", errSnapshot)
+	}
+	return s, nil
+}
+
+// acquire keeps the files open until release is called as often.
+func (s *snapshot) acquire() *snapshot {
+	if s != nil {
+		s.refs.Add(1)
+	}
+	return s
+}
+
+func (s *snapshot) release() {
+	if s == nil || s.refs.Add(-1) > 0 {
+		return
+	}
+	_ = s.file.Close() // it was only read
+	if s.entries.Drop(); s.log != nil {
+		_ = s.log.Close()
+	}
+}
+
+// fail remembers an error.
+func (s *snapshot) fail(err error) { s.rows.Fail(err) }
+
+// failed returns why something could not be read, nil when all could.
+func (s *snapshot) failed() error {
+	if s == nil {
+		return nil
+	}
+	if err := s.rows.Err(); err != nil {
+		return fmt.Errorf("%w: %w", errSnapshot, err)
+	}
+	return nil
+}
+
+// numbers returns the second fields of the rows of a hash.
+func (s *snapshot) numbers(section int, text string) []uint64 {
+	var ns []uint64
+	hash := textHash(text)
+	for i := s.rows.Search(section, hash); i < s.head.counts[section] && s.rows.Key(section, i) == hash; i++ {
+		ns = append(ns, binary.LittleEndian.Uint64(s.rows.Row(section, i)[8:]))
+	}
+	return ns
+}
+
+// len returns the number of entries.
+func (s *snapshot) len() int {
+	if s == nil {
+		return 0
+	}
+	return s.head.counts[sectionEntries]
+}
+
+// end returns where in the log the record of the snapshot's last change begins.
+func (s *snapshot) end() int64 {
+	if s == nil {
+		return wal.HeaderSize
+	}
+	return s.head.offset
+}
+
+func (s *snapshot) id(row int) uint64 { return s.rows.Key(sectionEntries, row) }
+
+// field returns a field of the row of an entry: 1 version, 2 offset, 3 created,
+// 4 updated.
+func (s *snapshot) field(row, n int) int64 {
+	return int64(binary.LittleEndian.Uint64(s.rows.Row(sectionEntries, row)[8*n:]))
+}
+
+// forms returns the forms of the entries.
+func (s *snapshot) forms() []form {
+	if fs := s.shared.Load(); fs != nil {
+		return *fs
+	}
+	fs, err := decodeForms(s.rows.Bytes(sectionForms))
+	if err != nil {
+		s.fail(err)
+	}
+	if len(fs) == 0 {
+		fs = []form{{}} // of a snapshot without entries, or one that cannot be read
+	}
+	s.shared.Store(&fs)
+	return fs
+}
+
+// form returns the number of the form of the entry of a row, and the bytes of its
+// content.
+func (s *snapshot) form(row int) (number, size uint32) {
+	r := s.rows.Row(sectionHeads, row)
+	number, size = binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:])
+	if int(number) >= len(s.forms()) {
+		s.fail(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.id(row)))
+		number = 0
+	}
+	return number, size
+}
+
+// newest returns a row by its place among the versions that were written last.
+func (s *snapshot) newest(place int) (row int) {
+	row = int(binary.LittleEndian.Uint32(s.rows.Row(sectionNewest, place)))
+	if row >= s.len() {
+		s.fail(fmt.Errorf("%w: row %d is not there", errSnapshot, row))
+		row = 0
+	}
+	return row
+}
+
+// find returns the row of the entry of that ID.
+func (s *snapshot) find(id uint64) (row int, ok bool) {
+	if s == nil {
+		return 0, false
+	}
+	row = s.rows.Search(sectionEntries, id)
+	return row, row < s.len() && s.id(row) == id
+}
+
+// removed returns the change that removed the entry of that name, 0 for none.
+func (s *snapshot) removed(name string) (last uint64) {
+	if s == nil || s.head.counts[sectionRemoved] == 0 {
+		return 0
+	}
+	for _, seq := range s.numbers(sectionRemoved, name) {
+		offset, ok := s.change(seq)
+		r, err := s.log.At(offset)
+		if !ok || err != nil {
+			s.fail(errors.Join(errSnapshot, err))
+			return 0
+		}
+		v, err := decodeBody(r.Body)
+		if err != nil {
+			s.fail(err)
+			return 0
+		}
+		for _, p := range v.ops {
+			if p.verb == store.VerbRemove && p.entry.Name == name {
+				last = max(last, seq)
+			}
+		}
+	}
+	return last
+}
+
+// change returns the offset of the record of a change.
+func (s *snapshot) change(seq uint64) (offset int64, ok bool) {
+	if s == nil || seq <= s.head.base || seq > s.head.seq {
+		return 0, false
+	}
+	return int64(s.rows.Key(sectionChanges, int(seq-s.head.base-1))), true
+}

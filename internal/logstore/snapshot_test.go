@@ -1,0 +1,474 @@
+// A store opened with a snapshot is compared with one that reads its whole log.
+
+package logstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const testSnapshot = "memory.oxbow" + snapshotSuffix
+
+func hasBase(m *DB) bool {
+	d := m
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.st.base != nil
+}
+
+// answers is all that a store says of its entries and their history.
+func answers(t *testing.T, m *DB) map[string]any {
+	t.Helper()
+	ctx := t.Context()
+	said := map[string]any{}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	newest, total, err := m.Newest(ctx, store.Filter{}, 1, 5)
+	must(err)
+	said["newest"], said["total"] = newest, total
+	for i, f := range headFilters() {
+		page, total, err := m.Newest(ctx, f, i%3, 4)
+		must(err)
+		es, err := collect(m.Entries(ctx, f))
+		must(err)
+		said[fmt.Sprint("selected by ", f)] = []any{page, total, es}
+	}
+	said["heads"] = heads(t, m)
+	sum, err := m.Summary(ctx)
+	must(err)
+	said["summary"] = sum
+	stats, err := m.Stats(ctx)
+	must(err)
+	said["stats"] = stats
+	for i := range 12 {
+		name, alias := fmt.Sprint("name ", i), fmt.Sprint("alias ", i)
+		e, err := m.Get(ctx, name)
+		said[name] = []any{e, fmt.Sprint(err)}
+		e, err = m.Get(ctx, alias)
+		said[alias] = []any{e, fmt.Sprint(err)}
+		var es []store.Entry
+		for e, err := range m.Entries(ctx, store.Filter{Terms: []store.Term{{Key: "name", Values: []string{name, alias}}}}) {
+			must(err)
+			es = append(es, e)
+		}
+		said["both "+name] = es
+		var vs []store.Version
+		for v, err := range m.Versions(ctx, name) {
+			if vs = append(vs, v); err != nil {
+				said["no versions of "+name] = err.Error()
+			}
+		}
+		said["versions of "+name] = vs
+	}
+	said["entries"] = entriesByID(t, m)
+	var cs []store.Change
+	for c, err := range m.Log(ctx) {
+		must(err)
+		cs = append(cs, c)
+	}
+	said["log"] = cs
+	pos, err := m.Position(ctx)
+	must(err)
+	said["position"] = pos
+	d := m
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	said["state"] = []any{d.st.nextID, maps.Clone(d.st.opIDs), slices.Clone(d.st.opLog), d.log.Seq(), d.base}
+	return said
+}
+
+// headFilters are filters that heads decide, in part or as a whole.
+func headFilters() []store.Filter {
+	project := store.Term{Key: store.LabelProject, Values: []string{"p1", "p2"}}
+	at := time.Unix(1776200000, 0)
+	return []store.Filter{
+		{Terms: []store.Term{project}},
+		{Terms: []store.Term{{Key: "kind", Values: []string{"note"}, Not: true}}},
+		{Terms: []store.Term{{Key: store.LabelConfidence, Values: []string{".5"}}}},
+		{Terms: []store.Term{{Key: "has", Values: []string{store.LabelTag}}, project}},
+		{Terms: []store.Term{project, {Key: "by", Values: []string{"x"}, Not: true}}},
+		{After: at.Add(21 * time.Second), Before: at.Add(61 * time.Second)},
+		{Terms: []store.Term{project}, After: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{Before: time.Date(1650, 1, 1, 0, 0, 0, 0, time.UTC)},
+	}
+}
+
+// heads returns what heads hold of the entries of a store, and whether it is what the
+// entries hold.
+func heads(t *testing.T, s store.Store) (all []string) {
+	t.Helper()
+	ok, err := s.(*DB).ViewHeads(t.Context(), headKeys, []string{"name 1", "alias 2"}, func(hs iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error {
+		for h, err := range hs {
+			if err != nil {
+				return err
+			}
+			e := *h.Entry
+			if !h.Whole {
+				whole, err := read([]uint64{e.ID})
+				if err != nil {
+					return err
+				}
+				e = *whole[0]
+			} else if h.Size != len(e.Content) {
+				t.Errorf("the head of %q says %d bytes of content", e.Name, h.Size)
+			}
+			if encodeForm(&e) != encodeForm(h.Entry) || !e.Created.Equal(h.Entry.Created) || !e.Updated.Equal(h.Entry.Updated) || e.Version != h.Entry.Version {
+				t.Errorf("the head %+v is of %+v", h.Entry, e)
+			}
+			all = append(all, fmt.Sprint(e, h.Size))
+		}
+		return nil
+	})
+	if err != nil && ok {
+		t.Fatal(err)
+	}
+	if !ok { // the log has what the snapshot could not give
+		all = nil
+		for e, err := range s.Entries(t.Context(), store.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, fmt.Sprint(e, len(e.Content)))
+		}
+	}
+	return all
+}
+
+func sameAnswers(t *testing.T, what string, got, want map[string]any) {
+	t.Helper()
+	for k := range want {
+		if !reflect.DeepEqual(got[k], want[k]) {
+			t.Fatalf("%s: %s is\n%+v\nwant\n%+v", what, k, got[k], want[k])
+		}
+	}
+}
+
+// replayed is what a process says that reads the whole log.
+func (h *randomHistory) replayed() map[string]any {
+	h.t.Helper()
+	plain := *h
+	plain.fs = h.fs.(*vfs.Mem).Clone()
+	if err := plain.fs.Remove(testSnapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.t.Fatal(err)
+	}
+	m := plain.open(Options{ReadOnly: true})
+	if hasBase(m) {
+		h.t.Fatal("there is a snapshot")
+	}
+	defer m.Close()
+	return answers(h.t, m)
+}
+
+// Random histories, written by processes that begin from a snapshot, from the
+// log, or from one that another process replaced.
+func TestSnapshotIsTheLog(t *testing.T) {
+	based := 0
+	for seed := range uint64(40) {
+		h := newRandomHistory(t, 1000+seed)
+		ms := []*DB{h.open(Options{SnapshotLeast: 1}), h.open(Options{SnapshotLeast: 1})}
+		for i := range 80 {
+			who := h.rand.IntN(len(ms))
+			h.change(ms[who])
+			if h.rand.IntN(5) == 0 {
+				checkAndCloseStore(t, ms[who])
+				ms[who] = h.open(Options{SnapshotLeast: 1})
+				if hasBase(ms[who]) {
+					based++
+				}
+			}
+			if i%8 == 7 {
+				want := h.replayed()
+				for _, m := range ms {
+					sameAnswers(t, fmt.Sprintf("seed %d, step %d", seed, i), answers(t, m), want)
+				}
+			}
+		}
+		for _, m := range ms {
+			checkAndCloseStore(t, m)
+		}
+	}
+	if based < 200 {
+		t.Errorf("a snapshot was used %d times", based)
+	}
+}
+
+// A snapshot made from another has the same bytes as one made from the log.
+func TestSnapshotOfSnapshot(t *testing.T) {
+	encode := func(m *DB) []byte {
+		f, err := m.freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.release()
+		return snapshotBytes(t, f)
+	}
+	based := 0
+	for seed := range uint64(40) {
+		h := newRandomHistory(t, 2000+seed)
+		for range 8 {
+			m := h.open(Options{SnapshotLeast: 1})
+			for range h.rand.IntN(12) {
+				h.change(m)
+			}
+			if !m.log.Exists() {
+				continue
+			}
+			if hasBase(m) {
+				based++
+			}
+			got := encode(m)
+			if err := m.replace(m.st); err != nil {
+				t.Fatal(err)
+			}
+			want := encode(m)
+			// What is known to be synced may be more for the process that synced it.
+			if !equalTables(t, got, want) {
+				t.Fatalf("seed %d: the snapshots differ", seed)
+			}
+			checkAndCloseStore(t, m)
+		}
+	}
+	if based < 100 {
+		t.Errorf("a snapshot was used %d times", based)
+	}
+}
+
+// snapshotBytes returns what is written of a frozen store.
+func snapshotBytes(t *testing.T, f *frozen) []byte {
+	t.Helper()
+	mem := vfs.NewMem()
+	file, err := mem.OpenFile("snapshot", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.write(file), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := vfs.ReadFile(mem, "snapshot", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// equalTables reports whether two snapshots have the same tables; what their heads know
+// to be synced may differ, and so the checks of pages.
+func equalTables(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	if len(a) != len(b) {
+		return false
+	}
+	for n := 1; n < len(a)/pagefile.Size; n++ {
+		if !bytes.Equal(a[n*pagefile.Size:][:pagefile.Data], b[n*pagefile.Size:][:pagefile.Data]) {
+			return false
+		}
+	}
+	return len(a) > 0
+}
+
+// No process that only reads writes a snapshot, unless it may keep the index.
+func TestSnapshotOfReaders(t *testing.T) {
+	h, want := snapshotHome(t)
+	if err := h.fs.Remove(testSnapshot); err != nil {
+		t.Fatal(err)
+	}
+	m := h.open(Options{ReadOnly: true, SnapshotLeast: 1})
+	checkAndCloseStore(t, m)
+	if _, err := h.fs.Stat(testSnapshot); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a read-only memory wrote a snapshot: %v", err)
+	}
+	m = h.open(Options{ReadOnly: true, KeepFiles: true, SnapshotLeast: 1})
+	checkAndCloseStore(t, m)
+	m = h.open(Options{ReadOnly: true})
+	if !hasBase(m) {
+		t.Error("no snapshot was written")
+	}
+	sameAnswers(t, "after a reader wrote it", answers(t, m), want)
+	checkAndCloseStore(t, m)
+}
+
+// Neither a redaction nor a compaction leaves the snapshot of before, or any
+// bytes of it.
+func TestSnapshotAfterRedaction(t *testing.T) {
+	h, _ := snapshotHome(t)
+	m := h.open(Options{})
+	if err := m.Apply(t.Context(), store.Add{Name: "a secret", Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	checkAndCloseStore(t, m)
+	before, err := vfs.ReadFile(h.fs, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, do := range map[string]func(m *DB) error{
+		"redaction": func(m *DB) error { _, err := m.Redact(t.Context(), "a secret", false); return err },
+		"compaction": func(m *DB) error {
+			_, err := m.Compact(t.Context(), time.Unix(2e9, 0), false)
+			return err
+		},
+	} {
+		one := *h
+		one.fs = h.fs.(*vfs.Mem).Clone()
+		w, reader := one.open(Options{}), one.open(Options{ReadOnly: true})
+		if !hasBase(w) || !hasBase(reader) {
+			t.Fatal("there is no snapshot")
+		}
+		if err := do(w); err != nil {
+			t.Fatal(what, err)
+		}
+		if b, err := vfs.ReadFile(one.fs, testSnapshot, -1); what == "redaction" && !errors.Is(err, fs.ErrNotExist) || bytes.Equal(b, before) {
+			t.Errorf("%s: the snapshot is still there: %v", what, err)
+		}
+		want := one.replayed()
+		sameAnswers(t, what+" by another process", answers(t, reader), want)
+		sameAnswers(t, what, answers(t, w), want)
+		checkAndCloseStore(t, w)
+		checkAndCloseStore(t, reader)
+	}
+}
+
+// The snapshot of a history that ends in another change does not count.
+func TestSnapshotOfAnotherHistory(t *testing.T) {
+	h := newRandomHistory(t, 13)
+	m := h.open(Options{})
+	if err := m.Apply(t.Context(), store.Add{Name: "name 0", Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	checkAndCloseStore(t, m)
+	now, other := h.now.Load(), *h
+	other.fs = h.fs.(*vfs.Mem).Clone()
+	for i, one := range []*randomHistory{&other, h} {
+		one.now.Store(now)
+		m := one.open(Options{SnapshotLeast: int64(1 + 100*i)})
+		if err := m.Apply(t.Context(), store.Add{Name: fmt.Sprint("name ", 1+i), Content: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		checkAndCloseStore(t, m)
+	}
+	b, err := vfs.ReadFile(other.fs, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	m = h.open(Options{ReadOnly: true})
+	sameAnswers(t, "with another history's snapshot", answers(t, m), h.replayed())
+	checkAndCloseStore(t, m)
+}
+
+// Check compares each table of the snapshot with the log.
+func TestSnapshotChecked(t *testing.T) {
+	h, _ := snapshotHome(t)
+	m := h.open(Options{ReadOnly: true})
+	defer m.Close()
+	d := m
+	problems := func() string {
+		rep, err := m.Check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(rep.Problems)
+	}
+	if got := problems(); got != "[]" {
+		t.Fatalf("of the sound snapshot: %s", got)
+	}
+	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.openSnapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.release()
+	for i := range sections {
+		if s.head.counts[i] == 0 {
+			continue
+		}
+		b := bytes.Clone(sound)
+		n := s.rows.Start(i)
+		page := b[n*pagefile.Size:][:pagefile.Size]
+		page[7] ^= 1 // and its check is right
+		head := binary.LittleEndian.Uint32(sound[pagefile.Data:])
+		binary.LittleEndian.PutUint32(page[pagefile.Data:], pagefile.Check(page[:pagefile.Data], n, head))
+		if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if got := problems(); !strings.Contains(got, "its table of "+sectionNamesOf[i]) {
+			t.Errorf("of a wrong table of %s: %s", sectionNamesOf[i], got)
+		}
+	}
+}
+
+// Two handles of one file give an alias to two entries at once: one of them gets
+// it, also where a snapshot has what was there before.
+func TestAliasIsUniqueBetweenHandles(t *testing.T) {
+	h := newRandomHistory(t, 1)
+	m := h.open(Options{SnapshotLeast: 1})
+	if err := remember(t.Context(), m, store.Entry{Name: "old", Content: "x", Aliases: []string{"old alias"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ms := []*DB{h.open(Options{}), h.open(Options{})}
+	for round := range 20 {
+		alias := fmt.Sprint("alias", round)
+		errs := make([]error, len(ms))
+		var wg sync.WaitGroup
+		for i, m := range ms {
+			wg.Go(func() {
+				errs[i] = remember(t.Context(), m, store.Entry{Name: fmt.Sprint(round, i), Content: "x", Aliases: []string{alias}})
+			})
+		}
+		wg.Wait()
+		for i, err := range errs {
+			_, taken := errors.AsType[*store.AliasError](err)
+			_, gerr := ms[0].Get(t.Context(), fmt.Sprint(round, i))
+			if (errs[1-i] == nil) != taken || (err == nil) != (gerr == nil) {
+				t.Fatalf("round %d: the errors are %v; Get of entry %d = %v", round, errs, i, gerr)
+			}
+		}
+	}
+	for _, m := range ms {
+		err := remember(t.Context(), m, store.Entry{Name: "late", Content: "x", Aliases: []string{"old alias"}})
+		if taken, ok := errors.AsType[*store.AliasError](err); !ok || !slices.Equal(taken.Names, []string{"old"}) {
+			t.Errorf("an alias of an entry in the snapshot: %v", err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// collect returns what a sequence yields, or its error.
+func collect[E any](seq iter.Seq2[E, error]) (all []E, err error) {
+	for e, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}

@@ -1,0 +1,190 @@
+// Damaged snapshots: each answer then comes from the log.
+
+package logstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// snapshotHome returns a store of some history with a snapshot, and changes after
+// it, and what it says.
+func snapshotHome(t *testing.T) (*randomHistory, map[string]any) {
+	h := newRandomHistory(t, 11)
+	m := h.open(Options{SnapshotLeast: 1})
+	for range 60 {
+		h.change(m)
+	}
+	checkAndCloseStore(t, m)
+	m = h.open(Options{SnapshotLeast: 1000})
+	if !hasBase(m) {
+		t.Fatal("there is no snapshot")
+	}
+	for range 10 {
+		if err := m.Apply(t.Context(), h.op(fmt.Sprint("name ", h.rand.IntN(12)))); err != nil && !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	checkAndCloseStore(t, m)
+	return h, h.replayed()
+}
+
+func TestSnapshotDamaged(t *testing.T) {
+	testenv.Sequential(t)
+	h, want := snapshotHome(t)
+	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(what string, b []byte) {
+		t.Helper()
+		if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		m := h.open(Options{ReadOnly: true})
+		sameAnswers(t, what, answers(t, m), want)
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step := 11
+	if testing.Short() {
+		step = 101
+	} else if !testenv.IsLong() {
+		step = 31
+	}
+	for i := 0; i < len(sound); i += step {
+		b := bytes.Clone(sound)
+		b[i] ^= 1 << (i % 8)
+		try(fmt.Sprintf("byte %d is damaged", i), b)
+	}
+	for n := 0; n < len(sound); n += 500 + step {
+		try(fmt.Sprintf("cut to %d bytes", n), sound[:n])
+	}
+	try("longer", append(bytes.Clone(sound), make([]byte, pagefile.Size)...))
+	for n := pagefile.Size; n+2*pagefile.Size <= len(sound); n += pagefile.Size { // pages of the same file in another order
+		b := bytes.Clone(sound)
+		copy(b[n:], sound[n+pagefile.Size:n+2*pagefile.Size])
+		try(fmt.Sprintf("page %d is the next one", n/pagefile.Size), b)
+	}
+	try("sound", sound)
+}
+
+// A change that meets a damaged page is decided by the log.
+func TestSnapshotDamagedUnderWriter(t *testing.T) {
+	h, _ := snapshotHome(t)
+	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := pagefile.Size; n < len(sound); n += pagefile.Size {
+		one := *h
+		one.fs = h.fs.(*vfs.Mem).Clone()
+		plain := *h
+		plain.fs = h.fs.(*vfs.Mem).Clone()
+		b := bytes.Clone(sound)
+		b[n+7] ^= 8
+		if err := one.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := plain.fs.Remove(testSnapshot); err != nil {
+			t.Fatal(err)
+		}
+		a, c := one.open(Options{}), plain.open(Options{})
+		for i := range 12 {
+			name := fmt.Sprint("name ", i)
+			for _, op := range []store.Op{store.Add{Name: name, Content: "new"}, store.Relabel{Name: name, Labels: []store.Label{{Key: "tag", Value: "x"}}}, store.Remove{Name: name}} {
+				if got, want := a.Apply(t.Context(), op), c.Apply(t.Context(), op); fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Fatalf("page %d: %T of %q is %v, want %v", n/pagefile.Size, op, name, got, want)
+				}
+			}
+		}
+		if got, want := entriesByID(t, a), entriesByID(t, c); len(got) != len(want) {
+			t.Errorf("page %d: %d entries, want %d", n/pagefile.Size, len(got), len(want))
+		}
+		checkAndCloseStore(t, a)
+		checkAndCloseStore(t, c)
+	}
+}
+
+// An iteration during which the snapshot turns out to be damaged yields each
+// entry once.
+func TestSnapshotDamagedWhileListing(t *testing.T) {
+	h := newRandomHistory(t, 12)
+	m := h.open(Options{SnapshotLeast: 1})
+	for i := range 300 {
+		if err := m.Apply(t.Context(), store.Add{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkAndCloseStore(t, m)
+	m = h.open(Options{})
+	n := uint64(0)
+	for e, err := range m.Entries(t.Context(), store.Filter{}) {
+		if n++; err != nil || e.ID != n {
+			t.Fatalf("entry %d comes as number %d: %v", e.ID, n, err)
+		}
+		if b := m.st.base; n == 150 { // the row of an entry that was not read yet leads nowhere
+			b.rows.Row(sectionEntries, 280)[16]++
+		}
+	}
+	if n != 300 {
+		t.Errorf("%d entries", n)
+	}
+	if e, err := m.Get(t.Context(), "n280"); err != nil || e.ID != 281 || hasBase(m) {
+		t.Errorf("after the damage was noticed: %v, %v", e, err)
+	}
+	checkAndCloseStore(t, m)
+}
+
+// Every bit and every length of a snapshot counts: what is damaged is refused.
+func TestSnapshotEveryBit(t *testing.T) {
+	testenv.Sequential(t)
+	h, _ := snapshotHome(t)
+	mem := h.fs.(*vfs.Mem)
+	m := h.open(Options{ReadOnly: true})
+	defer m.Close()
+	d := m
+	sound, err := vfs.ReadFile(mem, testSnapshot, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(b []byte) bool {
+		if err := mem.Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := d.openSnapshot()
+		if err != nil {
+			return true
+		}
+		defer s.release()
+		for i := range sections {
+			s.rows.Load(i)
+		}
+		return s.failed() != nil
+	}
+	if refused(bytes.Clone(sound)) {
+		t.Fatal("the sound snapshot is refused")
+	}
+	step := testenv.Long(7, 1) | 1 // odd: each place in a byte
+	for bit := 0; bit < 8*len(sound); bit += step {
+		b := bytes.Clone(sound)
+		if b[bit/8] ^= 1 << (bit % 8); !refused(b) {
+			t.Fatalf("bit %d of byte %d is not noticed", bit%8, bit/8)
+		}
+	}
+	for n := 0; n < len(sound); n += step {
+		if !refused(sound[:n:n]) {
+			t.Fatalf("cut to %d bytes, it is not noticed", n)
+		}
+	}
+}

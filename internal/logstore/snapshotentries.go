@@ -1,0 +1,156 @@
+// Entries of a snapshot, read from the log.
+
+package logstore
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// named returns the row of the entry of that name.
+func (s *snapshot) named(name string) (row int, ok bool) {
+	if s == nil {
+		return 0, false
+	}
+	if row, ok := s.names.Load(name); ok {
+		return row.(int), true
+	}
+	for _, id := range s.numbers(sectionNames, name) {
+		row, ok := s.find(id)
+		if !ok {
+			s.fail(fmt.Errorf("%w: it lists a name of entry %d, which it does not have", errSnapshot, id))
+			break
+		}
+		if e := s.entry(row); e != nil && e.Name == name {
+			if s.looked.Add(1)%manyLooked == 0 {
+				s.names.Clear()
+			}
+			s.names.Store(name, row)
+			return row, true
+		}
+	}
+	return 0, false
+}
+
+// entry returns the entry of a row, nil when it cannot be read.
+func (s *snapshot) entry(row int) *store.Entry {
+	if e, ok := s.entries.Get(row); ok {
+		return e
+	}
+	id, offset := s.id(row), s.field(row, 2)
+	if e := s.entryAt(row); e != nil {
+		return s.entries.Put(row, e, EntryBytes(e))
+	}
+	var es map[int]*store.Entry
+	r, err := s.log.At(offset)
+	if err == nil {
+		next := 0 // entries of one record often have rows that follow each other
+		p := placesOf(&r, func(id uint64) (int, bool) {
+			at, ok := next, next < s.len() && s.id(next) == id
+			if !ok {
+				at, ok = s.find(id)
+			}
+			next = at + 1
+			return at, ok && s.field(at, 2) == offset
+		})
+		if p != nil {
+			s.places.Store(offset, p)
+		}
+		es, err = s.take(&r, func(op uint64) bool { return op == id })
+	}
+	return s.taken(row, es[row], err)
+}
+
+// entryAt returns the entry of a row by its place in a record that was read, nil where
+// that cannot be done.
+func (s *snapshot) entryAt(row int) *store.Entry {
+	p, ok := s.places.Load(s.field(row, 2))
+	if !ok {
+		return nil
+	}
+	e := p.(*opPlaces).entry(s.log, row)
+	if e == nil || e.ID != s.id(row) || e.Version != uint64(s.field(row, 1)) {
+		return nil
+	}
+	return e
+}
+
+// entriesOf returns the entries of IDs that rows have. Each record is read once.
+func (s *snapshot) entriesOf(ids []uint64) []*store.Entry {
+	rows, es := make([]int, len(ids)), map[int]*store.Entry{}
+	wanted := map[int64][]uint64{} // by offset of their record
+	for i, id := range ids {
+		rows[i], _ = s.find(id)
+		if e, ok := s.entries.Get(rows[i]); ok {
+			es[rows[i]] = e
+			continue
+		}
+		offset := s.field(rows[i], 2)
+		wanted[offset] = append(wanted[offset], id)
+	}
+	rd := s.log.NewReader()
+	for _, offset := range slices.Sorted(maps.Keys(wanted)) {
+		if r, err := rd.At(offset); err == nil {
+			some, _ := s.take(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
+			maps.Copy(es, some)
+		}
+	}
+	found := make([]*store.Entry, len(ids))
+	for i, row := range rows {
+		found[i] = s.taken(row, es[row], nil)
+	}
+	return found
+}
+
+// entryBy returns the entry of a row, read by a reader, nil when it cannot be
+// read.
+func (s *snapshot) entryBy(rd *wal.Reader, row int) *store.Entry {
+	if e, ok := s.entries.Get(row); ok {
+		return e
+	}
+	var es map[int]*store.Entry
+	r, err := rd.At(s.field(row, 2))
+	if err == nil {
+		es, err = s.take(&r, nil)
+	}
+	return s.taken(row, es[row], err)
+}
+
+// taken returns what was read of a row, and notes where there is nothing.
+func (s *snapshot) taken(row int, e *store.Entry, err error) *store.Entry {
+	if e == nil {
+		s.fail(errors.Join(fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)), err))
+	}
+	return e
+}
+
+// take returns the entries of a record that rows lead to, by row, those wanted, nil
+// for all, and keeps those for which there is room.
+func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
+	es, err := decodeEntries(r, want)
+	taken := make(map[int]*store.Entry, len(es))
+	for _, e := range slices.Backward(es) { // of several versions in one record, the last counts
+		row, ok := s.find(e.ID)
+		if ok && taken[row] == nil && s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
+			taken[row] = s.entries.Put(row, e, EntryBytes(e))
+		}
+	}
+	return taken, err
+}
+
+// EntryBytes returns about what an entry takes in memory.
+func EntryBytes(e *store.Entry) int {
+	n := 320 + len(e.Name) + len(e.Content)
+	for _, a := range e.Aliases {
+		n += 16 + len(a)
+	}
+	for _, l := range e.Labels {
+		n += 32 + len(l.Key) + len(l.Value)
+	}
+	return n
+}

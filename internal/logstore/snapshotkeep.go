@@ -1,0 +1,263 @@
+// When the snapshot is written: at a checkpoint, while the store is open, so that a
+// process need not keep all that it wrote and read since it opened it, and, where
+// that takes an instant, as it is closed.
+
+package logstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/ctxfile"
+	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const (
+	// A snapshot is worth writing when at least this many ops, and a share of the
+	// entries more, are not in the one that is there: so reading on costs little, and
+	// writing is rare.
+	snapshotLeast = 1000
+	snapshotShare = 256
+
+	// rowsAtClose is how many rows a snapshot may have that is made while the store is
+	// closed: a few milliseconds.
+	rowsAtClose = 8192
+)
+
+// frozen is the store at one moment, of which a snapshot can be made beside
+// changes. It is to be released.
+type frozen struct {
+	epoch   uint64 // that of the store then
+	st      *state // a copy, without the names, which are those of its order
+	head    snapshotHead
+	offsets []int64          // of the changes after the base of the state
+	places  map[uint64]int64 // of the records of the base section, by ID, as far as they are needed
+}
+
+// freeze returns the store as it is now. logmu is held.
+func (d *DB) freeze() (*frozen, error) {
+	places, err := d.basePlaces()
+	if err != nil {
+		return nil, err
+	}
+	p, _ := logpos.Decode(d.position())
+	st := d.st
+	return &frozen{
+		epoch: d.epoch.Load(),
+		st: &state{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order), gone: maps.Clone(st.gone),
+			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)},
+		head: snapshotHead{log: p.Log, seq: p.Seq, offset: p.Offset, chain: p.Chain, base: d.base,
+			synced: d.log.Synced(), nextID: st.nextID},
+		offsets: slices.Clone(d.offsets),
+		places:  places,
+	}, nil
+}
+
+func (f *frozen) release() {
+	if f != nil {
+		f.st.base.release()
+	}
+}
+
+// write writes the snapshot.
+func (f *frozen) write(to io.WriterAt) error {
+	rows := f.st.collect(f.offsets, f.offset)
+	if err := f.st.failed(); err != nil {
+		return err
+	}
+	err := rows.WriteFile(to, f.head.page())
+	return cmp.Or(f.st.failed(), err)
+}
+
+// offset returns the offset of the record of an entry's version.
+func (f *frozen) offset(e *store.Entry) int64 {
+	from := f.head.seq - uint64(len(f.offsets))
+	if e.Version > from && e.Version <= f.head.seq {
+		return f.offsets[e.Version-from-1]
+	}
+	if offset, ok := f.st.base.change(e.Version); ok {
+		return offset
+	}
+	return f.places[e.ID]
+}
+
+// basePlaces returns the offsets of the records of the base section, by ID of the
+// entries in it, where a snapshot of the state needs them.
+func (d *DB) basePlaces() (map[uint64]int64, error) {
+	places := map[uint64]int64{}
+	if d.base == 0 || d.st.base != nil {
+		return places, nil
+	}
+	return places, d.eachBase(func(offset int64, p put) { places[p.entry.ID] = offset })
+}
+
+// Checkpoint makes the snapshot, from which the next process begins, if the one there is
+// lacks enough to be worth it. What a busy writer keeps from being made is left to the
+// next time.
+func (d *DB) Checkpoint(ctx context.Context) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	if err := d.keepSnapshot(ctx); err != nil && !errors.Is(err, errSnapshot) && !errors.Is(err, ErrDerived) {
+		return err
+	}
+	return nil
+}
+
+// keepSnapshot makes the snapshot next to readers and writers, when much has changed
+// since the one that is there, and writes it between the writes of this process, unless
+// another writes then. What it does not do costs the next process its time, no more.
+func (d *DB) keepSnapshot(ctx context.Context) error {
+	if !d.opts.KeepFiles {
+		return nil
+	}
+	if err := d.snapshotMu.LockContext(ctx); err != nil {
+		return err
+	}
+	defer d.snapshotMu.Unlock()
+	f, err := d.freezeIf(d.worthSnapshot)
+	if f == nil {
+		return err
+	}
+	defer f.release()
+	between := func(fn func() error) error { return d.betweenWrites(ctx, fn) }
+	return d.putFrozen(ctx, f, between, between)
+}
+
+// freezeIf freezes the store, if it can be read and worth, called with logmu held,
+// reports true; else it returns nil.
+func (d *DB) freezeIf(worth func() bool) (*frozen, error) {
+	d.logmu.RLock()
+	defer d.logmu.RUnlock()
+	if d.broken != nil || !worth() {
+		return nil, nil
+	}
+	return d.freeze()
+}
+
+// instantSnapshot reports whether a snapshot is worth it, and made in some
+// milliseconds, by the number of its rows. logmu is held.
+func (d *DB) instantSnapshot() bool {
+	rows, read := d.st.len()+len(d.st.gone)+int(d.log.Seq()-d.base)/4, d.log.End()
+	if b := d.st.base; b != nil {
+		rows, read = rows+b.head.counts[sectionRemoved], 0
+	}
+	return rows <= rowsAtClose && read <= quickBytes && d.worthSnapshot()
+}
+
+// worthSnapshot reports whether much has changed since the snapshot. logmu is
+// held.
+func (d *DB) worthSnapshot() bool {
+	least := snapshotLeast + d.st.len()/snapshotShare
+	if d.opts.SnapshotLeast > 0 {
+		least = int(d.opts.SnapshotLeast)
+	}
+	return d.log.Exists() && d.st.ops >= least
+}
+
+// shortenTail makes a new snapshot the base of the state, in another goroutine, when
+// the log after the one there is has grown long. logmu is held exclusively. What goes
+// wrong is left to a time when it has grown again.
+func (d *DB) shortenTail() {
+	if d.log.End() < d.tailAt || d.opts.ReadOnly || !d.snapshotMu.TryLock() {
+		return
+	}
+	d.tailAt = d.log.End() + d.opts.TailLeast
+	go func() {
+		defer d.snapshotMu.Unlock()
+		_ = d.renewSnapshot(d.closing)
+	}()
+}
+
+// makeUp makes the snapshot that was worth making when the store was opened, and the
+// base of the state.
+func (d *DB) makeUp() {
+	if d.opts.ReadOnly {
+		_ = d.keepSnapshot(d.closing)
+		return
+	}
+	if d.snapshotMu.LockContext(d.closing) != nil {
+		return
+	}
+	defer d.snapshotMu.Unlock()
+	d.logmu.RLock()
+	worth := d.ready(d.closing) == nil && d.broken == nil && d.worthSnapshot()
+	d.logmu.RUnlock()
+	if worth {
+		_ = d.renewSnapshot(d.closing)
+	}
+}
+
+// renewSnapshot makes a snapshot next to readers and writers, and makes it the base of the
+// state. When ctx is done it does not wait for another process, and ends early.
+// snapshotMu is held.
+func (d *DB) renewSnapshot(ctx context.Context) error {
+	if d.restOn(ctx, func() error { return nil }, true) == nil {
+		return nil // another process wrote one
+	}
+	f, err := d.freezeIf(func() bool { return true })
+	if f == nil {
+		return err
+	}
+	defer f.release()
+	return d.putFrozen(ctx, f, func(fn func() error) error { return d.alone(ctx, fn) },
+		func(put func() error) error { return d.restOn(ctx, put, false) })
+}
+
+// putFrozen writes the snapshot of f, as derive does, unless there is one that is as late.
+func (d *DB) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func() error) error) error {
+	return d.derive(d.snapshotName(), f.epoch, begin, func(put func() error) error {
+		return end(func() error {
+			if err := d.stillOf(f.epoch); err != nil {
+				return err
+			}
+			if s, err := d.openSnapshot(); err == nil {
+				defer s.release()
+				if s.head.seq >= f.head.seq {
+					return nil
+				}
+			}
+			return put()
+		})
+	}, func(file vfs.File) error { return f.write(ctxfile.File{Context: ctx, Inner: file}) })
+}
+
+// alone calls fn with the lock between processes and everything read that others wrote.
+func (d *DB) alone(ctx context.Context, fn func() error) error {
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
+	return d.locked(ctx, fn)
+}
+
+// restOn calls put, with the lock between processes, and makes the snapshot there is
+// then the base of the state; with much, only if it spares the state half of what it
+// keeps.
+func (d *DB) restOn(ctx context.Context, put func() error, much bool) error {
+	return d.alone(ctx, func() error {
+		if err := put(); err != nil {
+			return err
+		}
+		s, err := d.openSnapshot()
+		if err != nil {
+			return err
+		}
+		spared := s.end() - d.st.base.end()
+		if s.head.seq > d.log.Seq() || s.head.seq <= d.from || much && spared < (d.log.End()-d.st.base.end())/2 {
+			s.release()
+			return errSnapshot
+		}
+		st := d.st.over(s)
+		if err := st.failed(); err != nil {
+			s.release()
+			return err
+		}
+		d.rest(st, slices.Clone(d.offsets[s.head.seq-d.from:]))
+		return nil
+	})
+}

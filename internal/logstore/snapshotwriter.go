@@ -1,0 +1,101 @@
+// Writing the snapshot: from the entries of the log, or from those of the last
+// snapshot and what changed since.
+
+package logstore
+
+import (
+	"fmt"
+
+	"github.com/oxbow-memory/oxbow/internal/keydir"
+	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// newRow returns the row of an entry whose version is in the record at an offset.
+func newRow(to *keydir.Rows, e *store.Entry, offset int64) keydir.Row {
+	return keydir.Row{ID: e.ID, Version: e.Version, Offset: offset, Created: nanoseconds(e.Created), Updated: e.Updated.UnixNano(),
+		Form: to.Form(encodeForm(e)), Size: uint32(len(e.Content))}
+}
+
+// collect returns what a snapshot of the state holds, changes being the offsets of those
+// that its base does not have. offset returns the offset of the record of an entry's
+// version.
+func (st *state) collect(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
+	r := &keydir.Rows{Changes: changes, Sums: st.summary().encode(), OpIDs: encodeOpIDs(st.seenIDs()),
+		Hidden: st.hidden.has, Gone: map[uint64]bool{}, Again: map[keydir.Key]bool{}}
+	if b := st.base; b != nil {
+		r.Base = b.rows
+		for _, f := range b.forms() {
+			r.Form(f.text)
+		}
+		for row := range st.hidden.all {
+			r.Gone[b.id(row)] = true
+		}
+	}
+	use := func(name string) uint64 {
+		hash := textHash(name)
+		if seq := st.base.removed(name); seq > 0 {
+			r.Again[keydir.Key{Hash: hash, Number: seq}] = true
+		}
+		return hash
+	}
+	r.Entries, r.Names = make([]keydir.Row, 0, len(st.order)), make([]keydir.Key, 0, len(st.order))
+	for _, e := range st.order {
+		r.Entries = append(r.Entries, newRow(r, e, offset(e)))
+		r.Names = append(r.Names, keydir.Key{Hash: use(e.Name), Number: e.ID})
+		for _, a := range e.Aliases {
+			r.Aliases = append(r.Aliases, keydir.Key{Hash: textHash(a), Number: e.ID})
+		}
+	}
+	for name, seq := range st.gone {
+		r.Removed = append(r.Removed, keydir.Key{Hash: use(name), Number: seq})
+	}
+	return r
+}
+
+// page returns a function that returns page 0, of the head with such counts.
+func (h snapshotHead) page() func(counts [sections]int) []byte {
+	return func(counts [sections]int) []byte {
+		h.counts = counts
+		return h.encode()
+	}
+}
+
+// checkSnapshot compares the snapshot with one that is made from the log. A file
+// that is missing, damaged or of another history is in order: it is not used.
+func (d *DB) checkSnapshot(whole *placing) ([]store.Problem, error) {
+	s, err := d.openSnapshot()
+	if err != nil {
+		return nil, nil
+	}
+	defer s.release()
+	for i := range sections {
+		if s.rows.Each(i, func([]byte) {}) != nil {
+			return nil, nil
+		}
+	}
+	p, err := d.placedAt(whole, s.head.seq, s.head.chain)
+	if err != nil {
+		return nil, err
+	}
+	h := s.head
+	h.nextID = p.st.nextID
+	want := p.st.collect(p.changes, func(e *store.Entry) int64 { return p.places[e.ID] })
+	c := pagefile.Comparison{File: s.file}
+	err = want.WriteFile(&c, h.page())
+	if err == nil && !c.Head {
+		return nil, nil
+	}
+	what := errSnapshot.Error()
+	for i := sections - 1; i >= 0 && c.Page > 0; i-- {
+		if s.rows.Start(i) <= c.Page {
+			what = "its table of " + sectionNamesOf[i] + " is not that of the log"
+			break
+		}
+	}
+	return []store.Problem{{Offset: -1, What: fmt.Sprintf("the snapshot %s%s: %s at change %d", d.path, snapshotSuffix, what, s.head.seq),
+		Mend: "remove it: nothing is lost, and it is made again"}}, nil
+}
+
+// sectionNamesOf are the sections in words.
+var sectionNamesOf = [sections]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums", "heads", "newest", "forms"}

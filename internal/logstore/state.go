@@ -1,0 +1,359 @@
+// The state of the default store: the entries that its log adds up to. It is the
+// same whether the changes come from the file or were just made.
+
+package logstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"iter"
+	"maps"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// Op ids are remembered for at least this many changes that carried one.
+const opIDWindow = 4096
+
+// state is the entries of a store after a change: those of a snapshot, if there
+// is one, and over them those that changed since. Entries are never changed in
+// place: a new version is a new Entry. What the snapshot cannot read counts as
+// nothing; failed says so afterwards.
+type state struct {
+	base   *snapshot // nil for none
+	hidden bitmap    // rows of base that were replaced or removed since
+
+	names  map[string]*store.Entry // those that changed
+	order  []*store.Entry          // the same, by ID
+	gone   map[string]uint64       // names removed, and the change that did it
+	nextID uint64
+	ops    int // that were applied over the base
+
+	opIDs map[string]uint64 // op ids and their changes
+	opLog []string          // their order, oldest first
+}
+
+func newState() *state {
+	return &state{names: map[string]*store.Entry{}, gone: map[string]uint64{}, nextID: 1, opIDs: map[string]uint64{}}
+}
+
+// clone returns a copy of a state without a base; the entries are shared.
+func (st *state) clone() *state {
+	return &state{names: maps.Clone(st.names), order: slices.Clone(st.order), gone: maps.Clone(st.gone),
+		nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)}
+}
+
+// over returns the state with a later snapshot of its history as its base. The two share
+// the op ids: only one of them may take in changes.
+func (st *state) over(s *snapshot) *state {
+	n := newState()
+	n.base, n.hidden = s, make(bitmap, (s.len()+63)/64)
+	n.nextID, n.opIDs, n.opLog = st.nextID, st.opIDs, st.opLog
+	for _, e := range st.order {
+		if e.Version > s.head.seq {
+			n.put(e)
+			n.ops++
+		}
+	}
+	for name, seq := range st.gone {
+		if seq <= s.head.seq {
+			continue
+		}
+		if row, ok := n.row(name); ok {
+			n.hidden.set(row)
+		}
+		n.gone[name] = seq
+		n.ops++
+	}
+	return n
+}
+
+// failed returns why the base could not be read, nil when it could.
+func (st *state) failed() error { return st.base.failed() }
+
+// len returns the number of entries.
+func (st *state) len() int { return st.base.len() - st.hidden.count() + len(st.order) }
+
+// find returns the entry of that name, nil for none.
+func (st *state) find(name string) *store.Entry {
+	if e := st.names[name]; e != nil {
+		return e
+	}
+	if row, ok := st.row(name); ok {
+		return st.base.entry(row)
+	}
+	return nil
+}
+
+// row returns the row of the base that holds the entry of that name.
+func (st *state) row(name string) (row int, ok bool) {
+	if _, gone := st.gone[name]; gone || st.base == nil || st.names[name] != nil {
+		return 0, false
+	}
+	row, ok = st.base.named(name)
+	return row, ok && !st.hidden.has(row)
+}
+
+// byID returns the entry of that ID, nil for none.
+func (st *state) byID(id uint64) *store.Entry {
+	if i, found := st.place(id); found {
+		return st.order[i]
+	}
+	if row, ok := st.base.find(id); ok && !st.hidden.has(row) {
+		return st.base.entry(row)
+	}
+	return nil
+}
+
+// withAlias returns the entries that have the alias.
+func (st *state) withAlias(alias string) (es []*store.Entry) {
+	if st.base != nil {
+		for _, id := range st.base.numbers(sectionAliases, alias) {
+			if row, ok := st.base.find(id); ok && !st.hidden.has(row) {
+				es = append(es, st.base.entry(row)) // nil where it cannot be read: see failed
+			}
+		}
+	}
+	has := func(e *store.Entry) bool { return e != nil && slices.Contains(e.Aliases, alias) }
+	es = slices.DeleteFunc(es, func(e *store.Entry) bool { return !has(e) })
+	for _, e := range st.order {
+		if has(e) {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
+// touched returns the last change that touched the name, 0 for none.
+func (st *state) touched(name string) uint64 {
+	if e := st.find(name); e != nil {
+		return e.Version
+	}
+	if seq, ok := st.gone[name]; ok {
+		return seq
+	}
+	return st.base.removed(name)
+}
+
+// applyRecord implements applier.
+func (st *state) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+	if st.base != nil && rewrites(r, v) {
+		return nil, errSnapshot // it is another file than the one that the snapshot is of
+	}
+	deltas := st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
+	return deltas, st.failed()
+}
+
+// rewrites reports whether a record is what a redaction or a recovery leaves: then
+// what stands before it may be other than it was. A compaction changes no entry.
+func rewrites(r *wal.Record, v *body) bool {
+	if r.Type == typeChange && len(v.ops) == 0 && v.base != nil && strings.HasPrefix(v.note, compactionNote) {
+		return false
+	}
+	return r.Type != typeChange || len(v.ops) == 0 && len(v.reverts) == 0 ||
+		slices.ContainsFunc(v.ops, func(p put) bool { return p.erased })
+}
+
+// apply takes in a change and returns what it did to the entries.
+func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
+	v.stamp(seq, at)
+	st.ops += len(v.ops)
+	deltas := make([]store.Delta, 0, len(v.ops))
+	for i := range v.ops {
+		p := &v.ops[i]
+		e := p.entry
+		switch {
+		case p.erased:
+			// The version that was current then, or one that a later
+			// change replaces: nothing can be said of it any more.
+		case p.verb == store.VerbRemove:
+			st.remove(e, seq)
+			deltas = append(deltas, store.Delta{ID: e.ID})
+		default:
+			// An undo may put an entry in the place of another of that name.
+			if old := st.put(e); old != 0 {
+				deltas = append(deltas, store.Delta{ID: old})
+			}
+			deltas = append(deltas, store.Delta{ID: e.ID, Entry: e})
+		}
+		st.nextID = max(st.nextID, e.ID+1)
+	}
+	st.know(seq, v)
+	return deltas
+}
+
+// know remembers the op ids of a change.
+func (st *state) know(seq uint64, v *body) {
+	st.nextID = max(st.nextID, v.nextID)
+	if v.opID != "" {
+		st.saw(v.opID, seq)
+	}
+	for _, s := range v.seen {
+		st.saw(s.id, s.seq)
+	}
+}
+
+// seenIDs returns the op ids that are remembered, oldest first.
+func (st *state) seenIDs() []seenID {
+	ids := make([]seenID, len(st.opLog))
+	for i, id := range st.opLog {
+		ids[i] = seenID{id, st.opIDs[id]}
+	}
+	return ids
+}
+
+// put makes e the entry of its name, and returns the ID of the entry that had the
+// name and is gone now, 0 for none.
+func (st *state) put(e *store.Entry) (replaced uint64) {
+	old := st.names[e.Name]
+	switch row, ok := st.base.find(e.ID); {
+	case old != nil && old.ID != e.ID:
+		replaced = old.ID
+		st.drop(old.ID)
+	case old != nil:
+	case ok && !st.hidden.has(row): // an ID has one name only
+		st.hidden.set(row)
+	default:
+		if row, ok := st.row(e.Name); ok {
+			replaced = st.base.id(row)
+			st.hidden.set(row)
+		}
+	}
+	st.names[e.Name] = e
+	delete(st.gone, e.Name)
+	if n := len(st.order); n == 0 || st.order[n-1].ID < e.ID {
+		st.order = append(st.order, e)
+		return replaced
+	}
+	i, found := st.place(e.ID)
+	if found {
+		st.order[i] = e
+	} else {
+		st.order = slices.Insert(st.order, i, e)
+	}
+	return replaced
+}
+
+// remove removes the entry of the ID and name of e.
+func (st *state) remove(e *store.Entry, seq uint64) {
+	if old := st.names[e.Name]; old != nil {
+		delete(st.names, e.Name)
+		st.drop(old.ID)
+	} else if row, ok := st.base.find(e.ID); ok {
+		st.hidden.set(row)
+	}
+	st.gone[e.Name] = seq
+}
+
+// drop takes an entry that changed out of the order.
+func (st *state) drop(id uint64) {
+	if i, found := st.place(id); found {
+		st.order = slices.Delete(st.order, i, i+1)
+	}
+}
+
+// place returns where in the order an ID is, or belongs.
+func (st *state) place(id uint64) (int, bool) {
+	return slices.BinarySearchFunc(st.order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
+}
+
+func (st *state) saw(id string, seq uint64) {
+	if _, ok := st.opIDs[id]; !ok {
+		st.opLog = append(st.opLog, id)
+	}
+	st.opIDs[id] = seq
+	if len(st.opLog) > 2*opIDWindow {
+		for _, old := range st.opLog[:opIDWindow] {
+			delete(st.opIDs, old)
+		}
+		st.opLog = slices.Clone(st.opLog[opIDWindow:])
+	}
+}
+
+// bitmap is a set of small numbers.
+type bitmap []uint64
+
+func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
+
+func (b bitmap) set(i int) { b[i/64] |= 1 << (i % 64) }
+
+func (b bitmap) count() (n int) {
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// all yields the numbers, rising.
+func (b bitmap) all(yield func(int) bool) {
+	for i, w := range b {
+		for ; w != 0; w &= w - 1 {
+			if !yield(64*i + bits.TrailingZeros64(w)) {
+				return
+			}
+		}
+	}
+}
+
+// encodeOpIDs returns the bytes of section 6 of a snapshot.
+func encodeOpIDs(ids []seenID) (b []byte) {
+	for _, o := range ids {
+		b = binary.LittleEndian.AppendUint64(b, o.seq)
+		b = append(append(b, byte(len(o.id))), o.id...)
+	}
+	return b
+}
+
+// decodeOpIDs reads the op ids of a snapshot, oldest first.
+func decodeOpIDs(b []byte) (ids []seenID, err error) {
+	for len(b) > 0 {
+		if len(b) < 9 || len(b) < 9+int(b[8]) {
+			return nil, errSnapshot
+		}
+		ids = append(ids, seenID{string(b[9 : 9+int(b[8])]), binary.LittleEndian.Uint64(b)})
+		b = b[9+int(b[8]):]
+	}
+	return ids, nil
+}
+
+// load makes the empty state that of a snapshot.
+func (st *state) load(s *snapshot) error {
+	ids, err := decodeOpIDs(s.rows.Bytes(sectionOpIDs))
+	if err != nil {
+		return err
+	}
+	for _, o := range ids {
+		st.saw(o.id, o.seq)
+	}
+	st.base, st.nextID, st.hidden = s, s.head.nextID, make(bitmap, (s.len()+63)/64)
+	return s.failed()
+}
+
+func (st *state) get(name string) (store.Entry, error) {
+	if e := st.find(name); e != nil {
+		return *e, nil
+	}
+	return store.Entry{}, &store.NameError{Name: name, Err: store.ErrNotFound}
+}
+
+// yieldEntries yields the entries that the filter selects, up to a nil.
+func yieldEntries(ctx context.Context, es iter.Seq[*store.Entry], f store.Filter, yield func(store.Entry, error) bool) {
+	n := 0
+	for e := range es {
+		if n++; n%1024 == 0 {
+			if err := ctx.Err(); err != nil {
+				yield(store.Entry{}, err)
+				return
+			}
+		}
+		if e == nil || f.Match(e) && !yield(*e, nil) {
+			return
+		}
+	}
+}

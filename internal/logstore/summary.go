@@ -1,0 +1,120 @@
+// What the entries of the default store sum up to, without reading all of them.
+
+package logstore
+
+import (
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// summary counts entries.
+type summary struct {
+	content int64               // bytes
+	counts  map[store.Label]int // by kind, project and tag, under the keys of filters
+}
+
+// add counts an entry n times.
+func (s *summary) add(e *store.Entry, n int) { s.addHead(e.Kind, e.Labels, len(e.Content), n) }
+
+// addHead counts an entry with such labels, at least, and bytes of content n times.
+func (s *summary) addHead(kind store.Kind, labels []store.Label, size, n int) {
+	s.content += int64(n * size)
+	s.count(store.Label{Key: "kind", Value: kind.String()}, n)
+	for _, l := range labels {
+		if l.Key == store.LabelProject || l.Key == store.LabelTag {
+			s.count(l, n)
+		}
+	}
+}
+
+func (s *summary) count(l store.Label, n int) {
+	if s.counts[l] += n; s.counts[l] == 0 {
+		delete(s.counts, l)
+	}
+}
+
+// encode returns the bytes of section 7 of a snapshot.
+func (s *summary) encode() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(s.content))
+	labels := slices.SortedFunc(maps.Keys(s.counts), func(a, b store.Label) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
+	})
+	for _, l := range labels {
+		b = appendText(appendText(b, l.Key), l.Value)
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.counts[l]))
+	}
+	return b
+}
+
+// decodeSummary reads what encode returned.
+func decodeSummary(b []byte) (*summary, error) {
+	if len(b) < 8 {
+		return nil, errSnapshot
+	}
+	s := &summary{content: int64(binary.LittleEndian.Uint64(b)), counts: map[store.Label]int{}}
+	for b = b[8:]; len(b) > 0; {
+		var l store.Label
+		var err error
+		if l.Key, b, err = cutText(b); err == nil {
+			l.Value, b, err = cutText(b)
+		}
+		if err != nil || len(b) < 8 {
+			return nil, errSnapshot
+		}
+		s.counts[l], b = int(binary.LittleEndian.Uint64(b)), b[8:]
+	}
+	return s, nil
+}
+
+// summary counts the entries of the state.
+func (st *state) summary() *summary {
+	s := &summary{counts: map[store.Label]int{}}
+	if b := st.base; b != nil {
+		base, err := decodeSummary(b.rows.Bytes(sectionSums))
+		if err != nil {
+			b.fail(err)
+			return s
+		}
+		s = base
+		for row := range st.hidden.all {
+			number, size := b.form(row)
+			f := b.forms()[number]
+			s.addHead(f.kind, f.labels, int(size), -1)
+		}
+	}
+	for _, e := range st.order {
+		s.add(e, 1)
+	}
+	return s
+}
+
+// Summarize sums up entries that are all read.
+func Summarize(entries iter.Seq2[store.Entry, error]) (out store.Summary, err error) {
+	sum := summary{counts: map[store.Label]int{}}
+	for e, err := range entries {
+		if err != nil {
+			return store.Summary{}, err
+		}
+		out.Entries++
+		extend(&out, e.Created)
+		sum.add(&e, 1)
+	}
+	out.Content, out.Counts = sum.content, sum.counts
+	return out, nil
+}
+
+// extend makes the times of s include one.
+func extend(s *store.Summary, t time.Time) {
+	if s.Oldest.IsZero() || t.Before(s.Oldest) {
+		s.Oldest = t
+	}
+	if t.After(s.Newest) {
+		s.Newest = t
+	}
+}

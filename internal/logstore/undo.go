@@ -1,0 +1,212 @@
+// Changes of the default store that undo others: what changes did is taken back, and
+// earlier versions are restored.
+
+package logstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/store"
+)
+
+// Revert implements [store.Historian].
+func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return 0, err
+	}
+	seqs = slices.Clone(seqs)
+	slices.Sort(seqs)
+	seqs = slices.Compact(seqs)
+	// What the changes did does not change, so it is read before the lock is
+	// taken; whether anything came after is looked at when staged.
+	type step struct {
+		seq uint64
+		p   put
+		old *store.Version // the version before, nil for none
+	}
+	var steps []step
+	for _, seq := range seqs {
+		_, v, ok, err := d.record(seq)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			first, last := d.span()
+			return 0, store.NoChange("there is no change %d; the log holds %d to %d", seq, first, last)
+		}
+		if len(v.ops) == 0 {
+			return 0, &store.InvalidError{Field: "change", Value: fmt.Sprint(seq), Reason: "changed no entry, so there is nothing to undo"}
+		}
+		for i, p := range v.ops {
+			if p.erased {
+				return 0, fmt.Errorf("%w: change %d was erased and cannot be undone", store.ErrUnsupported, seq)
+			}
+			s := step{seq: seq, p: p}
+			if s.old, err = d.before(seq, v.ops[:i], p); err != nil {
+				return 0, err
+			}
+			steps = append(steps, s)
+		}
+	}
+	seq, err := d.commit(ctx, func(g *batch) (*body, error) {
+		v := &body{reverts: seqs, note: "undo of " + numbers(seqs)}
+		was := map[string]*store.Entry{} // the entries that the undo finds, nil for none
+		for _, s := range slices.Backward(steps) {
+			name := s.p.entry.Name
+			now := g.get(name)
+			if _, ours := was[name]; !ours {
+				if !leftAs(now, s.p) {
+					return nil, &store.ConflictError{Name: name, Want: s.seq, Have: g.touched(name)}
+				}
+				was[name] = now
+			}
+			switch {
+			case s.old != nil:
+				e := s.old.Entry.Clone()
+				v.ops = append(v.ops, g.put(store.VerbRestore, &e))
+			case now != nil:
+				v.ops = append(v.ops, g.drop(now))
+			}
+		}
+		v.ops = lastOfEach(v.ops, was)
+		return v, nil
+	})
+	return seq, err
+}
+
+// leftAs reports whether the entry is as the op left it, be it that nothing
+// came after or that what came was undone.
+func leftAs(now *store.Entry, p put) bool {
+	if now == nil || p.verb == store.VerbRemove {
+		return now == nil && p.verb == store.VerbRemove
+	}
+	e := p.entry
+	return now.ID == e.ID && now.Kind == e.Kind && now.Content == e.Content && now.Created.Equal(e.Created) &&
+		slices.Equal(now.Aliases, e.Aliases) && slices.Equal(now.Labels, e.Labels)
+}
+
+// lastOfEach keeps, of several ops on one name, the last, as the change that
+// follows what there was before the first. An op between may have restored an
+// earlier entry of the name, with another id: a removal is of the entry in was.
+func lastOfEach(ops []put, was map[string]*store.Entry) []put {
+	var kept []put
+	places := map[string]int{}
+	for _, p := range ops {
+		name := p.entry.Name
+		if e := was[name]; e != nil && p.verb == store.VerbRemove {
+			p.entry = &store.Entry{ID: e.ID, Name: name, Kind: e.Kind}
+		}
+		if i, ok := places[name]; ok {
+			p.prev = kept[i].prev
+			kept[i] = p
+			continue
+		}
+		places[name] = len(kept)
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+func numbers(seqs []uint64) string {
+	s := strings.Trim(strings.ReplaceAll(fmt.Sprint(seqs[:min(len(seqs), 10)]), " ", ", "), "[]")
+	if len(seqs) > 10 {
+		s += fmt.Sprintf(", … (%d changes)", len(seqs))
+	}
+	return s
+}
+
+// before returns the version of an op's entry before it, nil for none. ops are
+// those before it in the same change.
+func (d *DB) before(seq uint64, ops []put, p put) (*store.Version, error) {
+	for _, o := range slices.Backward(ops) {
+		if o.entry.Name == p.entry.Name {
+			if o.verb == store.VerbRemove {
+				return nil, nil
+			}
+			v := version(seq, &body{}, o)
+			return &v, nil
+		}
+	}
+	if p.prev == 0 {
+		return nil, nil
+	}
+	vs, err := d.versionsIn(p.prev, p.entry.Name, p.entry.ID)
+	if err != nil {
+		return nil, err
+	}
+	if first, _ := d.span(); len(vs) == 0 && p.prev < first {
+		// The change before is dropped, and the entry is not among those that
+		// there were then: it had been removed, or was erased since.
+		return nil, nil
+	}
+	if len(vs) == 0 {
+		return nil, fmt.Errorf("%w: the version of %q before change %d was dropped by a compaction", store.ErrNotFound, p.entry.Name, seq)
+	}
+	v := vs[len(vs)-1]
+	if v.Verb == store.VerbRemove {
+		return nil, nil
+	}
+	if v.Erased {
+		return nil, fmt.Errorf("%w: the version of %q before change %d was erased", store.ErrUnsupported, p.entry.Name, seq)
+	}
+	return &v, nil
+}
+
+// Restore implements [store.Historian].
+func (d *DB) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
+	return d.restore(ctx, name, seq, nil)
+}
+
+// RestoreIf implements [store.Historian].
+func (d *DB) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
+	return d.restore(ctx, name, seq, &version)
+}
+
+// restore restores a version, if the entry is at the version wanted, where one
+// is.
+func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
+	if err := d.Refresh(ctx); err != nil {
+		return 0, err
+	}
+	if _, last := d.span(); seq > last {
+		return 0, store.NoChange("there is no change %d yet; the last is %d", seq, last)
+	}
+	var found *store.Version
+	for v, err := range d.Versions(ctx, name) {
+		if err != nil {
+			return 0, err
+		}
+		if v.Seq <= seq {
+			found = &v
+			break
+		}
+	}
+	switch {
+	case found == nil || found.Verb == store.VerbRemove:
+		return 0, fmt.Errorf("%w as of change %d", &store.NameError{Name: name, Err: store.ErrNotFound}, seq)
+	case found.Erased:
+		return 0, fmt.Errorf("%w: that version of %q was erased", store.ErrUnsupported, name)
+	}
+	return d.commit(ctx, func(g *batch) (*body, error) {
+		e := found.Entry.Clone()
+		v := &body{note: fmt.Sprintf("restore of %s@%d", name, found.Seq)}
+		now := g.get(name)
+		if want != nil {
+			have := uint64(0)
+			if now != nil {
+				have = now.Version
+			}
+			if have != *want {
+				return nil, &store.ConflictError{Name: name, Want: *want, Have: have}
+			}
+		}
+		if now != nil && now.ID != e.ID {
+			v.ops = append(v.ops, g.drop(now))
+		}
+		v.ops = append(v.ops, g.put(store.VerbRestore, &e))
+		return v, nil
+	})
+}

@@ -1,0 +1,172 @@
+// Errors that callers branch on.
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The sentinel errors. Test for them with errors.Is.
+var (
+	ErrNotFound       = errors.New("entry not found")
+	ErrExists         = errors.New("entry already exists")
+	ErrInvalid        = errors.New("invalid")
+	ErrConflict       = errors.New("changed since it was read")
+	ErrBusy           = errors.New("store is busy")
+	ErrCorrupt        = errors.New("store is damaged")
+	ErrVersion        = errors.New("store is of an unknown version")
+	ErrReadOnly       = errors.New("store is read-only")
+	ErrFull           = errors.New("no space left for the store")
+	ErrVanished       = errors.New("store was removed or replaced while open")
+	ErrUnknownOutcome = errors.New("the change may or may not be durable")
+	ErrClosed         = errors.New("store is closed")
+	ErrUnsupported    = errors.New("this store cannot do that")
+	ErrNotStore       = errors.New("not an oxbow store")
+	ErrRolledBack     = errors.New("store went back to an earlier state")
+	ErrPosition       = errors.New("position is not in the history of the store")
+	ErrNetworkFS      = errors.New("store is on a network file system")
+	ErrQuota          = errors.New("a bound of the memory is reached")
+)
+
+// InvalidError says which value was refused and why. It matches [ErrInvalid].
+type InvalidError struct {
+	Field  string // what was refused: "name", "content", "label tag"
+	Value  string // the value, or a short form of it; may be empty
+	Reason string // why, to follow the field in a sentence
+}
+
+func (e *InvalidError) Error() string {
+	if e.Value == "" {
+		return e.Field + " " + e.Reason
+	}
+	return fmt.Sprintf("%s %q %s", e.Field, e.Value, e.Reason)
+}
+
+// Is reports whether target is [ErrInvalid].
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+// QuotaError is a change beyond a bound that was set for a memory. It matches
+// [ErrQuota].
+type QuotaError struct {
+	Bound string        // "entries", "bytes" or "changes a second"
+	Most  int64         // that there may be
+	Wait  time.Duration // until a repeat may succeed; 0 where waiting does not help
+}
+
+func (e *QuotaError) Error() string {
+	return fmt.Sprintf("this memory may have %d %s and no more; nothing was changed", e.Most, e.Bound)
+}
+
+// Is reports whether target is [ErrQuota].
+func (e *QuotaError) Is(target error) bool { return target == ErrQuota }
+
+// NameError adds the name of the entry to an error.
+type NameError struct {
+	Name string
+	Err  error
+}
+
+func (e *NameError) Error() string { return fmt.Sprintf("%v: %q", e.Err, e.Name) }
+func (e *NameError) Unwrap() error { return e.Err }
+
+// ConflictError says that an entry is not at the version a change was made
+// for. It matches [ErrConflict].
+type ConflictError struct {
+	Name string
+	Want uint64 // the version that the change was made for
+	Have uint64 // the version the store holds
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("entry %q changed since it was read: it is at version %d, not %d", e.Name, e.Have, e.Want)
+}
+
+// Is reports whether target is [ErrConflict].
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// noChangeError says which change there is not. It matches [ErrNotFound].
+type noChangeError string
+
+// NoChange returns an error that says which change there is not. It matches [ErrNotFound].
+func NoChange(format string, args ...any) error { return noChangeError(fmt.Sprintf(format, args...)) }
+
+func (e noChangeError) Error() string   { return string(e) }
+func (noChangeError) Is(err error) bool { return err == ErrNotFound }
+
+// CorruptError says where a file is damaged. It matches [ErrCorrupt].
+type CorruptError struct {
+	Path   string
+	Offset int64
+	Reason string
+	Lost   []uint64 // sequence numbers known to be damaged, if any
+}
+
+func (e *CorruptError) Error() string {
+	s := fmt.Sprintf("%s is damaged at byte %d: %s", e.Path, e.Offset, e.Reason)
+	switch n := len(e.Lost); {
+	case n == 1:
+		s += fmt.Sprintf(" (change %d)", e.Lost[0])
+	case n > 1:
+		s += fmt.Sprintf(" (changes %d to %d)", e.Lost[0], e.Lost[n-1])
+	}
+	return s
+}
+
+// Is reports whether target is [ErrCorrupt].
+func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// AliasError is an alias that means no entry, because of those in Names. Where it is
+// given to another entry than the one that has it, the error matches [ErrInvalid];
+// where an entry is asked for by it, [ErrNotFound].
+type AliasError struct {
+	Alias string
+	Names []string // the entry that has it; of several, two of those that do
+}
+
+func (e *AliasError) Error() string {
+	switch {
+	case len(e.Names) > 1:
+		return fmt.Sprintf("%q is an alias of %q and of %q", e.Alias, e.Names[0], e.Names[1])
+	case e.Names[0] == e.Alias:
+		return fmt.Sprintf("alias %q is already the name of another entry; choose another, or change that one first", e.Alias)
+	}
+	return fmt.Sprintf("alias %q is already an alias of %q; choose another, or change that one first", e.Alias, e.Names[0])
+}
+
+// Is reports whether target is [ErrInvalid] or [ErrNotFound], whichever it is.
+func (e *AliasError) Is(target error) bool {
+	if len(e.Names) > 1 {
+		return target == ErrNotFound
+	}
+	return target == ErrInvalid
+}
+
+// BusyError describes the process that holds the store's lock. It matches [ErrBusy].
+type BusyError struct {
+	Path    string
+	Waited  time.Duration
+	PID     int       // 0 when unknown
+	Program string    // "" when unknown
+	Since   time.Time // zero when unknown
+	Stopped bool      // the holder is stopped (suspended), not working
+}
+
+func (e *BusyError) Error() string {
+	s := fmt.Sprintf("store is busy: waited %s for the lock on %s", e.Waited.Round(time.Millisecond), e.Path)
+	if e.PID != 0 {
+		s += fmt.Sprintf(", held by %s (pid %d", e.Program, e.PID)
+		if !e.Since.IsZero() {
+			s += ", since " + e.Since.UTC().Format(time.RFC3339)
+		}
+		if e.Stopped {
+			s += ", which is stopped: resume it or end it"
+		}
+		s += ")"
+	}
+	return s
+}
+
+// Is reports whether target is [ErrBusy].
+func (e *BusyError) Is(target error) bool { return target == ErrBusy }

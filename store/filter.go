@@ -1,0 +1,135 @@
+// Filters: which entries are considered, before any ranking.
+
+package store
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/syntax"
+)
+
+// Filter selects entries. The zero Filter selects all. All its parts must hold.
+type Filter struct {
+	Terms  []Term
+	After  time.Time // created at or after; zero means no bound
+	Before time.Time // created before; zero means no bound
+}
+
+// Term is one condition of a [Filter]: the entry has, under Key, one of the
+// Values; with Not, it has none of them.
+//
+// Key is a label key, or one of the words kind, name (an exact name or
+// alias), by (the actor that wrote the current version), door, has (a label key)
+// and trust (see [Trust]). Under
+// confidence, a value is the least confidence wanted. An entry without a label
+// of that key does not have the value.
+type Term struct {
+	Key    string
+	Values []string
+	Not    bool
+}
+
+// IsZero reports whether the filter selects everything.
+func (f Filter) IsZero() bool {
+	return len(f.Terms) == 0 && f.After.IsZero() && f.Before.IsZero()
+}
+
+// Match reports whether the filter selects the entry.
+func (f Filter) Match(e *Entry) bool {
+	if !f.After.IsZero() && e.Created.Before(f.After) {
+		return false
+	}
+	if !f.Before.IsZero() && !e.Created.Before(f.Before) {
+		return false
+	}
+	for _, t := range f.Terms {
+		if t.match(e) == t.Not {
+			return false
+		}
+	}
+	return true
+}
+
+func (t Term) match(e *Entry) bool {
+	return slices.ContainsFunc(t.Values, func(v string) bool { return t.has(e, v) })
+}
+
+func (t Term) has(e *Entry, v string) bool {
+	switch t.Key {
+	case "kind":
+		return e.Kind.String() == v
+	case "name":
+		return e.Name == v || slices.Contains(e.Aliases, v)
+	case "by":
+		return string(e.Source.Actor) == v
+	case "door":
+		return e.Source.Door == v
+	case "trust":
+		return string(e.Trust()) == v
+	case "has":
+		_, ok := e.Label(v)
+		return ok
+	case LabelConfidence:
+		least, err := parseConfidence(v)
+		have, ok := e.Confidence()
+		return ok && err == nil && have >= least
+	}
+	return slices.Contains(e.Labels, Label{t.Key, v})
+}
+
+// And returns the filter that selects what both select.
+func (f Filter) And(g Filter) Filter {
+	r := Filter{Terms: slices.Concat(f.Terms, g.Terms), After: f.After, Before: f.Before}
+	if r.After.IsZero() || g.After.After(r.After) {
+		r.After = g.After
+	}
+	if r.Before.IsZero() || !g.Before.IsZero() && g.Before.Before(r.Before) {
+		r.Before = g.Before
+	}
+	return r
+}
+
+// Parts returns the filter cut into its conditions, each a filter of its own.
+func (f Filter) Parts() []Filter {
+	var ps []Filter
+	for _, t := range f.Terms {
+		ps = append(ps, Filter{Terms: []Term{t}})
+	}
+	if !f.After.IsZero() {
+		ps = append(ps, Filter{After: f.After})
+	}
+	if !f.Before.IsZero() {
+		ps = append(ps, Filter{Before: f.Before})
+	}
+	return ps
+}
+
+// String returns the filter in the language that package query reads. Parsing
+// it, in any time zone, gives the same filter, if it holds only what a filter
+// can say: terms with values, labels that [Label.Check] accepts, and dates of
+// the years 1 to 9999.
+func (f Filter) String() string {
+	var ws []string
+	for _, t := range f.Terms {
+		w := syntax.QuoteKey(t.Key) + ":"
+		for i, v := range t.Values {
+			if i > 0 {
+				w += ","
+			}
+			w += syntax.QuoteValue(v)
+		}
+		if t.Not {
+			w = "-" + w
+		}
+		ws = append(ws, w)
+	}
+	if !f.After.IsZero() {
+		ws = append(ws, "after:"+f.After.UTC().Format(time.RFC3339Nano))
+	}
+	if !f.Before.IsZero() {
+		ws = append(ws, "before:"+f.Before.UTC().Format(time.RFC3339Nano))
+	}
+	return strings.Join(ws, " ")
+}

@@ -1,0 +1,43 @@
+// How many entries have a value of a label.
+
+package oxbow_test
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// How many entries have a value is counted as the entries change, in an index, by a
+// scan, and in the other ranking.
+func TestValues(t *testing.T) {
+	m := newMemory(t, nil)
+	big := strings.Repeat("filler ", 1<<19) // from here on the first query is a scan
+	for i := range 30 {
+		if err := m.Apply(t.Context(), oxbow.Add{Name: strconv.Itoa(i), Content: big[:100_000], Labels: []oxbow.Label{{Key: "shown", Value: strconv.Itoa(i % 3)}, {Key: "tag", Value: "x"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want map[string]int, values ...string) {
+		t.Helper()
+		if got, err := m.Values(t.Context(), "shown", values...); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("Values of %q = %v, %v; want %v", values, got, err, want)
+		}
+	}
+	check(map[string]int{"2": 10, "none": 0}, "2", "none")
+	check(map[string]int{"0": 10, "1": 10, "2": 10})
+	for _, op := range []oxbow.Op{oxbow.Remove{Name: "2"}, oxbow.Relabel{Name: "5"}, oxbow.Update{Name: "8", Content: "x", Labels: []oxbow.Label{{Key: "shown", Value: "new"}}}} {
+		if err := m.Apply(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(map[string]int{"0": 10, "1": 10, "2": 7, "new": 1})
+	check(map[string]int{"2": 7}, "2")
+	if err := m.MakeIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(map[string]int{"2": 7, "new": 1}, "2", "new")
+}
