@@ -33,7 +33,7 @@ var budgets = []budget{
 	{"crmem", 1_984},
 	{"cmd/oxbow/command/tui", 1_683},
 	{"mdtree", 5_349},
-	{"exchange", 3_794},
+	{"exchange", 3_797},
 	{"internal/rawjson", 179},
 	{"label", 1_444},
 	{"session", 3_610},

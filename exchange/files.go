@@ -28,7 +28,8 @@ import (
 // .markdown, .jsonl or .ndjson (.gz may follow), sorted by name. Hidden files
 // and directories (whose names begin with a dot) are left out; a symbolic link
 // with such an ending is not followed, and named as an [*ItemError]. Files of
-// dates serve the chat logs of their own directory.
+// dates serve the chat logs of their own directory. The SUMMARY.md of an mdBook,
+// with a book.toml next to it or above it, is a table of contents and left out.
 //
 // A file that cannot be read is an ItemError; a directory with nothing to read
 // is a fatal error.
@@ -50,7 +51,7 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			return
 		}
 		w := walker{fsys: fsys, o: o}
-		if err := w.walk(name, 0); err != nil {
+		if err := w.walk(name, 0, false); err != nil {
 			yield(Item{}, err)
 			return
 		}
@@ -120,7 +121,8 @@ type walker struct {
 	problems []error
 }
 
-func (w *walker) walk(dir string, depth int) error {
+// walk finds the files below a directory, which is in an mdBook if book is true.
+func (w *walker) walk(dir string, depth int, book bool) error {
 	if depth > maxDepth {
 		return fmt.Errorf("reading %s: directories are more than %d deep", w.o.ref(dir), maxDepth)
 	}
@@ -132,12 +134,13 @@ func (w *walker) walk(dir string, depth int) error {
 		w.problems = append(w.problems, problem(w.o.ref(dir), err))
 		return nil
 	}
+	book = book || slices.ContainsFunc(list, func(d fs.DirEntry) bool { return d.Name() == "book.toml" })
 	for _, d := range list {
 		name := path.Join(dir, d.Name())
 		switch {
-		case strings.HasPrefix(d.Name(), "."):
+		case strings.HasPrefix(d.Name(), "."), book && d.Name() == "SUMMARY.md":
 		case d.IsDir():
-			if err := w.walk(name, depth+1); err != nil {
+			if err := w.walk(name, depth+1, book); err != nil {
 				return err
 			}
 		case byName(d.Name()) == "":

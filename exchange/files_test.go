@@ -135,6 +135,22 @@ func TestReadDirectory(t *testing.T) {
 	}
 }
 
+// The table of contents of an mdBook is no entry; elsewhere that name is one like others.
+func TestReadBook(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, "d/book.toml", "[book]")
+	put(t, fsys, "d/a.md", "ay")
+	put(t, fsys, "d/SUMMARY.md", "# Summary")
+	put(t, fsys, "d/src/SUMMARY.md", "# Summary")
+	put(t, fsys, "e/SUMMARY.md", "in short")
+	for dir, want := range map[string]string{"d": "a", "e": "SUMMARY"} {
+		items, errs := collect(Read(fsys, dir, nil))
+		if len(items) != 1 || len(errs) > 0 || items[0].Entry.Name != want {
+			t.Errorf("Read of %s = %v, %v, want %s alone", dir, items, errs, want)
+		}
+	}
+}
+
 func TestReadNothing(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "empty/x.png", "x")
