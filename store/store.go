@@ -75,7 +75,7 @@ type Historian interface {
 
 // HistoryOf returns the history of a store: the store itself if it is a
 // [Historian], or what its method History returns, which wrappers of a store
-// have, as [Memory.History]. Else the error matches [ErrUnsupported].
+// have. Else the error matches [ErrUnsupported].
 func HistoryOf(s Store) (Historian, error) {
 	switch s := s.(type) {
 	case interface{ History() (Historian, error) }:

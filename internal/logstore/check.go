@@ -1,4 +1,4 @@
-// The examination of the default store: the whole file, its
+// The examination of a store: the whole file, its
 // chain, and the state in memory against it.
 
 package logstore

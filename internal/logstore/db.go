@@ -450,7 +450,7 @@ func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	}
 }
 
-// describe turns the errors of the log into errors of this package, with the path.
+// describe turns the errors of the log into errors of package store, with the path.
 func (d *DB) describe(err error) error { return describe(d.path, err) }
 
 // position returns the position of the log. logmu and mu are held.

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// describe turns the errors of a log into errors of this package, with the path of the
+// describe turns the errors of a log into errors of package store, with the path of the
 // store.
 func describe(path string, err error) error {
 	var c *wal.CorruptError

@@ -1,4 +1,4 @@
-// The history of the default store: the log read backwards, and earlier states.
+// The history of a store: the log read backwards, and earlier states.
 
 package logstore
 

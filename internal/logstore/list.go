@@ -1,4 +1,4 @@
-// Reading the entries of the default store: all, some, the newest, their number.
+// Reading the entries of a store: all, some, the newest, their number.
 
 package logstore
 

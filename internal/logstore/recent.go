@@ -1,4 +1,4 @@
-// The last changes to the default store.
+// The last changes to a store.
 
 package logstore
 

@@ -1,4 +1,4 @@
-// Positions in the history of the default store, and what changed since one.
+// Positions in the history of a store, and what changed since one.
 
 package logstore
 

@@ -1,4 +1,4 @@
-// The state of the default store: the entries that its log adds up to. It is the
+// The state of a store: the entries that its log adds up to. It is the
 // same whether the changes come from the file or were just made.
 
 package logstore

@@ -1,4 +1,4 @@
-// What the entries of the default store sum up to, without reading all of them.
+// What the entries of a store sum up to, without reading all of them.
 
 package logstore
 

@@ -1,4 +1,4 @@
-// Changes of the default store that undo others: what changes did is taken back, and
+// Changes of a store that undo others: what changes did is taken back, and
 // earlier versions are restored.
 
 package logstore
