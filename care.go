@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // Check examines the store and the index over it. See [Checker].
@@ -39,7 +40,7 @@ func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) 
 	if err != nil {
 		return rep, nil, err
 	}
-	all, err := logstore.EntriesOf(ctx, m.store)
+	all, err := store.EntriesOf(ctx, m.store)
 	return rep, all, err
 }
 
@@ -121,7 +122,7 @@ func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page 
 	if p, ok := m.store.(pager); ok {
 		return p.Newest(ctx, f, offset, limit)
 	}
-	return logstore.NewestByReading(ctx, m.store, f, offset, limit)
+	return store.Newest(ctx, m.store, f, offset, limit)
 }
 
 // pager is a store that has pages of its own.

@@ -19,9 +19,9 @@ type budget struct {
 
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 3_754},
-	{"store", 1_295},
-	{"internal/logstore", 6_508},
+	{".", 3_755},
+	{"store", 1_333},
+	{"internal/logstore", 6_479},
 	{"heads", 66},
 	{"overlay", 300},
 	{"query", 832},

@@ -41,7 +41,7 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entr
 		var last uint64
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			have, herr = EntriesOf(ctx, d)
+			have, herr = store.EntriesOf(ctx, d)
 			_, last = d.span()
 		})
 		p, r, err := d.examine(ctx, log)
@@ -199,16 +199,4 @@ func (d *DB) staleFiles() []store.Problem {
 func (d *DB) recentFile(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && d.opts.Clock().Sub(fi.ModTime()).Abs() < time.Minute
-}
-
-// EntriesOf returns the entries of a store, in order of ID.
-func EntriesOf(ctx context.Context, s store.Store) ([]*store.Entry, error) {
-	var all []*store.Entry
-	for e, err := range s.Entries(ctx, store.Filter{}) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, &e)
-	}
-	return all, nil
 }

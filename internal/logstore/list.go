@@ -236,23 +236,6 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	return out, err
 }
 
-// NewestByReading returns a page of the entries of a store that the filter selects, those
-// written last first, and how many it selects in all. It reads all of them.
-func NewestByReading(ctx context.Context, s store.Store, f store.Filter, offset, limit int) (page []store.Entry, total int, err error) {
-	var es []store.Entry
-	for e, err := range s.Entries(ctx, f) {
-		if err != nil {
-			return nil, 0, err
-		}
-		es = append(es, e)
-	}
-	slices.SortFunc(es, func(a, b store.Entry) int {
-		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
-	})
-	offset = min(offset, len(es))
-	return es[offset:min(offset+limit, len(es))], len(es), nil
-}
-
 // written is an entry and when its version was written.
 type written struct {
 	at int64
@@ -263,11 +246,11 @@ func (a written) compare(b written) int {
 	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
 }
 
-// Newest is [NewestByReading], and reads no others than the page, if the filter is by kind,
+// Newest is [store.Newest], and reads no others than the page, if the filter is by kind,
 // project, tag or time of creation.
 func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (page []store.Entry, total int, err error) {
 	if _, all := byHead(f); !all {
-		return NewestByReading(ctx, d, f, offset, limit)
+		return store.Newest(ctx, d, f, offset, limit)
 	}
 	err = d.read(ctx, func(st *state) {
 		page, total = nil, 0
