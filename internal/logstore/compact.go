@@ -284,7 +284,7 @@ func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
 		return 0, err
 	}
 	if err := d.dropStale(c.survey); err != nil {
-		return 0, fmt.Errorf("removing the index file: %w", err)
+		return 0, fmt.Errorf("removing what was made from the log: %w", err)
 	}
 	err := d.dropFile(d.snapshotName(), true)
 	if err == nil {

@@ -51,7 +51,7 @@ func (d *DB) Locate(ctx context.Context, vs Versions) error {
 		if d.base == 0 { // else each part would read the base of the log
 			to = min(to, from+part)
 		}
-		err := d.locate(vs, from, to)
+		err := d.locatePart(vs, from, to)
 		d.logmu.RUnlock()
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
@@ -61,8 +61,8 @@ func (d *DB) Locate(ctx context.Context, vs Versions) error {
 	return nil
 }
 
-// locate is Locate of the versions from one on to another. logmu is held.
-func (d *DB) locate(vs Versions, from, to int) error {
+// locatePart is Locate of the versions from one on to another. logmu is held.
+func (d *DB) locatePart(vs Versions, from, to int) error {
 	before := map[uint64]int{} // of an earlier change, by ID
 	for i := from; i < to; i++ {
 		id, version := vs.Version(i)

@@ -219,7 +219,7 @@ func (d *DB) dropDerived() error {
 	}
 	for _, k := range d.opts.Derived {
 		if err := d.Derived(k.Suffix).drop(true); err != nil {
-			return fmt.Errorf("removing the index file: %w", err)
+			return fmt.Errorf("removing what was made from the log: %w", err)
 		}
 	}
 	return nil

@@ -1,0 +1,122 @@
+// Files that others make of the log: when they are made, where the log holds what is in
+// them, and when they go.
+
+package logstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const testSuffix = ".made"
+
+// versionList implements [Versions].
+type versionList struct {
+	ids, versions []uint64
+	offsets       []int64
+}
+
+func (l *versionList) Len() int                           { return len(l.ids) }
+func (l *versionList) Version(i int) (id, version uint64) { return l.ids[i], l.versions[i] }
+func (l *versionList) SetOffset(i int, offset int64)      { l.offsets[i] = offset }
+
+// derivedHome returns a store of some entries, which others make files of. They stay after a
+// compaction if keep is true.
+func derivedHome(t *testing.T, keep *bool) *DB {
+	d := openTest(t, vfs.NewMem(), "memory.oxbow", Options{Derived: []DerivedFiles{{
+		Suffix: testSuffix,
+		Keep:   func(vfs.File, uint64, func(id, version uint64) bool) bool { return *keep },
+		Check:  func(context.Context, CheckedFile) ([]store.Problem, error) { return nil, nil },
+	}}})
+	for i := range 8 {
+		if err := remember(t.Context(), d, store.Entry{Name: fmt.Sprint("name ", i%4), Content: fmt.Sprint("secret ", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+func write(f vfs.File) error {
+	_, err := f.WriteAt([]byte("made"), 0)
+	return err
+}
+
+// A file is made of the log as it is, and not of one that was written again meanwhile.
+func TestDerivedOfAnotherLog(t *testing.T) {
+	keep := true
+	d := derivedHome(t, &keep)
+	f := d.Derived(testSuffix)
+	now := d.Moment(func() {})
+	if err := f.Make(t.Context(), now.Epoch, write); err != nil || !f.Exists() {
+		t.Fatalf("Make() = %v, there is a file: %t", err, f.Exists())
+	}
+	file, temp, err := f.Begin(func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Redact(t.Context(), "name 1", false); err != nil {
+		t.Fatal(err)
+	}
+	if f.Exists() {
+		t.Error("a redaction leaves the file")
+	}
+	if err := f.Adopt(file, temp, func() error { return nil }); !errors.Is(err, ErrDerived) || f.Exists() {
+		t.Errorf("Adopt() after a redaction = %v, there is a file: %t", err, f.Exists())
+	}
+	if err := file.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := f.Make(t.Context(), now.Epoch, write); !errors.Is(err, ErrDerived) || f.Exists() {
+		t.Errorf("Make() of the log before = %v, there is a file: %t", err, f.Exists())
+	}
+	checkAndCloseStore(t, d)
+}
+
+// A compaction moves what the log holds, and keeps the files that are still of use.
+func TestDerivedAfterCompaction(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		d := derivedHome(t, &keep)
+		f := d.Derived(testSuffix)
+		now := d.Moment(func() {})
+		if err := f.Make(t.Context(), now.Epoch, write); err != nil {
+			t.Fatal(err)
+		}
+		if rep, err := d.Compact(t.Context(), time.Now().Add(time.Hour), false); err != nil || rep.Seq == 0 {
+			t.Fatalf("Compact() = %+v, %v", rep, err)
+		}
+		if f.Exists() != keep {
+			t.Errorf("there is a file: %t, want %t", f.Exists(), keep)
+		}
+		es, err := store.EntriesOf(t.Context(), d)
+		if err != nil || len(es) != 4 {
+			t.Fatalf("%d entries, %v", len(es), err)
+		}
+		vs := &versionList{offsets: make([]int64, len(es))}
+		for _, e := range es {
+			vs.ids, vs.versions = append(vs.ids, e.ID), append(vs.versions, e.Version)
+		}
+		if err := d.Locate(t.Context(), vs); err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range es {
+			if got := d.EntryAsOf(e.ID, e.Version, vs.offsets[i]); got == nil || got.Content != e.Content {
+				t.Errorf("at offset %d there is %+v, want %q", vs.offsets[i], got, e.Content)
+			}
+		}
+		vs.versions[2] = 1 // of the history that was dropped
+		if err := d.Locate(t.Context(), vs); !errors.Is(err, ErrDerived) {
+			t.Errorf("Locate() of a version that was dropped = %v", err)
+		}
+		if _, err := d.PlaceOf(logpos.Position{Log: now.Position.Log, Seq: 99}); !errors.Is(err, store.ErrPosition) {
+			t.Errorf("PlaceOf() a change that is not there = %v", err)
+		}
+		checkAndCloseStore(t, d)
+	}
+}
