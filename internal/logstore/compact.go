@@ -31,6 +31,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/ctxfile"
@@ -45,13 +46,9 @@ const (
 	aheadBytes = 32 << 20
 	// fewChanges are copied in little time.
 	fewChanges = 256
-	// compactTries is how often a compaction begins again, the last time under
-	// the lock.
-	compactTries = 3
+	// entryBytes is what an entry takes in the log in addition to its content, about.
+	entryBytes = 256
 )
-
-// errReplaced is a compaction of a log that another process replaced meanwhile.
-var errReplaced = errors.New("another process replaced the log meanwhile")
 
 // compaction is a log on its way to take the place of the one that it is made of.
 type compaction struct {
@@ -68,7 +65,7 @@ type compaction struct {
 }
 
 // beginCompaction surveys the log.
-func (d *DB) beginCompaction(ctx context.Context, drops func(r *wal.Record) bool) (*compaction, error) {
+func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, error) {
 	log, err := d.another(false)
 	if err != nil {
 		return nil, err
@@ -326,24 +323,58 @@ func (c *compaction) close() {
 }
 
 // Compact implements [store.Compactor].
-func (d *DB) Compact(ctx context.Context, before time.Time, dry bool) (store.CompactReport, error) {
+func (d *DB) Compact(ctx context.Context, before time.Time, dry bool) (rep store.CompactReport, err error) {
 	drops := func(r *wal.Record) bool { return time.Unix(0, r.Time).Before(before) }
 	if err := d.Refresh(ctx); err != nil {
-		return store.CompactReport{}, err
+		return rep, err
 	}
 	if d.opts.ReadOnly && !dry {
-		return store.CompactReport{}, d.describe(wal.ErrReadOnly)
+		return rep, d.describe(wal.ErrReadOnly)
 	}
-	if err := d.compactMu.LockContext(ctx); err != nil {
-		return store.CompactReport{}, err
+	err = d.compactor.run(ctx, func(hold bool) error {
+		rep, err = d.compact(ctx, drops, dry, hold)
+		return err
+	})
+	return rep, err
+}
+
+// compactSelf compacts in another goroutine when most of the log is dead. logmu
+// is held exclusively. What goes wrong is left to the next time.
+func (d *DB) compactSelf() {
+	d.compactor.start(d.log.End(), d.base, d.log.Seq(), d.mustHold, func(ctx context.Context, drops dropFunc) bool {
+		rep, _ := d.compact(ctx, drops, false, false)
+		return rep.Seq != 0
+	})
+}
+
+// mustHold returns about how many bytes of the log are entries, and changes that are not
+// dropped. logmu is held.
+func (d *DB) mustHold(drops dropFunc) (int64, error) {
+	var failed error
+	dropped := sort.Search(int(d.log.Seq()-d.base), func(i int) bool {
+		off, _, err := d.offsetOf(d.base + uint64(i) + 1)
+		r, rerr := d.log.At(off)
+		failed = cmp.Or(failed, err, rerr)
+		return !drops(&r)
+	})
+	off, _, err := d.offsetOf(d.base + uint64(dropped) + 1)
+	if err = cmp.Or(failed, err); err != nil {
+		return 0, err
 	}
-	defer d.compactMu.Unlock()
-	for try := 1; ; try++ {
-		rep, err := d.compact(ctx, drops, dry, try == compactTries)
-		if !errors.Is(err, errReplaced) || try == compactTries {
-			return rep, err
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	n := d.log.End() - off + entryBytes*int64(d.st.len())
+	if b := d.st.base; b != nil {
+		sums, err := decodeSummary(b.rows.Bytes(sectionSums))
+		if err != nil {
+			return 0, err
 		}
+		n += sums.content
 	}
+	for _, e := range d.st.order {
+		n += int64(len(e.Content))
+	}
+	return n, nil
 }
 
 // overtaken returns err, or that another process replaced the log, which may be
@@ -359,7 +390,7 @@ func (c *compaction) overtaken(err error) error {
 }
 
 // compact does a compaction. With hold, writers are locked out from the beginning.
-func (d *DB) compact(ctx context.Context, drops func(r *wal.Record) bool, dry, hold bool) (rep store.CompactReport, err error) {
+func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep store.CompactReport, err error) {
 	var c *compaction
 	defer func() { c.close() }()
 	prepare := func() error {

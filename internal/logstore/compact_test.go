@@ -24,9 +24,8 @@ func compactHome(t *testing.T, fsys vfs.FS, o Options) *DB {
 
 // waitCompacted returns when no compaction is under way.
 func waitCompacted(m *DB) {
-	d := m
-	d.compactMu.Lock()
-	defer d.compactMu.Unlock()
+	m.compactor.mu.Lock()
+	defer m.compactor.mu.Unlock()
 }
 
 // A store of few entries that change often stays small, while others read and

@@ -30,13 +30,13 @@ type placedVersion struct {
 // survey is what a log holds, as far as a compaction must know.
 type survey struct {
 	ctx      context.Context
-	drops    func(r *wal.Record) bool // whether a change is dropped, if all before it are
-	horizon  uint64                   // the last change that is dropped, or the base
-	chain    [32]byte                 // at the horizon
-	versions int                      // up to the horizon
-	frozen   bool                     // the horizon was passed
-	base     []placedVersion          // the entries at the horizon, by ID
-	first    *body                    // what else the base must say
+	drops    dropFunc
+	horizon  uint64          // the last change that is dropped, or the base
+	chain    [32]byte        // at the horizon
+	versions int             // up to the horizon
+	frozen   bool            // the horizon was passed
+	base     []placedVersion // the entries at the horizon, by ID
+	first    *body           // what else the base must say
 
 	live map[nameKey]placedVersion // the entries after the last change, until it is settled
 	last []placedVersion           // the same then, by ID; base where nothing is kept
@@ -45,7 +45,7 @@ type survey struct {
 	kept []int64                   // offsets of the changes after the horizon
 }
 
-func newSurvey(ctx context.Context, h wal.Header, drops func(r *wal.Record) bool) *survey {
+func newSurvey(ctx context.Context, h wal.Header, drops dropFunc) *survey {
 	return &survey{ctx: ctx, drops: drops, horizon: h.Base, chain: h.Chain,
 		live: map[nameKey]placedVersion{}, gone: map[nameKey]uint64{}, ids: newState()}
 }

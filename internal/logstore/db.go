@@ -23,7 +23,8 @@ import (
 
 // DB is the store in one file.
 //
-// Locks are taken in this order: writerMu, the lock between processes, catching, logmu, mu.
+// Locks are taken in this order: that of the compactor or snapshotMu, writerMu, the lock
+// between processes, catching, logmu, mu. Under logmu the first two are only tried.
 type DB struct {
 	fs   vfs.FS
 	name string // in fs
@@ -61,12 +62,11 @@ type DB struct {
 	snapshotMu ctxmutex.Mutex // held while this process makes a snapshot next to changes
 	calls      atomic.Int64   // of this process, as far as it was not taken to live on
 
-	compactMu   ctxmutex.Mutex                         // held while this process compacts
-	compactAt   atomic.Int64                           // the length of the log at which it is worth another look
-	stopCompact atomic.Pointer[context.CancelFunc]     // ends the last that began by itself
-	livesOn     func()                                 // is called, with no lock held, when the process is taken to live on
-	ahead       func(es iter.Seq[*store.Entry]) func() // returns what to do while the entries of changes become durable, nil for nothing; logmu is held exclusively
-	grown       func(ours bool)                        // is called after changes, by this process or read, with logmu held exclusively
+	compactor compactor
+
+	livesOn func()                                 // is called, with no lock held, when the process is taken to live on
+	ahead   func(es iter.Seq[*store.Entry]) func() // returns what to do while the entries of changes become durable, nil for nothing; logmu is held exclusively
+	grown   func(ours bool)                        // is called after changes, by this process or read, with logmu held exclusively
 
 	watchers watch.List[store.Event]
 	idle     *time.Timer // seals the last change; nil when Options.SealAfter is 0

@@ -59,7 +59,7 @@ func (d *DB) Room() *cache.Budget { return d.room }
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	opts = opts.orDefault()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, room: opts.Room, st: newState(), writerMu: ctxmutex.New(), compactMu: ctxmutex.New(), snapshotMu: ctxmutex.New()}
+	d := &DB{fs: fsys, name: name, path: path, opts: opts, room: opts.Room, st: newState(), writerMu: ctxmutex.New(), compactor: compactor{opts: opts, mu: ctxmutex.New()}, snapshotMu: ctxmutex.New()}
 	d.closing, d.endWaiting = context.WithCancel(context.Background())
 	d.livesOn = d.makeUp
 	d.ahead = func(iter.Seq[*store.Entry]) func() { return nil }
@@ -113,7 +113,8 @@ func (d *DB) seal() {
 // Close implements [store.Store].
 func (d *DB) Close() error {
 	if d.ready(context.Background()) == nil {
-		d.endCompaction()
+		length, _ := d.Size()
+		d.compactor.end(length)
 		d.endWaiting()
 		d.logmu.RLock()
 		instant := d.broken == nil && d.instantSnapshot()
