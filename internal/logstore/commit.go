@@ -66,7 +66,7 @@ func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) (u
 	if len(store.OpIDFrom(ctx)) > 64 {
 		return 0, &store.InvalidError{Field: "op id", Value: text.Clip(store.OpIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
 	}
-	d.called()
+	d.checkpointer.called()
 	r := newCommitRequest(ctx, build)
 	if !d.queue.enqueue(r) {
 		<-r.wake

@@ -23,7 +23,7 @@ import (
 
 // DB is the store in one file.
 //
-// Locks are taken in this order: that of the compactor or snapshotMu, writerMu, the lock
+// Locks are taken in this order: that of compactor or checkpointer, writerMu, the lock
 // between processes, catching, logmu, mu. Under logmu the first two are only tried.
 type DB struct {
 	fs   vfs.FS
@@ -36,7 +36,7 @@ type DB struct {
 	queue    commitQueue    // what waits to be committed
 	spare    *batch         // for the next commit; guarded by writerMu
 
-	// logmu guards log, from, offsets, base and tailAt: shared to look, exclusive to read
+	// logmu guards log, from, offsets and base: shared to look, exclusive to read
 	// on or append. While appending is set its holder has the lock between
 	// processes and has read all that others wrote, so that the state is
 	// fresh and readers need not wait for it. A writer that waits for logmu, or
@@ -49,7 +49,6 @@ type DB struct {
 	offsets   []int64 // of the records of the changes after from
 	appending atomic.Bool
 	broken    error         // why the log cannot be read any further
-	tailAt    int64         // the length of the log at which the state gets a later snapshot as its base
 	epoch     atomic.Uint64 // rises when the log is read again: what was made of it before may be what was erased
 
 	mu     sync.RWMutex // guards st, recent and closed
@@ -59,14 +58,12 @@ type DB struct {
 
 	closing    context.Context // is done when the store is being closed
 	endWaiting context.CancelFunc
-	snapshotMu ctxmutex.Mutex // held while this process makes a snapshot next to changes
-	calls      atomic.Int64   // of this process, as far as it was not taken to live on
 
-	compactor compactor
+	compactor    compactor
+	checkpointer checkpointer
 
-	livesOn func()                                 // is called, with no lock held, when the process is taken to live on
-	ahead   func(es iter.Seq[*store.Entry]) func() // returns what to do while the entries of changes become durable, nil for nothing; logmu is held exclusively
-	grown   func(ours bool)                        // is called after changes, by this process or read, with logmu held exclusively
+	ahead func(es iter.Seq[*store.Entry]) func() // returns what to do while the entries of changes become durable, nil for nothing; logmu is held exclusively
+	grown func(ours bool)                        // is called after changes, by this process or read, with logmu held exclusively
 
 	watchers watch.List[store.Event]
 	idle     *time.Timer // seals the last change; nil when Options.SealAfter is 0
@@ -345,7 +342,7 @@ func (d *DB) rest(st *state, offsets []int64) {
 	if st.base != nil {
 		d.from = st.base.head.seq
 	}
-	d.tailAt = st.base.end() + tailBound(d.opts.TailLeast, st.len())
+	d.checkpointer.rest(st.base.end(), st.len())
 	d.recent.add(d.position(), nil)
 }
 
@@ -401,15 +398,8 @@ func (d *DB) Refresh(ctx context.Context) error {
 	if err := d.ready(ctx); err != nil {
 		return err
 	}
-	d.called()
+	d.checkpointer.called()
 	return d.refresh()
-}
-
-// called counts a call.
-func (d *DB) called() {
-	if d.calls.Load() < d.opts.LivesOn && d.calls.Add(1) == d.opts.LivesOn {
-		go d.livesOn()
-	}
 }
 
 func (d *DB) ready(ctx context.Context) error {

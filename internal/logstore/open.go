@@ -59,15 +59,16 @@ func (d *DB) Room() *cache.Budget { return d.room }
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	opts = opts.orDefault()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, room: opts.Room, st: newState(), writerMu: ctxmutex.New(), compactor: compactor{opts: opts, mu: ctxmutex.New()}, snapshotMu: ctxmutex.New()}
+	d := &DB{fs: fsys, name: name, path: path, opts: opts, room: opts.Room, st: newState(), writerMu: ctxmutex.New(),
+		compactor: compactor{opts: opts, mu: ctxmutex.New()}, checkpointer: checkpointer{opts: opts, mu: ctxmutex.New()}}
 	d.closing, d.endWaiting = context.WithCancel(context.Background())
-	d.livesOn = d.makeUp
+	d.checkpointer.livesOn = d.makeUp
 	d.ahead = func(iter.Seq[*store.Entry]) func() { return nil }
 	d.grown = func(ours bool) {
 		if ours {
 			d.compactSelf()
 		}
-		d.shortenTail()
+		d.checkpointer.shortenTail(d.log.End(), func() { _ = d.renewSnapshot(d.closing) })
 	}
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {
@@ -122,8 +123,8 @@ func (d *DB) Close() error {
 			_ = d.keepSnapshot(context.Background())
 		}
 	}
-	d.snapshotMu.Lock() // one that is being written ends early, and removes its file
-	defer d.snapshotMu.Unlock()
+	d.checkpointer.mu.Lock() // a snapshot that is being written ends early, and removes its file
+	defer d.checkpointer.mu.Unlock()
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	d.logmu.Lock()

@@ -69,6 +69,6 @@ type CheckedFile interface {
 
 func (o Options) orDefault() Options {
 	o.CompactLeast = cmp.Or(o.CompactLeast, 1<<20)
-	o.TailLeast = cmp.Or(o.TailLeast, tailLeast)
+	o.TailLeast = cmp.Or(o.TailLeast, 64<<20)
 	return o
 }

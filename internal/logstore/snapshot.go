@@ -88,19 +88,7 @@ const (
 	snapshotVersion = 2
 
 	manyLooked = 1 << 15 // names after which those looked up are forgotten
-
-	// While a store is open, a snapshot is written when the log after the last has
-	// this many bytes, and as many for each entry as a snapshot takes, up to a most: so
-	// in all a few times as many bytes are written as without, and what a process keeps
-	// of the log, some times its bytes, does not grow with the store.
-	tailLeast = 64 << 20
-	tailMost  = 256 << 20
-	tailEntry = 80
 )
-
-// tailBound returns how many bytes the log after a snapshot of n entries has at most when
-// the next is written, where that is at least so many.
-func tailBound(least int64, n int) int64 { return max(least, min(tailMost, tailEntry*int64(n))) }
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
 

@@ -1,6 +1,4 @@
-// When the snapshot is written: at a checkpoint, while the store is open, so that a
-// process need not keep all that it wrote and read since it opened it, and, where
-// that takes an instant, as it is closed.
+// Snapshots made of an open store, next to readers and writers.
 
 package logstore
 
@@ -16,18 +14,6 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/logpos"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
-)
-
-const (
-	// A snapshot is worth writing when at least this many ops, and a share of the
-	// entries more, are not in the one that is there: so reading on costs little, and
-	// writing is rare.
-	snapshotLeast = 1000
-	snapshotShare = 256
-
-	// rowsAtClose is how many rows a snapshot may have that is made while the store is
-	// closed: a few milliseconds.
-	rowsAtClose = 8192
 )
 
 // frozen is the store at one moment, of which a snapshot can be made beside
@@ -117,10 +103,10 @@ func (d *DB) keepSnapshot(ctx context.Context) error {
 	if !d.opts.KeepFiles {
 		return nil
 	}
-	if err := d.snapshotMu.LockContext(ctx); err != nil {
+	if err := d.checkpointer.mu.LockContext(ctx); err != nil {
 		return err
 	}
-	defer d.snapshotMu.Unlock()
+	defer d.checkpointer.mu.Unlock()
 	f, err := d.freezeIf(d.worthSnapshot)
 	if f == nil {
 		return err
@@ -148,31 +134,13 @@ func (d *DB) instantSnapshot() bool {
 	if b := d.st.base; b != nil {
 		rows, read = rows+b.head.counts[sectionRemoved], 0
 	}
-	return rows <= rowsAtClose && read <= quickBytes && d.worthSnapshot()
+	return d.checkpointer.instant(rows, read) && d.worthSnapshot()
 }
 
 // worthSnapshot reports whether much has changed since the snapshot. logmu is
 // held.
 func (d *DB) worthSnapshot() bool {
-	least := snapshotLeast + d.st.len()/snapshotShare
-	if d.opts.SnapshotLeast > 0 {
-		least = int(d.opts.SnapshotLeast)
-	}
-	return d.log.Exists() && d.st.ops >= least
-}
-
-// shortenTail makes a new snapshot the base of the state, in another goroutine, when
-// the log after the one there is has grown long. logmu is held exclusively. What goes
-// wrong is left to a time when it has grown again.
-func (d *DB) shortenTail() {
-	if d.log.End() < d.tailAt || d.opts.ReadOnly || !d.snapshotMu.TryLock() {
-		return
-	}
-	d.tailAt = d.log.End() + d.opts.TailLeast
-	go func() {
-		defer d.snapshotMu.Unlock()
-		_ = d.renewSnapshot(d.closing)
-	}()
+	return d.log.Exists() && d.checkpointer.worth(d.st.ops, d.st.len())
 }
 
 // makeUp makes the snapshot that was worth making when the store was opened, and the
@@ -182,10 +150,10 @@ func (d *DB) makeUp() {
 		_ = d.keepSnapshot(d.closing)
 		return
 	}
-	if d.snapshotMu.LockContext(d.closing) != nil {
+	if d.checkpointer.mu.LockContext(d.closing) != nil {
 		return
 	}
-	defer d.snapshotMu.Unlock()
+	defer d.checkpointer.mu.Unlock()
 	d.logmu.RLock()
 	worth := d.ready(d.closing) == nil && d.broken == nil && d.worthSnapshot()
 	d.logmu.RUnlock()
@@ -196,7 +164,7 @@ func (d *DB) makeUp() {
 
 // renewSnapshot makes a snapshot next to readers and writers, and makes it the base of the
 // state. When ctx is done it does not wait for another process, and ends early.
-// snapshotMu is held.
+// The checkpointer's lock is held.
 func (d *DB) renewSnapshot(ctx context.Context) error {
 	if d.restOn(ctx, func() error { return nil }, true) == nil {
 		return nil // another process wrote one

@@ -21,9 +21,8 @@ import (
 
 // settle waits for the snapshot that is being written.
 func settle(m *DB) {
-	d := m
-	d.snapshotMu.Lock()
-	defer d.snapshotMu.Unlock()
+	m.checkpointer.mu.Lock()
+	defer m.checkpointer.mu.Unlock()
 }
 
 // Random histories of two processes that both make snapshots all the time: what they
@@ -69,7 +68,7 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 // The log after a snapshot grows with the store, but not beyond what fits into memory.
 func TestTailBound(t *testing.T) {
 	for n, want := range map[int]int64{0: 64 << 20, 800_000: 64 << 20, 1_000_000: 80_000_000, 10_000_000: 256 << 20} {
-		if got := tailBound(tailLeast, n); got != want {
+		if got := tailBound(64<<20, n); got != want {
 			t.Errorf("tailBound of %d entries = %d, want %d", n, got, want)
 		}
 	}
@@ -308,7 +307,7 @@ func TestCloseWaitsForNoSnapshot(t *testing.T) {
 	if _, err := m.Get(t.Context(), "name 2"); err != nil {
 		t.Fatal(err)
 	}
-	if m.snapshotMu.TryLock() {
+	if m.checkpointer.mu.TryLock() {
 		t.Fatal("no snapshot waits")
 	}
 	checkAndCloseStore(t, m)
