@@ -215,7 +215,7 @@ func (c *compaction) writeSnapshot() error {
 		return err
 	}
 	c.rows = nil
-	s, err := openSnapshot(c.d.fs, c.snap, c.d.room, func() (*wal.Log, error) {
+	s, err := openSnapshot(c.d.fs, c.snap, c.d.opts.Room, func() (*wal.Log, error) {
 		o := c.d.logOptions()
 		o.ReadOnly = true
 		return wal.Open(c.d.fs, c.out.Name(), o)

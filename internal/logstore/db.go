@@ -8,11 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/cache"
 	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
 	"github.com/oxbow-memory/oxbow/internal/logpos"
 	"github.com/oxbow-memory/oxbow/internal/wal"
@@ -30,31 +27,13 @@ type DB struct {
 	name string // in fs
 	path string // for people
 	opts Options
-	room *cache.Budget // of entries that were read
 
 	writerMu ctxmutex.Mutex // held by the goroutine that commits for all
 	queue    commitQueue    // what waits to be committed
 	spare    *batch         // for the next commit; guarded by writerMu
 
-	// logmu guards log, from, offsets and base: shared to look, exclusive to read
-	// on or append. While appending is set its holder has the lock between
-	// processes and has read all that others wrote, so that the state is
-	// fresh and readers need not wait for it. A writer that waits for logmu, or
-	// has not read yet, holds catching.
-	logmu     sync.RWMutex
-	catching  sync.Mutex
-	log       *wal.Log
-	base      uint64  // the change that the log begins after
-	from      uint64  // the last change of the snapshot, or base
-	offsets   []int64 // of the records of the changes after from
-	appending atomic.Bool
-	broken    error         // why the log cannot be read any further
-	epoch     atomic.Uint64 // rises when the log is read again: what was made of it before may be what was erased
-
-	mu     sync.RWMutex // guards st, recent and closed
-	st     *state
-	recent recent
-	closed bool
+	sharedLog
+	current
 
 	closing    context.Context // is done when the store is being closed
 	endWaiting context.CancelFunc
@@ -132,16 +111,8 @@ func (d *DB) formError(r *wal.Record, err error) error {
 // refresh makes the state hold all that was acknowledged, to any caller, before
 // the call.
 func (d *DB) refresh() error {
-	if !d.logmu.TryRLock() {
-		if d.appending.Load() {
-			return nil
-		}
-		d.catching.Lock()
-		fresh := d.appending.Load()
-		if d.catching.Unlock(); fresh {
-			return nil
-		}
-		d.logmu.RLock()
+	if !d.look() {
+		return nil
 	}
 	news, err := d.log.Poll()
 	if news == wal.Same && err == nil {
@@ -376,13 +347,6 @@ func (d *DB) replace(st *state) error {
 	return d.reload(false)
 }
 
-// breaks notes an error that reading again cannot mend.
-func (d *DB) breaks(err error) {
-	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrVersion) || errors.Is(err, store.ErrNotStore) {
-		d.broken = err
-	}
-}
-
 // publish sends the deltas, if there are any, to the watchers.
 func (d *DB) publish(deltas []store.Delta) {
 	if len(deltas) > 0 {
@@ -400,18 +364,6 @@ func (d *DB) Refresh(ctx context.Context) error {
 	}
 	d.checkpointer.called()
 	return d.refresh()
-}
-
-func (d *DB) ready(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	if d.closed {
-		return store.ErrClosed
-	}
-	return nil
 }
 
 // Get implements [store.Store].
@@ -470,5 +422,5 @@ func (d *DB) snapshotName() string { return d.name + snapshotSuffix }
 
 // openSnapshot opens the snapshot, which opens the log once more, for reading.
 func (d *DB) openSnapshot() (*snapshot, error) {
-	return openSnapshot(d.fs, d.snapshotName(), d.room, func() (*wal.Log, error) { return d.another(false) })
+	return openSnapshot(d.fs, d.snapshotName(), d.opts.Room, func() (*wal.Log, error) { return d.another(false) })
 }

@@ -101,13 +101,6 @@ func (d *DB) EntryAsOf(id, version uint64, last int64) *store.Entry {
 	return nil
 }
 
-// span returns the numbers of the first and last change that the log holds.
-func (d *DB) span() (first, last uint64) {
-	d.logmu.RLock()
-	defer d.logmu.RUnlock()
-	return d.base + 1, d.from + uint64(len(d.offsets))
-}
-
 // Log implements [store.Historian].
 func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 	return func(yield func(store.Change, error) bool) {

@@ -54,12 +54,12 @@ func (d *DB) Ahead(fn func(entries iter.Seq[*store.Entry]) func()) { d.ahead = f
 func (d *DB) EndWaiting() { d.endWaiting() }
 
 // Room returns the room for entries that were read.
-func (d *DB) Room() *cache.Budget { return d.room }
+func (d *DB) Room() *cache.Budget { return d.opts.Room }
 
 // openDB opens the store in that file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	opts = opts.orDefault()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, room: opts.Room, st: newState(), writerMu: ctxmutex.New(),
+	d := &DB{fs: fsys, name: name, path: path, opts: opts, current: current{st: newState()}, writerMu: ctxmutex.New(),
 		compactor: compactor{opts: opts, mu: ctxmutex.New()}, checkpointer: checkpointer{opts: opts, mu: ctxmutex.New()}}
 	d.closing, d.endWaiting = context.WithCancel(context.Background())
 	d.checkpointer.livesOn = d.makeUp

@@ -35,7 +35,7 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 		return rep, err
 	}
 	defer done()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, st: newState()}
+	d := &DB{fs: fsys, name: name, path: path, opts: opts, current: current{st: newState()}}
 
 	st, atBase := newState(), newState()
 	kept := []wal.Record{}

@@ -1,12 +1,36 @@
-// The last changes to a store.
+// The state of now, and the last changes that led to it.
 
 package logstore
 
 import (
+	"context"
 	"slices"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/store"
 )
+
+// current is the state of now. mu guards it: shared to look, exclusive to change it, for
+// which logmu is held exclusively, too. So the holder of logmu may look without mu.
+type current struct {
+	mu     sync.RWMutex
+	st     *state
+	recent recent
+	closed bool
+}
+
+// ready returns an error when ctx is done or the store closed.
+func (c *current) ready(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.closed {
+		return store.ErrClosed
+	}
+	return nil
+}
 
 // mostRecent is the number of deltas that are kept in memory for [DB.Since].
 const mostRecent = 4096
