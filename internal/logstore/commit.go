@@ -108,6 +108,13 @@ func (d *DB) leadCommit(r *commitRequest) {
 	})
 }
 
+// alone runs fn as locked does, when no other goroutine writes.
+func (d *DB) alone(ctx context.Context, fn func() error) error {
+	d.writerMu.Lock()
+	defer d.writerMu.Unlock()
+	return d.locked(ctx, fn)
+}
+
 // locked runs fn with the lock between processes and the log to itself, and
 // everything read that others wrote. writerMu is held.
 func (d *DB) locked(ctx context.Context, fn func() error) error {

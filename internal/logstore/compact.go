@@ -421,9 +421,7 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep s
 			return rep, d.describe(c.overtaken(err))
 		}
 	}
-	d.writerMu.Lock()
-	defer d.writerMu.Unlock()
-	return rep, d.locked(ctx, func() error {
+	return rep, d.alone(ctx, func() error {
 		if hold {
 			if err := prepare(); err != nil || c == nil || c.st == nil {
 				return err

@@ -149,7 +149,5 @@ func (d *DB) Close() error {
 // Create makes the file of an empty store, so that it can be seen. It does
 // nothing when there is one.
 func (d *DB) Create(ctx context.Context) error {
-	d.writerMu.Lock()
-	defer d.writerMu.Unlock()
-	return d.locked(ctx, func() error { return d.log.Create() })
+	return d.alone(ctx, d.log.Create)
 }

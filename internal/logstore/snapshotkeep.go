@@ -196,13 +196,6 @@ func (d *DB) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func()
 	}, func(file vfs.File) error { return f.write(ctxfile.File{Context: ctx, Inner: file}) })
 }
 
-// alone calls fn with the lock between processes and everything read that others wrote.
-func (d *DB) alone(ctx context.Context, fn func() error) error {
-	d.writerMu.Lock()
-	defer d.writerMu.Unlock()
-	return d.locked(ctx, fn)
-}
-
 // restOn calls put, with the lock between processes, and makes the snapshot there is
 // then the base of the state; with much, only if it spares the state half of what it
 // keeps.
