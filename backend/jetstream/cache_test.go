@@ -96,6 +96,7 @@ func (r *replica) readClean() bool { return r.at.Clean }
 
 // TestCacheOfAnother: a directory is of one process and one cluster.
 func TestCacheOfAnother(t *testing.T) {
+	t.Parallel()
 	url := alone(t).URL()
 	o := devOptions
 	o.Dir = t.TempDir()
@@ -130,6 +131,7 @@ func TestCacheOfAnother(t *testing.T) {
 // TestOpenAndClose: handles of one brain come and go in several goroutines, and each
 // sees what was written before.
 func TestOpenAndClose(t *testing.T) {
+	t.Parallel()
 	o := devOptions
 	o.Dir = t.TempDir()
 	c := connect(t, alone(t).URL(), o)

@@ -50,6 +50,7 @@ func same(t *testing.T, a, b *Store) {
 // TestCompaction: a brain that is written to often keeps few messages and all its
 // history; the tail after a snapshot is read on top of it.
 func TestCompaction(t *testing.T) {
+	t.Parallel()
 	url := alone(t).URL()
 	one, two := connect(t, url, devOptions), connect(t, url, devOptions)
 	a, b := open(t, one, "b"), open(t, two, "b")
@@ -91,6 +92,7 @@ func TestCompaction(t *testing.T) {
 
 // TestStaleCompactor: a process that has not read the last envelope cannot compact.
 func TestStaleCompactor(t *testing.T) {
+	t.Parallel()
 	_, a, b := faults(t)
 	if err := errors.Join(a.Apply(t.Context(), oxbow.Add{Name: "a"}), b.Refresh(t.Context()), a.Apply(t.Context(), oxbow.Add{Name: "b"})); err != nil {
 		t.Fatal(err)
@@ -123,6 +125,7 @@ func noise(r *rand.Rand, n int) string {
 // TestSegments: a large brain is kept in segments, of which those that stay are not
 // stored again and the others are deleted.
 func TestSegments(t *testing.T) {
+	t.Parallel()
 	url := alone(t).URL()
 	a := open(t, connect(t, url, devOptions), "b")
 	r := rand.New(rand.NewPCG(1, 2))

@@ -235,6 +235,7 @@ func TestFlipsWithoutAudit(t *testing.T) {
 // A message that no process of ours wrote, in the place of all that there was: those
 // that have read more see it, and those that have nothing see that it is no brain.
 func TestReplacedSnapshot(t *testing.T) {
+	t.Parallel()
 	_, s, other := faults(t)
 	for i := range 10 {
 		if err := s.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("e", i)}); err != nil {
@@ -275,6 +276,7 @@ func TestReplacedSnapshot(t *testing.T) {
 // TestLastMessageGone: where the last message is gone, a process that has read it
 // serves nothing, rather than what was before.
 func TestLastMessageGone(t *testing.T) {
+	t.Parallel()
 	_, s, other := faults(t)
 	if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "a"}), s.Apply(t.Context(), oxbow.Add{Name: "b"}), other.Refresh(t.Context())); err != nil {
 		t.Fatal(err)
@@ -301,6 +303,7 @@ func TestLastMessageGone(t *testing.T) {
 // TestMissingStream: a stream that is deleted while brains are open is an error for
 // reads and for writes, and stays deleted.
 func TestMissingStream(t *testing.T) {
+	t.Parallel()
 	_, s, other := faults(t)
 	if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "a"}), other.Refresh(t.Context())); err != nil {
 		t.Fatal(err)

@@ -191,6 +191,7 @@ var errAny = errors.New("any error")
 // A change whose ack is lost for good is in the stream all the same; its repeat with
 // the same op id changes nothing.
 func TestOpIDAfterUnknownOutcome(t *testing.T) {
+	t.Parallel()
 	f, s, other := faults(t)
 	f.set(func(send func() (*nats.Msg, error)) (*nats.Msg, error) {
 		_, _ = send()

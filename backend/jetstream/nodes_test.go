@@ -9,8 +9,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -21,11 +22,18 @@ import (
 // that it is to be.
 const nodeVariable = "OXBOW_TEST_SERVER"
 
+// atOnce is how many tests run at the same time, unless -parallel says so: they wait for
+// servers, most of which elect a leader, and hardly compute.
+const atOnce = "6"
+
 func TestMain(m *testing.M) {
 	if o := os.Getenv(nodeVariable); o != "" {
 		serveNode(o)
 	}
 	flag.Parse()
+	if !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.parallel") }) {
+		_ = flag.Set("test.parallel", atOnce)
+	}
 	os.Exit(m.Run())
 }
 
@@ -133,8 +141,8 @@ func (n *node) kill() {
 func (n *node) pause()  { _ = n.cmd.Process.Signal(syscall.SIGSTOP) }
 func (n *node) resume() { _ = n.cmd.Process.Signal(syscall.SIGCONT) }
 
-// networked is held by the test that has networks: their addresses are fixed.
-var networked sync.Mutex
+// networked counts what networks made, of which each has names and addresses of its own.
+var networked atomic.Int64
 
 // networks makes a network for each of three servers: one link to this process, and
 // one to the other servers, which can be cut.
@@ -143,30 +151,30 @@ func networks(t testing.TB) (clients, routes []string, inside [][]string, cut fu
 	if os.Getuid() != 0 {
 		t.Skip("cutting a network takes root: run it as root, or in a container")
 	}
-	networked.Lock()
-	t.Cleanup(networked.Unlock)
 	run := func(args ...string) error {
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("ip %s: %v: %s", strings.Join(args, " "), err, out)
 		}
 		return nil
 	}
-	id := os.Getpid() % 10000
-	bridge := fmt.Sprintf("oxb%d", id)
+	made := networked.Add(1)
+	id := fmt.Sprintf("%d-%d", os.Getpid()%10000, made)
+	net := fmt.Sprintf("10.%d", 213+made%40)
+	bridge := "oxb" + id
 	t.Cleanup(func() { _ = run("link", "del", bridge) })
 	steps := [][]string{{"link", "add", bridge, "type", "bridge"}, {"link", "set", bridge, "up"}}
 	for i := range 3 {
-		ns, c, r := fmt.Sprintf("oxn%d-%d", id, i), fmt.Sprintf("oxc%d-%d", id, i), fmt.Sprintf("oxr%d-%d", id, i)
+		ns, c, r := fmt.Sprintf("oxn%s-%d", id, i), fmt.Sprintf("oxc%s-%d", id, i), fmt.Sprintf("oxr%s-%d", id, i)
 		t.Cleanup(func() { _ = run("netns", "del", ns); _ = run("link", "del", c); _ = run("link", "del", r) })
 		steps = append(steps, []string{"netns", "add", ns}, []string{"-n", ns, "link", "set", "lo", "up"},
 			[]string{"link", "add", c, "type", "veth", "peer", "name", "c0", "netns", ns},
 			[]string{"link", "add", r, "type", "veth", "peer", "name", "r0", "netns", ns},
-			[]string{"addr", "add", fmt.Sprintf("10.213.%d.1/24", i), "dev", c}, []string{"link", "set", c, "up"},
-			[]string{"-n", ns, "addr", "add", fmt.Sprintf("10.213.%d.2/24", i), "dev", "c0"}, []string{"-n", ns, "link", "set", "c0", "up"},
+			[]string{"addr", "add", fmt.Sprintf("%s.%d.1/24", net, i), "dev", c}, []string{"link", "set", c, "up"},
+			[]string{"-n", ns, "addr", "add", fmt.Sprintf("%s.%d.2/24", net, i), "dev", "c0"}, []string{"-n", ns, "link", "set", "c0", "up"},
 			[]string{"link", "set", r, "master", bridge}, []string{"link", "set", r, "up"},
-			[]string{"-n", ns, "addr", "add", fmt.Sprintf("10.213.9.%d/24", i+1), "dev", "r0"}, []string{"-n", ns, "link", "set", "r0", "up"})
-		clients = append(clients, fmt.Sprintf("10.213.%d.2:4222", i))
-		routes = append(routes, fmt.Sprintf("10.213.9.%d:6222", i+1))
+			[]string{"-n", ns, "addr", "add", fmt.Sprintf("%s.9.%d/24", net, i+1), "dev", "r0"}, []string{"-n", ns, "link", "set", "r0", "up"})
+		clients = append(clients, fmt.Sprintf("%s.%d.2:4222", net, i))
+		routes = append(routes, fmt.Sprintf("%s.9.%d:6222", net, i+1))
 		inside = append(inside, []string{"ip", "netns", "exec", ns})
 	}
 	for _, s := range steps {
@@ -179,7 +187,7 @@ func networks(t testing.TB) (clients, routes []string, inside [][]string, cut fu
 		if off {
 			state = "down"
 		}
-		if err := run("link", "set", fmt.Sprintf("oxr%d-%d", id, i), state); err != nil {
+		if err := run("link", "set", fmt.Sprintf("oxr%s-%d", id, i), state); err != nil {
 			t.Error(err)
 		}
 	}

@@ -139,6 +139,7 @@ func TestStatus(t *testing.T) {
 
 // TestStatusOfOne: one server has a status too, and a stream that is gone is found.
 func TestStatusOfOne(t *testing.T) {
+	t.Parallel()
 	c := connect(t, alone(t).URL(), devOptions)
 	s, err := c.Status(t.Context())
 	if err != nil || len(s.Findings) > 0 || s.Streams[0].Leader == "" {

@@ -76,6 +76,7 @@ func open(t testing.TB, c *Cluster, brain string) *Store {
 var devOptions = Options{Dev: true, Partitions: 2}
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	url := alone(t).URL()
 	for name, dir := range map[string]bool{"memory": false, "directory": true} {
 		for _, announced := range []bool{false, true} {
@@ -133,6 +134,7 @@ type noWatch struct{ oxbow.Store }
 
 // TestTwoProcesses: the contract holds where each call may go to another process.
 func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
 	url := alone(t).URL()
 	one, two := connect(t, url, devOptions), connect(t, url, devOptions)
 	brain, number := "", 0

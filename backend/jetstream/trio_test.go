@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,19 +22,27 @@ import (
 	"github.com/oxbow-memory/oxbow/storetest"
 )
 
-// freeAddresses returns addresses of this machine that nothing listens on.
+// ports counts the ports that freeAddresses has tried.
+var ports atomic.Int64
+
+// freeAddresses returns addresses of this machine that nothing listens on, and that no
+// other call returned. A server that is down finds its port free again: Linux gives
+// connections ports from 32768 on.
 func freeAddresses(t testing.TB, n int) []string {
 	t.Helper()
-	addrs := make([]string, n)
-	for i := range addrs {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	var addrs []string
+	for range 1000 {
+		if len(addrs) == n {
+			return addrs
 		}
-		addrs[i] = l.Addr().String()
-		defer l.Close()
+		addr := fmt.Sprint("127.0.0.1:", 20000+(int64(os.Getpid())*100+ports.Add(1))%12000)
+		if l, err := net.Listen("tcp", addr); err == nil {
+			addrs = append(addrs, addr)
+			defer l.Close()
+		}
 	}
-	return addrs
+	t.Fatal("this machine has no free port")
+	return nil
 }
 
 // trio is three servers of one cluster.
@@ -160,6 +170,7 @@ func TestBeginAtOnce(t *testing.T) {
 
 // TestSettingsAreRefused: each wrong setting is an error that names its mend.
 func TestSettingsAreRefused(t *testing.T) {
+	t.Parallel()
 	start := func(t *testing.T, sync, payload string) (nc, system *nats.Conn) {
 		var opts natsserver.Options
 		if err := opts.ProcessConfigString(fmt.Sprintf(`listen: "127.0.0.1:-1"
