@@ -43,6 +43,7 @@ func oxbowMain() {
 		work()
 		return
 	}
+	sayBegun()
 	os.Exit(Main())
 }
 
