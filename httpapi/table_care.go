@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func codeRoutes() []route {
@@ -22,7 +23,7 @@ func codeRoutes() []route {
 func careRoutes() []route {
 	return []route{
 		change(http.MethodPost, "/consolidate", "consolidate", "Join entries that say the same", consolidate, takes),
-		change(http.MethodPost, "/scan", "scan", "Look for secrets in all that is kept", tool.Scan, whole, takes),
+		change(http.MethodPost, "/scan", "scan", "Look for secrets in all that is kept", maintenance.Scan, whole, takes),
 		look("/check", "check", "Look for damage", check, whole),
 		look("/stats", "stats", "Numbers of the memory", stats, whole),
 		look("/doctor", "doctor", "Examine the memory and what is around it", doctor, whole),
@@ -64,9 +65,9 @@ type checkIn struct {
 	Since string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
 }
 
-// check is [tool.Check], which signs nothing.
-func check(ctx context.Context, w *tool.Workspace, in checkIn) (tool.CheckOut, error) {
-	out, err := tool.Check(ctx, w, tool.CheckIn{Since: in.Since})
+// check is [maintenance.Check], which signs nothing.
+func check(ctx context.Context, w *tool.Workspace, in checkIn) (maintenance.CheckOut, error) {
+	out, err := maintenance.Check(ctx, w, maintenance.CheckIn{Since: in.Since})
 	out.Store = fileName(out.Store)
 	if out.Sessions != nil {
 		out.Sessions.Store = fileName(out.Sessions.Store)
@@ -74,16 +75,16 @@ func check(ctx context.Context, w *tool.Workspace, in checkIn) (tool.CheckOut, e
 	return out, err
 }
 
-// stats is [tool.Stats], which does not say where the memory lies.
-func stats(ctx context.Context, w *tool.Workspace, in tool.StatsIn) (tool.StatsOut, error) {
-	out, err := tool.Stats(ctx, w, in)
+// stats is [maintenance.Stats], which does not say where the memory lies.
+func stats(ctx context.Context, w *tool.Workspace, in maintenance.StatsIn) (maintenance.StatsOut, error) {
+	out, err := maintenance.Stats(ctx, w, in)
 	out.Store = fileName(out.Store)
 	return out, err
 }
 
-// doctor is [tool.Doctor], which does not say where the home lies.
-func doctor(ctx context.Context, w *tool.Workspace, in tool.DoctorIn) (tool.DoctorOut, error) {
-	out, err := tool.Doctor(ctx, w, in)
+// doctor is [maintenance.Doctor], which does not say where the home lies.
+func doctor(ctx context.Context, w *tool.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
+	out, err := maintenance.Doctor(ctx, w, in)
 	home := out.Home
 	out.Home, out.Store = fileName(home), fileName(out.Store)
 	for i := range out.Findings {

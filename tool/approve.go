@@ -53,7 +53,7 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 		}
 		Withhold(ctx, &e)
 		out.Entries = append(out.Entries, HeldEntry{Name: e.Name, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint), Shaped: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
-			Created: stamp(e.Created), Aliases: e.Aliases, Labels: labelTexts(withoutHeld(e.Labels)), Content: e.Content})
+			Created: Timestamp(e.Created), Aliases: e.Aliases, Labels: labelTexts(withoutHeld(e.Labels)), Content: e.Content})
 	}
 	slices.SortStableFunc(out.Entries, func(a, b HeldEntry) int { return strings.Compare(b.Created, a.Created) })
 	return out, nil
@@ -78,7 +78,7 @@ func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error
 		return RelabelOut{}, err
 	}
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
-		return RelabelOut{}, Advise(invalidf("only a person approves what is held back"), "a person runs oxbow approve in a terminal of their own, not in one of the client's")
+		return RelabelOut{}, Advise(Invalidf("only a person approves what is held back"), "a person runs oxbow approve in a terminal of their own, not in one of the client's")
 	}
 	var held []oxbow.Label
 	for _, name := range in.Names {

@@ -40,7 +40,7 @@ type PrunedArchive struct {
 // [oxbow.ErrConflict], and nothing is forgotten.
 func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
 	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
-	before, err := in.age(w.now())
+	before, err := in.age(w.Time())
 	if err != nil {
 		return out, err
 	}
@@ -52,7 +52,7 @@ func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (Prune
 	var all []oxbow.Entry
 	for e, err := range m.Entries(ctx, archives) {
 		if err != nil {
-			return out, wrapped("looking for archives", err)
+			return out, Wrapped("looking for archives", err)
 		}
 		all = append(all, e)
 	}
@@ -72,7 +72,7 @@ func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (Prune
 			return out, err
 		}
 	}
-	return out, wrapped("forgetting archives", m.Apply(ctx, ops...))
+	return out, Wrapped("forgetting archives", m.Apply(ctx, ops...))
 }
 
 // age returns the time before which an archive is too old; zero for no bound.
@@ -84,11 +84,11 @@ func (in PruneArchivesIn) age(now time.Time) (time.Time, error) {
 	}
 	switch {
 	case in.Before != "" && in.Days != nil:
-		return time.Time{}, invalidf("before and days both give an age; leave one of them out")
+		return time.Time{}, Invalidf("before and days both give an age; leave one of them out")
 	case in.Days != nil:
 		return now.AddDate(0, 0, -*in.Days), nil
 	case in.Before == "" && in.Keep == nil:
-		return time.Time{}, invalidf("which archives go is not said: give an age, or a number to keep")
+		return time.Time{}, Invalidf("which archives go is not said: give an age, or a number to keep")
 	}
 	f, err := narrow{before: in.Before}.parse(now)
 	return f.Before, err

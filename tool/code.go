@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/query"
 )
@@ -85,7 +86,7 @@ func annotationList(found []annotate.Found) []Annotation {
 func annotationOf(f annotate.Found) Annotation {
 	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
 		How: f.How, Why: f.Why, Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model, Session: f.Session,
-		Profile: f.Profile, Time: stamp(f.Time), Commit: f.Commit, Archived: f.Archived, Headline: f.Headline()}
+		Profile: f.Profile, Time: Timestamp(f.Time), Commit: f.Commit, Archived: f.Archived, Headline: f.Headline()}
 	if f.File != f.In {
 		a.WasFile = f.File
 	}
@@ -187,7 +188,7 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 		if _, partial := partialNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
 		}
-		note = fmt.Sprintf("no annotation stands in %s of %q; the file has %s", Lines(s.String()), in.File, plural(len(all), "annotation", "annotations"))
+		note = fmt.Sprintf("no annotation stands in %s of %q; the file has %s", Lines(s.String()), in.File, text.Count(len(all), "annotation", "annotations"))
 	}
 	out.Notes = append(out.Notes, Plain(note))
 	return out, nil
@@ -214,11 +215,11 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 	if in.StartLine != nil || in.EndLine != nil {
 		return GetAnnotationsOut{}, bad("start_line", "", "and query are two ways to look; leave one out")
 	}
-	q, err := query.Parse(in.Query, w.now())
+	q, err := query.Parse(in.Query, w.Time())
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	f, err := query.ParseFilter(in.Filter, w.now())
+	f, err := query.ParseFilter(in.Filter, w.Time())
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}

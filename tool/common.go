@@ -154,7 +154,7 @@ func (e *lostError) remedy() Note {
 	} else if e.removed == 0 {
 		ns = append(ns, Notef("no name is near to it; %s searches what the entries say, %s shows what there is", VerbRef("recall"), VerbRef("list")))
 	}
-	return joined(ns)
+	return JoinNotes(ns)
 }
 
 func quoteAll(ss []string) string {
@@ -190,7 +190,7 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 		if t.DF == 0 {
 			unknown = append(unknown, strconv.Quote(t.Word))
 		} else {
-			known = append(known, fmt.Sprintf("%q in %s", t.Word, plural(t.DF, one, many)))
+			known = append(known, fmt.Sprintf("%q in %s", t.Word, text.Count(t.DF, one, many)))
 		}
 	}
 	if len(unknown) > 0 {
@@ -205,18 +205,18 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 		case r.Left == 0:
 			why = append(why, Notef("filter %s alone removes all that was found", r.Filter))
 		default:
-			why = append(why, Notef("filter %s alone leaves %s", r.Filter, plural(r.Left, one, many)))
+			why = append(why, Notef("filter %s alone leaves %s", r.Filter, text.Count(r.Left, one, many)))
 		}
 	}
 	if g.Unfiltered > 0 && !q.Filter.IsZero() {
-		n := plural(g.Unfiltered, one, many)
+		n := text.Count(g.Unfiltered, one, many)
 		if g.Unfiltered == oxbow.MaxLimit {
 			n += " or more"
 		}
 		why = append(why, Notef("without the filter %s, %s would be found", q.Filter, n))
 	}
 	if len(why) == 0 {
-		why = append(why, Notef("none of the %s matches", plural(g.Entries, one, many)))
+		why = append(why, Notef("none of the %s matches", text.Count(g.Entries, one, many)))
 	}
 	return why
 }
@@ -230,13 +230,6 @@ func few(words []string) string {
 		return strings.Join(words[:mostNamed], ", ") + " and " + strconv.Itoa(more) + " more"
 	}
 	return strings.Join(words, ", ")
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
 
 func pluralIs(n int, what string) string {

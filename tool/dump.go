@@ -65,7 +65,7 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 func (w *Workspace) origin(ctx context.Context, m *oxbow.Memory) (mdtree.Origin, error) {
 	seq, ok := m.Store().(oxbow.Sequencer)
 	if !ok {
-		p, err := w.place()
+		p, err := w.Located()
 		if err != nil {
 			return mdtree.Origin{}, nil // a memory of no place has no name
 		}

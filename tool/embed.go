@@ -32,7 +32,7 @@ type EmbedOut struct {
 func Embed(ctx context.Context, w *Workspace, in EmbedIn) (out EmbedOut, err error) {
 	v := w.Vectors
 	if v == nil {
-		return out, Advise(invalidf("no endpoint that makes vectors is named"),
+		return out, Advise(Invalidf("no endpoint that makes vectors is named"),
 			"for example: oxbow embed --embed http://127.0.0.1:11434 --embed-model nomic-embed-text")
 	}
 	ctx, m, err := w.Memory(ctx, Own)

@@ -37,7 +37,7 @@ type ExportOut struct {
 
 // Export writes the selected entries as JSON lines.
 func Export(ctx context.Context, w *Workspace, in ExportIn) (out ExportOut, err error) {
-	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(w.now())
+	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(w.Time())
 	if err != nil {
 		return out, err
 	}
@@ -111,7 +111,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 			in.Progress(done, math.Float64frombits(part.Load()))
 		}
 	}
-	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, w.Secrets.items(ctx, in.items(w.now().Location(), &part)), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, NoChanges: in.Brief && !in.DryRun, Progress: progress, Interrupt: in.Interrupt})
+	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, w.Secrets.items(ctx, in.items(w.Time().Location(), &part)), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, NoChanges: in.Brief && !in.DryRun, Progress: progress, Interrupt: in.Interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: r.Changes, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}
 	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {

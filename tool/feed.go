@@ -233,7 +233,7 @@ func (f *Feed) span(ctx context.Context) (first, last uint64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	s, err := statsOf(ctx, all)
+	s, err := StatsOf(ctx, all)
 	if errors.Is(err, oxbow.ErrUnsupported) {
 		return 0, 0, nil
 	}

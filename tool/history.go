@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // History gives the changes to the memory, or to one entry.
@@ -91,7 +92,7 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 
 // changeOfOne returns the change that made a version.
 func changeOfOne(v oxbow.Version) Change {
-	return Change{Seq: v.Seq, Time: stamp(v.Source.Time), Source: sourceOf(v.Source), Note: v.Note, Entries: []Touched{touchedOf(v)}}
+	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: sourceOf(v.Source), Note: v.Note, Entries: []Touched{touchedOf(v)}}
 }
 
 // Undo takes changes back.
@@ -151,7 +152,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	}
 	switch n := len(cs) - parts; {
 	case in.Seq == nil && n < count:
-		out.Notes = append(out.Notes, Notef("only %s could be undone, not %d", plural(n, "change", "changes"), count))
+		out.Notes = append(out.Notes, Notef("only %s could be undone, not %d", text.Count(n, "change", "changes"), count))
 	case in.Seq == nil && parts > 0:
 		out.Notes = append(out.Notes, Plain("an import of several changes was undone as one"))
 	}
@@ -186,7 +187,7 @@ func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxb
 	}
 	seq := cs[i].Seq
 	if i == 0 {
-		return nil, Advise(invalidf("the last change, %d (%s %q), was made by a person; nothing was undone", seq, cs[i].Versions[0].Verb, cs[i].Versions[0].Entry.Name),
+		return nil, Advise(Invalidf("the last change, %d (%s %q), was made by a person; nothing was undone", seq, cs[i].Versions[0].Verb, cs[i].Versions[0].Entry.Name),
 			fmt.Sprintf("if that person wants it undone, call again with seq %d", seq))
 	}
 	out.Notes = append(out.Notes, Notef("change %d was made by a person and stays; if that person wants it undone: %s", seq, undoHint(seq, "", "")))

@@ -164,7 +164,7 @@ type ShareProposalsOut struct {
 // ShareProposals makes notes of proposals, and moves them into team files as [TeamShare]
 // does. What may not be shared stays a note.
 func ShareProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (out ShareProposalsOut, err error) {
-	if err := person(w.stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
+	if err := person(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
 		return out, err
 	}
 	if _, err := w.team(); err != nil {
@@ -179,7 +179,7 @@ func ShareProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (ou
 	}
 	shared, err := TeamShare(ctx, w, TeamShareIn{Names: names})
 	out.Shared = &shared
-	return out, wrapped("the notes are in your home; sharing them", err)
+	return out, Wrapped("the notes are in your home; sharing them", err)
 }
 
 // proposals finds all before anything is done.
@@ -228,7 +228,7 @@ func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (Inbox
 	}
 	for _, it := range items {
 		if it.State == inbox.Accepted {
-			return out, Advise(invalidf("%s was accepted", it.ID), "oxbow forget takes the entry away that was made of it; nothing was dropped")
+			return out, Advise(Invalidf("%s was accepted", it.ID), "oxbow forget takes the entry away that was made of it; nothing was dropped")
 		}
 	}
 	for _, it := range items {

@@ -45,7 +45,7 @@ func Inject(ctx context.Context, w *Workspace, in InjectIn) (InjectOut, error) {
 	if err != nil {
 		return InjectOut{}, err
 	}
-	p := inject.Prompt{Project: in.Project, Now: w.now()}
+	p := inject.Prompt{Project: in.Project, Now: w.Time()}
 	if in.Of != nil {
 		p = *in.Of
 	}
@@ -109,7 +109,7 @@ var volunteered = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys
 
 // injectSources returns notes and archive, as far as there are any.
 func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err error) {
-	place, perr := w.place()
+	place, perr := w.Located()
 	_, m, err := w.Memory(ctx, Read)
 	if err == nil {
 		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: volunteered}}

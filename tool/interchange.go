@@ -44,7 +44,7 @@ type ExportAnnotationsIn struct {
 // ExportAnnotations writes annotations as Agent Trace records.
 func ExportAnnotations(ctx context.Context, w *Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
 	if in.Format != AgentTrace {
-		return InterchangeOut{}, Advise(invalidf("%q is no format that annotations are written in", in.Format), "write --format agent-trace")
+		return InterchangeOut{}, Advise(Invalidf("%q is no format that annotations are written in", in.Format), "write --format agent-trace")
 	}
 	ctx, s, err := w.annotations(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func ImportAnnotations(ctx context.Context, w *Workspace, in ImportAnnotationsIn
 		}
 		records, rep, err = interchange.ReadTraces(ctx, s, r)
 	default:
-		return InterchangeOut{}, Advise(invalidf("%q is no format that annotations are read from", in.Format), "write --format agent-trace or --format git-ai")
+		return InterchangeOut{}, Advise(Invalidf("%q is no format that annotations are read from", in.Format), "write --format agent-trace or --format git-ai")
 	}
 	if err != nil {
 		return InterchangeOut{}, err

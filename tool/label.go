@@ -61,7 +61,7 @@ type LabelsOut struct {
 
 // Labels lists labels.
 func Labels(ctx context.Context, w *Workspace, in LabelsIn) (LabelsOut, error) {
-	f, err := query.ParseFilter(in.Filter, w.now())
+	f, err := query.ParseFilter(in.Filter, w.Time())
 	if err != nil {
 		return LabelsOut{}, err
 	}
@@ -121,7 +121,7 @@ func editLabels(ctx context.Context, w *Workspace, in EditLabelsIn, planner func
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	f, err := query.ParseFilter(strings.Join(in.Where, " "), w.now())
+	f, err := query.ParseFilter(strings.Join(in.Where, " "), w.Time())
 	if err != nil {
 		return RelabelOut{}, err
 	}
@@ -271,7 +271,7 @@ func AcceptLabels(ctx context.Context, w *Workspace, in SuggestLabelsIn) (Relabe
 }
 
 func suggestions(ctx context.Context, w *Workspace, in SuggestLabelsIn, how Access) ([]label.Suggestion, error) {
-	f, err := query.ParseFilter(in.Filter, w.now())
+	f, err := query.ParseFilter(in.Filter, w.Time())
 	if err != nil {
 		return nil, err
 	}

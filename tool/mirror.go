@@ -89,7 +89,7 @@ type MirrorIn struct {
 // What changed after the first time is tainted, unless the client has reported that a
 // call of its own wrote the file, in a turn that had read nothing of others.
 func Mirror(ctx context.Context, w *Workspace, in MirrorIn) (out ImportOut, err error) {
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil {
 		return out, err
 	}
@@ -112,7 +112,7 @@ func Mirror(ctx context.Context, w *Workspace, in MirrorIn) (out ImportOut, err 
 	if len(m.changed) == 0 {
 		return out, nil
 	}
-	young := w.now().Add(-racyTime)
+	young := w.Time().Add(-racyTime)
 	if seen.IsZero() {
 		err = m.take(ctx, m.changed, nil)
 	} else {

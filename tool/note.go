@@ -61,8 +61,8 @@ func (n *Note) UnmarshalText(b []byte) error {
 // About reports whether the note speaks of a parameter.
 func (n Note) About(p ParamRef) bool { return slices.Contains(n.args, any(p)) }
 
-// joined returns one note of several.
-func joined(notes []Note) Note {
+// JoinNotes returns one note of several.
+func JoinNotes(notes []Note) Note {
 	var formats []string
 	var args []any
 	for _, n := range notes {

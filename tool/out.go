@@ -200,9 +200,9 @@ type RestoreOut struct {
 	Notes []Note `json:"notes,omitempty"`
 }
 
-// stamp writes a time as answers show it: RFC 3339, UTC, whole seconds. The
+// Timestamp writes a time as answers show it: RFC 3339, UTC, whole seconds. The
 // version number tells apart what happened within one.
-func stamp(t time.Time) string {
+func Timestamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -221,7 +221,7 @@ func entryOf(e oxbow.Entry) Entry {
 		e.Source.Ref = ""
 	}
 	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: notNil(e.Aliases),
-		Created: stamp(e.Created), Updated: stamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source), Trust: string(trust)}
+		Created: Timestamp(e.Created), Updated: Timestamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source), Trust: string(trust)}
 	a.Labels = map[string][]string{}
 	for _, l := range e.Labels {
 		a.Labels[l.Key] = append(a.Labels[l.Key], l.Value)
@@ -237,7 +237,7 @@ func sourceOf(s oxbow.Source) Source {
 const maxTouched = 10
 
 func changeOf(c oxbow.Change) Change {
-	a := Change{Seq: c.Seq, Time: stamp(c.Time), Source: sourceOf(c.Source), Note: c.Note, Reverts: c.Reverts, Entries: []Touched{}}
+	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: sourceOf(c.Source), Note: c.Note, Reverts: c.Reverts, Entries: []Touched{}}
 	for i, v := range c.Versions {
 		if i >= maxTouched {
 			v.Entry.Content = ""

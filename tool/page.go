@@ -71,7 +71,7 @@ func cutNote(all, n, offset, most int, one, many string) Note {
 	if n == 0 {
 		return Notef("no %s fits into %s %d; raise it", one, ParamRef("max_tokens"), most)
 	}
-	return Notef("%s did not fit into %s %d; %s", plural(all-n, "more "+one, "more "+many), ParamRef("max_tokens"), most, PageRef(offset+n))
+	return Notef("%s did not fit into %s %d; %s", text.Count(all-n, "more "+one, "more "+many), ParamRef("max_tokens"), most, PageRef(offset+n))
 }
 
 // headText is a hit or a listed entry as its text.

@@ -69,7 +69,7 @@ func (h *Host) NetworkAllowed() (bool, error) {
 	}
 	b, err := strconv.ParseBool(v)
 	if err != nil {
-		return false, Advise(invalidf("OXBOW_NETWORK_FS %q is neither true nor false", v), "set it to 1, or to nothing")
+		return false, Advise(Invalidf("OXBOW_NETWORK_FS %q is neither true nor false", v), "set it to 1, or to nothing")
 	}
 	return b, nil
 }
@@ -107,8 +107,8 @@ func (e *advisedError) Unwrap() error { return e.Err }
 // Advise returns the error with its own remedy.
 func Advise(err error, remedy string) error { return &advisedError{err, remedy} }
 
-// invalidf returns an error of what the caller gave. It matches [oxbow.ErrInvalid].
-func invalidf(format string, args ...any) error {
+// Invalidf returns an error of what the caller gave. It matches [oxbow.ErrInvalid].
+func Invalidf(format string, args ...any) error {
 	return &invalidError{fmt.Sprintf(format, args...)}
 }
 
@@ -117,8 +117,8 @@ type invalidError struct{ message string }
 func (e *invalidError) Error() string      { return e.message }
 func (*invalidError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// wrapped says what was being done when err came up; nil stays nil.
-func wrapped(doing string, err error) error {
+// Wrapped says what was being done when err came up; nil stays nil.
+func Wrapped(doing string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
@@ -83,7 +84,7 @@ func (o LoadMemoryProfileOut) Text() string {
 	}
 	if o.Offset == 0 {
 		fmt.Fprintf(&b, "Loaded memory profile %q, handle %s: %d of its %s, about %d of %d tokens.\n%s When it is no longer needed, call unload_memory_profile with the handle, and this text may be dropped.\n",
-			o.Profile, o.Handle, o.In, plural(o.Inside, "entry", "entries"), o.Tokens, o.Budget, bound)
+			o.Profile, o.Handle, o.In, text.Count(o.Inside, "entry", "entries"), o.Tokens, o.Budget, bound)
 	}
 	return changesText(b.String(), nil, o.Notes) + "\n" + o.Selection + o.end()
 }
@@ -109,7 +110,7 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	if err := out.allow(in.MaxTokens, r.MaxTokens); err != nil {
 		return out, err
 	}
-	l := w.Profiles.load(r, w.now())
+	l := w.Profiles.load(r, w.Time())
 	var notes []Note
 	if w.Loaded != nil {
 		if l, notes, err = w.Loaded.load(l); err != nil {
@@ -199,7 +200,7 @@ func loadNotes(sel *profile.Selection, most, budget int) []Note {
 		notes = append(notes[:5:5], Notef("%d more documents were left out", len(notes)-5))
 	}
 	if entries > 0 && sel.Inside > 0 {
-		n := fmt.Sprintf("%s did not fit whole; recall finds the rest", plural(max(entries, sel.Inside-sel.In), "entry", "entries"))
+		n := fmt.Sprintf("%s did not fit whole; recall finds the rest", text.Count(max(entries, sel.Inside-sel.In), "entry", "entries"))
 		if budget < most {
 			n += fmt.Sprintf(", or max_tokens up to %d", most)
 		}
@@ -350,7 +351,7 @@ func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) 
 	case handle == "":
 		return l, false, nil
 	}
-	l, err = w.Profiles.byHandle(handle, w.now())
+	l, err = w.Profiles.byHandle(handle, w.Time())
 	return l, err == nil, err
 }
 

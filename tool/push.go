@@ -74,7 +74,7 @@ func (o SyncOut) Conflicts() (n int) {
 // Push sends what changed in the home to a server. What both sides changed waits for
 // [Pull], and what [TeamShare] would block stays.
 func Push(ctx context.Context, w *Workspace, in SyncIn) (SyncOut, error) {
-	if err := person(w.stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
+	if err := person(w.Stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncOut{}, err
 	}
 	ctx, m, err := w.Memory(ctx, Own)
@@ -90,7 +90,7 @@ func Push(ctx context.Context, w *Workspace, in SyncIn) (SyncOut, error) {
 // Pull brings what changed on a server into the home, merged with what changed there,
 // as one change. What comes is trusted as an import is.
 func Pull(ctx context.Context, w *Workspace, in SyncIn) (out SyncOut, err error) {
-	if err := person(w.stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
+	if err := person(w.Stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err
 	}
 	ctx, m, err := w.Memory(ctx, Create.Unless(in.DryRun))
@@ -122,12 +122,12 @@ type syncing struct {
 // sync opens the server, calls fn, and records what is known of the server then.
 func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*syncing) (reconcile.Report, error)) (out SyncOut, err error) {
 	// What came with a clone goes to no server.
-	if err := w.trustsPlace(); err != nil {
+	if err := w.TrustsPlace(); err != nil {
 		return out, err
 	}
-	own := w.existingStore
+	own := w.ExistingStore
 	if verb == "pull" && !in.DryRun {
-		own = w.ownStore // which the pull makes
+		own = w.OwnStore // which the pull makes
 	}
 	store, err := own(verb)
 	if err != nil {
@@ -138,7 +138,7 @@ func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*s
 		return out, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil {
 		return out, err
 	}
@@ -151,7 +151,7 @@ func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*s
 	out = syncOut(s.url, in.DryRun, rep)
 	if !in.DryRun && (err == nil || len(rep.Changes) > 0) {
 		err = errors.Join(err, s.state.Write(dir, s.file))
-		if rerr := w.Host.Trusted.AddServer(ctx, p.Home, s.url, s.tokenFile, w.now()); rerr != nil {
+		if rerr := w.Host.Trusted.AddServer(ctx, p.Home, s.url, s.tokenFile, w.Time()); rerr != nil {
 			out.Forgotten = rerr.Error()
 		}
 	}

@@ -26,7 +26,7 @@ const defaultAround = 2
 
 // recallWhere searches one memory, with a filter that no words say.
 func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Filter) (RecallOut, error) {
-	q, err := in.query(w.now(), where)
+	q, err := in.query(w.Time(), where)
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -34,7 +34,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspelt(in.Query, w.now())...)}
+	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspelt(in.Query, w.Time())...)}
 	most, err := w.budget(in.MaxTokens, defaultMaxTokens)
 	if err != nil {
 		return RecallOut{}, err
@@ -48,7 +48,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		return RecallOut{}, err
 	}
 	if in.AsOf != "" {
-		if q.AsOf, err = asOf(ctx, m, in.AsOf, w.now()); err != nil {
+		if q.AsOf, err = asOf(ctx, m, in.AsOf, w.Time()); err != nil {
 			return RecallOut{}, err
 		}
 		if out.AsOf = q.AsOf; q.AsOf == 0 {
@@ -141,7 +141,7 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 	}
 	q.Filter = q.Filter.And(f).And(where)
 	if in.Recency != "" {
-		half, ok := parseSpan(in.Recency)
+		half, ok := ParseSpan(in.Recency)
 		if !ok || half <= 0 {
 			return q, bad("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
 		}
@@ -320,7 +320,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	}
 	e, past, notes, err := w.entryOrVersion(ctx, m, in.Name)
 	if errors.Is(err, oxbow.ErrNotFound) && strings.Count(in.Name, "/") > 1 && w.Sessions != nil && !w.overTurns {
-		if over, oerr := w.overSessions(ctx); oerr == nil {
+		if over, oerr := w.OverSessions(ctx); oerr == nil {
 			return Get(ctx, over, in)
 		}
 	}
@@ -428,7 +428,7 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 
 // List gives the selected entries, newest first.
 func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
-	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(w.now())
+	f, err := narrow{in.Filter, in.Project, in.Kind, in.After, in.Before, in.Tags}.parse(w.Time())
 	if err != nil {
 		return ListOut{}, err
 	}
@@ -455,7 +455,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		out.Why, out.Near, err = diagnose(ctx, m, oxbow.Query{Filter: f})
 		return out, err
 	case offset >= total:
-		out.Why = []Note{Notef("offset %d is past the last of %s", offset, plural(total, "entry", "entries"))}
+		out.Why = []Note{Notef("offset %d is past the last of %s", offset, text.Count(total, "entry", "entries"))}
 		return out, nil
 	}
 	for _, e := range page {

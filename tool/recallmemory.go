@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/query"
 )
 
@@ -39,7 +40,7 @@ type recallMemoryIn struct {
 }
 
 func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []oxbow.Term) (RecallOut, error) {
-	where, err := in.filter(w.now())
+	where, err := in.filter(w.Time())
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -107,7 +108,7 @@ const openSide = ".."
 func spanOf(days []string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if len(days) != 2 {
-		return f, bad("date_range", strings.Join(days, ", "), fmt.Sprintf(`has %s; give the first and the last, .. for an open side`, plural(len(days), "date", "dates")))
+		return f, bad("date_range", strings.Join(days, ", "), fmt.Sprintf(`has %s; give the first and the last, .. for an open side`, text.Count(len(days), "date", "dates")))
 	}
 	for i, s := range days {
 		if s == openSide {

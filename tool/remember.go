@@ -20,7 +20,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err := in.check(); err != nil {
 		return RememberOut{}, err
 	}
-	ctx, err := withOpID(w.stamped(ctx), in.OpID)
+	ctx, err := withOpID(w.Stamped(ctx), in.OpID)
 	if err != nil {
 		return RememberOut{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/revert"
 	"github.com/oxbow-memory/oxbow/session"
 )
@@ -63,7 +64,7 @@ const maxRevertTries = 10
 func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
 	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
-		return out, Advise(invalidf("nothing says which changes are taken back"), "give at least one of --session, --client, --door, --agent, --trust, --since and --until")
+		return out, Advise(Invalidf("nothing says which changes are taken back"), "give at least one of --session, --client, --door, --agent, --trust, --since and --until")
 	}
 	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
 	if err != nil {
@@ -201,7 +202,7 @@ func madeIn(ctx context.Context, h oxbow.Historian, a *session.Archive, id strin
 	case len(all) == 0:
 		return func(oxbow.Source) bool { return false }, nil, nil
 	case len(all) > 1:
-		return nil, nil, Advise(bad("session", id, fmt.Sprintf("means %s, such as %s and %s", plural(len(all), "session", "sessions"), all[0], all[1])), "write more of it, or CLIENT/SESSION")
+		return nil, nil, Advise(bad("session", id, fmt.Sprintf("means %s, such as %s and %s", text.Count(len(all), "session", "sessions"), all[0], all[1])), "write more of it, or CLIENT/SESSION")
 	}
 	client, name, ok := strings.Cut(all[0], "/")
 	if !ok {
@@ -261,7 +262,7 @@ func (in RevertIn) why(ctx context.Context, h oxbow.Historian) (why []Note, err 
 	if n == 0 {
 		return []Note{Plain("the memory has no changes yet")}, nil
 	}
-	why = []Note{Notef("none of the %s fits", plural(n, "change", "changes"))}
+	why = []Note{Notef("none of the %s fits", text.Count(n, "change", "changes"))}
 	for _, g := range []struct{ key, given string }{{"door", in.Door}, {"client", in.Client}, {"agent", in.Agent}} {
 		switch known := slices.Sorted(maps.Keys(of[g.key])); {
 		case g.given == "":

@@ -19,8 +19,8 @@ import (
 // Save writes the selected entries, as export does, to a new file of the home
 // whose name begins with stem, and returns its path.
 func (w *Workspace) Save(ctx context.Context, m *oxbow.Memory, stem string, f oxbow.Filter) (path string, err error) {
-	defer func() { err = wrapped("saving entries", err) }()
-	p, err := w.place()
+	defer func() { err = Wrapped("saving entries", err) }()
+	p, err := w.Located()
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func (w *Workspace) Save(ctx context.Context, m *oxbow.Memory, stem string, f ox
 		return "", err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	stem += "-" + w.now().UTC().Format("20060102-150405")
+	stem += "-" + w.Time().UTC().Format("20060102-150405")
 	name := stem + ".jsonl"
 	to, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	for n := 2; errors.Is(err, fs.ErrExist); n++ {

@@ -34,7 +34,7 @@ func (s *Secrets) arguments(args json.RawMessage) (json.RawMessage, string) {
 func (s *Secrets) value(v any, found *[]secret.Finding) any {
 	switch v := v.(type) {
 	case string:
-		return s.redact(v, found)
+		return s.Redact(v, found)
 	case []any:
 		for i := range v {
 			v[i] = s.value(v[i], found)

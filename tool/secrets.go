@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/exchange"
 	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/session"
 )
 
 // SecretError refuses what a person wrote because it looks like a secret, which it
@@ -58,13 +59,13 @@ func (s *Secrets) text(ctx context.Context, part, text string, found *[]secret.F
 		}
 		return text, nil
 	}
-	return s.redact(text, found), nil
+	return s.Redact(text, found), nil
 }
 
-// entry is text for an entry's own texts. What the old version has too is left: to
+// Entry is text for an entry's own texts. What the old version has too is left: to
 // change a tag does not change the content. A name is cut where it ends within a
 // secret of the content.
-func (s *Secrets) entry(ctx context.Context, e, old oxbow.Entry, found *[]secret.Finding) (oxbow.Entry, error) {
+func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]secret.Finding) (oxbow.Entry, error) {
 	e = e.Clone()
 	screen := func(part string, t *string, had ...string) (err error) {
 		if !slices.Contains(had, *t) {
@@ -87,6 +88,42 @@ func (s *Secrets) entry(ctx context.Context, e, old oxbow.Entry, found *[]secret
 		err = errors.Join(err, screen("labels", &e.Labels[i].Value, labels...))
 	}
 	return e, err
+}
+
+// FoundSecret is where a secret is.
+type FoundSecret struct {
+	Name    string `json:"name"` // of the entry, without secrets
+	Version uint64 `json:"version"`
+	Current bool   `json:"current"` // not in the history alone
+	Archive bool   `json:"archive,omitempty"`
+	Rule    string `json:"rule"`
+	Part    string `json:"part"`           // name, content, alias, label, or packed: of a turn, what hooks put before the model
+	Line    int    `json:"line,omitempty"` // of the content, from 1
+}
+
+// SecretsOf returns where an entry has secrets.
+func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
+	look := func(part, text string) {
+		for _, f := range secret.Find(text) {
+			s := FoundSecret{Rule: f.Rule, Part: part}
+			if part == "content" {
+				s.Line = 1 + strings.Count(text[:f.Start], "\n")
+			}
+			found = append(found, s)
+		}
+	}
+	look("name", e.Name)
+	look("content", e.Content)
+	for _, t := range session.Packed(e.Content) {
+		look("packed", t)
+	}
+	for _, a := range e.Aliases {
+		look("alias", a)
+	}
+	for _, l := range e.Labels {
+		look("label", l.Value)
+	}
+	return found
 }
 
 // leastPart is the least bytes of a secret that are one too.
@@ -143,7 +180,7 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 	if ctx.Value(screenedKey{}) == s.Redactor {
 		had.Content = e.Content
 	}
-	clean, err := s.entry(ctx, e, had, &found)
+	clean, err := s.Entry(ctx, e, had, &found)
 	if err == nil && found == nil {
 		return op, nil
 	}
@@ -152,7 +189,7 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 		if gerr != nil && !errors.Is(gerr, oxbow.ErrNotFound) {
 			return nil, gerr
 		}
-		clean, err = s.entry(ctx, e, old, &found)
+		clean, err = s.Entry(ctx, e, old, &found)
 	}
 	if err != nil {
 		return nil, err
@@ -181,7 +218,7 @@ func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
 		return nil
 	}
 	var found []secret.Finding
-	redact := func(t *string) { *t = s.redact(*t, &found) }
+	redact := func(t *string) { *t = s.Redact(*t, &found) }
 	redact(&in.Name)
 	redact(&in.Content)
 	redact(&in.Project)
@@ -197,8 +234,8 @@ func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
 	return []Note{Plain(replaced(found))}
 }
 
-// redact returns a text without secrets, and adds what it replaced.
-func (s *Secrets) redact(text string, found *[]secret.Finding) string {
+// Redact returns a text without secrets, and adds what it replaced.
+func (s *Secrets) Redact(text string, found *[]secret.Finding) string {
 	clean, fs := s.Redactor.Redact(text)
 	*found = append(*found, fs...)
 	return clean
@@ -236,7 +273,7 @@ func (s *Secrets) items(ctx context.Context, items iter.Seq2[exchange.Item, erro
 		for it, err := range items {
 			var found []secret.Finding
 			if err == nil {
-				it.Entry, err = s.entry(ctx, it.Entry, oxbow.Entry{}, &found)
+				it.Entry, err = s.Entry(ctx, it.Entry, oxbow.Entry{}, &found)
 			}
 			if note := replaced(found); note != "" {
 				it.Warnings = append(it.Warnings, it.Ref+": "+note)

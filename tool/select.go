@@ -60,7 +60,7 @@ func (w *Workspace) selection(ctx context.Context, m *oxbow.Memory, in SelectIn)
 	if in.AsOf == "" {
 		return req, nil
 	}
-	seq, err := asOf(ctx, m, in.AsOf, w.now())
+	seq, err := asOf(ctx, m, in.AsOf, w.Time())
 	if err == nil && seq == 0 {
 		err = &BeforeFirstError{in.AsOf}
 	}

@@ -31,7 +31,7 @@ type ServersOut struct {
 
 // Servers returns the servers that push and pull of the home remember.
 func Servers(_ context.Context, w *Workspace, _ ServersIn) (ServersOut, error) {
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil {
 		return ServersOut{}, err
 	}
@@ -55,10 +55,10 @@ type ForgetServerOut struct {
 // ForgetServer has push and pull of the home remember a server no longer. What both had
 // last stays in the home, so that a push or pull which names it goes on from there.
 func ForgetServer(ctx context.Context, w *Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
-	if err := person(w.stamped(ctx), "says which servers are remembered", "oxbow remote forget"); err != nil {
+	if err := person(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget"); err != nil {
 		return out, err
 	}
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil {
 		return out, err
 	}
@@ -91,7 +91,7 @@ func (w *Workspace) findServer(dir vfs.FS, p Place, verb, named string) (trust.S
 		urls = append(urls, s.URL)
 	}
 	if len(known) > 0 {
-		return trust.Server{}, Advise(invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
+		return trust.Server{}, Advise(Invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
 	}
 	met, err := reconcile.Known(dir, filepath.Base(p.Store))
 	if err != nil {
@@ -106,7 +106,7 @@ func (w *Workspace) findServer(dir vfs.FS, p Place, verb, named string) (trust.S
 	if len(urls) > 0 {
 		hint = "its files name " + strings.Join(urls, ", ") + ", and may have come with a clone; if it is your server, name it: oxbow " + verb + " URL --token-file FILE"
 	}
-	return trust.Server{}, Advise(invalidf("no server is remembered for this home"), hint)
+	return trust.Server{}, Advise(Invalidf("no server is remembered for this home"), hint)
 }
 
 // checkServer refuses to send a token in plain text.
@@ -133,7 +133,7 @@ func (w *Workspace) serverToken(s *trust.Server, file string) (string, error) {
 		return token, nil
 	}
 	if file = cmp.Or(file, s.TokenFile); file == "" {
-		return "", Advise(invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
+		return "", Advise(Invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -146,7 +146,7 @@ func (w *Workspace) serverToken(s *trust.Server, file string) (string, error) {
 	}
 	token := strings.TrimSpace(string(b))
 	if len(b) > maxToken || token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return "", Advise(invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
+		return "", Advise(Invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
 	}
 	s.TokenFile = file
 	return token, nil

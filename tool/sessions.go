@@ -50,7 +50,7 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 	if in.In == "" || in.In == inNotes {
 		return recallWhere(ctx, w, in, oxbow.Filter{})
 	}
-	over, err := w.overSessions(ctx)
+	over, err := w.OverSessions(ctx)
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -76,7 +76,7 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 		return turns, nil
 	}
 	notes.Hits, notes.More = append(notes.Hits, turns.Hits...), notes.More || turns.More
-	notes.Notes = append(append(notes.Notes, turns.Notes...), Notef("%s from past sessions come last", plural(len(turns.Hits), "hit", "hits")))
+	notes.Notes = append(append(notes.Notes, turns.Notes...), Notef("%s from past sessions come last", text.Count(len(turns.Hits), "hit", "hits")))
 	return notes, nil
 }
 
@@ -141,11 +141,11 @@ func (w *Workspace) period(field, s string) (start, end time.Time, err error) {
 	if s == "" {
 		return start, end, nil
 	}
-	if d, ok := parseSpan(s); ok {
-		at := w.now().Add(-d)
+	if d, ok := ParseSpan(s); ok {
+		at := w.Time().Add(-d)
 		return at, at, nil
 	}
-	f, err := query.ParseFilter("on:"+quoteValue(s), w.now())
+	f, err := query.ParseFilter("on:"+quoteValue(s), w.Time())
 	if err != nil {
 		return start, end, bad(field, s, "is no date such as 2026-04-18 or yesterday, and no span such as 7d")
 	}
@@ -176,7 +176,7 @@ func oneSession(ctx context.Context, a *session.Archive, name string) (session.S
 		return session.Summary{}, Advise(&oxbow.NameError{Name: name, Err: errNoSession}, "oxbow session list shows which there are")
 	case len(found) > 1:
 		return session.Summary{}, Advise(bad("session", name, fmt.Sprintf("means %s, such as %s/%s and %s/%s",
-			plural(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client, found[1].Session)), "write more of it, or CLIENT/SESSION")
+			text.Count(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client, found[1].Session)), "write more of it, or CLIENT/SESSION")
 	}
 	return found[0], nil
 }
@@ -299,7 +299,7 @@ func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out F
 	}
 	out.Turns, err = a.Forget(oxbow.WithNote(ctx, forgetNote+s.Client+"/"+s.Session), s.Client, s.Session)
 	if c, ok := a.Memory.Store().(oxbow.Compactor); ok && in.Purge && err == nil {
-		_, err = c.Compact(ctx, w.now().Add(time.Second), false)
+		_, err = c.Compact(ctx, w.Time().Add(time.Second), false)
 		out.Purged = err == nil
 	}
 	return out, err

@@ -126,7 +126,7 @@ func (in *SetupIn) client(ctx context.Context, w *Workspace, c *setup.Client, o 
 		return Advise(err, "nothing more was changed; mend the file, or leave this client out")
 	}
 	err := in.ownMemory(ctx, w, c, s)
-	if p, perr := w.place(); perr == nil && p.Own() && !in.DryRun && !in.Check {
+	if p, perr := w.Located(); perr == nil && p.Own() && !in.DryRun && !in.Check {
 		err = errors.Join(err, switchFor(p.Dir(), c.Name, in.NoInject && !in.Remove))
 	}
 	if in.Remove { // also where the home cannot be read
@@ -144,7 +144,7 @@ func (in *SetupIn) client(ctx context.Context, w *Workspace, c *setup.Client, o 
 
 // ownMemory begins, goes on with or ends the mirror of a client's own memory.
 func (in *SetupIn) ownMemory(ctx context.Context, w *Workspace, c *setup.Client, s *SetupClient) error {
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil || c.Memory == "" || !p.Own() {
 		return err
 	}
@@ -189,9 +189,9 @@ func (in *SetupIn) mirrorable(w *Workspace) error {
 	if in.OwnMemory != "mirror" {
 		return nil
 	}
-	p, err := w.place()
+	p, err := w.Located()
 	if err == nil && p.Found {
-		err = Advise(invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home), "name your own home with --home")
+		err = Advise(Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home), "name your own home with --home")
 	}
 	return err
 }
@@ -215,7 +215,7 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 				}
 			}
 		case c == nil:
-			return nil, Advise(invalidf("there is no client %q", name), "name one of "+strings.Join(names, " ")+", or all that are installed: all")
+			return nil, Advise(Invalidf("there is no client %q", name), "name one of "+strings.Join(names, " ")+", or all that are installed: all")
 		default:
 			all = append(all, c)
 		}
@@ -304,7 +304,7 @@ func (in *SetupIn) verify(ctx context.Context, w *Workspace, c *setup.Client, s 
 	server := servers[0].Server
 	r := &SetupServer{Command: server.Argv()}
 	s.Server = r
-	p, err := w.place()
+	p, err := w.Located()
 	if err == nil {
 		r.Answer, r.Home, err = in.Probe(ctx, server)
 	}

@@ -47,7 +47,7 @@ func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func
 	var changes atomic.Int64
 	var running sync.WaitGroup
 	sign := func() {
-		if s, err := statsOf(context.Background(), m); err == nil {
+		if s, err := StatsOf(context.Background(), m); err == nil {
 			_ = signHead(store, now(), s.Last, s.Head, signEvery)
 		}
 	}
@@ -70,7 +70,7 @@ func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func
 func signHead(store string, now time.Time, seq uint64, chain string, after uint64) error {
 	text, err := os.ReadFile(store + headsEnd)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return wrapped("signing the head", err)
+		return Wrapped("signing the head", err)
 	}
 	last, _ := proof.Last(text)
 	if seq == 0 || seq < last+after || after == 0 && seq == last {
@@ -78,14 +78,14 @@ func signHead(store string, now time.Time, seq uint64, chain string, after uint6
 	}
 	k, err := signingKey(store, true)
 	if err != nil {
-		return wrapped("signing the head", err)
+		return Wrapped("signing the head", err)
 	}
-	return wrapped("signing the head", appendHead(store, k.Sign(proof.Head{Kind: proof.Grown, Seq: seq, Chain: chain, Time: now})))
+	return Wrapped("signing the head", appendHead(store, k.Sign(proof.Head{Kind: proof.Grown, Seq: seq, Chain: chain, Time: now})))
 }
 
-// signBack signs that the owner went back to that change, where heads of later ones
+// SignBack signs that the owner went back to that change, where heads of later ones
 // were signed, and reports whether there were such.
-func signBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
+func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + headsEnd)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -95,12 +95,12 @@ func signBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 		return false, nil
 	}
 	if err = errors.Join(err, kerr); err != nil {
-		return false, wrapped("signing that the memory went back", err)
+		return false, Wrapped("signing that the memory went back", err)
 	}
 	heads, _ := proof.Read(text, k.Public())
 	for _, h := range heads {
 		if h.Seq > s.Last {
-			return true, wrapped("signing that the memory went back", appendHead(store, k.Sign(proof.Head{Kind: proof.Back, Seq: s.Last, Chain: s.Head, Time: now})))
+			return true, Wrapped("signing that the memory went back", appendHead(store, k.Sign(proof.Head{Kind: proof.Back, Seq: s.Last, Chain: s.Head, Time: now})))
 		}
 	}
 	return false, nil
@@ -176,9 +176,9 @@ type HeadsCheck struct {
 	heads []proof.Head
 }
 
-// signedHeads reads the signed heads of a store, nil where none were signed, and
+// SignedHeads reads the signed heads of a store, nil where none were signed, and
 // what is wrong with the file.
-func signedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
+func SignedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
 	text, err := os.ReadFile(store + headsEnd)
 	k, kerr := signingKey(store, false)
 	switch none, keyless := errors.Is(err, fs.ErrNotExist), errors.Is(kerr, fs.ErrNotExist); {
@@ -187,7 +187,7 @@ func signedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
 	case none:
 		return nil, []Problem{{-1, "there is a key, and the file of the heads that it signed is gone: " + store + headsEnd, "oxbow check --sign signs what is there now"}}, nil
 	case err != nil:
-		return nil, nil, wrapped("reading the signed heads", err)
+		return nil, nil, Wrapped("reading the signed heads", err)
 	case keyless:
 		return nil, []Problem{{-1, "heads were signed, and the key is gone: " + store + signKeyEnd, "bring the key back, or remove " + store + headsEnd + " to begin again"}}, nil
 	case kerr != nil:
@@ -206,8 +206,8 @@ func signedHeads(store string, begin bool) (*HeadsCheck, []Problem, error) {
 	return out, ps, nil
 }
 
-// compare compares the signed heads with the log of a sound memory.
-func (c *HeadsCheck) compare(ctx context.Context, w *Workspace, store string, at wal.Header, last uint64) ([]Problem, error) {
+// Compare compares the signed heads with the log of a sound memory.
+func (c *HeadsCheck) Compare(ctx context.Context, w *Workspace, store string, at wal.Header, last uint64) ([]Problem, error) {
 	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return nil, err
@@ -246,8 +246,8 @@ func (c *HeadsCheck) compare(ctx context.Context, w *Workspace, store string, at
 	return nil, nil
 }
 
-// without says what it means that no change has the head that was noted.
-func (c *HeadsCheck) without(head string, first uint64) Problem {
+// Without says what it means that no change has the head that was noted.
+func (c *HeadsCheck) Without(head string, first uint64) Problem {
 	if c != nil {
 		for _, h := range c.heads {
 			if h.Chain == head && h.Seq+1 < first {
@@ -259,15 +259,15 @@ func (c *HeadsCheck) without(head string, first uint64) Problem {
 	return Problem{-1, "no change has that head: it was cut off, edited or replaced, or dropped by a compaction, or it is the head of another memory", "restore a backup that has it"}
 }
 
-// signNow signs the head of the memory of a home, best after a copy was made of it.
-func (w *Workspace) signNow(store string, seq uint64, chain string) error {
-	if p, err := w.place(); err != nil || !p.Own() || p.Home == p.Store || p.Store != store {
-		return wrapped("signing the head", errors.Join(err, oxbow.ErrUnsupported))
+// SignNow signs the head of the memory of a home, best after a copy was made of it.
+func (w *Workspace) SignNow(store string, seq uint64, chain string) error {
+	if p, err := w.Located(); err != nil || !p.Own() || p.Home == p.Store || p.Store != store {
+		return Wrapped("signing the head", errors.Join(err, oxbow.ErrUnsupported))
 	}
-	if err := errors.Join(w.trustsPlace(), w.Host.MayWrite(store)); err != nil {
+	if err := errors.Join(w.TrustsPlace(), w.Host.MayWrite(store)); err != nil {
 		return err
 	}
-	return signHead(store, w.now(), seq, chain, 0)
+	return signHead(store, w.Time(), seq, chain, 0)
 }
 
 // signCopied signs the head of a memory of which a copy was made, where it can.
@@ -275,9 +275,9 @@ func (w *Workspace) signCopied(ctx context.Context, m *oxbow.Memory) {
 	if w.Place == nil || w.Host == nil {
 		return
 	}
-	if p, err := w.place(); err == nil {
-		if s, err := statsOf(ctx, m); err == nil {
-			_ = w.signNow(p.Store, s.Last, s.Head)
+	if p, err := w.Located(); err == nil {
+		if s, err := StatsOf(ctx, m); err == nil {
+			_ = w.SignNow(p.Store, s.Last, s.Head)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := statsOf(t.Context(), m)
+	s, err := StatsOf(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ var spans = []struct {
 	{"mo", 30 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"w", 7 * 24 * time.Hour}, {"y", 365 * 24 * time.Hour},
 }
 
-// parseSpan reads a length of time such as 90d, 12w, 6mo, 1y or 36h, at least
+// ParseSpan reads a length of time such as 90d, 12w, 6mo, 1y or 36h, at least
 // 0. A month is 30 days and a year 365.
-func parseSpan(s string) (time.Duration, bool) {
+func ParseSpan(s string) (time.Duration, bool) {
 	for _, u := range spans {
 		if n := len(s) - len(u.unit); n > 0 && s[n:] == u.unit {
 			v, err := strconv.ParseUint(s[:n], 10, 16)
@@ -44,8 +44,8 @@ func ParseKeep(s string) (changes int, age time.Duration, err error) {
 	if n, nerr := strconv.Atoi(s); nerr == nil && n > 0 {
 		return n, 0, nil
 	}
-	if age, ok := parseSpan(s); ok && age > 0 {
+	if age, ok := ParseSpan(s); ok && age > 0 {
 		return keepChanges, age, nil
 	}
-	return 0, 0, Advise(invalidf("%q does not say what history to keep", s), "write all, a number of changes such as 50000, or a length of time such as 90d")
+	return 0, 0, Advise(Invalidf("%q does not say what history to keep", s), "write all, a number of changes such as 50000, or a length of time such as 90d")
 }

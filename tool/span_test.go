@@ -16,7 +16,7 @@ func TestParseSpan(t *testing.T) {
 		{"90d", 90 * day}, {"0d", 0}, {"2w", 14 * day}, {"6mo", 180 * day}, {"1y", 365 * day}, {"36h", 36 * time.Hour}, {"0", 0},
 		{"", -1}, {"d", -1}, {"-1d", -1}, {"-1h", -1}, {"1.5d", -1}, {"65535y", -1}, {"99999999999999999999d", -1},
 	} {
-		got, ok := parseSpan(c.in)
+		got, ok := ParseSpan(c.in)
 		if !ok {
 			got = -1
 		}
@@ -33,12 +33,12 @@ func FuzzParseSpan(f *testing.F) {
 		"": -1, "d": -1, "-3d": -1, "+3d": -1, "-1h": -1, "1.5d": -1, "3 d": -1, "99999y": -1, "30": -1, "month": -1,
 	} {
 		f.Add(s)
-		if got, ok := parseSpan(s); ok != (want >= 0) || ok && got != want {
+		if got, ok := ParseSpan(s); ok != (want >= 0) || ok && got != want {
 			f.Errorf("ParseSpan(%q) = %v, %v, want %v", s, got, ok, want)
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if d, ok := parseSpan(s); ok && d < 0 {
+		if d, ok := ParseSpan(s); ok && d < 0 {
 			t.Errorf("ParseSpan(%q) = %v", s, d)
 		}
 	})

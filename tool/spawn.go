@@ -121,7 +121,7 @@ func (in *SpawnSubAgentIn) request(ctx context.Context, w *Workspace, m *oxbow.M
 		}
 	}
 	if in.AsOf != "" {
-		if req.AsOf, err = asOf(ctx, m, in.AsOf, w.now()); err == nil && req.AsOf == 0 {
+		if req.AsOf, err = asOf(ctx, m, in.AsOf, w.Time()); err == nil && req.AsOf == 0 {
 			err = bad("as_of", in.AsOf, "is before the memory held anything")
 		}
 	}

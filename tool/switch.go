@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/oxbow-memory/oxbow/setup"
 )
 
 // The files that switch hooks off, and what hooks put before a model: in a home, or in
@@ -80,7 +78,7 @@ type SwitchInjectOut struct {
 // SwitchInject switches what hooks put before a model off, or on again. What is said
 // and done is kept all the same.
 func SwitchInject(_ context.Context, w *Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil {
 		return out, err
 	}
@@ -111,29 +109,4 @@ func SwitchInject(_ context.Context, w *Workspace, in SwitchInjectIn) (out Switc
 	}
 	out.Still = OffBy(InjectOff, p.Dir(), w.Dir)
 	return out, err
-}
-
-// switches adds what is switched off.
-func (d *diagnosis) switches() {
-	const about, mend = "hooks", "remove that file"
-	getenv := func(string) string { return "" }
-	if d.w.Host != nil && d.w.Host.Getenv != nil {
-		getenv = d.w.Host.Getenv
-	}
-	if path := OffBy(HooksOff, d.dir, d.w.Dir); path != "" {
-		d.add(warning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
-	}
-	if path := OffBy(InjectOff, d.dir, d.w.Dir); path != "" {
-		d.add(fine, about, "oxbow inject on, with --project when it is in a project", "%s switches off what hooks put before a model", path)
-	}
-	for _, c := range setup.Clients() {
-		if path := filepath.Join(d.dir, InjectOffFor(c.Name)); exists(path) {
-			d.add(fine, about, "oxbow setup "+c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
-		}
-	}
-	for name, what := range map[string]string{"OXBOW_HOOKS": "hooks", "OXBOW_INJECT": "what hooks put before a model"} {
-		if getenv(name) == "off" {
-			d.add(fine, about, "", "%s=off switches off %s in clients that are started here", name, what)
-		}
-	}
 }

@@ -31,10 +31,10 @@ func (p Place) CheckTarget(path string, bound bool) error {
 	}
 	for _, path := range paths {
 		if SameFile(path, p.Store) {
-			return Advise(invalidf("%s is the memory itself", path), other)
+			return Advise(Invalidf("%s is the memory itself", path), other)
 		}
 		if SameFile(path, home) {
-			return Advise(invalidf("%s is the home of the memory", path), "name another path")
+			return Advise(Invalidf("%s is the home of the memory", path), "name another path")
 		}
 		inner, inside := below(path, home)
 		if !inside {
@@ -43,13 +43,13 @@ func (p Place) CheckTarget(path string, bound bool) error {
 		first, _, _ := strings.Cut(filepath.ToSlash(inner), "/")
 		switch {
 		case p.Own() && strings.EqualFold(inner, filepath.Base(p.Store)):
-			return Advise(invalidf("%s is the memory itself", path), other)
+			return Advise(Invalidf("%s is the memory itself", path), other)
 		case p.ownsName(first):
-			return Advise(invalidf("%s belongs to the memory in %s", path, home), other)
+			return Advise(Invalidf("%s belongs to the memory in %s", path, home), other)
 		case bound:
-			return Advise(invalidf("%s is inside the home of the memory, and this run is bound to a profile", path), "name a file outside of "+home)
+			return Advise(Invalidf("%s is inside the home of the memory, and this run is bound to a profile", path), "name a file outside of "+home)
 		case !p.Own() && !strings.EqualFold(filepath.Ext(path), ".jsonl") && isFile(path):
-			return Advise(invalidf("%s is in the home of the memory, and is no export", path), "name a file that is not there yet, or one outside of "+home)
+			return Advise(Invalidf("%s is in the home of the memory, and is no export", path), "name a file that is not there yet, or one outside of "+home)
 		}
 	}
 	return p.checkLinks(path, other)
@@ -76,7 +76,7 @@ func (p Place) checkLinks(path, remedy string) error {
 	}
 	for _, f := range files {
 		if name := filepath.Join(p.Dir(), f.Name()); p.ownsName(f.Name()) && SameFile(path, name) {
-			return Advise(invalidf("%s is %s, which belongs to the memory", path, name), remedy)
+			return Advise(Invalidf("%s is %s, which belongs to the memory", path, name), remedy)
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ func (w *Workspace) team() (*team.Tree, error) {
 // person refuses callers that are none: what is shared is read by others.
 func person(ctx context.Context, what, command string) error {
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
-		return Advise(invalidf("only a person %s", what), "a person runs "+command+" in a terminal of their own, not in one of the client's")
+		return Advise(Invalidf("only a person %s", what), "a person runs "+command+" in a terminal of their own, not in one of the client's")
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ type TeamInitOut struct {
 // TeamInit makes what is missing of the team files of a working tree, has git call the
 // merge driver in this clone, and trusts them. A second call changes nothing.
 func TeamInit(ctx context.Context, w *Workspace, in TeamInitIn) (out TeamInitOut, err error) {
-	if err := person(w.stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
+	if err := person(w.Stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
 		return out, err
 	}
 	t, err := team.At(w.Dir)
@@ -66,7 +66,7 @@ func TeamInit(ctx context.Context, w *Workspace, in TeamInitIn) (out TeamInitOut
 	written, err := t.Init(ctx, in.Program, in.DryRun)
 	out.Written = append(out.Written, written...)
 	if err == nil && !in.DryRun && !t.Trusted(w.Host.Trusted) {
-		err = t.Trust(ctx, w.Host.Trusted, w.now())
+		err = t.Trust(ctx, w.Host.Trusted, w.Time())
 	}
 	return out, err
 }
@@ -93,7 +93,7 @@ func TeamTrust(ctx context.Context, w *Workspace, in TeamTrustIn) (out TeamTrust
 	if in.List {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
 	}
-	if err := person(w.stamped(ctx), "trusts team files", "oxbow team trust"); err != nil {
+	if err := person(w.Stamped(ctx), "trusts team files", "oxbow team trust"); err != nil {
 		return out, err
 	}
 	t, err := w.team()
@@ -113,7 +113,7 @@ func TeamTrust(ctx context.Context, w *Workspace, in TeamTrustIn) (out TeamTrust
 	files, _, err := team.Lint(t.Path())
 	out.Entries, out.Did = len(files), "trusted"
 	if err == nil && !in.DryRun {
-		err = t.Trust(ctx, w.Host.Trusted, w.now())
+		err = t.Trust(ctx, w.Host.Trusted, w.Time())
 	}
 	return out, err
 }

@@ -53,7 +53,7 @@ func TeamCheck(ctx context.Context, w *Workspace, in TeamCheckIn) (TeamCheckOut,
 		out.Problems = append(out.Problems, TeamProblem{f.File, f.What, f.Mend})
 	}
 	for _, f := range files {
-		for _, s := range secretsOf(f.Entry) {
+		for _, s := range SecretsOf(f.Entry) {
 			out.Problems = append(out.Problems, TeamProblem{f.Name, fmt.Sprintf("its %s looks like a secret (%s)", s.Part, s.Rule), "take it out, and make it invalid where it is used: git keeps it"})
 		}
 		if kinds := personalIn(&f.Entry); len(kinds) > 0 {

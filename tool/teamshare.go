@@ -43,7 +43,7 @@ type TeamMoved struct {
 // change, which undo brings back. All are checked before any is written. Where it is
 // interrupted in between, both are there, and a second call goes on.
 func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := person(w.stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
+	if err := person(w.Stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
 		return out, err
 	}
 	t, s, err := w.openTeam(ctx, &out, in.DryRun)
@@ -86,7 +86,7 @@ func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShare
 	if errors.Is(err, oxbow.ErrNotFound) && len(removals) == 1 {
 		err = Advise(fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name), "oxbow team status shows where it is")
 	}
-	return out, wrapped("taking what is shared out of the home", err)
+	return out, Wrapped("taking what is shared out of the home", err)
 }
 
 // openTeam opens the team files of the working directory.
@@ -138,7 +138,7 @@ func mayLeave(e *oxbow.Entry) error {
 	if !e.Volunteered() {
 		return Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellQuote(e.Name))
 	}
-	if found := secretsOf(*e); len(found) > 0 {
+	if found := SecretsOf(*e); len(found) > 0 {
 		return Advise(fmt.Errorf("%w: the %s of %q looks like a secret (%s), and is not shared", oxbow.ErrInvalid, found[0].Part, e.Name, found[0].Rule), "take it out with oxbow edit, or keep the entry in your home")
 	}
 	if kinds := personalIn(e); len(kinds) > 0 {
@@ -186,7 +186,7 @@ func lineMap(a, b []string) []int {
 // removes their files. Where it is interrupted in between, both are there, and a second
 // call goes on.
 func TeamUnshare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := person(w.stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
+	if err := person(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
 		return out, err
 	}
 	t, s, err := w.openTeam(ctx, &out, in.DryRun)
@@ -207,7 +207,7 @@ func TeamUnshare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamSha
 	}
 	if len(adds) > 0 && !in.DryRun {
 		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
-			return out, wrapped("putting the entries into the home", err)
+			return out, Wrapped("putting the entries into the home", err)
 		}
 		out.Home = true
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/lineage"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
@@ -92,10 +93,10 @@ func writeBody(b *strings.Builder, e Entry) {
 	}
 	if x := e.Explanation; x != nil {
 		fmt.Fprintf(b, "score %.3f by %s over %s; this one has %s, %.1f on average\n", e.Score, x.Formula,
-			plural(x.Entries, "entry", "entries"), trim(x.Length)+" terms", x.AvgLen)
+			text.Count(x.Entries, "entry", "entries"), trim(x.Length)+" terms", x.AvgLen)
 		for _, t := range x.Terms {
 			fmt.Fprintf(b, "  %s: %.4f = idf %.4f, %s times here, in %s%s\n", strconv.Quote(t.Term), t.Score, t.IDF,
-				trim(t.TF), plural(t.DF, "entry", "entries"), fieldsText(t))
+				trim(t.TF), text.Count(t.DF, "entry", "entries"), fieldsText(t))
 		}
 	}
 	writeTurns(b, "before", e.Before)
@@ -185,7 +186,7 @@ func writeChange(b *strings.Builder, c Change) {
 		b.WriteString("\n")
 	}
 	if left := len(c.Entries) - shown; left > 0 {
-		fmt.Fprintf(b, "  and %s\n", plural(left, "more entry", "more entries"))
+		fmt.Fprintf(b, "  and %s\n", text.Count(left, "more entry", "more entries"))
 	}
 }
 
@@ -207,7 +208,7 @@ func (a RecallOut) Text() string {
 	if len(a.Hits) == 0 && !a.More {
 		b.WriteString("nothing found\n")
 	} else {
-		b.WriteString(plural(len(a.Hits), "hit", "hits") + ", about " + plural(a.TokensUsed, "token", "tokens"))
+		b.WriteString(text.Count(len(a.Hits), "hit", "hits") + ", about " + text.Count(a.TokensUsed, "token", "tokens"))
 		if a.AsOf != 0 {
 			fmt.Fprintf(&b, ", as of change %d", a.AsOf)
 		}
@@ -230,7 +231,7 @@ func (a GetOut) Text() string { return entryText("", a.Entry, a.Notes) }
 // Text lists the entries, or says why there are none.
 func (a ListOut) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s\n", len(a.Entries), plural(a.Total, "entry", "entries"))
+	fmt.Fprintf(&b, "%d of %s\n", len(a.Entries), text.Count(a.Total, "entry", "entries"))
 	for _, e := range a.Entries {
 		b.WriteString("\n")
 		writeHead(&b, e)

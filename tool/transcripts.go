@@ -118,7 +118,7 @@ func transcriptsOf(name string) ([]string, bool, error) {
 		return nil, true, fmt.Errorf("looking for transcripts: %w", err)
 	}
 	if len(names) == 0 {
-		return nil, true, Advise(invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl")
+		return nil, true, Advise(Invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl")
 	}
 	return names, true, nil
 }

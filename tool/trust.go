@@ -38,7 +38,7 @@ func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
 	if in.List {
 		return TrustOut{Homes: w.Host.Trusted.Homes()}, nil
 	}
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil {
 		return TrustOut{}, err
 	}
@@ -67,7 +67,7 @@ func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
 	if out.Did = "trusted"; err != nil || in.DryRun {
 		return out, err
 	}
-	_, err = w.Host.Trusted.Add(ctx, p.Home, p.Store, settings, w.now())
+	_, err = w.Host.Trusted.Add(ctx, p.Home, p.Store, settings, w.Time())
 	return out, err
 }
 
@@ -87,9 +87,9 @@ func Untrusted(home string) error {
 		"look at what it holds with oxbow list; to take it for your own: oxbow trust "+text.ShellQuote(home)+"; for a memory of your own, give --home DIR")
 }
 
-// trustsPlace refuses to replace what is in a home that came with a clone.
-func (w *Workspace) trustsPlace() error {
-	p, err := w.place()
+// TrustsPlace refuses to replace what is in a home that came with a clone.
+func (w *Workspace) TrustsPlace() error {
+	p, err := w.Located()
 	if err == nil && w.Host.Judge(p).State == trust.Foreign {
 		err = Untrusted(p.Home)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // WhyDiffIn is what the whys of a change take.
@@ -75,7 +76,7 @@ func (o WhyDiffOut) Markdown() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Why these lines are as they are\n\nThis change touches %s, and adds %d.\n",
-		plural(len(o.Touched), "annotation", "annotations"), len(o.Added))
+		text.Count(len(o.Touched), "annotation", "annotations"), len(o.Added))
 	left := 0
 	item := func(at, now string, a Annotation) {
 		var one strings.Builder

@@ -115,29 +115,29 @@ type Workspace struct {
 	overTurns bool // the memory is the archive: contents are those of turns
 }
 
-func (w *Workspace) now() time.Time {
+func (w *Workspace) Time() time.Time {
 	if w.Now == nil {
 		return time.Now()
 	}
 	return w.Now()
 }
 
-// date shows a moment in the time zone of the clock.
-func (w *Workspace) date(t time.Time) string {
-	return t.In(w.now().Location()).Format("2006-01-02 15:04")
+// Date shows a moment in the time zone of the clock.
+func (w *Workspace) Date(t time.Time) string {
+	return t.In(w.Time().Location()).Format("2006-01-02 15:04")
 }
 
-// say returns a note in the words of the door.
-func (w *Workspace) say(n Note) string {
+// Say returns a note in the words of the door.
+func (w *Workspace) Say(n Note) string {
 	if w.Words == nil {
 		return n.String()
 	}
 	return n.In(w.Words)
 }
 
-// stamped returns the context that carries the workspace's source, unless it
+// Stamped returns the context that carries the workspace's source, unless it
 // carries another already.
-func (w *Workspace) stamped(ctx context.Context) context.Context {
+func (w *Workspace) Stamped(ctx context.Context) context.Context {
 	if _, ok := oxbow.SourceFrom(ctx); !ok {
 		ctx = oxbow.WithSource(ctx, w.Source)
 	}
@@ -151,21 +151,21 @@ func (w *Workspace) Memory(ctx context.Context, how Access) (context.Context, *o
 	if err != nil {
 		return ctx, nil, err
 	}
-	return w.stamped(ctx), m, nil
+	return w.Stamped(ctx), m, nil
 }
 
-// place returns where the memory lies.
-func (w *Workspace) place() (Place, error) {
+// Located returns where the memory lies.
+func (w *Workspace) Located() (Place, error) {
 	if w.Place == nil {
 		return Place{}, fmt.Errorf("%w: the memory lies in no file", oxbow.ErrUnsupported)
 	}
 	return w.Place()
 }
 
-// ownStore returns the path of the memory's file, for a verb that works on oxbow's
+// OwnStore returns the path of the memory's file, for a verb that works on oxbow's
 // own layout alone.
-func (w *Workspace) ownStore(verb string) (string, error) {
-	p, err := w.place()
+func (w *Workspace) OwnStore(verb string) (string, error) {
+	p, err := w.Located()
 	if err != nil || p.Own() {
 		return p.Store, err
 	}
@@ -173,9 +173,9 @@ func (w *Workspace) ownStore(verb string) (string, error) {
 		"oxbow convert makes a memory of oxbow's own layout from it")
 }
 
-// existingStore is ownStore for a verb that needs one to be there.
-func (w *Workspace) existingStore(verb string) (string, error) {
-	store, err := w.ownStore(verb)
+// ExistingStore is OwnStore for a verb that needs one to be there.
+func (w *Workspace) ExistingStore(verb string) (string, error) {
+	store, err := w.OwnStore(verb)
 	if err != nil {
 		return "", err
 	}
@@ -191,11 +191,11 @@ func (w *Workspace) sessions(ctx context.Context) (context.Context, *session.Arc
 		return ctx, nil, fmt.Errorf("%w: no sessions are kept here", oxbow.ErrUnsupported)
 	}
 	a, err := w.Sessions(ctx)
-	return w.stamped(ctx), a, err
+	return w.Stamped(ctx), a, err
 }
 
-// overSessions returns a workspace whose memory is the archive.
-func (w *Workspace) overSessions(ctx context.Context) (*Workspace, error) {
+// OverSessions returns a workspace whose memory is the archive.
+func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 	_, a, err := w.sessions(ctx)
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (w *Workspace) annotations(ctx context.Context) (context.Context, *annotate
 	if err != nil {
 		return ctx, nil, err
 	}
-	return w.stamped(ctx), s, nil
+	return w.Stamped(ctx), s, nil
 }
 
 // Newest returns entries of the memory, the last written first.
@@ -265,12 +265,12 @@ func OpenOnFirstUse(open func(ctx context.Context) (*oxbow.Memory, error)) (get 
 	return get, closeFn
 }
 
-// statsOf returns the numbers of the store.
-func statsOf(ctx context.Context, m *oxbow.Memory) (oxbow.Stats, error) {
+// StatsOf returns the numbers of the store.
+func StatsOf(ctx context.Context, m *oxbow.Memory) (oxbow.Stats, error) {
 	c, ok := m.Store().(oxbow.Counter)
 	if !ok {
 		return oxbow.Stats{}, fmt.Errorf("counting: %w", oxbow.ErrUnsupported)
 	}
 	s, err := c.Stats(ctx)
-	return s, wrapped("counting", err)
+	return s, Wrapped("counting", err)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 	"github.com/oxbow-memory/oxbow/web/page"
 	h "github.com/oxbow-memory/oxbow/web/tag"
 )
@@ -63,7 +64,7 @@ func (c *call) facetsOfList(q string, list tool.ListOut) ([]facet, error) {
 		return nil, nil
 	}
 	if q == "" {
-		if st, err := tool.Stats(c.ctx, c.work, tool.StatsIn{}); err == nil { // else a part of a store, which counts nothing
+		if st, err := maintenance.Stats(c.ctx, c.work, maintenance.StatsIn{}); err == nil { // else a part of a store, which counts nothing
 			for i, counts := range []map[string]int{st.Projects, st.Tags, st.Kinds} {
 				for v, n := range counts {
 					fs[i].counts[term([]string{"project", "tag", "kind"}[i], v)] = n

@@ -8,7 +8,7 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 	"github.com/oxbow-memory/oxbow/web/page"
 	h "github.com/oxbow-memory/oxbow/web/tag"
 )
@@ -28,7 +28,7 @@ func redactPage(c *call) (reply, error) {
 		return no, nil
 	}
 	name := c.r.PathValue("name")
-	out, err := tool.Redact(c.ctx, c.work, tool.RedactIn{Name: name, DryRun: true})
+	out, err := maintenance.Redact(c.ctx, c.work, maintenance.RedactIn{Name: name, DryRun: true})
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func redact(c *call) (reply, error) {
 	if no := c.personsOnly(); no != nil {
 		return no, nil
 	}
-	out, err := tool.Redact(c.ctx, c.work, tool.RedactIn{Name: c.r.PathValue("name")})
+	out, err := maintenance.Redact(c.ctx, c.work, maintenance.RedactIn{Name: c.r.PathValue("name")})
 	if err != nil {
 		return nil, err
 	}

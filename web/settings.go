@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 	"github.com/oxbow-memory/oxbow/web/page"
 	h "github.com/oxbow-memory/oxbow/web/tag"
 )
@@ -92,12 +93,12 @@ func (c *call) health(full bool) g.Node {
 	if c.work.Place == nil || c.work.Host == nil {
 		return h.P(h.Class("dim"), h.Text("The memory lies in no file of this machine."))
 	}
-	out, err := tool.Doctor(c.ctx, c.work, tool.DoctorIn{Full: full})
+	out, err := maintenance.Doctor(c.ctx, c.work, maintenance.DoctorIn{Full: full})
 	if err != nil {
 		return troubled(err)
 	}
-	slices.SortStableFunc(out.Findings, func(a, b tool.Finding) int { return rank(b.Level) - rank(a.Level) })
-	fine := slices.IndexFunc(out.Findings, func(f tool.Finding) bool { return f.Level == "ok" })
+	slices.SortStableFunc(out.Findings, func(a, b maintenance.Finding) int { return rank(b.Level) - rank(a.Level) })
+	fine := slices.IndexFunc(out.Findings, func(f maintenance.Finding) bool { return f.Level == "ok" })
 	if fine < 0 {
 		fine = len(out.Findings)
 	}
@@ -107,7 +108,7 @@ func (c *call) health(full bool) g.Node {
 		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+"settings/check"), h.Button(h.Text("Check every byte")), h.Span(h.Class("hint"), h.Text("reads the whole memory and the archive; changes nothing")))}
 }
 
-func finding(f tool.Finding) g.Node {
+func finding(f maintenance.Finding) g.Node {
 	return h.Li(h.Class("row"), h.Div(h.Class("head"), page.Badge(levels[f.Level], f.Level, ""), h.Span(h.Class("dim"), page.Isolated(f.About)), h.Span(page.Isolated(page.Sentence(f.What)))), g.If(f.Mend != "", h.P(h.Class("hint"), page.Isolated(f.Mend))))
 }
 
@@ -117,7 +118,7 @@ func rank(level string) int {
 
 // check reads the whole memory, and says what it found.
 func check(c *call) (reply, error) {
-	out, err := tool.Check(c.ctx, c.work, tool.CheckIn{})
+	out, err := maintenance.Check(c.ctx, c.work, maintenance.CheckIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func check(c *call) (reply, error) {
 
 // size is what the memory holds and weighs.
 func (c *call) size() g.Node {
-	out, err := tool.Stats(c.ctx, c.work, tool.StatsIn{})
+	out, err := maintenance.Stats(c.ctx, c.work, maintenance.StatsIn{})
 	if err != nil {
 		return troubled(err)
 	}
@@ -170,7 +171,7 @@ func backup(c *call) (reply, error) {
 	if c.noFiles {
 		return forbidden("No page of this server writes files.", "Have the one who runs it make a backup: oxbow backup."), nil
 	}
-	out, err := tool.Backup(c.ctx, c.work, tool.BackupIn{File: c.value("file"), Sessions: c.value("sessions") != ""})
+	out, err := maintenance.Backup(c.ctx, c.work, maintenance.BackupIn{File: c.value("file"), Sessions: c.value("sessions") != ""})
 	if err != nil {
 		return nil, err
 	}

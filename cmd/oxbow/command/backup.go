@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/backup"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) backupCommand() *cobra.Command {
@@ -33,7 +33,7 @@ age -d decrypts it.`,
     --to age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
   oxbow backup ~/backups/memory.age --to ~/key.pub --identity ~/key.txt`,
 		Args: args(1, 1, "the name of the new file"),
-	}, tool.Backup, func(in *tool.BackupIn, _ *flagSet, args []string) (err error) {
+	}, maintenance.Backup, func(in *maintenance.BackupIn, _ *flagSet, args []string) (err error) {
 		if in.File, err = a.outputPath(args[0]); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ age -d decrypts it.`,
 			}
 		}
 		return a.keyFiles(&in.KeyFiles)
-	}, func(out tool.BackupOut) {
+	}, func(out maintenance.BackupOut) {
 		a.printf("copied %s to %s: %s, change %d, %s\n", out.Store, out.File, count(out.Entries, "entry", "entries"), out.Last, bytesText(out.Bytes))
 		a.printf("head %s\n", out.Head)
 		switch {
@@ -71,7 +71,7 @@ age -d decrypts it.`,
 }
 
 // keyFiles makes the paths of keys absolute.
-func (a *app) keyFiles(o *tool.KeyFiles) (err error) {
+func (a *app) keyFiles(o *maintenance.KeyFiles) (err error) {
 	for _, file := range []*string{&o.Identity, &o.Passphrase} {
 		if *file != "" && err == nil {
 			*file, err = a.abs(*file)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -29,10 +30,10 @@ the archive of sessions as the memory is.`,
   oxbow check --json --home ~/brain
   oxbow check --since $(cat ~/noted-head)
   oxbow check --sign`,
-	}, tool.Check, positional, a.showChecked)
+	}, maintenance.Check, positional, a.showChecked)
 }
 
-func (a *app) showChecked(out tool.CheckOut) {
+func (a *app) showChecked(out maintenance.CheckOut) {
 	// The store's own problems decide what is said of it.
 	a.showCheck(out, len(out.Problems) == 0)
 	if out.Annotations != nil {
@@ -46,7 +47,7 @@ func (a *app) showChecked(out tool.CheckOut) {
 	}
 }
 
-func (a *app) showCheck(out tool.CheckOut, sound bool) {
+func (a *app) showCheck(out maintenance.CheckOut, sound bool) {
 	switch {
 	case !sound:
 		a.printf("%s has %s:\n", out.Store, count(len(out.Problems), "problem", "problems"))
@@ -88,7 +89,7 @@ func (a *app) showProblems(problems []tool.Problem) {
 	}
 }
 
-func (a *app) showCheckedAnnotations(out *tool.AnnotationsCheck) {
+func (a *app) showCheckedAnnotations(out *maintenance.AnnotationsCheck) {
 	n := len(out.Problems)
 	switch {
 	case n > 0:
@@ -96,7 +97,7 @@ func (a *app) showCheckedAnnotations(out *tool.AnnotationsCheck) {
 		for _, p := range out.Problems {
 			a.printf("  %s %s\n", oneLine(p.At()), oneLine(p.What))
 		}
-		a.hang("    ", "mend: "+tool.MendAnnotations)
+		a.hang("    ", "mend: "+maintenance.MendAnnotations)
 	case !a.quiet:
 		a.printf("the annotations are sound: %d in %s\n", out.Annotations, count(out.Files, "sidecar", "sidecars"))
 	}

@@ -5,7 +5,7 @@ package command
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) compactCommand() *cobra.Command {
@@ -21,10 +21,10 @@ without it none does, and all history is kept.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
   oxbow compact --keep 0d      # keep no history`,
-	}, tool.Compact, positional, a.showCompacted)
+	}, maintenance.Compact, positional, a.showCompacted)
 }
 
-func (a *app) showCompacted(out tool.CompactOut) {
+func (a *app) showCompacted(out maintenance.CompactOut) {
 	did, before := "dropped", a.date(moment(out.Before))
 	if out.DryRun {
 		did = "would drop"

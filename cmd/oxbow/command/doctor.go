@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/screen"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -21,11 +21,11 @@ status is 1 when there is a problem; warnings alone are none.`,
 		Example: `  oxbow doctor
   oxbow doctor --full            # also reads every byte, as oxbow check does
   oxbow doctor --json`,
-	}, tool.Doctor, positional, a.showFindings)
+	}, maintenance.Doctor, positional, a.showFindings)
 }
 
 // showFindings prints the findings, each on one line unless it is wrapped.
-func (a *app) showFindings(out tool.DoctorOut) {
+func (a *app) showFindings(out maintenance.DoctorOut) {
 	counts := map[string]int{}
 	for _, f := range out.Findings {
 		counts[f.Level]++

@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) editCommand() *cobra.Command {
@@ -122,7 +123,7 @@ func (a *app) keep(e editing, text string, cause error) error {
 	if err != nil {
 		return errors.Join(cause, err)
 	}
-	dir := filepath.Join(home, tool.UnsavedDir)
+	dir := filepath.Join(home, maintenance.UnsavedDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		dir = os.TempDir() // a home on a full or read-only disk
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 	"github.com/oxbow-memory/oxbow/trust"
 )
 
@@ -87,7 +88,7 @@ func (a *app) hook(ctx context.Context, client string) {
 	}
 	t := a.injector(home, r.Events[0])
 	if err := t.spool.Append(r.Events...); err != nil {
-		tool.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
+		maintenance.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 	}
 	_, _ = stdout.Write(t.answer(ctx, r))
 	a.mirrorMemory(ctx, home, r)
@@ -133,7 +134,7 @@ func (a *app) drainInTime(client, home string, drain func()) {
 		}
 	case <-time.After(wait):
 		if ended {
-			tool.HookFailure{Client: client, Error: "what was said was not brought into the archive in time, so that prompts may get no answer; oxbow recall WORDS --sessions, run twice, makes what they need", Time: a.env.Now()}.Record(home)
+			maintenance.HookFailure{Client: client, Error: "what was said was not brought into the archive in time, so that prompts may get no answer; oxbow recall WORDS --sessions, run twice, makes what they need", Time: a.env.Now()}.Record(home)
 			return
 		}
 		_ = os.WriteFile(file, nil, 0o600)

@@ -12,6 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/inject"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 // hookWhys annotates what a report says was edited, and returns what the client receives
@@ -32,7 +33,7 @@ func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []
 			return len(a.exposureOf(ctx, session.Caller{Client: r.Client, Session: about.Session, Dir: about.Dir}).Taints) > 0
 		}
 		if err := a.annotateHook(ctx, about.Dir, in); err != nil {
-			tool.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
+			maintenance.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 		}
 	}
 	return nil

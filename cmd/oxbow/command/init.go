@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -26,7 +26,7 @@ history included; --identity names the key of an encrypted one.`,
   oxbow init --dialect duragent --home ./bot
   oxbow init --home ~/restored --from ~/backups/memory.age --identity ~/key.txt`,
 		Args: args(0, 0, "no arguments; say --home DIR for another place"),
-	}, tool.Init, func(in *tool.InitIn, _ *flagSet, _ []string) (err error) {
+	}, maintenance.Init, func(in *maintenance.InitIn, _ *flagSet, _ []string) (err error) {
 		if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" && !a.inUserHome() {
 			a.homeFlag = homeDir // here, not one further up
 		}
@@ -66,7 +66,7 @@ func (a *app) layOut(ctx context.Context) ([]string, error) {
 	return made, err
 }
 
-func (a *app) showMade(out tool.InitOut) {
+func (a *app) showMade(out maintenance.InitOut) {
 	switch {
 	case out.Layout != "" && !out.Made:
 		a.printf("%s is laid out as %s already; nothing was changed.\n", out.Home, out.Layout)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) logCommand() *cobra.Command {
@@ -58,10 +59,10 @@ func (a *app) verify(ctx context.Context, head string, args []string, limited bo
 	if err := a.unboundOnly("log --verify"); err != nil {
 		return err
 	}
-	return perform(ctx, a, tool.Verify, tool.VerifyIn{Head: head}, a.showVerified)
+	return perform(ctx, a, maintenance.Verify, maintenance.VerifyIn{Head: head}, a.showVerified)
 }
 
-func (a *app) showVerified(out tool.VerifyOut) {
+func (a *app) showVerified(out maintenance.VerifyOut) {
 	if !out.OK {
 		a.showCheck(out.CheckOut, false)
 		return

@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 // tokens returns the tokens of a file, the bounds of tenants and where it is. That others may read it
@@ -107,7 +107,7 @@ func (a *app) token(file string) (token, where string, err error) {
 			return "", "", err
 		}
 		file = a.tokenOf(home)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), tool.WriteGitignore(home)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), maintenance.WriteGitignore(home)); err != nil {
 			return "", "", fmt.Errorf("making the token's directory: %w", err)
 		}
 	} else if file, err = a.abs(file); err != nil {

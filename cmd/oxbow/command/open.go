@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 	"github.com/oxbow-memory/oxbow/trust"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -151,7 +152,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	case how != look && mayNot != nil:
 		return nil, mayNot
 	case missing:
-		if err := tool.WriteGitignore(filepath.Dir(path)); err != nil {
+		if err := maintenance.WriteGitignore(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
 		a.closers = append(a.closers, a.recordMade)
@@ -167,7 +168,9 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 		return nil, openError(path, err)
 	}
 	a.signHeads(m, path, how)
-	said := func(say func(tool.Note) string) string { return say(tool.WentBack(context.Background(), m, path)) }
+	said := func(say func(tool.Note) string) string {
+		return say(maintenance.WentBack(context.Background(), m, path))
+	}
 	if first := a.caution.Swap(&said) == nil; first && how == look && said(sentence) != "" {
 		a.warn("%s", said(sentence))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) recoverCommand() *cobra.Command {
@@ -33,7 +33,7 @@ to an earlier state, as when you put a backup in its place on purpose.`,
   oxbow recover --accept`,
 		Args: args(0, 1, "the backup to read; say --out FILE for another place"),
 	}
-	does(a, c, tool.Recover, func(in *tool.RecoverIn, _ *flagSet, args []string) (err error) {
+	does(a, c, maintenance.Recover, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
 		if err := a.backupNamed(in, args); err != nil {
 			return err
 		}
@@ -54,13 +54,13 @@ to an earlier state, as when you put a backup in its place on purpose.`,
 		case len(args) > 0, cmd.Flags().Changed("replace"), cmd.Flags().Changed("out"):
 			return misusef("recover first, then look whether there is something to accept", "--accept stands alone")
 		}
-		return perform(cmd.Context(), a, tool.Accept, tool.AcceptIn{}, a.showAccepted)
+		return perform(cmd.Context(), a, maintenance.Accept, maintenance.AcceptIn{}, a.showAccepted)
 	}
 	return c
 }
 
 // backupNamed takes the backup, and the keys that open it.
-func (a *app) backupNamed(in *tool.RecoverIn, args []string) (err error) {
+func (a *app) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
 		if in.Sessions || in.Identity != "" || in.Passphrase != "" {
 			return misusef("oxbow recover FILE names it", "--identity, --passphrase-file and --sessions are about a backup")
@@ -76,7 +76,7 @@ func (a *app) backupNamed(in *tool.RecoverIn, args []string) (err error) {
 // lostShown is how many stretches of lost changes are listed.
 const lostShown = 20
 
-func (a *app) showRecovered(r tool.RecoverOut) {
+func (a *app) showRecovered(r maintenance.RecoverOut) {
 	if r.Sound && r.From == "" {
 		a.printf("%s is sound: there is nothing to recover\n", r.Store)
 		a.note("oxbow backup FILE makes a copy")
@@ -135,7 +135,7 @@ func (a *app) showRecovered(r tool.RecoverOut) {
 	a.note("restart the programs that had the memory open")
 }
 
-func (a *app) showAccepted(out tool.AcceptOut) {
+func (a *app) showAccepted(out maintenance.AcceptOut) {
 	if !out.Accepted {
 		a.printf("%s did not go back: there is nothing to accept\n", out.Store)
 		return

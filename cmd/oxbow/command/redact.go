@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) redactCommand() *cobra.Command {
@@ -25,24 +25,24 @@ it cannot reach, such as backups, it says.`,
   oxbow redact 'db password' --yes     # does not ask`,
 		Args: args(1, 1, "the name of one entry"),
 	}
-	takes(c, func(ctx context.Context, in tool.RedactIn, args []string) error {
+	takes(c, func(ctx context.Context, in maintenance.RedactIn, args []string) error {
 		in.Name = args[0]
 		if err := a.confirmRedact(ctx, in, yes); err != nil {
 			return err
 		}
-		return perform(ctx, a, tool.Redact, in, a.showRedacted)
+		return perform(ctx, a, maintenance.Redact, in, a.showRedacted)
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
 }
 
 // confirmRedact asks whether to erase an entry, unless that is said already.
-func (a *app) confirmRedact(ctx context.Context, in tool.RedactIn, yes bool) error {
+func (a *app) confirmRedact(ctx context.Context, in maintenance.RedactIn, yes bool) error {
 	if err := a.ownOnly("redact"); err != nil || in.DryRun || yes {
 		return err
 	}
 	in.DryRun = true
-	would, err := run(ctx, a, tool.Redact, in)
+	would, err := run(ctx, a, maintenance.Redact, in)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (a *app) confirmRedact(ctx context.Context, in tool.RedactIn, yes bool) err
 	return a.confirm(fmt.Sprintf("Erase %s of %q for good?", count(would.Versions, "version", "versions"), clean(in.Name)))
 }
 
-func (a *app) showRedacted(out tool.RedactOut) {
+func (a *app) showRedacted(out maintenance.RedactOut) {
 	did := wordFor(out.DryRun, "erased", "would erase")
 	a.printf("%s %s of %s\n", did, count(out.Versions, "version", "versions"), a.bold(nameText(out.Name)))
 	a.note("what it does not reach:")

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 // on puts the home on a file system.
@@ -113,7 +113,7 @@ func TestDoctorOfFileSystems(t *testing.T) {
 					t.Errorf("%q has no mend", line)
 				}
 			}
-			var out tool.DoctorOut
+			var out maintenance.DoctorOut
 			_, stdout, _ = w.run(t, "doctor", "--json")
 			if err := json.Unmarshal([]byte(stdout), &out); err != nil || out.OK != (c.status == exitDone) || len(out.Findings) < 8 {
 				t.Errorf("doctor --json = %+v, %v, want ok to be %v and all findings", out, err, c.status == exitDone)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) scanCommand() *cobra.Command {
@@ -25,23 +25,23 @@ the versions that held it are erased, as redact does: that cannot be undone.`,
   oxbow scan --fix --yes        # does not ask`,
 		Args: args(0, 0, "no arguments"),
 	}
-	takes(c, func(ctx context.Context, in tool.ScanIn, _ []string) error {
+	takes(c, func(ctx context.Context, in maintenance.ScanIn, _ []string) error {
 		if err := a.confirmScan(ctx, in, yes); err != nil {
 			return err
 		}
-		return perform(ctx, a, tool.Scan, in, func(out tool.ScanOut) { a.showScan(out, in.Fix) })
+		return perform(ctx, a, maintenance.Scan, in, func(out maintenance.ScanOut) { a.showScan(out, in.Fix) })
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
 }
 
 // confirmScan asks whether to replace what is found, unless that is said already.
-func (a *app) confirmScan(ctx context.Context, in tool.ScanIn, yes bool) error {
+func (a *app) confirmScan(ctx context.Context, in maintenance.ScanIn, yes bool) error {
 	if !in.Fix || in.DryRun || yes {
 		return nil
 	}
 	in.DryRun = true
-	would, err := run(ctx, a, tool.Scan, in)
+	would, err := run(ctx, a, maintenance.Scan, in)
 	if err != nil || len(would.Found) == 0 {
 		return err
 	}
@@ -51,7 +51,7 @@ func (a *app) confirmScan(ctx context.Context, in tool.ScanIn, yes bool) error {
 	return a.confirm(fmt.Sprintf("Replace %s for good, in the history too?", count(len(would.Found), "secret", "secrets")))
 }
 
-func (a *app) showScan(out tool.ScanOut, fix bool) {
+func (a *app) showScan(out maintenance.ScanOut, fix bool) {
 	for _, f := range out.Found {
 		where := f.Part
 		if f.Line > 0 {

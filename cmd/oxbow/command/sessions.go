@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/inbox"
 	"github.com/oxbow-memory/oxbow/session/transcript"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -180,7 +180,7 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 	case a.asItIs || a.host().MayWrite(path) != nil:
 		o.ReadOnly = true
 	default:
-		if err := tool.WriteGitignore(home); err != nil {
+		if err := maintenance.WriteGitignore(home); err != nil {
 			o.ReadOnly = true
 		}
 	}
@@ -188,7 +188,7 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 	if err != nil {
 		err = fmt.Errorf("opening the archive of sessions: %w", err)
 		if errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrNotStore) {
-			err = &hinted{err, tool.MendSessions(path)}
+			err = &hinted{err, maintenance.MendSessions(path)}
 		}
 		return nil, false, err
 	}

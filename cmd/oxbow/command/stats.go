@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) statsCommand() *cobra.Command {
@@ -20,10 +20,10 @@ func (a *app) statsCommand() *cobra.Command {
 		Short: "Show how much the memory holds",
 		Example: `  oxbow stats
   oxbow stats --json`,
-	}, tool.Stats, positional, a.showStats)
+	}, maintenance.Stats, positional, a.showStats)
 }
 
-func (a *app) showStats(out tool.StatsOut) {
+func (a *app) showStats(out maintenance.StatsOut) {
 	line := func(key, value string) { a.field(9, key, value) }
 	line("store", out.Store)
 	line("entries", fmt.Sprintf("%d, %s of text", out.Entries, bytesText(out.Content)))

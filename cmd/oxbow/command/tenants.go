@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/tenant"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 	"github.com/oxbow-memory/oxbow/web"
 )
 
@@ -128,7 +128,7 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 		return ""
 	}
 	a := newApp(env)
-	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, tool.TenantsDir, name), t.app.command, t.app.network
+	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, maintenance.TenantsDir, name), t.app.command, t.app.network
 	a.embedFlag, a.modelFlag, a.profileFlag, a.allowSecret = t.app.embedFlag, t.app.modelFlag, t.app.profileFlag, t.app.allowSecret
 	a.limit, a.cache = t.limits[name], t.app.cache
 	if e := t.app.elsewhere; e != nil {

@@ -20,7 +20,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 // neighbours are tenants of one server, and its own home, "own". Each home holds secret
@@ -47,7 +47,7 @@ func (s *street) home(of string) string {
 	if of == "own" {
 		return filepath.Join(s.dir, "home")
 	}
-	return filepath.Join(s.dir, "home", tool.TenantsDir, of)
+	return filepath.Join(s.dir, "home", maintenance.TenantsDir, of)
 }
 
 // newStreet fills the homes, and serves them to tokens, with more lines in their file.
@@ -174,7 +174,7 @@ func (w *watcher) look(t *testing.T, door, what, answer string) {
 			t.Errorf("%s got words of %s over %s: …%s…", w.of, of, what, answer[max(0, i-100):min(len(answer), i+100)])
 		}
 	}
-	if other := tool.TenantsDir + string(filepath.Separator); strings.Contains(answer, other) && !strings.Contains(answer, other+w.of) {
+	if other := maintenance.TenantsDir + string(filepath.Separator); strings.Contains(answer, other) && !strings.Contains(answer, other+w.of) {
 		t.Errorf("%s got a path of another over %s", w.of, what)
 	}
 }

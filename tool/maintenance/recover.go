@@ -1,6 +1,6 @@
 // Recover: what can be read of a damaged store is saved.
 
-package tool
+package maintenance
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -49,11 +50,11 @@ type RecoverOut struct {
 
 // Recover saves what can be read of a damaged memory in a new file, and with
 // Replace puts that in the place of the damaged one.
-func Recover(ctx context.Context, w *Workspace, in RecoverIn) (RecoverOut, error) {
+func Recover(ctx context.Context, w *tool.Workspace, in RecoverIn) (RecoverOut, error) {
 	if in.File != "" {
 		return recoverBackup(ctx, w, in)
 	}
-	store, err := w.existingStore("recover")
+	store, err := w.ExistingStore("recover")
 	if err != nil {
 		return RecoverOut{}, err
 	}
@@ -91,7 +92,7 @@ func (o *RecoverOut) loseAfter(durable uint64) {
 
 // recoverBackup saves what a backup holds in a new file, and with Replace puts
 // that in the place of the memory.
-func recoverBackup(ctx context.Context, w *Workspace, in RecoverIn) (out RecoverOut, err error) {
+func recoverBackup(ctx context.Context, w *tool.Workspace, in RecoverIn) (out RecoverOut, err error) {
 	store, err := in.restored(w)
 	if err != nil {
 		return out, err
@@ -99,11 +100,11 @@ func recoverBackup(ctx context.Context, w *Workspace, in RecoverIn) (out Recover
 	saved := func() (RecoverOut, error) { return restore(ctx, w, store, in) }
 	if !in.Replace {
 		out, err = saved()
-	} else if err = w.trustsPlace(); err == nil {
+	} else if err = w.TrustsPlace(); err == nil {
 		var m *oxbow.Memory
 		over := *w
-		over.Open = func(context.Context, Access) (_ *oxbow.Memory, err error) { // an archive takes turns in as it is opened
-			m, err = oxbow.Open(store, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, Source: w.Source})
+		over.Open = func(context.Context, tool.Access) (_ *oxbow.Memory, err error) { // an archive takes turns in as it is opened
+			m, err = oxbow.Open(store, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
 			return m, err
 		}
 		if out, err = recoverInPlace(ctx, &over, store, saved); m != nil {
@@ -118,14 +119,14 @@ func recoverBackup(ctx context.Context, w *Workspace, in RecoverIn) (out Recover
 
 // restore writes what a backup holds to the file out, or to a free name next to the
 // store. What is damaged in it is left out and counted, as of a damaged memory.
-func restore(ctx context.Context, w *Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
+func restore(ctx context.Context, w *tool.Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
 	out := in.Out
 	if out == "" {
 		if out, err = freePath(store + recoveredEnd); err != nil {
 			return o, err
 		}
 	} else if _, err := os.Lstat(out); err == nil {
-		return o, Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
+		return o, tool.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
 	}
 	temp, err := openBackup(ctx, in.File, in.keys(), out)
 	if err != nil {
@@ -134,12 +135,12 @@ func restore(ctx context.Context, w *Workspace, store string, in RecoverIn) (o R
 	r, err := checkFile(ctx, w, temp)
 	switch {
 	case errors.Is(err, oxbow.ErrNotStore):
-		err = Advise(fmt.Errorf("opening the backup %s: %w", in.File, err), "name a file that oxbow backup wrote")
+		err = tool.Advise(fmt.Errorf("opening the backup %s: %w", in.File, err), "name a file that oxbow backup wrote")
 	case err != nil || len(r.Problems) > 0:
 		o, err = salvage(ctx, w, temp, out)
 	default:
 		o = RecoverOut{Out: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), First: r.First, Last: r.Last, Lost: [][2]uint64{}}
-		if err = wrapped("recovering", backup.Settle(filepath.Base(temp), out)); err == nil {
+		if err = tool.Wrapped("recovering", backup.Settle(filepath.Base(temp), out)); err == nil {
 			o.Sound, temp = true, ""
 			o.durable, err = durableOf(store, out)
 		}
@@ -152,20 +153,20 @@ func restore(ctx context.Context, w *Workspace, store string, in RecoverIn) (o R
 
 // restored returns where a backup is restored to: the memory, or the archive of
 // sessions next to it.
-func (in RecoverIn) restored(w *Workspace) (string, error) {
+func (in RecoverIn) restored(w *tool.Workspace) (string, error) {
 	if !in.Sessions {
-		store, err := w.existingStore("recover")
+		store, err := w.ExistingStore("recover")
 		if err != nil && store == "" {
-			return "", Advise(err, "oxbow init --from "+text.ShellQuote(in.File)+" makes one of the backup")
+			return "", tool.Advise(err, "oxbow init --from "+text.ShellQuote(in.File)+" makes one of the backup")
 		}
 		return store, err
 	}
-	store, err := w.ownStore("recover")
+	store, err := w.OwnStore("recover")
 	return filepath.Join(filepath.Dir(store), session.StoreFile), err
 }
 
 // recoverInPlace puts the file that save makes in the place of the store.
-func recoverInPlace(ctx context.Context, w *Workspace, store string, save func() (RecoverOut, error)) (rep RecoverOut, err error) {
+func recoverInPlace(ctx context.Context, w *tool.Workspace, store string, save func() (RecoverOut, error)) (rep RecoverOut, err error) {
 	if err := w.Host.MayWrite(store); err != nil {
 		return RecoverOut{}, err
 	}
@@ -190,11 +191,11 @@ func recoverInPlace(ctx context.Context, w *Workspace, store string, save func()
 	}
 	// Changes lost at the end were durable once. They are given up on purpose,
 	// and the store that lacks them is not to be taken for an older copy.
-	ctx, m, err := w.Memory(ctx, Write)
+	ctx, m, err := w.Memory(ctx, tool.Write)
 	if err != nil {
 		return rep, err
 	}
-	return rep, wrapped("accepting what was recovered", goOn(ctx, w, m, store))
+	return rep, tool.Wrapped("accepting what was recovered", goOn(ctx, w, m, store))
 }
 
 // lastNamed returns the highest number of a change that a record in the store
@@ -209,12 +210,12 @@ func lastNamed(store string) (seq uint64, err error) {
 		seq = max(seq, r.Seq, r.Durable)
 		return nil
 	})
-	return seq, wrapped("reading "+store+" for numbers", err)
+	return seq, tool.Wrapped("reading "+store+" for numbers", err)
 }
 
 // hold takes the write lock of a store that need not open.
-func hold(ctx context.Context, w *Workspace, dir vfs.FS, store string) (release func() error, err error) {
-	release, err = wal.Hold(ctx, dir, filepath.Base(store), wal.Options{Clock: w.now, LockWait: vfs.DefaultLockWait})
+func hold(ctx context.Context, w *tool.Workspace, dir vfs.FS, store string) (release func() error, err error) {
+	release, err = wal.Hold(ctx, dir, filepath.Base(store), wal.Options{Clock: w.Time, LockWait: vfs.DefaultLockWait})
 	var busy *wal.BusyError
 	switch {
 	case errors.As(err, &busy):
@@ -229,19 +230,19 @@ func hold(ctx context.Context, w *Workspace, dir vfs.FS, store string) (release 
 }
 
 // salvage saves what can be read of the store in a new file, and checks that.
-func salvage(ctx context.Context, w *Workspace, store, out string) (RecoverOut, error) {
+func salvage(ctx context.Context, w *tool.Workspace, store, out string) (RecoverOut, error) {
 	var err error
 	if out == "" {
 		if out, err = freePath(store + recoveredEnd); err != nil {
 			return RecoverOut{}, err
 		}
 	}
-	r, err := oxbow.Recover(w.stamped(ctx), store, out, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, Source: w.Source})
+	r, err := oxbow.Recover(w.Stamped(ctx), store, out, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return RecoverOut{}, &advisedError{fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out"}
+		return RecoverOut{}, tool.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, oxbow.ErrFull):
-		return RecoverOut{}, &advisedError{fmt.Errorf("recovering: %w", err), "name a place for the new file: oxbow recover --out FILE"}
+		return RecoverOut{}, tool.Advise(fmt.Errorf("recovering: %w", err), "name a place for the new file: oxbow recover --out FILE")
 	case err != nil:
 		return RecoverOut{}, fmt.Errorf("recovering: %w", err)
 	}
@@ -274,11 +275,11 @@ func salvage(ctx context.Context, w *Workspace, store, out string) (RecoverOut, 
 // Where the file system has hard links, the store's name leads to one or the
 // other at every moment, a crash included. Elsewhere there is a moment without
 // a store, which doctor knows.
-func replaceStore(w *Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
+func replaceStore(w *tool.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
 	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) { // an archive, of a backup
-		return "", wrapped("naming what was restored", backup.Settle(filepath.Base(recovered), store))
+		return "", tool.Wrapped("naming what was restored", backup.Settle(filepath.Base(recovered), store))
 	}
-	damaged, err = freePath(store + damagedEnd + w.now().Format("20060102-150405"))
+	damaged, err = freePath(store + damagedEnd + w.Time().Format("20060102-150405"))
 	if err != nil {
 		return "", fmt.Errorf("replacing the store: %w", err)
 	}
@@ -315,12 +316,12 @@ type AcceptOut struct {
 }
 
 // Accept goes on from a store that went back to an earlier state.
-func Accept(ctx context.Context, w *Workspace, _ AcceptIn) (AcceptOut, error) {
-	store, err := w.existingStore("recover")
+func Accept(ctx context.Context, w *tool.Workspace, _ AcceptIn) (AcceptOut, error) {
+	store, err := w.ExistingStore("recover")
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Write)
+	ctx, m, err := w.Memory(ctx, tool.Write)
 	if err != nil {
 		return AcceptOut{}, err
 	}
@@ -329,27 +330,27 @@ func Accept(ctx context.Context, w *Workspace, _ AcceptIn) (AcceptOut, error) {
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	s, err := statsOf(ctx, m)
+	s, err := tool.StatsOf(ctx, m)
 	if err != nil {
 		return AcceptOut{}, err
 	}
 	if durable > s.Last {
 		err = m.Accept(ctx)
 	}
-	back, berr := signBack(store, w.now(), s)
+	back, berr := tool.SignBack(store, w.Time(), s)
 	err = errors.Join(err, berr)
-	return AcceptOut{Store: store, Accepted: back || durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, wrapped("accepting", err)
+	return AcceptOut{Store: store, Accepted: back || durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, tool.Wrapped("accepting", err)
 }
 
 // goOn goes on from the last change that a store has, also where later ones were
 // written or their heads signed.
-func goOn(ctx context.Context, w *Workspace, m *oxbow.Memory, store string) error {
+func goOn(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {
 		return err
 	}
-	s, err := statsOf(ctx, m)
+	s, err := tool.StatsOf(ctx, m)
 	if err == nil {
-		_, err = signBack(store, w.now(), s)
+		_, err = tool.SignBack(store, w.Time(), s)
 	}
 	return err
 }

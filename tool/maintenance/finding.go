@@ -1,11 +1,13 @@
 // Findings of doctor.
 
-package tool
+package maintenance
 
 import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // The levels of a finding.
@@ -26,8 +28,8 @@ type Finding struct {
 
 // diagnosis is one run of doctor.
 type diagnosis struct {
-	w        *Workspace
-	place    Place
+	w        *tool.Workspace
+	place    tool.Place
 	dir      string // the directory that holds the store
 	closed   bool   // the directory may not be opened
 	exists   bool   // there is a file of that name
@@ -40,7 +42,7 @@ func (d *diagnosis) add(level, about, mend, format string, args ...any) {
 
 // findError makes a problem of an error, with its remedy.
 func (d *diagnosis) findError(about string, err error) {
-	d.add(problem, about, d.w.say(Remedy(err)), "%s", strings.TrimSuffix(err.Error(), "."))
+	d.add(problem, about, d.w.Say(tool.Remedy(err)), "%s", strings.TrimSuffix(err.Error(), "."))
 }
 
 // Where space is short, in bytes; and from which size on a file that is mostly

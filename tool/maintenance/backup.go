@@ -1,6 +1,6 @@
 // Backups: a copy of the memory, plain or encrypted, and what opens it.
 
-package tool
+package maintenance
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/backup"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // BackupIn is what backup takes.
@@ -39,12 +40,12 @@ func (f KeyFiles) keys(to ...string) backup.Keys {
 
 // BackupOut describes a copy.
 type BackupOut struct {
-	File     string    `json:"file"`
-	Entries  int       `json:"entries"`
-	Last     uint64    `json:"last_change"`
-	Bytes    int64     `json:"bytes"`
-	Head     string    `json:"head"`
-	Problems []Problem `json:"problems,omitempty"`
+	File     string         `json:"file"`
+	Entries  int            `json:"entries"`
+	Last     uint64         `json:"last_change"`
+	Bytes    int64          `json:"bytes"`
+	Head     string         `json:"head"`
+	Problems []tool.Problem `json:"problems,omitempty"`
 
 	Encrypted bool `json:"encrypted,omitempty"`
 	Opened    bool `json:"opened,omitempty"` // a key opened it again, and it held what was copied
@@ -59,28 +60,28 @@ type BackupOut struct {
 func (o BackupOut) Failed() bool { return len(o.Problems) > 0 }
 
 // Backup copies the memory to a file, while others use it, and checks the copy.
-func Backup(ctx context.Context, w *Workspace, in BackupIn) (BackupOut, error) {
-	left, err := w.archiveFile()
+func Backup(ctx context.Context, w *tool.Workspace, in BackupIn) (BackupOut, error) {
+	left, err := archiveFile(w)
 	if err != nil {
 		return BackupOut{}, err
 	}
 	if in.Sessions {
 		if left == "" {
-			return BackupOut{}, Advise(fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist), "leave --sessions out to copy the memory")
+			return BackupOut{}, tool.Advise(fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist), "leave --sessions out to copy the memory")
 		}
-		if w, err = w.overSessions(ctx); err != nil {
+		if w, err = w.OverSessions(ctx); err != nil {
 			return BackupOut{}, err
 		}
 		return copyStore(ctx, w, left, in)
 	}
-	store, err := w.existingStore("backup")
+	store, err := w.ExistingStore("backup")
 	if err != nil {
 		return BackupOut{}, err
 	}
 	out, err := copyStore(ctx, w, store, in)
 	if out.Left = left; err == nil {
 		out.Tenants = tenantHomes(store)
-		_ = w.signNow(store, out.Last, out.Head)
+		_ = w.SignNow(store, out.Last, out.Head)
 	}
 	return out, err
 }
@@ -101,7 +102,7 @@ func tenantHomes(store string) (homes []string) {
 }
 
 // copyStore copies the store of the workspace's memory.
-func copyStore(ctx context.Context, w *Workspace, store string, in BackupIn) (BackupOut, error) {
+func copyStore(ctx context.Context, w *tool.Workspace, store string, in BackupIn) (BackupOut, error) {
 	src, err := os.Stat(store)
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)
@@ -109,14 +110,14 @@ func copyStore(ctx context.Context, w *Workspace, store string, in BackupIn) (Ba
 	if err := mayReplace(w, in.File, src, in.Force); err != nil {
 		return BackupOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Own)
+	ctx, m, err := w.Memory(ctx, tool.Own)
 	if err != nil {
 		return BackupOut{}, err
 	}
 	if k := in.keys(in.To...); k.Encrypts() {
 		return encrypt(ctx, m, store, in, k)
 	} else if k.Opens() {
-		return BackupOut{}, Advise(invalidf("an identity opens a copy, and this one is not encrypted"), "name the public key with --to age1…; age-keygen -y KEYFILE prints it")
+		return BackupOut{}, tool.Advise(tool.Invalidf("an identity opens a copy, and this one is not encrypted"), "name the public key with --to age1…; age-keygen -y KEYFILE prints it")
 	}
 	if _, err = m.Backup(ctx, in.File, in.Force); errors.Is(err, fs.ErrExist) { // made since it was looked for
 		return BackupOut{}, fileExists(in.File)
@@ -127,7 +128,7 @@ func copyStore(ctx context.Context, w *Workspace, store string, in BackupIn) (Ba
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("reading the copy again: %w", err)
 	}
-	return BackupOut{File: in.File, Store: store, Entries: r.Entries, Last: r.Last, Bytes: r.Bytes, Head: r.Head, Problems: problemsOf(r)}, nil
+	return BackupOut{File: in.File, Store: store, Entries: r.Entries, Last: r.Last, Bytes: r.Bytes, Head: r.Head, Problems: tool.ProblemsOf(r)}, nil
 }
 
 // encrypt writes a copy that only a key opens.
@@ -137,17 +138,17 @@ func encrypt(ctx context.Context, m *oxbow.Memory, store string, in BackupIn, k 
 	case errors.Is(err, fs.ErrExist):
 		return BackupOut{}, fileExists(in.File)
 	case errors.Is(err, backup.ErrKey):
-		return BackupOut{}, Advise(fmt.Errorf("backing up: %w; nothing was written", err), "name with --to the public key of that identity: age-keygen -y KEYFILE prints it")
+		return BackupOut{}, tool.Advise(fmt.Errorf("backing up: %w; nothing was written", err), "name with --to the public key of that identity: age-keygen -y KEYFILE prints it")
 	case err != nil:
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)
 	}
-	return BackupOut{File: in.File, Store: store, Entries: r.Entries, Last: r.Last, Bytes: r.Size, Head: r.Head, Problems: problemsOf(r.CheckReport),
+	return BackupOut{File: in.File, Store: store, Entries: r.Entries, Last: r.Last, Bytes: r.Size, Head: r.Head, Problems: tool.ProblemsOf(r.CheckReport),
 		Encrypted: true, Opened: r.Opened}, nil
 }
 
 // mayReplace refuses a place for a copy that holds something else than an
 // earlier copy.
-func mayReplace(w *Workspace, file string, store fs.FileInfo, force bool) error {
+func mayReplace(w *tool.Workspace, file string, store fs.FileInfo, force bool) error {
 	fi, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -155,26 +156,26 @@ func mayReplace(w *Workspace, file string, store fs.FileInfo, force bool) error 
 	case err != nil:
 		return fmt.Errorf("backing up: %w", err)
 	case os.SameFile(fi, store):
-		return Advise(invalidf("%s is the memory itself", file), "name another file")
+		return tool.Advise(tool.Invalidf("%s is the memory itself", file), "name another file")
 	case fi.IsDir():
-		name := filepath.Join(file, "memory-"+w.now().Format("20060102")+".oxbow")
-		return Advise(invalidf("%s is a directory", file), "name a file in it: oxbow backup "+text.ShellQuote(name))
+		name := filepath.Join(file, "memory-"+w.Time().Format("20060102")+".oxbow")
+		return tool.Advise(tool.Invalidf("%s is a directory", file), "name a file in it: oxbow backup "+text.ShellQuote(name))
 	case !fi.Mode().IsRegular():
-		return Advise(invalidf("%s is not a regular file", file), "name another file")
+		return tool.Advise(tool.Invalidf("%s is not a regular file", file), "name another file")
 	case !force:
 		return fileExists(file)
 	}
 	// Others may be writing to a memory, and would go on in a file without a
 	// name.
 	if _, err := os.Stat(wal.LockName(file)); err == nil {
-		return Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
+		return tool.Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
 			"name another file; "+text.ShellQuote(wal.LockName(file))+" is what shows that it is in use")
 	}
 	return nil
 }
 
 func fileExists(file string) error {
-	return Advise(fmt.Errorf("backing up: %w: %s", fs.ErrExist, file), "name another file, or replace it with --force")
+	return tool.Advise(fmt.Errorf("backing up: %w: %s", fs.ErrExist, file), "name another file, or replace it with --force")
 }
 
 // openBackup writes the store that a backup holds to a new file next to the path
@@ -191,21 +192,21 @@ func openBackup(ctx context.Context, file string, k backup.Keys, beside string) 
 	}
 	for cause, remedy := range advice {
 		if errors.Is(err, cause) {
-			return "", Advise(fmt.Errorf("opening the backup %s: %w", file, err), remedy)
+			return "", tool.Advise(fmt.Errorf("opening the backup %s: %w", file, err), remedy)
 		}
 	}
 	return "", fmt.Errorf("opening the backup %s: %w", file, err)
 }
 
 // settleStore checks the file that a backup held, and makes it the store.
-func settleStore(ctx context.Context, w *Workspace, temp, store string) error {
+func settleStore(ctx context.Context, w *tool.Workspace, temp, store string) error {
 	r, err := checkFile(ctx, w, temp)
 	if err == nil && len(r.Problems) > 0 {
 		err = errors.New(r.Problems[0].What)
 	}
 	if err != nil {
-		return Advise(fmt.Errorf("making the home: the backup holds no sound memory: %w", err),
+		return tool.Advise(fmt.Errorf("making the home: the backup holds no sound memory: %w", err),
 			"oxbow init, then oxbow recover FILE --replace, saves what can be read of it")
 	}
-	return wrapped("making the home", backup.Settle(filepath.Base(temp), store))
+	return tool.Wrapped("making the home", backup.Settle(filepath.Base(temp), store))
 }

@@ -1,6 +1,6 @@
 // The .gitignore of a home in a repository.
 
-package tool
+package maintenance
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // ignores leave out of git what is not for others: the store, with all files that
@@ -26,7 +27,7 @@ func WriteGitignore(home string) error {
 		return nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return wrapped("making the home", err)
+		return tool.Wrapped("making the home", err)
 	}
 	f, err := os.OpenFile(filepath.Join(home, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -36,7 +37,7 @@ func WriteGitignore(home string) error {
 		_, err = f.WriteString("# What oxbow keeps for you alone.\n" + strings.Join(ignores, "\n") + "\n")
 		err = errors.Join(err, f.Close())
 	}
-	return wrapped("writing .gitignore", err)
+	return tool.Wrapped("writing .gitignore", err)
 }
 
 // missingIgnores returns what a home's own .gitignore does not leave out.

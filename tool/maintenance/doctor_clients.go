@@ -1,7 +1,7 @@
 // What doctor looks at in the configurations of MCP clients: whether the home
 // that they start oxbow on is this one.
 
-package tool
+package maintenance
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/setup"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 func gone(path string) bool {
@@ -34,7 +35,7 @@ func (d *diagnosis) homesOf(client string, servers []setup.Server) (same, blind 
 		switch {
 		case home == "":
 			blind = true
-		case SameFile(home, d.place.Home) || filepath.Clean(home) == d.place.Home:
+		case tool.SameFile(home, d.place.Home) || filepath.Clean(home) == d.place.Home:
 			same = true
 		default:
 			others = append(others, home)

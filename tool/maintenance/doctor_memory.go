@@ -1,6 +1,6 @@
 // What doctor looks at in a memory: its files, what it answers, annotations.
 
-package tool
+package maintenance
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -64,7 +65,7 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 		return nil
 	}
 	found := len(d.findings)
-	ctx, m, err := d.w.Memory(ctx, Own)
+	ctx, m, err := d.w.Memory(ctx, tool.Own)
 	if err == nil {
 		err = d.open(ctx, m)
 	}
@@ -98,12 +99,12 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 
 // open looks into a store that opens.
 func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
-	s, err := statsOf(ctx, m)
+	s, err := tool.StatsOf(ctx, m)
 	if err != nil {
 		return err
 	}
 	if !d.place.Own() {
-		d.add(fine, "size", "", "%s, %s", text.Bytes(s.Bytes), plural(s.Entries, "entry", "entries"))
+		d.add(fine, "size", "", "%s, %s", text.Bytes(s.Bytes), text.Count(s.Entries, "entry", "entries"))
 		return nil
 	}
 	had, err := durableOf(d.place.Store, d.place.Store)
@@ -111,7 +112,7 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		return err
 	}
 	if had > s.Last {
-		d.add(problem, "history", d.w.say(Remedy(oxbow.ErrRolledBack)), wentBack, s.Last, had)
+		d.add(problem, "history", d.w.Say(tool.Remedy(oxbow.ErrRolledBack)), wentBack, s.Last, had)
 	}
 	if dir, err := vfs.Dir(d.dir); err == nil {
 		if n, ok := wal.ReadLockMeta(dir, filepath.Base(d.place.Store)); ok && n.Unsynced {
@@ -123,11 +124,11 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		if err != nil {
 			return err
 		}
-		if ahead := c.Time.Sub(d.w.now()); ahead > clockSlack {
+		if ahead := c.Time.Sub(d.w.Time()); ahead > clockSlack {
 			d.add(warning, "clock", "set the clock of this machine", "the last change is dated %s, in the future: this clock is behind, or another was ahead",
-				c.Time.In(d.w.now().Location()).Format(time.DateTime))
+				c.Time.In(d.w.Time().Location()).Format(time.DateTime))
 		} else {
-			d.add(fine, "clock", "", "the last change is of %s", d.w.date(c.Time))
+			d.add(fine, "clock", "", "the last change is of %s", d.w.Date(c.Time))
 		}
 		break
 	}
@@ -150,7 +151,7 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 	}
 	changes := "no change yet"
 	if s.Last > 0 {
-		changes = plural(int(s.Last+1-s.First), "change", "changes")
+		changes = text.Count(int(s.Last+1-s.First), "change", "changes")
 	}
 	if fi, err := os.Stat(d.place.Store + index.FileSuffix); err == nil {
 		if name := filepath.Base(d.place.Store) + index.FileSuffix; fi.Size() < smallestIndex {
@@ -159,7 +160,7 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 			d.add(fine, "index", "", "%s in %s, so that the first recall need not make it; it may be deleted", text.Bytes(fi.Size()), name)
 		}
 	}
-	d.add(fine, "size", mend, "%s of %s, %s and %s", text.Bytes(s.Used), text.Bytes(s.Bytes), plural(s.Entries, "entry", "entries"), changes)
+	d.add(fine, "size", mend, "%s of %s, %s and %s", text.Bytes(s.Used), text.Bytes(s.Bytes), text.Count(s.Entries, "entry", "entries"), changes)
 	return nil
 }
 
@@ -185,7 +186,7 @@ func (d *diagnosis) annotations(ctx context.Context) error {
 		d.add(problem, about, MendAnnotations, "%s %s", p.At(), p.What)
 	}
 	if len(out.Problems) == 0 {
-		d.add(fine, about, "", "%d of the code here, in %s", out.Annotations, plural(out.Files, "sidecar", "sidecars"))
+		d.add(fine, about, "", "%d of the code here, in %s", out.Annotations, text.Count(out.Files, "sidecar", "sidecars"))
 	}
 	return d.merging(ctx)
 }

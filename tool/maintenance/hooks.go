@@ -1,6 +1,6 @@
 // What went wrong in hooks: they are silent, doctor is not.
 
-package tool
+package maintenance
 
 import (
 	"context"
@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/setup"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // HookFailure is what went wrong in a hook.
@@ -65,8 +68,8 @@ func (d *diagnosis) hooks(ctx context.Context) {
 	case err == nil && !sysinfo.Writable(spool):
 		d.add(problem, about, "change its owner or mode", "%s may not be written by this user: what hooks report is lost", spool)
 	}
-	if f, ok := lastFailure(d.dir); ok && d.w.now().Sub(f.Time) <= failureKept {
-		d.add(warning, about, "what the client has kept itself comes with oxbow session import", "a hook of %s could not keep what it was given at %s: %s", f.Client, d.w.date(f.Time), f.Error)
+	if f, ok := lastFailure(d.dir); ok && d.w.Time().Sub(f.Time) <= failureKept {
+		d.add(warning, about, "what the client has kept itself comes with oxbow session import", "a hook of %s could not keep what it was given at %s: %s", f.Client, d.w.Date(f.Time), f.Error)
 	}
 	out, err := checkSessions(ctx, d.w)
 	switch {
@@ -77,7 +80,37 @@ func (d *diagnosis) hooks(ctx context.Context) {
 			d.add(problem, "sessions", p.Mend, "%s: %s", out.Store, p.What)
 		}
 		if out.Waiting > 0 {
-			d.add(fine, "inbox", "", "%s; oxbow inbox shows what", plural(out.Waiting, "proposal waits", "proposals wait"))
+			d.add(fine, "inbox", "", "%s; oxbow inbox shows what", text.Count(out.Waiting, "proposal waits", "proposals wait"))
 		}
 	}
+}
+
+// switches adds what is switched off.
+func (d *diagnosis) switches() {
+	const about, mend = "hooks", "remove that file"
+	getenv := func(string) string { return "" }
+	if d.w.Host != nil && d.w.Host.Getenv != nil {
+		getenv = d.w.Host.Getenv
+	}
+	if path := tool.OffBy(tool.HooksOff, d.dir, d.w.Dir); path != "" {
+		d.add(warning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
+	}
+	if path := tool.OffBy(tool.InjectOff, d.dir, d.w.Dir); path != "" {
+		d.add(fine, about, "oxbow inject on, with --project when it is in a project", "%s switches off what hooks put before a model", path)
+	}
+	for _, c := range setup.Clients() {
+		if path := filepath.Join(d.dir, tool.InjectOffFor(c.Name)); isThere(path) {
+			d.add(fine, about, "oxbow setup "+c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
+		}
+	}
+	for name, what := range map[string]string{"OXBOW_HOOKS": "hooks", "OXBOW_INJECT": "what hooks put before a model"} {
+		if getenv(name) == "off" {
+			d.add(fine, about, "", "%s=off switches off %s in clients that are started here", name, what)
+		}
+	}
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

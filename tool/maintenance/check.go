@@ -1,6 +1,6 @@
 // Check: what a memory's file says, compared with what it answers.
 
-package tool
+package maintenance
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/inbox"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // CheckIn is what check takes.
@@ -24,7 +25,7 @@ type CheckIn struct {
 
 // Check reads the whole memory, the annotations of the working tree, and the archive
 // of sessions.
-func Check(ctx context.Context, w *Workspace, in CheckIn) (CheckOut, error) {
+func Check(ctx context.Context, w *tool.Workspace, in CheckIn) (CheckOut, error) {
 	if err := checkHead("--since", in.Since); err != nil {
 		return CheckOut{}, err
 	}
@@ -36,7 +37,7 @@ func Check(ctx context.Context, w *Workspace, in CheckIn) (CheckOut, error) {
 		err = out.noteAliases(ctx, w)
 	}
 	if out.Problems == nil {
-		out.Problems = []Problem{}
+		out.Problems = []tool.Problem{}
 	}
 	if err == nil {
 		out.Annotations, err = checkAnnotations(ctx, w)
@@ -54,17 +55,17 @@ func Check(ctx context.Context, w *Workspace, in CheckIn) (CheckOut, error) {
 // nothing returns the error of a check that had nothing to examine.
 func (o *CheckOut) nothing(in CheckIn) error {
 	if o.Missing && o.OK && (in.Since != "" || in.Sign || o.Annotations == nil && o.Sessions == nil) {
-		return NoMemory(filepath.Dir(o.Store))
+		return tool.NoMemory(filepath.Dir(o.Store))
 	}
 	return nil
 }
 
 // noteAliases notes the words that mean two entries.
-func (o *CheckOut) noteAliases(ctx context.Context, w *Workspace) error {
+func (o *CheckOut) noteAliases(ctx context.Context, w *tool.Workspace) error {
 	if o.Missing {
 		return nil
 	}
-	ctx, m, err := w.Memory(ctx, Own)
+	ctx, m, err := w.Memory(ctx, tool.Own)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (o *CheckOut) noteAliases(ctx context.Context, w *Workspace) error {
 
 // checkAnnotations examines the sidecars of the working tree, and returns nil
 // where there are none.
-func checkAnnotations(ctx context.Context, w *Workspace) (*AnnotationsCheck, error) {
+func checkAnnotations(ctx context.Context, w *tool.Workspace) (*AnnotationsCheck, error) {
 	if w.Annotations == nil {
 		return nil, nil
 	}
@@ -104,11 +105,11 @@ func checkAnnotations(ctx context.Context, w *Workspace) (*AnnotationsCheck, err
 }
 
 // archiveFile returns the path of the archive of sessions, "" where there is none.
-func (w *Workspace) archiveFile() (string, error) {
+func archiveFile(w *tool.Workspace) (string, error) {
 	if w.Place == nil {
 		return "", nil
 	}
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil || !p.Own() || p.Home == p.Store {
 		return "", err
 	}
@@ -125,12 +126,12 @@ func MendSessions(file string) string {
 }
 
 // checkSessions checks the archive of sessions, nil where there is none.
-func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
-	file, err := w.archiveFile()
+func checkSessions(ctx context.Context, w *tool.Workspace) (*SessionsCheck, error) {
+	file, err := archiveFile(w)
 	if err != nil || file == "" {
 		return nil, err
 	}
-	out := &SessionsCheck{Store: file, Problems: []Problem{}}
+	out := &SessionsCheck{Store: file, Problems: []tool.Problem{}}
 	r, err := checkFile(ctx, w, file, func(m *oxbow.Memory) (err error) {
 		out.Waiting, err = inbox.Waiting(ctx, m)
 		return err
@@ -138,13 +139,13 @@ func checkSessions(ctx context.Context, w *Workspace) (*SessionsCheck, error) {
 	var damage *oxbow.CorruptError
 	switch {
 	case errors.As(err, &damage):
-		out.Problems = append(out.Problems, Problem{Offset: damage.Offset, What: damage.Reason, Mend: MendSessions(file)})
+		out.Problems = append(out.Problems, tool.Problem{Offset: damage.Offset, What: damage.Reason, Mend: MendSessions(file)})
 		return out, nil
 	case errors.Is(err, oxbow.ErrNotStore):
-		out.Problems = append(out.Problems, Problem{What: oxbow.ErrNotStore.Error(), Mend: MendSessions(file)})
+		out.Problems = append(out.Problems, tool.Problem{What: oxbow.ErrNotStore.Error(), Mend: MendSessions(file)})
 		return out, nil
 	}
-	out.Entries, out.Bytes, out.Problems = r.Entries, r.Bytes, append(out.Problems, problemsOf(r)...)
+	out.Entries, out.Bytes, out.Problems = r.Entries, r.Bytes, append(out.Problems, tool.ProblemsOf(r)...)
 	return out, err
 }
 

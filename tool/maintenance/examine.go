@@ -1,6 +1,6 @@
 // Examination of a store: its records, and what was once durable.
 
-package tool
+package maintenance
 
 import (
 	"cmp"
@@ -14,27 +14,28 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // CheckOut is what a check found.
 type CheckOut struct {
-	OK       bool       `json:"ok"`
-	Store    string     `json:"store"`
-	Missing  bool       `json:"missing,omitempty"` // there is no such file
-	Records  int        `json:"records"`
-	Entries  int        `json:"entries"`
-	Bytes    int64      `json:"bytes"`
-	First    uint64     `json:"first_change"`
-	Last     uint64     `json:"last_change"`
-	Head     string     `json:"head,omitempty"`
-	Problems []Problem  `json:"problems"`
-	SetAside []TornTail `json:"set_aside,omitempty"`
-	Notes    []string   `json:"notes,omitempty"` // what is no damage, such as an alias of two entries
+	OK       bool           `json:"ok"`
+	Store    string         `json:"store"`
+	Missing  bool           `json:"missing,omitempty"` // there is no such file
+	Records  int            `json:"records"`
+	Entries  int            `json:"entries"`
+	Bytes    int64          `json:"bytes"`
+	First    uint64         `json:"first_change"`
+	Last     uint64         `json:"last_change"`
+	Head     string         `json:"head,omitempty"`
+	Problems []tool.Problem `json:"problems"`
+	SetAside []TornTail     `json:"set_aside,omitempty"`
+	Notes    []string       `json:"notes,omitempty"` // what is no damage, such as an alias of two entries
 
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // of the working tree, where there are any
 	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive, where there is one
-	Heads       *HeadsCheck       `json:"signed_heads,omitempty"`
+	Heads       *tool.HeadsCheck  `json:"signed_heads,omitempty"`
 	Since       *NotedHead        `json:"since,omitempty"` // the head that was asked for
 
 	durable uint64 // last change that was once durable, as far as known
@@ -78,11 +79,11 @@ func (p LineProblem) At() string {
 
 // SessionsCheck is what a check found in the archive of sessions.
 type SessionsCheck struct {
-	Store    string    `json:"store"`
-	Entries  int       `json:"entries"`
-	Bytes    int64     `json:"bytes"`
-	Problems []Problem `json:"problems"`
-	Waiting  int       `json:"waiting,omitempty"` // proposals of the inbox
+	Store    string         `json:"store"`
+	Entries  int            `json:"entries"`
+	Bytes    int64          `json:"bytes"`
+	Problems []tool.Problem `json:"problems"`
+	Waiting  int            `json:"waiting,omitempty"` // proposals of the inbox
 }
 
 // NotedHead says which change has the hash that was noted earlier.
@@ -94,12 +95,12 @@ type NotedHead struct {
 }
 
 // examine checks the store. A damaged one is no error.
-func examine(ctx context.Context, w *Workspace) (CheckOut, error) {
-	p, err := w.place()
+func examine(ctx context.Context, w *tool.Workspace) (CheckOut, error) {
+	p, err := w.Located()
 	if err != nil {
 		return CheckOut{}, err
 	}
-	out := CheckOut{Store: p.Store, Problems: []Problem{}}
+	out := CheckOut{Store: p.Store, Problems: []tool.Problem{}}
 	if out.lookForFile(p); out.Missing {
 		return out, nil
 	}
@@ -125,7 +126,7 @@ func examine(ctx context.Context, w *Workspace) (CheckOut, error) {
 
 // lookForFile says whether the file of the store is missing. It is sound not to have
 // one yet, but not to have lost it.
-func (o *CheckOut) lookForFile(p Place) {
+func (o *CheckOut) lookForFile(p tool.Place) {
 	if _, err := os.Stat(p.Store); !p.Own() || !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -137,14 +138,14 @@ func (o *CheckOut) lookForFile(p Place) {
 	defer dir.Close()
 	if was, ok := wal.ReadLockMeta(dir, filepath.Base(p.Store)); ok && was.Durable > 0 {
 		o.OK, o.durable = false, was.Durable
-		o.Problems = append(o.Problems, Problem{-1, fmt.Sprintf("the file is gone, and change %d had been written to it", was.Durable),
-			"put it or a backup back; the next remember begins a memory without what was in it"})
+		o.Problems = append(o.Problems, tool.Problem{Offset: -1, What: fmt.Sprintf("the file is gone, and change %d had been written to it", was.Durable),
+			Mend: "put it or a backup back; the next remember begins a memory without what was in it"})
 	}
 }
 
 // read opens the store and reads it.
-func (o *CheckOut) read(ctx context.Context, w *Workspace, p Place) error {
-	ctx, m, err := w.Memory(ctx, Own)
+func (o *CheckOut) read(ctx context.Context, w *tool.Workspace, p tool.Place) error {
+	ctx, m, err := w.Memory(ctx, tool.Own)
 	if err != nil {
 		return err
 	}
@@ -159,9 +160,9 @@ func (o *CheckOut) read(ctx context.Context, w *Workspace, p Place) error {
 		return fmt.Errorf("checking: %w", err)
 	}
 	o.Records, o.Entries, o.Bytes, o.First, o.Last, o.Head = r.Records, r.Entries, r.Bytes, r.First, r.Last, r.Head
-	o.Problems = append(o.Problems, problemsOf(r)...)
+	o.Problems = append(o.Problems, tool.ProblemsOf(r)...)
 	if o.durable > o.Last {
-		o.Problems = append(o.Problems, Problem{-1, fmt.Sprintf(wentBack, o.Last, o.durable), w.say(Remedy(oxbow.ErrRolledBack))})
+		o.Problems = append(o.Problems, tool.Problem{Offset: -1, What: fmt.Sprintf(wentBack, o.Last, o.durable), Mend: w.Say(tool.Remedy(oxbow.ErrRolledBack))})
 	}
 	return nil
 }
@@ -178,8 +179,8 @@ func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 	for _, seq := range c.Lost {
 		o.lost = max(o.lost, seq)
 	}
-	o.Problems = append(o.Problems, Problem{c.Offset, what,
-		"nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"})
+	o.Problems = append(o.Problems, tool.Problem{Offset: c.Offset, What: what,
+		Mend: "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"})
 	if fi, err := os.Stat(o.Store); err == nil {
 		o.Bytes = fi.Size()
 	}
@@ -187,21 +188,21 @@ func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 
 // WentBack says that the store in that file lacks changes that had been durable,
 // and what to do; it is no sentence where the store has all of them.
-func WentBack(ctx context.Context, m *oxbow.Memory, file string) Note {
+func WentBack(ctx context.Context, m *oxbow.Memory, file string) tool.Note {
 	// Before the last change is known, which other processes may move on.
 	had, err := durableOf(file, file)
 	if err != nil || had == 0 {
-		return Note{}
+		return tool.Note{}
 	}
-	if s, err := statsOf(ctx, m); err == nil && had > s.Last {
-		return joined([]Note{Notef("the memory may lack what was remembered: "+wentBack, s.Last, had), Remedy(oxbow.ErrRolledBack)})
+	if s, err := tool.StatsOf(ctx, m); err == nil && had > s.Last {
+		return tool.JoinNotes([]tool.Note{tool.Notef("the memory may lack what was remembered: "+wentBack, s.Last, had), tool.Remedy(oxbow.ErrRolledBack)})
 	}
-	return Note{}
+	return tool.Note{}
 }
 
 // checkFile examines the store in a file, without changing anything.
-func checkFile(ctx context.Context, w *Workspace, file string, also ...func(*oxbow.Memory) error) (r oxbow.CheckReport, err error) {
-	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, ReadOnly: true})
+func checkFile(ctx context.Context, w *tool.Workspace, file string, also ...func(*oxbow.Memory) error) (r oxbow.CheckReport, err error) {
+	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, ReadOnly: true})
 	if err != nil {
 		return r, err
 	}

@@ -1,7 +1,7 @@
 // What doctor looks at around a memory: the environment, the file system, the
 // lock.
 
-package tool
+package maintenance
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/trust"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -244,7 +245,7 @@ func (d *diagnosis) lock() {
 	n, noted := wal.ReadLockMeta(dir, name)
 	if got {
 		if noted {
-			d.add(fine, about, "", "free; %s had it last, %s", n.Program, d.w.date(n.Since))
+			d.add(fine, about, "", "free; %s had it last, %s", n.Program, d.w.Date(n.Since))
 		} else {
 			d.add(fine, about, "", "free")
 		}
@@ -254,15 +255,15 @@ func (d *diagnosis) lock() {
 		d.add(warning, about, "", "held by a process that is not known")
 		return
 	}
-	since := d.w.date(n.Since)
-	h := d.w.say(busyRemedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.Process(n.PID) == sysinfo.Stopped}))
+	since := d.w.Date(n.Since)
+	h := d.w.Say(tool.Remedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.Process(n.PID) == sysinfo.Stopped}))
 	switch sysinfo.Process(n.PID) {
 	case sysinfo.Stopped:
 		d.add(problem, about, h, "held by %s (pid %d) since %s, which is stopped: nobody else can write", n.Program, n.PID, since)
 	case sysinfo.Gone:
 		d.add(warning, about, "look for it there", "held by %s (pid %d) since %s, in another container or on another host", n.Program, n.PID, since)
 	default:
-		if d.w.now().Sub(n.Since) > longHeld {
+		if d.w.Time().Sub(n.Since) > longHeld {
 			d.add(warning, about, h, "held by %s (pid %d) since %s: it hangs, or rewrites the file", n.Program, n.PID, since)
 			return
 		}

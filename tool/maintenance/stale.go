@@ -1,7 +1,7 @@
 // Stale files: what lies next to a store, left by interrupted work, or kept when a
 // store was mended.
 
-package tool
+package maintenance
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 // Verbs that look after the file of a memory: compact, redact, stats.
 
-package tool
+package maintenance
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session/inbox"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // CompactIn is what compact takes.
@@ -34,16 +35,16 @@ type CompactOut struct {
 }
 
 // Compact drops old history for good.
-func Compact(ctx context.Context, w *Workspace, in CompactIn) (CompactOut, error) {
-	span, ok := parseSpan(in.Keep)
+func Compact(ctx context.Context, w *tool.Workspace, in CompactIn) (CompactOut, error) {
+	span, ok := tool.ParseSpan(in.Keep)
 	if !ok {
-		return CompactOut{}, Advise(invalidf("%q is not a length of time", in.Keep), "write 90d, 12w, 6mo, 1y or 36h")
+		return CompactOut{}, tool.Advise(tool.Invalidf("%q is not a length of time", in.Keep), "write 90d, 12w, 6mo, 1y or 36h")
 	}
-	ctx, m, err := w.Memory(ctx, Write)
+	ctx, m, err := w.Memory(ctx, tool.Write)
 	if err != nil {
 		return CompactOut{}, err
 	}
-	before := w.now().Add(-span)
+	before := w.Time().Add(-span)
 	c, ok := m.Store().(oxbow.Compactor)
 	if !ok {
 		return CompactOut{}, fmt.Errorf("compacting: %w", oxbow.ErrUnsupported)
@@ -57,7 +58,7 @@ func Compact(ctx context.Context, w *Workspace, in CompactIn) (CompactOut, error
 		// to the next recall.
 		_ = m.MakeIndex(ctx)
 	}
-	return CompactOut{in.DryRun, stamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil
+	return CompactOut{in.DryRun, tool.Timestamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil
 }
 
 // RedactIn is what redact takes.
@@ -76,25 +77,25 @@ type RedactOut struct {
 }
 
 // Redact erases an entry and all it ever said, for good.
-func Redact(ctx context.Context, w *Workspace, in RedactIn) (RedactOut, error) {
-	store, err := w.ownStore("redact")
+func Redact(ctx context.Context, w *tool.Workspace, in RedactIn) (RedactOut, error) {
+	store, err := w.OwnStore("redact")
 	if err != nil {
 		return RedactOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Write)
+	ctx, m, err := w.Memory(ctx, tool.Write)
 	if err != nil {
 		return RedactOut{}, err
 	}
 	r, err := m.Redact(ctx, in.Name, in.DryRun)
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return RedactOut{}, Advise(fmt.Errorf("redacting: %w", err), "redact takes the exact name, and of an entry that is in the log; oxbow log shows the names")
+		return RedactOut{}, tool.Advise(fmt.Errorf("redacting: %w", err), "redact takes the exact name, and of an entry that is in the log; oxbow log shows the names")
 	}
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
 	}
 	if !in.DryRun { // vectors of what was erased tell of it
-		if err := os.Remove(store + VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return RedactOut{}, wrapped("removing the vectors", err)
+		if err := os.Remove(store + tool.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return RedactOut{}, tool.Wrapped("removing the vectors", err)
 		}
 	}
 	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, Left: r.Left}
@@ -131,17 +132,17 @@ type StatsOut struct {
 }
 
 // Stats counts what the memory holds.
-func Stats(ctx context.Context, w *Workspace, _ StatsIn) (StatsOut, error) {
-	ctx, m, err := w.Memory(ctx, Own)
+func Stats(ctx context.Context, w *tool.Workspace, _ StatsIn) (StatsOut, error) {
+	ctx, m, err := w.Memory(ctx, tool.Own)
 	if err != nil {
 		return StatsOut{}, err
 	}
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil {
 		return StatsOut{}, err
 	}
 	out := StatsOut{Store: p.Store, Own: p.Own(), Kinds: map[string]int{}, Projects: map[string]int{}, Tags: map[string]int{}}
-	if s, err := statsOf(ctx, m); err == nil {
+	if s, err := tool.StatsOf(ctx, m); err == nil {
 		out.Bytes, out.Used, out.First, out.Last, out.Head = s.Bytes, s.Used, s.First, s.Last, s.Head
 	} else if !errors.Is(err, oxbow.ErrUnsupported) {
 		return StatsOut{}, err
@@ -156,9 +157,9 @@ func Stats(ctx context.Context, w *Workspace, _ StatsIn) (StatsOut, error) {
 		counts[l.Key][l.Value] = n
 	}
 	if out.Entries > 0 {
-		out.Oldest, out.Newest = stamp(sum.Oldest), stamp(sum.Newest)
+		out.Oldest, out.Newest = tool.Timestamp(sum.Oldest), tool.Timestamp(sum.Newest)
 	}
-	if file, err := w.archiveFile(); err == nil && file != "" && w.Sessions != nil {
+	if file, err := archiveFile(w); err == nil && file != "" && w.Sessions != nil {
 		if a, err := w.Sessions(ctx); err == nil { // else doctor says what is wrong with it
 			out.Waiting, _ = inbox.Waiting(ctx, a.Memory)
 		}

@@ -1,9 +1,13 @@
 // Doctor: what may be wrong with a memory and what is around it, and how to mend
 // it.
 
-package tool
+package maintenance
 
-import "context"
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
 
 // DoctorIn is what doctor takes.
 type DoctorIn struct {
@@ -22,8 +26,8 @@ type DoctorOut struct {
 func (o DoctorOut) Failed() bool { return !o.OK }
 
 // Doctor looks for what may be wrong. It changes nothing.
-func Doctor(ctx context.Context, w *Workspace, in DoctorIn) (DoctorOut, error) {
-	p, err := w.place()
+func Doctor(ctx context.Context, w *tool.Workspace, in DoctorIn) (DoctorOut, error) {
+	p, err := w.Located()
 	if err != nil {
 		return DoctorOut{}, err
 	}

@@ -1,11 +1,13 @@
 // Verify: the proof that a memory's history was not edited.
 
-package tool
+package maintenance
 
 import (
 	"context"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // VerifyIn is what verify takes.
@@ -24,7 +26,7 @@ func (o VerifyOut) Failed() bool { return !o.OK || o.Noted != nil && !o.Noted.Fo
 
 // Verify proves that the changes were not edited, up to the one with a hash that
 // was noted earlier.
-func Verify(ctx context.Context, w *Workspace, in VerifyIn) (VerifyOut, error) {
+func Verify(ctx context.Context, w *tool.Workspace, in VerifyIn) (VerifyOut, error) {
 	if err := checkHead("--head", in.Head); err != nil {
 		return VerifyOut{}, err
 	}
@@ -39,22 +41,22 @@ func Verify(ctx context.Context, w *Workspace, in VerifyIn) (VerifyOut, error) {
 // checkHead refuses what is no head, in that flag.
 func checkHead(flag, head string) error {
 	if _, err := hex.DecodeString(head); head != "" && (err != nil || len(head) != 64) {
-		return Advise(invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head), "oxbow check and oxbow log --verify print it")
+		return tool.Advise(tool.Invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head), "oxbow check and oxbow log --verify print it")
 	}
 	return nil
 }
 
 // checkProof examines the store, and compares it with the heads that were signed
 // and with the one since that was noted. It signs the head of a sound store if sign is set.
-func checkProof(ctx context.Context, w *Workspace, since string, sign bool) (CheckOut, error) {
-	p, err := w.place()
+func checkProof(ctx context.Context, w *tool.Workspace, since string, sign bool) (CheckOut, error) {
+	p, err := w.Located()
 	if err != nil {
 		return CheckOut{}, err
 	}
-	var heads *HeadsCheck
-	var wrong []Problem
+	var heads *tool.HeadsCheck
+	var wrong []tool.Problem
 	if p.Own() && p.Home != p.Store { // before the last change is known, which others may move on
-		if heads, wrong, err = signedHeads(p.Store, sign); err != nil {
+		if heads, wrong, err = tool.SignedHeads(p.Store, sign); err != nil {
 			return CheckOut{}, err
 		}
 	}
@@ -69,10 +71,10 @@ func checkProof(ctx context.Context, w *Workspace, since string, sign bool) (Che
 	if out.OK = len(out.Problems) == 0; !out.OK || !sign {
 		return out, nil
 	}
-	if err := w.signNow(p.Store, out.Last, out.Head); err != nil {
+	if err := w.SignNow(p.Store, out.Last, out.Head); err != nil {
 		return out, err
 	}
-	if heads, _, err = signedHeads(p.Store, false); err != nil {
+	if heads, _, err = tool.SignedHeads(p.Store, false); err != nil {
 		return out, err
 	}
 	return out, out.prove(ctx, w, heads, "")
@@ -80,7 +82,7 @@ func checkProof(ctx context.Context, w *Workspace, since string, sign bool) (Che
 
 // prove compares the log of a sound memory with what was signed, nil for nothing,
 // and with the head that was noted, "" for none.
-func (o *CheckOut) prove(ctx context.Context, w *Workspace, heads *HeadsCheck, noted string) error {
+func (o *CheckOut) prove(ctx context.Context, w *tool.Workspace, heads *tool.HeadsCheck, noted string) error {
 	if o.Heads = heads; heads != nil {
 		wrong, err := compareHeads(ctx, w, heads, *o)
 		if err != nil {
@@ -93,23 +95,23 @@ func (o *CheckOut) prove(ctx context.Context, w *Workspace, heads *HeadsCheck, n
 	}
 	var err error
 	if o.Since, err = findHead(ctx, w, o.Store, noted); err == nil && !o.Since.Found {
-		o.Problems = append(o.Problems, heads.without(noted, o.First))
+		o.Problems = append(o.Problems, heads.Without(noted, o.First))
 	}
 	return err
 }
 
 // compareHeads compares the signed heads with the log of a sound memory.
-func compareHeads(ctx context.Context, w *Workspace, heads *HeadsCheck, out CheckOut) ([]Problem, error) {
+func compareHeads(ctx context.Context, w *tool.Workspace, heads *tool.HeadsCheck, out CheckOut) ([]tool.Problem, error) {
 	h, err := headerOf(out.Store)
 	if err != nil {
 		return nil, err
 	}
-	return heads.compare(ctx, w, out.Store, h, out.Last)
+	return heads.Compare(ctx, w, out.Store, h, out.Last)
 }
 
 // findHead looks for the change with that hash.
-func findHead(ctx context.Context, w *Workspace, store, head string) (*NotedHead, error) {
-	ctx, m, err := w.Memory(ctx, Own)
+func findHead(ctx context.Context, w *tool.Workspace, store, head string) (*NotedHead, error) {
+	ctx, m, err := w.Memory(ctx, tool.Own)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func findHead(ctx context.Context, w *Workspace, store, head string) (*NotedHead
 			return out, fmt.Errorf("reading the log: %w", err)
 		}
 		if c.Hash == head {
-			out.Found, out.Seq, out.Time = true, c.Seq, stamp(c.Time)
+			out.Found, out.Seq, out.Time = true, c.Seq, tool.Timestamp(c.Time)
 			return out, nil
 		}
 	}

@@ -1,6 +1,6 @@
 // The verb scan: secrets in what is kept already.
 
-package tool
+package maintenance
 
 import (
 	"context"
@@ -10,15 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
 )
-
-// archiveFile is the file of a home that holds the sessions of agents.
-const archiveFile = "sessions.oxbow"
 
 // ScanIn is what scan takes.
 type ScanIn struct {
@@ -28,49 +25,38 @@ type ScanIn struct {
 
 // ScanOut is what scan gives. It repeats no secret.
 type ScanOut struct {
-	DryRun   bool          `json:"dry_run,omitempty"`
-	Found    []FoundSecret `json:"found"`
-	Fixed    int           `json:"fixed,omitempty"`    // of those found
-	Versions int           `json:"versions,omitempty"` // erased from the history
-	Left     []string      `json:"left,omitempty"`     // what --fix does not reach
+	DryRun   bool               `json:"dry_run,omitempty"`
+	Found    []tool.FoundSecret `json:"found"`
+	Fixed    int                `json:"fixed,omitempty"`    // of those found
+	Versions int                `json:"versions,omitempty"` // erased from the history
+	Left     []string           `json:"left,omitempty"`     // what --fix does not reach
 }
 
 // Failed reports whether secrets are left.
 func (o ScanOut) Failed() bool { return o.Fixed < len(o.Found) }
 
-// FoundSecret is where a secret is.
-type FoundSecret struct {
-	Name    string `json:"name"` // of the entry, without secrets
-	Version uint64 `json:"version"`
-	Current bool   `json:"current"` // not in the history alone
-	Archive bool   `json:"archive,omitempty"`
-	Rule    string `json:"rule"`
-	Part    string `json:"part"`           // name, content, alias, label, or packed: of a turn, what hooks put before the model
-	Line    int    `json:"line,omitempty"` // of the content, from 1
-}
-
 // Scan looks for secrets in the notes, in the archive of sessions, and in the
 // history of both; with Fix it replaces them. That cannot be undone.
-func Scan(ctx context.Context, w *Workspace, in ScanIn) (ScanOut, error) {
-	out := ScanOut{DryRun: in.DryRun, Found: []FoundSecret{}}
+func Scan(ctx context.Context, w *tool.Workspace, in ScanIn) (ScanOut, error) {
+	out := ScanOut{DryRun: in.DryRun, Found: []tool.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
-	ctx, m, err := w.Memory(ctx, Write.Unless(!fix))
+	ctx, m, err := w.Memory(ctx, tool.Write.Unless(!fix))
 	if err != nil {
 		return out, err
 	}
 	if err := out.memory(ctx, w, m, fix, false); err != nil {
 		return out, err
 	}
-	p, err := w.place()
+	p, err := w.Located()
 	if err != nil || !p.Own() {
 		return out, nil // an archive is next to oxbow's own layout alone
 	}
-	if err := out.archive(ctx, w, filepath.Join(p.Dir(), archiveFile), fix); err != nil || !in.Fix {
+	if err := out.archive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil || !in.Fix {
 		return out, err
 	}
 	if fix && len(out.Found) > 0 {
-		if err := os.Remove(p.Store + VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return out, wrapped("removing the vectors", err)
+		if err := os.Remove(p.Store + tool.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, tool.Wrapped("removing the vectors", err)
 		}
 	}
 	left, err := staleFiles(p.Store)
@@ -81,24 +67,24 @@ func Scan(ctx context.Context, w *Workspace, in ScanIn) (ScanOut, error) {
 }
 
 // archive is memory for the archive of sessions, if there is one.
-func (o *ScanOut) archive(ctx context.Context, w *Workspace, file string, fix bool) (err error) {
+func (o *ScanOut) archive(ctx context.Context, w *tool.Workspace, file string, fix bool) (err error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.now, Rand: w.Host.Rand, Source: w.Source, ReadOnly: !fix})
+	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source, ReadOnly: !fix})
 	if err != nil {
-		return wrapped("opening the archive of sessions", err)
+		return tool.Wrapped("opening the archive of sessions", err)
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	return o.memory(ctx, w, m, fix, true)
 }
 
 // memory looks through one memory.
-func (o *ScanOut) memory(ctx context.Context, w *Workspace, m *oxbow.Memory, fix, archive bool) error {
+func (o *ScanOut) memory(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, fix, archive bool) error {
 	before := len(o.Found)
 	see := func(e oxbow.Entry, current bool) {
-		for _, f := range secretsOf(e) {
-			f.Name, f.Version, f.Current, f.Archive = w.Secrets.redact(e.Name, new([]secret.Finding)), e.Version, current, archive
+		for _, f := range tool.SecretsOf(e) {
+			f.Name, f.Version, f.Current, f.Archive = w.Secrets.Redact(e.Name, new([]secret.Finding)), e.Version, current, archive
 			o.Found = append(o.Found, f)
 		}
 	}
@@ -106,7 +92,7 @@ func (o *ScanOut) memory(ctx context.Context, w *Workspace, m *oxbow.Memory, fix
 	var dirty []oxbow.Entry
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
-			return wrapped("scanning", err)
+			return tool.Wrapped("scanning", err)
 		}
 		now[e.Name] = e.Version
 		n := len(o.Found)
@@ -115,17 +101,17 @@ func (o *ScanOut) memory(ctx context.Context, w *Workspace, m *oxbow.Memory, fix
 		}
 	}
 	if err := eachOldVersion(ctx, m, now, func(e oxbow.Entry) { see(e, false) }); err != nil {
-		return wrapped("scanning the history", err)
+		return tool.Wrapped("scanning the history", err)
 	}
 	if !fix || len(o.Found) == before {
 		return nil
 	}
-	if err := w.Secrets.clean(ctx, m, dirty); err != nil {
-		return wrapped("replacing secrets", err)
+	if err := clean(ctx, &w.Secrets, m, dirty); err != nil {
+		return tool.Wrapped("replacing secrets", err)
 	}
-	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool { return !current && secretsOf(e) != nil }, false)
+	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool { return !current && tool.SecretsOf(e) != nil }, false)
 	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
-		return wrapped("erasing old versions", err)
+		return tool.Wrapped("erasing old versions", err)
 	}
 	o.Versions += r.Versions
 	o.Left = unique(append(o.Left, r.Left...))
@@ -173,41 +159,16 @@ func eachOldVersion(ctx context.Context, m *oxbow.Memory, now map[string]uint64,
 	return errors.Join(err, base.Close())
 }
 
-// secretsOf returns where an entry has secrets.
-func secretsOf(e oxbow.Entry) (found []FoundSecret) {
-	look := func(part, text string) {
-		for _, f := range secret.Find(text) {
-			s := FoundSecret{Rule: f.Rule, Part: part}
-			if part == "content" {
-				s.Line = 1 + strings.Count(text[:f.Start], "\n")
-			}
-			found = append(found, s)
-		}
-	}
-	look("name", e.Name)
-	look("content", e.Content)
-	for _, t := range session.Packed(e.Content) {
-		look("packed", t)
-	}
-	for _, a := range e.Aliases {
-		look("alias", a)
-	}
-	for _, l := range e.Labels {
-		look("label", l.Value)
-	}
-	return found
-}
-
 // clean writes entries again without their secrets. One whose name had one gets
 // another name.
-func (s *Secrets) clean(ctx context.Context, m *oxbow.Memory, dirty []oxbow.Entry) error {
+func clean(ctx context.Context, s *tool.Secrets, m *oxbow.Memory, dirty []oxbow.Entry) error {
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Program
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")
 	for _, old := range dirty {
 		var found []secret.Finding
-		old.Content, _ = session.Redacted(old.Content, func(t string) string { return s.redact(t, &found) })
-		e, err := s.entry(ctx, old, oxbow.Entry{}, &found)
+		old.Content, _ = session.Redacted(old.Content, func(t string) string { return s.Redact(t, &found) })
+		e, err := s.Entry(ctx, old, oxbow.Entry{}, &found)
 		if err != nil {
 			return err
 		}
