@@ -53,7 +53,7 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 		}
 		Withhold(ctx, &e)
 		out.Entries = append(out.Entries, HeldEntry{Name: e.Name, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint), Shaped: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
-			Created: Timestamp(e.Created), Aliases: e.Aliases, Labels: labelTexts(withoutHeld(e.Labels)), Content: e.Content})
+			Created: Timestamp(e.Created), Aliases: e.Aliases, Labels: LabelTexts(withoutHeld(e.Labels)), Content: e.Content})
 	}
 	slices.SortStableFunc(out.Entries, func(a, b HeldEntry) int { return strings.Compare(b.Created, a.Created) })
 	return out, nil

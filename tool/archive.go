@@ -79,7 +79,7 @@ func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (Prune
 func (in PruneArchivesIn) age(now time.Time) (time.Time, error) {
 	for name, n := range map[string]*int{"days": in.Days, "keep": in.Keep} {
 		if n != nil && *n < 1 {
-			return time.Time{}, bad(name, strconv.Itoa(*n), "is less than 1")
+			return time.Time{}, InvalidValue(name, strconv.Itoa(*n), "is less than 1")
 		}
 	}
 	switch {

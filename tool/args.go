@@ -35,7 +35,7 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 	}
 	// Decoding would replace what is not UTF-8 without a word.
 	if !utf8.Valid(args) {
-		return bad("arguments", "", "are not UTF-8 text; convert them first")
+		return InvalidValue("arguments", "", "are not UTF-8 text; convert them first")
 	}
 	members, err := cutObject(args)
 	if err != nil {
@@ -53,9 +53,9 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 		}
 		if first, dup := given[p.Name]; dup {
 			if first == m.key {
-				return bad("parameter", m.key, "is given twice")
+				return InvalidValue("parameter", m.key, "is given twice")
 			}
-			return bad("parameter", m.key, "means the same as "+first+", which is given too; give only "+p.Name)
+			return InvalidValue("parameter", m.key, "means the same as "+first+", which is given too; give only "+p.Name)
 		}
 		given[p.Name] = m.key
 		if filled[p.Name], err = decode(p, m, in); err != nil {
@@ -67,9 +67,9 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 			continue
 		}
 		if _, empty := given[p.Name]; empty {
-			return bad(p.Name, "", "is empty; "+lowerFirst(p.Usage))
+			return InvalidValue(p.Name, "", "is empty; "+lowerFirst(p.Usage))
 		}
-		return bad("parameter", p.Name, "is missing; "+lowerFirst(p.Usage))
+		return InvalidValue("parameter", p.Name, "is missing; "+lowerFirst(p.Usage))
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ type member struct {
 // cutObject cuts a JSON object into its members, repeats among them.
 func cutObject(b []byte) ([]member, error) {
 	notObject := func(why string) error {
-		return bad("arguments", "", "are not one JSON object such as {\"query\":\"…\"}: "+why)
+		return InvalidValue("arguments", "", "are not one JSON object such as {\"query\":\"…\"}: "+why)
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	t, err := d.Token()
@@ -162,7 +162,7 @@ func unknownParam(verb string, params []Param, key string) error {
 	} else {
 		reason += ";"
 	}
-	return bad("parameter", key, reason+" it takes "+strings.Join(names, ", "))
+	return InvalidValue("parameter", key, reason+" it takes "+strings.Join(names, ", "))
 }
 
 // decode puts the value of a member into the parameter's field. It reports false
@@ -202,7 +202,7 @@ func items(raw json.RawMessage) (list []json.RawMessage, err error) {
 	switch {
 	case raw[0] == '[':
 		if err := json.Unmarshal(raw, &list); err != nil {
-			return nil, bad("arguments", "", err.Error())
+			return nil, InvalidValue("arguments", "", err.Error())
 		}
 		return list, nil
 	case bytes.HasPrefix(raw, []byte(`"[`)):
@@ -255,10 +255,10 @@ func readScalar(p Param, raw json.RawMessage) (scalar, error) {
 		return s, nil
 	}
 	if err := json.Unmarshal(raw, &s.text); err != nil {
-		return s, bad("arguments", "", err.Error())
+		return s, InvalidValue("arguments", "", err.Error())
 	}
 	if lostRune(raw, s.text) {
-		return s, bad(p.Name, "", `holds half of a surrogate pair (\ud800 to \udfff), which is no character`)
+		return s, InvalidValue(p.Name, "", `holds half of a surrogate pair (\ud800 to \udfff), which is no character`)
 	}
 	return s, nil
 }
@@ -292,7 +292,7 @@ func (p Param) Set(in any, word string) error {
 func toString(p Param, key string, s scalar) (any, error) {
 	switch {
 	case s.form == formNumber && key == "id":
-		return nil, bad("id", s.text, "is a number; entries are called by name: give the entry's "+p.Name)
+		return nil, InvalidValue("id", s.text, "is a number; entries are called by name: give the entry's "+p.Name)
 	case s.form != formString && s.form != formNumber:
 		return nil, wrongType(p, s)
 	case len(p.Enum) == 0 || slices.Contains(p.Enum, s.text):
@@ -302,7 +302,7 @@ func toString(p Param, key string, s scalar) (any, error) {
 	if near := text.Near(s.text, slices.Values(p.Enum), 1); len(near) > 0 {
 		reason += "; did you mean " + near[0] + "?"
 	}
-	return nil, bad(p.Name, s.text, reason)
+	return nil, InvalidValue(p.Name, s.text, reason)
 }
 
 func toBool(p Param, _ string, s scalar) (any, error) {
@@ -322,7 +322,7 @@ func toInteger(p Param, _ string, s scalar) (any, error) {
 		return nil, wrongType(p, s)
 	}
 	if n < 0 && !slices.Contains(signed, p.Name) {
-		return nil, bad(p.Name, s.text, "is less than 0")
+		return nil, InvalidValue(p.Name, s.text, "is less than 0")
 	}
 	return n, nil
 }
@@ -363,5 +363,5 @@ func wrongType(p Param, s scalar) error {
 	if p.Repeatable {
 		want = map[string]string{"string": "a list of strings", "integer": "a list of whole numbers"}[p.Type]
 	}
-	return bad("parameter", p.Name, fmt.Sprintf("wants %s, not %s (%s)", want, s.form, text.Clip(s.raw, 40)))
+	return InvalidValue("parameter", p.Name, fmt.Sprintf("wants %s, not %s (%s)", want, s.form, text.Clip(s.raw, 40)))
 }

@@ -155,16 +155,16 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 	case in.Query != "" || in.Filter != "":
 		return searchAnnotations(ctx, w, b, in)
 	case in.File == "":
-		return GetAnnotationsOut{}, bad("file", "", "is missing; give a file, or words to look for in query")
+		return GetAnnotationsOut{}, InvalidValue("file", "", "is missing; give a file, or words to look for in query")
 	case in.Limit != nil:
-		return GetAnnotationsOut{}, bad("limit", fmt.Sprint(*in.Limit), "means something with query only; a file gives all that it has")
+		return GetAnnotationsOut{}, InvalidValue("limit", fmt.Sprint(*in.Limit), "means something with query only; a file gives all that it has")
 	}
 	var s annotate.Span
 	if in.StartLine != nil || in.EndLine != nil {
 		first := 1
 		from := cmp.Or(in.StartLine, &first)
 		if s = (annotate.Span{First: *from, Last: *cmp.Or(in.EndLine, from)}); s.Len() == 0 {
-			return GetAnnotationsOut{}, bad("start_line", s.String(), "is no range of lines; they count from 1")
+			return GetAnnotationsOut{}, InvalidValue("start_line", s.String(), "is no range of lines; they count from 1")
 		}
 	}
 	found, err := b.Lookup(ctx, in.File, s)
@@ -213,7 +213,7 @@ func partialNote(err error) (string, bool) {
 // file.
 func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in GetAnnotationsIn) (GetAnnotationsOut, error) {
 	if in.StartLine != nil || in.EndLine != nil {
-		return GetAnnotationsOut{}, bad("start_line", "", "and query are two ways to look; leave one out")
+		return GetAnnotationsOut{}, InvalidValue("start_line", "", "and query are two ways to look; leave one out")
 	}
 	q, err := query.Parse(in.Query, w.Time())
 	if err != nil {

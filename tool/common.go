@@ -77,7 +77,7 @@ func limitOf(given *int, standard int) (limit int, notes []Note, err error) {
 	case given == nil:
 		return standard, nil, nil
 	case *given < 1:
-		return 0, nil, bad("limit", strconv.Itoa(*given), fmt.Sprintf("would return nothing; give 1 to %d, or leave it out for %d", oxbow.MaxLimit, standard))
+		return 0, nil, InvalidValue("limit", strconv.Itoa(*given), fmt.Sprintf("would return nothing; give 1 to %d, or leave it out for %d", oxbow.MaxLimit, standard))
 	case *given > oxbow.MaxLimit:
 		return oxbow.MaxLimit, []Note{Notef("limit %d was lowered to %d, the most there is", *given, oxbow.MaxLimit)}, nil
 	}
@@ -87,7 +87,7 @@ func limitOf(given *int, standard int) (limit int, notes []Note, err error) {
 // checkIfVersion refuses 0, which the library would take for "any version".
 func checkIfVersion(v *uint64) error {
 	if v != nil && *v == 0 {
-		return bad("if_version", "0", "is no version; take the version from an earlier answer, or leave it out")
+		return InvalidValue("if_version", "0", "is no version; take the version from an earlier answer, or leave it out")
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func withOpID(ctx context.Context, id string) (context.Context, error) {
 		return ctx, nil
 	}
 	if len(id) > 64 {
-		return ctx, bad("op_id", id, fmt.Sprintf("has %d bytes; the most is 64", len(id)))
+		return ctx, InvalidValue("op_id", id, fmt.Sprintf("has %d bytes; the most is 64", len(id)))
 	}
 	return oxbow.WithOpID(ctx, id), nil
 }
@@ -242,7 +242,7 @@ func pluralIs(n int, what string) string {
 // defaultListLimit is the length of a page of list and history.
 const defaultListLimit = 20
 
-func bad(field, value, reason string) error {
+func InvalidValue(field, value, reason string) error {
 	return &oxbow.InvalidError{Field: field, Value: text.Clip(value, 60), Reason: strings.TrimSuffix(reason, ".")}
 }
 

@@ -44,9 +44,9 @@ func (w *Workspace) tree(ctx context.Context) (*annotate.Store, error) {
 	return b, nil
 }
 
-// checkFileRefs checks the files that entries name, and returns the references by ID.
+// CheckFileRefs checks the files that entries name, and returns the references by ID.
 // It costs nothing where no entry names any, or there is no working tree.
-func (w *Workspace) checkFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
+func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
 	if w.Annotations == nil {
 		return nil, nil
 	}

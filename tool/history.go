@@ -48,7 +48,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	}
 	switch {
 	case err != nil && in.Name != "":
-		return HistoryOut{}, w.missing(ctx, m, in.Name, err)
+		return HistoryOut{}, w.Missing(ctx, m, in.Name, err)
 	case err != nil:
 		return HistoryOut{}, err
 	}
@@ -102,15 +102,15 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 		count = *in.Count
 		switch {
 		case in.Seq != nil:
-			return UndoOut{}, bad("count", strconv.Itoa(count), "is given beside seq; give one of them")
+			return UndoOut{}, InvalidValue("count", strconv.Itoa(count), "is given beside seq; give one of them")
 		case count < 1:
-			return UndoOut{}, bad("count", strconv.Itoa(count), "would undo nothing; give 1 or more")
+			return UndoOut{}, InvalidValue("count", strconv.Itoa(count), "would undo nothing; give 1 or more")
 		case count > oxbow.MaxLimit:
-			return UndoOut{}, bad("count", strconv.Itoa(count), fmt.Sprintf("is more than the %d changes that one call may undo", oxbow.MaxLimit))
+			return UndoOut{}, InvalidValue("count", strconv.Itoa(count), fmt.Sprintf("is more than the %d changes that one call may undo", oxbow.MaxLimit))
 		}
 	}
 	if len(in.Seq) > oxbow.MaxLimit {
-		return UndoOut{}, bad("seq", strconv.Itoa(len(in.Seq)), fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit))
+		return UndoOut{}, InvalidValue("seq", strconv.Itoa(len(in.Seq)), fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit))
 	}
 	ctx, m, err := w.Memory(ctx, Write)
 	if err != nil {

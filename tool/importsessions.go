@@ -113,7 +113,7 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 			return nil, Advise(Invalidf("opencode keeps its sessions in a database, which is not read"),
 				"its plug-in reports them as they happen: oxbow setup opencode; for one of before: opencode export SESSION > FILE, oxbow session import opencode --file FILE")
 		case c != "opencode" && !slices.Contains(sessionClients, c):
-			return nil, bad("clients", c, "is none of "+strings.Join(sessionClients, ", "))
+			return nil, InvalidValue("clients", c, "is none of "+strings.Join(sessionClients, ", "))
 		case given && len(clients) > 1:
 			return nil, Advise(Invalidf("--file needs the client that the files are of"), "oxbow session import claude --file FILE")
 		}

@@ -139,7 +139,7 @@ type AcceptProposalsOut struct {
 func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
 	out := AcceptProposalsOut{Notes: []RememberOut{}}
 	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
-		return out, bad("name", in.Name, "is for one proposal alone")
+		return out, InvalidValue("name", in.Name, "is for one proposal alone")
 	}
 	ctx, a, items, err := w.proposals(ctx, in.IDs)
 	if err != nil {
@@ -153,33 +153,6 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 		out.Notes = append(out.Notes, note)
 	}
 	return out, nil
-}
-
-// ShareProposalsOut are the notes, and where they moved.
-type ShareProposalsOut struct {
-	AcceptProposalsOut
-	Shared *TeamShareOut `json:"shared,omitempty"`
-}
-
-// ShareProposals makes notes of proposals, and moves them into team files as [TeamShare]
-// does. What may not be shared stays a note.
-func ShareProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (out ShareProposalsOut, err error) {
-	if err := person(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
-		return out, err
-	}
-	if _, err := w.team(); err != nil {
-		return out, err
-	}
-	if out.AcceptProposalsOut, err = AcceptProposals(ctx, w, in); err != nil {
-		return out, err
-	}
-	var names []string
-	for _, n := range out.Notes {
-		names = append(names, n.Name)
-	}
-	shared, err := TeamShare(ctx, w, TeamShareIn{Names: names})
-	out.Shared = &shared
-	return out, Wrapped("the notes are in your home; sharing them", err)
 }
 
 // proposals finds all before anything is done.

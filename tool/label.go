@@ -177,7 +177,7 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 		return out, err
 	}
 	for _, c := range p.Changes {
-		out.Entries = append(out.Entries, Relabelled{c.Name, labelTexts(c.Added()), labelTexts(c.Removed())})
+		out.Entries = append(out.Entries, Relabelled{c.Name, LabelTexts(c.Added()), LabelTexts(c.Removed())})
 	}
 	if len(p.Changes) > 0 && !dry {
 		// Where another process has forgotten it since, the number is not known.
@@ -188,7 +188,7 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 	return out, nil
 }
 
-func labelTexts(ls []oxbow.Label) []string {
+func LabelTexts(ls []oxbow.Label) []string {
 	var texts []string
 	for _, l := range ls {
 		texts = append(texts, l.String())

@@ -51,7 +51,7 @@ func Lineage(ctx context.Context, w *Workspace, in LineageIn) (LineageOut, error
 	}
 	for _, err := range h.Versions(ctx, out.Name) {
 		if err != nil {
-			return out, w.missing(ctx, m, in.Name, err)
+			return out, w.Missing(ctx, m, in.Name, err)
 		}
 		break
 	}

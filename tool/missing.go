@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
-// missing adds to the error of an unknown name what may help: the change to
+// Missing adds to the error of an unknown name what may help: the change to
 // restore when the entry was forgotten, or else the names nearest to it.
-func (w *Workspace) missing(ctx context.Context, m *oxbow.Memory, name string, err error) error {
+func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, err error) error {
 	if !errors.Is(err, oxbow.ErrNotFound) {
 		return err
 	}
@@ -49,7 +49,7 @@ func (w *Workspace) missing(ctx context.Context, m *oxbow.Memory, name string, e
 // noVersion adds to the error of NAME@SEQ that is not there which versions are.
 func (w *Workspace) noVersion(ctx context.Context, m *oxbow.Memory, name string, seq uint64, err error) error {
 	var lost *lostError
-	if err = w.missing(ctx, m, name, err); !errors.As(err, &lost) {
+	if err = w.Missing(ctx, m, name, err); !errors.As(err, &lost) {
 		return err
 	}
 	for v, verr := range m.Versions(ctx, name) {

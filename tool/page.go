@@ -30,7 +30,7 @@ const noteTokens = 30
 func (w *Workspace) budget(given *int, standard int) (int, error) {
 	switch {
 	case given != nil && *given < 1:
-		return 0, bad("max_tokens", strconv.Itoa(*given), fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", standard))
+		return 0, InvalidValue("max_tokens", strconv.Itoa(*given), fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", standard))
 	case given != nil:
 		return *given, nil
 	case w.Unbounded:
@@ -45,7 +45,7 @@ func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
 		from = *offset
 	}
 	if most, err = w.budget(maxTokens, pageTokens); from < 0 {
-		err = bad("offset", strconv.Itoa(from), "is less than 0")
+		err = InvalidValue("offset", strconv.Itoa(from), "is less than 0")
 	}
 	return from, most, err
 }
@@ -187,7 +187,7 @@ func (out *GetOut) fit(offset, most int) error {
 		return nil
 	}
 	if offset > len(content) || offset == len(content) && offset > 0 {
-		return bad("offset", strconv.Itoa(offset), fmt.Sprintf("is past the content, which has %d bytes", len(content)))
+		return InvalidValue("offset", strconv.Itoa(offset), fmt.Sprintf("is past the content, which has %d bytes", len(content)))
 	}
 	for offset > 0 && !utf8.RuneStart(content[offset]) {
 		offset--
@@ -222,7 +222,7 @@ func (out *GetOut) cut(rest string, most int) error {
 			return nil
 		}
 	}
-	return bad("max_tokens", strconv.Itoa(most), "has no room for any of the content; give 200 or more")
+	return InvalidValue("max_tokens", strconv.Itoa(most), "has no room for any of the content; give 200 or more")
 }
 
 // note says which part of the content this is.
@@ -286,7 +286,7 @@ func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
 	case p.Offset == 0 && len(all) <= most:
 		return all, nil
 	case p.Offset < 0 || p.Offset >= len(all):
-		return "", bad("offset", strconv.Itoa(p.Offset), fmt.Sprintf("is not in the text, which has %d bytes; begin again without it", len(all)))
+		return "", InvalidValue("offset", strconv.Itoa(p.Offset), fmt.Sprintf("is not in the text, which has %d bytes; begin again without it", len(all)))
 	}
 	p.Offset = len(text.Cut(all, p.Offset))
 	from := p.Offset

@@ -164,7 +164,7 @@ func (p Param) Check(in any, called string) error {
 	case f.Kind() == reflect.Pointer:
 		return nil
 	case p.Required && !p.Empty && f.String() == "":
-		return bad(p.Name, "", "is empty; "+lowerFirst(p.Usage))
+		return InvalidValue(p.Name, "", "is empty; "+lowerFirst(p.Usage))
 	}
 	return CheckText(called, f.String())
 }

@@ -142,7 +142,7 @@ func (out *LoadMemoryProfileOut) allow(given *int, most int) error {
 		}
 	}
 	if out.Budget < minLoadTokens {
-		return bad("max_tokens", strconv.Itoa(out.Budget), fmt.Sprintf("is less than %d, which a selection needs at least", minLoadTokens))
+		return InvalidValue("max_tokens", strconv.Itoa(out.Budget), fmt.Sprintf("is less than %d, which a selection needs at least", minLoadTokens))
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.R
 	around := 150
 	for {
 		if around >= out.Budget {
-			return nil, bad("max_tokens", strconv.Itoa(out.Budget), "has no room for what must be said of the profile; give more")
+			return nil, InvalidValue("max_tokens", strconv.Itoa(out.Budget), "has no room for what must be said of the profile; give more")
 		}
 		sel, err := p.Set.Select(ctx, m, &scoped, profile.Request{Query: query, Budget: out.Budget - around})
 		if err != nil {
@@ -218,7 +218,7 @@ func unloadProfile(_ context.Context, w *Workspace, in unloadMemoryProfileIn) (u
 		return w.Loaded.unload(in.Handle)
 	}
 	if in.Handle == "" {
-		return unloadMemoryProfileOut{}, bad("handle", "", "is empty; give the handle that load_memory_profile gave")
+		return unloadMemoryProfileOut{}, InvalidValue("handle", "", "is empty; give the handle that load_memory_profile gave")
 	}
 	name, _, _, err := parseHandle(in.Handle)
 	if err != nil {
@@ -375,7 +375,7 @@ func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err 
 		}
 		var s *string // null is not given
 		if given || json.Unmarshal(m.value, &s) != nil {
-			return "", nil, bad(handleParam, "", "is given twice, or is not a text; give the handle of load_memory_profile once")
+			return "", nil, InvalidValue(handleParam, "", "is given twice, or is not a text; give the handle of load_memory_profile once")
 		}
 		if given = true; s != nil {
 			handle = *s

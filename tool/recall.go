@@ -86,7 +86,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	out.Notes = append(out.Notes, readingNotes(read, hits)...)
 	var cited map[uint64][]FileRef
 	if q.AsOf == 0 { // the working tree is of now
-		cited, notes = w.checkFileRefs(ctx, entriesOf(hits))
+		cited, notes = w.CheckFileRefs(ctx, entriesOf(hits))
 		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
 	}
 	out.fit(out.add(hits, cited, read), most, keep)
@@ -143,7 +143,7 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 	if in.Recency != "" {
 		half, ok := ParseSpan(in.Recency)
 		if !ok || half <= 0 {
-			return q, bad("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
+			return q, InvalidValue("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
 		}
 		q.Recency, q.Now = half, now
 	}
@@ -152,7 +152,7 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 		q.Around = *in.Around
 	}
 	if strings.TrimSpace(q.Text) == "" && q.Filter.IsZero() {
-		return q, bad("query", "", "is empty; say what to look for, give a filter, or use list")
+		return q, InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
 	return q, nil
 }
@@ -293,13 +293,13 @@ func explanationOf(x *oxbow.Explanation) *Explanation {
 func asOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
 	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
 		if seq == 0 {
-			return 0, bad("as_of", s, "is no change; they count from 1")
+			return 0, InvalidValue("as_of", s, "is no change; they count from 1")
 		}
 		return seq, nil
 	}
 	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
 	if err != nil {
-		return 0, bad("as_of", s, "is neither the number of a change nor a date such as 2026-04-18 or 2026-04-18T09:30:00Z")
+		return 0, InvalidValue("as_of", s, "is neither the number of a change nor a date such as 2026-04-18 or 2026-04-18T09:30:00Z")
 	}
 	h, err := m.History()
 	if err != nil {
@@ -334,7 +334,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	out := GetOut{Entry: entryOf(e), Notes: notes}
 	out.Entry.Content = &e.Content
 	if !past {
-		cited, notes := w.checkFileRefs(ctx, []oxbow.Entry{e})
+		cited, notes := w.CheckFileRefs(ctx, []oxbow.Entry{e})
 		out.Citations = cited[e.ID]
 		out.Notes = append(out.Notes, notes...)
 	}
@@ -391,7 +391,7 @@ func (w *Workspace) entryOrVersion(ctx context.Context, m *oxbow.Memory, called 
 		err, ok = noSuchName(called, err), false
 	}
 	if !errors.Is(err, oxbow.ErrNotFound) || !ok {
-		return e, false, notes, w.missing(ctx, m, called, err)
+		return e, false, notes, w.Missing(ctx, m, called, err)
 	}
 	v, err := m.VersionAt(ctx, name, seq)
 	if err != nil {

@@ -45,7 +45,7 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 		return RecallOut{}, err
 	}
 	if where.IsZero() && in.Kind == "" && in.Project == "" && strings.TrimSpace(in.Query) == "" {
-		return RecallOut{}, bad("query", "", "is empty, and so is all else; give one of query, date, date_range, project, tags, kind and related_file")
+		return RecallOut{}, InvalidValue("query", "", "is empty, and so is all else; give one of query, date, date_range, project, tags, kind and related_file")
 	}
 	if in.Query == "" && in.Kind == "" && (in.Date != "" || len(in.DateRange) > 0) {
 		where = where.And(oxbow.Filter{Terms: terms})
@@ -95,7 +95,7 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 func dayOf(field, s string, now time.Time) (oxbow.Filter, error) {
 	f, err := query.ParseFilter("on:"+strconv.Quote(s), now)
 	if err != nil {
-		return f, bad(field, s, "is no date such as 2026-04-18, 2026-04 or yesterday")
+		return f, InvalidValue(field, s, "is no date such as 2026-04-18, 2026-04 or yesterday")
 	}
 	return f, nil
 }
@@ -108,7 +108,7 @@ const openSide = ".."
 func spanOf(days []string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if len(days) != 2 {
-		return f, bad("date_range", strings.Join(days, ", "), fmt.Sprintf(`has %s; give the first and the last, .. for an open side`, text.Count(len(days), "date", "dates")))
+		return f, InvalidValue("date_range", strings.Join(days, ", "), fmt.Sprintf(`has %s; give the first and the last, .. for an open side`, text.Count(len(days), "date", "dates")))
 	}
 	for i, s := range days {
 		if s == openSide {
@@ -125,7 +125,7 @@ func spanOf(days []string, now time.Time) (oxbow.Filter, error) {
 		}
 	}
 	if !f.After.IsZero() && !f.Before.IsZero() && !f.After.Before(f.Before) {
-		return f, bad("date_range", strings.Join(days, ", "), "ends before it begins")
+		return f, InvalidValue("date_range", strings.Join(days, ", "), "ends before it begins")
 	}
 	return f, nil
 }

@@ -46,7 +46,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		return RememberOut{}, err
 	}
 	if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" {
-		return RememberOut{}, w.missing(ctx, m, e.name, fmt.Errorf("op_id %q was used before, and what it remembered was forgotten since: %w", in.OpID, err))
+		return RememberOut{}, w.Missing(ctx, m, e.name, fmt.Errorf("op_id %q was used before, and what it remembered was forgotten since: %w", in.OpID, err))
 	}
 	if err != nil {
 		return RememberOut{}, err
@@ -81,19 +81,19 @@ func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut,
 // or read from the content, such as a name.
 func (in RememberIn) check() error {
 	if in.Content == "" && in.Name == "" || strings.TrimSpace(in.Content) == "" && !in.keepsContent() {
-		return bad("content", "", "is empty; say what to remember")
+		return InvalidValue("content", "", "is empty; say what to remember")
 	}
 	if err := checkIfVersion(in.IfVersion); err != nil {
 		return err
 	}
 	if in.IfVersion != nil && in.Name == "" {
-		return bad("if_version", strconv.FormatUint(*in.IfVersion, 10), "needs the name of the entry that is at this version")
+		return InvalidValue("if_version", strconv.FormatUint(*in.IfVersion, 10), "needs the name of the entry that is at this version")
 	}
 	given := map[string]bool{"project": in.Project != "", "tags": in.Tags != nil, "related_files": in.RelatedFiles != nil,
 		"confidence": in.Confidence != nil, "aliases": in.Aliases != nil}
 	for _, c := range in.Clear {
 		if given[c] {
-			return bad("clear", c, "is given too; either set it or clear it")
+			return InvalidValue("clear", c, "is given too; either set it or clear it")
 		}
 	}
 	if in.keepsContent() {
@@ -198,7 +198,7 @@ func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 		in.Content = old.Content
 	}
 	if in.Kind != "" && in.Kind != old.Kind.String() {
-		return nil, bad("kind", in.Kind, fmt.Sprintf("cannot be given to the entry %q, which is of kind %s; leave kind out, choose another name, or forget it first", old.Name, old.Kind))
+		return nil, InvalidValue("kind", in.Kind, fmt.Sprintf("cannot be given to the entry %q, which is of kind %s; leave kind out, choose another name, or forget it first", old.Name, old.Kind))
 	}
 	u := oxbow.Update{Name: old.Name, Content: in.Content, Aliases: old.Aliases, If: old.Version, UniqueAliases: true}
 	if in.IfVersion != nil {
@@ -261,7 +261,7 @@ func (in RememberIn) labels(old []oxbow.Label) ([]oxbow.Label, error) {
 	}
 	if in.Confidence != nil {
 		if c := *in.Confidence; !(c >= 0 && c <= 1) {
-			return nil, bad("confidence", strconv.FormatFloat(c, 'g', -1, 64), "is not a number from 0 to 1")
+			return nil, InvalidValue("confidence", strconv.FormatFloat(c, 'g', -1, 64), "is not a number from 0 to 1")
 		}
 		added = append(added, oxbow.Confidence(*in.Confidence))
 	}
@@ -309,7 +309,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		}
 	}
 	if err != nil {
-		return ForgetOut{}, w.missing(ctx, m, in.Name, err)
+		return ForgetOut{}, w.Missing(ctx, m, in.Name, err)
 	}
 	out := ForgetOut{Entry: entryOf(e)}
 	out.Entry.Snippet = snippet(e.Content, nil, snippetWidth)
@@ -334,7 +334,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		op.If = e.Version
 	}
 	if err := m.Apply(ctx, op); err != nil {
-		return ForgetOut{}, w.missing(ctx, m, e.Name, err)
+		return ForgetOut{}, w.Missing(ctx, m, e.Name, err)
 	}
 	out.Forgotten = true
 	for v, err := range m.Versions(ctx, e.Name) {
@@ -356,7 +356,7 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 		return RestoreOut{}, err
 	}
 	if in.Seq == 0 {
-		return RestoreOut{}, bad("seq", "0", "is no change; history with this name lists them")
+		return RestoreOut{}, InvalidValue("seq", "0", "is no change; history with this name lists them")
 	}
 	ctx, m, err := w.Memory(ctx, Write)
 	if err != nil {
@@ -367,7 +367,7 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 		if errors.Is(err, oxbow.ErrNotFound) {
 			err = fmt.Errorf("restoring %q as of change %d: %w", in.Name, in.Seq, err)
 			if _, gerr := m.Get(ctx, in.Name); gerr != nil {
-				err = w.missing(ctx, m, in.Name, err)
+				err = w.Missing(ctx, m, in.Name, err)
 			}
 		}
 		return RestoreOut{}, err

@@ -202,7 +202,7 @@ func madeIn(ctx context.Context, h oxbow.Historian, a *session.Archive, id strin
 	case len(all) == 0:
 		return func(oxbow.Source) bool { return false }, nil, nil
 	case len(all) > 1:
-		return nil, nil, Advise(bad("session", id, fmt.Sprintf("means %s, such as %s and %s", text.Count(len(all), "session", "sessions"), all[0], all[1])), "write more of it, or CLIENT/SESSION")
+		return nil, nil, Advise(InvalidValue("session", id, fmt.Sprintf("means %s, such as %s and %s", text.Count(len(all), "session", "sessions"), all[0], all[1])), "write more of it, or CLIENT/SESSION")
 	}
 	client, name, ok := strings.Cut(all[0], "/")
 	if !ok {

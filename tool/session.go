@@ -117,7 +117,7 @@ func parseHandle(h string) (name string, at time.Time, digest string, err error)
 	sec, nerr := strconv.ParseInt(when, 36, 64)
 	_, herr := hex.DecodeString(digest)
 	if !ok || !ok2 || nerr != nil || herr != nil || len(digest) != 8 || profile.CheckName(name) != nil {
-		return "", at, "", bad("handle", h, "is not what load_memory_profile gives, such as vtt-developer@t8k3sq-1f3c9a0b")
+		return "", at, "", InvalidValue("handle", h, "is not what load_memory_profile gives, such as vtt-developer@t8k3sq-1f3c9a0b")
 	}
 	return name, time.Unix(sec, 0), digest, nil
 }
@@ -133,7 +133,7 @@ func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 		return loadedProfile{}, err
 	}
 	if age := now.Sub(at); age > handleLife || age < -time.Hour {
-		return loadedProfile{}, bad("handle", h, fmt.Sprintf("is of %s, and counts for one day; load %q again", at.UTC().Format("2006-01-02 15:04 UTC"), name))
+		return loadedProfile{}, InvalidValue("handle", h, fmt.Sprintf("is of %s, and counts for one day; load %q again", at.UTC().Format("2006-01-02 15:04 UTC"), name))
 	}
 	r, err := p.resolve(name)
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 	}
 	l := p.load(r, at)
 	if l.digest != digest {
-		return loadedProfile{}, bad("handle", h, fmt.Sprintf("is of profile %q before it was edited; load it again", name))
+		return loadedProfile{}, InvalidValue("handle", h, fmt.Sprintf("is of profile %q before it was edited; load it again", name))
 	}
 	return l, nil
 }
@@ -203,7 +203,7 @@ func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note,
 	i := slices.IndexFunc(s.stack, func(o loadedProfile) bool { return o.name == l.name })
 	switch {
 	case i < 0 && len(s.stack) >= maxLoaded:
-		return l, nil, bad("name", l.name, fmt.Sprintf("cannot be loaded beside %d others; unload one: %s", maxLoaded, strings.Join(s.handles(), ", ")))
+		return l, nil, InvalidValue("name", l.name, fmt.Sprintf("cannot be loaded beside %d others; unload one: %s", maxLoaded, strings.Join(s.handles(), ", ")))
 	case i < 0:
 		s.stack = append(s.stack, l)
 		return l, nil, nil
@@ -268,7 +268,7 @@ func (s *LoadedProfiles) stale(handle string) error {
 	} else {
 		why += "; nothing is loaded now"
 	}
-	return bad("handle", handle, why)
+	return InvalidValue("handle", handle, why)
 }
 
 // find returns what a handle stands for or, without one, what is in force; ok is
@@ -299,7 +299,7 @@ func (s *LoadedProfiles) unload(handle string) (unloadMemoryProfileOut, error) {
 	}
 	switch {
 	case i < 0 && handle == "":
-		return unloadMemoryProfileOut{}, bad("handle", "", "is empty, and no memory profile is loaded")
+		return unloadMemoryProfileOut{}, InvalidValue("handle", "", "is empty, and no memory profile is loaded")
 	case i < 0:
 		return unloadMemoryProfileOut{}, s.stale(handle)
 	}

@@ -35,7 +35,7 @@ func (in *RecallIn) cutIn() error {
 	case !slices.Contains([]string{inNotes, inSessions, inBoth}, said):
 		return nil // a word like any other
 	case in.In != "" && in.In != said:
-		return bad("in", in.In, "is not what the query says, which is in:"+said)
+		return InvalidValue("in", in.In, "is not what the query says, which is in:"+said)
 	}
 	in.In = said
 	in.Query = strings.TrimSpace(strings.Replace(" "+in.Query+" ", " "+words[i]+" ", " ", 1))
@@ -147,7 +147,7 @@ func (w *Workspace) period(field, s string) (start, end time.Time, err error) {
 	}
 	f, err := query.ParseFilter("on:"+quoteValue(s), w.Time())
 	if err != nil {
-		return start, end, bad(field, s, "is no date such as 2026-04-18 or yesterday, and no span such as 7d")
+		return start, end, InvalidValue(field, s, "is no date such as 2026-04-18 or yesterday, and no span such as 7d")
 	}
 	return f.After, f.Before, nil
 }
@@ -175,7 +175,7 @@ func oneSession(ctx context.Context, a *session.Archive, name string) (session.S
 	case len(found) == 0:
 		return session.Summary{}, Advise(&oxbow.NameError{Name: name, Err: errNoSession}, "oxbow session list shows which there are")
 	case len(found) > 1:
-		return session.Summary{}, Advise(bad("session", name, fmt.Sprintf("means %s, such as %s/%s and %s/%s",
+		return session.Summary{}, Advise(InvalidValue("session", name, fmt.Sprintf("means %s, such as %s/%s and %s/%s",
 			text.Count(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client, found[1].Session)), "write more of it, or CLIENT/SESSION")
 	}
 	return found[0], nil
@@ -192,7 +192,7 @@ var errNoSession noSessionError
 // ShowSession gives the turns of a session.
 func ShowSession(ctx context.Context, w *Workspace, in SessionIn) (out SessionOut, err error) {
 	if in.Last < 0 {
-		return out, bad("last", fmt.Sprint(in.Last), "is less than 1")
+		return out, InvalidValue("last", fmt.Sprint(in.Last), "is less than 1")
 	}
 	ctx, a, err := w.sessions(ctx)
 	if err != nil {
@@ -287,7 +287,7 @@ func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out F
 		return undoForget(ctx, a)
 	}
 	if in.Session == "" {
-		return out, Advise(bad("session", "", "is empty; say which"), "oxbow session list shows which there are")
+		return out, Advise(InvalidValue("session", "", "is empty; say which"), "oxbow session list shows which there are")
 	}
 	s, err := oneSession(ctx, a, in.Session)
 	if err != nil {

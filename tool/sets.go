@@ -45,12 +45,12 @@ func ParseSets(names []string) (Sets, error) {
 			continue
 		}
 		if n != SetFull && n != SetAll && !slices.ContainsFunc(sets, func(k Set) bool { return k.Name == n }) {
-			return nil, bad("tools", n, "is no set of tools; there are "+strings.Join(SetNames(), ", "))
+			return nil, InvalidValue("tools", n, "is no set of tools; there are "+strings.Join(SetNames(), ", "))
 		}
 		s = append(s, n)
 	}
 	if len(s) == 0 {
-		return nil, bad("tools", "", "is empty; name sets of tools: "+strings.Join(SetNames(), ", "))
+		return nil, InvalidValue("tools", "", "is empty; name sets of tools: "+strings.Join(SetNames(), ", "))
 	}
 	return s, nil
 }

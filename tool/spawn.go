@@ -102,7 +102,7 @@ func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (Spawn
 		out.Briefing, err = out.cut(slices.Concat([]string{before}, partsOf(b.Selection.Context), []string{after}), in.Offset, w.room(len(out.Text())))
 		return out, err
 	case in.Offset != nil:
-		return SpawnSubAgentOut{}, bad("offset", strconv.Itoa(*in.Offset), "is for a page of the briefing; give briefing_only too, or the sub-agent runs again")
+		return SpawnSubAgentOut{}, InvalidValue("offset", strconv.Itoa(*in.Offset), "is for a page of the briefing; give briefing_only too, or the sub-agent runs again")
 	}
 	went, err := w.SubAgents.Run(ctx, m, r, b)
 	if err != nil {
@@ -117,12 +117,12 @@ func (in *SpawnSubAgentIn) request(ctx context.Context, w *Workspace, m *oxbow.M
 	req = subagent.Request{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
 	if in.Budget != nil {
 		if req.Budget = *in.Budget; req.Budget < 1 {
-			return req, bad("max_tokens", strconv.Itoa(req.Budget), "is less than 1 token")
+			return req, InvalidValue("max_tokens", strconv.Itoa(req.Budget), "is less than 1 token")
 		}
 	}
 	if in.AsOf != "" {
 		if req.AsOf, err = asOf(ctx, m, in.AsOf, w.Time()); err == nil && req.AsOf == 0 {
-			err = bad("as_of", in.AsOf, "is before the memory held anything")
+			err = InvalidValue("as_of", in.AsOf, "is before the memory held anything")
 		}
 	}
 	return req, err

@@ -216,7 +216,7 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 func (s *stamper) mayChange(labels []oxbow.Label) error {
 	for _, l := range labels {
 		if len(s.taints) > 0 && slices.Contains(protected, l.Key) && l.Value == "true" {
-			return Advise(bad("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+s.taints[0]),
+			return Advise(InvalidValue("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+s.taints[0]),
 				"write a new note without it, and ask the person, whose next prompt ends this")
 		}
 	}

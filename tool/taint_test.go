@@ -38,7 +38,7 @@ func TestTaintOfAnAlias(t *testing.T) {
 		if err != nil || gerr != nil {
 			t.Fatal(err, gerr)
 		}
-		if got := strings.Join(labelTexts(e.Labels), " "); got != c.want || len(e.Aliases) != len(c.aliases) {
+		if got := strings.Join(LabelTexts(e.Labels), " "); got != c.want || len(e.Aliases) != len(c.aliases) {
 			t.Errorf("%s: labels %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -63,7 +63,7 @@ func TestTaintBeforeAnAlias(t *testing.T) {
 	}
 	for name, want := range map[string]string{"n": "quarantine:override taint:WebFetch", "other": "taint:WebFetch"} {
 		e, err := m.Get(t.Context(), name)
-		if got := strings.Join(labelTexts(e.Labels), " "); err != nil || got != want {
+		if got := strings.Join(LabelTexts(e.Labels), " "); err != nil || got != want {
 			t.Errorf("%s: labels %q, %v, want %q", name, got, err, want)
 		}
 	}

@@ -74,7 +74,7 @@ func AnnotateTranscripts(ctx context.Context, w *Workspace, in AnnotateTranscrip
 		return out, err
 	}
 	if in.MovedFrom != "" && !strings.HasPrefix(in.MovedFrom, "/") && !filepath.IsAbs(in.MovedFrom) {
-		return out, Advise(bad("--moved-from", in.MovedFrom, "is not absolute"), "give the whole path")
+		return out, Advise(InvalidValue("--moved-from", in.MovedFrom, "is not absolute"), "give the whole path")
 	}
 	for _, name := range in.From {
 		names, dir, err := transcriptsOf(name)

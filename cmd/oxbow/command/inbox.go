@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/session/inbox"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/sharing"
 )
 
 func (a *app) inboxCommand() *cobra.Command {
@@ -118,7 +119,7 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 		Example: `  oxbow inbox accept 3fa9 81c0
   oxbow inbox accept 3fa9 --name prices --edit`,
 		Args: args(1, -1, "the IDs of proposals"),
-	}, func(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out tool.ShareProposalsOut, err error) {
+	}, func(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out sharing.ShareProposalsOut, err error) {
 		if edit {
 			if len(in.IDs) != 1 {
 				return out, misusef("accept the others without it", "--edit takes one proposal at a time")
@@ -135,11 +136,11 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 			}
 		}
 		if team {
-			return tool.ShareProposals(ctx, w, in)
+			return sharing.ShareProposals(ctx, w, in)
 		}
 		out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in)
 		return out, err
-	}, positional, func(out tool.ShareProposalsOut) {
+	}, positional, func(out sharing.ShareProposalsOut) {
 		for _, n := range out.Notes {
 			a.showRemembered(n)
 		}

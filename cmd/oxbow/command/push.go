@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/sharing"
 )
 
 func (a *app) pushCommand() *cobra.Command {
@@ -26,7 +26,7 @@ token, but not the token; oxbow remote shows them. Run again, push goes on where
 it was interrupted, and does nothing twice.`,
 		Example: `  oxbow push https://memory.example.org --token-file ~/token --dry-run
   oxbow push`,
-	}, tool.Push, a.showPushed)
+	}, sharing.Push, a.showPushed)
 }
 
 func (a *app) pullCommand() *cobra.Command {
@@ -40,13 +40,13 @@ removal, and a rename is followed. What comes is trusted as an import is. All of
 it is one change, which oxbow undo takes back; the next pull brings it again.`,
 		Example: `  oxbow pull https://memory.example.org --token-file ~/token
   oxbow pull --dry-run`,
-	}, tool.Pull, a.showPulled)
+	}, sharing.Pull, a.showPulled)
 }
 
 // syncs makes c reconcile the home and a server.
-func (a *app) syncs(c *cobra.Command, verb call[tool.SyncIn, tool.SyncOut], show func(tool.SyncOut)) *cobra.Command {
+func (a *app) syncs(c *cobra.Command, verb call[sharing.SyncIn, sharing.SyncOut], show func(sharing.SyncOut)) *cobra.Command {
 	c.Args = args(0, 1, "the URL of a server")
-	return decodes(c, func(in *tool.SyncIn, f *flagSet, args []string) (err error) {
+	return decodes(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
 		in.Progress, in.Waits, in.Sleep = a.advance, a.waits, a.env.Sleep
 		if in.TokenFile != "" {
 			if in.TokenFile, err = a.abs(in.TokenFile); err != nil {
@@ -54,7 +54,7 @@ func (a *app) syncs(c *cobra.Command, verb call[tool.SyncIn, tool.SyncOut], show
 			}
 		}
 		return positional(in, f, args)
-	}, func(ctx context.Context, in tool.SyncIn) error {
+	}, func(ctx context.Context, in sharing.SyncIn) error {
 		out, err := run(ctx, a, verb, in)
 		if err != nil && len(out.Changes) == 0 {
 			return err
@@ -67,7 +67,7 @@ func (a *app) syncs(c *cobra.Command, verb call[tool.SyncIn, tool.SyncOut], show
 	})
 }
 
-func (a *app) showPushed(out tool.SyncOut) {
+func (a *app) showPushed(out sharing.SyncOut) {
 	a.showSynced(out, "pushed", "would push")
 	for _, p := range out.Kept {
 		a.note("stays here: %s", clean(p.Why))
@@ -92,7 +92,7 @@ func (a *app) showPushed(out tool.SyncOut) {
 	}
 }
 
-func (a *app) showPulled(out tool.SyncOut) {
+func (a *app) showPulled(out sharing.SyncOut) {
 	a.showSynced(out, "pulled", "would pull")
 	for _, c := range out.Changes {
 		if c.Conflict {
@@ -115,7 +115,7 @@ func areMissing(n int) string {
 }
 
 // showSynced shows the changes: each where they are few, or in a dry run.
-func (a *app) showSynced(out tool.SyncOut, did, would string) {
+func (a *app) showSynced(out sharing.SyncOut, did, would string) {
 	n := map[string]int{}
 	for _, c := range out.Changes {
 		n[c.Verb]++

@@ -5,7 +5,7 @@ package command
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/sharing"
 )
 
 func (a *app) remoteCommand() *cobra.Command {
@@ -19,7 +19,7 @@ a home says of servers may have come with a clone, and counts for nothing.`,
   oxbow remote --json
   oxbow remote forget https://memory.example.org`,
 		Args: args(0, 0, ""),
-	}, tool.Servers, positional, func(out tool.ServersOut) {
+	}, sharing.Servers, positional, func(out sharing.ServersOut) {
 		for _, s := range out.Servers {
 			token := "token of OXBOW_TOKEN"
 			if s.TokenFile != "" {
@@ -45,7 +45,7 @@ last stays in the home: a push or pull that names the server goes on from there.
 		Example: `  oxbow remote forget https://memory.example.org --dry-run
   oxbow remote forget https://memory.example.org`,
 		Args: args(1, 1, "the URL of a server"),
-	}, tool.ForgetServer, positional, func(out tool.ForgetServerOut) {
+	}, sharing.ForgetServer, positional, func(out sharing.ForgetServerOut) {
 		a.printf("%s: %s\n", wordFor(out.DryRun, "forgotten", "would be forgotten"), clean(out.Server.URL))
 		if !out.DryRun {
 			again := "oxbow push " + quote(out.Server.URL)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/sharing"
 )
 
 func (a *app) teamCommand() *cobra.Command {
@@ -45,10 +45,10 @@ A second run changes nothing.`,
 		Example: `  oxbow team init
   oxbow team init --dry-run`,
 		Args: args(0, 0, ""),
-	}, tool.TeamInit, func(in *tool.TeamInitIn, _ *flagSet, _ []string) error {
+	}, sharing.TeamInit, func(in *sharing.TeamInitIn, _ *flagSet, _ []string) error {
 		in.Program = a.programForGit()
 		return nil
-	}, func(out tool.TeamInitOut) {
+	}, func(out sharing.TeamInitOut) {
 		did := wordFor(out.DryRun, "wrote", "would write")
 		for _, f := range out.Written {
 			a.printf("%s %s\n", did, oneLine(f))
@@ -73,7 +73,7 @@ committed: review and commit them as you do code.`,
 		Example: `  oxbow team share 'hex maps' --dry-run
   oxbow team share 'hex maps' 'grid size'`,
 		Args: args(1, -1, "the names of entries"),
-	}, tool.TeamShare, positional, a.showMoved)
+	}, sharing.TeamShare, positional, a.showMoved)
 }
 
 func (a *app) teamUnshareCommand() *cobra.Command {
@@ -85,10 +85,10 @@ which git has until that is committed.`,
 		Example: `  oxbow team unshare 'tabs' --dry-run
   oxbow team unshare 'tabs'`,
 		Args: args(1, -1, "the names of entries"),
-	}, tool.TeamUnshare, positional, a.showMoved)
+	}, sharing.TeamUnshare, positional, a.showMoved)
 }
 
-func (a *app) showMoved(out tool.TeamShareOut) {
+func (a *app) showMoved(out sharing.TeamShareOut) {
 	for _, m := range out.Moved {
 		did := map[string]string{"written": wordFor(out.DryRun, "shared", "would share"), "changed": wordFor(out.DryRun, "changed", "would change"),
 			"same":    wordFor(out.DryRun, "moved", "would move"),
@@ -118,7 +118,7 @@ func (a *app) teamStatusCommand() *cobra.Command {
 		Example: `  oxbow team status
   oxbow team status --json`,
 		Args: args(0, 0, ""),
-	}, tool.TeamStatus, positional, func(out tool.TeamStatusOut) {
+	}, sharing.TeamStatus, positional, func(out sharing.TeamStatusOut) {
 		for _, f := range out.Files {
 			standing := f.Standing
 			if f.Commit != "" {
@@ -150,23 +150,23 @@ first: they go before your agents as the team's word.`,
   oxbow team trust --forget`,
 		Args: args(0, 0, ""),
 	}
-	takes(c, func(ctx context.Context, in tool.TeamTrustIn, _ []string) error {
+	takes(c, func(ctx context.Context, in sharing.TeamTrustIn, _ []string) error {
 		if err := a.confirmTeam(ctx, in, yes); err != nil {
 			return err
 		}
-		return perform(ctx, a, tool.TeamTrust, in, a.showTeamTrust)
+		return perform(ctx, a, sharing.TeamTrust, in, a.showTeamTrust)
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
 }
 
 // confirmTeam asks whether to trust team files, unless that is said already.
-func (a *app) confirmTeam(ctx context.Context, in tool.TeamTrustIn, yes bool) error {
+func (a *app) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
 	if in.List || in.Forget || in.DryRun || yes {
 		return nil
 	}
 	in.DryRun = true
-	would, err := run(ctx, a, tool.TeamTrust, in)
+	would, err := run(ctx, a, sharing.TeamTrust, in)
 	if err != nil || would.Did == "" {
 		return err
 	}
@@ -176,7 +176,7 @@ func (a *app) confirmTeam(ctx context.Context, in tool.TeamTrustIn, yes bool) er
 	return a.confirm(fmt.Sprintf("Have %s of %s recalled?", count(would.Entries, "entry", "entries"), clean(would.Team)))
 }
 
-func (a *app) showTeamTrust(out tool.TeamTrustOut) {
+func (a *app) showTeamTrust(out sharing.TeamTrustOut) {
 	switch {
 	case out.Team == "":
 		for _, t := range out.Teams {

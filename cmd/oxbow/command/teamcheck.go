@@ -5,7 +5,7 @@ package command
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/sharing"
 )
 
 func (a *app) teamCheckCommand() *cobra.Command {
@@ -19,12 +19,12 @@ that is stale, or team.yaml. It needs no home, no trust and no history of git.`,
 		Example: `  oxbow team check
   oxbow team check . --json`,
 		Args: args(0, 1, "a directory of the repository"),
-	}, tool.TeamCheck, func(in *tool.TeamCheckIn, _ *flagSet, args []string) (err error) {
+	}, sharing.TeamCheck, func(in *sharing.TeamCheckIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Dir, err = a.abs(args[0])
 		}
 		return err
-	}, func(out tool.TeamCheckOut) {
+	}, func(out sharing.TeamCheckOut) {
 		a.showTeamProblems(out.Problems)
 		if len(out.Problems) == 0 {
 			a.printf("%s, nothing wrong\n", count(out.Entries, "entry", "entries"))
@@ -32,7 +32,7 @@ that is stale, or team.yaml. It needs no home, no trust and no history of git.`,
 	})
 }
 
-func (a *app) showTeamProblems(problems []tool.TeamProblem) {
+func (a *app) showTeamProblems(problems []sharing.TeamProblem) {
 	for _, p := range problems {
 		at := ""
 		if p.File != "" {
@@ -58,7 +58,7 @@ conflict.`,
 		Hidden:  true,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		var in tool.MergeEntryIn
+		var in sharing.MergeEntryIn
 		if err := a.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ conflict.`,
 		if len(args) == 4 {
 			name = oneLine(args[3])
 		}
-		out, err := tool.MergeEntry(cmd.Context(), nil, in)
+		out, err := sharing.MergeEntry(cmd.Context(), nil, in)
 		if err == nil && out.Conflict {
 			a.warn("%s: both versions are kept, with the label conflict; oxbow team status lists such entries", name)
 		}

@@ -1,6 +1,6 @@
 // Waiting for a server that has too much to do.
 
-package tool
+package sharing
 
 import (
 	"context"

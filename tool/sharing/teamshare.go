@@ -1,6 +1,6 @@
 // Sharing: an entry moves from the home to the team files, and back.
 
-package tool
+package sharing
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/team"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // TeamShareIn is what team share and team unshare take.
@@ -42,16 +43,16 @@ type TeamMoved struct {
 // TeamShare writes entries into team files, and then removes them from the home as one
 // change, which undo brings back. All are checked before any is written. Where it is
 // interrupted in between, both are there, and a second call goes on.
-func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShareOut, err error) {
+func TeamShare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := person(w.Stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
 		return out, err
 	}
-	t, s, err := w.openTeam(ctx, &out, in.DryRun)
+	t, s, err := openTeam(ctx, w, &out, in.DryRun)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
+	ctx, m, err := w.Memory(ctx, tool.Write.Unless(in.DryRun))
 	if err != nil {
 		return out, err
 	}
@@ -60,7 +61,7 @@ func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShare
 	for _, name := range in.Names {
 		e, err := m.Get(ctx, name)
 		if err != nil {
-			return out, w.missing(ctx, m, name, err)
+			return out, w.Missing(ctx, m, name, err)
 		}
 		if slices.ContainsFunc(entries, func(o oxbow.Entry) bool { return o.Name == e.Name }) {
 			continue
@@ -72,7 +73,7 @@ func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShare
 		removals = append(removals, oxbow.Remove{Name: e.Name, If: e.Version})
 	}
 	for _, e := range entries {
-		moved, err := w.shareOne(ctx, t, s, e, in.DryRun)
+		moved, err := shareOne(ctx, w, t, s, e, in.DryRun)
 		if err != nil {
 			return out, err
 		}
@@ -84,14 +85,14 @@ func TeamShare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShare
 	err = m.Apply(oxbow.WithNote(ctx, "shared with the team"), removals...)
 	out.Home = err == nil
 	if errors.Is(err, oxbow.ErrNotFound) && len(removals) == 1 {
-		err = Advise(fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name), "oxbow team status shows where it is")
+		err = tool.Advise(fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name), "oxbow team status shows where it is")
 	}
-	return out, Wrapped("taking what is shared out of the home", err)
+	return out, tool.Wrapped("taking what is shared out of the home", err)
 }
 
 // openTeam opens the team files of the working directory.
-func (w *Workspace) openTeam(ctx context.Context, out *TeamShareOut, dryRun bool) (*team.Tree, *team.Store, error) {
-	t, err := w.team()
+func openTeam(ctx context.Context, w *tool.Workspace, out *TeamShareOut, dryRun bool) (*team.Tree, *team.Store, error) {
+	t, err := teamOf(w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +102,7 @@ func (w *Workspace) openTeam(ctx context.Context, out *TeamShareOut, dryRun bool
 }
 
 // shareOne writes the file of an entry.
-func (w *Workspace) shareOne(ctx context.Context, t *team.Tree, s *team.Store, e oxbow.Entry, dryRun bool) (moved TeamMoved, err error) {
+func shareOne(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Store, e oxbow.Entry, dryRun bool) (moved TeamMoved, err error) {
 	moved = TeamMoved{Name: e.Name, Did: "written"}
 	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
 		moved.File, moved.Did = t.Rel(p.Path), "changed"
@@ -127,7 +128,7 @@ func mayShare(e *oxbow.Entry) error {
 		return err
 	}
 	if err := team.Check(*e); err != nil {
-		return Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; oxbow get "+text.ShellQuote(e.Name)+" shows the text")
+		return tool.Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; oxbow get "+text.ShellQuote(e.Name)+" shows the text")
 	}
 	return nil
 }
@@ -136,20 +137,20 @@ func mayShare(e *oxbow.Entry) error {
 // data, and those that are held back from agents.
 func mayLeave(e *oxbow.Entry) error {
 	if !e.Volunteered() {
-		return Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellQuote(e.Name))
+		return tool.Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellQuote(e.Name))
 	}
-	if found := SecretsOf(*e); len(found) > 0 {
-		return Advise(fmt.Errorf("%w: the %s of %q looks like a secret (%s), and is not shared", oxbow.ErrInvalid, found[0].Part, e.Name, found[0].Rule), "take it out with oxbow edit, or keep the entry in your home")
+	if found := tool.SecretsOf(*e); len(found) > 0 {
+		return tool.Advise(fmt.Errorf("%w: the %s of %q looks like a secret (%s), and is not shared", oxbow.ErrInvalid, found[0].Part, e.Name, found[0].Rule), "take it out with oxbow edit, or keep the entry in your home")
 	}
 	if kinds := personalIn(e); len(kinds) > 0 {
-		return Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; oxbow get "+text.ShellQuote(e.Name)+" shows the text")
+		return tool.Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; oxbow get "+text.ShellQuote(e.Name)+" shows the text")
 	}
 	return nil
 }
 
 // personalIn returns the kinds of personal data that the texts of an entry hold.
 func personalIn(e *oxbow.Entry) (kinds []string) {
-	for _, k := range personal.FindKinds(strings.Join(append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, labelTexts(e.Labels))...), "\n")) {
+	for _, k := range personal.FindKinds(strings.Join(append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, tool.LabelTexts(e.Labels))...), "\n")) {
 		kinds = append(kinds, string(k))
 	}
 	return kinds
@@ -185,29 +186,29 @@ func lineMap(a, b []string) []int {
 // TeamUnshare puts entries of team files back into the home, as one change, and then
 // removes their files. Where it is interrupted in between, both are there, and a second
 // call goes on.
-func TeamUnshare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamShareOut, err error) {
+func TeamUnshare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := person(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
 		return out, err
 	}
-	t, s, err := w.openTeam(ctx, &out, in.DryRun)
+	t, s, err := openTeam(ctx, w, &out, in.DryRun)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if !t.Trusted(w.Host.Trusted) {
-		return out, Advise(fmt.Errorf("%w: the team files are not trusted, and nothing of them goes into your home", oxbow.ErrReadOnly), "look at them, then oxbow team trust")
+		return out, tool.Advise(fmt.Errorf("%w: the team files are not trusted, and nothing of them goes into your home", oxbow.ErrReadOnly), "look at them, then oxbow team trust")
 	}
-	ctx, m, err := w.Memory(ctx, Create.Unless(in.DryRun))
+	ctx, m, err := w.Memory(ctx, tool.Create.Unless(in.DryRun))
 	if err != nil {
 		return out, err
 	}
-	places, adds, err := w.takenBack(ctx, s, in.Names)
+	places, adds, err := takenBack(ctx, w, s, in.Names)
 	if err != nil {
 		return out, err
 	}
 	if len(adds) > 0 && !in.DryRun {
 		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
-			return out, Wrapped("putting the entries into the home", err)
+			return out, tool.Wrapped("putting the entries into the home", err)
 		}
 		out.Home = true
 	}
@@ -224,18 +225,18 @@ func TeamUnshare(ctx context.Context, w *Workspace, in TeamShareIn) (out TeamSha
 
 // takenBack returns where the entries of those names are, and the changes that put into
 // the home those that it does not have.
-func (w *Workspace) takenBack(ctx context.Context, s *team.Store, names []string) (places []mdtree.Place, adds []oxbow.Op, err error) {
+func takenBack(ctx context.Context, w *tool.Workspace, s *team.Store, names []string) (places []mdtree.Place, adds []oxbow.Op, err error) {
 	for _, name := range names {
 		p, err := s.Locate(ctx, name)
 		if err != nil {
-			return nil, nil, Advise(fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name), "oxbow team status lists them")
+			return nil, nil, tool.Advise(fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name), "oxbow team status lists them")
 		}
 		if slices.ContainsFunc(places, func(o mdtree.Place) bool { return o.Path == p.Path }) {
 			continue
 		}
-		has, err := w.homeHas(ctx, p.Entry)
+		has, err := homeHas(ctx, w, p.Entry)
 		if err == nil && has == "other" {
-			err = Advise(fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name), "oxbow team share "+text.ShellQuote(name)+" --dry-run shows how they differ; forget the one that is done with")
+			err = tool.Advise(fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name), "oxbow team share "+text.ShellQuote(name)+" --dry-run shows how they differ; forget the one that is done with")
 		}
 		if err != nil {
 			return nil, nil, err
@@ -246,4 +247,31 @@ func (w *Workspace) takenBack(ctx context.Context, s *team.Store, names []string
 		places = append(places, p)
 	}
 	return places, adds, nil
+}
+
+// ShareProposalsOut are the notes, and where they moved.
+type ShareProposalsOut struct {
+	tool.AcceptProposalsOut
+	Shared *TeamShareOut `json:"shared,omitempty"`
+}
+
+// ShareProposals makes notes of proposals, and moves them into team files as [TeamShare]
+// does. What may not be shared stays a note.
+func ShareProposals(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out ShareProposalsOut, err error) {
+	if err := person(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
+		return out, err
+	}
+	if _, err := teamOf(w); err != nil {
+		return out, err
+	}
+	if out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in); err != nil {
+		return out, err
+	}
+	var names []string
+	for _, n := range out.Notes {
+		names = append(names, n.Name)
+	}
+	shared, err := TeamShare(ctx, w, TeamShareIn{Names: names})
+	out.Shared = &shared
+	return out, tool.Wrapped("the notes are in your home; sharing them", err)
 }

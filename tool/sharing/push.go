@@ -1,6 +1,6 @@
 // Push and pull: the changes of the home go to a server, and the server's come.
 
-package tool
+package sharing
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/reconcile"
 	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -73,31 +74,31 @@ func (o SyncOut) Conflicts() (n int) {
 
 // Push sends what changed in the home to a server. What both sides changed waits for
 // [Pull], and what [TeamShare] would block stays.
-func Push(ctx context.Context, w *Workspace, in SyncIn) (SyncOut, error) {
+func Push(ctx context.Context, w *tool.Workspace, in SyncIn) (SyncOut, error) {
 	if err := person(w.Stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Own)
+	ctx, m, err := w.Memory(ctx, tool.Own)
 	if err != nil {
 		return SyncOut{}, err
 	}
 	ctx = oxbow.WithNote(ctx, "push")
-	return w.sync(ctx, "push", in, func(s *syncing) (reconcile.Report, error) {
+	return syncWith(ctx, w, "push", in, func(s *syncing) (reconcile.Report, error) {
 		return reconcile.Push(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Blocked: mayLeave, Rand: w.Host.Rand, Record: s.record, Progress: in.Progress})
 	})
 }
 
 // Pull brings what changed on a server into the home, merged with what changed there,
 // as one change. What comes is trusted as an import is.
-func Pull(ctx context.Context, w *Workspace, in SyncIn) (out SyncOut, err error) {
+func Pull(ctx context.Context, w *tool.Workspace, in SyncIn) (out SyncOut, err error) {
 	if err := person(w.Stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err
 	}
-	ctx, m, err := w.Memory(ctx, Create.Unless(in.DryRun))
+	ctx, m, err := w.Memory(ctx, tool.Create.Unless(in.DryRun))
 	if err != nil {
 		return out, err
 	}
-	out, err = w.sync(ctx, "pull", in, func(s *syncing) (reconcile.Report, error) {
+	out, err = syncWith(ctx, w, "pull", in, func(s *syncing) (reconcile.Report, error) {
 		src, _ := oxbow.SourceFrom(ctx)
 		src.Actor, src.Ref = oxbow.Imported, text.Clip(s.url, 200)
 		ctx := oxbow.WithNote(oxbow.WithSource(ctx, src), text.Clip("pull from "+s.url, 200))
@@ -119,8 +120,8 @@ type syncing struct {
 	record    func() error // of the state, before the first change
 }
 
-// sync opens the server, calls fn, and records what is known of the server then.
-func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*syncing) (reconcile.Report, error)) (out SyncOut, err error) {
+// syncWith opens the server, calls fn, and records what is known of the server then.
+func syncWith(ctx context.Context, w *tool.Workspace, verb string, in SyncIn, fn func(*syncing) (reconcile.Report, error)) (out SyncOut, err error) {
 	// What came with a clone goes to no server.
 	if err := w.TrustsPlace(); err != nil {
 		return out, err
@@ -142,7 +143,7 @@ func (w *Workspace) sync(ctx context.Context, verb string, in SyncIn, fn func(*s
 	if err != nil {
 		return out, err
 	}
-	s, err := w.openServer(dir, p, verb, in)
+	s, err := openServer(w, dir, p, verb, in)
 	if err != nil {
 		return out, err
 	}
@@ -177,12 +178,12 @@ func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 }
 
 // openServer returns the store of the server that is named, or remembered.
-func (w *Workspace) openServer(dir vfs.FS, p Place, verb string, in SyncIn) (*syncing, error) {
-	known, err := w.findServer(dir, p, verb, in.Server)
+func openServer(w *tool.Workspace, dir vfs.FS, p tool.Place, verb string, in SyncIn) (*syncing, error) {
+	known, err := findServer(w, dir, p, verb, in.Server)
 	if err != nil {
 		return nil, err
 	}
-	token, err := w.serverToken(&known, in.TokenFile)
+	token, err := serverToken(w, &known, in.TokenFile)
 	if err != nil {
 		return nil, err
 	}
@@ -212,21 +213,21 @@ func ofServer(url, verb string, done int, err error) error {
 	var later *remote.LaterError
 	switch {
 	case errors.As(err, &untrusted):
-		return Advise(err, "this machine does not trust the certificate of the server; SSL_CERT_FILE names another root")
+		return tool.Advise(err, "this machine does not trust the certificate of the server; SSL_CERT_FILE names another root")
 	case errors.As(err, &later):
-		return Advise(err, fmt.Sprintf("the server has too much to do: wait %v%s, and does nothing twice", later.After, again))
+		return tool.Advise(err, fmt.Sprintf("the server has too much to do: wait %v%s, and does nothing twice", later.After, again))
 	case errors.As(err, &quota) && quota.Wait > 0:
-		return Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))
+		return tool.Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))
 	case errors.Is(err, oxbow.ErrQuota):
-		return Advise(err, "forget what is not needed there, or ask the one who runs the server for more"+again)
+		return tool.Advise(err, "forget what is not needed there, or ask the one who runs the server for more"+again)
 	case errors.Is(err, errSlow):
-		return Advise(err, "try again when the server or the line to it is better"+again+", and does nothing twice")
+		return tool.Advise(err, "try again when the server or the line to it is better"+again+", and does nothing twice")
 	case errors.Is(err, oxbow.ErrUnknownOutcome):
-		return Advise(err, "the last changes may have arrived"+again+", and does nothing twice")
+		return tool.Advise(err, "the last changes may have arrived"+again+", and does nothing twice")
 	case errors.Is(err, oxbow.ErrReadOnly):
-		return Advise(err, "the token may read alone; ask the one who runs the server for one that may write")
-	case Remedy(err).String() != "":
+		return tool.Advise(err, "the token may read alone; ask the one who runs the server for one that may write")
+	case tool.Remedy(err).String() != "":
 		return err
 	}
-	return Advise(err, "oxbow serve must run there, and its file of tokens must have the token"+again)
+	return tool.Advise(err, "oxbow serve must run there, and its file of tokens must have the token"+again)
 }

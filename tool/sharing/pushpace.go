@@ -1,6 +1,6 @@
 // A pace that a server must keep: one that takes or gives its bytes too slowly is given up.
 
-package tool
+package sharing
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // Team files: making them, what stands where, and whether they are trusted.
 
-package tool
+package sharing
 
 import (
 	"context"
@@ -13,14 +13,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/team"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/trust"
 )
 
-// team returns the team files of the working directory.
-func (w *Workspace) team() (*team.Tree, error) {
+// teamOf returns the team files of the working directory.
+func teamOf(w *tool.Workspace) (*team.Tree, error) {
 	t, err := team.Find(w.Dir)
 	if err == nil && t == nil {
-		err = Advise(fmt.Errorf("%w: this working tree has no team files (%s)", oxbow.ErrNotFound, team.Dir), "oxbow team init makes them")
+		err = tool.Advise(fmt.Errorf("%w: this working tree has no team files (%s)", oxbow.ErrNotFound, team.Dir), "oxbow team init makes them")
 	}
 	return t, err
 }
@@ -28,7 +29,7 @@ func (w *Workspace) team() (*team.Tree, error) {
 // person refuses callers that are none: what is shared is read by others.
 func person(ctx context.Context, what, command string) error {
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
-		return Advise(Invalidf("only a person %s", what), "a person runs "+command+" in a terminal of their own, not in one of the client's")
+		return tool.Advise(tool.Invalidf("only a person %s", what), "a person runs "+command+" in a terminal of their own, not in one of the client's")
 	}
 	return nil
 }
@@ -51,13 +52,13 @@ type TeamInitOut struct {
 
 // TeamInit makes what is missing of the team files of a working tree, has git call the
 // merge driver in this clone, and trusts them. A second call changes nothing.
-func TeamInit(ctx context.Context, w *Workspace, in TeamInitIn) (out TeamInitOut, err error) {
+func TeamInit(ctx context.Context, w *tool.Workspace, in TeamInitIn) (out TeamInitOut, err error) {
 	if err := person(w.Stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
 		return out, err
 	}
 	t, err := team.At(w.Dir)
 	if errors.Is(err, git.ErrNone) {
-		err = Advise(fmt.Errorf("team files travel with a git repository: %w", err), "git init makes one here")
+		err = tool.Advise(fmt.Errorf("team files travel with a git repository: %w", err), "git init makes one here")
 	}
 	if err != nil {
 		return out, err
@@ -89,14 +90,14 @@ type TeamTrustOut struct {
 
 // TeamTrust records that the team files of the working tree may be recalled, in every
 // clone of the repository; takes that back; or lists what was recorded.
-func TeamTrust(ctx context.Context, w *Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
+func TeamTrust(ctx context.Context, w *tool.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
 	if in.List {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
 	}
 	if err := person(w.Stamped(ctx), "trusts team files", "oxbow team trust"); err != nil {
 		return out, err
 	}
-	t, err := w.team()
+	t, err := teamOf(w)
 	if err != nil {
 		return out, err
 	}
@@ -152,8 +153,8 @@ type TeamProblem struct {
 const mostCommits = 20
 
 // TeamStatus says what the team files hold, and how each stands.
-func TeamStatus(ctx context.Context, w *Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
-	t, err := w.team()
+func TeamStatus(ctx context.Context, w *tool.Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
+	t, err := teamOf(w)
 	if err != nil {
 		return out, err
 	}
@@ -177,7 +178,7 @@ func TeamStatus(ctx context.Context, w *Workspace, _ TeamStatusIn) (out TeamStat
 				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // one that cannot be found is left out
 			}
 		}
-		if file.Home, err = w.homeHas(ctx, f.Entry); err != nil {
+		if file.Home, err = homeHas(ctx, w, f.Entry); err != nil {
 			return out, err
 		}
 		out.Files = append(out.Files, file)
@@ -213,8 +214,8 @@ func (out *TeamStatusOut) problems(t *team.Tree, wrong []team.Finding, up team.U
 }
 
 // homeHas returns what the memory has of a name: "" for nothing.
-func (w *Workspace) homeHas(ctx context.Context, e oxbow.Entry) (string, error) {
-	ctx, m, err := w.Memory(ctx, Own)
+func homeHas(ctx context.Context, w *tool.Workspace, e oxbow.Entry) (string, error) {
+	ctx, m, err := w.Memory(ctx, tool.Own)
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,6 @@
 // The pace that a server must keep.
 
-package tool
+package sharing
 
 import (
 	"context"

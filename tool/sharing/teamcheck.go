@@ -1,6 +1,6 @@
 // What must not be merged: team check, for continuous integration, and the merge driver.
 
-package tool
+package sharing
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/team"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // TeamCheckIn is what team check takes.
@@ -34,7 +35,7 @@ func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
 // TeamCheck reads all team files of a directory, and says what must not be merged: files
 // that cannot be read, secrets, personal data, names that are there twice, conflicts, and
 // citations that are stale. It needs no home, no trust, and no history.
-func TeamCheck(ctx context.Context, w *Workspace, in TeamCheckIn) (TeamCheckOut, error) {
+func TeamCheck(ctx context.Context, w *tool.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
 	dir := team.Near(cmp.Or(in.Dir, w.Dir))
 	if dir == "" && in.Dir != "" {
 		if _, err := os.Lstat(filepath.Join(in.Dir, "team.yaml")); err == nil {
@@ -42,7 +43,7 @@ func TeamCheck(ctx context.Context, w *Workspace, in TeamCheckIn) (TeamCheckOut,
 		}
 	}
 	if dir == "" {
-		return TeamCheckOut{}, Advise(fmt.Errorf("%w: there are no team files (%s) in %s or above it; a link to some does not count", oxbow.ErrNotFound, team.Dir, cmp.Or(in.Dir, w.Dir)), "oxbow team init makes them")
+		return TeamCheckOut{}, tool.Advise(fmt.Errorf("%w: there are no team files (%s) in %s or above it; a link to some does not count", oxbow.ErrNotFound, team.Dir, cmp.Or(in.Dir, w.Dir)), "oxbow team init makes them")
 	}
 	files, wrong, err := team.Lint(dir)
 	if err != nil {
@@ -53,21 +54,21 @@ func TeamCheck(ctx context.Context, w *Workspace, in TeamCheckIn) (TeamCheckOut,
 		out.Problems = append(out.Problems, TeamProblem{f.File, f.What, f.Mend})
 	}
 	for _, f := range files {
-		for _, s := range SecretsOf(f.Entry) {
+		for _, s := range tool.SecretsOf(f.Entry) {
 			out.Problems = append(out.Problems, TeamProblem{f.Name, fmt.Sprintf("its %s looks like a secret (%s)", s.Part, s.Rule), "take it out, and make it invalid where it is used: git keeps it"})
 		}
 		if kinds := personalIn(&f.Entry); len(kinds) > 0 {
 			out.Problems = append(out.Problems, TeamProblem{f.Name, "it holds personal data (" + strings.Join(kinds, ", ") + ")", "take it out: git keeps it"})
 		}
 	}
-	out.Problems = append(out.Problems, w.staleCitations(ctx, files)...)
+	out.Problems = append(out.Problems, staleCitations(ctx, w, files)...)
 	slices.SortStableFunc(out.Problems, func(a, b TeamProblem) int { return strings.Compare(a.File, b.File) })
 	return out, nil
 }
 
 // staleCitations returns the files that entries name and that changed since. Without a
 // working tree there are none.
-func (w *Workspace) staleCitations(ctx context.Context, files []team.File) (out []TeamProblem) {
+func staleCitations(ctx context.Context, w *tool.Workspace, files []team.File) (out []TeamProblem) {
 	for some := range slices.Chunk(files, 50) {
 		var es []oxbow.Entry
 		for i, f := range some {
@@ -75,7 +76,7 @@ func (w *Workspace) staleCitations(ctx context.Context, files []team.File) (out 
 			e.ID, e.Updated = uint64(i+1), e.Created
 			es = append(es, e)
 		}
-		refs, _ := w.checkFileRefs(ctx, es)
+		refs, _ := w.CheckFileRefs(ctx, es)
 		for i, f := range some {
 			for _, r := range refs[uint64(i+1)] {
 				if r.State == string(annotate.Stale) {
@@ -101,7 +102,7 @@ type MergeEntryOut struct {
 
 // MergeEntry merges two versions of a team file that come from a base, and writes the
 // merge to ours, as git requires of a driver.
-func MergeEntry(_ context.Context, _ *Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
+func MergeEntry(_ context.Context, _ *tool.Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
 	out.Conflict, err = team.MergeFiles(in.Base, in.Ours, in.Theirs)
 	return out, err
 }

@@ -1,6 +1,6 @@
 // The servers of a home: which the user named for it, with which tokens.
 
-package tool
+package sharing
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/reconcile"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/trust"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -30,7 +31,7 @@ type ServersOut struct {
 }
 
 // Servers returns the servers that push and pull of the home remember.
-func Servers(_ context.Context, w *Workspace, _ ServersIn) (ServersOut, error) {
+func Servers(_ context.Context, w *tool.Workspace, _ ServersIn) (ServersOut, error) {
 	p, err := w.Located()
 	if err != nil {
 		return ServersOut{}, err
@@ -54,7 +55,7 @@ type ForgetServerOut struct {
 
 // ForgetServer has push and pull of the home remember a server no longer. What both had
 // last stays in the home, so that a push or pull which names it goes on from there.
-func ForgetServer(ctx context.Context, w *Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
+func ForgetServer(ctx context.Context, w *tool.Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
 	if err := person(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget"); err != nil {
 		return out, err
 	}
@@ -65,7 +66,7 @@ func ForgetServer(ctx context.Context, w *Workspace, in ForgetServerIn) (out For
 	known := w.Host.Trusted.Servers(p.Home)
 	i := slices.IndexFunc(known, func(s trust.Server) bool { return s.URL == strings.TrimRight(in.Server, "/") })
 	if i < 0 {
-		return out, Advise(bad("server", text.Clip(in.Server, 200), "is not remembered for "+p.Home), "oxbow remote lists those that are")
+		return out, tool.Advise(tool.InvalidValue("server", text.Clip(in.Server, 200), "is not remembered for "+p.Home), "oxbow remote lists those that are")
 	}
 	if out = (ForgetServerOut{in.DryRun, known[i]}); in.DryRun {
 		return out, nil
@@ -75,7 +76,7 @@ func ForgetServer(ctx context.Context, w *Workspace, in ForgetServerIn) (out For
 }
 
 // findServer returns the server that is named, or remembered for the home.
-func (w *Workspace) findServer(dir vfs.FS, p Place, verb, named string) (trust.Server, error) {
+func findServer(w *tool.Workspace, dir vfs.FS, p tool.Place, verb, named string) (trust.Server, error) {
 	known := w.Host.Trusted.Servers(p.Home)
 	if s := (trust.Server{URL: strings.TrimRight(named, "/")}); s.URL != "" {
 		if i := slices.IndexFunc(known, func(k trust.Server) bool { return k.URL == s.URL }); i >= 0 {
@@ -91,7 +92,7 @@ func (w *Workspace) findServer(dir vfs.FS, p Place, verb, named string) (trust.S
 		urls = append(urls, s.URL)
 	}
 	if len(known) > 0 {
-		return trust.Server{}, Advise(Invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
+		return trust.Server{}, tool.Advise(tool.Invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
 	}
 	met, err := reconcile.Known(dir, filepath.Base(p.Store))
 	if err != nil {
@@ -106,17 +107,17 @@ func (w *Workspace) findServer(dir vfs.FS, p Place, verb, named string) (trust.S
 	if len(urls) > 0 {
 		hint = "its files name " + strings.Join(urls, ", ") + ", and may have come with a clone; if it is your server, name it: oxbow " + verb + " URL --token-file FILE"
 	}
-	return trust.Server{}, Advise(Invalidf("no server is remembered for this home"), hint)
+	return trust.Server{}, tool.Advise(tool.Invalidf("no server is remembered for this home"), hint)
 }
 
 // checkServer refuses to send a token in plain text.
 func checkServer(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return Advise(bad("server", text.Clip(address, 200), "is not the URL of a server"), "write https://HOST, or http://127.0.0.1:8333 for one of this machine")
+		return tool.Advise(tool.InvalidValue("server", text.Clip(address, 200), "is not the URL of a server"), "write https://HOST, or http://127.0.0.1:8333 for one of this machine")
 	}
 	if u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
-		return Advise(bad("server", text.Clip(address, 200), "would get the token in plain text"), "use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333")
+		return tool.Advise(tool.InvalidValue("server", text.Clip(address, 200), "would get the token in plain text"), "use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333")
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func checkServer(address string) error {
 const maxToken = 4 << 10
 
 // serverToken returns the token for a server, whose file becomes the one that was named.
-func (w *Workspace) serverToken(s *trust.Server, file string) (string, error) {
+func serverToken(w *tool.Workspace, s *trust.Server, file string) (string, error) {
 	if file != "" && !filepath.IsAbs(file) {
 		file = filepath.Join(w.Dir, file)
 	}
@@ -133,7 +134,7 @@ func (w *Workspace) serverToken(s *trust.Server, file string) (string, error) {
 		return token, nil
 	}
 	if file = cmp.Or(file, s.TokenFile); file == "" {
-		return "", Advise(Invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
+		return "", tool.Advise(tool.Invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -146,7 +147,7 @@ func (w *Workspace) serverToken(s *trust.Server, file string) (string, error) {
 	}
 	token := strings.TrimSpace(string(b))
 	if len(b) > maxToken || token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return "", Advise(Invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
+		return "", tool.Advise(tool.Invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
 	}
 	s.TokenFile = file
 	return token, nil
