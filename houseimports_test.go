@@ -63,6 +63,7 @@ var floors = []struct {
 	{"tool", []string{".", "vfs", "backup", "reconcile", "remote", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "team", "lineage", "revert", "annotate", "annotate/*", "session", "session/*"}},
 	{"tool/maintenance", []string{".", "vfs", "backup", "internal/*", "annotate", "session", "session/inbox", "setup", "trust", "tool"}},
 	{"tool/sharing", []string{".", "vfs", "annotate", "mdtree", "reconcile", "remote", "team", "trust", "internal/*", "tool"}},
+	{"tool/clients", []string{".", "vfs", "exchange", "session", "setup", "tool"}},
 
 	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
 	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},

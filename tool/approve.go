@@ -37,7 +37,7 @@ type HeldEntry struct {
 var heldKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine}
 
 // heldFilter selects the entries that have one.
-var heldFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys}}}
+var HeldFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys}}}
 
 // Held lists the entries that stand before no model by themselves until a person
 // approves them.
@@ -47,7 +47,7 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 	if err != nil {
 		return out, err
 	}
-	for e, err := range m.Entries(ctx, heldFilter) {
+	for e, err := range m.Entries(ctx, HeldFilter) {
 		if err != nil {
 			return out, err
 		}

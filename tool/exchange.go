@@ -129,7 +129,7 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int) 
 	if r.Added+r.Updated == 0 {
 		return 0
 	}
-	for e, err := range m.Entries(ctx, heldFilter) {
+	for e, err := range m.Entries(ctx, HeldFilter) {
 		if err == nil && r.Changed(e.Name) {
 			n++
 		}

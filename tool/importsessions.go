@@ -74,7 +74,7 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 	if in.DryRun || len(files) == 0 {
 		return out, nil
 	}
-	ctx, archive, err := w.sessions(ctx)
+	ctx, archive, err := w.Archive(ctx)
 	if err != nil {
 		return out, err
 	}

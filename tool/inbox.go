@@ -32,7 +32,7 @@ type InboxOut struct {
 // inbox returns the archive with proposals up to now; where nothing can be written,
 // with those that were found before.
 func (w *Workspace) inbox(ctx context.Context) (context.Context, *session.Archive, error) {
-	ctx, a, err := w.sessions(ctx)
+	ctx, a, err := w.Archive(ctx)
 	if err != nil {
 		return ctx, nil, err
 	}

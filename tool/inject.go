@@ -121,7 +121,7 @@ func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err 
 	if w.Sessions == nil {
 		return all, err
 	}
-	_, a, serr := w.sessions(ctx)
+	_, a, serr := w.Archive(ctx)
 	if serr != nil {
 		if len(all) > 0 && errors.Is(serr, oxbow.ErrUnsupported) {
 			serr = nil

@@ -72,7 +72,7 @@ func Injected(ctx context.Context, w *Workspace, in InjectedIn) (InjectedOut, er
 	if err != nil {
 		return out, err
 	}
-	ctx, a, err := w.sessions(ctx)
+	ctx, a, err := w.Archive(ctx)
 	if err != nil {
 		return out, err
 	}

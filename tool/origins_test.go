@@ -45,7 +45,7 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		}
 	}
 	// A change that follows in the same call takes no stamp away.
-	ctx := withTaints(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}), []string{"WebFetch x"})
+	ctx := WithTaints(oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}), []string{"WebFetch x"})
 	ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Add{Name: "new", Content: "x"}, oxbow.Relabel{Name: "new", Labels: nil}}, Knowledge{Memory: m})
 	if err != nil || len(ops) != 2 || len(ops[1].(oxbow.Relabel).Labels) != 1 {
 		t.Errorf("a new entry whose labels are taken off: %+v, %v", ops, err)

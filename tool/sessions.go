@@ -113,7 +113,7 @@ func Sessions(ctx context.Context, w *Workspace, in SessionsIn) (SessionsOut, er
 	if err != nil {
 		return out, err
 	}
-	ctx, a, err := w.sessions(ctx)
+	ctx, a, err := w.Archive(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -194,7 +194,7 @@ func ShowSession(ctx context.Context, w *Workspace, in SessionIn) (out SessionOu
 	if in.Last < 0 {
 		return out, InvalidValue("last", fmt.Sprint(in.Last), "is less than 1")
 	}
-	ctx, a, err := w.sessions(ctx)
+	ctx, a, err := w.Archive(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -235,7 +235,7 @@ var resumes = map[string][]string{
 
 // ResumeSession gives the command line by which a client goes on with a session.
 func ResumeSession(ctx context.Context, w *Workspace, in ResumeIn) (out ResumeOut, err error) {
-	ctx, a, err := w.sessions(ctx)
+	ctx, a, err := w.Archive(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -279,7 +279,7 @@ const forgetNote = "forget session "
 // ForgetSession removes a session from the archive, or brings back the one that was
 // removed last.
 func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out ForgetSessionOut, err error) {
-	ctx, a, err := w.sessions(ctx)
+	ctx, a, err := w.Archive(ctx)
 	if err != nil {
 		return out, err
 	}

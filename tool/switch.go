@@ -23,19 +23,6 @@ const (
 // one client: setup writes it, since the same hooks report prompts and answer them.
 func InjectOffFor(client string) string { return "inject." + client + ".off" }
 
-// switchFor makes the file of a client, or removes it.
-func switchFor(home, client string, off bool) error {
-	path := filepath.Join(home, InjectOffFor(client))
-	if off {
-		return errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(path, nil, 0o600))
-	}
-	err := os.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return err
-}
-
 // OffBy returns the path of the file of that name that switches something off: in the
 // home, or in a project that holds one of the directories; "" for none.
 func OffBy(name, home string, dirs ...string) string {

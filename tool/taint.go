@@ -26,8 +26,8 @@ func WithCaller(ctx context.Context, c session.Caller) context.Context {
 
 type taintsKey struct{}
 
-// withTaints returns a context whose changes have taints that are known already.
-func withTaints(ctx context.Context, taints []string) context.Context {
+// WithTaints returns a context whose changes have taints that are known already.
+func WithTaints(ctx context.Context, taints []string) context.Context {
 	return context.WithValue(ctx, taintsKey{}, taints)
 }
 

@@ -185,8 +185,8 @@ func (w *Workspace) ExistingStore(verb string) (string, error) {
 	return store, nil
 }
 
-// sessions returns the archive of sessions.
-func (w *Workspace) sessions(ctx context.Context) (context.Context, *session.Archive, error) {
+// Archive returns the archive of sessions.
+func (w *Workspace) Archive(ctx context.Context) (context.Context, *session.Archive, error) {
 	if w.Sessions == nil {
 		return ctx, nil, fmt.Errorf("%w: no sessions are kept here", oxbow.ErrUnsupported)
 	}
@@ -196,7 +196,7 @@ func (w *Workspace) sessions(ctx context.Context) (context.Context, *session.Arc
 
 // OverSessions returns a workspace whose memory is the archive.
 func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
-	_, a, err := w.sessions(ctx)
+	_, a, err := w.Archive(ctx)
 	if err != nil {
 		return nil, err
 	}

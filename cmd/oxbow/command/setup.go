@@ -21,12 +21,12 @@ import (
 	"github.com/oxbow-memory/oxbow/hook"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/setup"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/clients"
 )
 
 // setupIn is what setup takes, and whether it asks.
 type setupIn struct {
-	tool.SetupIn
+	clients.SetupIn
 	Yes bool `json:"yes,omitempty" usage:"Do not ask."`
 }
 
@@ -70,11 +70,11 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 			return err
 		}
 	}
-	return perform(ctx, a, tool.SetupClients, in.SetupIn, func(out tool.SetupOut) { a.showClients(out, in.SetupIn) })
+	return perform(ctx, a, clients.SetupClients, in.SetupIn, func(out clients.SetupOut) { a.showClients(out, in.SetupIn) })
 }
 
 // prepareSetup fills in what setup needs to know of the machine.
-func (a *app) prepareSetup(in *tool.SetupIn) (err error) {
+func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	in.World = a.setupWorld()
 	in.Project = projectName
 	if in.World.User == "" || a.configHome() == "" {
@@ -113,22 +113,22 @@ func projectName(dir string) string {
 // mirrorMemory brings what changed in a client's own memory into this one, where
 // setup was told to, when a session of the client reports something.
 func (a *app) mirrorMemory(ctx context.Context, home string, r hook.Report) {
-	if !tool.HasMirrors(home) {
+	if !clients.HasMirrors(home) {
 		return
 	}
 	ctx, stop := context.WithTimeout(ctx, waits.start)
 	defer stop()
-	in := tool.MirrorIn{Client: r.Client, World: a.setupWorld(), Project: projectName}
+	in := clients.MirrorIn{Client: r.Client, World: a.setupWorld(), Project: projectName}
 	if e := &r.Events[0]; r.Source == "" {
 		in.Report, in.Taints = e, func(own []string) []string {
 			return a.exposureOf(ctx, session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")}).Taints
 		}
 	}
-	_, _ = run(ctx, a, tool.Mirror, in)
+	_, _ = run(ctx, a, clients.Mirror, in)
 }
 
 // agree shows what would change, and asks.
-func (a *app) agree(all []tool.SetupFile) error {
+func (a *app) agree(all []clients.SetupFile) error {
 	for _, f := range all {
 		fmt.Fprint(a.env.Stderr, cleanLines(f.Diff))
 	}
@@ -165,8 +165,8 @@ func (a *app) homeForClients() (string, error) {
 }
 
 // askClients asks for each client that is installed and not set up.
-func (a *app) askClients(ctx context.Context, in tool.SetupIn) (chosen []string, err error) {
-	out, err := run(ctx, a, tool.SetupClients, in)
+func (a *app) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
+	out, err := run(ctx, a, clients.SetupClients, in)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (a *app) askClients(ctx context.Context, in tool.SetupIn) (chosen []string,
 	return chosen, nil
 }
 
-func (a *app) showClients(out tool.SetupOut, in tool.SetupIn) {
+func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
 	if len(in.Clients) == 0 && !in.Remove && !in.Check {
 		for _, c := range out.Clients {
 			state := wordFor(c.Installed, "", "installed")
@@ -208,7 +208,7 @@ func (a *app) showClients(out tool.SetupOut, in tool.SetupIn) {
 				a.printf("%s", cleanLines(f.Diff))
 			}
 		}
-		if in.Remove && !slices.ContainsFunc(c.Files, func(f tool.SetupFile) bool { return f.Did != "unchanged" }) {
+		if in.Remove && !slices.ContainsFunc(c.Files, func(f clients.SetupFile) bool { return f.Did != "unchanged" }) {
 			a.printf("  nothing of oxbow is there\n")
 		}
 		a.showServer(c.Server)
@@ -227,7 +227,7 @@ func (a *app) showClients(out tool.SetupOut, in tool.SetupIn) {
 	}
 }
 
-func (a *app) showServer(s *tool.SetupServer) {
+func (a *app) showServer(s *clients.SetupServer) {
 	switch {
 	case s == nil:
 	case s.Problem != "":

@@ -1,17 +1,20 @@
 // Setup: agents' clients are made to use the memory, and asked whether they do.
 
-package tool
+package clients
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/setup"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // SetupIn is what setup takes.
@@ -88,7 +91,7 @@ type SetupServer struct {
 // SetupClients sets clients up, takes oxbow out of them, or looks at them. Without
 // a client it says which there are; with remove or check it means all that are
 // set up.
-func SetupClients(ctx context.Context, w *Workspace, in SetupIn) (SetupOut, error) {
+func SetupClients(ctx context.Context, w *tool.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
 	chosen, err := in.chosen()
 	if err == nil {
@@ -121,9 +124,9 @@ func SetupClients(ctx context.Context, w *Workspace, in SetupIn) (SetupOut, erro
 }
 
 // client sets a client up, takes oxbow out of it, or looks at it.
-func (in *SetupIn) client(ctx context.Context, w *Workspace, c *setup.Client, o setup.Options, s *SetupClient) error {
+func (in *SetupIn) client(ctx context.Context, w *tool.Workspace, c *setup.Client, o setup.Options, s *SetupClient) error {
 	if err := in.one(c, o, s); err != nil {
-		return Advise(err, "nothing more was changed; mend the file, or leave this client out")
+		return tool.Advise(err, "nothing more was changed; mend the file, or leave this client out")
 	}
 	err := in.ownMemory(ctx, w, c, s)
 	if p, perr := w.Located(); perr == nil && p.Own() && !in.DryRun && !in.Check {
@@ -143,7 +146,7 @@ func (in *SetupIn) client(ctx context.Context, w *Workspace, c *setup.Client, o 
 }
 
 // ownMemory begins, goes on with or ends the mirror of a client's own memory.
-func (in *SetupIn) ownMemory(ctx context.Context, w *Workspace, c *setup.Client, s *SetupClient) error {
+func (in *SetupIn) ownMemory(ctx context.Context, w *tool.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.Located()
 	if err != nil || c.Memory == "" || !p.Own() {
 		return err
@@ -185,13 +188,13 @@ func (in *SetupIn) keptMemory(c *setup.Client, was bool) (memory string, mirrore
 
 // mirrorable refuses to mirror into the home of a project, which would get the
 // memory of all projects.
-func (in *SetupIn) mirrorable(w *Workspace) error {
+func (in *SetupIn) mirrorable(w *tool.Workspace) error {
 	if in.OwnMemory != "mirror" {
 		return nil
 	}
 	p, err := w.Located()
 	if err == nil && p.Found {
-		err = Advise(Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home), "name your own home with --home")
+		err = tool.Advise(tool.Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home), "name your own home with --home")
 	}
 	return err
 }
@@ -215,7 +218,7 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 				}
 			}
 		case c == nil:
-			return nil, Advise(Invalidf("there is no client %q", name), "name one of "+strings.Join(names, " ")+", or all that are installed: all")
+			return nil, tool.Advise(tool.Invalidf("there is no client %q", name), "name one of "+strings.Join(names, " ")+", or all that are installed: all")
 		default:
 			all = append(all, c)
 		}
@@ -226,7 +229,7 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 func (in *SetupIn) options() setup.Options {
 	o := setup.Options{Executable: in.Executable, Home: in.Home, Project: in.Scope == "project", NoMCP: in.NoMCP, NoInject: in.NoInject,
 		NoCapture: in.NoCapture, Off: in.OwnMemory == "off", Trust: in.Trust, Plugin: in.Plugin}
-	for _, v := range WithProfiles(append(Table(), append(Code(), RecallMemory())...), nil) {
+	for _, v := range tool.WithProfiles(append(tool.Table(), append(tool.Code(), tool.RecallMemory())...), nil) {
 		if v.ReadOnly || v.Name == "remember" {
 			o.Allow = append(o.Allow, v.Name)
 		}
@@ -296,7 +299,7 @@ func didOf(c *setup.Change) string {
 }
 
 // verify starts the server of a client, and compares its home with this one.
-func (in *SetupIn) verify(ctx context.Context, w *Workspace, c *setup.Client, s *SetupClient) {
+func (in *SetupIn) verify(ctx context.Context, w *tool.Workspace, c *setup.Client, s *SetupClient) {
 	servers := c.Servers(in.World, in.Scope == "project")
 	if len(servers) == 0 || in.Probe == nil {
 		return
@@ -311,7 +314,20 @@ func (in *SetupIn) verify(ctx context.Context, w *Workspace, c *setup.Client, s 
 	switch {
 	case err != nil:
 		r.Problem = fmt.Sprintf("it does not answer: %v", err)
-	case r.Home != "" && r.Home != p.Home && !SameFile(r.Home, p.Home):
+	case r.Home != "" && r.Home != p.Home && !tool.SameFile(r.Home, p.Home):
 		r.Problem = fmt.Sprintf("it serves %s, and this command %s", filepath.Clean(r.Home), p.Home)
 	}
+}
+
+// switchFor makes the file of a client, or removes it.
+func switchFor(home, client string, off bool) error {
+	path := filepath.Join(home, tool.InjectOffFor(client))
+	if off {
+		return errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(path, nil, 0o600))
+	}
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return err
 }

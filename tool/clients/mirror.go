@@ -1,6 +1,6 @@
 // Mirrors: notes of what clients remember by themselves.
 
-package tool
+package clients
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/exchange"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/setup"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -88,7 +89,7 @@ type MirrorIn struct {
 //
 // What changed after the first time is tainted, unless the client has reported that a
 // call of its own wrote the file, in a turn that had read nothing of others.
-func Mirror(ctx context.Context, w *Workspace, in MirrorIn) (out ImportOut, err error) {
+func Mirror(ctx context.Context, w *tool.Workspace, in MirrorIn) (out tool.ImportOut, err error) {
 	p, err := w.Located()
 	if err != nil {
 		return out, err
@@ -130,12 +131,12 @@ func Mirror(ctx context.Context, w *Workspace, in MirrorIn) (out ImportOut, err 
 
 // mirroring is one call of Mirror.
 type mirroring struct {
-	w            *Workspace
+	w            *tool.Workspace
 	in           MirrorIn
 	all, changed []setup.MemoryFile
 	seen         time.Time
 	known        mirrors
-	out          ImportOut
+	out          tool.ImportOut
 }
 
 // judge imports the files that changed: first those that the report does not name, since
@@ -194,7 +195,7 @@ func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 		return err
 	}
 	read.DryRun = true
-	got, err := Import(ctx, m.w, read)
+	got, err := tool.Import(ctx, m.w, read)
 	if _, waits := m.known[f.Path]; !waits && got.Added+got.Updated > 0 {
 		m.known[f.Path] = f.Time
 	}
@@ -206,7 +207,7 @@ func (m *mirroring) archived(ctx context.Context, f setup.MemoryFile, own []stri
 	if m.w.Sessions == nil {
 		return nil, false, nil
 	}
-	_, a, err := m.w.sessions(ctx)
+	_, a, err := m.w.Archive(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -216,12 +217,12 @@ func (m *mirroring) archived(ctx context.Context, f setup.MemoryFile, own []stri
 // own returns the files that the client may read and be none the worse: no note of them
 // is held back, and but for one of them none changed in a way that is not judged yet.
 func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
-	ctx, mem, err := m.w.Memory(ctx, Create)
+	ctx, mem, err := m.w.Memory(ctx, tool.Create)
 	if err != nil {
 		return nil, err
 	}
 	held := map[string]bool{}
-	for e, err := range mem.Entries(ctx, heldFilter) {
+	for e, err := range mem.Entries(ctx, tool.HeldFilter) {
 		if err != nil {
 			return nil, err
 		}
@@ -257,7 +258,7 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 	for _, f := range files {
 		delete(m.known, f.Path)
 	}
-	got, err := Import(withTaints(ctx, taints), m.w, read)
+	got, err := tool.Import(tool.WithTaints(ctx, taints), m.w, read)
 	m.out.Added, m.out.Updated, m.out.Held = m.out.Added+got.Added, m.out.Updated+got.Updated, m.out.Held+got.Held
 	m.out.Problems = append(m.out.Problems, got.Problems...)
 	return err
@@ -265,8 +266,8 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 
 // reading is what an import of files takes. With stored, they are of the projects that
 // their notes have.
-func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, stored bool) (ImportIn, error) {
-	read := ImportIn{Format: "markdown", Projects: map[string]string{}}
+func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, stored bool) (tool.ImportIn, error) {
+	read := tool.ImportIn{Format: "markdown", Projects: map[string]string{}}
 	for _, f := range files {
 		project, err := m.project(ctx, f, stored)
 		if err != nil {
@@ -281,7 +282,7 @@ func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, store
 // it is the one that notes of the file have: another one is no change of theirs.
 func (m *mirroring) project(ctx context.Context, f setup.MemoryFile, stored bool) (string, error) {
 	if stored {
-		ctx, mem, err := m.w.Memory(ctx, Create)
+		ctx, mem, err := m.w.Memory(ctx, tool.Create)
 		if err != nil {
 			return "", err
 		}
