@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/annotations"
 	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
@@ -16,7 +17,7 @@ func codeRoutes() []route {
 	return []route{
 		look("/annotations", "annotations", "Why lines of code are as they are", tool.GetAnnotations, paged),
 		change(http.MethodPost, "/annotations", "annotate", "Keep why lines are as they are", tool.Annotate),
-		look("/annotations/stats", "annotation_stats", "Numbers of the annotations", tool.AnnotationStats),
+		look("/annotations/stats", "annotation_stats", "Numbers of the annotations", annotations.AnnotationStats),
 	}
 }
 

@@ -73,17 +73,20 @@ type Annotation struct {
 	Headline string `json:"-"` // the reasoning on one line
 }
 
-// annotationList returns the annotations as answers show them, and an empty list for none.
-func annotationList(found []annotate.Found) []Annotation {
+// Edited reports whether the lines of the annotation have changed since.
+func (a Annotation) Edited() bool { return a.Placed == string(annotate.Edited) }
+
+// AnnotationList returns the annotations as answers show them, and an empty list for none.
+func AnnotationList(found []annotate.Found) []Annotation {
 	all := make([]Annotation, len(found))
 	for i, f := range found {
-		all[i] = annotationOf(f)
+		all[i] = AnnotationOf(f)
 	}
 	return all
 }
 
-// annotationOf returns the annotation as answers show it.
-func annotationOf(f annotate.Found) Annotation {
+// AnnotationOf returns the annotation as answers show it.
+func AnnotationOf(f annotate.Found) Annotation {
 	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
 		How: f.How, Why: f.Why, Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model, Session: f.Session,
 		Profile: f.Profile, Time: Timestamp(f.Time), Commit: f.Commit, Archived: f.Archived, Headline: f.Headline()}
@@ -113,7 +116,7 @@ type GetAnnotationsOut struct {
 
 // Annotate says why lines are as they are.
 func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, error) {
-	ctx, b, err := w.annotations(ctx)
+	ctx, b, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return AnnotateOut{}, err
 	}
@@ -123,7 +126,7 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 		r.Agent = cmp.Or(by.Claimed.Agent, by.Claimed.Client)
 	}
 	rs := []annotate.Record{r}
-	if _, err := w.Secrets.records(ctx, rs); err != nil {
+	if _, err := w.Secrets.Records(ctx, rs); err != nil {
 		return AnnotateOut{}, err
 	}
 	rs, err = b.Add(ctx, rs...)
@@ -131,7 +134,7 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 		return AnnotateOut{}, err
 	}
 	f := annotate.Found{Record: rs[0], In: in.File, Placed: annotate.Exact, Now: s, Confidence: 1, How: "just written"}
-	return AnnotateOut{annotationOf(f)}, nil
+	return AnnotateOut{AnnotationOf(f)}, nil
 }
 
 // GetAnnotations gives the annotations of lines, or those found by words.
@@ -147,7 +150,7 @@ func GetAnnotations(ctx context.Context, w *Workspace, in GetAnnotationsIn) (Get
 
 // annotationsOf is GetAnnotations without pages.
 func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out GetAnnotationsOut, err error) {
-	ctx, b, err := w.annotations(ctx)
+	ctx, b, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
@@ -168,12 +171,12 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 		}
 	}
 	found, err := b.Lookup(ctx, in.File, s)
-	if note, ok := partialNote(err); ok {
+	if note, ok := PartialNote(err); ok {
 		out.Notes = append(out.Notes, Plain(note))
 	} else if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	out.Annotations = annotationList(found)
+	out.Annotations = AnnotationList(found)
 	if len(found) > 0 {
 		return out, nil
 	}
@@ -185,7 +188,7 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 		note = err.Error()
 	} else if s.Len() > 0 {
 		all, err := b.Lookup(ctx, in.File, annotate.Span{})
-		if _, partial := partialNote(err); err != nil && !partial {
+		if _, partial := PartialNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
 		}
 		note = fmt.Sprintf("no annotation stands in %s of %q; the file has %s", Lines(s.String()), in.File, text.Count(len(all), "annotation", "annotations"))
@@ -194,9 +197,9 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 	return out, nil
 }
 
-// partialNote says what is missing from a lookup that git did not answer, and
+// PartialNote says what is missing from a lookup that git did not answer, and
 // reports whether the error is about that.
-func partialNote(err error) (string, bool) {
+func PartialNote(err error) (string, bool) {
 	var partial *annotate.PartialError
 	if !errors.As(err, &partial) {
 		return "", false
@@ -235,7 +238,7 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 		return GetAnnotationsOut{}, err
 	}
 	for _, h := range hits {
-		a := annotationOf(h.Found)
+		a := AnnotationOf(h.Found)
 		a.Score, a.ByLines = h.Score, h.ByLines
 		out.Annotations = append(out.Annotations, a)
 	}

@@ -105,14 +105,14 @@ func Calibrate(ctx context.Context, w *Workspace) error {
 }
 
 // volunteered selects what is [oxbow.Entry.Volunteered].
-var volunteered = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys, Not: true}}}
+var Volunteered = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys, Not: true}}}
 
 // injectSources returns notes and archive, as far as there are any.
 func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err error) {
 	place, perr := w.Located()
 	_, m, err := w.Memory(ctx, Read)
 	if err == nil {
-		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: volunteered}}
+		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: Volunteered}}
 		if perr == nil && place.Own() {
 			s.store = place.Store
 		}
@@ -128,7 +128,7 @@ func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err 
 		}
 		return all, errors.Join(err, serr)
 	}
-	s := injectSource{Source: inject.Source{In: inject.InSessions, Memory: a.Memory, Filter: session.TurnFilter.And(volunteered)}}
+	s := injectSource{Source: inject.Source{In: inject.InSessions, Memory: a.Memory, Filter: session.TurnFilter.And(Volunteered)}}
 	if perr == nil && place.Own() {
 		s.store = filepath.Join(filepath.Dir(place.Store), session.StoreFile)
 	}

@@ -241,8 +241,8 @@ func (s *Secrets) Redact(text string, found *[]secret.Finding) string {
 	return clean
 }
 
-// records is text for what annotations say.
-func (s *Secrets) records(ctx context.Context, rs []annotate.Record) (found []secret.Finding, err error) {
+// Records is text for what annotations say.
+func (s *Secrets) Records(ctx context.Context, rs []annotate.Record) (found []secret.Finding, err error) {
 	for i := range rs {
 		if rs[i].Why, err = s.text(ctx, "reason", rs[i].Why, &found); err != nil {
 			return nil, err

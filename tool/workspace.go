@@ -206,8 +206,8 @@ func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 	return &over, nil
 }
 
-// annotations is Memory for the annotations of the working tree.
-func (w *Workspace) annotations(ctx context.Context) (context.Context, *annotate.Store, error) {
+// AnnotationStore is Memory for the annotations of the working tree.
+func (w *Workspace) AnnotationStore(ctx context.Context) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {
 		return ctx, nil, fmt.Errorf("%w: no working tree is served here", oxbow.ErrUnsupported)
 	}

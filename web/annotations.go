@@ -11,13 +11,14 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/annotations"
 	"github.com/oxbow-memory/oxbow/web/page"
 	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
 const mostAnnotations, shownLines = 1000, 2000 // of a tree, of a file
 
-func annotations(c *call) (reply, error) {
+func annotationsPage(c *call) (reply, error) {
 	s := screen{title: "Annotations", at: "annotations", lead: h.P(h.Class("lead"), h.Text("Why lines are as they are, next to the code."))}
 	if c.work.Annotations == nil {
 		s.body = []g.Node{noTree()}
@@ -74,7 +75,7 @@ func fileLink(file string, text ...g.Node) g.Node {
 
 // annotated shows a file with its whys in the margin, each where its lines begin.
 func (c *call) annotated(s screen, file string) (reply, error) {
-	out, err := tool.Blame(c.ctx, c.work, tool.BlameIn{File: file})
+	out, err := annotations.Blame(c.ctx, c.work, annotations.BlameIn{File: file})
 	if err != nil {
 		return nil, err
 	}

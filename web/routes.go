@@ -59,7 +59,7 @@ var routes = []route{
 	{"GET", "handoffs", handoffs},
 	{"GET", "handoffs/{name}", showHandoff},
 	{"POST", "handoffs/{name}/drop", dropHandoff},
-	{"GET", "annotations", annotations},
+	{"GET", "annotations", annotationsPage},
 
 	{"GET", "map", showMap},
 	{"GET", "numbers", numbers},

@@ -16,12 +16,13 @@ import (
 
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/annotations"
 )
 
 func (a *app) annotateCommand() *cobra.Command {
 	var why, model string
 	var rejected []string
-	var from tool.AnnotateTranscriptsIn
+	var from annotations.AnnotateTranscriptsIn
 	c := &cobra.Command{
 		Use:   "annotate FILE:A-B --why TEXT",
 		Short: "Keep why lines of code are as they are",
@@ -82,7 +83,7 @@ part of the repository: look at it with --dry-run first.`,
 }
 
 // annotateTranscripts makes annotations of what transcripts tell.
-func (a *app) annotateTranscripts(ctx context.Context, in tool.AnnotateTranscriptsIn) (err error) {
+func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTranscriptsIn) (err error) {
 	in.Stdin = a.env.Stdin
 	for i, name := range in.From {
 		if err := tool.CheckText("--from-transcript", name); err != nil {
@@ -98,10 +99,10 @@ func (a *app) annotateTranscripts(ctx context.Context, in tool.AnnotateTranscrip
 	if err := tool.CheckText("--moved-from", in.MovedFrom); err != nil {
 		return badArgument(err)
 	}
-	return perform(ctx, a, tool.AnnotateTranscripts, in, a.showTranscripts)
+	return perform(ctx, a, annotations.AnnotateTranscripts, in, a.showTranscripts)
 }
 
-func (a *app) showTranscripts(out tool.AnnotateTranscriptsOut) {
+func (a *app) showTranscripts(out annotations.AnnotateTranscriptsOut) {
 	verb := "added"
 	if out.DryRun {
 		verb = "would add"
@@ -149,7 +150,7 @@ lines aside; --install does that. Nothing else of the repository is changed.`,
 		Example: `  oxbow annotate setup --dry-run
   oxbow annotate setup
   oxbow annotate setup --install`,
-	}, tool.SetupAnnotations, func(in *tool.SetupAnnotationsIn, _ *flagSet, _ []string) error {
+	}, annotations.SetupAnnotations, func(in *annotations.SetupAnnotationsIn, _ *flagSet, _ []string) error {
 		in.Command = a.driverCommand()
 		return nil
 	}, a.showSetup)
@@ -168,8 +169,8 @@ func (a *app) programForGit() string {
 	return strings.ReplaceAll(program, "%", "%%")
 }
 
-func (a *app) showSetup(out tool.SetupAnnotationsOut) {
-	line := func(l tool.AttributeLine) {
+func (a *app) showSetup(out annotations.SetupAnnotationsOut) {
+	line := func(l annotations.AttributeLine) {
 		word := "added to"
 		switch {
 		case l.There:
@@ -213,7 +214,7 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 		Args:    args(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		var in tool.MergeSidecarsIn
+		var in annotations.MergeSidecarsIn
 		if err := a.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
 			return err
 		}
@@ -223,7 +224,7 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 		if len(args) == 4 {
 			in.Name = args[3]
 		}
-		out, err := tool.MergeSidecars(cmd.Context(), nil, in)
+		out, err := annotations.MergeSidecars(cmd.Context(), nil, in)
 		if err == nil && out.KeptIn != "" {
 			a.warn("%s of %s cannot be read: kept in %s", count(out.Unreadable, "line", "lines"),
 				clean(strings.TrimSuffix(out.KeptIn, ".damaged")), clean(out.KeptIn))
@@ -257,10 +258,10 @@ back.`,
 		Example: `  oxbow annotate gc --dry-run
   oxbow annotate gc
   oxbow annotate gc --undo`,
-	}, tool.GCAnnotations, positional, a.showGC)
+	}, annotations.GCAnnotations, positional, a.showGC)
 }
 
-func (a *app) showGC(out tool.GCAnnotationsOut) {
+func (a *app) showGC(out annotations.GCAnnotationsOut) {
 	if out.Undo && out.Run == "" {
 		a.note("there is no gc to take back")
 		return
@@ -293,7 +294,7 @@ func (a *app) showGC(out tool.GCAnnotationsOut) {
 	}
 }
 
-func (a *app) noteSkipped(skipped []tool.Skipped) {
+func (a *app) noteSkipped(skipped []annotations.Skipped) {
 	for _, s := range skipped {
 		a.note("%s was left as it is: %s", oneLine(s.File), oneLine(s.Why))
 	}
@@ -305,13 +306,13 @@ func (a *app) annotateStatsCommand() *cobra.Command {
 		Short: "Show how many annotations there are, and how they stand",
 		Example: `  oxbow annotate stats
   oxbow annotate stats --json`,
-	}, tool.AnnotationStats, positional, a.showAnnotationStats)
+	}, annotations.AnnotationStats, positional, a.showAnnotationStats)
 }
 
-func (a *app) showAnnotationStats(s tool.AnnotationStatsOut) {
+func (a *app) showAnnotationStats(s annotations.AnnotationStatsOut) {
 	line := func(key, value string) { a.field(11, key, value) }
 	line("annotations", fmt.Sprintf("%d of %s, %s", s.Annotations, count(s.Files, "file", "files"), bytesText(s.Bytes)))
-	for _, p := range tool.Placings {
+	for _, p := range annotations.Placings {
 		if n := s.Placed[string(p)]; n > 0 {
 			line(string(p), fmt.Sprint(n))
 		}
@@ -346,7 +347,7 @@ annotations are found inside of such lines, as where two ran together, are put
 back. oxbow check says which lines these are.`,
 		Example: `  oxbow annotate recover --dry-run
   oxbow annotate recover`,
-	}, tool.RecoverAnnotations, positional, func(out tool.RecoverAnnotationsOut) {
+	}, annotations.RecoverAnnotations, positional, func(out annotations.RecoverAnnotationsOut) {
 		if len(out.Recovered) == 0 {
 			a.note("no sidecar has a line that cannot be read")
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/annotations"
 )
 
 func (a *app) blameCommand() *cobra.Command {
@@ -30,11 +31,11 @@ a line that is not committed has zeros for its commit.`,
 			if porcelain && a.json {
 				return misusef("give one of the two", "--porcelain and --json are two forms")
 			}
-			out, err := onFile(cmd.Context(), a, args[0], tool.Blame, func(at target) (tool.BlameIn, error) {
+			out, err := onFile(cmd.Context(), a, args[0], annotations.Blame, func(at target) (annotations.BlameIn, error) {
 				if at.span.Len() > 0 {
-					return tool.BlameIn{}, misusef("oxbow why "+args[0]+" shows the annotations of lines", "blame takes a whole file")
+					return annotations.BlameIn{}, misusef("oxbow why "+args[0]+" shows the annotations of lines", "blame takes a whole file")
 				}
-				return tool.BlameIn{File: at.file}, nil
+				return annotations.BlameIn{File: at.file}, nil
 			})
 			if err != nil {
 				return err
@@ -56,7 +57,7 @@ func spanOf(n tool.Annotation) string {
 }
 
 // annotationsByID returns the annotations of an answer by ID.
-func annotationsByID(out tool.BlameOut) map[string]tool.Annotation {
+func annotationsByID(out annotations.BlameOut) map[string]tool.Annotation {
 	byID := map[string]tool.Annotation{}
 	for _, n := range out.Annotations {
 		byID[n.ID] = n
@@ -64,7 +65,7 @@ func annotationsByID(out tool.BlameOut) map[string]tool.Annotation {
 	return byID
 }
 
-func (a *app) blamePorcelain(out tool.BlameOut) {
+func (a *app) blamePorcelain(out annotations.BlameOut) {
 	zeros := strings.Repeat("0", 40)
 	for _, l := range out.Lines {
 		if len(l.Commit) == 64 {
@@ -100,7 +101,7 @@ func (a *app) blamePorcelain(out tool.BlameOut) {
 	a.showNotes(out.Notes)
 }
 
-func (a *app) blameText(out tool.BlameOut) {
+func (a *app) blameText(out annotations.BlameOut) {
 	wide := len(fmt.Sprint(len(out.Lines)))
 	why := annotationsByID(out)
 	for _, l := range out.Lines {

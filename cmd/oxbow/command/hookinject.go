@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/handoff"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/annotations"
 )
 
 // waits bound what a client waits for. Tests wait longer, as a machine may be busy.
@@ -141,7 +142,7 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 
 // beforeAction returns what there is to an edit of files, and records what was looked up.
 func (t injector) beforeAction(ctx context.Context, state inject.State, files []string) inject.Block {
-	in := tool.BeforeActionIn{Failure: t.spool.Failure(t.event.Client, t.event.Session), Shown: state.Prints}
+	in := annotations.BeforeActionIn{Failure: t.spool.Failure(t.event.Client, t.event.Session), Shown: state.Prints}
 	for _, path := range files {
 		name, root := projectOf(filepath.Dir(path))
 		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
@@ -153,7 +154,7 @@ func (t injector) beforeAction(ctx context.Context, state inject.State, files []
 		return inject.Block{}
 	}
 	t.asItIs = true
-	out, err := run(ctx, t.app, tool.BeforeAction, in)
+	out, err := run(ctx, t.app, annotations.BeforeAction, in)
 	if err != nil {
 		return inject.Block{}
 	}

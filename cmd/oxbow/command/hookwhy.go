@@ -12,6 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/inject"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/annotations"
 	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
@@ -24,7 +25,7 @@ func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []
 	}
 	t := a.injector(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
 	r.Noted = t.spool.File(r.Client, about.Session)
-	in := tool.HookReportIn{Report: r, Everywhere: a.env.Getenv("OXBOW_ANNOTATE") == "on"}
+	in := annotations.HookReportIn{Report: r, Everywhere: a.env.Getenv("OXBOW_ANNOTATE") == "on"}
 	switch {
 	case about.Before && a.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.off():
 		return t.before(ctx, about, in)
@@ -40,13 +41,13 @@ func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []
 }
 
 // annotateHook annotates what was edited in a directory, if that is in a working tree.
-func (a *app) annotateHook(ctx context.Context, dir string, in tool.HookReportIn) error {
+func (a *app) annotateHook(ctx context.Context, dir string, in annotations.HookReportIn) error {
 	b, err := a.bookAt(ctx, dir)
 	if err != nil {
 		return nil
 	}
 	defer b.Close()
-	_, err = tool.AnnotateHook(ctx, a.bookWorkspace(b), in)
+	_, err = annotations.AnnotateHook(ctx, a.bookWorkspace(b), in)
 	return err
 }
 
@@ -56,14 +57,14 @@ func (a *app) bookWorkspace(b *annotate.Store) *tool.Workspace {
 
 // before returns what the client receives before an edit: annotations of the lines that
 // it changes, or else a line on the files. An error is no answer: the edit goes on.
-func (t injector) before(ctx context.Context, about transcript.About, in tool.HookReportIn) []byte {
+func (t injector) before(ctx context.Context, about transcript.About, in annotations.HookReportIn) []byte {
 	state := t.state.State()
 	if in.Shown = state.Prints; state.Tokens > inject.SessionTokens {
 		return nil
 	}
 	var block inject.Block
 	if b, err := t.bookAt(ctx, about.Dir); err == nil {
-		out, _ := tool.WhyBefore(ctx, t.bookWorkspace(b), in)
+		out, _ := annotations.WhyBefore(ctx, t.bookWorkspace(b), in)
 		block.Text, block.Prints = out.Line, out.IDs
 		b.Close()
 	}

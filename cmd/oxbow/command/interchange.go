@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/annotations"
 )
 
 // showLeft tells a person what does not fit.
@@ -29,7 +30,7 @@ The format has no place for why; that travels in the metadata, where oxbow
 annotate import finds it again. What does not fit is told on standard error.`,
 		Example: "  oxbow annotate export --output traces.jsonl",
 	}
-	return does(a, c, tool.ExportAnnotations, func(in *tool.ExportAnnotationsIn, _ *flagSet, args []string) (err error) {
+	return does(a, c, annotations.ExportAnnotations, func(in *annotations.ExportAnnotationsIn, _ *flagSet, args []string) (err error) {
 		if a.json && in.Output == "" {
 			return misusef("name a file with --output; the report is then printed as JSON", "export prints records, which are JSON already")
 		}
@@ -41,7 +42,7 @@ annotate import finds it again. What does not fit is told on standard error.`,
 			in.Path, err = a.outputPath(in.Output)
 		}
 		return err
-	}, func(out tool.InterchangeOut) {
+	}, func(out annotations.InterchangeOut) {
 		if out.Output != "" && !a.quiet {
 			a.printf("wrote %s to %s\n", count(out.Written, "annotation", "annotations"), oneLine(out.Output))
 		}
@@ -85,11 +86,11 @@ What does not fit is told on standard error.`,
 		Example: `  oxbow annotate import traces.jsonl --dry-run
   oxbow annotate import --format git-ai`,
 		Args: args(0, 1, "one FILE"),
-	}, tool.ImportAnnotations, func(in *tool.ImportAnnotationsIn, _ *flagSet, args []string) (err error) {
+	}, annotations.ImportAnnotations, func(in *annotations.ImportAnnotationsIn, _ *flagSet, args []string) (err error) {
 		switch {
-		case in.Format == tool.GitAI && len(args) > 0:
+		case in.Format == annotations.GitAI && len(args) > 0:
 			return misusef("leave out "+args[0], "the notes of Git AI are in the repository, not in a file")
-		case in.Format == tool.AgentTrace && len(args) == 0:
+		case in.Format == annotations.AgentTrace && len(args) == 0:
 			return misusef("name a file, or - for standard input", "import needs a FILE of Agent Trace records")
 		case len(args) == 0 || args[0] == "-":
 			in.File, in.Stdin = "-", a.env.Stdin
@@ -100,7 +101,7 @@ What does not fit is told on standard error.`,
 		}
 		in.File, err = a.abs(args[0])
 		return err
-	}, func(out tool.InterchangeOut) {
+	}, func(out annotations.InterchangeOut) {
 		verb := "added"
 		if out.DryRun {
 			verb = "would add"

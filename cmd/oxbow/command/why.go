@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/annotations"
 )
 
 func (a *app) whyCommand() *cobra.Command {
@@ -95,12 +96,12 @@ func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
 	if in.Markdown && a.json {
 		return misusef("give one of the two", "--markdown and --json are two forms")
 	}
-	verb := tool.WhyDiffIn{Range: strings.Join(args, ""), Staged: in.Staged, Progress: a.advance}
-	out, err := run(ctx, a, tool.WhyDiff, verb)
+	verb := annotations.WhyDiffIn{Range: strings.Join(args, ""), Staged: in.Staged, Progress: a.advance}
+	out, err := run(ctx, a, annotations.WhyDiff, verb)
 	if err != nil {
 		return err
 	}
-	err = answer(a, out, func(out tool.WhyDiffOut) { a.showWhyDiff(out, in.Markdown || !a.env.StdoutTerm) })
+	err = answer(a, out, func(out annotations.WhyDiffOut) { a.showWhyDiff(out, in.Markdown || !a.env.StdoutTerm) })
 	if err == nil && in.Fail && len(out.Touched) > 0 {
 		return errTouched
 	}
@@ -108,7 +109,7 @@ func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
 }
 
 // showWhyDiff shows what a change touches.
-func (a *app) showWhyDiff(out tool.WhyDiffOut, markdown bool) {
+func (a *app) showWhyDiff(out annotations.WhyDiffOut, markdown bool) {
 	if markdown {
 		a.printf("%s", clean(out.Markdown()))
 	} else {

@@ -1,6 +1,6 @@
 // Verbs that write annotations in the formats of other programs, and read them.
 
-package tool
+package annotations
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/annotate/interchange"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // Formats of annotations.
@@ -42,11 +43,11 @@ type ExportAnnotationsIn struct {
 }
 
 // ExportAnnotations writes annotations as Agent Trace records.
-func ExportAnnotations(ctx context.Context, w *Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
+func ExportAnnotations(ctx context.Context, w *tool.Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
 	if in.Format != AgentTrace {
-		return InterchangeOut{}, Advise(Invalidf("%q is no format that annotations are written in", in.Format), "write --format agent-trace")
+		return InterchangeOut{}, tool.Advise(tool.Invalidf("%q is no format that annotations are written in", in.Format), "write --format agent-trace")
 	}
-	ctx, s, err := w.annotations(ctx)
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return InterchangeOut{}, err
 	}
@@ -89,8 +90,8 @@ type ImportAnnotationsIn struct {
 
 // ImportAnnotations makes annotations of Agent Trace records, or of the notes of
 // Git AI in the repository.
-func ImportAnnotations(ctx context.Context, w *Workspace, in ImportAnnotationsIn) (InterchangeOut, error) {
-	ctx, s, err := w.annotations(ctx)
+func ImportAnnotations(ctx context.Context, w *tool.Workspace, in ImportAnnotationsIn) (InterchangeOut, error) {
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return InterchangeOut{}, err
 	}
@@ -111,12 +112,12 @@ func ImportAnnotations(ctx context.Context, w *Workspace, in ImportAnnotationsIn
 		}
 		records, rep, err = interchange.ReadTraces(ctx, s, r)
 	default:
-		return InterchangeOut{}, Advise(Invalidf("%q is no format that annotations are read from", in.Format), "write --format agent-trace or --format git-ai")
+		return InterchangeOut{}, tool.Advise(tool.Invalidf("%q is no format that annotations are read from", in.Format), "write --format agent-trace or --format git-ai")
 	}
 	if err != nil {
 		return InterchangeOut{}, err
 	}
-	fresh, err := w.addNew(ctx, s, records, in.DryRun)
+	fresh, err := addNew(ctx, w, s, records, in.DryRun)
 	if err != nil {
 		return InterchangeOut{}, err
 	}

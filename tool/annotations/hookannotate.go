@@ -1,7 +1,7 @@
 // Verbs for hooks: annotations of what an agent has just edited, and those of what it
 // is about to edit.
 
-package tool
+package annotations
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/annotate/transcript"
 	"github.com/oxbow-memory/oxbow/inject"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // HookReportIn is what a client gave its hook.
@@ -39,8 +40,8 @@ type AnnotateHookOut struct {
 // at the end of a turn of all in it. A tree without annotations gets none, unless
 // that is asked for. What is said in a tainted turn becomes none: annotations stand before
 // a model when their lines change. The transcript has it.
-func AnnotateHook(ctx context.Context, w *Workspace, in HookReportIn) (AnnotateHookOut, error) {
-	ctx, s, err := w.annotations(ctx)
+func AnnotateHook(ctx context.Context, w *tool.Workspace, in HookReportIn) (AnnotateHookOut, error) {
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil || !s.Annotated() && !(in.Everywhere && s.IsTree()) {
 		return AnnotateHookOut{}, err
 	}
@@ -48,7 +49,7 @@ func AnnotateHook(ctx context.Context, w *Workspace, in HookReportIn) (AnnotateH
 	if err != nil || len(records) == 0 || in.Tainted != nil && in.Tainted() {
 		return AnnotateHookOut{}, err
 	}
-	fresh, err := w.addNew(ctx, s, records, false)
+	fresh, err := addNew(ctx, w, s, records, false)
 	return AnnotateHookOut{len(fresh)}, err
 }
 
@@ -66,10 +67,10 @@ type WhyBeforeOut struct {
 
 // WhyBefore gives the annotations of exactly the lines that a hook reports as about to
 // change, on one line, without those that were shown. When it is late it gives none.
-func WhyBefore(ctx context.Context, w *Workspace, in HookReportIn) (WhyBeforeOut, error) {
+func WhyBefore(ctx context.Context, w *tool.Workspace, in HookReportIn) (WhyBeforeOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
-	ctx, s, err := w.annotations(ctx)
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil || !s.Annotated() {
 		return WhyBeforeOut{}, err
 	}

@@ -1,7 +1,7 @@
 // Verbs that look after the annotations of a working tree: gc, stats, recover,
 // setup, and the merge of sidecars.
 
-package tool
+package annotations
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -27,13 +28,13 @@ type GCAnnotationsIn struct {
 
 // GCAnnotationsOut is what a gc did, or would do.
 type GCAnnotationsOut struct {
-	DryRun      bool         `json:"dry_run,omitempty"`
-	Run         string       `json:"run,omitempty"`
-	Files       int          `json:"files"`
-	Annotations int          `json:"annotations"`
-	Archived    []Annotation `json:"archived"`
-	Returned    []Annotation `json:"returned"`
-	Skipped     []Skipped    `json:"skipped,omitempty"`
+	DryRun      bool              `json:"dry_run,omitempty"`
+	Run         string            `json:"run,omitempty"`
+	Files       int               `json:"files"`
+	Annotations int               `json:"annotations"`
+	Archived    []tool.Annotation `json:"archived"`
+	Returned    []tool.Annotation `json:"returned"`
+	Skipped     []Skipped         `json:"skipped,omitempty"`
 
 	Undo bool `json:"-"`
 }
@@ -46,8 +47,8 @@ type Skipped struct {
 
 // GCAnnotations archives the annotations whose lines are gone, and brings back
 // those whose lines have returned; or takes the last run of that back.
-func GCAnnotations(ctx context.Context, w *Workspace, in GCAnnotationsIn) (GCAnnotationsOut, error) {
-	ctx, s, err := w.annotations(ctx)
+func GCAnnotations(ctx context.Context, w *tool.Workspace, in GCAnnotationsIn) (GCAnnotationsOut, error) {
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return GCAnnotationsOut{}, err
 	}
@@ -60,7 +61,7 @@ func GCAnnotations(ctx context.Context, w *Workspace, in GCAnnotationsIn) (GCAnn
 		return GCAnnotationsOut{}, err
 	}
 	out := GCAnnotationsOut{DryRun: in.DryRun, Undo: in.Undo, Run: r.Run, Files: r.Files, Annotations: r.Annotations,
-		Archived: annotationList(r.Archived), Returned: annotationList(r.Returned), Skipped: skippedOf(r.Skipped)}
+		Archived: tool.AnnotationList(r.Archived), Returned: tool.AnnotationList(r.Returned), Skipped: skippedOf(r.Skipped)}
 	return out, nil
 }
 
@@ -95,8 +96,8 @@ type AnnotationStatsOut struct {
 var Placings = []annotate.Placing{annotate.Exact, annotate.Tracked, annotate.Moved, annotate.Edited, annotate.Lost}
 
 // AnnotationStats counts the annotations of the working tree.
-func AnnotationStats(ctx context.Context, w *Workspace, _ AnnotationStatsIn) (AnnotationStatsOut, error) {
-	ctx, s, err := w.annotations(ctx)
+func AnnotationStats(ctx context.Context, w *tool.Workspace, _ AnnotationStatsIn) (AnnotationStatsOut, error) {
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return AnnotationStatsOut{}, err
 	}
@@ -142,8 +143,8 @@ type RecoveredSidecar struct {
 }
 
 // RecoverAnnotations mends the sidecars that have lines that cannot be read.
-func RecoverAnnotations(ctx context.Context, w *Workspace, in RecoverAnnotationsIn) (RecoverAnnotationsOut, error) {
-	ctx, s, err := w.annotations(ctx)
+func RecoverAnnotations(ctx context.Context, w *tool.Workspace, in RecoverAnnotationsIn) (RecoverAnnotationsOut, error) {
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return RecoverAnnotationsOut{}, err
 	}
@@ -188,17 +189,17 @@ type AttributeLine struct {
 }
 
 // SetupAnnotations has git merge the annotations of two branches.
-func SetupAnnotations(ctx context.Context, w *Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
-	ctx, s, err := w.annotations(ctx)
+func SetupAnnotations(ctx context.Context, w *tool.Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return SetupAnnotationsOut{}, err
 	}
 	r, err := s.Setup(ctx, in.Command, in.Install, in.DryRun)
 	switch {
 	case errors.Is(err, oxbow.ErrUnsupported):
-		return SetupAnnotationsOut{}, Advise(err, "run it inside a git repository; without git there is nothing to set up")
+		return SetupAnnotationsOut{}, tool.Advise(err, "run it inside a git repository; without git there is nothing to set up")
 	case errors.Is(err, oxbow.ErrInvalid):
-		return SetupAnnotationsOut{}, Advise(err, "nothing was written to that file")
+		return SetupAnnotationsOut{}, tool.Advise(err, "nothing was written to that file")
 	case err != nil:
 		return SetupAnnotationsOut{}, err
 	}
@@ -231,7 +232,7 @@ const maxMerged = 256 << 20
 
 // MergeSidecars joins two sidecars that both come from a base, into ours. Lines that
 // cannot be read are kept in NAME.damaged; without a name, at the end of ours.
-func MergeSidecars(_ context.Context, _ *Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
+func MergeSidecars(_ context.Context, _ *tool.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("merging annotations: %w", err)

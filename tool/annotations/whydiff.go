@@ -1,6 +1,6 @@
 // The verb that says which annotations a change touches.
 
-package tool
+package annotations
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // WhyDiffIn is what the whys of a change take.
@@ -27,39 +28,39 @@ type WhyDiffOut struct {
 	Head    string              `json:"head"` // a commit, "index" or "working tree"
 	Files   int                 `json:"files"`
 	Touched []TouchedAnnotation `json:"touched"`
-	Added   []Annotation        `json:"added"`
+	Added   []tool.Annotation   `json:"added"`
 	Skipped []Skipped           `json:"skipped,omitempty"`
-	Notes   []Note              `json:"notes,omitempty"`
+	Notes   []tool.Note         `json:"notes,omitempty"`
 }
 
 // TouchedAnnotation is an annotation where it stands after the change, and the
 // lines that it had before.
 type TouchedAnnotation struct {
-	Annotation
+	tool.Annotation
 	BaseFile  string `json:"base_file"`
 	BaseLines string `json:"base_lines"`
 }
 
 // WhyDiff gives the annotations of the lines that a change changes or deletes, and
 // those that it adds.
-func WhyDiff(ctx context.Context, w *Workspace, in WhyDiffIn) (WhyDiffOut, error) {
-	ctx, s, err := w.annotations(ctx)
+func WhyDiff(ctx context.Context, w *tool.Workspace, in WhyDiffIn) (WhyDiffOut, error) {
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
 	d, err := s.Diff(ctx, annotate.DiffOptions{Range: in.Range, Staged: in.Staged, Progress: in.Progress})
 	if errors.Is(err, oxbow.ErrUnsupported) {
-		err = Advise(err, "run it in a working tree of git that has a commit")
+		err = tool.Advise(err, "run it in a working tree of git that has a commit")
 	}
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
-	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{}, Added: annotationList(d.Added), Skipped: skippedOf(d.Skipped)}
+	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{}, Added: tool.AnnotationList(d.Added), Skipped: skippedOf(d.Skipped)}
 	for _, t := range d.Touched {
-		out.Touched = append(out.Touched, TouchedAnnotation{annotationOf(t.Found), t.BaseFile, t.Base.String()})
+		out.Touched = append(out.Touched, TouchedAnnotation{tool.AnnotationOf(t.Found), t.BaseFile, t.Base.String()})
 	}
 	if !d.Annotated && len(out.Added) == 0 {
-		out.Notes = append(out.Notes, Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)))
+		out.Notes = append(out.Notes, tool.Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)))
 	}
 	return out, nil
 }
@@ -78,7 +79,7 @@ func (o WhyDiffOut) Markdown() string {
 	fmt.Fprintf(&b, "### Why these lines are as they are\n\nThis change touches %s, and adds %d.\n",
 		text.Count(len(o.Touched), "annotation", "annotations"), len(o.Added))
 	left := 0
-	item := func(at, now string, a Annotation) {
+	item := func(at, now string, a tool.Annotation) {
 		var one strings.Builder
 		fmt.Fprintf(&one, "\n**%s**%s\n\n", inert(at), inert(now))
 		text := strings.TrimSpace(a.Why)
@@ -88,7 +89,7 @@ func (o WhyDiffOut) Markdown() string {
 		for l := range strings.Lines(text) {
 			one.WriteString(strings.TrimRight("> "+inert(strings.TrimRight(l, "\r\n")), " ") + "\n")
 		}
-		fmt.Fprintf(&one, ">\n> — %s\n", inert(a.by()))
+		fmt.Fprintf(&one, ">\n> — %s\n", inert(byOf(a)))
 		if left > 0 || b.Len()+one.Len() > maxMarkdown {
 			left++
 			return
@@ -101,16 +102,16 @@ func (o WhyDiffOut) Markdown() string {
 		case t.StartLine == 0:
 			now = ": its lines are gone"
 		case t.File != t.BaseFile:
-			now = fmt.Sprintf(": now %s, %s, %s", t.File, Lines(t.span()), t.Placed)
+			now = fmt.Sprintf(": now %s, %s, %s", t.File, tool.Lines(spanOf(t.Annotation)), t.Placed)
 		default:
-			now = fmt.Sprintf(": now %s, %s", Lines(t.span()), t.Placed)
+			now = fmt.Sprintf(": now %s, %s", tool.Lines(spanOf(t.Annotation)), t.Placed)
 		}
-		item(t.BaseFile+", "+Lines(t.BaseLines), now, t.Annotation)
+		item(t.BaseFile+", "+tool.Lines(t.BaseLines), now, t.Annotation)
 	}
 	for _, a := range o.Added {
 		at := a.File
 		if a.StartLine > 0 {
-			at += ", " + Lines(a.span())
+			at += ", " + tool.Lines(spanOf(a))
 		}
 		item(at, ": new", a)
 	}
@@ -120,13 +121,13 @@ func (o WhyDiffOut) Markdown() string {
 	return b.String()
 }
 
-// span returns the lines of the annotation now, such as "42-60".
-func (a Annotation) span() string {
+// spanOf returns the lines of the annotation now, such as "42-60".
+func spanOf(a tool.Annotation) string {
 	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 }
 
-// by says from whom an annotation is, and when.
-func (a Annotation) by() string {
+// byOf says from whom an annotation is, and when.
+func byOf(a tool.Annotation) string {
 	var by []string
 	for _, s := range []string{a.Agent, a.Model} {
 		if s != "" {

@@ -1,12 +1,12 @@
 // The verb that says of each line where it is from and why it is so.
 
-package tool
+package annotations
 
 import (
 	"context"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // BlameIn is what blame takes.
@@ -16,10 +16,10 @@ type BlameIn struct {
 
 // BlameOut is a file, line by line.
 type BlameOut struct {
-	File        string       `json:"file"`
-	Lines       []BlameLine  `json:"lines"`
-	Annotations []Annotation `json:"annotations"` // that stand in a line, each once
-	Notes       []Note       `json:"notes,omitempty"`
+	File        string            `json:"file"`
+	Lines       []BlameLine       `json:"lines"`
+	Annotations []tool.Annotation `json:"annotations"` // that stand in a line, each once
+	Notes       []tool.Note       `json:"notes,omitempty"`
 }
 
 // BlameLine is one line.
@@ -36,15 +36,15 @@ type BlameLine struct {
 }
 
 // Blame gives the lines of a file as it stands in the working tree.
-func Blame(ctx context.Context, w *Workspace, in BlameIn) (BlameOut, error) {
-	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []Annotation{}}
-	ctx, s, err := w.annotations(ctx)
+func Blame(ctx context.Context, w *tool.Workspace, in BlameIn) (BlameOut, error) {
+	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []tool.Annotation{}}
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return out, err
 	}
 	lines, err := s.Blame(ctx, in.File)
-	if note, ok := partialNote(err); ok {
-		out.Notes = append(out.Notes, Plain(note))
+	if note, ok := tool.PartialNote(err); ok {
+		out.Notes = append(out.Notes, tool.Plain(note))
 	} else if err != nil {
 		return out, err
 	}
@@ -58,13 +58,10 @@ func Blame(ctx context.Context, w *Workspace, in BlameIn) (BlameOut, error) {
 			b.Why = append(b.Why, f.ID)
 			if !seen[f.ID] {
 				seen[f.ID] = true
-				out.Annotations = append(out.Annotations, annotationOf(f))
+				out.Annotations = append(out.Annotations, tool.AnnotationOf(f))
 			}
 		}
 		out.Lines = append(out.Lines, b)
 	}
 	return out, nil
 }
-
-// Edited reports whether the lines of the annotation have changed since.
-func (a Annotation) Edited() bool { return a.Placed == string(annotate.Edited) }

@@ -1,6 +1,6 @@
 // The verb that makes annotations of the transcripts of agents.
 
-package tool
+package annotations
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/annotate/transcript"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // AnnotateTranscriptsIn is what the reader of transcripts takes.
@@ -67,14 +68,14 @@ type TranscriptsSkipped struct {
 const maxOutside = 20
 
 // AnnotateTranscripts makes annotations of the edits in transcripts.
-func AnnotateTranscripts(ctx context.Context, w *Workspace, in AnnotateTranscriptsIn) (AnnotateTranscriptsOut, error) {
+func AnnotateTranscripts(ctx context.Context, w *tool.Workspace, in AnnotateTranscriptsIn) (AnnotateTranscriptsOut, error) {
 	out := AnnotateTranscriptsOut{DryRun: in.DryRun, Annotations: []EditAnnotation{}}
-	ctx, s, err := w.annotations(ctx)
+	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return out, err
 	}
 	if in.MovedFrom != "" && !strings.HasPrefix(in.MovedFrom, "/") && !filepath.IsAbs(in.MovedFrom) {
-		return out, Advise(InvalidValue("--moved-from", in.MovedFrom, "is not absolute"), "give the whole path")
+		return out, tool.Advise(tool.InvalidValue("--moved-from", in.MovedFrom, "is not absolute"), "give the whole path")
 	}
 	for _, name := range in.From {
 		names, dir, err := transcriptsOf(name)
@@ -118,13 +119,13 @@ func transcriptsOf(name string) ([]string, bool, error) {
 		return nil, true, fmt.Errorf("looking for transcripts: %w", err)
 	}
 	if len(names) == 0 {
-		return nil, true, Advise(Invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl")
+		return nil, true, tool.Advise(tool.Invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl")
 	}
 	return names, true, nil
 }
 
 // read adds what came of one transcript.
-func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *Workspace, s *annotate.Store, name string, in AnnotateTranscriptsIn) error {
+func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *tool.Workspace, s *annotate.Store, name string, in AnnotateTranscriptsIn) error {
 	r := in.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -142,7 +143,7 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *Workspace, s *an
 	if err != nil {
 		return err
 	}
-	fresh, err := w.addNew(ctx, s, j.Records, in.DryRun)
+	fresh, err := addNew(ctx, w, s, j.Records, in.DryRun)
 	if err != nil {
 		return err
 	}
@@ -170,11 +171,11 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *Workspace, s *an
 
 // addNew adds the records that are not there yet, unless the run is dry, and
 // returns them.
-func (w *Workspace) addNew(ctx context.Context, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
+func addNew(ctx context.Context, w *tool.Workspace, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
 	// Agents wrote them, also when a person reads them in.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
-	if _, err := w.Secrets.records(oxbow.WithSource(ctx, by), records); err != nil {
+	if _, err := w.Secrets.Records(oxbow.WithSource(ctx, by), records); err != nil {
 		return nil, err
 	}
 	has, err := s.Has(ctx, records)

@@ -1,7 +1,7 @@
 // Before an action: what the memory and past sessions hold of the files that are about to
 // be edited, and of the failure that is about to be mended.
 
-package tool
+package annotations
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/inject"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // BeforeActionIn is what BeforeAction takes.
@@ -29,7 +30,7 @@ const maxCited = 2 // entries of a file
 // BeforeAction gives one line for an edit: how the failure just before was mended in a
 // past session, decisions that name a file, and an edit of it that was taken back. Each
 // file and each failure is looked up once a session.
-func BeforeAction(ctx context.Context, w *Workspace, in BeforeActionIn) (BeforeActionOut, error) {
+func BeforeAction(ctx context.Context, w *tool.Workspace, in BeforeActionIn) (BeforeActionOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
 	a := action{in: in}
@@ -53,7 +54,7 @@ func BeforeAction(ctx context.Context, w *Workspace, in BeforeActionIn) (BeforeA
 		if !fresh("file " + f) {
 			continue
 		}
-		m, err := w.Open(ctx, Read)
+		m, err := w.Open(ctx, tool.Read)
 		if err != nil {
 			return BeforeActionOut{}, err
 		}
@@ -86,7 +87,7 @@ func (a *action) find(ctx context.Context, m *oxbow.Memory, in, head string, lab
 	if a.in.Project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{a.in.Project}})
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Limit: maxCited, Filter: f.And(volunteered)})
+	hits, err := m.Recall(ctx, oxbow.Query{Limit: maxCited, Filter: f.And(tool.Volunteered)})
 	if err != nil {
 		return
 	}
