@@ -38,6 +38,8 @@ type ExportAnnotationsIn struct {
 	Format string   `json:"format" default:"agent-trace" value:"FORMAT" enum:"agent-trace" jsonschema:"the FORMAT"`
 	Output string   `json:"output,omitempty" short:"o" value:"FILE" jsonschema:"write to a FILE, and not to standard output"`
 
+	Force bool `json:"force,omitempty" jsonschema:"replace the file of --output if it is there"`
+
 	Path   string    `json:"-"` // of Output, by the operating system
 	Stdout io.Writer `json:"-"` // gets the records when there is no Output
 }
@@ -69,12 +71,18 @@ func ExportAnnotations(ctx context.Context, w *tool.Workspace, in ExportAnnotati
 	if err != nil {
 		return InterchangeOut{}, err
 	}
+	write := func(to io.Writer) error {
+		_, err := to.Write(text.Bytes())
+		return tool.Wrapped("writing", err)
+	}
 	if in.Output == "" {
-		if _, err := in.Stdout.Write(text.Bytes()); err != nil {
-			return InterchangeOut{}, fmt.Errorf("writing: %w", err)
-		}
-	} else if err := os.WriteFile(in.Path, text.Bytes(), 0o644); err != nil {
-		return InterchangeOut{}, fmt.Errorf("writing %s: %w", in.Output, err)
+		err = write(in.Stdout)
+	} else {
+		err = tool.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force,
+			Other: "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(0o644, write)
+	}
+	if err != nil {
+		return InterchangeOut{}, err
 	}
 	return InterchangeOut{Format: in.Format, Written: rep.Written, Left: rep.Left, Output: in.Output}, nil
 }

@@ -107,7 +107,7 @@ func copyStore(ctx context.Context, w *tool.Workspace, store string, in BackupIn
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)
 	}
-	if err := mayReplace(w, in.File, src, in.Force); err != nil {
+	if in.File, err = in.target(w, src); err != nil {
 		return BackupOut{}, err
 	}
 	ctx, m, err := w.Memory(ctx, tool.Own)
@@ -146,32 +146,25 @@ func encrypt(ctx context.Context, m *oxbow.Memory, store string, in BackupIn, k 
 		Encrypted: true, Opened: r.Opened}, nil
 }
 
-// mayReplace refuses a place for a copy that holds something else than an
-// earlier copy.
-func mayReplace(w *tool.Workspace, file string, store fs.FileInfo, force bool) error {
-	fi, err := os.Stat(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("backing up: %w", err)
-	case os.SameFile(fi, store):
-		return tool.Advise(tool.Invalidf("%s is the memory itself", file), "name another file")
-	case fi.IsDir():
-		name := filepath.Join(file, "memory-"+w.Time().Format("20060102")+".oxbow")
-		return tool.Advise(tool.Invalidf("%s is a directory", file), "name a file in it: oxbow backup "+text.ShellQuote(name))
-	case !fi.Mode().IsRegular():
-		return tool.Advise(tool.Invalidf("%s is not a regular file", file), "name another file")
-	case !force:
-		return fileExists(file)
+// target returns the file for a copy. What holds something else than an earlier copy is
+// refused.
+func (in BackupIn) target(w *tool.Workspace, store fs.FileInfo) (string, error) {
+	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
+		return "", tool.Advise(tool.Invalidf("%s is the memory itself", in.File), "name another file")
+	}
+	name := filepath.Join(in.File, "memory-"+w.Time().Format("20060102")+".oxbow")
+	file, err := tool.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Dir: ": oxbow backup " + text.ShellQuote(name)}.Place()
+	if err != nil {
+		return "", err
 	}
 	// Others may be writing to a memory, and would go on in a file without a
 	// name.
-	if _, err := os.Stat(wal.LockName(file)); err == nil {
-		return tool.Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
+	_, err = os.Stat(file)
+	if _, lerr := os.Stat(wal.LockName(file)); err == nil && lerr == nil {
+		return "", tool.Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
 			"name another file; "+text.ShellQuote(wal.LockName(file))+" is what shows that it is in use")
 	}
-	return nil
+	return file, nil
 }
 
 func fileExists(file string) error {

@@ -4,12 +4,7 @@ package command
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -78,45 +73,17 @@ func (a *app) export(ctx context.Context, in tool.ExportIn, file string, force b
 	if err != nil {
 		return err
 	}
-	if fi, err := os.Stat(path); err == nil && !force {
-		if fi.IsDir() {
-			return &hinted{fmt.Errorf("exporting: %s is a directory", file), "name a file in it, or use: oxbow dump " + quote(file)}
-		}
-		return &hinted{fmt.Errorf("exporting: %s is there already", file), "choose another name, or replace it with --force"}
-	}
-	n, err := writeBeside(path, write)
-	if err != nil {
+	var n int
+	err = tool.Output{Path: path, Name: file, Doing: "exporting", Force: force,
+		Dir: ", or use: oxbow dump " + quote(file), Other: "; a pipe or a device is written by: oxbow export > FILE",
+	}.Write(0o600, func(to io.Writer) (err error) {
+		n, err = write(to)
 		return err
+	})
+	if err != nil {
+		return badArgument(err)
 	}
 	return answer(a, tool.ExportOut{File: file, Entries: n}, func(out tool.ExportOut) {
 		a.printf("exported %s to %s\n", count(out.Entries, "entry", "entries"), out.File)
 	})
-}
-
-// writeBeside writes a file under another name first, so that the name never
-// leads to half of it.
-func writeBeside(path string, write func(io.Writer) (int, error)) (n int, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if p, ok := err.(*fs.PathError); ok {
-		p.Path = path // the caller knows no other name
-	}
-	if err != nil {
-		return 0, fmt.Errorf("exporting: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	n, err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return n, fmt.Errorf("exporting: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return n, fmt.Errorf("exporting: %w", err)
-	}
-	return n, nil
 }
