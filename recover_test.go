@@ -189,6 +189,52 @@ func TestRecover(t *testing.T) {
 	}
 }
 
+// The beginning of the file is zeroed: the checksums of two records say the same of the
+// identity, and all records that are left are saved.
+func TestRecoverHeadless(t *testing.T) {
+	fsys := vfs.NewMem()
+	m := openFS(t, fsys)
+	for i := range 4 {
+		remember(t, m, fmt.Sprint("e", i), fmt.Sprint("content ", i))
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	img := fileOf(t, fsys, "m.oxbow")
+	second := bytes.Index(img, []byte("content 1"))
+	for n := 1; n <= second; n++ {
+		disk := vfs.NewMem()
+		put(t, disk, "m.oxbow", append(make([]byte, n), img[n:]...))
+		if _, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: disk}); !errors.Is(err, oxbow.ErrCorrupt) {
+			t.Fatalf("%d bytes zeroed: Open() = %v, want ErrCorrupt", n, err)
+		}
+		rep, err := oxbow.Recover(t.Context(), "m.oxbow", "saved.oxbow", &oxbow.Options{FS: disk})
+		want := 4
+		if n > 96 {
+			want--
+		}
+		if n > bytes.Index(img[97:], []byte("\noxr"))+97 {
+			want--
+		}
+		if err != nil || !rep.Header || rep.Entries != want || rep.Changes != want {
+			t.Fatalf("%d bytes zeroed: %+v, %v", n, rep, err)
+		}
+		s, err := oxbow.Open("saved.oxbow", &oxbow.Options{FS: disk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked(t, s)
+		for i := 4 - want; i < 4; i++ {
+			if got := contentOf(t, s, fmt.Sprint("e", i)); got != fmt.Sprint("content ", i) {
+				t.Fatalf("%d bytes zeroed: e%d = %q", n, i, got)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestRecoverNothing(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "m.oxbow", []byte("# just a text file, and rather longer than a header is, so that it could be one: no, it is not\n"))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -82,6 +83,21 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 	})
 	if err != nil {
 		return rep, d.describe(err)
+	}
+	if sal.Header.ID == ([16]byte{}) {
+		// No chain is known before the first change: what it left is the base.
+		if _, err := io.ReadFull(opts.Rand, sal.Header.ID[:]); err != nil {
+			return rep, err
+		}
+		if len(kept) > 0 && base == 0 {
+			first := kept[0]
+			v, err := decodeBody(first.Body)
+			if err != nil {
+				return rep, d.formError(&first, err)
+			}
+			atBase.apply(first.Seq, time.Unix(0, first.Time).UTC(), v)
+			base, chain, kept = first.Seq, first.Chain, kept[1:]
+		}
 	}
 	for _, b := range sal.Bad {
 		rep.BadBytes += b[1] - b[0]

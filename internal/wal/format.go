@@ -63,6 +63,7 @@
 package wal
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -156,8 +157,13 @@ func decodeHeader(b []byte) (Header, error) {
 		return Header{}, &damage{0, "the header is cut short"}
 	}
 	le := binary.LittleEndian
-	// A newer version may have another header, so it is checked first.
+	// A newer version may have another header, so it is checked first. A version that
+	// was this one, by the checksum, is damaged.
 	if v := le.Uint32(b[8:]); v != Version {
+		known := append(le.AppendUint32(bytes.Clone(b[:8]), Version), b[12:92]...)
+		if v == 0 || crc32.Checksum(known, castagnoli) == le.Uint32(b[92:]) {
+			return Header{}, &damage{8, "the version in the header is damaged"}
+		}
 		return Header{}, &VersionError{Have: v}
 	}
 	if crc32.Checksum(b[:92], castagnoli) != le.Uint32(b[92:]) {

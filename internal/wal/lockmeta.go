@@ -39,6 +39,16 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	return LockMeta{n.Holder, n.ID, n.Durable, n.Unsynced}, true
 }
 
+// notedID returns the identity that the lock file notes, nil for none.
+func notedID(fsys vfs.FS, name string) []byte {
+	meta, _ := ReadLockMeta(fsys, name)
+	id, err := hex.DecodeString(meta.ID)
+	if err != nil {
+		return nil
+	}
+	return id
+}
+
 // LockName returns the name of the lock file of the log of that name.
 func LockName(name string) string {
 	l := Log{name: name}

@@ -85,12 +85,17 @@ func newLog(fsys vfs.FS, name string, o Options) *Log {
 // adopt makes f the log's file, the position being after its header.
 func (l *Log) adopt(f vfs.File) error {
 	fi, err := f.Stat()
-	if err == nil && fi.IsDir() {
-		err = fmt.Errorf("%w: it is a directory", ErrMagic)
-	}
 	var h Header
-	if err == nil {
-		h, err = readHeader(f, fi.Size())
+	switch {
+	case err != nil:
+	case fi.IsDir():
+		err = fmt.Errorf("%w: it is a directory", ErrMagic)
+	default:
+		if h, err = readHeader(f, fi.Size()); err == ErrMagic {
+			if _, _, gerr := guessHeader(f, fi.Size(), notedID(l.fs, l.name)); gerr == nil {
+				err = &CorruptError{Reason: "the header is damaged; there are records after it"}
+			}
+		}
 	}
 	if err != nil {
 		_ = f.Close()

@@ -3,7 +3,6 @@
 package wal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -220,34 +219,12 @@ func (l *Log) links(r *Record) bool {
 // call.
 func (l *Log) scan(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
-	buf := make([]byte, 0, max(0, min(readChunk, size-from)))
 	var room []byte // for one record
-	for from < size {
-		buf = buf[:min(int64(cap(buf)), size-from)]
-		n, err := l.file.ReadAt(buf, from)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		buf = buf[:n]
-		next := from + int64(n) - int64(len(recordMark)-1)
-		if from+int64(n) >= size || n == 0 {
-			next = size
-		}
-		for i := 0; ; i++ {
-			j := bytes.Index(buf[i:], recordMark[:])
-			if j < 0 {
-				break
-			}
-			i += j
-			r, more, bad, err := l.at(from+int64(i), size, room)
-			room = more
-			if err == nil && bad == nil && !fn(&r) {
-				return nil
-			}
-		}
-		from = next
-	}
-	return nil
+	return eachRecordMark(l.file, from, size, func(offset int64) bool {
+		r, more, bad, err := l.at(offset, size, room)
+		room = more
+		return err != nil || bad != nil || fn(&r)
+	})
 }
 
 // At returns the record that begins at that offset.

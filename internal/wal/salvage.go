@@ -4,10 +4,8 @@ package wal
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"math/bits"
 	"os"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -15,7 +13,7 @@ import (
 
 // salvaged says what a salvage had to pass over.
 type salvaged struct {
-	Header   Header
+	Header   Header     // of the zero identity, where that is not known
 	Guessed  bool       // the header was damaged; what it says was worked out from the records
 	Bad      [][2]int64 // stretches of bytes that are no record, as [from, to)
 	Bytes    int64      // length of the file without free space
@@ -36,19 +34,20 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (sal
 		return salvaged{}, err
 	}
 	s := salvaged{Complete: true}
-	if s.Header, err = readHeader(f, fi.Size()); err != nil {
+	s.Header, err = readHeader(f, fi.Size())
+	seed := s.Header.seed()
+	if err != nil {
 		var v *VersionError
 		if errors.As(err, &v) {
 			return s, err
 		}
-		if s.Header, err = guessHeader(f, fi.Size()); err != nil {
+		if s.Header, seed, err = guessHeader(f, fi.Size(), notedID(fsys, name)); err != nil {
 			return s, err
 		}
 		s.Guessed, s.Complete = true, false
 	}
-	l := &Log{fs: fsys, name: name, opts: o, file: f, info: fi, header: s.Header, seed: s.Header.seed(), size: fi.Size()}
+	l := &Log{fs: fsys, name: name, opts: o, file: f, info: fi, header: s.Header, seed: seed, size: fi.Size()}
 	end := int64(HeaderSize)
-	last := int64(-1)
 	var stop error // of fn
 	err = l.scan(HeaderSize, func(r *Record) bool {
 		if r.Offset < end {
@@ -62,7 +61,6 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (sal
 			return false
 		}
 		end = r.Offset + r.size()
-		last = end
 		return true
 	})
 	if err = errors.Join(stop, err); err != nil {
@@ -77,48 +75,7 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (sal
 		s.Bad = append(s.Bad, [2]int64{end, end + int64(len(tail))})
 	}
 	s.Bytes = end + int64(len(tail))
-	if last < 0 && s.Guessed {
-		return s, fmt.Errorf("%w, and no record in it could be read", ErrMagic)
-	}
 	return s, nil
-}
-
-// guessHeader works out the header of a file whose own is damaged: its identity
-// is right, or one bit of it is wrong, when a record checks with it.
-func guessHeader(f vfs.File, size int64) (Header, error) {
-	b := make([]byte, min(size, HeaderSize))
-	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
-		return Header{}, err
-	}
-	if len(b) < HeaderSize || !resembles(b) {
-		return Header{}, ErrMagic
-	}
-	for flip := -1; flip < 128; flip++ {
-		var h Header
-		copy(h.ID[:], b[16:])
-		if flip >= 0 {
-			h.ID[flip/8] ^= 1 << (flip % 8)
-		}
-		h.BaseEnd = HeaderSize
-		l := &Log{file: f, header: h, seed: h.seed(), size: size}
-		found := false
-		if err := l.scan(HeaderSize, func(*Record) bool { found = true; return false }); err != nil {
-			return Header{}, err
-		}
-		if found {
-			return h, nil
-		}
-	}
-	return Header{}, fmt.Errorf("%w: its header is damaged, and no record fits what is left of it", ErrMagic)
-}
-
-// resembles reports whether most of the magic's bits are right.
-func resembles(b []byte) bool {
-	wrong := 0
-	for i, c := range magic {
-		wrong += bits.OnesCount8(b[i] ^ c)
-	}
-	return wrong <= 16
 }
 
 // Make writes a new log of that name, with that header and the records that

@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -269,6 +271,10 @@ func TestOtherFiles(t *testing.T) {
 	img := image(t, l.fs)
 	newer := append([]byte{}, img...)
 	newer[8] = 2
+	wrong := append([]byte{}, newer...)
+	binary.LittleEndian.PutUint32(newer[92:], crc32.Checksum(newer[:92], castagnoli))
+	headless := append([]byte{}, img...)
+	headless[0] = 0
 	for name, tc := range map[string]struct {
 		b    []byte
 		want func(error) bool
@@ -276,6 +282,8 @@ func TestOtherFiles(t *testing.T) {
 		"empty": {nil, func(err error) bool { return errors.Is(err, ErrMagic) }},
 		"text":  {[]byte("# Memory\n"), func(err error) bool { return errors.Is(err, ErrMagic) }},
 		"newer": {newer, func(err error) bool { var v *VersionError; return errors.As(err, &v) && v.Have == 2 }},
+		"wrong": {wrong, func(err error) bool { var c *CorruptError; return errors.As(err, &c) && c.Offset == 8 }},
+		"magic": {headless, func(err error) bool { var c *CorruptError; return errors.As(err, &c) && c.Offset == 0 }},
 		"short": {img[:50], func(err error) bool { var c *CorruptError; return errors.As(err, &c) }},
 	} {
 		if _, err := Open(fsWith(t, tc.b), "m.oxbow", testOptions()); !tc.want(err) {
