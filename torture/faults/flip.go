@@ -162,13 +162,11 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	}
 	m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random()))
 	if err != nil {
-		t.Refused++
-		return named(err, len(b))
+		return s.refused(b, err, t)
 	}
 	got, err := workload.Collect(m)
 	if err != nil {
-		t.Refused++
-		return named(err, len(b))
+		return s.refused(b, err, t)
 	}
 	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
 	if err != nil {
@@ -208,8 +206,41 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	return s.keptAside(mem, tail)
 }
 
-// named reports an error that does not name the file or a place in it.
-func named(err error, size int) error {
+// refused judges the refusal of a file: what still has sound records is damaged, no other
+// file, and, of one file in eight, all of these are recovered.
+func (s *flipStore) refused(b []byte, err error, t *FlipTally) error {
+	t.Refused++
+	sound, changes := s.sound(b)
+	if err := named(err, len(b), sound > 1); err != nil || sound < 2 {
+		return err
+	}
+	if s.recovers++; s.recovers%8 != 0 {
+		return nil
+	}
+	mem := vfs.NewMem()
+	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, epoch); err != nil {
+		return err
+	}
+	o := workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random())
+	rep, err := oxbow.Recover(context.Background(), workload.StoreFile, "saved.oxbow", o)
+	// A sector of a larger store may hold a later record whole, after which, where the
+	// sector is moved to the front, those of lower numbers are passed over.
+	if err != nil || rep.Changes < changes && len(b) <= 8<<10 {
+		return fmt.Errorf("%d changes are sound, and %d are recovered: %w", changes, rep.Changes, err)
+	}
+	m, err := oxbow.Open("saved.oxbow", o)
+	if err != nil {
+		return fmt.Errorf("open what was recovered: %w", err)
+	}
+	if rep, err := m.Store().(oxbow.Checker).Check(context.Background()); err != nil || len(rep.Problems) > 0 {
+		return fmt.Errorf("check what was recovered: %v: %w", rep.Problems, err)
+	}
+	return nil
+}
+
+// named reports an error that does not name the file or a place in it. Of a file with
+// sound records, it is to be one of damage.
+func named(err error, size int, damaged bool) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
 		if c.Path != workload.StoreFile || c.Offset < 0 || c.Offset > int64(size) {
 			return fmt.Errorf("the error names %q at %d of %d bytes: %w", c.Path, c.Offset, size, err)
@@ -217,10 +248,24 @@ func named(err error, size int) error {
 		return nil
 	}
 	known := errors.Is(err, oxbow.ErrNotStore) || errors.Is(err, oxbow.ErrVersion)
-	if !known || !strings.Contains(err.Error(), workload.StoreFile) {
-		return fmt.Errorf("the error does not say which file, or is of no known sort: %w", err)
+	if damaged || !known || !strings.Contains(err.Error(), workload.StoreFile) {
+		return fmt.Errorf("the error does not say which file, or is of no known sort, or not that of a damaged store: %w", err)
 	}
 	return nil
+}
+
+// sound returns how many records are unharmed and in their place, and how many of
+// them are changes.
+func (s *flipStore) sound(b []byte) (records, changes int) {
+	for _, r := range s.records {
+		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
+			records++
+			if r.change {
+				changes++
+			}
+		}
+	}
+	return records, changes
 }
 
 // vouched returns the highest change that a record, unharmed and in its place,
@@ -280,6 +325,7 @@ func (s *flipStore) keptAside(mem *vfs.Mem, tail []byte) error {
 type span struct {
 	from, to int
 	durable  uint64
+	change   bool
 }
 
 // records reads the spans of a sound file.
@@ -291,7 +337,7 @@ func records(fsys vfs.FS) ([]span, int, error) {
 	}
 	var ss []span
 	err = log.Read(func(r *wal.Record) error {
-		ss = append(ss, span{int(r.Offset), int(r.Offset) + wal.Overhead + len(r.Body), r.Durable})
+		ss = append(ss, span{int(r.Offset), int(r.Offset) + wal.Overhead + len(r.Body), r.Durable, r.Type < wal.Unchained})
 		return nil
 	})
 	return ss, int(log.End()), errors.Join(err, log.Close())

@@ -36,17 +36,18 @@ var kinds = []kind{
 
 // flipStore is a sound store and all that it ever held.
 type flipStore struct {
-	setup   workload.Setup
-	seed    uint64
-	now     time.Time
-	file    []byte
-	end     int                      // where the free space begins
-	older   [][]byte                 // the file after each change
-	states  map[uint64][]oxbow.Entry // by the number of the change
-	last    uint64
-	base    uint64 // the last change before a compaction
-	records []span
-	uses    int
+	setup    workload.Setup
+	seed     uint64
+	now      time.Time
+	file     []byte
+	end      int                      // where the free space begins
+	older    [][]byte                 // the file after each change
+	states   map[uint64][]oxbow.Entry // by the number of the change
+	last     uint64
+	base     uint64 // the last change before a compaction
+	records  []span
+	uses     int // of files that opened
+	recovers int // of files that did not, and have sound records
 }
 
 var epoch = time.Unix(1776162225, 0).UTC()
