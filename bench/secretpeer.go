@@ -180,10 +180,17 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 			continue
 		}
 		for _, re := range a.Regexes {
-			fmt.Fprintf(b, "\t%s\t%s\n", cmp.Or(a.Target, "secret"), allowed.Replace(re))
+			target := cmp.Or(a.Target, "secret")
+			if slices.Contains(lettersAlone, re) {
+				target = "word"
+			}
+			fmt.Fprintf(b, "\t%s\t%s\n", target, allowed.Replace(re))
 		}
 	}
 }
+
+// lettersAlone are what gitleaks allows because it has no digits, as random values may.
+var lettersAlone = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 
 // farBefore is how far from a keyword matches without a longest one may begin.
 const farBefore = 512

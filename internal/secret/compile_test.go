@@ -31,7 +31,8 @@ var update = flag.Bool("update", false, "write the table of rules")
 // follow a secret.
 //
 // A line that begins with a tab is of the rule before: what a match must not be,
-// as a target (secret, match with the name before it, line) and an expression. After
+// as a target (secret, word for one that is not random, match with the name before it,
+// line) and an expression. After
 // a line of also and a name, such lines are of all rules of that name. In a keyword,
 // %20 is a space.
 
@@ -173,7 +174,7 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 	w.rest = appendInts(w.rest, before, after, asInt(assigns), asInt(f[0] == generic || f[0] == "password"),
 		int(math.Round(1000*number(f[2]))), int(number(f[3])), place(&w.exprs, parts.Replace(f[5])), len(s.allow))
 	for _, a := range s.allow {
-		target := slices.Index([]string{targetSecret: "secret", targetMatch: "match", targetLine: "line"}, a[1])
+		target := slices.Index([]string{targetSecret: "secret", targetMatch: "match", targetLine: "line", targetWord: "word"}, a[1])
 		if target < 0 {
 			t.Fatalf("%s: there is no target %q", f[0], a[1])
 		}

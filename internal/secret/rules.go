@@ -57,6 +57,9 @@ func assigned(text string) bool {
 	for n := 0; i < len(text) && n < 10 && strings.IndexByte(" \t\r\n\f\\'\"`=*", text[i]) >= 0; i++ {
 		n++
 	}
+	for i > 0 && text[i-1] == '=' {
+		i-- // a value may begin with it
+	}
 	n := 0
 	for n < leastAssigned && i+n < len(text) && isToken(text[i+n]) {
 		n++
@@ -99,10 +102,17 @@ func (r *rule) secretOf(m []int) (start, end int) {
 // word.
 func (r *rule) allowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
-	if r.entropy > 0 && entropy(secret) <= r.entropy || example(secret) || r.worded(secret) || r.words && inTable(text, f) {
+	if r.entropy > 0 && entropy(secret) <= r.entropy || example(secret) || r.words && inTable(text, f) {
+		return true
+	}
+	random := scrambled(secret)
+	if !random && r.worded(secret) {
 		return true
 	}
 	for _, a := range r.allow {
+		if random && a.target == targetWord {
+			continue
+		}
 		target := secret
 		switch a.target {
 		case targetMatch:
@@ -185,7 +195,7 @@ const (
 // inTable reports whether a secret of hexadecimal digits is one of many values that
 // are none: vectors of a test have a key among them.
 func inTable(text string, f Finding) bool {
-	if strings.Trim(text[f.Start:f.End], "0123456789abcdefABCDEF") != "" {
+	if !hexadecimal(text[f.Start:f.End]) {
 		return false
 	}
 	lines := strings.Split(text[max(0, f.Start-maxTableLine):f.Start], "\n")
@@ -193,6 +203,8 @@ func inTable(text string, f Finding) bool {
 	lines = strings.Split(text[f.End:min(len(text), f.End+maxTableLine)], "\n")
 	return n+hexLines(lines[1:min(len(lines), 1+tableLines)]) >= leastTable
 }
+
+func hexadecimal(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 func hexLines(lines []string) (n int) {
 	names, value := ruleSet().exprs[exprNamesSecret].program(), ruleSet().exprs[exprHexValue].program()
@@ -227,6 +239,40 @@ func plainValue(s string) bool {
 		words, letters = words+1, letters+n
 	}
 	return words > 0 && 2*digits <= words && float64(letters) >= leastWord*float64(words)
+}
+
+// Bounds of random values, in bytes.
+const (
+	leastScrambled  = 14
+	longestUnspoken = 4   // of a word that nobody can say, such as TLS
+	perUnspoken     = 3.0 // of a longer one: each so many are a word more
+	leastNextToWord = 2.5 // mean length of words, of which one is a stop word
+)
+
+// scrambled reports whether a part of a value, between other bytes, changes between
+// cases and digits as random ones do, and no name does: stop words in it are there by
+// chance.
+func scrambled(s string) bool {
+	if hexadecimal(s) {
+		return false
+	}
+	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c >= 0x80 || kindOf(byte(c)) == other }) {
+		words, least := 0.0, leastWord
+		for rest := part; rest != ""; words++ {
+			n := wordSize(rest)
+			if startsWithStopword(rest[:n]) {
+				least = leastNextToWord
+			}
+			if n > longestUnspoken && kindOf(rest[n-1]) != digit && !spoken(rest[:n]) {
+				words += float64(n) / perUnspoken
+			}
+			rest = rest[n:]
+		}
+		if len(part) >= leastScrambled && float64(len(part)) <= least*words {
+			return true
+		}
+	}
+	return false
 }
 
 // wordSize returns the bytes of the first word of an identifier in camel case:
@@ -287,6 +333,25 @@ func kindOf(c byte) int {
 // capitalized reports whether a word is written as a heading has it.
 func capitalized(s string) bool {
 	return kindOf(s[0]) == upper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// leastStopword is the least bytes of a stop word that is a word of an identifier:
+// random letters make shorter ones.
+const leastStopword = 4
+
+// startsWithStopword reports whether a word of an identifier is a stop word, or begins
+// with one that is half of it.
+func startsWithStopword(w string) bool {
+	if len(w) < leastStopword {
+		return false
+	}
+	low, words := strings.ToLower(w), &ruleSet().stopwords
+	for of := tableReader(words[low[0]]); of != ""; {
+		if s := of.text(); len(s) >= max(leastStopword, (len(w)+1)/2) && strings.HasPrefix(low, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasStopword reports whether a secret has a word in it that real ones have not.

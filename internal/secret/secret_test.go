@@ -3,6 +3,7 @@
 package secret
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,7 +63,7 @@ func TestForms(t *testing.T) {
 func TestFindNothing(t *testing.T) {
 	for _, text := range []string{
 		"", "the key point is that tokens are counted", "access: denied", "AKIAIOSFODNN7EXAMPLE",
-		"api_key = ${API_KEY}", "PrivateKey: testRSA2048PrivateKey", "token = NewEncapsulationKey1024", "login, password, points/rewards24",
+		"api_key = ${API_KEY}", "PrivateKey: testRSA2048PrivateKey", "token = NewEncapsulationKey1024", "login, password, points/rewards24", "token = maxFlateBlockTokens", "key: CertAlgoECDSA256v01", "nkey: UCARKS2E3KVB7YORL2DG34XLT7PUCOL2SVM7YXV6ETHLW6Z46UUJ2VZ3",
 		"key := dk.encryptionKey1024", "LinkedIn **Certifications**", "github.com/x/api v0.2.0 h1:cCX1Y2y8v0LZ7+EEJ6gH7dW6TtVTW4RhG0vp3R+N2Lo=",
 		"public_key = 04ead218590119e8876b29146ff89ca61770c4ed", "postgres://user:password@db/x", "password: {{ password }}", "the sha is da39a3ee5e6b4b0d3255bfef95601890afd80709",
 		"keyHex: pkcs8RSAPrivateKeyHex,", "withKey, C.GO_RSA_PKCS1_PADDING", "Authorization: Bearer $TOKEN", "password := strings.TrimSpace(x1)", "--token YOUR_TOKEN_HERE",
@@ -70,6 +71,37 @@ func TestFindNothing(t *testing.T) {
 	} {
 		if found := Find(text); found != nil {
 			t.Errorf("Find(%q) = %v, want none", text, found)
+		}
+	}
+}
+
+// Random values are found, whatever words they have by chance.
+func TestRandomValues(t *testing.T) {
+	const letters, n = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", 2000
+	r := rand.New(rand.NewPCG(1, 2))
+	value := func(size int) string {
+		b := make([]byte, size)
+		for i := range b {
+			b[i] = letters[r.IntN(len(letters))]
+		}
+		return string(b)
+	}
+	for form, size := range map[string]int{"api_key = ": 32, "DB_PASSWORD=": 16, "--token=": 24, "Authorization: Bearer ": 40, "secret: ": 24, "hvs.": 90} {
+		missed := 0
+		for range n {
+			v := value(size)
+			if got, _ := (*Redactor)(nil).Redact("note:\n" + form + v + "\n"); strings.Contains(got, v) {
+				missed++
+			}
+		}
+		if missed > n/250 {
+			t.Errorf("%s: %d of %d random values are missed", form, missed, n)
+		}
+	}
+	for _, text := range []string{"Authorization: Bearer 8Z5spwnMWVrWJmdiFFFyqqbbNV8lSfixfhL1jwt5", "api_key = 5ZaAHIAc1edocSB7GtAe5wDfUseDkhOv", "DB_PASSWORD=TMzDONoICgFtifWH", "--token=tQHmYvOVRmFkonaUMwUkUqHH",
+		"hvs.NCyfjeEaGyZqjJoiFpKZsRaSqTa9DTvk4WaaB3xzXpMZuZN8Ab5KbH0FZk4XdxKIADjJpz6ZFkn7XvgKJWSKhK7EGY", "VAULT hvs.lsH8R2MrKa90LLTiPRNSI3Ty"} {
+		if len(Find(text)) != 1 {
+			t.Errorf("Find(%q) finds nothing", text)
 		}
 	}
 }

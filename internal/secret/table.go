@@ -62,6 +62,7 @@ const (
 	targetSecret = iota
 	targetMatch
 	targetLine
+	targetWord // the secret, unless it is random
 )
 
 var ruleSet = sync.OnceValue(loadRules)
