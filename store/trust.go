@@ -3,6 +3,7 @@
 package store
 
 import (
+	"context"
 	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/personal"
@@ -68,6 +69,13 @@ func (e *Entry) Trust() Trust {
 // not.
 func (e *Entry) Volunteered() bool {
 	return !e.has(LabelTaint) && !e.has(LabelSuspect) && !e.has(LabelQuarantine)
+}
+
+// Withheld reports whether the text is kept from the caller of the context: the entry is
+// in quarantine, and its caller is no person.
+func (e *Entry) Withheld(ctx context.Context) bool {
+	src, _ := SourceFrom(ctx)
+	return src.Actor != Person && e.Trust() == TrustQuarantined
 }
 
 func (e *Entry) has(key string) bool {

@@ -100,15 +100,39 @@ const withheld = "(in quarantine: only a person sees this, with oxbow approve)"
 
 // Withhold takes the text out of an entry that is in quarantine, unless a person asks.
 func Withhold(ctx context.Context, e *oxbow.Entry) {
-	if withholds(ctx, e) {
+	if e.Withheld(ctx) {
 		e.Content = withheld
 	}
 }
 
-// withholds reports whether an entry is in quarantine and no person asks.
-func withholds(ctx context.Context, e *oxbow.Entry) bool {
-	src, _ := oxbow.SourceFrom(ctx)
-	return src.Actor != oxbow.Person && e.Trust() == oxbow.TrustQuarantined
+// pastTexts withholds texts of versions of a memory.
+type pastTexts struct {
+	m    *oxbow.Memory
+	held map[string]bool // names of entries, true of those that are in quarantine now
+}
+
+func pastOf(m *oxbow.Memory) pastTexts { return pastTexts{m, map[string]bool{}} }
+
+// withheld reports whether the text of a version is kept from the caller of the context:
+// the version was in quarantine, or its entry is now.
+func (p pastTexts) withheld(ctx context.Context, v *oxbow.Entry) bool {
+	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Person || v.Withheld(ctx) {
+		return v.Withheld(ctx)
+	}
+	held, known := p.held[v.Name]
+	if !known {
+		now, err := p.m.Get(ctx, v.Name)
+		held = err == nil && now.Withheld(ctx)
+		p.held[v.Name] = held
+	}
+	return held
+}
+
+// withhold takes the text out of a version that has one.
+func (p pastTexts) withhold(ctx context.Context, v *oxbow.Entry) {
+	if v.Content != "" && p.withheld(ctx, v) {
+		v.Content = withheld
+	}
 }
 
 // Warning is a line that stands before a text of that trust, "" for none.

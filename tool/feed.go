@@ -160,7 +160,7 @@ func (l *Listener) since(ctx context.Context) ([]Change, error) {
 		for i := range c.Versions {
 			c.Versions[i].Entry.Content = ""
 		}
-		cs = append(cs, changeOf(c))
+		cs = append(cs, pastOf(l.memory).changeOf(ctx, c))
 	}
 	slices.Reverse(cs)
 	return cs, nil

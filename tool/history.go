@@ -34,6 +34,9 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 		return HistoryOut{}, err
 	}
 	out := HistoryOut{Name: in.Name, Changes: []Change{}, Notes: notes}
+	past := pastOf(m)
+	changeOf := func(c oxbow.Change) Change { return past.changeOf(ctx, c) }
+	changeOfOne := func(v oxbow.Version) Change { return past.changeOfOne(ctx, v) }
 	if in.Name == "" {
 		err = takePage(&out, only(m.Log(ctx), func(c oxbow.Change) bool { return in.wants(c.Source) }), offset, limit, changeOf)
 	} else {
@@ -91,8 +94,8 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 }
 
 // changeOfOne returns the change that made a version.
-func changeOfOne(v oxbow.Version) Change {
-	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: sourceOf(v.Source), Note: v.Note, Entries: []Touched{touchedOf(v)}}
+func (p pastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
+	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: sourceOf(v.Source), Note: v.Note, Entries: []Touched{p.touchedOf(ctx, v)}}
 }
 
 // Undo takes changes back.
@@ -141,8 +144,9 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if err != nil {
 		return UndoOut{}, err
 	}
+	past := pastOf(m)
 	for _, c := range cs {
-		out.Undone = append(out.Undone, changeOf(c))
+		out.Undone = append(out.Undone, past.changeOf(ctx, c))
 	}
 	parts := 0 // of imports, after the first
 	for i := 1; i < len(cs); i++ {

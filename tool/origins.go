@@ -26,7 +26,7 @@ func WithLedger(ctx context.Context, s *Seen) context.Context {
 func ShowTo(ctx context.Context, entries ...oxbow.Entry) {
 	l, _ := ctx.Value(ledgerKey{}).(*lineage.Ledger)
 	for i := range entries {
-		if l != nil && !withholds(ctx, &entries[i]) {
+		if l != nil && !entries[i].Withheld(ctx) {
 			l.Show(lineage.ShownEntry(&entries[i]))
 		}
 	}

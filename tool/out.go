@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -229,6 +230,15 @@ func entryOf(e oxbow.Entry) Entry {
 	return a
 }
 
+// outline returns the entry with a snippet in the place of its content, which is for the
+// caller of the context.
+func outline(ctx context.Context, e oxbow.Entry) Entry {
+	Withhold(ctx, &e)
+	a := entryOf(e)
+	a.Snippet = snippet(e.Content, nil, snippetWidth)
+	return a
+}
+
 func sourceOf(s oxbow.Source) Source {
 	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent, Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
@@ -236,17 +246,19 @@ func sourceOf(s oxbow.Source) Source {
 // maxTouched is how many entries of one change a text names: an import has many.
 const maxTouched = 10
 
-func changeOf(c oxbow.Change) Change {
+// changeOf returns a change as the caller of the context sees it.
+func (p pastTexts) changeOf(ctx context.Context, c oxbow.Change) Change {
 	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: sourceOf(c.Source), Note: c.Note, Reverts: c.Reverts, Entries: []Touched{}}
 	for i, v := range c.Versions {
 		if i >= maxTouched {
 			v.Entry.Content = ""
 		}
-		a.Entries = append(a.Entries, touchedOf(v))
+		a.Entries = append(a.Entries, p.touchedOf(ctx, v))
 	}
 	return a
 }
 
-func touchedOf(v oxbow.Version) Touched {
+func (p pastTexts) touchedOf(ctx context.Context, v oxbow.Version) Touched {
+	p.withhold(ctx, &v.Entry)
 	return Touched{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev, Snippet: snippet(v.Entry.Content, nil, snippetWidth), Erased: v.Erased}
 }

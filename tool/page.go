@@ -340,12 +340,13 @@ func openFence(s string, n int) (open string) {
 	return open
 }
 
-// fit cuts the list, which begins at offset, to a budget.
-func (out *ListOut) fit(offset, most int) {
+// fit cuts the list, which begins at offset, to a budget. Each entry has its place on the
+// page in at, whose last is the end.
+func (out *ListOut) fit(offset, most int, at []int) {
 	n := pageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), most, writeHead)
-	next := offset + n
+	next := offset + at[n]
 	if all := len(out.Entries); n < all {
-		out.Notes = append(out.Notes, cutNote(all, n, offset, most, "entry", "entries"))
+		out.Notes = append(out.Notes, cutNote(all, n, next-n, most, "entry", "entries"))
 	} else if next < out.Total {
 		out.Notes = append(out.Notes, Notef("%d more; %s", out.Total-next, PageRef(next)))
 	}

@@ -66,7 +66,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	if w.overTurns {
 		readable(hits)
 	}
-	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withholds(ctx, &h.Entry) })
+	hits = found(ctx, m, hits, q.AsOf != 0)
 	out.Notes = append(out.Notes, lacked()...)
 	read, err := m.ParseQuery(ctx, q)
 	if err != nil {
@@ -97,6 +97,18 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		}
 	}
 	return out, nil
+}
+
+// found returns the hits, of versions where they are of the past, without those whose
+// texts are kept from the caller.
+func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
+	p := pastOf(m)
+	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || past && p.withheld(ctx, &e) }
+	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withheld(h.Entry) })
+	for i := range hits {
+		hits[i].Before, hits[i].After = slices.DeleteFunc(hits[i].Before, withheld), slices.DeleteFunc(hits[i].After, withheld)
+	}
+	return hits
 }
 
 // diagnose is the function of that name; of the archive, without its own filters.
@@ -330,7 +342,9 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err != nil {
 		return GetOut{}, err
 	}
-	Withhold(ctx, &e)
+	if Withhold(ctx, &e); past {
+		pastOf(m).withhold(ctx, &e)
+	}
 	out := GetOut{Entry: entryOf(e), Notes: notes}
 	out.Entry.Content = &e.Content
 	if !past {
@@ -458,14 +472,12 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		out.Why = []Note{Notef("offset %d is past the last of %s", offset, text.Count(total, "entry", "entries"))}
 		return out, nil
 	}
-	for _, e := range page {
-		if withholds(ctx, &e) {
-			continue
+	var at []int // places on the page of what is shown, and of its end
+	for i, e := range page {
+		if !e.Withheld(ctx) {
+			out.Entries, at = append(out.Entries, outline(ctx, e)), append(at, i)
 		}
-		a := entryOf(e)
-		a.Snippet = snippet(e.Content, nil, snippetWidth)
-		out.Entries = append(out.Entries, a)
 	}
-	out.fit(offset, most)
+	out.fit(offset, most, append(at, len(page)))
 	return out, nil
 }

@@ -51,8 +51,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err != nil {
 		return RememberOut{}, err
 	}
-	out := RememberOut{Outcome: "added", Entry: entryOf(now)}
-	out.Snippet = snippet(now.Content, nil, snippetWidth)
+	out := RememberOut{Outcome: "added", Entry: outline(ctx, now)}
 	switch {
 	case e.found && now.Version == e.old.Version:
 		out.Outcome = "unchanged"
@@ -311,8 +310,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, w.Missing(ctx, m, in.Name, err)
 	}
-	out := ForgetOut{Entry: entryOf(e)}
-	out.Entry.Snippet = snippet(e.Content, nil, snippetWidth)
+	out := ForgetOut{Entry: outline(ctx, e)}
 	if e.Name != in.Name {
 		out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
 	}
@@ -376,8 +374,7 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	if err != nil {
 		return RestoreOut{}, err
 	}
-	out := RestoreOut{Seq: seq, From: in.Seq, Entry: entryOf(e)}
-	out.Entry.Snippet = snippet(e.Content, nil, snippetWidth)
+	out := RestoreOut{Seq: seq, From: in.Seq, Entry: outline(ctx, e)}
 	out.Notes = []Note{Notef("%s", undoHint(seq, "takes this back", "take this back"))}
 	return out, nil
 }

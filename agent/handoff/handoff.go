@@ -7,6 +7,7 @@
 package handoff
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -184,8 +185,12 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// of returns the handoff that an entry is.
-func of(e oxbow.Entry) Handoff {
+// of returns the handoff that an entry is, without its task where that is kept from the
+// caller of the context.
+func of(ctx context.Context, e oxbow.Entry) Handoff {
+	if e.Withheld(ctx) {
+		e.Content = ""
+	}
 	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated, Source: e.Source, Offered: e.Volunteered()}
 	h.Project, _ = e.Label(oxbow.LabelProject)
 	h.Taken = slices.Contains(e.Labels, oxbow.Label{Key: labelState, Value: StateTaken})

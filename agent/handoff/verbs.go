@@ -41,7 +41,7 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 		if err != nil {
 			return Handoff{}, err
 		}
-		if h := of(e); e.Content == content && h.Project == t.Project {
+		if h := of(ctx, e); e.Content == content && h.Project == t.Project {
 			return h, nil
 		}
 	}
@@ -72,17 +72,20 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 		if err != nil {
 			return Handoff{}, err
 		}
-		return Get(ctx, s, name)
+		e, err := s.Get(ctx, name)
+		return of(ctx, e), err
 	}
 }
 
 // List returns the open handoffs, or with all the taken ones too, the newest
-// first. With a project, only those of that project.
+// first, without what is [oxbow.Entry.Withheld]. With a project, only those of that project.
 func List(ctx context.Context, s oxbow.Store, project string, all bool) ([]Handoff, error) {
 	es, err := entries(ctx, s, project, all)
-	hs := make([]Handoff, len(es))
-	for i, e := range es {
-		hs[i] = of(e)
+	var hs []Handoff
+	for _, e := range es {
+		if !e.Withheld(ctx) {
+			hs = append(hs, of(ctx, e))
+		}
 	}
 	return hs, err
 }
@@ -91,7 +94,7 @@ func List(ctx context.Context, s oxbow.Store, project string, all bool) ([]Hando
 func Newest(ctx context.Context, m *oxbow.Memory, most int) (hs []Handoff, err error) {
 	es, _, err := m.Newest(ctx, openFilter(""), 0, most) // needs no index
 	for _, e := range es {
-		hs = append(hs, of(e))
+		hs = append(hs, of(ctx, e))
 	}
 	return hs, err
 }
@@ -126,14 +129,23 @@ func openFilter(project string) oxbow.Filter {
 	return f
 }
 
-// Get returns the handoff of that name. An entry of another kind is
-// [oxbow.ErrInvalid].
+// Get returns the handoff of that name. An entry of another kind, or that is
+// [oxbow.Entry.Withheld], is [oxbow.ErrInvalid].
 func Get(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
-	e, err := get(ctx, s, name)
+	e, err := shown(ctx, s, name)
 	if err != nil {
 		return Handoff{}, err
 	}
-	return of(e), nil
+	return of(ctx, e), nil
+}
+
+// shown is get of what is not kept from the caller.
+func shown(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
+	e, err := get(ctx, s, name)
+	if err == nil && e.Withheld(ctx) {
+		err = &oxbow.InvalidError{Field: "handoff", Value: e.Name, Reason: "is in quarantine: only a person sees it, and lets it be shown with oxbow approve"}
+	}
+	return e, err
 }
 
 func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
@@ -168,7 +180,7 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 			return Handoff{}, err
 		}
 		// It is taken, even when it was changed or dropped since.
-		h := of(e)
+		h := of(ctx, e)
 		h.Taken = true
 		if now, err := s.Get(ctx, e.Name); err == nil && now.ID == e.ID {
 			h.Version, h.Updated, h.Source = now.Version, now.Updated, now.Source
@@ -189,11 +201,11 @@ func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry
 		}
 		return oxbow.Entry{}, ErrNone
 	}
-	e, err := get(ctx, s, name)
+	e, err := shown(ctx, s, name)
 	if err != nil {
 		return e, err
 	}
-	if of(e).Taken {
+	if of(ctx, e).Taken {
 		return e, &oxbow.NameError{Name: e.Name, Err: ErrTaken}
 	}
 	return e, nil
@@ -209,7 +221,7 @@ func Drop(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 	if err := s.Apply(oxbow.WithNote(ctx, "handoff dropped"), oxbow.Remove{Name: e.Name, If: e.Version}); err != nil {
 		return Handoff{}, err
 	}
-	return of(e), nil
+	return of(ctx, e), nil
 }
 
 // Text returns the handoff as it opens the next session's context: who handed it
