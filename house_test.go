@@ -20,10 +20,10 @@ type budget struct {
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
 	{".", 3_755},
-	{"store", 1_333},
+	{"store", 1_341},
 	{"internal/logstore", 6_584},
 	{"heads", 66},
-	{"overlay", 300},
+	{"overlay", 316},
 	{"query", 832},
 	{"scope", 1_225},
 	{"storetest", 622},
@@ -62,7 +62,7 @@ var budgets = []budget{
 	{"tool/sharing", 1_146},
 	{"tool/clients", 639},
 	{"tool/annotations", 1_056},
-	{"tool/*", 11_210},
+	{"tool/*", 11_263},
 	{"dialect/*", 9_599},
 	{"mcpserver", 1_605},
 	{"httpapi", 1_766},

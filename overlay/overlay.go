@@ -278,11 +278,27 @@ func (o *store) Newest(ctx context.Context, f oxbow.Filter, offset, limit int) (
 
 // Apply implements [oxbow.Store].
 func (o *store) Apply(context.Context, ...oxbow.Op) error {
-	return fmt.Errorf("%w: entries of two stores are read together, and changed where they are", oxbow.ErrReadOnly)
+	return errReadOnly
 }
 
-// History returns that of the upper store, for [oxbow.HistoryOf].
-func (o *store) History() (oxbow.Historian, error) { return oxbow.HistoryOf(o.upper) }
+var errReadOnly = fmt.Errorf("%w: entries of two stores are read together, and changed where they are", oxbow.ErrReadOnly)
+
+// History returns that of the upper store, to be read, for [oxbow.HistoryOf].
+func (o *store) History() (oxbow.Historian, error) {
+	h, err := oxbow.HistoryOf(o.upper)
+	if err != nil {
+		return nil, err
+	}
+	return past{h}, nil
+}
+
+// past is a history that changes nothing.
+type past struct{ oxbow.Historian }
+
+func (past) Apply(context.Context, ...oxbow.Op) error                          { return errReadOnly }
+func (past) Revert(context.Context, ...uint64) (uint64, error)                 { return 0, errReadOnly }
+func (past) Restore(context.Context, string, uint64) (uint64, error)           { return 0, errReadOnly }
+func (past) RestoreIf(context.Context, string, uint64, uint64) (uint64, error) { return 0, errReadOnly }
 
 func (o *store) stop() {
 	for _, fn := range o.stops {

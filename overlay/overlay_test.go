@@ -171,6 +171,12 @@ func TestOverlay(t *testing.T) {
 	if err := both.Apply(ctx, oxbow.Remove{Name: "c"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("a change through it: %v", err)
 	}
+	if seq, _, err := both.Undo(ctx, 1); !errors.Is(err, oxbow.ErrReadOnly) {
+		t.Errorf("an undo through it is change %d, %v", seq, err)
+	}
+	if seq, err := both.Restore(ctx, "c", 1); !errors.Is(err, oxbow.ErrReadOnly) {
+		t.Errorf("a restore through it is change %d, %v", seq, err)
+	}
 	changes := 0
 	for _, err := range both.Log(ctx) {
 		if changes++; err != nil {
