@@ -17,8 +17,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -27,9 +29,10 @@ import (
 // Read reads a file, or all files below a directory whose names end in .md,
 // .markdown, .jsonl or .ndjson (.gz may follow), sorted by name. Hidden files
 // and directories (whose names begin with a dot) are left out; a symbolic link
-// with such an ending is not followed, and named as an [*ItemError]. Files of
-// dates serve the chat logs of their own directory. The SUMMARY.md of an mdBook,
-// with a book.toml next to it or above it, is a table of contents and left out.
+// with such an ending is not followed, and named as an [*ItemError], as is any file
+// of another ending. Files of dates serve the chat logs of their own directory. Of an
+// mdBook, book.toml is left out, and so is the table of contents: the SUMMARY.md next
+// to it, or in its directory of sources.
 //
 // A file that cannot be read is an ItemError; a directory with nothing to read
 // is a fatal error.
@@ -50,8 +53,8 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			}
 			return
 		}
-		w := walker{fsys: fsys, o: o}
-		if err := w.walk(name, 0, false); err != nil {
+		w := walker{fsys: fsys, o: o, contents: make(map[string]bool)}
+		if err := w.walk(name, 0); err != nil {
 			yield(Item{}, err)
 			return
 		}
@@ -59,7 +62,7 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			yield(Item{}, fmt.Errorf("reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson", o.ref(name)))
 			return
 		}
-		for _, err := range w.problems {
+		for _, err := range append(w.problems, w.others...) {
 			if !yield(Item{}, err) {
 				return
 			}
@@ -119,10 +122,28 @@ type walker struct {
 	o        *ReadOptions
 	files    []string
 	problems []error
+	others   []error         // files of other endings
+	contents map[string]bool // paths of tables of contents
 }
 
-// walk finds the files below a directory, which is in an mdBook if book is true.
-func (w *walker) walk(dir string, depth int, book bool) error {
+// bookFile is the name of the settings of an mdBook.
+const bookFile = "book.toml"
+
+// bookSource matches the setting of the directory of a book's sources.
+var bookSource = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`) })
+
+// noteContents notes where the book of the directory has its table of contents.
+func (w *walker) noteContents(dir string) {
+	src := "src"
+	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), headSize)
+	if m := bookSource().FindSubmatch(text); err == nil && m != nil {
+		src = string(m[1])
+	}
+	w.contents[path.Join(dir, "SUMMARY.md")], w.contents[path.Join(dir, src, "SUMMARY.md")] = true, true
+}
+
+// walk finds the files below a directory.
+func (w *walker) walk(dir string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("reading %s: directories are more than %d deep", w.o.ref(dir), maxDepth)
 	}
@@ -134,16 +155,19 @@ func (w *walker) walk(dir string, depth int, book bool) error {
 		w.problems = append(w.problems, problem(w.o.ref(dir), err))
 		return nil
 	}
-	book = book || slices.ContainsFunc(list, func(d fs.DirEntry) bool { return d.Name() == "book.toml" })
+	if slices.ContainsFunc(list, func(d fs.DirEntry) bool { return d.Name() == bookFile }) {
+		w.noteContents(dir)
+	}
 	for _, d := range list {
 		name := path.Join(dir, d.Name())
 		switch {
-		case strings.HasPrefix(d.Name(), "."), book && d.Name() == "SUMMARY.md":
+		case strings.HasPrefix(d.Name(), "."), d.Name() == bookFile, w.contents[name]:
 		case d.IsDir():
-			if err := w.walk(name, depth+1, book); err != nil {
+			if err := w.walk(name, depth+1); err != nil {
 				return err
 			}
 		case byName(d.Name()) == "":
+			w.others = append(w.others, problem(w.o.ref(name), errOther))
 		case d.Type()&fs.ModeSymlink != 0:
 			w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is a symbolic link, which is not followed")))
 		case !d.Type().IsRegular():

@@ -121,7 +121,10 @@ func TestReadDirectory(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("Read = %q, want %q", got, want)
 	}
-	if len(errs) != 3 || !strings.Contains(errs[0], "d/bad.jsonl.gz") || !strings.HasPrefix(errs[1], "/home/me/d/bad.md:1: is not UTF-8") ||
+	if len(errs) != 4 || !strings.HasPrefix(errs[0], "/home/me/d/picture.png: was passed over") {
+		t.Fatalf("Read errors = %q", errs)
+	}
+	if errs = errs[1:]; !strings.Contains(errs[0], "d/bad.jsonl.gz") || !strings.HasPrefix(errs[1], "/home/me/d/bad.md:1: is not UTF-8") ||
 		!strings.Contains(errs[2], "/home/me/d/doc.jsonl: is one JSON document") {
 		t.Errorf("Read errors = %q", errs)
 	}
@@ -142,12 +145,32 @@ func TestReadBook(t *testing.T) {
 	put(t, fsys, "d/a.md", "ay")
 	put(t, fsys, "d/SUMMARY.md", "# Summary")
 	put(t, fsys, "d/src/SUMMARY.md", "# Summary")
+	put(t, fsys, "d/src/b/SUMMARY.md", "be")
+	put(t, fsys, "dump/book.toml", "[book]\nsrc = \".\"\n")
+	put(t, fsys, "dump/SUMMARY.md", "# Summary")
+	put(t, fsys, "dump/notes/SUMMARY.md", "an entry")
 	put(t, fsys, "e/SUMMARY.md", "in short")
-	for dir, want := range map[string]string{"d": "a", "e": "SUMMARY"} {
+	for dir, want := range map[string]string{"d": "ay be", "dump": "an entry", "e": "in short"} {
 		items, errs := collect(Read(fsys, dir, nil))
-		if len(items) != 1 || len(errs) > 0 || items[0].Entry.Name != want {
-			t.Errorf("Read of %s = %v, %v, want %s alone", dir, items, errs, want)
+		var got []string
+		for _, it := range items {
+			got = append(got, it.Entry.Content)
 		}
+		if strings.Join(got, " ") != want || len(errs) > 0 {
+			t.Errorf("Read of %s = %q, %v, want %q", dir, got, errs, want)
+		}
+	}
+}
+
+// What a directory holds besides is named, and no reason to fail.
+func TestReadOthers(t *testing.T) {
+	fsys := vfs.NewMem()
+	for _, name := range []string{"d/a.md", "d/b.txt", "d/c", "d/.hidden"} {
+		put(t, fsys, name, "text")
+	}
+	rep, err := Import(t.Context(), newStore(), Read(fsys, "d", nil), nil)
+	if err != nil || counts(rep) != [4]int{1, 0, 0, 2} || len(rep.Problems) > 0 || len(rep.Notes) != 2 || !strings.HasPrefix(rep.Notes[0], "d/b.txt: was passed over") {
+		t.Errorf("Import = %v, %q, %q, %v, want one entry and two notes", counts(rep), rep.Problems, rep.Notes, err)
 	}
 }
 
@@ -185,8 +208,8 @@ func TestReadSymlink(t *testing.T) {
 	}
 	defer fsys.Close()
 	items, errs := collect(Read(fsys, ".", nil))
-	if len(items) != 1 || items[0].Entry.Name != "a" || len(errs) != 1 || errs[0] != "link.md: is a symbolic link, which is not followed" {
-		t.Errorf("Read = %v, %q; want only a.md, and the link named", items, errs)
+	if len(items) != 1 || items[0].Entry.Name != "a" || len(errs) != 3 || errs[0] != "link.md: is a symbolic link, which is not followed" {
+		t.Errorf("Read = %v, %q; want only a.md, and the links named", items, errs)
 	}
 }
 

@@ -66,7 +66,7 @@ type Report struct {
 	Added   int
 	Updated int
 	Same    int // the store holds them already
-	Skipped int // not taken; Problems say why
+	Skipped int // not taken; Problems say why, and Notes of files with nothing to take
 
 	// Problems say what was not taken and where it stands; Notes say what was taken otherwise
 	// than it was written. Each holds the first 1000; More counts the rest of both.
@@ -179,7 +179,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			return fmt.Errorf("importing: %w", cerr)
 		}
 		switch {
-		case errors.Is(err, errEmpty):
+		case errors.Is(err, errEmpty), errors.Is(err, errOther):
 			im.rep.message(&im.rep.Notes, "%v", err)
 			im.rep.Skipped++
 			im.count++

@@ -69,6 +69,10 @@ type Item struct {
 // to take.
 var errEmpty = errors.New("holds no text")
 
+// errOther is returned for a file in a directory whose name says that it holds something
+// else. It is no reason to fail, either.
+var errOther = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
+
 // ItemError says why one item, or one line, was not taken. Reading goes on after it.
 type ItemError struct {
 	Ref string // file:line, or the file

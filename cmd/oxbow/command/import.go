@@ -25,13 +25,15 @@ func (a *app) importCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import PATH…",
 		Short: "Bring in Markdown, exports, chat logs",
-		Long: `Import reads files, or all files below directories: Markdown (with front
-matter or without), exports of oxbow, chat logs in JSON lines, the file of the
+		Long: `Import reads files, or all files below directories that end in .md, .markdown,
+.jsonl or .ndjson (.gz may follow): Markdown (with front matter or without),
+exports of oxbow, chat logs in JSON lines, the file of the
 MCP memory server, and memory files of crabtalk under any name; gzip around them
 is unpacked. "-" is standard input; a pipe, such as <(COMMAND), is read, too.
 Importing the same again changes nothing. What cannot be taken is named with
 its file and line, one of each kind unless --verbose, and the rest is taken:
-the exit status is 1 then, and 0 when only files without text were passed over.
+the exit status is 1 then, and 0 when only files without text, or in directories
+those of other endings, were passed over.
 
 An alias that leads to another entry already is left off, which is said. A
 Markdown entry is named by its front matter, its heading or its file; the file's
