@@ -18,7 +18,7 @@ var (
 	ErrCorrupt        = errors.New("store is damaged")
 	ErrVersion        = errors.New("store is of an unknown version")
 	ErrReadOnly       = errors.New("store is read-only")
-	ErrFull           = errors.New("no space left for the store")
+	ErrFull           = errors.New("no room for the change")
 	ErrVanished       = errors.New("store was removed or replaced while open")
 	ErrUnknownOutcome = errors.New("the change may or may not be durable")
 	ErrClosed         = errors.New("store is closed")

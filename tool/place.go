@@ -4,8 +4,10 @@ package tool
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -87,6 +89,27 @@ func (h *Host) MayWrite(store string) error {
 			oxbow.ErrNetworkFS, dir, f.Name)
 	}
 	return nil
+}
+
+// StoreMissing reports whether no file of a memory is at the path yet. What stands in
+// its way is an error: a directory, a pipe, a link to nothing.
+func StoreMissing(path string) (bool, error) {
+	const mend = "move it away, or choose another home with --home DIR"
+	fi, err := os.Stat(path)
+	switch {
+	case err == nil && fi.IsDir():
+		return false, Advise(fmt.Errorf("opening %s: it is a directory, not a store", path), mend)
+	case err == nil && !fi.Mode().IsRegular():
+		return false, Advise(fmt.Errorf("opening %s: it is not a regular file", path), mend)
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, nil // other errors come up again as it is opened
+	}
+	to, err := os.Readlink(path)
+	if err != nil {
+		return true, nil
+	}
+	return false, Advise(fmt.Errorf("opening %s: it is a link to %s, which is not there", path, to),
+		"bring that back, such as by mounting its disk, or remove the link to begin a new memory")
 }
 
 // NoMemory is the error of a home that has no memory yet.

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"syscall"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Remedy returns what to do about an error of a verb, one sentence without a
@@ -37,6 +39,9 @@ func Remedy(err error) Note {
 			return r.note
 		}
 	}
+	if vfs.IsFull(err) {
+		return Plain("free some space there, or name another place, and try again")
+	}
 	return Note{}
 }
 
@@ -57,6 +62,7 @@ var remedies = []struct {
 	err  error
 	note Note
 }{
+	{syscall.EFBIG, Plain("a file may not grow so large here: raise the limit (ulimit -f says it), or use another file system")},
 	{oxbow.ErrUnknownOutcome, Notef("get the entry to see whether it was changed; a repeat with the same %s is safe", ParamRef("op_id"))},
 	{oxbow.ErrRolledBack, Notef("put the newer file back; or, if an older one was restored on purpose, %s, which goes on from it", PersonRef("oxbow recover --accept"))},
 	{oxbow.ErrNetworkFS, Plain("put the home on a local disk and set OXBOW_HOME to it; or, when only this host writes there, give --network-fs or set OXBOW_NETWORK_FS=1")},
@@ -73,8 +79,9 @@ var remedies = []struct {
 	{oxbow.ErrUnsupported, Plain("oxbow convert moves the memory into a store that can")},
 	{oxbow.ErrClosed, Plain("the memory was closed; restart this program")},
 	{oxbow.ErrNotFound, Notef("%s shows what there is, %s what was changed", VerbRef("list"), VerbRef("history"))},
-	{fs.ErrPermission, Plain("the file of the memory may not be opened; check its owner and its directory")},
+	{fs.ErrPermission, Plain("this user may not open or make that file: check its owner and its directory, or name another")},
 	{fs.ErrNotExist, Plain("check the path")},
+	{syscall.ENOTDIR, Plain("check the path: it, or a part of it, is no directory")},
 	{context.DeadlineExceeded, Plain("it took too long; try again, or ask for less")},
 	{context.Canceled, Plain("the call was cancelled; whether a change was made, get or history says")},
 }

@@ -4,10 +4,7 @@ package tool
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -179,10 +176,11 @@ func (w *Workspace) ExistingStore(verb string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) {
+	missing, err := StoreMissing(store)
+	if missing {
 		return "", NoMemory(filepath.Dir(store))
 	}
-	return store, nil
+	return store, err
 }
 
 // Archive returns the archive of sessions.

@@ -66,10 +66,17 @@ func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("the file ends at change %d, and change %d had been written: an older copy was put in its place, or its end is damaged", e.Have, e.Had)
 }
 
-// noSpace wraps an error that means a full disk so that it matches ErrFull.
+// refusal is an error of a file system that matches what it means for the log, too.
+type refusal struct{ means, err error }
+
+func (r *refusal) Error() string   { return r.err.Error() }
+func (r *refusal) Unwrap() []error { return []error{r.means, r.err} }
+
+// noSpace wraps an error that means a full disk, or a file that may not grow, so that
+// it matches ErrFull.
 func noSpace(err error) error {
 	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
-		return errors.Join(ErrFull, err)
+		return &refusal{ErrFull, err}
 	}
 	return err
 }
@@ -77,7 +84,7 @@ func noSpace(err error) error {
 // readOnly turns the refusals of a file system into ErrReadOnly.
 func readOnly(err error) error {
 	if errors.Is(err, fs.ErrPermission) || isReadOnlyFS(err) {
-		return errors.Join(ErrReadOnly, err)
+		return &refusal{ErrReadOnly, err}
 	}
 	return err
 }

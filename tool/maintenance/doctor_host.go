@@ -187,6 +187,8 @@ func (d *diagnosis) permissions() {
 		fi, err := os.Stat(p.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
+			_, err := os.Lstat(p.path) // a link to nothing is no store to come
+			d.exists = d.exists || err == nil && !p.dir
 			continue
 		case err != nil:
 			d.findError(about, err)

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -127,7 +126,7 @@ func examine(ctx context.Context, w *tool.Workspace) (CheckOut, error) {
 // lookForFile says whether the file of the store is missing. It is sound not to have
 // one yet, but not to have lost it.
 func (o *CheckOut) lookForFile(p tool.Place) {
-	if _, err := os.Stat(p.Store); !p.Own() || !errors.Is(err, fs.ErrNotExist) {
+	if missing, _ := tool.StoreMissing(p.Store); !p.Own() || !missing {
 		return
 	}
 	o.Missing, o.OK = true, true

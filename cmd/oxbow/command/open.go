@@ -138,12 +138,11 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	if err != nil {
 		return nil, err
 	}
-	fi, err := os.Stat(path)
-	missing := errors.Is(err, fs.ErrNotExist)
+	missing, err := tool.StoreMissing(path)
+	if err != nil {
+		return nil, err
+	}
 	switch {
-	case err == nil && fi.IsDir():
-		return nil, tool.Advise(fmt.Errorf("opening %s: it is a directory, not a store", path),
-			"move it away, or choose another home with --home DIR")
 	case missing && how != build:
 		// An empty memory of no file: to look, or to undo, must make nothing,
 		// and finds nothing that it could change.
