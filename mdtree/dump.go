@@ -30,6 +30,8 @@ type DumpOptions struct {
 	// store counts as none: its files are edits, not what this store dumped.
 	Origin Origin
 
+	Ref string // what errors call the directory; its name by default
+
 	// Progress is called after each entry that was compared, and with done =
 	// 0 before the first.
 	Progress func(done, total int)
@@ -75,7 +77,7 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 		d.progress = func(int, int) {}
 	}
 	if err := d.dump(ctx, s); err != nil {
-		return Report{}, fmt.Errorf("dumping to %s: %w", d.dir, err)
+		return Report{}, fmt.Errorf("dumping to %s: %w", cmp.Or(o.Ref, d.dir), err)
 	}
 	return d.report, nil
 }

@@ -91,6 +91,8 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 		return nil, err
 	} else if !book {
 		contents[bookFile] = []byte(bookSeed)
+	} else {
+		d.report.Unchanged++ // it stays, whatever it says
 	}
 	for _, p := range slices.Sorted(maps.Keys(contents)) {
 		was, err := d.sum(p)

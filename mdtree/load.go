@@ -3,6 +3,7 @@
 package mdtree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,6 +26,7 @@ const defaultMaxFiles = 100_000
 // ReadOptions change how a tree is read. Nil and zero fields mean the default.
 type ReadOptions struct {
 	MaxFiles int                   // entries; 0 means 100,000
+	Ref      string                // what errors call the directory; its name by default
 	Progress func(done, total int) // called after each file, and with done = 0 before the first
 }
 
@@ -85,28 +87,29 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 		opts.Progress = func(int, int) {}
 	}
 	r := newDumpTree(fsys, dir)
+	ref := cmp.Or(opts.Ref, r.dir)
 	// A dump that changes anything changes the journal or the manifest. When
 	// both stayed as they were, what was read is one state of the tree.
 	const tries = 3
 	for range tries {
 		before, err := r.stamp()
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", r.dir, err)
+			return nil, fmt.Errorf("reading %s: %w", ref, err)
 		}
 		t, readErr := r.readTree(opts)
 		after, err := r.stamp()
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", r.dir, err)
+			return nil, fmt.Errorf("reading %s: %w", ref, err)
 		}
 		if before != after {
 			continue
 		}
 		if readErr != nil {
-			return nil, fmt.Errorf("reading %s: %w", r.dir, readErr)
+			return nil, fmt.Errorf("reading %s: %w", ref, readErr)
 		}
 		return t, nil
 	}
-	return nil, fmt.Errorf("reading %s: %w: a dump is at work there", r.dir, oxbow.ErrBusy)
+	return nil, fmt.Errorf("reading %s: %w: a dump is at work there", ref, oxbow.ErrBusy)
 }
 
 // stamp returns the hash of what every dump changes.

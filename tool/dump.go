@@ -55,7 +55,7 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Origin: origin, Progress: in.Progress})
+	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Ref: in.Dir, Origin: origin, Progress: in.Progress})
 	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered}, err
 }
 
@@ -137,7 +137,7 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	tree, err := mdtree.Read(fsys, filepath.Base(in.Path), &mdtree.ReadOptions{Progress: in.Progress})
+	tree, err := mdtree.Read(fsys, filepath.Base(in.Path), &mdtree.ReadOptions{Ref: in.Dir, Progress: in.Progress})
 	if err != nil {
 		return out, err
 	}

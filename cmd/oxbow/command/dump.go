@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -56,9 +57,18 @@ func (a *app) showDumped(out tool.DumpOut) {
 
 // treePath returns the absolute path of a tree of files.
 func (a *app) treePath(dir string) (string, error) {
-	path, err := a.abs(dir)
-	if err == nil && filepath.Dir(path) == path {
-		err = misusef("name a directory in it", "%s is the root of a file system", path)
+	if dir == "" {
+		return "", misusef("a script's variable may be unset; . is the working directory", "the path of the directory is empty")
 	}
-	return path, err
+	path, err := a.abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if filepath.Dir(path) == path {
+		return "", misusef("name a directory in it", "%s is the root of a file system", path)
+	}
+	if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
+		return "", misusef("name a directory; for a file: oxbow import FILE, oxbow export FILE", "%s is not a directory", dir)
+	}
+	return path, nil
 }

@@ -16,7 +16,7 @@ import (
 // showLeft tells a person what does not fit.
 func (a *app) showLeft(left map[string]int) {
 	for _, what := range slices.Sorted(maps.Keys(left)) {
-		a.note("%d %s", left[what], what)
+		a.note("%s (%d)", what, left[what])
 	}
 }
 

@@ -272,6 +272,9 @@ oxbow remember --project auto labels with.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
+			if abs, err := a.abs(dir); err == nil && !isDir(abs) {
+				return misusef("check the path", "there is no directory %s", dir)
+			}
 			p, err := a.project(dir)
 			if err != nil {
 				return err
