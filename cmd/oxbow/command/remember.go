@@ -42,7 +42,7 @@ of the working directory, as oxbow label project names it.`,
 		in.Project, err = a.projectNamed(in.Project)
 		return err
 	}, a.showRemembered)
-	c.Flags().StringVarP(&file, "file", "f", "", "read the content from `FILE`; - is standard input")
+	c.Flags().StringVarP(&file, "file", "f", "", "read the content from `FILE`, without a byte order mark; - is standard input")
 	return c
 }
 
