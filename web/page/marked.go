@@ -9,6 +9,7 @@ import (
 
 	g "maragu.dev/gomponents"
 
+	"github.com/oxbow-memory/oxbow/internal/screen"
 	h "github.com/oxbow-memory/oxbow/web/tag"
 )
 
@@ -43,7 +44,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // writes from right to left ends with it.
 func Isolated(s string) g.Node { return h.El("bdi", h.Text(Visible(s))) }
 
-// Visible shows control and format characters that hide or reorder text.
+// Visible shows characters that hide or reorder text: those of [screen.Harmful].
 func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -51,7 +52,7 @@ func Visible(s string) string {
 			return r
 		case r < 0x20 || r == 0x7f:
 			return 0x2400 + min(r, 0x21)
-		case r >= 0x80 && r < 0xa0, r == 0x61c, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+		case screen.Harmful(r):
 			return '\ufffd'
 		}
 		return r
