@@ -228,6 +228,7 @@ func (a *Archive) incoming(e Event) Event {
 	if a.Redact == nil {
 		return e.clean()
 	}
+	e = e.screened(a.Redact)
 	if e.Kind == Injected {
 		return redacted(e, a.Redact).clean()
 	}

@@ -52,6 +52,26 @@ func (e Event) clean() Event {
 	return e
 }
 
+// screened returns the event from whose names and paths fn took what it takes out.
+// Where the transcript is stays, as it is read there.
+func (e Event) screened(fn func(string) string) Event {
+	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.Agent, &e.Model} {
+		*s = fn(*s)
+	}
+	if e.Call == nil {
+		return e
+	}
+	c := *e.Call
+	c.Tool, c.Wrote, c.Read = fn(c.Tool), slices.Clone(c.Wrote), slices.Clone(c.Read)
+	for _, paths := range [][]string{c.Wrote, c.Read} {
+		for i := range paths {
+			paths[i] = fn(paths[i])
+		}
+	}
+	e.Call = &c
+	return e
+}
+
 func (c *Call) clean() *Call {
 	d := *c
 	d.Tool, d.Command, d.Asked = short(c.Tool, maxWord), strings.TrimSpace(text.Cut(strings.TrimSpace(valid(c.Command)), MaxCommand)), short(c.Asked, maxPath)

@@ -27,7 +27,8 @@ const (
 
 // Spool is a directory with a file for each client and session.
 type Spool struct {
-	Dir string // need not be there
+	Dir    string              // need not be there
+	Redact func(string) string // takes secrets out of names and paths; nil for none
 }
 
 // Append keeps events until the archive takes them. When it returns, no end of
@@ -48,6 +49,9 @@ func (s Spool) Append(events ...Event) error {
 		if e.Time.IsZero() {
 			e.Time = time.Now()
 		}
+		if s.Redact != nil {
+			e = e.screened(s.Redact)
+		}
 		line, err := json.Marshal(e.clean())
 		if err != nil {
 			return fmt.Errorf("encoding an event: %w", err)
@@ -62,7 +66,11 @@ func (s Spool) Append(events ...Event) error {
 		return err
 	}
 	defer root.Close()
-	name := spoolName(events[0].Client, events[0].Session)
+	first := events[0]
+	if s.Redact != nil {
+		first = first.screened(s.Redact)
+	}
+	name := spoolName(first.Client, first.Session)
 	for range spoolRounds {
 		if done, err := appendTo(root, name, b); done || err != nil {
 			return err

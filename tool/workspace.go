@@ -13,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -133,12 +134,20 @@ func (w *Workspace) Say(n Note) string {
 }
 
 // Stamped returns the context that carries the workspace's source, unless it
-// carries another already.
+// carries another already. What a caller says of itself is kept without secrets.
 func (w *Workspace) Stamped(ctx context.Context) context.Context {
-	if _, ok := oxbow.SourceFrom(ctx); !ok {
-		ctx = oxbow.WithSource(ctx, w.Source)
+	s, ok := oxbow.SourceFrom(ctx)
+	if !ok {
+		s = w.Source
 	}
-	return ctx
+	was := s
+	for _, t := range []*string{&s.Session, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
+		*t = w.Secrets.Redact(*t, new([]secret.Finding))
+	}
+	if ok && s == was {
+		return ctx
+	}
+	return oxbow.WithSource(ctx, s)
 }
 
 // Memory opens the memory, and returns the context that stamps changes with

@@ -40,7 +40,7 @@ type injector struct {
 }
 
 func (a *app) injector(home string, e session.Event) injector {
-	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
+	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir), Redact: redactor(home)}
 	return injector{a, spool, inject.StateFile{Dir: filepath.Join(spool.Dir, "shown"), Client: e.Client, Session: e.Session, Now: a.env.Now()}, e}
 }
 
