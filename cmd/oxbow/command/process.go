@@ -35,13 +35,13 @@ func mainOf(run runner) int {
 	// enough, too: what does not look at the context is ended after a while, as a
 	// crash would, which loses nothing that was acknowledged.
 	var editing atomic.Bool
-	context.AfterFunc(ctx, func() {
+	defer context.AfterFunc(ctx, func() {
 		stop()
 		for time.Sleep(stopWait); editing.Load(); {
 			time.Sleep(stopWait)
 		}
 		os.Exit(exitFailed)
-	})
+	})() // which, before stop, takes it back: another run may be in this process
 	env := Env{
 		Args:       os.Args[1:],
 		Stdin:      os.Stdin,
