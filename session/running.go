@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Caller is what a server knows of who calls it. All is the client's own word but
@@ -265,13 +266,13 @@ func (s Spool) Failure(client, session string) string {
 
 // tailOf returns the last bytes of a file; none when it cannot be read.
 func tailOf(name string, most int64) []byte {
-	f, err := os.Open(name)
+	f, err := vfs.OpenRegular(name)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
 	fi, err := f.Stat()
-	if err != nil || !fi.Mode().IsRegular() {
+	if err != nil {
 		return nil
 	}
 	b := make([]byte, min(fi.Size(), most))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // MemoryFile is a file of a client's own memory.
@@ -82,7 +83,7 @@ const maxHead = 64 << 10
 
 // workingDir returns the working directory that the beginning of a transcript names.
 func workingDir(path string) string {
-	f, err := os.Open(path)
+	f, err := vfs.OpenRegular(path)
 	if err != nil {
 		return ""
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Place is where a memory lies.
@@ -152,7 +153,7 @@ func Wrapped(doing string, err error) error {
 // to do where it is known what it is.
 func NotStore(path string, err error) error {
 	err = fmt.Errorf("opening %s: %w", path, err)
-	f, ferr := os.Open(path)
+	f, ferr := vfs.OpenRegular(path)
 	if ferr != nil {
 		return err
 	}

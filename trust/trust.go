@@ -20,6 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // State is what is known of a home.
@@ -99,7 +100,7 @@ func Fingerprint(home, store string) (string, error) {
 	if store == home {
 		return "files", nil
 	}
-	f, err := os.Open(store)
+	f, err := vfs.OpenRegular(store)
 	if os.IsNotExist(err) {
 		return "", nil
 	}

@@ -86,6 +86,21 @@ func (o *OS) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, ofCall("open", err)
 	}
+	return regular(f, name)
+}
+
+// OpenRegular is [os.Open] of a regular file alone; any other is refused, as
+// [OS.OpenFile] does. It is for paths that other programs name.
+func OpenRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|extraFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	return regular(f, path)
+}
+
+// regular returns a file that is a regular one, and closes any other.
+func regular(f *os.File, name string) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "open", Path: name, Err: errNotRegular}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestPipesAreRefused(t *testing.T) {
@@ -20,6 +22,8 @@ func TestPipesAreRefused(t *testing.T) {
 	o := openDir(t, dir)
 	_, err := o.OpenFile("pipe", os.O_RDONLY, 0)
 	wantErr(t, "OpenFile of a pipe", err, fs.ErrInvalid)
+	_, err = vfs.OpenRegular(filepath.Join(dir, "pipe"))
+	wantErr(t, "OpenRegular of a pipe", err, fs.ErrInvalid)
 	if _, err := o.OpenFile("pipe", os.O_WRONLY, 0); err == nil {
 		t.Errorf("OpenFile of a pipe for writing = nil, want an error")
 	}

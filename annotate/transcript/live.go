@@ -25,6 +25,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Bounds of what is read of a transcript for a report: its end, and its first line.
@@ -283,7 +284,7 @@ func (r Report) replay(l *clientline.Report, most int64, answered bool) (*Transc
 
 // endOf returns the first line of a file and the lines in its last bytes.
 func endOf(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
+	f, err := vfs.OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // ErrNone is returned by [Find] when there is no repository, or no git.
@@ -192,14 +194,7 @@ func readSmall(path string) ([]byte, error) { return readBounded(path, 64<<10) }
 
 // readBounded returns the first bytes of a regular file.
 func readBounded(path string, most int64) ([]byte, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
+	f, err := vfs.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -4,12 +4,13 @@ package git
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // maxReflog is the bytes at the end of the reflog that are read.
@@ -25,13 +26,13 @@ type Move struct {
 // Reflog returns the last moves of HEAD, in their order, by reading the file of
 // them; none when there is no such file, as where it is switched off.
 func (r *Repo) Reflog() []Move {
-	f, err := os.Open(filepath.Join(r.dir, "logs", "HEAD"))
+	f, err := vfs.OpenRegular(filepath.Join(r.dir, "logs", "HEAD"))
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
 	fi, err := f.Stat()
-	if err != nil || !fi.Mode().IsRegular() {
+	if err != nil {
 		return nil
 	}
 	from := max(0, fi.Size()-maxReflog)

@@ -18,13 +18,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 type claude struct {
@@ -56,7 +56,7 @@ func claudeAgent(path string) string {
 	if !ok || !strings.HasPrefix(filepath.Base(name), "agent-") {
 		return ""
 	}
-	in, err := os.Open(name + ".meta.json")
+	in, err := vfs.OpenRegular(name + ".meta.json")
 	if err != nil {
 		return ""
 	}

@@ -11,12 +11,12 @@ package transcript
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 type gemini struct{ *file }
@@ -29,7 +29,7 @@ func newGemini(f *file) reader {
 // geminiRoot returns the directory that a session is of, which stands in a file of
 // the project; "" where there is none.
 func geminiRoot(path string) string {
-	in, err := os.Open(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
+	in, err := vfs.OpenRegular(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
 	if err != nil {
 		return ""
 	}

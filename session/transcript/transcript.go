@@ -16,10 +16,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // ErrRead is matched by the errors of a [Reader]: the file could not be read.
@@ -62,7 +62,7 @@ func Reader(clean func(string) string, bad func(path string, lines int)) func(ct
 // readFrom reads from a cursor: where the last turn begins, and the end of what was
 // read.
 func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
-	in, err := os.Open(f.path)
+	in, err := vfs.OpenRegular(f.path)
 	if err != nil {
 		return cursor, err
 	}
@@ -70,9 +70,6 @@ func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 	fi, err := in.Stat()
 	if err != nil {
 		return cursor, err
-	}
-	if !fi.Mode().IsRegular() {
-		return cursor, errors.New("it is no file")
 	}
 	var from, end int64
 	if _, err := fmt.Sscanf(cursor, "%d %d", &from, &end); err != nil || from < 0 || end < from || fi.Size() < end {
