@@ -33,6 +33,9 @@ type ImportSessionsOut struct {
 	Unread  []UnreadTranscript `json:"unread,omitempty"`
 }
 
+// Failed reports whether a transcript could not be read.
+func (o ImportSessionsOut) Failed() bool { return len(o.Unread) > 0 }
+
 // ImportedClient is what came of one client.
 type ImportedClient struct {
 	Client  string `json:"client"`
