@@ -49,10 +49,11 @@ type SetupOut struct {
 	Left    []string      `json:"left,omitempty"` // files that are still set up, for projects or by variables of then
 }
 
-// Failed reports whether a server does not answer, or serves another home.
+// Failed reports whether a client could not be set up, or its server does not
+// answer, or serves another home.
 func (o SetupOut) Failed() bool {
 	return slices.ContainsFunc(o.Clients, func(c SetupClient) bool {
-		return c.Server != nil && c.Server.Problem != ""
+		return c.Problem != "" || c.Server != nil && c.Server.Problem != ""
 	})
 }
 
@@ -71,6 +72,8 @@ type SetupClient struct {
 	Updated   int          `json:"updated,omitempty"`
 	Held      int          `json:"held,omitempty"` // of them, those that are held back
 	Notes     []string     `json:"notes,omitempty"`
+	Problem   string       `json:"problem,omitempty"` // why no more was done for this client
+	Mend      tool.Note    `json:"mend,omitzero"`
 }
 
 // SetupFile is one file of a client.
@@ -90,7 +93,7 @@ type SetupServer struct {
 
 // SetupClients sets clients up, takes oxbow out of them, or looks at them. Without
 // a client it says which there are; with remove or check it means all that are
-// set up.
+// set up. An error of one of several clients stands in what is said of it.
 func SetupClients(ctx context.Context, w *tool.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
 	chosen, err := in.chosen()
@@ -100,19 +103,17 @@ func SetupClients(ctx context.Context, w *tool.Workspace, in SetupIn) (SetupOut,
 	if err != nil {
 		return out, err
 	}
-	o := in.options()
+	o, lists := in.options(), len(in.Clients) == 0 && !in.Remove && !in.Check
 	for _, c := range chosen {
 		s := in.state(c)
 		switch {
-		case len(in.Clients) > 0:
-			err = in.client(ctx, w, c, o, &s)
-		case !in.Remove && !in.Check: // says which there are
-		case s.SetUp || c.Recorded(in.World, o):
-			err = in.client(ctx, w, c, o, &s)
-		default:
+		case lists: // says which there are
+		case len(in.Clients) == 0 && !s.SetUp && !c.Recorded(in.World, o):
 			continue
+		default:
+			err = in.client(ctx, w, c, o, &s)
 		}
-		if err != nil {
+		if err = s.keep(err, len(chosen) == 1 || ctx.Err() != nil); err != nil {
 			return out, err
 		}
 		out.Clients = append(out.Clients, s)
@@ -123,10 +124,19 @@ func SetupClients(ctx context.Context, w *tool.Workspace, in SetupIn) (SetupOut,
 	return out, nil
 }
 
+// keep has an error stand in what is said of the client, unless it ends setup.
+func (s *SetupClient) keep(err error, ends bool) error {
+	if err == nil || ends {
+		return err
+	}
+	s.Problem, s.Mend = err.Error(), tool.Remedy(err)
+	return nil
+}
+
 // client sets a client up, takes oxbow out of it, or looks at it.
 func (in *SetupIn) client(ctx context.Context, w *tool.Workspace, c *setup.Client, o setup.Options, s *SetupClient) error {
 	if err := in.one(c, o, s); err != nil {
-		return tool.Advise(err, "nothing more was changed; mend the file, or leave this client out")
+		return err
 	}
 	err := in.ownMemory(ctx, w, c, s)
 	if p, perr := w.Located(); perr == nil && p.Own() && !in.DryRun && !in.Check {
@@ -248,7 +258,7 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 	for try := 0; ; try++ {
 		changes, err := c.Plan(in.World, o, in.Remove)
 		if err != nil {
-			return err
+			return tool.Advise(err, mendFile(c))
 		}
 		s.Files = filesOf(changes)
 		if in.DryRun || in.Check {
@@ -260,12 +270,20 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 				return err
 			}
 		}
-		err = apply(changes)
-		if !setup.Changed(err) || try == 5 {
-			s.SetUp = err == nil && !in.Remove
-			return err
+		n, err := apply(changes)
+		switch {
+		case err == nil:
+			s.SetUp = !in.Remove
+			return nil
+		case !setup.Changed(err) || try == 5:
+			s.SetUp, s.Files = false, filesOf(changes[:n])
+			return tool.Advise(err, mendFile(c))
 		}
 	}
+}
+
+func mendFile(c *setup.Client) string {
+	return "nothing more was changed for " + c.Title + "; mend the file, then oxbow setup " + c.Name
 }
 
 func filesOf(changes []*setup.Change) (all []SetupFile) {
@@ -277,13 +295,14 @@ func filesOf(changes []*setup.Change) (all []SetupFile) {
 	return all
 }
 
-func apply(changes []*setup.Change) error {
-	for _, ch := range changes {
+// apply returns how many of the changes were made.
+func apply(changes []*setup.Change) (int, error) {
+	for i, ch := range changes {
 		if err := ch.Apply(); err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return len(changes), nil
 }
 
 func didOf(c *setup.Change) string {

@@ -57,10 +57,13 @@ is found. See docs/setup.md for what is kept, and how to stop it for a session.`
 
 func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 	in.Clients = args
+	asks := a.env.StdinTerm && a.env.StderrTerm
+	if err := in.conflict(asks); err != nil {
+		return err
+	}
 	if err := a.prepareSetup(&in.SetupIn); err != nil {
 		return err
 	}
-	asks := a.env.StdinTerm && a.env.StderrTerm
 	if asks && !in.Yes && !in.DryRun && !in.Check {
 		in.Agree = a.agree
 	}
@@ -71,6 +74,21 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 		}
 	}
 	return perform(ctx, a, clients.SetupClients, in.SetupIn, func(out clients.SetupOut) { a.showClients(out, in.SetupIn) })
+}
+
+// conflict refuses options that would do nothing. Asks says that a person is asked
+// which clients are set up.
+func (in *setupIn) conflict(asks bool) error {
+	shapes := in.NoMCP || in.NoInject || in.NoCapture || in.Trust || in.OwnMemory != ""
+	switch {
+	case shapes && !asks && len(in.Clients) == 0 && !in.Remove && !in.Check:
+		return misusef("oxbow setup all, with the same options, sets up those that are installed", "no client is named")
+	case in.Remove && in.Check:
+		return misusef("leave one of them out", "--check changes nothing, and --remove does")
+	case in.OwnMemory != "" && (in.Remove || in.Check):
+		return misusef("leave it out", "--own-memory is for setting a client up")
+	}
+	return nil
 }
 
 // prepareSetup fills in what setup needs to know of the machine.
@@ -207,6 +225,13 @@ func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
 			if did != f.Did {
 				a.printf("%s", cleanLines(f.Diff))
 			}
+		}
+		if c.Problem != "" {
+			a.printf("  problem: %s\n", clean(lower(c.Problem)))
+			if mend := sentence(c.Mend); mend != "" {
+				a.printf("  mend: %s\n", clean(mend))
+			}
+			continue
 		}
 		if in.Remove && !slices.ContainsFunc(c.Files, func(f clients.SetupFile) bool { return f.Did != "unchanged" }) {
 			a.printf("  nothing of oxbow is there\n")
