@@ -48,7 +48,7 @@ var budgets = []budget{
 	{"hook", 296},
 	{"prompt", 310},
 	{"profile", 1_993},
-	{"agent/*", 1_800},
+	{"agent/*", 1_805},
 	{"auth", 775},
 	{"auth/oidc", 383},
 	{"view", 324},

@@ -58,13 +58,17 @@ type Handoff struct {
 
 // content writes a task as the content of an entry: a head between lines of
 // three dashes, each line a key and a JSON value, which is YAML too; the
-// summary; and the plan below a heading of its own.
+// summary; and the plan below a heading of its own. Where the summary has such
+// headings too, the line plan says which of them begins the plan; 0 for none.
 //
 //	---
 //	profile: "vtt-developer"
 //	skills: ["vtt-core","senior-developer"]
 //	files: ["pkg/vtt/spatial.go"]
+//	plan: 2
 //	---
+//	## Plan
+//
 //	The grid is done.
 //
 //	## Plan
@@ -81,8 +85,14 @@ func (t Task) content() string {
 	line("profile", t.Profile, t.Profile != "")
 	line("skills", t.Skills, len(t.Skills) > 0)
 	line("files", t.Files, len(t.Files) > 0)
-	b.WriteString("---\n" + strings.TrimSpace(t.Summary) + "\n")
-	if p := strings.TrimSpace(t.Plan); p != "" {
+	summary, p := strings.TrimSpace(t.Summary), strings.TrimSpace(t.Plan)
+	if heads := planHeads(summary); heads > 0 && p == "" {
+		line("plan", 0, true)
+	} else {
+		line("plan", heads+1, heads > 0)
+	}
+	b.WriteString("---\n" + summary + "\n")
+	if p != "" {
 		b.WriteString("\n" + planHead + "\n\n" + p + "\n")
 	}
 	return b.String()
@@ -90,29 +100,44 @@ func (t Task) content() string {
 
 const planHead = "## Plan"
 
-// asJSON writes a string or strings without the escapes that are for HTML only.
+func isPlanHead(line string) bool { return strings.TrimSpace(line) == planHead }
+
+func planHeads(text string) (n int) {
+	for line := range strings.Lines(text) {
+		if isPlanHead(line) {
+			n++
+		}
+	}
+	return n
+}
+
+// asJSON writes a value of a head without the escapes that are for HTML only.
 func asJSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // strings can always be written
+		panic(err) // strings and numbers can always be written
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // parse reads a content back. A head that cannot be read, after an edit by hand,
-// is text, so that nothing of it is lost. The first line that is the heading of
-// a plan ends the summary.
+// is text, so that nothing of it is lost. The line that is the heading of the plan
+// ends the summary: the first one, unless the head says which.
 func parse(content string) Task {
 	var t Task
 	head, body, _ := frontmatter.Cut(content)
-	if !t.readHead(head) {
-		t, body = Task{}, content
+	nth := 1
+	if !t.readHead(head, &nth) {
+		t, nth, body = Task{}, 1, content
 	}
 	at := 0
 	for line := range strings.Lines(body) {
-		if strings.TrimSpace(line) == planHead {
+		if isPlanHead(line) {
+			nth--
+		}
+		if isPlanHead(line) && nth == 0 {
 			t.Summary, t.Plan = strings.TrimSpace(body[:at]), strings.TrimSpace(body[at+len(line):])
 			return t
 		}
@@ -125,7 +150,7 @@ func parse(content string) Task {
 // readHead reads the lines of a head, each a key and a JSON value as content
 // wrote them, and reports whether all could be read. JSON and not YAML: it gives
 // every text back, also what YAML has no character for.
-func (t *Task) readHead(head string) bool {
+func (t *Task) readHead(head string, plan *int) bool {
 	for line := range strings.Lines(head) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
@@ -139,6 +164,8 @@ func (t *Task) readHead(head string) bool {
 			into = &t.Skills
 		case "files":
 			into = &t.Files
+		case "plan":
+			into = plan
 		default:
 			return false
 		}

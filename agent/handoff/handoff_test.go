@@ -48,7 +48,8 @@ func TestContent(t *testing.T) {
 	if got := full.content(); got != want {
 		t.Errorf("content() = %q, want %q", got, want)
 	}
-	for _, task := range []Task{full, {Summary: "x"}, {Summary: "---\nprofile: \"y\"\n---\nz"}, {Summary: "a", Plan: "---"}} {
+	for _, task := range []Task{full, {Summary: "x"}, {Summary: "---\nprofile: \"y\"\n---\nz"}, {Summary: "a", Plan: "---"},
+		{Summary: "a\n\n## Plan\n\nby A"}, {Summary: "## Plan"}, {Summary: "```\n## Plan\n```\n ## Plan", Plan: "b\n## Plan\nc"}} {
 		if got := parse(task.content()); !reflect.DeepEqual(got, task) {
 			t.Errorf("parse(content()) = %+v, want %+v", got, task)
 		}
