@@ -135,7 +135,8 @@ type AcceptProposalsOut struct {
 }
 
 // AcceptProposals makes notes of proposals, as remember does. The note is there
-// before the proposal is marked; accepting again makes the same note.
+// before the proposal is marked. A proposal whose note is there is refused with an
+// error matching [oxbow.ErrExists]; one whose note was undone is accepted again.
 func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
 	out := AcceptProposalsOut{Notes: []RememberOut{}}
 	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
@@ -144,6 +145,15 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 	ctx, a, items, err := w.proposals(ctx, in.IDs)
 	if err != nil {
 		return out, err
+	}
+	for _, it := range items {
+		note, err := w.noteOf(ctx, it)
+		if err == nil && note != "" {
+			err = Advise(fmt.Errorf("%s was accepted, as %q: %w", it.ID, note, oxbow.ErrExists), "oxbow inbox lists the proposals that wait; nothing was changed")
+		}
+		if err != nil {
+			return out, err
+		}
 	}
 	for _, it := range items {
 		note, err := w.accept(ctx, a, it, in.Name, in.Content)
@@ -184,7 +194,24 @@ func (w *Workspace) accept(ctx context.Context, a *session.Archive, it inbox.Ite
 	if err != nil {
 		return out, fmt.Errorf("accepting %s: %w", it.ID, err)
 	}
-	return out, inbox.Set(ctx, a.Memory, it.ID, inbox.Accepted)
+	return out, inbox.Set(ctx, a.Memory, it.ID, inbox.Accepted, out.Name)
+}
+
+// noteOf returns the name of the entry that was made of a proposal; "" where it is
+// there no more.
+func (w *Workspace) noteOf(ctx context.Context, it inbox.Item) (string, error) {
+	if it.State != inbox.Accepted || it.Note == "" {
+		return "", nil
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return "", err
+	}
+	e, err := m.Get(ctx, it.Note)
+	if errors.Is(err, oxbow.ErrNotFound) {
+		return "", nil
+	}
+	return e.Name, err
 }
 
 // DropProposalsIn names proposals that are not wanted.
@@ -205,7 +232,7 @@ func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (Inbox
 		}
 	}
 	for _, it := range items {
-		if err := inbox.Set(ctx, a.Memory, it.ID, inbox.Dropped); err != nil {
+		if err := inbox.Set(ctx, a.Memory, it.ID, inbox.Dropped, ""); err != nil {
 			return out, err
 		}
 		it.State = inbox.Dropped

@@ -192,7 +192,7 @@ func TestUpdate(t *testing.T) {
 	}
 
 	// A state stays, whatever is said again.
-	if err := Set(t.Context(), a.Memory, asked.ID, Dropped); err != nil {
+	if err := Set(t.Context(), a.Memory, asked.ID, Dropped, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Add(t.Context(), events("d", slices.Clone(talk)...)); err != nil {

@@ -36,6 +36,7 @@ const labelFrom = "from"
 
 const (
 	labelState = "proposal"
+	labelNote  = "note" // the name of the entry that was made of it
 	labelWhy   = "why"
 	cursorName = "cursor/inbox"
 
@@ -207,8 +208,9 @@ type Item struct {
 	Sentence string    `json:"sentence"`
 	Project  string    `json:"project,omitempty"`
 	Files    []string  `json:"files,omitempty"`
-	From     []string  `json:"from"` // turns
-	Said     time.Time `json:"said"` // first
+	From     []string  `json:"from"`           // turns
+	Said     time.Time `json:"said"`           // first
+	Note     string    `json:"note,omitempty"` // name of the entry that was made of it
 }
 
 // Sessions returns in how many sessions the sentence was said.
@@ -224,6 +226,7 @@ func itemOf(e oxbow.Entry) Item {
 	it := Item{ID: strings.TrimPrefix(e.Name, "proposal/"), Sentence: e.Content, Files: e.Values(oxbow.LabelFile), From: e.Values(labelFrom), Said: e.Created}
 	it.State, _ = e.Label(labelState)
 	it.Why, _ = e.Label(labelWhy)
+	it.Note, _ = e.Label(labelNote)
 	it.Project, _ = e.Label(oxbow.LabelProject)
 	return it
 }
@@ -268,14 +271,19 @@ func Get(ctx context.Context, m *oxbow.Memory, id string) (Item, error) {
 	return fit[0], nil
 }
 
-// Set gives a proposal a state.
-func Set(ctx context.Context, m *oxbow.Memory, id, state string) error {
+// Set gives a proposal a state, and the name of the entry that was made of it; "" for
+// none.
+func Set(ctx context.Context, m *oxbow.Memory, id, state, note string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-		if now, _ := old.Label(labelState); !found || now == state {
+		if !found {
 			return nil, nil
 		}
-		labels := slices.DeleteFunc(slices.Clone(old.Labels), func(l oxbow.Label) bool { return l.Key == labelState })
-		return oxbow.Update{Name: old.Name, Content: old.Content, Labels: oxbow.SortLabels(append(labels, oxbow.Label{Key: labelState, Value: state})), If: old.Version}, nil
+		labels := slices.DeleteFunc(slices.Clone(old.Labels), func(l oxbow.Label) bool { return l.Key == labelState || l.Key == labelNote })
+		labels = oxbow.SortLabels(append(labels, labelsOf(labelState, state, labelNote, note)...))
+		if slices.Equal(labels, old.Labels) {
+			return nil, nil
+		}
+		return oxbow.Update{Name: old.Name, Content: old.Content, Labels: labels, If: old.Version}, nil
 	})
 }
 
