@@ -9,6 +9,7 @@
 package hook
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"encoding/json"
@@ -42,6 +43,9 @@ type Report struct {
 	// person wrote, of the report of that; "" of others, which are not answered.
 	Source string
 	Prompt string
+
+	// Wrong says why what the hook was given is no report; "" for one, and for none at all.
+	Wrong string
 
 	// Final reports that a turn or a session has ended.
 	Final bool
@@ -86,7 +90,15 @@ func Clients() []string {
 func Read(client string, stdin []byte, env Env) Report {
 	out := Report{Client: client}
 	r, ok := clientline.ReadReport(stdin)
-	if !ok || !slices.Contains(adapters[client].events, r.Event) {
+	if known, there := adapters[client]; !there {
+		out.Wrong = "there is no such client; oxbow setup writes hooks of those that are known"
+		return out
+	} else if !ok {
+		if len(bytes.TrimSpace(stdin)) > 0 {
+			out.Wrong = "it is no report, which is JSON with a session_id"
+		}
+		return out
+	} else if !slices.Contains(known.events, r.Event) {
 		return out
 	}
 	e := session.Event{

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
@@ -33,8 +34,10 @@ func failureFile(home string) string {
 }
 
 // Record keeps the failure, in the place of the last one, where doctor looks. It
-// does nothing where nothing can be written.
+// does nothing where nothing can be written, or there is no home.
 func (f HookFailure) Record(home string) {
+	f.Client = text.Clip(strings.ToValidUTF8(f.Client, ""), 40)
+	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // it may be there
 	if b, err := json.Marshal(f); err == nil {
 		_ = os.WriteFile(failureFile(home), b, 0o600)
 	}

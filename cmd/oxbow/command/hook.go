@@ -83,6 +83,9 @@ func (a *app) hook(ctx context.Context, client string) {
 			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}))
 	}()
 	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
+	if r.Wrong != "" {
+		maintenance.HookFailure{Client: client, Error: r.Wrong, Time: a.env.Now()}.Record(home)
+	}
 	if len(r.Events) == 0 || a.offBy(tool.HooksOff, home, r.Events[0].Dir) {
 		return
 	}
