@@ -33,11 +33,11 @@ it is in a repository.`,
   oxbow trust --revoke`,
 		Args: args(0, 1, "the directory of a home, if not the one that is found here"),
 	}, tool.Trust, func(in *tool.TrustIn, _ *flagSet, args []string) (err error) {
-		if len(args) == 0 {
+		switch {
+		case in.List && (in.Revoke || len(args) > 0):
+			return misusef("leave one of them out", "--list shows all homes; it takes none, and no --revoke")
+		case len(args) == 0:
 			return nil
-		}
-		if in.List {
-			return misusef("leave one of them out", "--list shows all homes, and takes none")
 		}
 		if a.homeFlag, err = a.abs(args[0]); err != nil {
 			return err
