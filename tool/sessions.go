@@ -76,7 +76,7 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 		return turns, nil
 	}
 	notes.Hits, notes.More = append(notes.Hits, turns.Hits...), notes.More || turns.More
-	notes.Notes = append(append(notes.Notes, turns.Notes...), Notef("%s from past sessions come last", text.Count(len(turns.Hits), "hit", "hits")))
+	notes.Notes = append(append(notes.Notes, turns.Notes...), Notef("%s last", text.Count(len(turns.Hits), "hit from past sessions comes", "hits from past sessions come")))
 	return notes, nil
 }
 
