@@ -89,12 +89,18 @@ func (a *app) showMade(out maintenance.InitOut) {
 		if a.homeFlag != homeDir && a.env.Getenv("OXBOW_HOME") == "" {
 			at = " --home " + quote(out.Home)
 		}
-		a.printf(`Made an empty memory in %[1]s
-
-Next:
-  oxbow%[2]s remember style "Tabs, not spaces."   keep something
-  oxbow%[2]s recall tabs                          find it again
-  oxbow%[3]s mcp                                  let an agent use it
-`, out.Home, at, server)
+		a.printf("Made an empty memory in %s\n\nNext:\n", out.Home)
+		next := []struct{ line, does string }{
+			{at + ` remember style "Tabs, not spaces."`, "keep something"},
+			{at + " recall tabs", "find it again"},
+			{server + " mcp", "let an agent use it"},
+		}
+		width := 0
+		for _, n := range next {
+			width = max(width, len([]rune(n.line)))
+		}
+		for _, n := range next {
+			a.printf("  oxbow%-*s   %s\n", width, n.line, n.does)
+		}
 	}
 }
