@@ -83,7 +83,7 @@ func HistoryOf(s Store) (Historian, error) {
 	case Historian:
 		return s, nil
 	}
-	return nil, fmt.Errorf("%w: it keeps no history (oxbow convert moves it into one that does)", ErrUnsupported)
+	return nil, fmt.Errorf("%w: it keeps no history", ErrUnsupported)
 }
 
 // A Watcher is a Store that sends events. Any number of functions may watch it.
