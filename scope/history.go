@@ -43,10 +43,33 @@ type past struct {
 	of     oxbow.Historian
 	inside map[string]bool            // whether the past of a name is visible
 	all    map[string][]oxbow.Version // of names with removals: all versions
+	leaves bool                       // a version by which an entry left is a removal
 }
 
 func (h *history) past() *past {
-	return &past{&h.scope, h.of, map[string]bool{}, map[string][]oxbow.Version{}}
+	return &past{scope: &h.scope, of: h.of, inside: map[string]bool{}, all: map[string][]oxbow.Version{}}
+}
+
+type leavesKey struct{}
+
+// WithLeaves has the log of a scope hold a removal for each change by which an entry
+// left the scope, for readers that follow it: those have the entry, and would keep it.
+// It has the name alone, which was visible before.
+func WithLeaves(ctx context.Context) context.Context {
+	return context.WithValue(ctx, leavesKey{}, true)
+}
+
+// left returns a removal, or nothing, in the place of a version that is outside of the scope, if
+// the version before it was inside.
+func (p *past) left(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
+	if !p.leaves || w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
+		return nil, nil
+	}
+	old, err := p.prev(ctx, w)
+	if err != nil || old == nil || old.Verb == oxbow.VerbRemove || !p.scope.Sees(&old.Entry) {
+		return nil, err
+	}
+	return []oxbow.Version{{Seq: w.Seq, Verb: oxbow.VerbRemove, Source: w.Source, Entry: oxbow.Entry{ID: w.Entry.ID, Name: w.Entry.Name, Kind: w.Entry.Kind}}}, nil
 }
 
 // last returns what the name is or, if it was removed, last was; nil for a name
@@ -124,6 +147,7 @@ func (p *past) prev(ctx context.Context, w *oxbow.Version) (*oxbow.Version, erro
 func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
+	hidden := false
 	for i := range all {
 		in, err := p.sees(ctx, &all[i])
 		if err != nil {
@@ -131,9 +155,16 @@ func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 		}
 		if in {
 			c.Versions = append(c.Versions, p.scope.shownVersion(all[i]))
+			continue
 		}
+		hidden = true
+		left, err := p.left(ctx, &all[i])
+		if err != nil {
+			return c, err
+		}
+		c.Versions = append(c.Versions, left...)
 	}
-	if len(c.Versions) < len(all) {
+	if hidden {
 		c.Note = ""
 		for i := range c.Versions {
 			c.Versions[i].Note = ""
@@ -147,6 +178,7 @@ func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
 		p := h.past()
+		p.leaves, _ = ctx.Value(leavesKey{}).(bool)
 		for c, err := range h.of.Log(ctx) {
 			if err == nil {
 				c, err = p.cut(ctx, c)

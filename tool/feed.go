@@ -15,6 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/scope"
 )
 
 // Feed says when a memory changes. While there are listeners, and only then, it looks
@@ -147,10 +148,11 @@ func (l *Listener) Take(ctx context.Context) (News, error) {
 	return n, nil
 }
 
-// since returns the changes of the view after the last one taken.
+// since returns the changes of the view after the last one taken, with a removal of
+// what left the view.
 func (l *Listener) since(ctx context.Context) ([]Change, error) {
 	var cs []Change
-	for c, err := range l.memory.Log(ctx) {
+	for c, err := range l.memory.Log(scope.WithLeaves(ctx)) {
 		if err != nil {
 			return nil, err
 		}

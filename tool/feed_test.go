@@ -104,12 +104,26 @@ func TestFeed(t *testing.T) {
 		t.Errorf("of another process it hears of %q", got)
 	}
 
+	// What leaves the part is a removal there, once.
+	if err := f.m.Apply(t.Context(), oxbow.Relabel{Name: "three", Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "b"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, n := f.take(some); !slices.Equal(got, []string{"remove three"}) || n.Changes[0].Note != "" {
+		t.Errorf("of what left a part hears %q", got)
+	}
+	if err := f.m.Apply(t.Context(), oxbow.Relabel{Name: "three", Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "c"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := f.take(some); len(got) > 0 {
+		t.Errorf("of what is outside a part hears %q", got)
+	}
+
 	// A listener that comes back gets what it missed, or that it must read all.
-	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(got, []string{"add one", "add two", "add three"}) || n.Reset {
+	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(got, []string{"add one", "add two", "add three", "label three", "label three"}) || n.Reset {
 		t.Errorf("after change 1 there is %q, reset %v", got, n.Reset)
 	}
-	if _, n := f.take(f.listen(f.m, "99")); !n.Reset || n.Last != 4 {
-		t.Errorf("after a change that never was there is %+v, want a reset at 4", n)
+	if _, n := f.take(f.listen(f.m, "99")); !n.Reset || n.Last != 6 {
+		t.Errorf("after a change that never was there is %+v, want a reset at 6", n)
 	}
 	for i := range mostNews + 1 {
 		f.add(f.m, "many "+time.Duration(i).String(), "a")
