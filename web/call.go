@@ -175,6 +175,9 @@ func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
 	http.Redirect(w, c.r, to.String(), http.StatusSeeOther)
 }
 
+// name returns the name in the path, as [page.EntryPath] writes it.
+func (c *call) name() string { return strings.TrimSpace(c.r.PathValue("name")) }
+
 // value returns what a form or the query gives under a name, without spaces around it.
 func (c *call) value(name string) string { return strings.TrimSpace(c.r.FormValue(name)) }
 

@@ -11,7 +11,7 @@ import (
 )
 
 func approve(c *call) (reply, error) {
-	name := c.r.PathValue("name")
+	name := c.name()
 	if base := c.base(); base != nil { // what a person approves is what the page showed
 		e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
 		if err == nil && e.Version != *base {
@@ -34,7 +34,7 @@ const pinned = "pinned:true"
 func isPinned(e tool.Entry) bool { return slices.Contains(e.Labels["pinned"], "true") }
 
 func pin(c *call) (reply, error) {
-	name := c.r.PathValue("name")
+	name := c.name()
 	turn := tool.AddLabels
 	if c.value("off") != "" {
 		turn = tool.RemoveLabels

@@ -17,7 +17,7 @@ import (
 )
 
 func editPage(c *call) (reply, error) {
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: c.r.PathValue("name"), Bare: true})
+	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: c.name(), Bare: true})
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (c *call) editForm(e tool.Entry, t typed, save string, status int, above ..
 }
 
 func save(c *call) (reply, error) {
-	name, t, base := c.r.PathValue("name"), c.typed(), c.base()
+	name, t, base := c.name(), c.typed(), c.base()
 	if base == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Value: c.value("version"), Reason: "is no version"}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func entry(c *call) (reply, error) {
-	name := c.r.PathValue("name")
+	name := c.name()
 	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name})
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return c.forgotten(name, err)

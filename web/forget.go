@@ -14,7 +14,7 @@ import (
 )
 
 func forget(c *call) (reply, error) {
-	out, err := tool.Forget(c.ctx, c.work, tool.ForgetIn{Name: c.r.PathValue("name"), IfVersion: c.base()})
+	out, err := tool.Forget(c.ctx, c.work, tool.ForgetIn{Name: c.name(), IfVersion: c.base()})
 	if err != nil {
 		return nil, err
 	}

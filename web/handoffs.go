@@ -46,7 +46,7 @@ func handoffPath(name string) string {
 // showHandoff is the page of one. What it names is not looked at: profiles and files are
 // not within the bounds of every browser.
 func showHandoff(c *call) (reply, error) {
-	name := c.r.PathValue("name")
+	name := c.name()
 	out, err := tool.Handoffs(c.ctx, c.work, tool.HandoffsIn{All: true})
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func showHandoff(c *call) (reply, error) {
 }
 
 func dropHandoff(c *call) (reply, error) {
-	out, err := tool.DropHandoff(c.ctx, c.work, tool.DropHandoffIn{Name: c.r.PathValue("name")})
+	out, err := tool.DropHandoff(c.ctx, c.work, tool.DropHandoffIn{Name: c.name()})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ type lineageRow struct {
 var ways = map[string]string{"from": "named as its source", "merged": "merged into it", "words": "shares its words"}
 
 func lineageOf(c *call) (reply, error) {
-	out, err := tool.Lineage(c.ctx, c.work, tool.LineageIn{Name: c.r.PathValue("name")})
+	out, err := tool.Lineage(c.ctx, c.work, tool.LineageIn{Name: c.name()})
 	if err != nil {
 		return nil, err
 	}

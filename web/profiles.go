@@ -41,7 +41,7 @@ func profileLink(p tool.ProfileRow) g.Node {
 }
 
 func showProfile(c *call) (reply, error) {
-	name := c.r.PathValue("name")
+	name := c.name()
 	lint, err := tool.LintProfiles(c.ctx, c.work, tool.LintIn{Names: []string{name}})
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ func (p plain) send(_ *call, w http.ResponseWriter, _ page.Assets) {
 }
 
 func raw(c *call) (reply, error) {
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: c.r.PathValue("name"), Bare: true})
+	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: c.name(), Bare: true})
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func redactPage(c *call) (reply, error) {
 	if no := c.personsOnly(); no != nil {
 		return no, nil
 	}
-	name := c.r.PathValue("name")
+	name := c.name()
 	out, err := maintenance.Redact(c.ctx, c.work, maintenance.RedactIn{Name: name, DryRun: true})
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func redact(c *call) (reply, error) {
 	if no := c.personsOnly(); no != nil {
 		return no, nil
 	}
-	out, err := maintenance.Redact(c.ctx, c.work, maintenance.RedactIn{Name: c.r.PathValue("name")})
+	out, err := maintenance.Redact(c.ctx, c.work, maintenance.RedactIn{Name: c.name()})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 const versionsPage = 10
 
 func versions(c *call) (reply, error) {
-	name, limit, offset := c.r.PathValue("name"), versionsPage, max(0, c.number("offset", 0))
+	name, limit, offset := c.name(), versionsPage, max(0, c.number("offset", 0))
 	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, Limit: &limit, Offset: &offset})
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func restore(c *call) (reply, error) {
 	if err != nil {
 		return nil, &oxbow.InvalidError{Field: "seq", Value: c.value("seq"), Reason: "is no number of a change"}
 	}
-	out, err := tool.Restore(c.ctx, c.work, tool.RestoreIn{Name: c.r.PathValue("name"), Seq: seq})
+	out, err := tool.Restore(c.ctx, c.work, tool.RestoreIn{Name: c.name(), Seq: seq})
 	if err != nil {
 		return nil, err
 	}

@@ -171,6 +171,20 @@ func TestForgetUndo(t *testing.T) {
 	}
 }
 
+// A name that is a step of a path has a page.
+func TestDots(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	for _, name := range []string{".", ".."} {
+		b.remember(name, "Ship on Fridays.")
+		to, err := url.Parse("http://host" + page.Root + page.EntryPath(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := b.get(to.JoinPath().EscapedPath(), http.StatusOK)
+		b.has(b.submit(shown, "Forget", nil, http.StatusOK), "Forgot &#34;"+name+"&#34;.")
+	}
+}
+
 // A link is good for one browser; another host, another site and no session get nothing.
 func TestSignIn(t *testing.T) {
 	b := open(t, auth.Permissions{})

@@ -46,8 +46,15 @@ func Section(id, title string, body ...g.Node) g.Node {
 	return h.Section(h.ID(id), h.Aria("labelledby", id+"-title"), h.H2(h.ID(id+"-title"), h.Text(title)), g.Group(body))
 }
 
-// EntryPath is the path of an entry's page, below [Root].
-func EntryPath(name string) string { return "entries/" + url.PathEscape(name) }
+// EntryPath is the path of an entry's page, below [Root]. The names that a browser
+// would take for steps in the path get a space, which no name ends with: the pages
+// take it away.
+func EntryPath(name string) string {
+	if name == "." || name == ".." {
+		name += " "
+	}
+	return "entries/" + url.PathEscape(name)
+}
 
 // EntryLink links to an entry by its name.
 func EntryLink(name string) g.Node {
