@@ -167,21 +167,27 @@ func TestHooksKilled(t *testing.T) {
 func TestStartsKilled(t *testing.T) {
 	notRaced(t)
 	home := t.TempDir()
-	run := func(stdin string, kill time.Duration, args ...string) string {
+	run := func(stdin string, kill time.Duration, args ...string) (string, time.Duration) {
 		cmd := exec.Command("oxbow", append([]string{"--home", home}, args...)...)
+		cmd.Env = append(os.Environ(), begunVariable+"=1")
+		timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		defer timer.Stop()
+		var begun time.Time
 		var out strings.Builder
 		cmd.Stdin, cmd.Stdout = strings.NewReader(stdin), &out
+		cmd.Stderr = &said{begun: func() {
+			begun = time.Now()
+			timer.Reset(kill)
+		}}
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			return "", 0
 		}
-		timer := time.AfterFunc(kill, func() { _ = cmd.Process.Kill() })
-		defer timer.Stop()
 		_ = cmd.Wait() // it may have been killed
-		return out.String()
+		return out.String(), time.Since(begun)
 	}
-	begun := time.Now()
-	run("", time.Minute, "remember", "style", "Tabs, not spaces.")
-	took, sessions := time.Since(begun), testenv.Long(12, 428)
+	_, took := run("", time.Minute, "remember", "style", "Tabs, not spaces.")
+	sessions := testenv.Long(12, 428)
 	var shown sync.Map
 	var all sync.WaitGroup
 	for i := range sessions {
@@ -192,7 +198,7 @@ func TestStartsKilled(t *testing.T) {
 				if i%2 == 0 {
 					kill = rand.N(2 * took)
 				}
-				if out := run(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup"}`, id), kill, "hook", "claude"); out != "" {
+				if out, _ := run(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"SessionStart","source":"startup"}`, id), kill, "hook", "claude"); out != "" {
 					if _, again := shown.LoadOrStore(id, out); again {
 						t.Errorf("%s was answered twice", id)
 					}
