@@ -19,13 +19,13 @@ type budget struct {
 
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 3_755},
+	{".", 3_775},
 	{"store", 1_341},
 	{"internal/logstore", 6_585},
 	{"heads", 66},
 	{"overlay", 316},
 	{"query", 832},
-	{"scope", 1_257},
+	{"scope", 1_275},
 	{"storetest", 622},
 	{"vfs/crashfs", 1_807},
 	{"vfs/vfstest", 610},
@@ -35,7 +35,7 @@ var budgets = []budget{
 	{"mdtree", 5_356},
 	{"exchange", 3_825},
 	{"internal/rawjson", 179},
-	{"label", 1_444},
+	{"label", 1_449},
 	{"session", 3_640},
 	{"annotate/transcript", 2_800},
 	{"session/extract", 541},

@@ -3,6 +3,7 @@
 package oxbow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -41,15 +42,34 @@ func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 
 // Apply makes all the changes durable, or none of them.
 func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
-	var err error
-	if m.opts.Screen != nil {
-		if ops, err = m.opts.Screen(ctx, m.store, ops); err != nil {
-			return err
-		}
+	ops, err := m.screen(ctx, ops)
+	if err != nil {
+		return err
 	}
 	err = m.store.Apply(ctx, ops...)
 	if _, ok := m.store.(Watcher); !ok && err == nil {
 		m.changed(Event{Reset: true})
+	}
+	return err
+}
+
+// screen returns the changes as [Options.Screen] leaves them.
+func (m *Memory) screen(ctx context.Context, ops []Op) ([]Op, error) {
+	if m.opts.Screen == nil {
+		return ops, nil
+	}
+	return m.opts.Screen(ctx, m.store, ops)
+}
+
+// DryRun implements [DryRunner]. Of a store that is none it knows what Check of
+// an [Op] and [Options.Screen] refuse.
+func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
+	ops, err := m.screen(ctx, ops)
+	if d, ok := m.store.(DryRunner); ok && err == nil {
+		return d.DryRun(ctx, ops...)
+	}
+	for _, op := range ops {
+		err = cmp.Or(err, op.Check())
 	}
 	return err
 }

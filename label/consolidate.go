@@ -119,10 +119,11 @@ func inherit(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 
 // Consolidate removes duplicates, all or none, in one change that
 // [oxbow.Memory.Undo] takes back: an entry that stays gets the name of the other
-// as an alias, its aliases and labels, and one that names it as a source. Errors match [oxbow.ErrConflict] or
+// as an alias, its aliases and labels, and one that names it as a source. With dry,
+// it only returns the error that would be. Errors match [oxbow.ErrConflict] or
 // [oxbow.ErrNotFound] when one of the entries was changed since, and
 // [oxbow.ErrUnsupported] when the memory keeps no history.
-func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate) error {
+func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry bool) error {
 	if len(dups) == 0 {
 		return nil
 	}
@@ -151,7 +152,11 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate) error {
 		e := heirs[name]
 		ops = append(ops, oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: e.Version})
 	}
-	if err := m.Apply(ctx, ops...); err != nil {
+	apply := m.Apply
+	if dry {
+		apply = m.DryRun
+	}
+	if err := apply(ctx, ops...); err != nil {
 		return fmt.Errorf("merging entries: %w", err)
 	}
 	return nil

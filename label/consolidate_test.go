@@ -49,7 +49,7 @@ func TestConsolidate(t *testing.T) {
 	if want := []string{"ship into deploy, false", "again into deploy, false"}; !slices.Equal(got, want) {
 		t.Fatalf("Duplicates() = %q, want %q", got, want)
 	}
-	if err := Consolidate(t.Context(), m, dups); err != nil {
+	if err := Consolidate(t.Context(), m, dups, false); err != nil {
 		t.Fatal(err)
 	}
 	e, err := m.Get(t.Context(), "ship") // by what is an alias now
@@ -77,7 +77,7 @@ func TestConsolidateChanged(t *testing.T) {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
 	}
 	apply(t, m, oxbow.Update{Name: "b", Content: "five"})
-	if err := Consolidate(t.Context(), m, dups); !errors.Is(err, oxbow.ErrConflict) {
+	if err := Consolidate(t.Context(), m, dups, false); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Consolidate() = %v", err)
 	}
 	if e, err := m.Get(t.Context(), "b"); err != nil || e.Content != "five" {
@@ -95,7 +95,7 @@ func TestConsolidateLimits(t *testing.T) {
 	if err != nil || len(dups) != oxbow.MaxAliases {
 		t.Fatalf("Duplicates() = %d dups, %v", len(dups), err)
 	}
-	if err := Consolidate(t.Context(), m, dups); err != nil {
+	if err := Consolidate(t.Context(), m, dups, false); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
@@ -122,10 +122,10 @@ func TestConsolidateWithoutHistory(t *testing.T) {
 	if err != nil || len(dups) != 1 {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
 	}
-	if err := Consolidate(t.Context(), m, dups); !errors.Is(err, oxbow.ErrUnsupported) {
+	if err := Consolidate(t.Context(), m, dups, false); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Consolidate() = %v", err)
 	}
-	if err := Consolidate(t.Context(), m, nil); err != nil {
+	if err := Consolidate(t.Context(), m, nil, false); err != nil {
 		t.Errorf("Consolidate() of nothing = %v", err)
 	}
 }
@@ -152,7 +152,7 @@ func TestConsolidateLeavesHeldBack(t *testing.T) {
 				es = append(es, e)
 			}
 			for i := range es { // found before one of them was held back
-				if err := Consolidate(t.Context(), m, []Duplicate{{Drop: es[i], Keep: es[1-i]}}); !errors.Is(err, oxbow.ErrInvalid) {
+				if err := Consolidate(t.Context(), m, []Duplicate{{Drop: es[i], Keep: es[1-i]}}, false); !errors.Is(err, oxbow.ErrInvalid) {
 					t.Errorf("Consolidate with %s = %v, want an error", held, err)
 				}
 			}

@@ -25,28 +25,11 @@ func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		}
 		return err
 	}
-	for _, op := range ops {
-		if err := op.Check(); err != nil {
-			return err
-		}
-	}
 	ctx = v.stamp(ctx)
 	for try := 0; ; try++ {
-		b := binder{v: v, staged: map[string]*oxbow.Entry{}}
-		for _, op := range ops {
-			op, err := v.unredacted(ctx, op)
-			if err == nil {
-				err = b.add(ctx, op)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		var err error
-		if v.screen != nil {
-			if b.bound, err = v.screen(ctx, v.base, b.bound); err != nil {
-				return err
-			}
+		b, err := v.bind(ctx, ops)
+		if err != nil {
+			return err
 		}
 		err = v.base.Apply(ctx, b.bound...)
 		if b.races && errors.Is(err, oxbow.ErrConflict) && try < maxRaces && !v.conflicts(ctx, ops) {
@@ -54,6 +37,41 @@ func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		}
 		return v.hide(ctx, err, ops)
 	}
+}
+
+// DryRun implements [oxbow.DryRunner].
+func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
+	if err := v.writable(); err != nil {
+		return err
+	}
+	b, err := v.bind(ctx, ops)
+	if d, ok := v.base.(oxbow.DryRunner); ok && err == nil {
+		err = v.hide(ctx, d.DryRun(ctx, b.bound...), ops)
+	}
+	return err
+}
+
+// bind checks the changes, and returns them as they are applied to the base.
+func (v *store) bind(ctx context.Context, ops []oxbow.Op) (b binder, err error) {
+	b = binder{v: v, staged: map[string]*oxbow.Entry{}}
+	for _, op := range ops {
+		if err := op.Check(); err != nil {
+			return b, err
+		}
+	}
+	for _, op := range ops {
+		op, err := v.unredacted(ctx, op)
+		if err == nil {
+			err = b.add(ctx, op)
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+	if v.screen != nil {
+		b.bound, err = v.screen(ctx, v.base, b.bound)
+	}
+	return b, err
 }
 
 // binder makes of the changes of a caller those that are applied to the base:

@@ -49,8 +49,5 @@ func Consolidate(ctx context.Context, w *Workspace, in ConsolidateIn) (out Conso
 	for _, d := range out.Dropped {
 		out.After -= prompt.Tokens(d.Drop.Content)
 	}
-	if in.DryRun {
-		return out, nil
-	}
-	return out, label.Consolidate(ctx, m, out.Dropped)
+	return out, label.Consolidate(ctx, m, out.Dropped, in.DryRun)
 }

@@ -169,7 +169,9 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 	}
 	var p label.Plan
 	if dry {
-		p, err = plan(ctx, m)
+		if p, err = plan(ctx, m); err == nil {
+			err = m.DryRun(ctx, p.Ops()...)
+		}
 	} else {
 		p, err = label.Apply(ctx, m, plan)
 	}
