@@ -12,13 +12,15 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Passage is one of the texts that are compared.
 type Passage struct {
 	Text string
-	// Heading is what the text stands below. Texts of fewer than three words
-	// have duplicates under the same one only.
+	// Heading is what the text stands below. Texts of fewer than three words, and
+	// in scripts without spaces of fewer than six characters, have duplicates
+	// under the same one only.
 	Heading string
 	// Weight decides which of two equal texts stays: the heavier, and of equal
 	// weights the first.
@@ -33,8 +35,9 @@ type nearDuplicate struct {
 
 const (
 	// fewWords is the least words, stop words not counted, of a text that is
-	// compared by its words, and across headings.
-	fewWords = 3
+	// compared by its words; all counted, of one that has equals under other
+	// headings. fewRunes is that of a text in a script without spaces.
+	fewWords, fewRunes = 3, 6
 
 	// Of the words of the longer text, the shorter has at least this part.
 	// With less in common the longer is about more than the shorter.
@@ -53,7 +56,7 @@ type sample struct {
 	passage Passage
 	same    string   // what equal texts have in common
 	words   []uint32 // stems in order by number, without stop words; nil when it is not compared by them
-	few     bool     // of fewer than fewWords words
+	few     bool     // equals another under the same heading only
 	sharps  string   // what must be equal to the letter
 }
 
@@ -267,6 +270,7 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 	s.same = strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(t.Text)), " "), ".")
 	for _, r := range t.Text {
 		if r >= firstUnspaced && unicode.In(r, unspaced...) {
+			s.few = utf8.RuneCountInString(s.same) < fewRunes
 			return s
 		}
 	}
@@ -291,7 +295,8 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 			sharps = append(sharps, cut.sharp)
 		}
 	}
-	if s.few = len(words) < fewWords; !s.few {
+	s.few = len(strings.Fields(s.same)) < fewWords
+	if len(words) >= fewWords {
 		s.words = slices.Clip(words)
 	}
 	slices.Sort(sharps)

@@ -60,8 +60,11 @@ func TestNearDuplicates(t *testing.T) {
 // Short texts mean something under their heading only.
 func TestNearDuplicatesHeading(t *testing.T) {
 	texts := []Passage{{Text: "none", Heading: "Allergies"}, {Text: "none", Heading: "Projects"}, {Text: "None.", Heading: "Projects"},
-		{Text: "Prefers dark mode always", Heading: "User"}, {Text: "prefers dark mode always", Heading: "Editor"}}
-	if got, want := near(t, texts), []nearDuplicate{{2, 1, true}, {4, 3, true}}; !slices.Equal(got, want) {
+		{Text: "Prefers dark mode always", Heading: "User"}, {Text: "prefers dark mode always", Heading: "Editor"},
+		{Text: "the same text here now", Heading: "a"}, {Text: "The same text here now.", Heading: "b"}, // three stop words of five
+		{Text: "dark mode", Heading: "a"}, {Text: "dark mode", Heading: "b"},
+		{Text: "我喜欢猫和狗", Heading: "a"}, {Text: "我喜欢猫和狗", Heading: "b"}, {Text: "猫和狗", Heading: "a"}, {Text: "猫和狗", Heading: "b"}}
+	if got, want := near(t, texts), []nearDuplicate{{2, 1, true}, {4, 3, true}, {6, 5, true}, {10, 9, true}}; !slices.Equal(got, want) {
 		t.Errorf("NearDuplicates() = %+v, want %+v", got, want)
 	}
 }

@@ -18,7 +18,9 @@ func (a *app) consolidateCommand() *cobra.Command {
 		Short: "Take out what is remembered twice",
 		Long: `Consolidate takes out what another entry says in the same words: the same text,
 or one whose words all stand in a longer one, in their order, with the same
-numbers and negations. The longer stays. The name of an entry that goes becomes
+numbers and negations. The longer stays. Of fewer than three words (or, in
+scripts without spaces, six characters) the name is part of what is said, and
+such entries stay. The name of an entry that goes becomes
 an alias of the one that stays, which gets its labels too. Entries of different
 projects or kinds are not compared, and an entry tagged keep never goes.
 
