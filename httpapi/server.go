@@ -96,7 +96,7 @@ func (s *Server) room(t auth.Token, profile string) (*room, error) {
 // Handler answers requests that the guard admits, for the paths below /api/v1/ and
 // /openapi.json. It sends no CORS headers.
 //
-// Give the http.Server a ReadHeaderTimeout (5 s), a ReadTimeout (60 s) and an
+// Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an
 // IdleTimeout (120 s), but no WriteTimeout: events go on.
 func (s *Server) Handler(g auth.Guard) http.Handler {
 	g.Large = base + "/store/apply" // a change of a store has the bound of the engine

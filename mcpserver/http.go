@@ -33,7 +33,7 @@ const maxRooms = 256
 // and 403 when the server or the token is bound to another. A profile is read
 // when it is first asked for, and kept.
 //
-// Give the http.Server a ReadHeaderTimeout (5 s), a ReadTimeout (60 s) and an IdleTimeout (120 s),
+// Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout (120 s),
 // but no WriteTimeout: streams of the older protocols stay open.
 func (s *Server) Handler(g auth.Guard) http.Handler {
 	house := &house{server: s, rooms: map[roomKey]*room{}}
