@@ -329,7 +329,7 @@ func (a *app) showAnnotationStats(s annotations.AnnotationStatsOut) {
 		line("written", fmt.Sprintf("%s to %s, half of them by %s", a.date(moment(s.Oldest)), a.date(moment(s.Newest)), a.date(moment(s.Median))))
 	}
 	if n := s.Placed["lost"]; n > 0 {
-		a.note("%s nowhere any more; oxbow annotate gc archives them", count(n, "stands", "stand"))
+		a.note("%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too", count(n, "stands", "stand"))
 	}
 	if s.Damaged > 0 {
 		a.note("%s of sidecars cannot be read; oxbow check says which", count(s.Damaged, "line", "lines"))
