@@ -94,7 +94,7 @@ func (o LoadMemoryProfileOut) Text() string {
 func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (LoadMemoryProfileOut, error) {
 	var out LoadMemoryProfileOut
 	if w.Profiles == nil {
-		return out, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
+		return out, errNoProfiles
 	}
 	if in.Name == "" {
 		return w.Profiles.list()
@@ -212,7 +212,7 @@ func loadNotes(sel *profile.Selection, most, budget int) []Note {
 // unloadProfile is the verb unload_memory_profile.
 func unloadProfile(_ context.Context, w *Workspace, in unloadMemoryProfileIn) (unloadMemoryProfileOut, error) {
 	if w.Profiles == nil {
-		return unloadMemoryProfileOut{}, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
+		return unloadMemoryProfileOut{}, errNoProfiles
 	}
 	if w.Loaded != nil {
 		return w.Loaded.unload(in.Handle)
@@ -343,7 +343,7 @@ func loadable(t Tool, listed bool) Tool {
 func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) {
 	switch {
 	case w.Profiles == nil && handle != "":
-		return l, false, fmt.Errorf("%w: no memory profiles are served here", oxbow.ErrUnsupported)
+		return l, false, errNoProfiles
 	case w.Profiles == nil:
 		return l, false, nil
 	case w.Loaded != nil:

@@ -5,10 +5,12 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -57,6 +59,14 @@ func busyRemedy(e *oxbow.BusyError) Note {
 	return Notef("try again in a moment; if process %d hangs, end it (kill %d): its lock is free then, and what it was told is durable stays", e.PID, e.PID)
 }
 
+// unserved is the error of a call for what the door has left out of the workspace:
+// no other store has it.
+func unserved(why, remedy string) error {
+	return Advise(fmt.Errorf("%w: %s", oxbow.ErrUnsupported, why), remedy)
+}
+
+var errNoProfiles = unserved("no memory profiles are served here", "the server said why when it started; one that is bound to a profile serves no other")
+
 // remedies are tried in order: what is more special stands first.
 var remedies = []struct {
 	err  error
@@ -76,7 +86,8 @@ var remedies = []struct {
 	{oxbow.ErrCorrupt, Notef("%s, which says what is damaged, then oxbow recover, which saves the rest; nothing was thrown away", PersonRef("oxbow check"))},
 	{oxbow.ErrVersion, Plain("a newer oxbow wrote this file; update this one")},
 	{oxbow.ErrNotStore, Plain("this path holds something else; name another file for the memory")},
-	{oxbow.ErrUnsupported, Plain("oxbow convert moves the memory into a store that can")},
+	{git.ErrNone, Plain("call it inside a git repository")},
+	{oxbow.ErrUnsupported, Plain("where it is the layout of the home that cannot, oxbow convert copies the memory into one that can")},
 	{oxbow.ErrClosed, Plain("the memory was closed; restart this program")},
 	{oxbow.ErrNotFound, Notef("%s shows what there is, %s what was changed", VerbRef("list"), VerbRef("history"))},
 	{fs.ErrPermission, Plain("this user may not open or make that file: check its owner and its directory, or name another")},

@@ -66,7 +66,7 @@ type SubAgentRun struct {
 // SpawnSubAgent starts a sub-agent, or returns what one receives.
 func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
 	if w.SubAgents == nil {
-		return SpawnSubAgentOut{}, fmt.Errorf("%w: sub-agents are not served here", oxbow.ErrUnsupported)
+		return SpawnSubAgentOut{}, unserved("sub-agents are not served here", "oxbow spawn starts one, on the machine of the memory")
 	}
 	r, err := w.runner(in)
 	if err != nil {

@@ -195,7 +195,7 @@ func (w *Workspace) ExistingStore(verb string) (string, error) {
 // Archive returns the archive of sessions.
 func (w *Workspace) Archive(ctx context.Context) (context.Context, *session.Archive, error) {
 	if w.Sessions == nil {
-		return ctx, nil, fmt.Errorf("%w: no sessions are kept here", oxbow.ErrUnsupported)
+		return ctx, nil, unserved("no sessions are kept here", "ask a server of the whole memory, with a token that sees all of it")
 	}
 	a, err := w.Sessions(ctx)
 	return w.Stamped(ctx), a, err
@@ -216,7 +216,7 @@ func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 // AnnotationStore is Memory for the annotations of the working tree.
 func (w *Workspace) AnnotationStore(ctx context.Context) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {
-		return ctx, nil, fmt.Errorf("%w: no working tree is served here", oxbow.ErrUnsupported)
+		return ctx, nil, unserved("no working tree is served here", "start the server inside the working tree of the code, and ask with a token that sees the whole memory")
 	}
 	s, err := w.Annotations(ctx)
 	if err != nil {
