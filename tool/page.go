@@ -85,7 +85,7 @@ func headText(e Entry) string {
 // snippet, then whole contents, best first, then turns around these. With keep, no
 // hit is left out.
 func (out *RecallOut) fit(contents []string, most int, keep bool) {
-	all, notes := len(out.Hits), out.Notes
+	all, notes, hits := len(out.Hits), out.Notes, out.Hits
 	out.fill(contents, most, keep)
 	for out.tell(notes, all, most); !keep && len(out.Hits) > 0 && out.TokensUsed > most; out.tell(notes, all, most) {
 		if i := lastWithTurns(out.Hits); i >= 0 {
@@ -96,6 +96,18 @@ func (out *RecallOut) fit(contents []string, most int, keep bool) {
 			out.Hits = out.Hits[:len(out.Hits)-1]
 		}
 	}
+	if all > 0 && len(out.Hits) == 0 {
+		out.Notes = notes
+		out.Why = noneFits(prompt.Tokens(out.Text()), all, most, hits[0])
+		out.TokensUsed = prompt.Tokens(out.Text())
+	}
+}
+
+// noneFits says that a budget has no room for the first of so many entries, and
+// how much it needs next to what is spent.
+func noneFits(spent, all, most int, first Entry) []Note {
+	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
+		text.Count(all, "entry was", "entries were"), ParamRef("max_tokens"), most, spent+prompt.Tokens(headText(first))+3*noteTokens)}
 }
 
 // fill is fit by the sum of the hits' tokens, without the notes on what was cut.
@@ -345,7 +357,9 @@ func openFence(s string, n int) (open string) {
 func (out *ListOut) fit(offset, most int, at []int) {
 	n := pageOf(out.Entries, prompt.Tokens((&ListOut{Notes: out.Notes}).Text()), most, writeHead)
 	next := offset + at[n]
-	if all := len(out.Entries); n < all {
+	if all := len(out.Entries); n == 0 && all > 0 {
+		out.Why = noneFits(0, out.Total-offset, most, out.Entries[0])
+	} else if n < all {
 		out.Notes = append(out.Notes, cutNote(all, n, next-n, most, "entry", "entries"))
 	} else if next < out.Total {
 		out.Notes = append(out.Notes, Notef("%d more; %s", out.Total-next, PageRef(next)))

@@ -153,7 +153,7 @@ func TestRecall(t *testing.T) {
 	if out.LeftOut != 1 || !has(out.Notes, `get with the name`) || out.TokensUsed < 1 || out.TokensUsed > 2000 {
 		t.Errorf("left out %d, %d tokens, notes %v, want long left out within 2000", out.LeftOut, out.TokensUsed, out.Notes)
 	}
-	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":1}`); out.LeftOut != 3 || len(out.Hits) != 0 || !out.More || !has(out.Notes, "3 more hits are not shown") {
+	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":1}`); out.LeftOut != 3 || len(out.Hits) != 0 || !out.More || !has(out.Why, "3 entries were found, and none fits into max_tokens 1; the first needs about ") || has(out.Notes, "not shown") {
 		t.Errorf("max_tokens 1 = %+v, want that 3 are left out", out)
 	}
 	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":100000}`); out.LeftOut != 0 || out.TokensUsed < 1000 {
