@@ -76,10 +76,13 @@ func (e *NameError) Unwrap() error { return e.Err }
 type ConflictError struct {
 	Name string
 	Want uint64 // the version that the change was made for
-	Have uint64 // the version the store holds
+	Have uint64 // the version the store holds; 0 when it holds none
 }
 
 func (e *ConflictError) Error() string {
+	if e.Have == 0 {
+		return fmt.Sprintf("entry %q, which was read at version %d, is not there any more", e.Name, e.Want)
+	}
 	return fmt.Sprintf("entry %q changed since it was read: it is at version %d, not %d", e.Name, e.Have, e.Want)
 }
 

@@ -65,7 +65,7 @@ func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut,
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
 		return out, misusef("to bring it back: oxbow restore "+quote(name), "%s is a version of the past, and cannot be edited", name)
 	}
-	draft := editing{entry.Name, ".md", "oxbow edit " + quote(entry.Name)}
+	draft := editing{name: entry.Name, ext: ".md", again: "oxbow edit " + quote(entry.Name)}
 	text, err := a.editText(draft, was)
 	if err != nil {
 		return out, err
@@ -86,15 +86,28 @@ func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut,
 	if err == nil {
 		out, err = run(ctx, a, tool.Remember, tool.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version})
 	}
+	if gone, ok := errors.AsType[*oxbow.ConflictError](err); ok && gone.Have == 0 {
+		draft.back = a.forgotten(ctx, entry)
+	}
 	if err != nil {
 		return out, a.keep(draft, text, err)
 	}
 	return out, nil
 }
 
+// forgotten says which change has forgotten an entry, and how it comes back; ""
+// where no history knows.
+func (a *app) forgotten(ctx context.Context, e tool.Entry) string {
+	past, err := run(ctx, a, tool.History, tool.HistoryIn{Name: e.Name})
+	if err != nil || len(past.Changes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("change %d forgot it; to bring it back: oxbow restore %s; ", past.Changes[0].Seq, quote(fmt.Sprintf("%s@%d", e.Name, e.Version)))
+}
+
 // editing is a text that is edited: what it is called, the ending of its file,
-// and the command that edits it again.
-type editing struct{ name, ext, again string }
+// the command that edits it again, and how it comes back if it is gone.
+type editing struct{ name, ext, again, back string }
 
 // editText returns what a person makes of a text in their editor. It is kept when
 // the editor fails.
@@ -136,7 +149,10 @@ func (a *app) keep(e editing, text string, cause error) error {
 		return errors.Join(cause, fmt.Errorf("keeping your text: %w", err))
 	}
 	next := "your text is kept in " + f.Name()
-	if errors.Is(cause, oxbow.ErrConflict) {
+	switch gone, ok := errors.AsType[*oxbow.ConflictError](cause); {
+	case ok && gone.Have == 0:
+		next = e.back + "your text is kept in " + f.Name() + "; to make an entry of it: oxbow remember " + quote(e.name) + " --file " + quote(f.Name())
+	case errors.Is(cause, oxbow.ErrConflict):
 		next += "; merge it by hand: " + e.again
 	}
 	// Whatever the cause was, it is no misuse: the text cannot be typed again.

@@ -300,7 +300,7 @@ func (a *app) editProfile(ctx context.Context, name string) error {
 	if err != nil {
 		return &misuse{err, "oxbow profile list shows what there is; oxbow profile new NAME makes one"}
 	}
-	draft := editing{name, ".yaml", "oxbow profile edit " + quote(name)}
+	draft := editing{name: name, ext: ".yaml", again: "oxbow profile edit " + quote(name)}
 	text, err := a.editText(draft, string(was))
 	if err != nil {
 		return err

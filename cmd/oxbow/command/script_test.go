@@ -359,6 +359,11 @@ func fakeEditor() {
 			fail(fmt.Errorf("%w: %s", err, out))
 		}
 		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
+	case "lose": // another process forgets the entry meanwhile
+		if out, err := exec.Command("oxbow", "forget", args[1]).CombinedOutput(); err != nil {
+			fail(fmt.Errorf("%w: %s", err, out))
+		}
+		fail(os.WriteFile(file, append(old, " and my edit"...), 0o600))
 	case "clobber": // another process writes the file itself meanwhile
 		fail(os.WriteFile(args[1], []byte("# what another wrote\n"), 0o600))
 		fail(os.WriteFile(file, append(old, "\nprocess: false\n"...), 0o600))
