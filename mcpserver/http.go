@@ -4,12 +4,15 @@
 package mcpserver
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
@@ -61,7 +64,10 @@ type house struct {
 }
 
 // room serves one view.
-type room struct{ modern, older http.Handler }
+type room struct {
+	modern, older http.Handler
+	sessions      func() iter.Seq[*mcp.ServerSession] // of older
+}
 
 func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
 	room, err := h.room(t, r.PathValue("profile"))
@@ -69,13 +75,52 @@ func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
 		http.Error(w, err.Error(), statusOf(err))
 		return
 	}
+	w = codeWriter{w}
 	// The SDK speaks the version without sessions only where there are none,
 	// and the older ones with the client's name only where there are.
 	if r.Header.Get("Mcp-Protocol-Version") >= stateless {
 		room.modern.ServeHTTP(w, r)
 		return
 	}
+	room.tellVersion(r)
 	room.older.ServeHTTP(w, r)
+}
+
+// tellVersion gives a request of a session that speaks a version without lists of
+// messages the header of such a version, if it has none: the SDK would take it for
+// an older one, which has them.
+func (room *room) tellVersion(r *http.Request) {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" || r.Header.Get("Mcp-Protocol-Version") != "" {
+		return
+	}
+	for s := range room.sessions() {
+		if p := s.InitializeParams(); s.ID() == id && p != nil && p.ProtocolVersion >= noLists {
+			r.Header.Set("Mcp-Protocol-Version", noLists)
+		}
+	}
+}
+
+// codeWriter writes answers that are errors with a code; see [withCode].
+type codeWriter struct{ http.ResponseWriter }
+
+// Unwrap is for [http.ResponseController].
+func (w codeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w codeWriter) Write(b []byte) (int, error) {
+	out := b
+	if bytes.HasPrefix(b, []byte("{")) && bytes.Contains(b[:min(len(b), 1<<10)], []byte(`"error":{"code":0,`)) {
+		msg, err := jsonrpc.DecodeMessage(b)
+		if r, ok := msg.(*jsonrpc.Response); ok && err == nil {
+			if coded, err := jsonrpc.EncodeMessage(withCode(r)); err == nil {
+				out = coded
+			}
+		}
+	}
+	if n, err := w.ResponseWriter.Write(out); err != nil {
+		return min(n, len(b)), err
+	}
+	return len(b), nil
 }
 
 var errFullHouse = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxRooms)
@@ -125,7 +170,7 @@ func (h *house) room(t auth.Token, named string) (*room, error) {
 			PropagateRequestCancellation: true,
 		})
 	}
-	r := &room{endpoint(true), endpoint(false)}
+	r := &room{endpoint(true), endpoint(false), m.Sessions}
 	h.rooms[key] = r
 	return r, nil
 }

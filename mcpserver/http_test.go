@@ -110,3 +110,44 @@ func TestNoTokenSet(t *testing.T) {
 		}
 	}
 }
+
+// An error that the SDK gives no code has one over HTTP as over standard streams,
+// and lists of messages are refused by the version that the session speaks.
+func TestHTTPSpeaksAsStdio(t *testing.T) {
+	workspace, _ := newWorkspace(t, vfs.NewMem())
+	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}}))
+	defer srv.Close()
+	post := func(session, body string) (int, string, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": session} {
+			if v != "" {
+				req.Header.Set(k, v)
+			}
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		said, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, res.Header.Get("Mcp-Session-Id"), string(said)
+	}
+	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
+	if _, _, said := post("", list); !strings.Contains(said, `"id":2,"error":{"code":-32603,`) {
+		t.Errorf("a call before initialize: %.200s, want the code of an internal error", said)
+	}
+	for version, lists := range map[string]bool{"2025-11-25": false, "2025-03-26": true} {
+		_, session, _ := post("", strings.Replace(hello, "2025-11-25", version, 1))
+		post(session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		if status, _, said := post(session, "["+list+"]"); (status == http.StatusOK) != lists {
+			t.Errorf("%s: a list of messages: %d %.200s, want it taken: %t", version, status, said, lists)
+		}
+	}
+}

@@ -20,6 +20,10 @@ import (
 // maxLine is the most bytes of one message.
 const maxLine = 16 << 20
 
+// noLists is the version of the protocol from which on there are no lists of
+// messages.
+const noLists = "2025-06-18"
+
 // messages reads the lines of a client that are messages. It answers any other
 // line with an error, -32700 where it is no JSON and -32600 where it is no
 // message, and skips empty lines.
@@ -30,8 +34,7 @@ type messages struct {
 	line  []byte // rest of the message that Read returns
 	err   error  // of in, after its last line
 
-	// Lists of messages exist in the versions before 2025-06-18 only.
-	lists bool
+	lists bool // the client speaks a version before noLists
 }
 
 func newMessages(in io.Reader, reply io.Writer) *messages {
@@ -121,7 +124,7 @@ func (m *messages) check(line []byte) *refusal {
 	msg, refused := checkMessage(line)
 	if r, ok := msg.(*jsonrpc.Request); ok && r.Method == "initialize" {
 		var p struct{ ProtocolVersion string }
-		m.lists = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < "2025-06-18"
+		m.lists = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < noLists
 	}
 	return refused
 }
