@@ -20,7 +20,7 @@ type budget struct {
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
 	{".", 3_775},
-	{"store", 1_341},
+	{"store", 1_344},
 	{"internal/logstore", 6_585},
 	{"heads", 66},
 	{"overlay", 316},
@@ -62,9 +62,9 @@ var budgets = []budget{
 	{"tool/sharing", 1_146},
 	{"tool/clients", 658},
 	{"tool/annotations", 1_056},
-	{"tool/*", 11_332},
+	{"tool/*", 11_357},
 	{"dialect/*", 9_599},
-	{"mcpserver", 1_605},
+	{"mcpserver", 1_653},
 	{"httpapi", 1_766},
 	{"web/*", 5_482},
 	{"cmd/oxbow/command/*", 13_084},
