@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/internal/wire"
 	"github.com/oxbow-memory/oxbow/store"
@@ -94,7 +93,7 @@ func (d *DB) erase(ctx context.Context, dry bool, may func() error, pick func(e 
 		}
 		counted := rep.Versions
 		var err error
-		rep.Seq, err = d.rewrite(ctx, baseRecords, sum, "erasure: "+text.Count(counted, "version", "versions")+" erased for good", edit)
+		rep.Seq, err = d.rewrite(ctx, baseRecords, sum, fmt.Sprintf("erasure: %d versions erased for good", counted), edit)
 		rep.Versions = counted
 		return err
 	})
