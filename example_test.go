@@ -424,5 +424,5 @@ func ExampleNew() {
 	// Output:
 	// berths
 	// true
-	// this store cannot do that: it keeps no history (oxbow convert moves it into one that does)
+	// this store cannot do that: it keeps no history
 }
