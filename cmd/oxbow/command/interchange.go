@@ -28,7 +28,7 @@ func (a *app) annotateExportCommand() *cobra.Command {
 Trace 0.1: one record a line, with the lines, who wrote them, and the revision.
 The format has no place for why; that travels in the metadata, where oxbow
 annotate import finds it again. What does not fit is told on standard error.`,
-		Example: "  oxbow annotate export --output traces.jsonl",
+		Example: "  oxbow annotate export --output mine.jsonl",
 	}
 	return does(a, c, annotations.ExportAnnotations, func(in *annotations.ExportAnnotationsIn, _ *flagSet, args []string) (err error) {
 		if a.json && in.Output == "" {
