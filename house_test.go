@@ -72,7 +72,7 @@ var budgets = []budget{
 	{"deploy/*", 225},
 	{"setup", 2_469},
 	{"vectors/*", 890},
-	{"internal/wal", 2_410},
+	{"internal/wal", 2_416},
 	{"internal/proof", 163},
 	{"backup", 445},
 	{"remote", 2_400},

@@ -14,7 +14,8 @@ import (
 // guessHeader works out the header of a file whose own is damaged: the checksum of
 // each record says of what identity it is. That of the header, but for one bit, or of the
 // lock file is right if one record has it; one that is not known, and the zero one in the
-// header returned, if two have the same. Without such it is ErrMagic.
+// header returned, if two have the same. Without such it is ErrMagic. Of the file it reads
+// each byte some times at most, whatever lengths stand after marks.
 func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32, err error) {
 	b := make([]byte, HeaderSize)
 	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
@@ -32,13 +33,14 @@ func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32
 		know([16]byte(noted))
 	}
 	h.BaseEnd = HeaderSize
-	seen, found := map[uint32]bool{}, false
+	seen, found, left := map[uint32]bool{}, false, guessReads*size
 	var failed error
 	err = eachRecordMark(f, HeaderSize, size, func(offset int64) bool {
-		var ok bool
-		if seed, ok, failed = seedAt(f, offset, size); failed != nil || !ok {
+		var n int64
+		if seed, n, failed = seedAt(f, offset, min(size, offset+left)); failed != nil || n == 0 {
 			return failed == nil
 		}
+		left -= n
 		if h.ID, found = known[seed]; !found {
 			found, seen[seed] = seen[seed], true
 		}
@@ -50,23 +52,27 @@ func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32
 	return h, seed, err
 }
 
-// seedAt returns the seed with which there is a record at an offset of the file, if there
-// may be one.
-func seedAt(f io.ReaderAt, offset, size int64) (seed uint32, ok bool, err error) {
+// guessReads is how often each byte of a file is read as one of a record, in the mean and
+// at most.
+const guessReads = 4
+
+// seedAt returns the seed with which there is a record at an offset, and its bytes, 0 if
+// there can be none that ends at end or before.
+func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err error) {
 	var b [prefixSize]byte
 	if _, err := f.ReadAt(b[:], offset); err != nil && err != io.EOF {
-		return 0, false, err
+		return 0, 0, err
 	}
 	le := binary.LittleEndian
 	n := int64(le.Uint32(b[4:]))
-	if n > MaxBody || offset+Overhead+n > size || b[32] == 0 || b[33]|b[34]|b[35] != 0 {
-		return 0, false, nil
+	if n > MaxBody || offset+Overhead+n > end || b[32] == 0 || b[33]|b[34]|b[35] != 0 {
+		return 0, 0, nil
 	}
 	rest := make([]byte, n+chainSize)
 	if _, err := f.ReadAt(rest, offset+prefixSize); err != nil && err != io.EOF {
-		return 0, false, err
+		return 0, 0, err
 	}
-	return checksumBefore(checksumBefore(le.Uint32(b[36:]), rest), b[:36]), true, nil
+	return checksumBefore(checksumBefore(le.Uint32(b[36:]), rest), b[:36]), Overhead + n, nil
 }
 
 // checksumBefore returns the CRC-32C to which p was added where the result was sum.
@@ -87,8 +93,8 @@ var castagnoliPlace = func() (places [256]byte) {
 	return places
 }()
 
-// eachRecordMark calls fn with each offset of the file from there on at which there is the mark of a record,
-// until it returns false.
+// eachRecordMark calls fn with each offset of the file, from there on, at which there is
+// the mark of a record, until it returns false.
 func eachRecordMark(f io.ReaderAt, from, size int64, fn func(offset int64) bool) error {
 	buf := make([]byte, 0, max(0, min(readChunk, size-from)))
 	for from < size {

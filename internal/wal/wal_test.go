@@ -7,10 +7,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -262,40 +260,6 @@ func TestDamagedSeal(t *testing.T) {
 		if len(l.Gaps()) != 1 {
 			t.Fatalf("byte %d: gaps = %v", i, l.Gaps())
 		}
-	}
-}
-
-func TestOtherFiles(t *testing.T) {
-	l := open(t, vfs.NewMem())
-	add(t, l, "one")
-	img := image(t, l.fs)
-	newer := append([]byte{}, img...)
-	newer[8] = 2
-	wrong := append([]byte{}, newer...)
-	binary.LittleEndian.PutUint32(newer[92:], crc32.Checksum(newer[:92], castagnoli))
-	headless := append([]byte{}, img...)
-	headless[0] = 0
-	for name, tc := range map[string]struct {
-		b    []byte
-		want func(error) bool
-	}{
-		"empty": {nil, func(err error) bool { return errors.Is(err, ErrMagic) }},
-		"text":  {[]byte("# Memory\n"), func(err error) bool { return errors.Is(err, ErrMagic) }},
-		"newer": {newer, func(err error) bool { var v *VersionError; return errors.As(err, &v) && v.Have == 2 }},
-		"wrong": {wrong, func(err error) bool { var c *CorruptError; return errors.As(err, &c) && c.Offset == 8 }},
-		"magic": {headless, func(err error) bool { var c *CorruptError; return errors.As(err, &c) && c.Offset == 0 }},
-		"short": {img[:50], func(err error) bool { var c *CorruptError; return errors.As(err, &c) }},
-	} {
-		if _, err := Open(fsWith(t, tc.b), "m.oxbow", testOptions()); !tc.want(err) {
-			t.Errorf("%s: Open() = %v", name, err)
-		}
-	}
-	m := vfs.NewMem()
-	if err := m.MkdirAll("m.oxbow", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(m, "m.oxbow", testOptions()); err == nil {
-		t.Error("a directory was opened as a log")
 	}
 }
 
