@@ -4,6 +4,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,7 +123,7 @@ func (p pastTexts) withheld(ctx context.Context, v *oxbow.Entry) bool {
 	held, known := p.held[v.Name]
 	if !known {
 		now, err := p.m.Get(ctx, v.Name)
-		held = err == nil && now.Withheld(ctx)
+		held = err == nil && now.Withheld(ctx) || err != nil && !errors.Is(err, oxbow.ErrNotFound)
 		p.held[v.Name] = held
 	}
 	return held

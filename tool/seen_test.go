@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"context"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
@@ -37,5 +38,18 @@ func TestSeenPages(t *testing.T) {
 		if _, known := s.Known(e); known != tc.known {
 			t.Errorf("%s: known = %v, want %v", name, known, tc.known)
 		}
+	}
+}
+
+// A version whose entry cannot be looked at is withheld.
+func TestPastFailsClosed(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	v := oxbow.Entry{Name: "gone", Content: "text"}
+	if pastOf(b.m).withheld(ctx, &v) {
+		t.Error("a version of an entry that is no more is withheld")
+	}
+	if cancel(); !pastOf(b.m).withheld(ctx, &v) {
+		t.Error("a version is shown where it is not known whether its entry is in quarantine")
 	}
 }
