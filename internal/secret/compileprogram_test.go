@@ -182,12 +182,12 @@ func (p *program) unroll(re, sub *syntax.Regexp, least, most int) {
 	p.add(rest)
 }
 
-// wideRunes returns the single runes at the end of a class that are full-width.
+// wideRunes returns the single runes at the end of a class that are of CJK or full-width.
 func wideRunes(re *syntax.Regexp) (wide []*syntax.Regexp) {
 	if re.Op != syntax.OpCharClass {
 		return nil
 	}
-	for i := len(re.Rune) - 2; i >= 0 && re.Rune[i] >= 0xff00 && re.Rune[i] == re.Rune[i+1]; i -= 2 {
+	for i := len(re.Rune) - 2; i >= 0 && re.Rune[i] >= 0x3000 && re.Rune[i] == re.Rune[i+1]; i -= 2 {
 		wide = append(wide, &syntax.Regexp{Op: syntax.OpLiteral, Rune: re.Rune[i : i+1]})
 	}
 	return wide

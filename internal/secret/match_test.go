@@ -87,7 +87,7 @@ func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	case syntax.OpCharClass:
 		for {
 			i := 2 * r.IntN(len(re.Rune)/2)
-			if c := re.Rune[i] + r.Int32N(min(re.Rune[i+1]-re.Rune[i], 0x7f)+1); c < 0x80 || re.Rune[i] >= 0xff00 {
+			if c := re.Rune[i] + r.Int32N(min(re.Rune[i+1]-re.Rune[i], 0x7f)+1); c < 0x80 || re.Rune[i] >= 0x400 {
 				b.WriteRune(c)
 				return
 			}

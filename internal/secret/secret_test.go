@@ -46,6 +46,8 @@ func TestForms(t *testing.T) {
 		"export DB_PASSWORD=TOKEN", "export DB_PASSWORD='PASSWORD'", "password: PASSWORD\n", `DB_PASS="PASSWORD"`, "api_key:\n  TOKEN", "  token: >-\n    TOKEN\n",
 		`curl -H "Authorization: Bearer TOKEN" https://a`, `"curl -H \"Authorization: Bearer TOKEN\" https://a"`, "Authorization: Basic dXNlTOKEN=",
 		"curl -u admin:TOKEN https://a", "sshpass -p TOKEN ssh a@b", "gh --token TOKEN", "gh --with-password=TOKEN",
+		"Cookie: theme=dark; sessionid=TOKEN; x=1", "Set-Cookie: sid=TOKEN; Path=/", "machine a.com login u password TOKEN", "machine a.com\n\tlogin u\n\tpassword TOKEN\n", "ya29.TOKENTOKEN",
+		"my password is TOKEN", "The API key is `TOKEN`.", "the token for prod is TOKEN", "pass: TOKEN", "Passwort: TOKEN", "Пароль: TOKEN", "пароль: TOKEN", "密码：TOKEN", "密码是TOKEN", "mysql -u root -pTOKEN db", "mysqldump -p'TOKEN'",
 		"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----", `"-----BEGIN PRIVATE KEY-----\nLINE\nLINE\n-----END PRIVATE KEY-----\n"`,
 		"-----BEGIN RSA PRIVATE KEY-----\nLINE\nLINE\n", `-----BEGIN RSA PRIVATE KEY-----\nLINE\nLI`, "-----BEGIN OPENSSH PRIVATE KEY-----\r\n> LINE\r\n> LINE",
 		"LINE\nLINE\n-----END EC PRIVATE KEY-----", `LINE\nLINE\n-----END PRIVATE KEY-----`,
@@ -66,7 +68,8 @@ func TestFindNothing(t *testing.T) {
 		"api_key = ${API_KEY}", "PrivateKey: testRSA2048PrivateKey", "token = NewEncapsulationKey1024", "login, password, points/rewards24", "token = maxFlateBlockTokens", "key: CertAlgoECDSA256v01", "nkey: UCARKS2E3KVB7YORL2DG34XLT7PUCOL2SVM7YXV6ETHLW6Z46UUJ2VZ3",
 		"key := dk.encryptionKey1024", "LinkedIn **Certifications**", "github.com/x/api v0.2.0 h1:cCX1Y2y8v0LZ7+EEJ6gH7dW6TtVTW4RhG0vp3R+N2Lo=",
 		"public_key = 04ead218590119e8876b29146ff89ca61770c4ed", "postgres://user:password@db/x", "password: {{ password }}", "the sha is da39a3ee5e6b4b0d3255bfef95601890afd80709",
-		"keyHex: pkcs8RSAPrivateKeyHex,", "withKey, C.GO_RSA_PKCS1_PADDING", "Authorization: Bearer $TOKEN", "password := strings.TrimSpace(x1)", "--token YOUR_TOKEN_HERE",
+		"keyHex: pkcs8RSAPrivateKeyHex,", "withKey, C.GO_RSA_PKCS1_PADDING", "Authorization: Bearer $TOKEN", "password := strings.TrimSpace(x1)", "the password is weak", "the password is base64-encoded", "pass: true", "--- PASS: TestWithColons/127.0.0.1:0", "пароль: неизвестен", "Cookie: theme=dark; lang=en",
+		"mysql -u root -p database_name", "machine a.com login u password YOUR_PASSWORD_HERE", "the token is refreshed", "the API key is rotated every 30 days", "Cookie: session=$SESSION_COOKIE_VALUE", "--token YOUR_TOKEN_HERE",
 		strings.Repeat(`"enc": "da39a3ee5e6b4b0d3255bfef95601890afd80709",`+"\n", 4) + `"key": "1c70cc9e7fd0247c168ca60a571b94bd"`,
 	} {
 		if found := Find(text); found != nil {
