@@ -7,7 +7,7 @@
 package instruction
 
 import (
-	_ "embed"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"sync"
@@ -19,11 +19,11 @@ import (
 // that is not shaped like instructions. A text that meets only one weak rule is not.
 func Find(text string) []string {
 	var found []string
-	if hidden(text) {
+	low, ascii := lower(text)
+	if !ascii && hidden(text) {
 		found = append(found, "hidden")
 	}
 	t := rules()
-	low := "\n" + strings.ToLower(text)
 	weak := 0
 	for i, groups := range t.groupsIn(low) {
 		r := &t.rules[i]
@@ -61,95 +61,27 @@ func (r *rule) matches(low string) bool {
 	return r.in(low)
 }
 
-// table is all rules, and where their words are looked up.
-type table struct {
-	rules []rule
-	first [256]bool       // a word begins with that byte
-	short [256][]word     // of one byte, by that
-	words [1 << 10][]word // of more, by the first two
-}
-
-// pairOf returns a place in words for two bytes.
-func pairOf(a, b byte) int { return (int(a)*37 + int(b)) & (1<<10 - 1) }
-
-// word is a text that a rule's expression needs, where a word or a sign begins.
-type word struct {
-	text       string
-	head, mask uint32 // of its first four bytes
-	rule       int
-	group      uint8
-}
-
-// headOf returns the first four bytes of a text, those that it lacks being 0.
-func headOf(s string) uint32 {
-	if len(s) < 4 {
-		s += "\x00\x00\x00"
-	}
-	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
-}
-
-// groupsIn returns, for each rule, of which of its groups the text has a word.
-func (t *table) groupsIn(low string) []uint8 {
-	has := make([]uint8, len(t.rules))
-	inWord := false
-	for i := range len(low) {
-		c := low[i]
-		letter := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
-		if t.first[c] && !(letter && inWord) {
-			t.wordsAt(low[i:], has)
-		}
-		inWord = letter
-	}
-	return has
-}
-
-// wordsAt adds the groups of the words that a text begins with.
-func (t *table) wordsAt(low string, has []uint8) {
-	for _, w := range t.short[low[0]] {
-		has[w.rule] |= w.group
-	}
-	if len(low) < 2 {
-		return
-	}
-	head := headOf(low)
-	for _, w := range t.words[pairOf(low[0], low[1])] {
-		if head&w.mask == w.head && strings.HasPrefix(low, w.text) {
-			has[w.rule] |= w.group
-		}
-	}
-}
-
-//go:embed rules.txt
-var source string
-
-// rules are those of rules.txt.
-var rules = sync.OnceValue(func() *table {
-	t := new(table)
-	for line := range strings.Lines(source) {
-		if line = strings.TrimRight(line, "\r\n"); line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		name, rest, _ := strings.Cut(line, "\t")
-		words, expr, _ := strings.Cut(rest, "\t")
-		name, weak := strings.CutSuffix(name, "?")
-		groups := uint8(0)
-		for group := range strings.SplitSeq(words, " & ") {
-			bit := groups + 1
-			groups |= bit
-			for w := range strings.SplitSeq(group, "|") {
-				at := &t.short[w[0]]
-				if len(w) > 1 {
-					at = &t.words[pairOf(w[0], w[1])]
-				}
-				t.first[w[0]] = true
-				mask := uint32(1<<(8*min(len(w), 4)) - 1)
-				*at = append(*at, word{w, headOf(w), mask, len(t.rules), bit})
+// lower returns a text in lower case, with a line break before it, as [strings.ToLower]
+// does, and whether all of it is ASCII.
+func lower(text string) (low string, ascii bool) {
+	const ones = 0x0101010101010101
+	b := append(make([]byte, 0, 1+len(text)), '\n')
+	for ascii = true; text != ""; {
+		if len(text) >= 8 {
+			if eight := uint64(headOf(text)) | uint64(headOf(text[4:]))<<32; eight&(0x80*ones) == 0 {
+				upper := (eight + (0x80-'A')*ones) &^ (eight + (0x80-'Z'-1)*ones) & (0x80 * ones)
+				b, text = le.AppendUint64(b, eight|upper>>2), text[8:]
+				continue
 			}
 		}
-		t.rules = append(t.rules, rule{name: name, weak: weak, groups: groups, expr: expr})
+		c, n := utf8.DecodeRuneInString(text)
+		ascii = ascii && c < utf8.RuneSelf
+		b, text = utf8.AppendRune(b, unicode.ToLower(c)), text[n:]
 	}
-	return t
-})
+	return string(b), ascii
+}
+
+var le = binary.LittleEndian
 
 // mostJoiners is how many characters without width stand in a row in a text that
 // hides nothing: an emoji is joined by one.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -16,10 +17,11 @@ import (
 type pattern struct {
 	here   *regexp.Regexp // matches a character, and then the expression
 	whole  func() *regexp.Regexp
-	starts []string // every match begins with one of them
-	word   bool     // a word begins where a match does
-	line   bool     // of its line, only signs are before it
-	reach  int      // bytes; no match is longer; below 0, it may have any number
+	starts []string         // every match begins with one of them; sorted
+	first  [1<<8 + 1]uint16 // of starts, by their first byte
+	word   bool             // a word begins where a match does
+	line   bool             // of its line, only signs are before it
+	reach  int              // bytes; no match is longer; below 0, it may have any number
 }
 
 // newPattern compiles an expression, which begins with ^ if only signs may be before it in
@@ -55,6 +57,9 @@ func newPattern(expr string) *pattern {
 	if p.starts[0] == "" {
 		panic("a match may begin with anything: " + expr)
 	}
+	for c := range p.first {
+		p.first[c] = uint16(sort.Search(len(p.starts), func(i int) bool { return int(p.starts[i][0]) >= c }))
+	}
 	return p
 }
 
@@ -65,32 +70,29 @@ func (p *pattern) in(text string) bool {
 	if reach < 0 {
 		tries, reach = 8, len(text)
 	}
-	for _, s := range p.starts {
-		for at := 0; ; {
-			i := strings.Index(text[at:], s)
-			if i < 0 {
-				break
-			}
-			i += at
-			at = i + 1
-			if !p.mayBegin(text[:i]) {
-				continue
-			}
-			if tries--; tries < 0 {
-				return p.whole().MatchString(text)
-			}
-			_, n := utf8.DecodeLastRuneInString(text[:i])
-			if p.here.MatchString(text[i-n : min(len(text), i+reach+1)]) {
-				return true
-			}
+	for i := 1; i < len(text); i++ {
+		if some := p.starts[p.first[text[i]]:p.first[int(text[i])+1]]; len(some) == 0 || !p.mayBegin(text[:i]) || !beginsWithAny(text[i:], some) {
+			continue
+		}
+		if tries--; tries < 0 {
+			return p.whole().MatchString(text)
+		}
+		_, n := utf8.DecodeLastRuneInString(text[:i])
+		if p.here.MatchString(text[i-n : min(len(text), i+reach+1)]) {
+			return true
 		}
 	}
 	return false
 }
 
+// beginsWithAny reports whether a text begins with one of others.
+func beginsWithAny(text string, others []string) bool {
+	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
+}
+
 // mayBegin reports whether a match may begin after a text.
 func (p *pattern) mayBegin(before string) bool {
-	if before == "" || p.word && isWord(before[len(before)-1]) {
+	if p.word && isWord(before[len(before)-1]) {
 		return false
 	}
 	for i := len(before) - 1; p.line && i >= 0 && before[i] != '\n'; i-- {

@@ -1,0 +1,138 @@
+// The table of all rules, and how the words of all are found in one pass over a text.
+
+package instruction
+
+import (
+	_ "embed"
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// table is all rules, and where their words are looked up.
+type table struct {
+	rules []rule
+	signs []word                  // of one byte
+	heads [headPlaces / 64]uint64 // a bit for each place in words that has some
+	words [headPlaces][]word      // of more, by their first three bytes
+}
+
+const headPlaces = 1 << 12
+
+// placeOf returns the place in words for the first three bytes of a head.
+func placeOf(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
+
+// word is a text that a rule's expression needs, where a word or a sign begins.
+type word struct {
+	text       string
+	head, mask uint32 // of its first four bytes
+	rule       int
+	group      uint8
+}
+
+// headOf returns the first four bytes of a text, those that it lacks being 0.
+func headOf(s string) uint32 {
+	if len(s) < 4 {
+		s += "\x00\x00\x00"
+	}
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+}
+
+// add makes a word one that is looked up.
+func (t *table) add(w word) {
+	if len(w.text) == 1 {
+		t.signs = append(t.signs, w)
+		return
+	}
+	for third := range uint32(1 << 8) { // of two bytes, any may follow
+		if head := w.head | third<<16; len(w.text) == 2 || head == w.head {
+			place := placeOf(head)
+			if !slices.Contains(t.words[place], w) {
+				t.words[place] = append(t.words[place], w)
+				t.heads[place/64] |= 1 << (place % 64)
+			}
+		}
+	}
+}
+
+// groupsIn returns, for each rule, of which of its groups the text has a word.
+func (t *table) groupsIn(low string) []uint8 {
+	has := make([]uint8, len(t.rules))
+	for _, w := range t.signs {
+		if strings.Contains(low, w.text) {
+			has[w.rule] |= w.group
+		}
+	}
+	before := uint64(0) // whether the byte before the block is of a word, in its lowest bit
+	for from := 0; from < len(low); from += len(block{}) {
+		var b block
+		copy(b[:], low[from:])
+		letters, others := b.letters()
+		for begin := letters&^(letters<<1|before) | others; begin != 0; begin &= begin - 1 {
+			i := from + bits.TrailingZeros64(begin)
+			if i >= len(low) {
+				break
+			}
+			head := headOf(low[i:])
+			if place := placeOf(head); t.heads[place/64]>>(place%64)&1 != 0 {
+				for _, w := range t.words[place] {
+					if head&w.mask == w.head && strings.HasPrefix(low[i:], w.text) {
+						has[w.rule] |= w.group
+					}
+				}
+			}
+		}
+		before = letters >> 63
+	}
+	return has
+}
+
+// block is some bytes of a text.
+type block [64]byte
+
+// letters returns a bit for each byte that is of a word, and for each that is not, and no
+// space.
+func (b *block) letters() (letters, others uint64) {
+	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
+	for i := 0; i < len(b); i += 8 {
+		x := le.Uint64(b[i:])
+		y := x & low
+		in := (y+(0x80-'a')*ones)&^(y+(0x80-'z'-1)*ones) | (y+(0x80-'0')*ones)&^(y+(0x80-'9'-1)*ones)
+		in &= tops &^ x
+		out := ((y ^ ' '*ones) + low | x) & tops &^ in
+		letters |= in >> 7 * gatherBits >> 56 << i
+		others |= out >> 7 * gatherBits >> 56 << i
+	}
+	return letters, others
+}
+
+// gatherBits moves the lowest bit of each byte to the highest byte, in a product.
+const gatherBits = 0x0102040810204080
+
+//go:embed rules.txt
+var source string
+
+// rules are those of rules.txt.
+var rules = sync.OnceValue(func() *table {
+	t := new(table)
+	for line := range strings.Lines(source) {
+		if line = strings.TrimRight(line, "\r\n"); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, rest, _ := strings.Cut(line, "\t")
+		words, expr, _ := strings.Cut(rest, "\t")
+		name, weak := strings.CutSuffix(name, "?")
+		groups := uint8(0)
+		for group := range strings.SplitSeq(words, " & ") {
+			bit := groups + 1
+			groups |= bit
+			for w := range strings.SplitSeq(group, "|") {
+				t.add(word{w, headOf(w), uint32(1<<(8*min(len(w), 4)) - 1), len(t.rules), bit})
+			}
+		}
+		t.rules = append(t.rules, rule{name: name, weak: weak, groups: groups, expr: expr})
+	}
+	return t
+})
