@@ -19,7 +19,8 @@ type HandoffOut struct {
 	Name    string         `json:"name"`
 	Version uint64         `json:"version"`
 	Created string         `json:"created"`
-	State   string         `json:"state"` // open or taken
+	State   string         `json:"state"`           // open or taken
+	Trust   string         `json:"trust,omitempty"` // where a warning belongs before the text
 	Project string         `json:"project,omitempty"`
 	Profile string         `json:"memory_profile,omitempty"`
 	Skills  []string       `json:"skills,omitempty"`
@@ -55,12 +56,15 @@ func handoffOut(h handoff.Handoff, files []handoff.File) HandoffOut {
 	if h.Taken {
 		out.State = handoff.StateTaken
 	}
+	if Warning(h.Trust) != "" {
+		out.Trust = string(h.Trust)
+	}
 	return out
 }
 
 func openingOut(o *handoff.Opening) HandoffOut {
 	out := handoffOut(o.Handoff, o.Files)
-	out.text = o.Text()
+	out.text = Warning(o.Handoff.Trust) + o.Text()
 	out.Loaded = &LoadedOut{Wrong: o.Wrong}
 	if o.Selection != nil {
 		s := selectionOut(o.Selection)
@@ -173,7 +177,7 @@ func (w *Workspace) open(ctx context.Context, l *handoff.Loader, m *oxbow.Memory
 	files := w.scanFiles(h.Files)
 	if how.Brief {
 		out := handoffOut(h, files)
-		out.text = h.Text(files)
+		out.text = Warning(h.Trust) + h.Text(files)
 		return out
 	}
 	o := l.Load(ctx, m, h, files, profile.Request{Budget: how.Budget})

@@ -54,6 +54,7 @@ type Handoff struct {
 	Offered bool         // it may be taken without its name: see [oxbow.Entry.Volunteered]
 	Updated time.Time    // of a taken one, when it was taken, unless it was changed since
 	Source  oxbow.Source // who wrote this version: who handed it off or, of a taken one, took it
+	Trust   oxbow.Trust  // in its text
 }
 
 // content writes a task as the content of an entry: a head between lines of
@@ -218,7 +219,7 @@ func of(ctx context.Context, e oxbow.Entry) Handoff {
 	if e.Withheld(ctx) {
 		e.Content = ""
 	}
-	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated, Source: e.Source, Offered: e.Volunteered()}
+	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated, Source: e.Source, Offered: e.Volunteered(), Trust: e.Trust()}
 	h.Project, _ = e.Label(oxbow.LabelProject)
 	h.Taken = slices.Contains(e.Labels, oxbow.Label{Key: labelState, Value: StateTaken})
 	return h
