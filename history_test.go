@@ -281,6 +281,21 @@ func TestOpID(t *testing.T) {
 	if got := versions(t, m, "a"); len(got) != 1 {
 		t.Errorf("versions = %q, want one", got)
 	}
+	// The id of a call is not that of another one.
+	call := func(m *oxbow.Memory, id, print string) error {
+		return m.Apply(oxbow.WithOpID(t.Context(), oxbow.CallOpID(id, print)), oxbow.Add{Name: "call " + id})
+	}
+	for _, m := range []*oxbow.Memory{m, other, newMemory(t, fsys)} {
+		if err := call(m, "op-2", "print"); err != nil {
+			t.Errorf("the call, or its repeat: %v", err)
+		}
+		if err := call(m, "op-2", "another"); !errors.Is(err, oxbow.ErrOpIDUsed) {
+			t.Errorf("another call with the id: %v, want ErrOpIDUsed", err)
+		}
+	}
+	if err := call(m, "op-3", "print"); err != nil {
+		t.Errorf("a call with another id: %v", err)
+	}
 	if err := m.Apply(oxbow.WithOpID(t.Context(), strings.Repeat("x", 65)), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("an op id of 65 bytes: %v, want ErrInvalid", err)
 	}

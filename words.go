@@ -148,6 +148,7 @@ var (
 	ErrUnsupported    = store.ErrUnsupported
 	ErrNotStore       = store.ErrNotStore
 	ErrRolledBack     = store.ErrRolledBack
+	ErrOpIDUsed       = store.ErrOpIDUsed
 	ErrPosition       = store.ErrPosition
 	ErrNetworkFS      = store.ErrNetworkFS
 	ErrQuota          = store.ErrQuota
@@ -248,6 +249,10 @@ func SourceFrom(ctx context.Context) (Source, bool) {
 func WithOpID(ctx context.Context, id string) context.Context {
 	return store.WithOpID(ctx, id)
 }
+
+// CallOpID returns the op id of a call: a change with the same id, and another print of
+// its call, is refused with [ErrOpIDUsed].
+func CallOpID(id, print string) string { return store.CallOpID(id, print) }
 
 // OpIDFrom returns the id that ctx carries, "" for none.
 func OpIDFrom(ctx context.Context) string {

@@ -25,5 +25,6 @@ func (o *room) keep(ctx context.Context, key string, rt *route, args *arguments)
 	if slices.ContainsFunc(rt.verb.Params, func(p tool.Param) bool { return p.Name == "op_id" }) {
 		return ctx, args.set("op_id", id)
 	}
-	return oxbow.WithOpID(ctx, id), nil
+	in, err := args.object()
+	return oxbow.WithOpID(ctx, oxbow.CallOpID(id, string(in))), err
 }

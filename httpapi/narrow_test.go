@@ -37,3 +37,21 @@ func TestInjectOfAPart(t *testing.T) {
 		t.Errorf("a part has the place, host or directory of the whole: %+v", w)
 	}
 }
+
+// An op id is of one call of one token; so is a key, also after a restart.
+func TestOpIDs(t *testing.T) {
+	h := newHome(t)
+	one := `{"content":"one","op_id":"K1"}`
+	h.want(h.send("all", "PUT", "/entries/first", one), 201)
+	h.want(h.send("all", "PUT", "/entries/first", one), 200, `"unchanged"`)
+	h.want(h.send("all", "PUT", "/entries/first", `{"content":"two","op_id":"K1"}`), 422, `"code":"key_reused"`)
+	h.want(h.send("all", "POST", "/entries", `{"name":"first","content":"two","op_id":"K1"}`), 422, `"code":"key_reused"`)
+	h.want(h.send("all", "DELETE", "/entries/first?op_id=K1", ""), 422, `"code":"key_reused"`)
+	h.want(h.send("a", "PUT", "/entries/other", one), 201)
+
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"one"}`, keyHeader, "k1"), 201)
+	h.want(h.send("all", "POST", "/undo", "", keyHeader, "k2"), 200)
+	h.again()
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"two"}`, keyHeader, "k1"), 422, `"code":"key_reused"`)
+	h.want(h.send("all", "POST", "/undo", `{"seq":[1]}`, keyHeader, "k2"), 422, `"code":"key_reused"`)
+}

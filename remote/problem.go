@@ -54,6 +54,7 @@ var codes = []struct {
 }{
 	{"unknown_outcome", http.StatusInternalServerError, "It is unknown whether the change was made", oxbow.ErrUnknownOutcome},
 	{"conflict", http.StatusConflict, "The entry changed since it was read", oxbow.ErrConflict},
+	{"key_reused", http.StatusUnprocessableEntity, "The key is of another request", oxbow.ErrOpIDUsed},
 	{"exists", http.StatusConflict, "There is such an entry already", oxbow.ErrExists},
 	{"not_found", http.StatusNotFound, "There is no such entry", oxbow.ErrNotFound},
 	{"read_only", http.StatusForbidden, "Only reading is allowed", oxbow.ErrReadOnly},

@@ -25,6 +25,7 @@ var (
 	ErrUnsupported    = errors.New("this store cannot do that")
 	ErrNotStore       = errors.New("not an oxbow store")
 	ErrRolledBack     = errors.New("store went back to an earlier state")
+	ErrOpIDUsed       = errors.New("op id was used for another change")
 	ErrPosition       = errors.New("position is not in the history of the store")
 	ErrNetworkFS      = errors.New("store is on a network file system")
 	ErrQuota          = errors.New("a bound of the memory is reached")

@@ -4,6 +4,8 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 )
 
@@ -58,6 +60,24 @@ type opIDKey struct{}
 // repeat succeeds and changes nothing.
 func WithOpID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, opIDKey{}, id)
+}
+
+// CallOpID returns the op id of a call: a change with the same id, and another print of
+// its call, is refused with [ErrOpIDUsed]. It is "~", a digest of the id, "~" and one of
+// both: without the id, no guess at the print can be tried.
+func CallOpID(id, print string) string {
+	key, both := sha256.Sum256([]byte(id)), sha256.Sum256([]byte(id+"\x00"+print))
+	return "~" + hex.EncodeToString(key[:16]) + "~" + hex.EncodeToString(both[:8])
+}
+
+// OpIDKey returns the part of an op id that no two changes have in common: of one by
+// [CallOpID] all before the digest of both, of any other the whole.
+func OpIDKey(id string) string {
+	const key = len("~") + 2*16
+	if len(id) == key+len("~")+2*8 && id[0] == '~' && id[key] == '~' {
+		return id[:key]
+	}
+	return id
 }
 
 // OpIDFrom returns the id that ctx carries, "" for none.

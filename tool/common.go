@@ -92,17 +92,6 @@ func checkIfVersion(v *uint64) error {
 	return nil
 }
 
-// withOpID returns the context that carries the id, if there is one.
-func withOpID(ctx context.Context, id string) (context.Context, error) {
-	if id == "" {
-		return ctx, nil
-	}
-	if len(id) > 64 {
-		return ctx, InvalidValue("op_id", id, fmt.Sprintf("has %d bytes; the most is 64", len(id)))
-	}
-	return oxbow.WithOpID(ctx, id), nil
-}
-
 // mostCompared is of how many entries the names are compared with one that is
 // unknown: each is read.
 const mostCompared = 100_000

@@ -74,6 +74,7 @@ var remedies = []struct {
 }{
 	{syscall.EFBIG, Plain("a file may not grow so large here: raise the limit (ulimit -f says it), or use another file system")},
 	{oxbow.ErrUnknownOutcome, Notef("get the entry to see whether it was changed; a repeat with the same %s is safe", ParamRef("op_id"))},
+	{oxbow.ErrOpIDUsed, Plain("give each call an id of its own")},
 	{oxbow.ErrRolledBack, Notef("put the newer file back; or, if an older one was restored on purpose, %s, which goes on from it", PersonRef("oxbow recover --accept"))},
 	{oxbow.ErrNetworkFS, Plain("put the home on a local disk and set OXBOW_HOME to it; or, when only this host writes there, give --network-fs or set OXBOW_NETWORK_FS=1")},
 	{oxbow.ErrConflict, Notef("%s shows what came later; undo that in the same call, or restore one entry", VerbRef("history"))},

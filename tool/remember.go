@@ -4,6 +4,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,12 +21,14 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err := in.check(); err != nil {
 		return RememberOut{}, err
 	}
-	ctx, err := withOpID(w.Stamped(ctx), in.OpID)
+	ctx = withOrigins(w.Stamped(ctx), in.From)
+	secrets := w.Secrets.remember(ctx, &in)
+	call := in
+	call.IfVersion = nil // a repeat may give the version that the first has made
+	ctx, err := withOpID(ctx, in.OpID, "remember", call)
 	if err != nil {
 		return RememberOut{}, err
 	}
-	ctx = withOrigins(ctx, in.From)
-	secrets := w.Secrets.remember(ctx, &in)
 	ctx, m, err := w.Memory(ctx, Create)
 	if err != nil {
 		return RememberOut{}, err
@@ -68,6 +71,21 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		out.Notes = append(out.Notes, notes...)
 	}
 	return out, nil
+}
+
+// withOpID returns the stamped context of a call that carries the id, if there is one. Each
+// token has ids of its own. Of a call of another verb, or that takes something else, the
+// change is [oxbow.ErrOpIDUsed].
+func withOpID(ctx context.Context, id, verb string, in any) (context.Context, error) {
+	if id == "" {
+		return ctx, nil
+	}
+	if len(id) > 64 {
+		return ctx, InvalidValue("op_id", id, fmt.Sprintf("has %d bytes; the most is 64", len(id)))
+	}
+	src, _ := oxbow.SourceFrom(ctx)
+	print, err := json.Marshal([]any{verb, in})
+	return oxbow.WithOpID(ctx, oxbow.CallOpID(sourceOf(src).Token()+":"+id, string(print))), err
 }
 
 // RememberNew keeps a new entry. A name in use is an error that matches [oxbow.ErrExists].
@@ -128,9 +146,14 @@ var errTaken = errors.New("the name is taken")
 // says then.
 func (e *edit) keep(ctx context.Context, m *oxbow.Memory) error {
 	err := e.apply(ctx, m)
-	if errors.Is(err, oxbow.ErrExists) && e.in.OpID != "" && m.Apply(ctx, e.add(nil)) == nil {
-		e.found = false
-		return nil
+	if errors.Is(err, oxbow.ErrExists) && e.in.OpID != "" {
+		switch again := m.Apply(ctx, e.add(nil)); {
+		case again == nil:
+			e.found = false
+			return nil
+		case errors.Is(again, oxbow.ErrOpIDUsed):
+			return again
+		}
 	}
 	return err
 }
@@ -285,7 +308,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err := checkIfVersion(in.IfVersion); err != nil {
 		return ForgetOut{}, err
 	}
-	ctx, err := withOpID(ctx, in.OpID)
+	ctx, err := withOpID(w.Stamped(ctx), in.OpID, "forget", in.Name)
 	if err != nil {
 		return ForgetOut{}, err
 	}

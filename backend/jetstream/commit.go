@@ -16,6 +16,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // Limits of what one envelope holds.
@@ -221,7 +222,7 @@ type choice struct {
 
 	ops     []oxbow.Op // of those chosen
 	touched map[string]bool
-	ids     map[string]bool
+	ids     map[string]bool // the keys of op ids
 	size    int
 }
 
@@ -242,11 +243,11 @@ func (r *replica) choose(qs []*request) (*choice, error) {
 		if q.finished {
 			continue
 		}
-		if r.seen(q.change.OpID) {
-			q.finish(0, nil)
+		if seen, err := r.seen(q.change.OpID); seen {
+			q.finish(0, err)
 			continue
 		}
-		if len(c.chosen) > 0 && (q.alone || c.chosen[0].alone || c.size+q.size > bytesOfMany || c.ids[q.change.OpID]) {
+		if len(c.chosen) > 0 && (q.alone || c.chosen[0].alone || c.size+q.size > bytesOfMany || c.ids[store.OpIDKey(q.change.OpID)]) {
 			c.later = append(c.later, q)
 			continue
 		}
@@ -270,7 +271,7 @@ func (c *choice) add(q *request) {
 		c.touched[n] = true
 	}
 	if q.change.OpID != "" {
-		c.ids[q.change.OpID] = true
+		c.ids[store.OpIDKey(q.change.OpID)] = true
 	}
 }
 

@@ -214,6 +214,33 @@ func TestOpIDAfterUnknownOutcome(t *testing.T) {
 	}
 }
 
+// The op id of a call is not taken by another call: that is refused, and the replicas stay
+// of one mind.
+func TestOpIDOfAnotherCall(t *testing.T) {
+	t.Parallel()
+	_, s, other := faults(t)
+	errs := make([]error, 20)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() {
+			ctx := oxbow.WithOpID(t.Context(), oxbow.CallOpID("once", fmt.Sprint(i)))
+			errs[i] = []*Store{s, other}[i%2].Apply(ctx, oxbow.Add{Name: fmt.Sprint("e", i)})
+		})
+	}
+	wg.Wait()
+	made := 0
+	for i, err := range errs {
+		if err == nil {
+			made++
+		} else if !errors.Is(err, oxbow.ErrOpIDUsed) {
+			t.Errorf("Apply() %d = %v, want ErrOpIDUsed", i, err)
+		}
+	}
+	if a, b := count(t, s), count(t, other); made != 1 || a != 1 || b != 1 {
+		t.Errorf("%d calls were made; the log has %d changes in one process and %d in the other, want 1", made, a, b)
+	}
+}
+
 // TestTogether: callers that wait share an envelope, each with its own change; those
 // that cannot be applied hinder no other.
 func TestTogether(t *testing.T) {

@@ -312,11 +312,15 @@ func (r *replica) applyChange(c *change) (seq uint64, decided bool, err error) {
 	return seq, decided, err
 }
 
-// seen reports whether the file holds a change of that op id. A change that cannot
-// be made succeeds where it was made before. mu is held.
-func (r *replica) seen(opID string) bool {
+// seen reports whether the file holds a change of that op id; with an error, it is of
+// another call. A change that cannot be made succeeds where it was made before. mu is held.
+func (r *replica) seen(opID string) (bool, error) {
 	if opID == "" {
-		return false
+		return false, nil
 	}
-	return r.store.Apply(oxbow.WithOpID(context.Background(), opID), oxbow.Remove{Name: "none", If: ^uint64(0)}) == nil
+	err := r.store.Apply(oxbow.WithOpID(context.Background(), opID), oxbow.Remove{Name: "none", If: ^uint64(0)})
+	if errors.Is(err, oxbow.ErrOpIDUsed) {
+		return true, err
+	}
+	return err == nil, nil
 }

@@ -16,7 +16,7 @@ type batch struct {
 	st     *state
 	names  map[string]*store.Entry // staged entries; nil: staged as removed
 	gone   map[string]uint64
-	opIDs  map[string]uint64
+	opIDs  map[string]seenID // by their keys
 	nextID uint64
 	seq    uint64 // the number that the change being staged will get
 	now    time.Time
@@ -58,20 +58,26 @@ func (g *batch) rollback() {
 // commit ends the change that was just staged: it cannot be rolled back alone.
 func (g *batch) commit(opID string) {
 	if opID != "" {
-		g.opIDs[opID] = g.seq
+		g.opIDs[store.OpIDKey(opID)] = seenID{opID, g.seq}
 	}
 	g.seq++
 }
 
-func (g *batch) seen(opID string) (uint64, bool) {
+// seen returns the change that has the op id, 0 for none. The id of another call is
+// [store.ErrOpIDUsed].
+func (g *batch) seen(opID string) (uint64, error) {
 	if opID == "" {
-		return 0, false
+		return 0, nil
 	}
-	if seq, ok := g.opIDs[opID]; ok {
-		return seq, true
+	key := store.OpIDKey(opID)
+	was, ok := g.opIDs[key]
+	if !ok {
+		was, ok = g.st.opIDs[key]
 	}
-	seq, ok := g.st.opIDs[opID]
-	return seq, ok
+	if ok && was.id != opID {
+		return 0, store.ErrOpIDUsed
+	}
+	return was.seq, nil
 }
 
 // get returns the entry of that name, nil when there is none.

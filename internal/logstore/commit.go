@@ -193,8 +193,8 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 	}
 	for _, r := range requests {
 		id := store.OpIDFrom(r.ctx)
-		if seq, ok := g.seen(id); ok {
-			answer(r, seq, nil)
+		if seq, err := g.seen(id); seq != 0 || err != nil {
+			answer(r, seq, err)
 			continue
 		}
 		v, err := g.stage(r.build)
@@ -349,7 +349,7 @@ func onlyRemoves(v *body) bool {
 func (d *DB) newBatch() *batch {
 	g := d.spare
 	if d.spare = nil; g == nil {
-		g = &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, opIDs: map[string]uint64{}}
+		g = &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, opIDs: map[string]seenID{}}
 	}
 	g.st, g.nextID, g.seq, g.now = d.st, d.st.nextID, d.log.Seq()+1, d.opts.Clock().UTC()
 	return g

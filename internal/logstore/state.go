@@ -35,12 +35,12 @@ type state struct {
 	nextID uint64
 	ops    int // that were applied over the base
 
-	opIDs map[string]uint64 // op ids and their changes
-	opLog []string          // their order, oldest first
+	opIDs map[string]seenID // op ids and their changes, by the keys of the ids
+	opLog []string          // the keys, oldest first
 }
 
 func newState() *state {
-	return &state{names: map[string]*store.Entry{}, gone: map[string]uint64{}, nextID: 1, opIDs: map[string]uint64{}}
+	return &state{names: map[string]*store.Entry{}, gone: map[string]uint64{}, nextID: 1, opIDs: map[string]seenID{}}
 }
 
 // clone returns a copy of a state without a base; the entries are shared.
@@ -202,8 +202,8 @@ func (st *state) know(seq uint64, v *body) {
 // seenIDs returns the op ids that are remembered, oldest first.
 func (st *state) seenIDs() []seenID {
 	ids := make([]seenID, len(st.opLog))
-	for i, id := range st.opLog {
-		ids[i] = seenID{id, st.opIDs[id]}
+	for i, key := range st.opLog {
+		ids[i] = st.opIDs[key]
 	}
 	return ids
 }
@@ -264,10 +264,11 @@ func (st *state) place(id uint64) (int, bool) {
 }
 
 func (st *state) saw(id string, seq uint64) {
-	if _, ok := st.opIDs[id]; !ok {
-		st.opLog = append(st.opLog, id)
+	key := store.OpIDKey(id)
+	if _, ok := st.opIDs[key]; !ok {
+		st.opLog = append(st.opLog, key)
 	}
-	st.opIDs[id] = seq
+	st.opIDs[key] = seenID{id, seq}
 	if len(st.opLog) > 2*opIDWindow {
 		for _, old := range st.opLog[:opIDWindow] {
 			delete(st.opIDs, old)
