@@ -38,6 +38,19 @@ func TestInjectOfAPart(t *testing.T) {
 	}
 }
 
+// What a part gives its entries stays, and a dry run is refused what the run is refused.
+func TestLabelsOfAPart(t *testing.T) {
+	h := newHome(t)
+	h.want(h.send("a", "PUT", "/entries/mine", `{"content":"x"}`), 201, `"project":["a"]`)
+	for path, label := range map[string]string{"/labels/remove": "project:a", "/labels/add": "project:hidden"} {
+		for _, dry := range []string{`true`, `false`} {
+			h.want(h.send("a", "POST", path, `{"labels":["`+label+`"],"names":["mine"],"dry_run":`+dry+`}`), 400, "within")
+		}
+	}
+	h.want(h.send("a", "POST", "/labels/add", `{"labels":["tag:t"],"names":["mine"]}`), 200, `"added":["tag:t"]`)
+	h.want(h.send("a", "PATCH", "/entries/mine", `{"content":"y"}`), 200, `"project":["a"]`)
+}
+
 // An op id is of one call of one token; so is a key, also after a restart.
 func TestOpIDs(t *testing.T) {
 	h := newHome(t)

@@ -172,8 +172,10 @@ func (b *binder) change(op oxbow.Op, old *oxbow.Entry, at uint64) error {
 	case oxbow.Alias:
 		next.Aliases = o.Aliases
 	case oxbow.Relabel:
-		o.Labels = s.labels(o.Labels, old)
-		next.Labels, op = o.Labels, o
+		if err := s.keepsOwn(o.Labels, old); err != nil {
+			return err
+		}
+		next.Labels = o.Labels
 	case oxbow.Remove:
 		remove = true
 	}

@@ -25,7 +25,8 @@ type Scope struct {
 	Except  []oxbow.Filter // and none of these does
 
 	// Own labels are given to what is added without a label of that key, and
-	// are not taken off here.
+	// are not taken off here: an update keeps them, a [oxbow.Relabel] without
+	// them is refused.
 	Own []oxbow.Label
 	// Only bounds the labels that may be given here: under the key of a term,
 	// one of its values, none when it has none. What an entry has, it keeps.
@@ -131,6 +132,18 @@ func (s *Scope) labels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 		}
 	}
 	return oxbow.SortLabels(ls)
+}
+
+// keepsOwn reports why an entry cannot have ls as its labels, where these lack one that
+// the scope gives.
+func (s *Scope) keepsOwn(ls []oxbow.Label, old *oxbow.Entry) error {
+	for _, own := range s.Own {
+		has := func(l oxbow.Label) bool { return l.Key == own.Key }
+		if i := slices.IndexFunc(old.Labels, has); i >= 0 && !slices.ContainsFunc(ls, has) {
+			return invalid("label "+own.Key, text.Clip(old.Labels[i].Value, 40), "cannot be removed within "+s.title()+", which gives it")
+		}
+	}
+	return nil
 }
 
 func (s *Scope) title() string {
