@@ -1,11 +1,10 @@
-// Conditions: a change of an entry holds for the content that the client has seen.
+// Conditions: a change of an entry holds for what the client has seen of it.
 
 package httpapi
 
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,11 +16,11 @@ import (
 )
 
 // tagOf returns the entity tag of an entry: the SHA-256 of the content that the caller
-// of the context may see.
+// of the context may see, a dash, and the version, which a change of labels raises, too.
 func tagOf(ctx context.Context, e oxbow.Entry) string {
 	tool.Withhold(ctx, &e)
 	sum := sha256.Sum256([]byte(e.Content))
-	return `"` + hex.EncodeToString(sum[:]) + `"`
+	return fmt.Sprintf(`"%x-%d"`, sum, e.Version)
 }
 
 // matchesTag reports whether a header of entity tags has this one, or is a star.
@@ -36,8 +35,8 @@ func matchesTag(header []string, tag string) bool {
 	return false
 }
 
-// mostTries bounds the calls of one request whose entry changes meanwhile, in labels
-// only, so that its condition still holds.
+// mostTries bounds the calls of one request whose entry changes meanwhile, and whose
+// condition still holds, as a star does.
 const mostTries = 50
 
 // conditional makes the call if the conditions of the request hold for the entry.

@@ -168,13 +168,14 @@ func TestNoPaths(t *testing.T) {
 	}
 }
 
-// An entry has a tag of its content, and a change holds for one.
+// An entry has a tag of its content and version, and a change holds for one.
 func TestConditions(t *testing.T) {
 	h := newHome(t)
 	one := h.want(h.send("all", "PUT", "/entries/x", `{"content":"one"}`), 201).header.Get("ETag")
 	got := h.send("all", "GET", "/entries/x", "")
-	if one != `"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"` || got.header.Get("ETag") != one {
-		t.Errorf("the tags of a write and a read are %s and %s, want the SHA-256 of one", one, got.header.Get("ETag"))
+	const content = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
+	if one != fmt.Sprintf(`"%s-%.0f"`, content, got.get(t, "version")) || got.header.Get("ETag") != one {
+		t.Errorf("the tags of a write and a read are %s and %s, want the SHA-256 of one, and the version", one, got.header.Get("ETag"))
 	}
 	if got := h.want(h.send("all", "GET", "/entries/x", "", "If-None-Match", `"y", `+one), 304); got.body != "" || got.header.Get("ETag") != one {
 		t.Errorf("304 comes with %v %q", got.header, got.body)
@@ -184,9 +185,18 @@ func TestConditions(t *testing.T) {
 	if got.header.Get("ETag") != two {
 		t.Errorf("412 comes with the tag %s, want %s", got.header.Get("ETag"), two)
 	}
-	// A label changes the version, and not the content.
-	h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["t"]}`), 200)
-	h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["u"]}`, "If-Match", two), 200)
+	// A label changes the tag: it is read again, and no change for what was before overwrites it.
+	tagged := h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["t"]}`), 200).header.Get("ETag")
+	h.want(h.send("all", "GET", "/entries/x", "", "If-None-Match", two), 200, `"tag":["t"]`)
+	h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["u"]}`, "If-Match", two), 412)
+	two = h.want(h.send("all", "PATCH", "/entries/x", `{"tags":["u"]}`, "If-Match", tagged), 200).header.Get("ETag")
+	// A tag of the content alone, as a client may have noted it, says of no version.
+	bare := two[:strings.Index(two, "-")] + `"`
+	got = h.want(h.send("all", "PUT", "/entries/x", `{"content":"four"}`, "If-Match", bare), 412, `"code":"precondition"`, "If-Match and its ETag")
+	if got.header.Get("ETag") != two {
+		t.Errorf("412 comes with the tag %s, want %s", got.header.Get("ETag"), two)
+	}
+	h.want(h.send("all", "GET", "/entries/x", "", "If-None-Match", bare), 200, `"content":"two"`)
 	h.want(h.send("all", "DELETE", "/entries/x", "", "If-Match", one), 412)
 	h.want(h.send("all", "PUT", "/entries/x", `{"content":"new"}`, "If-None-Match", "*"), 412)
 	h.want(h.send("all", "DELETE", "/entries/x", "", "If-Match", two), 200)

@@ -140,7 +140,7 @@ func bodySchema(r *route, properties obj) obj {
 
 // headers returns the headers that a route reads, and adds the answers that come of them.
 func headers(r *route, ok, responses obj) (params []any) {
-	tagged := obj{"ETag": obj{"description": "SHA-256 of the content.", "schema": obj{"type": "string"}}}
+	tagged := obj{"ETag": obj{"description": "SHA-256 of the content, a dash, and the version.", "schema": obj{"type": "string"}}}
 	if !r.verb.ReadOnly {
 		params = append(params, header(keyHeader, "An id of the request, of your making: a repeat with it gives the same answer, and changes nothing."), header("Prefer", "return=minimal for no body."))
 		responses["204"] = obj{"description": "Done; no body was wanted."}
@@ -154,11 +154,11 @@ func headers(r *route, ok, responses obj) (params []any) {
 		params = append(params, header("If-None-Match", "ETags of what you have."))
 		responses["304"] = obj{"description": "You have it.", "headers": tagged}
 	case r.method != http.MethodPost:
-		params = append(params, header("If-Match", "Change the entry only if it says what has this ETag."))
+		params = append(params, header("If-Match", "Change the entry only if it has this ETag."))
 		if r.method == http.MethodPut {
 			params = append(params, header("If-None-Match", "* to make a new entry, and change none."))
 		}
-		responses["412"] = obj{"description": "The entry says something else.", "headers": tagged,
+		responses["412"] = obj{"description": "The entry has another ETag.", "headers": tagged,
 			"content": obj{"application/problem+json": obj{"schema": obj{"$ref": "#/components/schemas/Problem"}}}}
 	}
 	if r.method == http.MethodPut || r.verb.Name == "create" {

@@ -27,7 +27,7 @@ func refuse(status int, code, title, detail, remedy string) error {
 // failedCondition is the error of a change that does not hold for what there is: the
 // entry of that name, which has the tag, or none.
 func failedCondition(name, tag string) error {
-	detail := "the entry " + quoted(name) + " does not say what the request was made for"
+	detail := "the entry " + quoted(name) + " is not as the request was made for it"
 	if tag == "" {
 		detail = "there is no entry " + quoted(name) + " that If-Match could hold for"
 	}
