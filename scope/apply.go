@@ -145,6 +145,9 @@ func (b *binder) look(ctx context.Context, name string) (*oxbow.Entry, uint64, e
 
 // create binds the Add of a name that is free inside.
 func (b *binder) create(ctx context.Context, a oxbow.Add) error {
+	if err := b.unshown(ctx, a.Name); err != nil {
+		return err
+	}
 	a.Labels = b.v.scope.labels(a.Labels, nil)
 	next := b.v.added(ctx, a)
 	if err := b.v.scope.mayBecome(next, nil); err != nil {
@@ -156,6 +159,22 @@ func (b *binder) create(ctx context.Context, a oxbow.Add) error {
 	b.staged[a.Name] = next
 	b.bound = append(b.bound, a)
 	return nil
+}
+
+// unshown refuses the name of a new entry under which others are shown.
+func (b *binder) unshown(ctx context.Context, name string) error {
+	if !b.v.scope.marked(name) {
+		return nil
+	}
+	names, err := b.v.shownAs(ctx, name)
+	names = slices.DeleteFunc(names, func(n string) bool { e, ok := b.staged[n]; return ok && e == nil })
+	switch {
+	case err != nil || len(names) == 0:
+		return err
+	case len(names) == 1:
+		return &oxbow.NameError{Name: name, Err: oxbow.ErrExists}
+	}
+	return invalid("name", name, "is how "+b.v.scope.title()+" shows several entries; choose another")
 }
 
 // change binds the change of an entry that is inside.

@@ -6,6 +6,7 @@ package scope_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/scope"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -237,5 +239,32 @@ func TestRedactedHeads(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// A name under which entries are shown is not that of a new one.
+func TestRedactedNames(t *testing.T) {
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	ctx, shown := t.Context(), "contact [mail]"
+	if err := m.Apply(ctx, oxbow.Add{Name: "contact carol@example.com", Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	s := scope.Within(m, scope.Scope{Any: []oxbow.Filter{{}}, Redact: []string{"mail"}})
+	if err := s.Apply(ctx, oxbow.Add{Name: shown}); !errors.Is(err, oxbow.ErrExists) {
+		t.Errorf("Add of the name of one = %v, want that it exists", err)
+	}
+	if e, err := s.Remember(ctx, oxbow.Entry{Name: shown, Content: "y"}); err != nil || e.Version != 2 {
+		t.Errorf("Remember of the one = %+v, %v", e, err)
+	}
+	if err := s.Apply(ctx, oxbow.Remove{Name: shown}, oxbow.Add{Name: shown, Content: "z"}); err != nil {
+		t.Errorf("one in the place of another: %v", err)
+	}
+	for _, name := range []string{"call carol@example.com", "call dave@example.com"} {
+		if err := m.Apply(ctx, oxbow.Add{Name: name, Content: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e, err := s.Remember(ctx, oxbow.Entry{Name: "call [mail]", Content: "z"}); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Remember of one of two = %+v, %v, want that it is refused", e, err)
 	}
 }

@@ -229,22 +229,24 @@ func (v *store) realName(ctx context.Context, name string) (string, error) {
 	if _, err := v.base.Get(ctx, name); !errors.Is(err, oxbow.ErrNotFound) {
 		return name, err
 	}
-	found := ""
+	names, err := v.shownAs(ctx, name)
+	if len(names) == 1 {
+		name = names[0]
+	}
+	return name, err
+}
+
+// shownAs returns the names of the entries inside that are shown under a name.
+func (v *store) shownAs(ctx context.Context, name string) (names []string, err error) {
 	for e, err := range v.base.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if v.scope.Sees(&e) && v.scope.Text(e.Name) == name {
-			if found != "" {
-				return name, nil
-			}
-			found = e.Name
+			names = append(names, e.Name)
 		}
 	}
-	if found == "" {
-		return name, nil
-	}
-	return found, nil
+	return names, nil
 }
 
 // unredacted returns a change with what is not shown put back: an entry is found by the
