@@ -5,8 +5,10 @@ package mcpserver
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"sync"
@@ -75,6 +77,12 @@ func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
 		http.Error(w, err.Error(), statusOf(err))
 		return
 	}
+	if refused := checkBody(r); refused != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_ = refused.write(w) // the client is gone
+		return
+	}
 	w = codeWriter{w}
 	// The SDK speaks the version without sessions only where there are none,
 	// and the older ones with the client's name only where there are.
@@ -84,6 +92,34 @@ func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
 	}
 	room.tellVersion(r)
 	room.older.ServeHTTP(w, r)
+}
+
+// checkBody returns why the ids in the body of a request cannot be those of answers. Of a
+// body that has no messages or is too long, the SDK says so: it is read again.
+func checkBody(r *http.Request) *refusal {
+	if r.Method != http.MethodPost {
+		return nil
+	}
+	b, err := io.ReadAll(io.LimitReader(r.Body, auth.MaxBody+1))
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(b), r.Body), r.Body}
+	var list []json.RawMessage
+	if err != nil || len(b) > auth.MaxBody {
+		return nil
+	}
+	if json.Unmarshal(b, &list) != nil {
+		list = []json.RawMessage{b}
+	}
+	for _, one := range list {
+		if msg, err := jsonrpc.DecodeMessage(one); err == nil {
+			if refused := checkID(msg, one); refused != nil {
+				return refused
+			}
+		}
+	}
+	return nil
 }
 
 // tellVersion gives a request of a session that speaks a version without lists of

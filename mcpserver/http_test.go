@@ -3,6 +3,7 @@
 package mcpserver
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -112,7 +113,8 @@ func TestNoTokenSet(t *testing.T) {
 }
 
 // An error that the SDK gives no code has one over HTTP as over standard streams,
-// and lists of messages are refused by the version that the session speaks.
+// ids that no answer could have are refused, and lists of messages are by the version
+// that the session speaks.
 func TestHTTPSpeaksAsStdio(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
 	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}}))
@@ -142,6 +144,23 @@ func TestHTTPSpeaksAsStdio(t *testing.T) {
 	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	if _, _, said := post("", list); !strings.Contains(said, `"id":2,"error":{"code":-32603,`) {
 		t.Errorf("a call before initialize: %.200s, want the code of an internal error", said)
+	}
+	// The id of an answer is the one asked for.
+	const ping = `{"jsonrpc":"2.0","id":%s,"method":"ping"}`
+	for _, version := range []string{"2025-11-25", "2025-03-26"} {
+		_, session, _ := post("", strings.Replace(hello, "2025-11-25", version, 1))
+		for _, id := range []string{"null", "1.5", "9007199254740992", "-9007199254740992", "1e300"} {
+			for _, body := range []string{fmt.Sprintf(ping, id), "[" + list + "," + fmt.Sprintf(ping, id) + "]"} {
+				if status, _, said := post(session, body); status != http.StatusBadRequest || !strings.Contains(said, `"id":`+id+`,"error":{"code":-32600,`) {
+					t.Errorf("%s: %s is answered %d %.200s, want 400 and the code of no request", version, body, status, said)
+				}
+			}
+		}
+		for _, id := range []string{`"x"`, "-3", "9007199254740991"} {
+			if status, _, said := post(session, fmt.Sprintf(ping, id)); status != http.StatusOK || !strings.Contains(said, `"id":`+id) {
+				t.Errorf("%s: the id %s is answered %d %.200s", version, id, status, said)
+			}
+		}
 	}
 	for version, lists := range map[string]bool{"2025-11-25": false, "2025-03-26": true} {
 		_, session, _ := post("", strings.Replace(hello, "2025-11-25", version, 1))

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -132,7 +134,7 @@ func (m *messages) check(line []byte) *refusal {
 func checkMessage(b []byte) (jsonrpc.Message, *refusal) {
 	msg, err := jsonrpc.DecodeMessage(b)
 	if err == nil {
-		return msg, nil
+		return msg, checkID(msg, b)
 	}
 	var o struct{ ID json.RawMessage }
 	_ = json.Unmarshal(b, &o) // without an id the answer has null
@@ -140,6 +142,26 @@ func checkMessage(b []byte) (jsonrpc.Message, *refusal) {
 		o.ID = nil // neither a string nor a number
 	}
 	return nil, &refusal{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the line is no JSON-RPC 2.0 message: " + err.Error()}
+}
+
+// checkID returns why the id of a message, which b has, cannot be that of its answer: the
+// SDK has numbers as float64, makes them whole, and takes null for no id, as of a
+// notification.
+func checkID(msg jsonrpc.Message, b []byte) *refusal {
+	r, asks := msg.(*jsonrpc.Request)
+	if !asks {
+		return nil
+	}
+	if _, ok := r.ID.Raw().(string); ok {
+		return nil
+	}
+	var o struct{ ID json.RawMessage }
+	_ = json.Unmarshal(b, &o) // it was decoded before
+	n, err := strconv.ParseFloat(string(o.ID), 64)
+	if len(o.ID) == 0 || err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+		return nil
+	}
+	return &refusal{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the id of a request is a string, or a whole number below 2^53; give it such a one, or leave it out of a notification"}
 }
 
 // checkList checks a list of messages. The ids in one must differ.
