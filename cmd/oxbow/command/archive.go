@@ -17,8 +17,7 @@ archive, which recall finds and a conversation resumes from. oxbow list --kind
 archive lists them.`,
 		Example: `  oxbow list --kind archive
   oxbow archive prune --days 90 --dry-run`,
-		Args: args(0, 0, "a command, such as prune"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: group("archive"),
 	}
 	c.AddCommand(a.archivePruneCommand())
 	return c

@@ -37,7 +37,7 @@ func (a *app) daemonRoot(d Daemon) *cobra.Command {
 		if len(args) > 0 {
 			return misusef(a.name+" --help lists them", "unknown command %q", unmark(args)[0])
 		}
-		return cmd.Help()
+		return helpOf(cmd)
 	}
 	fs := root.PersistentFlags()
 	fs.StringVar(&a.homeFlag, "home", "", "the `DIR` of what this server keeps by itself")

@@ -37,7 +37,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 			case version && len(args) == 0:
 				return a.sayVersion()
 			case len(args) == 0:
-				return cmd.Help()
+				return helpOf(cmd)
 			}
 			return unknownCommand(cmd, unmark(args)[0])
 		},

@@ -140,6 +140,15 @@ func group(name string) func(*cobra.Command, []string) error {
 		if len(args) > 0 {
 			return misusef("oxbow help "+name+" lists what there is", "unknown command %q for oxbow %s", args[0], name)
 		}
-		return c.Help()
+		return helpOf(c)
 	}
+}
+
+// helpOf shows the help of a command that does nothing by itself. It is text, and so
+// refused where JSON is asked for.
+func helpOf(c *cobra.Command) error {
+	if asked, _ := c.Flags().GetBool("json"); asked {
+		return misusef(c.CommandPath()+" --help lists them", "%s --json needs a command", c.CommandPath())
+	}
+	return c.Help()
 }

@@ -1,0 +1,61 @@
+// Tests that --json gives one object, whatever the command.
+
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// emptyHome returns a world with an empty memory, a dump of it, and a file of no entries.
+func emptyHome(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "dump", "tree")
+	if err := os.WriteFile(filepath.Join(w.dir, "none.jsonl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Of an empty memory each command gives one object on one line or, without what it
+// needs, one on standard error and another status than 0.
+func TestEveryCommandGivesOneObject(t *testing.T) {
+	// What writes something else stands in docs/json.md; bench is another program.
+	other := []string{"export", "help", "mcp", "serve", "ui", "bench"}
+	lines := [][]string{{"trust", "--list"}, {"import", "none.jsonl"}, {"load", "tree"}}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if name := strings.Fields(c.CommandPath())[1:]; !slices.Contains(other, strings.Join(name, " ")) {
+			lines = append(lines, name)
+			for _, sub := range c.Commands() {
+				walk(sub)
+			}
+		}
+	}
+	walk(newApp(newWorld(t).env).root(Run))
+	for _, args := range lines {
+		w := emptyHome(t)
+		status, stdout, stderr := w.run(t, append(args, "--json")...)
+		said := stdout
+		if status != exitDone && stdout == "" {
+			said = stderr
+		}
+		var object map[string]any
+		if err := json.Unmarshal([]byte(said), &object); err != nil || strings.Count(said, "\n") != 1 {
+			t.Errorf("oxbow %q --json = %d, %q, %q, want one object: %v", args, status, stdout, stderr, err)
+		}
+		for name, v := range object {
+			if v == nil {
+				t.Errorf("oxbow %q --json: %s is null", args, name)
+			}
+		}
+	}
+}
