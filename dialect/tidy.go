@@ -33,7 +33,7 @@ type Tidied struct {
 	Time   time.Time `json:"time"`
 	Before int       `json:"tokens_before"` // of what stands before the model, an estimate
 	After  int       `json:"tokens_after"`
-	Steps  []Step    `json:"steps,omitempty"`
+	Steps  []Step    `json:"steps"`
 	Notes  []string  `json:"notes,omitempty"` // what a person should know
 }
 

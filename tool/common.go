@@ -92,6 +92,14 @@ func checkIfVersion(v *uint64) error {
 	return nil
 }
 
+// notNil makes an empty list of none, for JSON.
+func notNil[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
 // mostCompared is of how many entries the names are compared with one that is
 // unknown: each is read.
 const mostCompared = 100_000

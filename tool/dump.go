@@ -106,7 +106,7 @@ type LoadIn struct {
 type LoadOut struct {
 	Dir      string   `json:"dir"`
 	Mode     string   `json:"mode"` // merge or replace
-	DryRun   bool     `json:"dry_run,omitempty"`
+	DryRun   bool     `json:"dry_run"`
 	Added    []string `json:"added"`
 	Changed  []string `json:"changed"`
 	Removed  []string `json:"removed"`
@@ -115,12 +115,12 @@ type LoadOut struct {
 	Base     bool     `json:"base"`               // the directory has the manifest of a dump of this memory
 	Undo     uint64   `json:"undo,omitempty"`     // number of the change, where it can be undone
 	SavedIn  string   `json:"saved_in,omitempty"` // file with what was replaced or forgotten, where it cannot
-	Warnings []string `json:"warnings,omitempty"`
+	Warnings []string `json:"warnings"`
 }
 
 // Load makes the memory say what a tree of files says, in one change.
 func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error) {
-	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun}
+	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun, Warnings: []string{}}
 	o := &mdtree.PlanOptions{Mode: mdtree.Merge, Prune: in.Prune, FilesWin: in.FilesWin}
 	if in.Replace {
 		o.Mode, out.Mode = mdtree.Replace, "replace"
@@ -216,12 +216,4 @@ func (out *LoadOut) apply(ctx context.Context, w *Workspace, m *oxbow.Memory, pl
 		}
 	}
 	return nil
-}
-
-// notNil makes an empty list of none, for JSON.
-func notNil(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
 }

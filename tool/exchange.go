@@ -74,16 +74,16 @@ type ImportIn struct {
 
 // ImportOut is what import gives. With an error it is what was done before.
 type ImportOut struct {
-	DryRun   bool              `json:"dry_run,omitempty"`
+	DryRun   bool              `json:"dry_run"`
 	Added    int               `json:"added"`
 	Updated  int               `json:"updated"`
 	Same     int               `json:"same"`
 	Skipped  int               `json:"skipped"`
 	Changes  []exchange.Change `json:"changes"`
-	Problems []string          `json:"problems,omitempty"`
-	Notes    []string          `json:"notes,omitempty"`
-	Stale    []string          `json:"stale,omitempty"`
-	More     int               `json:"more,omitempty"` // problems and notes not listed
+	Problems []string          `json:"problems"`
+	Notes    []string          `json:"notes"`
+	Stale    []string          `json:"stale"`
+	More     int               `json:"more"`           // problems and notes not listed
 	Held     int               `json:"held,omitempty"` // of what was added or updated, entries that are held back; see [Held]
 	Undo     bool              `json:"-"`              // the next undo takes it back
 }
@@ -113,7 +113,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	}
 	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, w.Secrets.items(ctx, in.items(w.Time().Location(), &part)), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, NoChanges: in.Brief && !in.DryRun, Progress: progress, Interrupt: in.Interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
-		Changes: r.Changes, Problems: r.Problems, Notes: r.Notes, Stale: r.Stale, More: r.More}
+		Changes: notNil(r.Changes), Problems: notNil(r.Problems), Notes: notNil(r.Notes), Stale: notNil(r.Stale), More: r.More}
 	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {
 		out.Undo = true
 	}

@@ -29,14 +29,14 @@ type TrustOut struct {
 	Before trust.Verdict `json:"before,omitzero"`
 	Did    string        `json:"did,omitempty"`  // "trusted", "revoked", or "" for nothing
 	Runs   string        `json:"runs,omitempty"` // the settings by which sub-agents are started
-	Homes  []trust.Home  `json:"homes,omitempty"`
+	Homes  []trust.Home  `json:"homes,omitzero"` // of a list
 }
 
 // Trust records that the home is the user's own, takes that back, or lists what
 // was recorded.
 func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
 	if in.List {
-		return TrustOut{Homes: w.Host.Trusted.Homes()}, nil
+		return TrustOut{Homes: notNil(w.Host.Trusted.Homes())}, nil
 	}
 	p, err := w.Located()
 	if err != nil {

@@ -96,10 +96,16 @@ type tidiedOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
+// printTidied prints what was tidied as JSON, with a list of steps where there are none.
+func (a *app) printTidied(did dialect.Tidied, dry bool) error {
+	did.Steps = append([]dialect.Step{}, did.Steps...)
+	return a.printJSON(tidiedOut{did, dry})
+}
+
 // showTidied shows what was done, or would be.
 func (a *app) showTidied(did dialect.Tidied, dry bool, nothing string) error {
 	if a.json {
-		return a.printJSON(tidiedOut{did, dry})
+		return a.printTidied(did, dry)
 	}
 	for _, n := range did.Notes {
 		a.note("%s", n)

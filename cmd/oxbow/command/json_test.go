@@ -59,3 +59,24 @@ func TestEveryCommandGivesOneObject(t *testing.T) {
 		}
 	}
 }
+
+// Lists that a program reads are there where nothing is in them.
+func TestListsOfNothing(t *testing.T) {
+	for line, want := range map[string][]string{
+		"import none.jsonl": {"dry_run", "changes", "problems", "notes", "stale", "more"},
+		"load tree":         {"dry_run", "added", "changed", "removed", "kept", "warnings"},
+		"trust --list":      {"homes"},
+		"consolidate":       {"steps"},
+	} {
+		w := emptyHome(t)
+		var object map[string]any
+		if err := json.Unmarshal([]byte(w.must(t, append(strings.Fields(line), "--json")...)), &object); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range want {
+			if object[name] == nil {
+				t.Errorf("oxbow %s --json has no %s", line, name)
+			}
+		}
+	}
+}

@@ -77,7 +77,7 @@ func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err err
 		return true, err
 	}
 	if a.json {
-		return true, a.printJSON(tidiedOut{did, dry})
+		return true, a.printTidied(did, dry)
 	}
 	word := wordFor(dry, "took back", "would take back")
 	a.printf("%s change %d: %s of %s\n", word, did.Number, did.What, a.date(did.Time))
