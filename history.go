@@ -107,8 +107,8 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 	return h.RestoreIf(ctx, name, seq, version)
 }
 
-// Undoable returns the last n changes that can be undone, newest first: those
-// that neither are an undo nor were undone. It returns fewer when there are no
+// Undoable returns the last n changes that can be undone, newest first: those that
+// neither are an undo nor were undone or redacted. It returns fewer when there are no
 // more. Changes in a row of one import count as one, and all of them are returned.
 func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	h, err := m.History()

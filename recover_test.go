@@ -295,8 +295,11 @@ func TestErase(t *testing.T) {
 	if got := contentOf(t, other, "keep"); got != "kept" {
 		t.Errorf("keep = %q", got)
 	}
-	if _, _, err := m.Undo(t.Context(), 3); !errors.Is(err, oxbow.ErrUnsupported) {
-		t.Errorf("Undo() of an erased change = %v, want ErrUnsupported", err)
+	if cs, err := m.Undoable(t.Context(), 9); err != nil || len(cs) != 1 || cs[0].Seq != 5 {
+		t.Errorf("Undoable() = %+v, %v, want the change that was not erased", cs, err)
+	}
+	if _, err := m.Revert(t.Context(), 3); !errors.Is(err, oxbow.ErrNotFound) || errors.Is(err, oxbow.ErrUnsupported) {
+		t.Errorf("Revert() of an erased change = %v, want ErrNotFound", err)
 	}
 	if _, err := m.Redact(t.Context(), "key", false); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("a second erasure = %v, want ErrNotFound", err)

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Undoable returns the last n changes that can be undone, newest first: those
-// that neither are an undo nor were undone. It returns fewer when there are no
+// Undoable returns the last n changes that can be undone, newest first: those that
+// neither are an undo nor were undone or redacted. It returns fewer when there are no
 // more. Changes in a row of one import count as one, and all of them are returned.
 func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 	var found []Change
@@ -29,8 +29,8 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 			}
 			continue
 		}
-		if len(c.Versions) == 0 {
-			continue
+		if len(c.Versions) == 0 || slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Erased }) {
+			continue // nothing says what to undo
 		}
 		if len(found) == 0 || !found[len(found)-1].OneImport(c) {
 			if count == n {

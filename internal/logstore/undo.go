@@ -42,7 +42,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		}
 		for i, p := range v.ops {
 			if p.erased {
-				return 0, fmt.Errorf("%w: change %d was erased and cannot be undone", store.ErrUnsupported, seq)
+				return 0, store.NoChange("change %d was erased, so that nothing says what to undo", seq)
 			}
 			s := step{seq: seq, p: p}
 			if s.old, err = d.before(seq, v.ops[:i], p); err != nil {
@@ -150,7 +150,7 @@ func (d *DB) before(seq uint64, ops []put, p put) (*store.Version, error) {
 		return nil, nil
 	}
 	if v.Erased {
-		return nil, fmt.Errorf("%w: the version of %q before change %d was erased", store.ErrUnsupported, p.entry.Name, seq)
+		return nil, store.NoChange("change %d cannot be undone: the version of %q before it was erased", seq, p.entry.Name)
 	}
 	return &v, nil
 }
@@ -188,7 +188,7 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 	case found == nil || found.Verb == store.VerbRemove:
 		return 0, fmt.Errorf("%w as of change %d", &store.NameError{Name: name, Err: store.ErrNotFound}, seq)
 	case found.Erased:
-		return 0, fmt.Errorf("%w: that version of %q was erased", store.ErrUnsupported, name)
+		return 0, store.NoChange("version %d of %q was erased, so that nothing is left to restore", found.Seq, name)
 	}
 	return d.commit(ctx, func(g *batch) (*body, error) {
 		e := found.Entry.Clone()
