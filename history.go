@@ -5,6 +5,7 @@ package oxbow
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -43,17 +44,19 @@ func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, e
 
 // VersionAt returns the version of the entry that was current after change
 // seq. An entry that was not there then is [ErrNotFound], and so is a change that
-// was not made yet.
+// was not made yet, or was dropped by a compaction.
 func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Version, error) {
 	h, err := m.History()
 	if err != nil {
 		return Version{}, err
 	}
+	missing := fmt.Errorf("%w as of change %d", &NameError{Name: name, Err: ErrNotFound}, seq)
+	var oldest Version
 	for v, err := range h.Versions(ctx, name) {
 		if err != nil {
 			return Version{}, err
 		}
-		if v.Seq > seq {
+		if oldest = v; v.Seq > seq {
 			continue
 		}
 		if v.Seq < seq {
@@ -62,11 +65,16 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 			}
 		}
 		if v.Verb == VerbRemove {
-			break
+			return Version{}, missing
 		}
 		return v, nil
 	}
-	return Version{}, fmt.Errorf("%w as of change %d", &NameError{Name: name, Err: ErrNotFound}, seq)
+	if oldest.Verb != VerbAdd || oldest.Prev != 0 { // there may have been others, which were dropped
+		if _, err := h.AsOf(ctx, seq); errors.Is(err, ErrNotFound) {
+			return Version{}, err
+		}
+	}
+	return Version{}, missing
 }
 
 // AsOf returns a read-only view of the store as it stood after change seq.

@@ -377,6 +377,13 @@ func TestCompact(t *testing.T) {
 	if view, err := m.AsOf(t.Context(), 39); err != nil || contentOf(t, view, "a") != "version 38" {
 		t.Errorf("AsOf() at the horizon: %v", err)
 	}
+	_, gerr := m.VersionAt(t.Context(), "a", 38)
+	_, rerr := m.Restore(t.Context(), "a", 38)
+	for _, err := range []error{gerr, rerr} {
+		if !errors.Is(err, oxbow.ErrNotFound) || err.Error() != "the history before change 40 was dropped by a compaction" {
+			t.Errorf("the version before the compaction's horizon: %v, want that it was dropped", err)
+		}
+	}
 	// The oldest version kept can be gone back to, and undone past nothing.
 	if _, err := m.Revert(t.Context(), 40); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Revert(40) = %v, want ErrConflict", err)

@@ -19,9 +19,9 @@ type budget struct {
 
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 3_780},
+	{".", 3_788},
 	{"store", 1_365},
-	{"internal/logstore", 6_591},
+	{"internal/logstore", 6_600},
 	{"heads", 66},
 	{"overlay", 316},
 	{"query", 832},

@@ -252,15 +252,23 @@ func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	first, last := d.span()
-	if seq > last {
-		return nil, store.NoChange("there is no change %d yet; the last is %d", seq, last)
-	}
-	if seq+1 < first {
-		return nil, store.NoChange("the history before change %d was dropped by a compaction", first)
+	if err := d.holds(seq); err != nil {
+		return nil, err
 	}
 	st, err := d.stateAt(seq)
 	return &view{st: st}, err
+}
+
+// holds returns an error where the log does not say what there was after that change.
+func (d *DB) holds(seq uint64) error {
+	first, last := d.span()
+	if seq > last {
+		return store.NoChange("there is no change %d yet; the last is %d", seq, last)
+	}
+	if seq+1 < first {
+		return store.NoChange("the history before change %d was dropped by a compaction", first)
+	}
+	return nil
 }
 
 // replayTo reads the log from its start into st, up to the change of that number.

@@ -4,6 +4,7 @@
 package logstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -143,7 +144,7 @@ func (d *DB) before(seq uint64, ops []put, p put) (*store.Version, error) {
 		return nil, nil
 	}
 	if len(vs) == 0 {
-		return nil, fmt.Errorf("%w: the version of %q before change %d was dropped by a compaction", store.ErrNotFound, p.entry.Name, seq)
+		return nil, store.NoChange("change %d cannot be undone: the version of %q before it was dropped by a compaction", seq, p.entry.Name)
 	}
 	v := vs[len(vs)-1]
 	if v.Verb == store.VerbRemove {
@@ -186,7 +187,7 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 	}
 	switch {
 	case found == nil || found.Verb == store.VerbRemove:
-		return 0, fmt.Errorf("%w as of change %d", &store.NameError{Name: name, Err: store.ErrNotFound}, seq)
+		return 0, cmp.Or(d.holds(seq), fmt.Errorf("%w as of change %d", &store.NameError{Name: name, Err: store.ErrNotFound}, seq))
 	case found.Erased:
 		return 0, store.NoChange("version %d of %q was erased, so that nothing is left to restore", found.Seq, name)
 	}
