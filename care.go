@@ -119,13 +119,17 @@ func (m *Memory) Summary(ctx context.Context) (Summary, error) {
 // last first, and how many it selects in all. Of a store in one file no others are
 // read, if the filter is by kind, project, tag or time of creation.
 func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
+	end, err := store.PageEnd(offset, limit)
+	if err != nil {
+		return nil, 0, err
+	}
 	if p, ok := m.store.(pager); ok {
-		return p.Newest(ctx, f, offset, limit)
+		return p.Newest(ctx, f, offset, end-offset)
 	}
 	return store.Newest(ctx, m.store, f, offset, limit)
 }
 
-// pager is a store that has pages of its own.
+// pager is a store that has pages of its own, of which no end is beyond an int.
 type pager interface {
 	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
 }

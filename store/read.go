@@ -5,7 +5,9 @@ package store
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
+	"strconv"
 )
 
 // EntriesOf returns the entries of a store, in order of ID.
@@ -23,6 +25,10 @@ func EntriesOf(ctx context.Context, s Store) ([]*Entry, error) {
 // Newest returns a page of the entries of a store that the filter selects, those
 // written last first, and how many it selects in all. It reads all of them.
 func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
+	end, err := PageEnd(offset, limit)
+	if err != nil {
+		return nil, 0, err
+	}
 	var es []Entry
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
@@ -33,6 +39,13 @@ func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []E
 	slices.SortFunc(es, func(a, b Entry) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 	})
-	offset = min(offset, len(es))
-	return es[offset:min(offset+limit, len(es))], len(es), nil
+	return es[min(offset, len(es)):min(end, len(es))], len(es), nil
+}
+
+// PageEnd returns the place after a page of a list. A negative number is [ErrInvalid].
+func PageEnd(offset, limit int) (int, error) {
+	if n := min(offset, limit); n < 0 {
+		return 0, &InvalidError{Field: "page", Value: strconv.Itoa(n), Reason: "is less than 0"}
+	}
+	return offset + min(limit, math.MaxInt-offset), nil
 }
