@@ -4,11 +4,14 @@ package oxbow_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/overlay"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -39,4 +42,43 @@ func TestPagesThatCannotBe(t *testing.T) {
 	}
 	remember(t, own, "b", "two") // no lock is held
 	checked(t, own)
+}
+
+// A clock that panics, whenever that is within a change, leaves no lock held.
+func TestClockThatPanics(t *testing.T) {
+	fsys := vfs.NewMem()
+	left := 0 // calls until it panics, none for never
+	clock := func() time.Time {
+		if left--; left == 0 {
+			panic("no time")
+		}
+		return time.Unix(1776162225, 0)
+	}
+	open := func(clock func() time.Time) *oxbow.Memory {
+		return storetest.Open(t, "m.oxbow", &oxbow.Options{FS: fsys, Clock: clock, LockWait: time.Second})
+	}
+	m, other := open(clock), open(nil)
+	panics := func(n int, call func() error) (did bool) {
+		defer func() { did = recover() != nil }()
+		if left = n; call() != nil {
+			t.Fatal("the call failed")
+		}
+		return false
+	}
+	n := 1
+	for ; panics(n, func() error { return m.Apply(t.Context(), oxbow.Add{Name: "added", Content: "x"}) }); n++ {
+		left = 0
+		remember(t, other, fmt.Sprint("other ", n), "x")
+		remember(t, m, fmt.Sprint("own ", n), "x")
+	}
+	if n < 3 {
+		t.Errorf("the clock was asked %d times within a change", n-1)
+	}
+	if !panics(1, func() error { return m.DryRun(t.Context(), oxbow.Add{Name: "dry", Content: "x"}) }) {
+		t.Error("a dry run did not ask the clock")
+	}
+	left = 0
+	remember(t, m, "last", "x")
+	remember(t, other, "last of all", "x")
+	checked(t, m)
 }

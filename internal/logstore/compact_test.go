@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -103,6 +104,18 @@ func TestCompactionKeepsTheYoung(t *testing.T) {
 		t.Errorf("%d changes are kept", kept)
 	}
 	checkAndCloseStore(t, m)
+}
+
+// A clock that panics where a compaction may begin leaves the next one free to.
+func TestCompactorClockThatPanics(t *testing.T) {
+	c := compactor{opts: Options{KeepChanges: 1, KeepFor: time.Hour, Clock: func() time.Time { panic("no time") }}, mu: ctxmutex.New()}
+	func() {
+		defer func() { _ = recover() }()
+		c.start(1<<20, 0, 10, nil, nil)
+	}()
+	if !c.mu.TryLock() {
+		t.Error("the lock of compactions is held")
+	}
 }
 
 // twoHomes returns two openers of one store in which 7 entries changed often, and

@@ -49,12 +49,15 @@ type compactor struct {
 // not dead. Compact reports whether it changed the log.
 func (c *compactor) start(length int64, base, last uint64, mustHold func(dropFunc) (int64, error), compact func(context.Context, dropFunc) bool) {
 	keep := uint64(c.opts.KeepChanges)
-	if c.opts.KeepChanges <= 0 || length < c.checkAt.Load() || last-base <= keep || !c.mu.TryLock() {
+	if c.opts.KeepChanges <= 0 || length < c.checkAt.Load() || last-base <= keep {
 		return
 	}
 	young := time.Unix(0, math.MaxInt64)
 	if c.opts.KeepFor > 0 {
 		young = c.opts.Clock().Add(-c.opts.KeepFor)
+	}
+	if !c.mu.TryLock() {
+		return
 	}
 	drops := func(r *wal.Record) bool { return r.Seq+keep <= last && time.Unix(0, r.Time).Before(young) }
 	must, err := mustHold(drops)

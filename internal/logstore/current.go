@@ -32,6 +32,14 @@ func (c *current) ready(ctx context.Context) error {
 	return nil
 }
 
+// with calls fn with the state, and returns it.
+func (c *current) with(fn func(st *state)) *state {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	fn(c.st)
+	return c.st
+}
+
 // mostRecent is the number of deltas that are kept in memory for [DB.Since].
 const mostRecent = 4096
 

@@ -324,10 +324,7 @@ func (d *DB) read(ctx context.Context, fn func(st *state)) error {
 		if err := d.Refresh(ctx); err != nil {
 			return err
 		}
-		d.mu.RLock()
-		st := d.st
-		fn(st)
-		d.mu.RUnlock()
+		st := d.with(fn)
 		if st.failed() == nil {
 			return nil
 		}
@@ -379,10 +376,8 @@ func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
 // was read last.
 func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	for {
-		d.mu.RLock()
-		st := d.st
-		e := st.byID(id)
-		d.mu.RUnlock()
+		var e *store.Entry
+		st := d.with(func(st *state) { e = st.byID(id) })
 		if st.failed() == nil {
 			return e, nil
 		}

@@ -41,9 +41,16 @@ func (l *Log) Lock(ctx context.Context) error {
 	if !ok {
 		return &BusyError{Waited: waited, Holder: l.Holder()}
 	}
+	noted := false
+	defer func() {
+		if !noted { // the clock panicked
+			_ = l.lock.Unlock()
+		}
+	}()
 	l.free.Store(-1) // what was seen before says nothing
 	l.readMeta()
 	_ = l.writeMeta()
+	noted = true
 	return nil
 }
 
