@@ -20,8 +20,8 @@ type budget struct {
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
 	{".", 3_792},
-	{"store", 1_378},
-	{"internal/logstore", 6_606},
+	{"store", 1_383},
+	{"internal/logstore", 6_610},
 	{"heads", 66},
 	{"overlay", 316},
 	{"query", 832},
@@ -88,7 +88,7 @@ var budgets = []budget{
 	{"internal/keydir", 316},
 	{"internal/pagefile", 376},
 	{"internal/wire", 145},
-	{"internal/*", 3_652},
+	{"internal/*", 3_674},
 }
 
 // Functions are at most so long. As many as the limits say are longer.

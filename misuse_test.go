@@ -82,3 +82,24 @@ func TestClockThatPanics(t *testing.T) {
 	remember(t, other, "last of all", "x")
 	checked(t, m)
 }
+
+// Times that JSON has no form for, or records, are refused.
+func TestTimesThatAreRefused(t *testing.T) {
+	now := time.Unix(1776162225, 0)
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
+	add := func(name string, created time.Time) error {
+		return m.Apply(t.Context(), oxbow.Add{Name: name, Content: "x", Created: created})
+	}
+	for year, ok := range map[int]bool{-5: false, 0: true, 1: true, 9999: true, 20000: false} {
+		if err := add(fmt.Sprint(year), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); ok != (err == nil) || !ok && !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("an entry of the year %d: %v", year, err)
+		}
+	}
+	now = time.Date(30000, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := add("late", time.Time{}); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("a change in the year 30000 = %v, want ErrInvalid", err)
+	}
+	now = time.Unix(1776162226, 0)
+	remember(t, m, "after", "x")
+	checked(t, m)
+}

@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/testenv"
@@ -355,13 +356,14 @@ func FuzzStream(f *testing.F) {
 
 // TestForms: entries, filters and reports come back as they were.
 func TestForms(t *testing.T) {
-	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"a", "\xff"}, Not: true}, {Key: "\xff", Values: []string{"x"}}}, After: firstTime.AddDate(-1, 0, 0), Before: lastTime.AddDate(5, 0, 0)}
+	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"a", "\xff"}, Not: true}, {Key: "\xff", Values: []string{"x"}}}, After: first.AddDate(-1, 0, 0), Before: last.AddDate(5, 0, 0)}
 	b, err := encode(toWireFilter(f))
 	var w wireFilter
 	if err != nil || decodeDocument(strings.NewReader(string(b)), &w) != nil {
 		t.Fatalf("a filter is written as %s, %v", b, err)
 	}
-	want := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"a"}, Not: true}, {Key: "\ufffd", Values: []string{}}}, After: firstTime, Before: lastTime}
+	want := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"a"}, Not: true}, {Key: "\ufffd", Values: []string{}}}, After: first, Before: last}
 	if got := w.filter(); !reflect.DeepEqual(got, want) {
 		t.Errorf("the filter comes back as %+v, want %+v", got, want)
 	}
@@ -375,7 +377,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("the report %+v is written as %s, %v", r, b, err)
 		}
 	}
-	if _, err := encodeOps([]oxbow.Op{oxbow.Add{Name: "a", Created: lastTime.AddDate(1, 0, 0)}}); !errors.Is(err, oxbow.ErrInvalid) {
+	if _, err := encodeOps([]oxbow.Op{oxbow.Add{Name: "a", Created: last.AddDate(1, 0, 0)}}); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("a time that JSON cannot hold = %v, want ErrInvalid", err)
 	}
 }

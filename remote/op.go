@@ -75,14 +75,6 @@ type (
 	}
 )
 
-// toWireOp returns the op for the wire. It is one that its Check accepts.
-func toWireOp(op oxbow.Op) (opjson.Op, error) {
-	if a, ok := op.(oxbow.Add); ok && !a.Created.IsZero() && !writable(a.Created).Equal(a.Created) {
-		return opjson.Op{}, &oxbow.InvalidError{Field: "created", Reason: "is not of the years 0 to 9999"}
-	}
-	return opjson.From(op)
-}
-
 // encodeOps returns the ops for the wire, after checking them as a store does.
 func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	if len(ops) > maxOps {
@@ -92,7 +84,7 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	for i, op := range ops {
 		err := op.Check()
 		if err == nil {
-			ws[i], err = toWireOp(op)
+			ws[i], err = opjson.From(op)
 		}
 		if err != nil {
 			return nil, err

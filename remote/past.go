@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Log implements [oxbow.Historian].
@@ -47,7 +48,7 @@ func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Versi
 // SeqAt implements [oxbow.Historian].
 func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	var w wireSeq
-	err := s.ask(ctx, "seqat", url.Values{"time": {writable(t).Format(time.RFC3339Nano)}}, &w)
+	err := s.ask(ctx, "seqat", url.Values{"time": {text.NearestTime(t).Format(time.RFC3339Nano)}}, &w)
 	return w.Seq, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // wireEntry is an [oxbow.Entry]. Fields stand in the order of that type, here and
@@ -26,25 +27,8 @@ type wireEntry struct {
 }
 
 func toWire(e oxbow.Entry) *wireEntry {
-	e.Created, e.Updated, e.Source.Time = writable(e.Created), writable(e.Updated), writable(e.Source.Time)
+	e.Created, e.Updated, e.Source.Time = text.NearestTime(e.Created), text.NearestTime(e.Updated), text.NearestTime(e.Source.Time)
 	return (*wireEntry)(&e)
-}
-
-// The first and the last time that JSON has a form for.
-var (
-	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
-	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
-)
-
-// writable returns the time, or the nearest one that JSON has a form for.
-func writable(t time.Time) time.Time {
-	switch t = t.UTC(); {
-	case t.Before(firstTime):
-		return firstTime
-	case t.After(lastTime):
-		return lastTime
-	}
-	return t
 }
 
 // wireFilter is an [oxbow.Filter].
@@ -63,7 +47,7 @@ type wireTerm struct {
 // toWireFilter leaves out the values that are not UTF-8, which no entry has and
 // JSON would change.
 func toWireFilter(f oxbow.Filter) wireFilter {
-	w := wireFilter{After: writable(f.After), Before: writable(f.Before)}
+	w := wireFilter{After: text.NearestTime(f.After), Before: text.NearestTime(f.Before)}
 	for _, t := range f.Terms {
 		t.Values = slices.DeleteFunc(slices.Clone(t.Values), func(v string) bool { return !utf8.ValidString(v) || !utf8.ValidString(t.Key) })
 		w.Terms = append(w.Terms, wireTerm(t))
@@ -91,7 +75,7 @@ type wireChange struct {
 }
 
 func toWireChange(c oxbow.Change) *wireChange {
-	return &wireChange{c.Seq, c.Hash, writable(c.Time), c.Source, c.Note, c.Reverts, len(c.Versions)}
+	return &wireChange{c.Seq, c.Hash, text.NearestTime(c.Time), c.Source, c.Note, c.Reverts, len(c.Versions)}
 }
 
 func (w *wireChange) change() oxbow.Change {

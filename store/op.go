@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Op is one change. The set is sealed: [Add], [Update], [Alias], [Relabel] and
@@ -93,6 +95,9 @@ func (o Remove) IfVersion() uint64  { return o.If }
 func (o Add) Check() error {
 	if !o.Kind.Valid() && CheckName(o.Name) == nil {
 		return &InvalidError{Field: "kind", Value: o.Kind.String(), Reason: "is unknown"}
+	}
+	if !text.NearestTime(o.Created).Equal(o.Created) {
+		return &InvalidError{Field: "created", Value: o.Created.Format(time.RFC3339), Reason: "is not of the years 0 to 9999"}
 	}
 	return checkParts(o.Name, o.Content, o.Aliases, o.Labels)
 }

@@ -157,6 +157,9 @@ func (d *DB) startAppending() error {
 func (d *DB) commitAll(batch []*commitRequest) error {
 	g := d.newBatch()
 	defer d.keepBatch(g)
+	if isFar(nanoseconds(g.now)) { // which a record has no number for
+		return &store.InvalidError{Field: "clock", Value: g.now.Format(time.RFC3339), Reason: "is not of the years 1678 to 2262"}
+	}
 	drafts, later, err := d.stageAll(g, batch)
 	if err != nil || len(drafts) == 0 {
 		return err

@@ -57,6 +57,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/internal/wire"
 	"github.com/oxbow-memory/oxbow/store"
@@ -329,7 +330,7 @@ func decodePut(f wire.Field) (put, error) {
 		err = errors.New("an op without verb, id or name")
 	}
 	if p.verb != store.VerbRemove {
-		e.Created = time.Unix(sec, int64(nsec)).UTC()
+		e.Created = text.NearestTime(time.Unix(sec, int64(nsec))) // others were not always refused
 	}
 	e.Source.Time = e.Updated
 	return p, err
