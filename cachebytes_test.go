@@ -21,6 +21,15 @@ func (h *indexHome) held(m *Memory) {
 	}
 }
 
+func TestCacheWithoutRoom(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m := h.open(&Options{Cache: &Cache{Bytes: -1}})
+	h.snapshotAgrees(m)
+	if n := m.Store().(*logstore.DB).Room().Held(); n != 0 {
+		t.Errorf("%d bytes are kept", n)
+	}
+}
+
 func TestCacheBytes(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.open(&Options{Cache: &Cache{Bytes: 20 << 10}})

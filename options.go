@@ -18,7 +18,7 @@ import (
 // Cache is room for entries that were read, which several memories may share: what
 // is read most, of whichever, stays.
 type Cache struct {
-	Bytes int64 // about; by default 256 MiB, some 180,000 entries of 1 kB
+	Bytes int64 // about; by default 256 MiB, some 180,000 entries of 1 kB; below 0, none is kept
 
 	made sync.Once
 	room *cache.Budget

@@ -19,8 +19,8 @@ type Budget struct {
 	queue []place // of the values, those put first at the front
 }
 
-// NewBudget returns a budget of that many bytes.
-func NewBudget(most int64) *Budget { return &Budget{most: most} }
+// NewBudget returns a budget of that many bytes; with less than 1 nothing is kept.
+func NewBudget(most int64) *Budget { return &Budget{most: max(most, 0)} }
 
 // Most returns how many bytes there may be.
 func (b *Budget) Most() int64 { return b.most }
