@@ -19,9 +19,9 @@ type budget struct {
 
 // budgets are the budgets of all rooms. The first row that fits a package holds.
 var budgets = []budget{
-	{".", 3_792},
+	{".", 3_796},
 	{"store", 1_383},
-	{"internal/logstore", 6_610},
+	{"internal/logstore", 6_613},
 	{"heads", 66},
 	{"overlay", 316},
 	{"query", 832},

@@ -44,6 +44,20 @@ func TestPagesThatCannotBe(t *testing.T) {
 	checked(t, own)
 }
 
+// Changes that say nothing are refused.
+func TestChangesThatAreRefused(t *testing.T) {
+	m := newMemory(t, nil)
+	remember(t, m, "a", "one")
+	_, rerr := m.Revert(t.Context())
+	for call, err := range map[string]error{"Revert()": rerr, "Apply(nil)": m.Apply(t.Context(), nil), "DryRun(nil)": m.DryRun(t.Context(), oxbow.Remove{Name: "a"}, nil)} {
+		if !errors.Is(err, oxbow.ErrInvalid) {
+			t.Errorf("%s = %v, want ErrInvalid", call, err)
+		}
+	}
+	remember(t, m, "b", "two")
+	checked(t, m)
+}
+
 // A clock that panics, whenever that is within a change, leaves no lock held.
 func TestClockThatPanics(t *testing.T) {
 	fsys := vfs.NewMem()

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -53,8 +54,11 @@ func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	return err
 }
 
-// screen returns the changes as [Options.Screen] leaves them.
+// screen returns the changes, of which none may be nil, as [Options.Screen] leaves them.
 func (m *Memory) screen(ctx context.Context, ops []Op) ([]Op, error) {
+	if slices.Contains(ops, nil) {
+		return nil, &InvalidError{Field: "change", Reason: "is nil"}
+	}
 	if m.opts.Screen == nil {
 		return ops, nil
 	}

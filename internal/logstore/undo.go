@@ -18,6 +18,9 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err
 	}
+	if len(seqs) == 0 {
+		return 0, &store.InvalidError{Field: "change", Reason: "is missing: name the changes to undo"}
+	}
 	seqs = slices.Clone(seqs)
 	slices.Sort(seqs)
 	seqs = slices.Compact(seqs)
