@@ -418,6 +418,29 @@ func TestRolledBackOneShot(t *testing.T) {
 	}
 }
 
+// A check says of a file that was cut what was lost, and not that nothing was.
+func TestCheckOfACutFile(t *testing.T) {
+	fsys := vfs.NewMem()
+	m := openFS(t, fsys)
+	for i := range 5 {
+		remember(t, m, fmt.Sprint("e", i), "content")
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b := fileOf(t, fsys, "m.oxbow")
+	put(t, fsys, "m.oxbow", b[:bytes.Index(b, []byte("e3"))])
+	cut, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cut.Close()
+	rep, err := cut.Check(t.Context())
+	if err != nil || len(rep.Problems) != 1 || !strings.HasSuffix(rep.Problems[0].What, "bytes after change 3 are no change, and change 5 had been written") {
+		t.Errorf("Check() of a file that was cut = %+v, %v", rep.Problems, err)
+	}
+}
+
 // A program that stays open seals its last change once it is idle.
 func TestSealAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -32,6 +32,7 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entr
 	// A file that changed since it was read is another process's write, so
 	// the comparison waits for one that did not.
 	for range 10 {
+		was, _ := wal.ReadLockMeta(d.fs, d.name) // first: what is appended after it is no loss
 		log, err := d.another(true)
 		if err != nil {
 			return rep, nil, err
@@ -44,7 +45,7 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entr
 			have, herr = store.EntriesOf(ctx, d)
 			_, last = d.span()
 		})
-		p, r, err := d.examine(ctx, log)
+		p, r, err := d.examine(ctx, log, was)
 		if wg.Wait(); herr != nil {
 			return rep, nil, errors.Join(herr, log.Close())
 		}
@@ -81,8 +82,9 @@ func (d *DB) checkDerived(ctx context.Context, p *placing) (ps []store.Problem, 
 	return append(snapshot, ps...), errors.Join(serr, err)
 }
 
-// examine reads the whole log, checking all of it. Damage is a problem, no error.
-func (d *DB) examine(ctx context.Context, log *wal.Log) (*placing, store.CheckReport, error) {
+// examine reads the whole log, checking all of it against what the lock file said before.
+// Damage is a problem, no error.
+func (d *DB) examine(ctx context.Context, log *wal.Log, was wal.LockMeta) (*placing, store.CheckReport, error) {
 	p, rep, err := d.readThrough(ctx, log)
 	if !log.Exists() {
 		return p, rep, err
@@ -94,9 +96,14 @@ func (d *DB) examine(ctx context.Context, log *wal.Log) (*placing, store.CheckRe
 		err = nil
 	}
 	if n, terr := log.Torn(); terr == nil && n > 0 && c == nil {
-		rep.Problems = append(rep.Problems, store.Problem{Offset: log.End(),
+		torn := store.Problem{Offset: log.End(),
 			What: fmt.Sprintf("%d bytes behind the last change are what an interrupted write left; nothing acknowledged is in them", n),
-			Mend: "nothing to do: the next change keeps them aside in " + d.path + ".lost and cuts them off"})
+			Mend: "nothing to do: the next change keeps them aside in " + d.path + ".lost and cuts them off"}
+		if was.Durable > log.Seq() && was.ID == fmt.Sprintf("%x", log.Header().ID) {
+			torn.What = fmt.Sprintf("%d bytes after change %d are no change, and change %d had been written", n, log.Seq(), was.Durable)
+			torn.Mend = "oxbow recover saves what can be read; or put a backup in the place of the file"
+		}
+		rep.Problems = append(rep.Problems, torn)
 	}
 	return p, rep, d.describe(err)
 }
