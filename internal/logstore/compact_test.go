@@ -29,6 +29,21 @@ func waitCompacted(m *DB) {
 	defer m.compactor.mu.Unlock()
 }
 
+// A store that is being closed begins no compaction, which nothing would end.
+func TestCompactsNotWhileClosed(t *testing.T) {
+	m := compactHome(t, vfs.NewMem(), Options{KeepChanges: 5, CompactLeast: 4096})
+	m.EndWaiting()
+	for i := range 500 {
+		if err := remember(t.Context(), m, store.Entry{Name: "entry", Content: fmt.Sprint("version ", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.compactor.stop.Load() != nil {
+		t.Error("a compaction began")
+	}
+	checkAndCloseStore(t, m)
+}
+
 // A store of few entries that change often stays small, while others read and
 // write, and the last changes can be undone.
 func TestCompactsItself(t *testing.T) {

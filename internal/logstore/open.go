@@ -65,7 +65,7 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	d.checkpointer.livesOn = d.makeUp
 	d.ahead = func(iter.Seq[*store.Entry]) func() { return nil }
 	d.grown = func(ours bool) {
-		if ours {
+		if ours && d.closing.Err() == nil {
 			d.compactSelf()
 		}
 		d.checkpointer.shortenTail(d.log.End(), func() { _ = d.renewSnapshot(d.closing) })
@@ -114,9 +114,9 @@ func (d *DB) seal() {
 // Close implements [store.Store].
 func (d *DB) Close() error {
 	if d.ready(context.Background()) == nil {
-		length, _ := d.Size()
-		d.compactor.end(length)
 		d.endWaiting()
+		length, _ := d.Size() // waits for a compaction that begins; no later one does
+		d.compactor.end(length)
 		d.logmu.RLock()
 		instant := d.broken == nil && d.instantSnapshot()
 		if d.logmu.RUnlock(); instant {
