@@ -184,6 +184,9 @@ func (d *DB) catchUp() error {
 // may, else from its start. What watchers have goes on where the new file holds the
 // change that was the last; else they begin again. logmu is held exclusively.
 func (d *DB) reload(bySnapshot bool) error {
+	if d.closed {
+		return store.ErrClosed // nothing would close what is opened here
+	}
 	id, seq := d.log.Header().ID, d.log.Seq()
 	had := d.log.Exists()
 	if err := d.log.Reopen(); err != nil {

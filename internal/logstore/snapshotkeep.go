@@ -116,12 +116,12 @@ func (d *DB) keepSnapshot(ctx context.Context) error {
 	return d.putFrozen(ctx, f, between, between)
 }
 
-// freezeIf freezes the store, if it can be read and worth, called with logmu held,
-// reports true; else it returns nil.
+// freezeIf freezes the store, if it is open, can be read, and worth, called with logmu
+// held, reports true; else it returns nil.
 func (d *DB) freezeIf(worth func() bool) (*frozen, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	if d.broken != nil || !worth() {
+	if d.closed || d.broken != nil || !worth() {
 		return nil, nil
 	}
 	return d.freeze()

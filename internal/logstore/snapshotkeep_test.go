@@ -5,6 +5,7 @@ package logstore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"runtime"
@@ -351,5 +352,28 @@ func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
 		sameAnswers(t, "after that", answers(t, m), h.replayed())
 		checkAndCloseStore(t, m)
 		checkAndCloseStore(t, writer)
+	}
+}
+
+// A store that was closed opens nothing again, for a reader that was late or for a
+// snapshot that was to be made.
+func TestClosedOpensNothing(t *testing.T) {
+	h := newRandomHistory(t, 9)
+	writer := h.open(Options{SnapshotLeast: 1})
+	if err := writer.Apply(t.Context(), store.Add{Name: "a", Content: "text"}); err != nil {
+		t.Fatal(err)
+	}
+	checkAndCloseStore(t, writer)
+	m := h.open(Options{SnapshotLeast: 1})
+	if m.SnapshotSeq() != 1 {
+		t.Fatal("the store rests on no snapshot")
+	}
+	checkAndCloseStore(t, m)
+	if f, err := m.freezeIf(func() bool { return true }); f != nil || err != nil {
+		t.Errorf("freezeIf() = %+v, %v, want nothing", f, err)
+	}
+	m.st.base.fail(errSnapshot) // as reading a file that is closed does
+	if e, err := m.EntryByID(1); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("EntryByID() = %+v, %v, want ErrClosed", e, err)
 	}
 }
