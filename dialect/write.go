@@ -62,21 +62,28 @@ func (b *Base) Document(ctx context.Context, path string) (string, bool, error) 
 	return text, ok, err
 }
 
-// SetDocument replaces a document as [Base.Put] does an entry. With keep, what it
-// returns is changed in the same step.
-func (b *Base) SetDocument(ctx context.Context, path, text string, keep func(was, is string, now time.Time) ([]mdtree.Edit, error)) error {
+// SetDocument replaces a document as [Base.Put] does an entry. With hide, the rest that
+// it returns is kept from the caller, and stays at the head. With keep, what it returns
+// is changed in the same step.
+func (b *Base) SetDocument(ctx context.Context, path, text string, hide func(text string) (shown, rest string),
+	keep func(was, is string, now time.Time) ([]mdtree.Edit, error)) error {
 	want := tool.Document(path, text)
 	edit := func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 		was, _ := v.File(path)
-		e, err := b.Seen(ctx).Merge(tool.Document(path, was), want)
+		shown, rest := was, ""
+		if hide != nil {
+			shown, rest = hide(was)
+		}
+		e, err := b.Seen(ctx).Merge(tool.Document(path, shown), want)
 		if err != nil {
 			return nil, err
 		}
-		edits := []mdtree.Edit{{Path: path, Text: e.Content}}
+		is := rest + e.Content
+		edits := []mdtree.Edit{{Path: path, Text: is}}
 		if keep == nil {
 			return edits, nil
 		}
-		more, err := keep(was, e.Content, now)
+		more, err := keep(was, is, now)
 		return append(edits, more...), err
 	}
 	return b.Seen(ctx).Write(func() (oxbow.Entry, error) { return want, b.Tree.Edit(ctx, edit) })

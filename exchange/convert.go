@@ -15,8 +15,9 @@ import (
 // ConvertOptions change how a memory is converted.
 type ConvertOptions struct {
 	// Adapt makes an entry fit that the new store refuses: without its labels,
-	// then without its aliases, then as a note. What was left out is in the
-	// report. Without it such an entry is only reported.
+	// if none holds it back ([oxbow.Entry.Volunteered]), then without its aliases,
+	// then as a note. What was left out is in the report. Without it such an entry
+	// is only reported.
 	Adapt bool
 	// Progress, when it is not nil, is called now and then with the number of
 	// entries done so far.
@@ -132,6 +133,10 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 		switch {
 		case !c.opts.Adapt || errors.Is(err, oxbow.ErrExists):
 		case len(add.Labels) > 0:
+			if e := (oxbow.Entry{Labels: add.Labels}); !e.Volunteered() {
+				err = fmt.Errorf("%w: it is held back, which the layout has no place for", err)
+				break
+			}
 			add.Labels, lost = nil, append(lost, "labels")
 			continue
 		case len(add.Aliases) > 0:

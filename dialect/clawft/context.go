@@ -15,8 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// Context implements [dialect.Home]: MEMORY.md, whole and as it is, after the
-// system prompt under the heading "## Memory"; nothing when it is blank.
+// Context implements [dialect.Home]: MEMORY.md, as it is but for what is not
+// [oxbow.Entry.Volunteered], after the system prompt under the heading "## Memory";
+// nothing when it is blank.
 // HISTORY.md is not part of it. A budget makes it shorter as [Home.Compress] would
 // make the file, which stays as it is.
 func (h *Home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
@@ -26,12 +27,13 @@ func (h *Home) Context(ctx context.Context, r dialect.Request) (prompt.Context, 
 }
 
 // inject adds MEMORY.md and more to a context, within a budget. The session of ctx
-// has seen the file where none of it is cut.
+// has seen what it was given of the file, where that is not cut.
 func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	if err != nil {
 		return fmt.Errorf("reading the memory: %w", err)
 	}
+	memory, _ = h.apart(memoryFile, memory, (*oxbow.Entry).Volunteered)
 	c.Add(prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System, Text: injected(memory),
 		Short: func(tokens int) string {
 			s, _, _, ok := compress(ctx, memory, tokens)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -34,6 +35,25 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 		return "", false, fmt.Errorf("reading the history: %w", err)
 	}
 	return text, ok, nil
+}
+
+// apart returns the text of a file without the entries that may not be shown, and these,
+// a blank line after each.
+func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, rest string) {
+	items, _ := h.layout.Parse(file, text) // every text is one
+	for _, it := range slices.Backward(items) {
+		if !may(&it.Entry) {
+			eol := eolOf(text)
+			rest = text[it.Start:it.End] + eol + eol + rest
+			text = text[:it.Start] + text[it.End:]
+		}
+	}
+	return text, rest
+}
+
+// hide is apart for the caller of the context.
+func (h *Home) hide(ctx context.Context, file, text string) (shown, rest string) {
+	return h.apart(file, text, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })
 }
 
 // AppendMemory writes a paragraph, or several, after MEMORY.md, with a blank
@@ -67,13 +87,14 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 // was replaced can be taken back (see [Home.Revert]). What another program
 // changed since the session of the context saw the file is merged by line or,
 // where that does not go or the session never saw it, the error matches
-// [oxbow.ErrConflict].
+// [oxbow.ErrConflict]. What is [oxbow.Entry.Withheld] stays.
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	if err := check(content); err != nil {
 		return 0, err
 	}
 	content = clean(content)
-	err := h.SetDocument(ctx, memoryFile, content, func(was, is string, now time.Time) ([]mdtree.Edit, error) {
+	hide := func(text string) (shown, rest string) { return h.hide(ctx, memoryFile, text) }
+	err := h.SetDocument(ctx, memoryFile, content, hide, func(was, is string, now time.Time) ([]mdtree.Edit, error) {
 		if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
 			return nil, nil
 		}

@@ -112,17 +112,17 @@ func (h *Home) Tools() []tool.Tool {
 func (h *Home) readTool(ctx context.Context, _ *tool.Workspace, in readIn) (readOut, error) {
 	var texts []string
 	there := false
-	read := h.Document
-	if in.Query != "" {
-		read = h.Tree.Document // a search shows a part
-	}
 	for _, f := range []struct{ name, file string }{{"memory", memoryFile}, {"history", historyFile}} {
 		if in.File != f.name && in.File != "all" && (in.File != "" || f.name != "memory") {
 			continue
 		}
-		text, ok, err := read(ctx, f.file)
+		text, ok, err := h.Tree.Document(ctx, f.file)
 		if err != nil {
 			return readOut{}, fmt.Errorf("failed to read memory: %w", err)
+		}
+		text, _ = h.hide(ctx, f.file, text)
+		if ok && in.Query == "" { // a search shows a part
+			h.Seen(ctx).Show(tool.Document(f.file, text))
 		}
 		texts, there = append(texts, text), there || ok
 	}
@@ -177,9 +177,12 @@ func (h *Home) searchTool(ctx context.Context, d *tool.Workspace, in searchIn) (
 	if err != nil {
 		return searchOut{}, err
 	}
-	out := searchOut{Query: in.Query, Matches: []found{}, Count: len(hits)}
+	out := searchOut{Query: in.Query, Matches: []found{}}
 	for _, hit := range hits {
-		out.Matches = append(out.Matches, found{hit.Entry.Name, hit.Entry.Created.In(h.layout.zone).Format("2006-01-02"), hit.Entry.Content})
+		if !hit.Entry.Withheld(ctx) {
+			out.Matches = append(out.Matches, found{hit.Entry.Name, hit.Entry.Created.In(h.layout.zone).Format("2006-01-02"), tool.Warning(hit.Entry.Trust()) + hit.Entry.Content})
+		}
 	}
+	out.Count = len(out.Matches)
 	return out, nil
 }

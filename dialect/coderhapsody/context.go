@@ -20,6 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 //go:embed prompt.md
@@ -116,7 +117,7 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 			}
 			for _, it := range v.Items(f.path) {
 				switch {
-				case it.Entry.Kind == oxbow.Handoff:
+				case it.Entry.Kind == oxbow.Handoff, !it.Entry.Volunteered():
 				case !pinned && tried > 4*h.tokens(r.Budget):
 					more++
 					left.Tokens += len(it.Entry.Content) / 4
@@ -261,7 +262,7 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 	if utf8.RuneCountInString(message) < minMessage {
 		return c, nil
 	}
-	hits, err := h.Mem.Recall(ctx, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present))})
+	hits, err := h.Mem.Recall(ctx, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: tool.Volunteered})
 	if err != nil {
 		return c, err
 	}

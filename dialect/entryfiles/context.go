@@ -56,7 +56,7 @@ func (h *home) recalled(ctx context.Context, c *prompt.Context, message string) 
 	if len(words) == 0 {
 		return nil
 	}
-	hits, err := h.rank.search(ctx, h.Mem, strings.Join(words, " "), h.config.recallLimit)
+	hits, err := h.rank.search(ctx, h.Mem, strings.Join(words, " "), h.config.recallLimit, (*oxbow.Entry).Volunteered)
 	if err != nil || len(hits) == 0 {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // ranker is an index over the entries of a memory. Names are not looked for. It
@@ -26,14 +27,18 @@ type ranker struct {
 
 // search returns the entries that hold words of the query, best first, at most
 // limit. Equal scores are ordered by newer version, then by lower ID.
-func (r *ranker) search(ctx context.Context, m *oxbow.Memory, query string, limit int) ([]oxbow.Entry, error) {
+func (r *ranker) search(ctx context.Context, m *oxbow.Memory, query string, limit int, may func(*oxbow.Entry) bool) ([]oxbow.Entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.follow(ctx, m); err != nil {
 		return nil, err
 	}
 	var hits []oxbow.Entry
-	for _, h := range r.index.Searcher().Search(index.Query{Terms: index.Any(text.CrabtalkBytes(query)), Limit: limit}) {
+	accept := func(id uint64) bool {
+		e := r.entries[id]
+		return may(&e)
+	}
+	for _, h := range r.index.Searcher().Search(index.Query{Terms: index.Any(text.CrabtalkBytes(query)), Limit: limit, Accept: accept}) {
 		hits = append(hits, r.entries[h.ID])
 	}
 	return hits, nil
@@ -105,7 +110,7 @@ func show(hits []oxbow.Entry) string {
 			b.WriteString("\n---\n")
 		}
 		description, content := split(e.Content)
-		b.WriteString("## " + e.Name + "\n" + description + "\n\n" + strings.TrimSpace(content))
+		b.WriteString("## " + e.Name + "\n" + tool.Warning(e.Trust()) + description + "\n\n" + strings.TrimSpace(content))
 	}
 	return b.String()
 }

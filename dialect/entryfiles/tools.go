@@ -101,7 +101,7 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	hits, err := h.rank.search(ctx, m, in.Query, limit)
+	hits, err := h.rank.search(ctx, m, in.Query, limit, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -124,7 +124,7 @@ func (h *home) soul(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Rep
 func (h *home) rewrite(ctx context.Context, file, content string) (tool.Reply, error) {
 	name := path.Base(file)
 	if content != "" {
-		if err := h.SetDocument(ctx, file, content, nil); err != nil {
+		if err := h.SetDocument(ctx, file, content, nil, nil); err != nil {
 			return tool.Reply{}, fmt.Errorf("failed to write %s: %w", name, err)
 		}
 		return tool.Reply{Message: name + " updated"}, nil

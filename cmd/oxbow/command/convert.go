@@ -74,7 +74,7 @@ func (a *app) convert(ctx context.Context, in tool.ConvertIn) (err error) {
 		}
 		hint := "oxbow convert --adapt leaves out what it cannot hold"
 		if in.Adapt {
-			hint = "rename or forget them first, or choose another layout"
+			hint = "rename, approve or forget them first, or choose another layout"
 		}
 		return &hinted{err, hint}
 	}
