@@ -146,6 +146,8 @@ type Digest struct {
 	Covers []string     `json:"files"` // that it tells again
 	Parts  []DigestPart `json:"parts"`
 	Notes  []string     `json:"notes,omitempty"`
+	// Skipped says why the period was passed over, such as "holds nothing".
+	Skipped string `json:"skipped,omitempty"`
 }
 
 // DigestPart is one entry of a digest. What differs in more than tags, files

@@ -30,7 +30,7 @@ func (h *home) Spans() []string {
 
 // Compress implements [dialect.Compressor]. Without a period, it leaves alone
 // what is not over, what one of the two newest logs belongs to, and what is
-// compressed already. A digest has one entry for each group of entries whose
+// compressed already, and passes over what holds no entry to tell. A digest has one entry for each group of entries whose
 // labels are the same but for tags, files and confidence: it has their labels,
 // all of their tags and files, and their least confidence when each has one.
 // Handoffs are no part of it. Each period is one change, all or nothing.
@@ -176,7 +176,11 @@ func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compressio
 		return d.Digest, nil, err
 	}
 	if len(d.groups) == 0 {
-		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "holds nothing that a digest could tell"}
+		const why = "holds nothing that a digest could tell"
+		if r.Period == "" {
+			return dialect.Digest{Name: d.Name, File: p, Covers: []string{}, Parts: []dialect.DigestPart{}, Notes: d.Notes, Skipped: why}, nil, nil
+		}
+		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: why}
 	}
 	for title := range r.Texts {
 		if d.groups[title] == nil {

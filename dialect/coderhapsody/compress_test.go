@@ -191,6 +191,25 @@ func TestCompressWeeks(t *testing.T) {
 }
 
 // A caller may give the text, group by group.
+// A week that holds nothing to tell is passed over, and stops no other.
+func TestCompressPassesOver(t *testing.T) {
+	for _, text := range []string{"", "not UTF-8 \xff\n", "---\nname: left\nkind: handoff\nlabels: [\"handoff:open\"]\n---\n\nGo on.\n"} {
+		fsys := aprilHome(t)
+		put(t, fsys, "memory/2026-03-02.md", text)
+		h := openHome(t, fsys, may)
+		done, err := h.Compress(t.Context(), dialect.Compression{Span: "week"})
+		if err != nil || len(done) != 3 || done[0].Name != "week-2026-W10" || done[0].Skipped == "" || done[1].Skipped != "" || done[2].Skipped != "" {
+			t.Errorf("with %q, compressed %+v, error %v", text, done, err)
+		}
+		if fs := files(fsys); fs["memory/2026-03-02.md"] != text || fs["memory/week-2026-W17.md"] == "" {
+			t.Errorf("with %q, the files are %q", text, fs)
+		}
+		if _, err := h.Compress(t.Context(), dialect.Compression{Span: "week", Period: "2026-W10"}); err == nil {
+			t.Errorf("with %q, the week was compressed by its name", text)
+		}
+	}
+}
+
 func TestCompressWithText(t *testing.T) {
 	fsys := aprilHome(t)
 	h := openHome(t, fsys, may)

@@ -217,26 +217,13 @@ func (a *app) showDigests(did, would string, done []dialect.Digest, dry bool, er
 	if dry {
 		did = would
 	}
+	var names []string
 	for _, d := range done {
-		if a.quiet {
-			a.printf("%s\n", clean(d.Name))
-			continue
-		}
-		a.printf("%s %s, %s\n", did, a.bold(clean(d.Name)), a.dim(count(len(d.Covers), "file", "files")))
-		for _, p := range d.Parts {
-			if p.Entries == 0 { // taken back: what it covers is not read
-				continue
-			}
-			a.printf("  %s  %s, %s to %s\n", oneLine(p.Entry), count(p.Entries, "entry", "entries"), bytesText(int64(p.Before)), bytesText(int64(p.After)))
-			if !dry {
-				continue
-			}
-			for _, l := range p.Labels {
-				a.printf("    %s\n", a.dim(oneLine(l.String())))
-			}
-			for line := range strings.SplitSeq(strings.TrimRight(p.Text, "\n"), "\n") {
-				a.printf("    | %s\n", clean(line))
-			}
+		if d.Skipped == "" {
+			names = append(names, quote(d.Name))
+			a.showDigest(did, d, dry)
+		} else {
+			a.note("%s is passed over: it %s", clean(d.Name), clean(d.Skipped))
 		}
 		for _, n := range d.Notes {
 			a.note("%s", clean(n))
@@ -245,12 +232,32 @@ func (a *app) showDigests(did, would string, done []dialect.Digest, dry bool, er
 	switch {
 	case len(done) == 0:
 		a.note("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
-	case !dry && did == "compressed":
-		var names []string
-		for _, d := range done {
-			names = append(names, quote(d.Name))
-		}
+	case !dry && did == "compressed" && len(names) > 0:
 		a.note("to take this back: oxbow compress undo %s", strings.Join(names, " "))
 	}
 	return err
+}
+
+// showDigest says what was done with one digest.
+func (a *app) showDigest(did string, d dialect.Digest, dry bool) {
+	if a.quiet {
+		a.printf("%s\n", clean(d.Name))
+		return
+	}
+	a.printf("%s %s, %s\n", did, a.bold(clean(d.Name)), a.dim(count(len(d.Covers), "file", "files")))
+	for _, p := range d.Parts {
+		if p.Entries == 0 { // taken back: what it covers is not read
+			continue
+		}
+		a.printf("  %s  %s, %s to %s\n", oneLine(p.Entry), count(p.Entries, "entry", "entries"), bytesText(int64(p.Before)), bytesText(int64(p.After)))
+		if !dry {
+			continue
+		}
+		for _, l := range p.Labels {
+			a.printf("    %s\n", a.dim(oneLine(l.String())))
+		}
+		for line := range strings.SplitSeq(strings.TrimRight(p.Text, "\n"), "\n") {
+			a.printf("    | %s\n", clean(line))
+		}
+	}
 }
