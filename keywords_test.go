@@ -61,7 +61,8 @@ func TestFiltersByKeyword(t *testing.T) {
 		"confidence:0.4", "has:project", "project:nobody", "project:nobody,p4", "tag:t1 confidence:0.4 kind:journal", "project:p1 name:\"entry 1\"",
 		"name:\"entry 7\"", "name:\"entry 7\",\"entry 8\"", "-name:\"entry 7\"", "by:person", "by:agent", "door:library", "-door:library", "has:tag -has:project",
 		"after:2023-01-01", "before:2021-03-05", "after:2022-05-01 before:2022-05-20", "after:1400-01-01 before:1600-01-01", "before:1600-01-01", "after:2700-01-01",
-		"after:2700-01-01 before:2900-01-01", "+" + pick(r), "-" + pick(r), "-" + pick(r) + " tag:t1", "\"" + pick(r) + " " + pick(r) + "\"", "-\"" + pick(r) + " " + pick(r) + "\" after:2022-01-01"}
+		"after:2700-01-01 before:2900-01-01", "+" + pick(r), "-" + pick(r), "-" + pick(r) + " tag:t1", "\"" + pick(r) + " " + pick(r) + "\"", "-\"" + pick(r) + " " + pick(r) + "\" after:2022-01-01",
+		"+" + pick(r)[:2] + "*", "-" + pick(r)[:2] + "* tag:t1"}
 	found := 0
 	for i := range 600 {
 		change()

@@ -107,8 +107,8 @@ type Entries interface {
 // Operators are what a query demands of an entry beyond looking like it.
 type Operators struct {
 	Words    string   // what is ranked by, in the place of [Query.Text]
-	Must     []string // +word, "a phrase": an entry without it is no hit
-	Not      []string // -word, -"a phrase": an entry with it is no hit
+	Must     []string // +word, +word*, "a phrase": an entry without it is no hit
+	Not      []string // -word, -word*, -"a phrase": an entry with it is no hit
 	Prefixes []string // word*: ranked by all words that begin so
 }
 

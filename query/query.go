@@ -15,6 +15,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ import (
 //	"two words"   an entry must hold these words one after another
 //	+word         an entry must hold the word, in any of its forms
 //	-word         an entry must not hold it; -"two words" likewise
-//	word*         all words that begin so
+//	word*         all words that begin so; +word* any of them, -word* none
 //
 // A sign before anything but two letters or a quote, as in -5, --flag or -v,
 // and a star elsewhere, as in **bold**, are parts of a word. The Text of the
@@ -63,7 +64,8 @@ func Parse(s string, now time.Time) (oxbow.Query, error) {
 	}
 	q.Text = strings.Join(words, " ")
 	if len(o.Must)+len(o.Not)+len(o.Prefixes) > 0 {
-		o.Words = strings.TrimSpace(strings.Join(append(plain, o.Must...), " "))
+		ranked := slices.DeleteFunc(slices.Clone(o.Must), func(w string) bool { return strings.HasSuffix(w, "*") })
+		o.Words = strings.TrimSpace(strings.Join(append(plain, ranked...), " "))
 		q.Operators = &o
 	}
 	q.Dates = findDates(plain, now)
@@ -80,21 +82,22 @@ func addOperator(o *oxbow.Operators, w string) bool {
 	case strings.HasPrefix(rest, `"`):
 		phrase, ok := unquotePhrase(rest)
 		if ok {
-			*list = append(*list, phrase)
+			*list = append(*list, strings.TrimRight(phrase, "*")) // no prefix
 		}
 		return ok
-	case rest != w:
-		if !beginsWithWord(rest) || strings.HasSuffix(rest, "*") {
-			return false
-		}
-		*list = append(*list, rest)
-		return true
-	}
-	prefix, ok := strings.CutSuffix(w, "*")
-	if !ok || !beginsWithWord(w) || strings.ContainsFunc(prefix, func(r rune) bool { return !isWordRune(r) }) {
+	case !beginsWithWord(rest):
 		return false
 	}
-	o.Prefixes = append(o.Prefixes, prefix)
+	prefix, star := strings.CutSuffix(rest, "*")
+	if star && strings.ContainsFunc(prefix, func(r rune) bool { return !isWordRune(r) }) || !star && rest == w {
+		return false
+	}
+	if rest != w {
+		*list = append(*list, rest)
+	}
+	if star && list == &o.Must {
+		o.Prefixes = append(o.Prefixes, prefix)
+	}
 	return true
 }
 

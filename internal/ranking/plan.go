@@ -17,7 +17,7 @@ import (
 // Query is what is looked for.
 type Query struct {
 	Words    string   // what is ranked by
-	Must     []string // words or phrases that a document holds
+	Must     []string // words or phrases that a document holds, or word* for any that begins so
 	Not      []string // that it does not hold
 	Prefixes []string // ranked by all words that begin so
 	Spans    []Span   // documents created then rank higher
@@ -123,7 +123,8 @@ func (v *View) Plan(q Query) *Plan {
 		}
 	}
 	for _, prefix := range q.Prefixes {
-		for _, t := range v.beginning(prefix) {
+		ts := v.beginning(prefix)
+		for _, t := range ts[:min(len(ts), mostPrefixed)] {
 			p.Words = append(p.Words, Term{prefix + "*", t, false})
 			p.terms = append(p.terms, index.QueryTerm{Text: t, Weight: weightPrefix})
 		}
@@ -181,8 +182,8 @@ func spanTerms(d Span) []string {
 }
 
 // beginning returns the terms that begin with the prefix, those that most
-// entries hold first, at most mostPrefixed. When there is none, it is the term
-// of the prefix taken for a word.
+// entries hold first. When there is none, it is the term of the prefix taken
+// for a word.
 func (v *View) beginning(prefix string) []string {
 	type count struct {
 		term string
@@ -198,16 +199,23 @@ func (v *View) beginning(prefix string) []string {
 	}
 	slices.SortFunc(cs, func(a, b count) int { return cmp.Or(b.df-a.df, strings.Compare(a.term, b.term)) })
 	var ts []string
-	for _, c := range cs[:min(len(cs), mostPrefixed)] {
+	for _, c := range cs {
 		ts = append(ts, c.term)
 	}
 	return ts
 }
 
 // compile adds clauses to the plan: documents hold each of some words or phrases,
-// or none of them.
+// or none of them. Of word*, that is any of the words that begin so.
 func (v *View) compile(p *Plan, texts []string, not bool) {
 	for _, what := range texts {
+		if prefix, ok := strings.CutSuffix(what, "*"); ok {
+			terms := v.beginning(prefix)
+			holds := v.holdsAny(terms)
+			c := Clause{what, not, func(id uint64) bool { return holds(id) != not }, []index.Clause{{Terms: terms, Not: not}}}
+			p.Clauses, p.filter, p.accept = append(p.Clauses, c), append(p.filter, c.Filter...), both(p.accept, c.Accept)
+			continue
+		}
 		seq := v.r.an.Sequence(v.ctx, what)
 		holds := v.holds(seq)
 		c := Clause{Text: what, Not: not, Accept: func(id uint64) bool { return holds(id) != not }}
@@ -231,6 +239,19 @@ func both(a, b func(id uint64) bool) func(id uint64) bool {
 		return b
 	}
 	return func(id uint64) bool { return a(id) && b(id) }
+}
+
+// holdsAny returns the test whether an entry holds one of the terms.
+func (v *View) holdsAny(terms []string) func(id uint64) bool {
+	var ids []uint64
+	for _, t := range terms {
+		ids = append(ids, v.stats.IDs(t)...)
+	}
+	slices.Sort(ids)
+	return func(id uint64) bool {
+		_, holds := slices.BinarySearch(ids, id)
+		return holds
+	}
 }
 
 // holds returns the test whether an entry holds the words one after another in
