@@ -121,7 +121,7 @@ func (w *Workspace) diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query
 		return nil, nil, err
 	}
 	if len(kept) == 0 {
-		return []Note{Notef("no session is kept yet; %s to read those that clients have kept, or %s to connect clients", PersonRef("oxbow session import"), PersonRef("oxbow setup"))}, nil, nil
+		return []Note{noSession}, nil, nil
 	}
 	why, near, err = diagnose(ctx, m, q)
 	own := session.SessionFilter.String()

@@ -92,6 +92,7 @@ type SessionsIn struct {
 type SessionsOut struct {
 	Sessions []session.Summary `json:"sessions"`
 	More     bool              `json:"more,omitempty"` // there are others
+	Why      []Note            `json:"why,omitempty"`  // why there are none
 }
 
 const defaultSessions = 20
@@ -120,7 +121,26 @@ func Sessions(ctx context.Context, w *Workspace, in SessionsIn) (SessionsOut, er
 	all, err := a.Sessions(ctx, f, since, limit+1)
 	out.More = len(all) > limit
 	out.Sessions = append(out.Sessions, all[:min(limit, len(all))]...)
+	if err == nil && len(all) == 0 {
+		out.Why, err = in.why(ctx, a, f)
+	}
 	return out, err
+}
+
+// noSession says that the archive is empty.
+var noSession = Notef("no session is kept yet; %s to read those that clients have kept, or %s to connect clients", PersonRef("oxbow session import"), PersonRef("oxbow setup"))
+
+// why returns why there are no such sessions.
+func (in SessionsIn) why(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]Note, error) {
+	kept, err := a.Sessions(ctx, oxbow.Filter{}, time.Time{}, 1)
+	if err != nil || len(kept) == 0 {
+		return []Note{noSession}, err
+	}
+	given := f.String()
+	if in.Since != "" {
+		given = strings.TrimSpace(given + " since:" + in.Since)
+	}
+	return []Note{Notef("no session fits %s; without a filter there are some", given)}, nil
 }
 
 // since returns the time that a date or a span before now means.

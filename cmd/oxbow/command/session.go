@@ -61,7 +61,7 @@ func (a *app) sessionListCommand() *cobra.Command {
 		}
 		switch {
 		case len(out.Sessions) == 0:
-			a.note("no session is kept yet; oxbow setup connects clients, and oxbow session import reads what they have kept")
+			a.showNothing(out.Why, nil)
 		case out.More:
 			a.note("there are more; --limit shows them")
 		}
