@@ -76,8 +76,8 @@ func onFile[In, Out any](ctx context.Context, a *app, arg string, verb call[In, 
 	if err != nil {
 		return out, err
 	}
-	out, err = verb(ctx, &tool.Workspace{Now: a.env.Now, Source: src,
-		Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, in)
+	out, err = orKeep(ctx, a, &tool.Workspace{Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
+		Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, verb, in)
 	return out, adviseOnFile(badArgument(err))
 }
 

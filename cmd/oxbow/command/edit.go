@@ -149,6 +149,9 @@ func (a *app) keep(e editing, text string, cause error) error {
 		return errors.Join(cause, fmt.Errorf("keeping your text: %w", err))
 	}
 	next := "your text is kept in " + f.Name()
+	if own, ok := errors.AsType[*hinted](cause); ok {
+		next = own.hint + "; " + next
+	}
 	switch gone, ok := errors.AsType[*oxbow.ConflictError](cause); {
 	case ok && gone.Have == 0:
 		next = e.back + "your text is kept in " + f.Name() + "; to make an entry of it: oxbow remember " + quote(e.name) + " --file " + quote(f.Name())

@@ -98,6 +98,11 @@ func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 	}
 	stop := a.working(a.command)
 	defer func() { err = errors.Join(err, done()); stop() }()
+	return orKeep(ctx, a, w, verb, in)
+}
+
+// orKeep calls a verb, and once more if a person keeps what looks like a secret.
+func orKeep[In, Out any](ctx context.Context, a *app, w *tool.Workspace, verb call[In, Out], in In) (out Out, err error) {
 	if out, err = verb(ctx, w, in); err != nil {
 		var again bool
 		if again, err = a.mayKeep(err); again {
