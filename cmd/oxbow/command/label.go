@@ -228,7 +228,16 @@ applied, one oxbow undo takes back.`,
 			if apply {
 				return perform(cmd.Context(), a, tool.AcceptLabels, in, a.showRelabelled)
 			}
-			return perform(cmd.Context(), a, tool.SuggestLabels, in, a.showSuggestions)
+			again := "oxbow label suggest"
+			for _, w := range args {
+				again += " " + quote(w)
+			}
+			for _, name := range []string{"key", "min-confidence"} {
+				if f := cmd.Flags().Lookup(name); f.Changed {
+					again += " --" + name + " " + quote(strings.Trim(f.Value.String(), "[]"))
+				}
+			}
+			return perform(cmd.Context(), a, tool.SuggestLabels, in, func(out tool.SuggestLabelsOut) { a.showSuggestions(out, again) })
 		},
 	}
 	c.Flags().StringSliceVar(&in.Keys, "key", []string{oxbow.LabelProject, oxbow.LabelTag}, "propose labels of this `KEY`")
@@ -238,7 +247,8 @@ applied, one oxbow undo takes back.`,
 	return c
 }
 
-func (a *app) showSuggestions(out tool.SuggestLabelsOut) {
+// showSuggestions shows what the command again proposes.
+func (a *app) showSuggestions(out tool.SuggestLabelsOut, again string) {
 	for _, s := range out.Suggestions {
 		a.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), a.bold(nameText(s.Name)))
 		if a.quiet {
@@ -252,7 +262,7 @@ func (a *app) showSuggestions(out tool.SuggestLabelsOut) {
 		a.note("nothing to propose: every entry has labels of these keys, or too few labelled entries are like those that have none")
 		return
 	}
-	a.note("nothing was changed; to accept: oxbow label suggest --apply --min-confidence 0.8")
+	a.note("nothing was changed; to accept: %s --apply", again)
 }
 
 func (a *app) labelProjectCommand() *cobra.Command {
