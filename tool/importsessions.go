@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,8 +34,10 @@ type ImportSessionsOut struct {
 	Unread  []UnreadTranscript `json:"unread,omitempty"`
 }
 
-// Failed reports whether a transcript could not be read.
-func (o ImportSessionsOut) Failed() bool { return len(o.Unread) > 0 }
+// Failed reports whether a transcript, or a line of one, could not be read.
+func (o ImportSessionsOut) Failed() bool {
+	return len(o.Unread) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool { return c.Bad > 0 })
+}
 
 // ImportedClient is what came of one client.
 type ImportedClient struct {
@@ -84,7 +87,7 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 	written := 0
 	for n, f := range files {
 		c := &out.Clients[at[f.Client]]
-		r, err := archive.Import(ctx, f.Client, f.Path, in.Read(func(_ string, lines int) { c.Bad += lines }))
+		r, err := archive.Import(ctx, f.Client, f.Path, in.reader(c))
 		c.Turns, c.Changed = c.Turns+r.Turns, c.Changed+r.Changed
 		written += r.Turns + r.Changed
 		switch {
@@ -101,6 +104,19 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 	}
 	makeIndex(ctx, archive.Memory, written)
 	return out, nil
+}
+
+// reader returns the reader of a transcript. One that was named and holds nothing
+// of a session is an error: it may be of another client.
+func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
+	read := in.Read(func(_ string, lines int) { c.Bad += lines })
+	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
+		events, next, err := read(ctx, client, path, cursor)
+		if err == nil && cursor == "" && len(events) == 0 && len(in.Files) > 0 {
+			err = fmt.Errorf("%w %s: it holds nothing of a session of %s; name the client that wrote it", transcript.ErrRead, path, client)
+		}
+		return events, next, err
+	}
 }
 
 // find returns the transcripts that are to be read.
