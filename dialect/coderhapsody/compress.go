@@ -30,9 +30,10 @@ func (h *home) Spans() []string {
 
 // Compress implements [dialect.Compressor]. Without a period, it leaves alone
 // what is not over, what one of the two newest logs belongs to, and what is
-// compressed already, and passes over what holds no entry to tell. A digest has one entry for each group of entries whose
-// labels are the same but for tags, files and confidence: it has their labels,
-// all of their tags and files, and their least confidence when each has one.
+// compressed already, and passes over what holds no entry to tell. A digest has
+// one entry for each group of entries whose labels are the same but for tags,
+// files and confidence: it has their labels, all of their tags and files, and
+// their least confidence when each has one.
 // Handoffs are no part of it. Each period is one change, all or nothing.
 func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.Digest, error) {
 	if err := h.whollyOpen(); err != nil {

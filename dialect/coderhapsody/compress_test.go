@@ -190,7 +190,6 @@ func TestCompressWeeks(t *testing.T) {
 	}
 }
 
-// A caller may give the text, group by group.
 // A week that holds nothing to tell is passed over, and stops no other.
 func TestCompressPassesOver(t *testing.T) {
 	for _, text := range []string{"", "not UTF-8 \xff\n", "---\nname: left\nkind: handoff\nlabels: [\"handoff:open\"]\n---\n\nGo on.\n"} {
@@ -210,6 +209,7 @@ func TestCompressPassesOver(t *testing.T) {
 	}
 }
 
+// A caller may give the text, group by group.
 func TestCompressWithText(t *testing.T) {
 	fsys := aprilHome(t)
 	h := openHome(t, fsys, may)
