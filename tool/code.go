@@ -292,6 +292,9 @@ func writeAnnotation(b *strings.Builder, a Annotation) {
 	if a.StartLine > 0 {
 		at = fmt.Sprintf("%s, %s, confidence %.2f", Lines(annotate.Span{First: a.StartLine, Last: a.EndLine}.String()), a.Placed, a.Confidence)
 	}
+	if a.Archived {
+		at += ", archived"
+	}
 	fmt.Fprintf(b, "%q: %s; written %s", a.File, at, a.Time)
 	if a.By != "" {
 		fmt.Fprintf(b, " by %s", a.By)

@@ -93,6 +93,19 @@ func TestCodeVerbs(t *testing.T) {
 			t.Errorf("get_annotations %s = %v, want ErrInvalid", bad, err)
 		}
 	}
+	for _, content := range []string{"other\n", "one\ntwo of them\nthree\n"} {
+		if err := vfs.WriteFile(m, "a.go", []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if content == "other\n" {
+			if _, err := book.GC(t.Context(), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, err := call("get_annotations", `{"file":"a.go"}`); err != nil || !strings.Contains(got.Text(), "exact, confidence 1.00, archived; ") {
+		t.Errorf("of an archived one: %v, %v", got, err)
+	}
 	d.Annotations = nil
 	if _, err := call("get_annotations", `{"file":"a.go"}`); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("without a working tree: %v, want ErrUnsupported", err)

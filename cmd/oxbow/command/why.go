@@ -150,11 +150,7 @@ func (a *app) showAnnotation(n tool.Annotation) {
 	if n.StartLine > 0 {
 		at += ":" + spanOf(n)
 	}
-	placed := n.Placed
-	if n.Placed != string(annotate.Lost) {
-		placed += fmt.Sprintf(" %.2f", n.Confidence)
-	}
-	a.printf("%s  %s\n", a.bold(oneLine(at)), placed)
+	a.printf("%s  %s\n", a.bold(oneLine(at)), placedText(n))
 	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), a.width()-2) {
 		a.printf("  %s\n", l)
 	}
@@ -185,4 +181,16 @@ func (a *app) showAnnotation(n tool.Annotation) {
 		by = append(by, "was "+tool.Lines(n.WasLines))
 	}
 	a.printf("  %s\n", a.dim(oneLine(strings.Join(by, ", "))))
+}
+
+// placedText says how an annotation was placed, how surely, and whether it is archived.
+func placedText(n tool.Annotation) string {
+	placed := n.Placed
+	if n.Placed != string(annotate.Lost) {
+		placed += fmt.Sprintf(" %.2f", n.Confidence)
+	}
+	if n.Archived {
+		placed += ", archived"
+	}
+	return placed
 }
