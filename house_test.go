@@ -41,7 +41,7 @@ var budgets = []budget{
 	{"session/extract", 541},
 	{"session/handoff", 843},
 	{"session/inbox", 680},
-	{"annotate/*", 6_755},
+	{"annotate/*", 6_799},
 	{"session/transcript", 1_527},
 	{"gate", 350},
 	{"inject", 1_028},

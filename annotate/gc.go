@@ -27,11 +27,13 @@ type GCReport struct {
 // working tree, where work that is not committed counts, and brings back the
 // archived ones whose lines are there again. Files are followed through renames
 // that git knows. Without git, or before the first commit, the working tree
-// alone counts. A dry run changes nothing.
+// alone counts: a file that is gone is looked for in its other files, as
+// [Store.Lookup] does in one. A dry run changes nothing.
 //
-// A file that cannot be looked at (binary now, too long, or gone before the
-// history of a shallow clone begins) is skipped and reported. When git does not answer, nothing at all is changed and its error
-// is returned: not to know is no reason to archive. Run again, GC changes
+// A file that cannot be looked at (binary now, too long, gone before the history
+// of a shallow clone begins, or without git from a tree of more than 5,000 files)
+// is skipped and reported. When git does not answer, nothing at all is changed and
+// its error is returned: not to know is no reason to archive. Run again, GC changes
 // nothing more.
 func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport

@@ -282,3 +282,35 @@ func TestGCSkipsWhatItCannotRead(t *testing.T) {
 		t.Error("without git, there is no answer to miss")
 	}
 }
+
+// TestGCFollowsARenameWithoutGit: what a lookup finds under the new name is not archived.
+func TestGCFollowsARenameWithoutGit(t *testing.T) {
+	rename := func(content string) *Store {
+		m, b := tree(t, map[string]string{"pool.txt": numbered(20), "other.go": source})
+		ticking(b)
+		add(t, b, Record{File: "pool.txt", Span: Span{3, 3}, Why: "third"})
+		if err := m.Remove("pool.txt"); err != nil {
+			t.Fatal(err)
+		}
+		put(t, m, "in/conns.txt", content)
+		return b
+	}
+	for content, want := range map[string]int{numbered(20): 1, "nothing of it\n": 0} {
+		b := rename(content)
+		if got := countFound(t, b, "in/conns.txt"); got != want {
+			t.Errorf("%d are found under the new name, want %d", got, want)
+		}
+		st, err := b.Stats(t.Context())
+		if err != nil || st.Placed[Lost] != 1-want {
+			t.Errorf("Stats = %+v, %v", st, err)
+		}
+		gc(t, b, []string{"archived third; returned ", "archived ; returned "}[want])
+	}
+	b := rename("nothing of it\n")
+	for i := range maxOthers {
+		put(t, b.work, fmt.Sprintf("many/%d.txt", i), "")
+	}
+	if r := gc(t, b, "archived ; returned "); len(r.Skipped) != 1 || r.Skipped[0].File != "pool.txt" {
+		t.Errorf("skipped %v, want pool.txt", r.Skipped)
+	}
+}

@@ -30,7 +30,8 @@ type Skipped struct {
 
 // survey calls fn for each sidecar with the statuses of its annotations, by time:
 // in the working tree, or, when head is wanted, else in HEAD. Files that are gone
-// are followed to the names that git knows. It returns the files that cannot be
+// are followed to the names that git knows, and without a commit to the files of the
+// working tree in which a lookup finds their lines. It returns the files that cannot be
 // read, for which fn is not called. It fails when git does not answer.
 func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *sidecar, at []Found) error) ([]Skipped, error) {
 	commit := ""
@@ -40,22 +41,38 @@ func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *s
 			return nil, err
 		}
 	}
-	var skipped []Skipped
+	var names []string
+	var all, gone []*locator
 	err := b.each(ctx, func(name string, s *sidecar) error {
+		l := &locator{store: b, commit: commit, sidecar: s}
+		names, all = append(names, name), append(all, l)
 		if len(s.records) == 0 {
-			return fn(name, s, nil)
-		}
-		at, err := b.statuses(ctx, commit, head, ownerOf(name, s), s)
-		var no *unreadableError
-		if errors.As(err, &no) {
-			skipped = append(skipped, Skipped{no.file, no.err})
 			return nil
 		}
-		if err != nil {
-			return err
+		var err error
+		own := ownerOf(name, s)
+		if l.at, err = b.statuses(ctx, commit, head, own, s); errors.As(err, &l.no) {
+			return nil
 		}
-		return fn(name, s, at)
+		if _, err := b.work.Stat(own); commit == "" && l.left() > 0 && errors.Is(err, fs.ErrNotExist) {
+			gone = append(gone, l)
+		}
+		return err
 	})
+	if err == nil {
+		err = b.inOthers(ctx, gone)
+	}
+	var skipped []Skipped
+	for i, l := range all {
+		switch {
+		case err != nil:
+			return nil, err
+		case l.no != nil:
+			skipped = append(skipped, Skipped{l.no.file, l.no.err})
+		default:
+			err = fn(names[i], l.sidecar, l.at)
+		}
+	}
 	return skipped, err
 }
 
@@ -102,6 +119,7 @@ type locator struct {
 	commit  string // HEAD; "" without git
 	sidecar *sidecar
 	at      []Found
+	no      *unreadableError // says why not all was looked at; nil when it was
 }
 
 // left counts the annotations that were not found yet.
@@ -127,6 +145,12 @@ func (l *locator) search(ctx context.Context, file string, content []byte) error
 	if p.partial != nil {
 		return errNoAnswer
 	}
+	l.take(p)
+	return nil
+}
+
+// take takes over from p what was not found yet.
+func (l *locator) take(p *resolved) {
 	found := map[string]Found{}
 	for _, f := range p.found {
 		found[f.ID] = f
@@ -136,7 +160,6 @@ func (l *locator) search(ctx context.Context, file string, content []byte) error
 			l.at[i] = f
 		}
 	}
-	return nil
 }
 
 // inTree searches the file in the working tree or, when it is gone, the files
@@ -204,3 +227,47 @@ func (l *locator) inHead(ctx context.Context, names []string, seen map[string]st
 	}
 	return nil
 }
+
+// maxOthers bounds the files of the working tree that may be a file that is gone.
+const maxOthers = 5000
+
+// inOthers searches the working tree for the annotations of files that are gone: each
+// of its files may be one of these under another name, as a lookup there finds out.
+// Where there are too many files, what was not found says so.
+func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	n := 0
+	err := b.files(ctx, ".", func(name string) error {
+		if n++; n > maxOthers {
+			return errTooMany
+		}
+		content, err := b.content(name)
+		if err != nil || isBinary(content) || CheckFile(name) != nil {
+			return nil // a lookup finds nothing in it
+		}
+		p := &resolved{content: content, sidecars: []*sidecar{noSidecar}}
+		for _, l := range gone {
+			p.sidecars = append(p.sidecars, l.sidecar)
+		}
+		if err := b.resolveAll(ctx, p, name); err != nil {
+			return err
+		}
+		for _, l := range gone {
+			l.take(p)
+		}
+		return nil
+	})
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for _, l := range gone {
+		if l.left() > 0 {
+			l.no = &unreadableError{l.at[0].In, err}
+		}
+	}
+	return nil
+}
+
+var errTooMany = fmt.Errorf("without git, a file that is gone is looked for under other names in %d files, and here are more", maxOthers)

@@ -228,26 +228,36 @@ func (b *Store) blobHistory(file string) *blobHistory {
 const maxDepth = 64
 
 // walk calls fn for each sidecar, by path below the directory of annotations, sorted.
-// It follows no links.
 func (b *Store) walk(ctx context.Context, fn func(name string) error) error {
+	return b.files(ctx, b.dir, func(name string) error {
+		if !strings.HasSuffix(name, suffix) {
+			return nil
+		}
+		return fn(name)
+	})
+}
+
+// files calls fn for each file of a directory of the tree, by path below it, sorted. It
+// follows no links, and of the whole tree leaves the annotations out.
+func (b *Store) files(ctx context.Context, root string, fn func(name string) error) error {
 	var down func(dir string, depth int) error
 	down = func(dir string, depth int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		entries, err := b.work.ReadDir(path.Join(b.dir, dir))
+		entries, err := b.work.ReadDir(path.Join(root, dir))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("listing annotations: %w", err)
+			return fmt.Errorf("listing files: %w", err)
 		}
 		for _, e := range entries {
 			name := path.Join(dir, e.Name())
 			switch {
-			case e.IsDir() && depth < maxDepth:
+			case e.IsDir() && depth < maxDepth && path.Join(root, name) != b.dir:
 				err = down(name, depth+1)
-			case e.Type().IsRegular() && strings.HasSuffix(name, suffix):
+			case e.Type().IsRegular():
 				err = fn(name)
 			}
 			if err != nil {
