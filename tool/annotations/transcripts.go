@@ -170,7 +170,7 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *tool.Workspace, 
 }
 
 // addNew adds the records that are not there yet, unless the run is dry, and
-// returns them.
+// returns them. A dry run is refused where annotations cannot be added.
 func addNew(ctx context.Context, w *tool.Workspace, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
 	// Agents wrote them, also when a person reads them in.
 	by, _ := oxbow.SourceFrom(ctx)
@@ -188,8 +188,9 @@ func addNew(ctx context.Context, w *tool.Workspace, s *annotate.Store, records [
 			fresh = append(fresh, r)
 		}
 	}
-	if !dry {
-		_, err = s.Add(ctx, fresh...)
+	if dry {
+		return fresh, tool.Wrapped("annotating", s.CheckedOut())
 	}
+	_, err = s.Add(ctx, fresh...)
 	return fresh, err
 }
