@@ -68,11 +68,13 @@ func Inbox(ctx context.Context, w *Workspace, in InboxIn) (out InboxOut, err err
 			out.Noted = append(out.Noted, noted)
 		}
 	}
-	state := inbox.Open
-	if in.All {
-		state = ""
+	if out.Proposals, err = inbox.List(ctx, a.Memory, "", in.Project); err == nil {
+		err = w.markUndone(ctx, out.Proposals)
 	}
-	if out.Proposals, err = inbox.List(ctx, a.Memory, state, in.Project); err != nil || in.Project == "" {
+	if !in.All {
+		out.Proposals = slices.DeleteFunc(out.Proposals, func(it inbox.Item) bool { return it.State == inbox.Accepted || it.State == inbox.Dropped })
+	}
+	if err != nil || in.Project == "" {
 		return out, err
 	}
 	out.Runs, err = inbox.Runs(ctx, a.Memory, in.Project)
@@ -96,7 +98,7 @@ func Proposal(ctx context.Context, w *Workspace, in ProposalIn) (out ProposalOut
 	if err != nil {
 		return out, err
 	}
-	if out.Item, err = proposal(ctx, a, in.ID); err != nil {
+	if out.Item, err = w.proposal(ctx, a, in.ID); err != nil {
 		return out, err
 	}
 	for _, name := range out.From {
@@ -112,12 +114,14 @@ func Proposal(ctx context.Context, w *Workspace, in ProposalIn) (out ProposalOut
 	return out, nil
 }
 
-func proposal(ctx context.Context, a *session.Archive, id string) (inbox.Item, error) {
+func (w *Workspace) proposal(ctx context.Context, a *session.Archive, id string) (inbox.Item, error) {
 	it, err := inbox.Get(ctx, a.Memory, id)
 	if err != nil {
-		err = Advise(err, "oxbow inbox --all lists the ids")
+		return it, Advise(err, "oxbow inbox --all lists the ids")
 	}
-	return it, err
+	one := []inbox.Item{it}
+	err = w.markUndone(ctx, one)
+	return one[0], err
 }
 
 // AcceptProposalsIn names proposals that become notes.
@@ -171,7 +175,7 @@ func (w *Workspace) proposals(ctx context.Context, ids []string) (_ context.Cont
 		return ctx, nil, nil, err
 	}
 	for _, id := range ids {
-		it, err := proposal(ctx, a, id)
+		it, err := w.proposal(ctx, a, id)
 		if err != nil {
 			return ctx, nil, nil, err
 		}
@@ -214,6 +218,59 @@ func (w *Workspace) noteOf(ctx context.Context, it inbox.Item) (string, error) {
 	return e.Name, err
 }
 
+// markUndone gives the accepted proposals whose note an undo has taken away the state
+// [inbox.Undone]. One whose note was forgotten, or moved to a team, stays accepted.
+func (w *Workspace) markUndone(ctx context.Context, items []inbox.Item) error {
+	accepted := func(it inbox.Item) bool { return it.State == inbox.Accepted && it.Note != "" }
+	if !slices.ContainsFunc(items, accepted) {
+		return nil
+	}
+	ctx, m, err := w.Memory(ctx, Read)
+	if err != nil {
+		return err
+	}
+	removed := map[uint64][]int{} // by the change that took the note away
+	for i, it := range items {
+		if accepted(it) {
+			if seq := removal(ctx, m, it.Note); seq > 0 {
+				removed[seq] = append(removed[seq], i)
+			}
+		}
+	}
+	if len(removed) == 0 {
+		return nil
+	}
+	for c, err := range m.Log(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, i := range removed[c.Seq] {
+			if len(c.Reverts) > 0 {
+				items[i].State = inbox.Undone
+			}
+		}
+		if delete(removed, c.Seq); len(removed) == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// removal returns the change that took the entry of a name away; 0 where it is there,
+// and where that is not known.
+func removal(ctx context.Context, m *oxbow.Memory, name string) uint64 {
+	if _, err := m.Get(ctx, name); err == nil {
+		return 0
+	}
+	for v, err := range m.Versions(ctx, name) {
+		if err == nil && v.Verb == oxbow.VerbRemove {
+			return v.Seq
+		}
+		break
+	}
+	return 0
+}
+
 // DropProposalsIn names proposals that are not wanted.
 type DropProposalsIn struct {
 	IDs []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
@@ -227,8 +284,12 @@ func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (Inbox
 		return out, err
 	}
 	for _, it := range items {
-		if it.State == inbox.Accepted {
-			return out, Advise(Invalidf("%s was accepted", it.ID), "oxbow forget takes the entry away that was made of it; nothing was dropped")
+		note, err := w.noteOf(ctx, it)
+		if err == nil && note != "" {
+			err = Advise(Invalidf("%s was accepted, as %q", it.ID, note), "oxbow forget takes that entry away; nothing was dropped")
+		}
+		if err != nil {
+			return out, err
 		}
 	}
 	for _, it := range items {

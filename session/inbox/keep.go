@@ -29,6 +29,10 @@ const (
 	Open     = "open"
 	Accepted = "accepted"
 	Dropped  = "dropped"
+
+	// Undone is accepted, and an undo has taken the note away: it waits again. The
+	// archive has it as accepted.
+	Undone = "undone"
 )
 
 // labelFrom is the key of the labels that name the turns of something.
