@@ -72,7 +72,7 @@ func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err err
 	case errors.Is(err, oxbow.ErrConflict) && number == 0:
 		return true, &hinted{err, "oxbow undo --seq N takes change N back all the same, and keeps what was changed since"}
 	case errors.Is(err, oxbow.ErrNotFound):
-		return true, &hinted{err, "in this layout, what consolidate, compress and overwriting replaced can be taken back; other changes keep no history"}
+		return true, &hinted{err, "in this layout, what consolidate, compress and the tool memory_write replaced as a whole can be taken back, and no other change"}
 	case err != nil:
 		return true, err
 	}
