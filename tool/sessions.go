@@ -347,5 +347,5 @@ func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, 
 		out.Turns = len(turns)
 		return out, err
 	}
-	return out, fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", errNoSession)
+	return out, Advise(fmt.Errorf("%w: nothing was forgotten that is still in the archive's history", errNoSession), "oxbow session list shows what there is")
 }

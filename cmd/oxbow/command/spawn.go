@@ -180,7 +180,11 @@ func (a *app) runner() (*subagent.Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the settings: %w", err)
 	}
-	return subagent.ParseRunner(file, b)
+	r, err := subagent.ParseRunner(file, b)
+	if err != nil {
+		err = &hinted{err, "mend " + quote(file) + "; with OXBOW_SETTINGS=none, oxbow spawn prints the briefing and starts nothing"}
+	}
+	return r, err
 }
 
 // depth returns how many sub-agents this run is below.

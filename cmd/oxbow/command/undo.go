@@ -38,7 +38,13 @@ change, which can be undone in turn. An import counts as one change.`,
 		if done, err := a.undoOther(ctx, in); done || err != nil {
 			return err
 		}
-		return perform(ctx, a, tool.Undo, in, a.showUndone)
+		err := perform(ctx, a, tool.Undo, in, a.showUndone)
+		if errors.Is(err, oxbow.ErrUnsupported) {
+			if _, no := a.compressor(change.Unless(true)); no == nil {
+				err = &hinted{err, "in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other changes"}
+			}
+		}
+		return err
 	})
 }
 
