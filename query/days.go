@@ -34,7 +34,7 @@ func parseSpan(s string, loc *time.Location) (from, to time.Time, err error) {
 		return clamp(t), clamp(t.Add(time.Second)), nil
 	}
 	return time.Time{}, time.Time{}, invalid("date", text.Clip(s, 40),
-		"is not a date; write 2026-04-18, 2026-04, 2026 or 2026-04-18T09:30:00Z")
+		`is not a date; write 2026-04-18, 2026-04, 2026, 2026-04-18T09:30:00Z, yesterday, last-week, 7d or "3 days ago"`)
 }
 
 // clamp moves t between the bounds of dates, and to UTC.

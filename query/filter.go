@@ -128,7 +128,11 @@ func (t term) dates(values []string, now time.Time) (oxbow.Filter, error) {
 		return oxbow.Filter{}, invalid("filter", t.key+":"+t.value, "takes one date")
 	}
 	from, to, err := parseSpan(values[0], now.Location())
-	if d, ok := resolveDate(values[0], now); err != nil && ok {
+	d, ok := resolveDate(values[0], now)
+	if !ok {
+		d, ok = resolveDate(spelled(values[0]), now)
+	}
+	if err != nil && ok {
 		from, to, err = clamp(d.From), d.To, nil
 		if !to.IsZero() {
 			to = clamp(to)
@@ -144,6 +148,16 @@ func (t term) dates(values []string, now time.Time) (oxbow.Filter, error) {
 		return oxbow.Filter{Before: from}, nil
 	}
 	return oxbow.Filter{After: from, Before: to}, nil
+}
+
+// spelled writes a date such as 7d, 2w or last-week as words: 7d is the day 7 days ago.
+func spelled(s string) string {
+	for i, unit := range []string{"d", "w"} {
+		if n, ok := strings.CutSuffix(s, unit); ok && numberOf(n) > 0 && n[0] <= '9' {
+			return fmt.Sprintf("%d days ago", numberOf(n)*[]int{1, 7}[i])
+		}
+	}
+	return strings.ReplaceAll(s, "-", " ")
 }
 
 var actors = []string{string(oxbow.Person), string(oxbow.Agent), string(oxbow.Program), string(oxbow.Imported)}

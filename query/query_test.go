@@ -158,7 +158,10 @@ func TestParseFilterRefuses(t *testing.T) {
 		{"id:4", `filter "id" is no filter; use name:`},
 
 		// Dates.
-		{"after:yesteryear", `date "yesteryear" is not a date; write 2026-04-18, 2026-04, 2026 or 2026-04-18T09:30:00Z`},
+		{"after:yesteryear", `date "yesteryear" is not a date; write 2026-04-18, 2026-04, 2026, 2026-04-18T09:30:00Z, yesterday, last-week, 7d or "3 days ago"`},
+		{"after:d", `is not a date`},
+		{"after:-7d", `is not a date`},
+		{"after:and", `is not a date`},
 		{"after:2026-02-30", `date "2026-02-30" is not a date`},
 		{"after:2026-13", `is not a date`},
 		{"after:26-01-01", `is not a date`},
@@ -197,6 +200,12 @@ func TestFilterDates(t *testing.T) {
 		{"Africa/Cairo", "on:2024-04-26", "2024-04-25T22:00:00Z", "2024-04-26T21:00:00Z"},      // begins at 1 o'clock
 		{"America/Havana", "on:2024-11-03", "2024-11-03T04:00:00Z", "2024-11-04T05:00:00Z"},    // has midnight twice
 		{"Pacific/Apia", "on:2011-12-30", "2011-12-30T10:00:00Z", "2011-12-30T10:00:00Z"},      // was left out
+		// Days are counted from that of now, here 2026-04-18, a Saturday.
+		{"UTC", "after:7d", "2026-04-11T00:00:00Z", ""},
+		{"UTC", "before:2w", "", "2026-04-04T00:00:00Z"},
+		{"Europe/Berlin", "on:1d", "2026-04-16T22:00:00Z", "2026-04-17T22:00:00Z"},
+		{"UTC", "on:last-week", "2026-04-06T00:00:00Z", "2026-04-13T00:00:00Z"},
+		{"UTC", "after:2026-04-01..2026-04-03", "2026-04-01T00:00:00Z", ""},
 		// A moment has its own zone.
 		{"Asia/Tokyo", "on:2026-04-18T09:30:00Z", "2026-04-18T09:30:00Z", "2026-04-18T09:30:01Z"},
 		{"Asia/Tokyo", "after:2026-04-18T09:30:00+02:00", "2026-04-18T07:30:00Z", ""},
