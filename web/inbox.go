@@ -32,7 +32,7 @@ func inbox(c *call) (reply, error) {
 	s := screen{title: "Inbox", at: "inbox", lead: h.P(h.Class("lead"), h.Text("What you asked agents to remember, and what is held back from them, waits here for your word."))}
 	ofSession := map[string][]string{}
 	for _, p := range proposals.Proposals {
-		if p.State == stateOpen {
+		if waits(p.State) {
 			ofSession[sessionOf(p.From)] = append(ofSession[sessionOf(p.From)], p.ID)
 		}
 	}
@@ -60,8 +60,11 @@ func inbox(c *call) (reply, error) {
 	return s, nil
 }
 
-// stateOpen is the state of a proposal that waits.
+// stateOpen is the state of a proposal that was never decided.
 const stateOpen = "open"
+
+// waits reports whether a proposal of that state waits: an undone one does again.
+func waits(state string) bool { return state == stateOpen || state == "undone" }
 
 // proposals lists them; none where no archive of sessions is kept.
 func (c *call) proposals(all bool) (tool.InboxOut, error) {
@@ -115,7 +118,7 @@ func (c *call) proposalRow(p tool.ProposalOut, session []string) g.Node {
 			return h.Div(h.Class("actions"),
 				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/accept"), id, h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve"))),
 				editForm("inbox/accept", p.Sentence, id, page.Field("name", "Name", name)),
-				g.If(p.State == stateOpen, h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/drop"), id, h.Button(h.Attr("data-key", "r"), h.Text("Reject")))),
+				g.If(waits(p.State), h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/drop"), id, h.Button(h.Attr("data-key", "r"), h.Text("Reject")))),
 				g.Iff(len(session) > 1 && p.ID == session[0], func() g.Node {
 					var ids []string
 					for _, s := range session {

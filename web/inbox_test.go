@@ -40,11 +40,16 @@ func TestInboxProposals(t *testing.T) {
 	if n := b.entries(); n != 0 {
 		t.Errorf("%d entries after undo", n)
 	}
+	b.has(shown, "run the linter", "staging port is 8443", "undone") // which waits again
+	if strings.Count(shown, ">Reject<") != 2 {
+		t.Errorf("not both can be rejected:\n%s", shown)
+	}
 	shown = b.submit(shown, "Approve this text", url.Values{"content": {"Staging listens on 9443."}, "name": {"staging"}}, http.StatusOK)
 	if e, err := b.memory.Get(t.Context(), "staging"); err != nil || e.Content != "Staging listens on 9443." {
 		t.Errorf("the edited text: %+v, %v", e, err)
 	}
-	b.has(shown, "Nothing waits.")
+	b.has(shown, "staging port is 8443")
+	b.has(b.submit(shown, "Reject", nil, http.StatusOK), "Nothing waits.")
 	b.has(b.get(page.Root+"inbox?all=1", http.StatusOK), "accepted")
 	b.get(page.Root+"inbox/ffff", http.StatusNotFound)
 }
