@@ -1,0 +1,137 @@
+// Tests how the age of entries ranks them.
+
+package oxbow_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// With a half-life, what is newer goes first among equals and what is far
+// better stays first; the account says what age takes. What an entry tells of
+// counts where it records a moment or was imported.
+func TestRecency(t *testing.T) {
+	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
+	old, imported := now.AddDate(0, -2, 0), oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported})
+	for _, w := range []struct {
+		ctx context.Context
+		op  oxbow.Op
+	}{
+		{t.Context(), oxbow.Add{Name: "note", Content: "the price of rope", Created: old}},
+		{t.Context(), oxbow.Add{Name: "moment", Kind: oxbow.Archive, Content: "the price of rope", Created: old}},
+		{imported, oxbow.Add{Name: "read", Content: "the price of rope", Created: old.AddDate(0, -2, 0)}},
+		{t.Context(), oxbow.Add{Name: "more", Kind: oxbow.Journal, Content: "rope price, rope price", Created: old}},
+	} {
+		if err := m.Apply(w.ctx, w.op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, rank := range []string{oxbow.RankOxbow, oxbow.RankSeed} {
+		q := oxbow.Query{Text: "price rope", Recency: 30 * 24 * time.Hour, Explain: true, Rank: rank}
+		hits, err := m.Recall(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, h := range hits {
+			got = append(got, h.Entry.Name)
+			sum, age := 0.0, 0.0
+			for _, ts := range h.Explanation.Terms {
+				for _, f := range ts.Fields {
+					if sum += f.Score; f.Field == "age" {
+						age += f.Score
+					}
+				}
+			}
+			if math.Abs(sum-h.Score) > 1e-9 || (age < 0) != (h.Entry.Name != "note") {
+				t.Errorf("%s: score of %s is %v, its fields sum to %v, age takes %v", rank, h.Entry.Name, h.Score, sum, age)
+			}
+		}
+		if want := "note more moment read"; strings.Join(got, " ") != want {
+			t.Errorf("%s: found %q, want %q", rank, got, want)
+		}
+		// Two half-lives ago is a factor of ½ + ½/4.
+		q.Recency, q.Now = time.Hour, old.Add(2*time.Hour)
+		plain, err := m.Recall(t.Context(), oxbow.Query{Text: "price rope", Rank: rank})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hits, err = m.Recall(t.Context(), q); err != nil || scoreOf(hits, "moment") != 0.625*scoreOf(plain, "moment") {
+			t.Errorf("%s: score of moment is %v, %v, want .625 of %v", rank, scoreOf(hits, "moment"), err, scoreOf(plain, "moment"))
+		}
+	}
+	if _, err := m.Recall(t.Context(), oxbow.Query{Text: "x", Recency: -1}); !errors.Is(err, oxbow.ErrInvalid) {
+		t.Errorf("Recall with a half-life below 0: %v", err)
+	}
+}
+
+func scoreOf(hits []oxbow.Hit, name string) float64 {
+	for _, h := range hits {
+		if h.Entry.Name == name {
+			return h.Score
+		}
+	}
+	return -1
+}
+
+// The best hits with a half-life are those of all entries, each score
+// multiplied.
+func TestRecencyIsExact(t *testing.T) {
+	testenv.Sequential(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
+	words := strings.Fields("boat tower harbour trip ship sail lamp oil rope tide moon mast")
+	some := func(n int) string {
+		var ws []string
+		for range 1 + rng.IntN(n) {
+			ws = append(ws, words[min(rng.IntN(len(words)), rng.IntN(len(words)))])
+		}
+		return strings.Join(ws, " ")
+	}
+	var ops []oxbow.Op
+	for i := range 900 {
+		ops = append(ops, oxbow.Add{Name: strconv.Itoa(i), Kind: oxbow.Archive, Content: some(12), Created: now.AddDate(0, 0, -rng.IntN(400))})
+	}
+	if err := m.Apply(t.Context(), ops...); err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		q := oxbow.Query{Text: some(4), Limit: 10, Recency: time.Duration(1+rng.IntN(200)) * 24 * time.Hour}
+		got, err := m.Recall(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := m.Recall(t.Context(), oxbow.Query{Text: q.Text, Limit: oxbow.MaxLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range all {
+			age := float64(now.Sub(all[i].Entry.Created)) / float64(q.Recency)
+			all[i].Score *= .5 + .5*math.Exp2(-age)
+		}
+		slices.SortStableFunc(all, func(a, b oxbow.Hit) int { return cmp.Compare(b.Score, a.Score) })
+		for i := range got {
+			if math.Abs(got[i].Score-all[i].Score) > 1e-12 {
+				t.Fatalf("%q, half-life %v: hit %d scores %v, want %v", q.Text, q.Recency, i, got[i].Score, all[i].Score)
+			}
+		}
+		if len(got) != min(10, len(all)) {
+			t.Fatalf("%q: %d hits of %d", q.Text, len(got), len(all))
+		}
+	}
+}
