@@ -4,12 +4,10 @@
 package scope_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -365,125 +363,6 @@ func TestScopeFollows(t *testing.T) {
 	}
 	if found("tug") != 1 || found("crane") != 0 {
 		t.Errorf("after a change outside of it: tug is found %d times, crane %d, want 1 and 0", found("tug"), found("crane"))
-	}
-}
-
-// Nobody can write an entry that another moves out at the same moment.
-func TestScopeRaces(t *testing.T) {
-	m := scopeStory(t)
-	v := scope.Within(m, harbor())
-	ctx := t.Context()
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for i := range 50 {
-			p := []string{"airfield", "harbor"}[i%2]
-			if err := m.Apply(ctx, oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: p}}}); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	for range 50 {
-		err := v.Apply(ctx, oxbow.Update{Name: "crane", Content: "mine"})
-		if err != nil && !errors.Is(err, oxbow.ErrNotFound) && !errors.Is(err, oxbow.ErrConflict) {
-			t.Errorf("Update = %v", err)
-		}
-	}
-	wg.Wait()
-	for w, err := range m.Versions(ctx, "crane") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p, _ := w.Entry.Label("project"); w.Source.Profile == "harbor" && p != "harbor" {
-			t.Errorf("change %d was written through the scope outside of it: %+v", w.Seq, w.Entry)
-		}
-	}
-}
-
-// meanwhile is a store on which something happens between the look of a scope
-// at its past and the change that the scope then makes.
-type meanwhile struct {
-	oxbow.Historian
-	happens func()
-}
-
-func (m meanwhile) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	m.happens()
-	return m.Historian.RestoreIf(ctx, name, seq, version)
-}
-
-// A restore is bound to the version that was checked: an entry that moves out in
-// between is not written, and one that merely changes is checked again.
-func TestScopeRestoreRaces(t *testing.T) {
-	move := func(project string) oxbow.Op {
-		return oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: project}}}
-	}
-	for _, tt := range []struct {
-		name    string
-		happens []oxbow.Op // once
-		seq     uint64
-		want    error
-	}{
-		{"nothing", nil, 1, nil},
-		{"a change inside", []oxbow.Op{oxbow.Update{Name: "crane", Content: "rusty", Labels: []oxbow.Label{{Key: "project", Value: "harbor"}}}}, 1, nil},
-		{"moved out", []oxbow.Op{move("airfield")}, 1, oxbow.ErrNotFound},
-		{"forgotten", []oxbow.Op{oxbow.Remove{Name: "crane"}}, 1, nil},
-		{"forgotten, and the name taken outside", []oxbow.Op{oxbow.Remove{Name: "crane"},
-			oxbow.Add{Name: "crane", Content: "A bird.", Labels: []oxbow.Label{{Key: "project", Value: "airfield"}}}}, 1, oxbow.ErrNotFound},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			m := scopeStory(t)
-			ctx := t.Context()
-			looks := 0
-			base := meanwhile{m.Store().(oxbow.Historian), func() {
-				if looks++; looks == 1 {
-					for _, op := range tt.happens {
-						if err := m.Apply(ctx, op); err != nil {
-							t.Error(err)
-						}
-					}
-				}
-			}}
-			v := restorer(t, scope.New(base, harbor(), nil))
-			before := version(t, m, "crane")
-			n, err := v.Restore(ctx, "crane", tt.seq)
-			if !errors.Is(err, tt.want) {
-				t.Errorf("Restore = %v, want %v", err, tt.want)
-			}
-			if after := version(t, m, "crane"); err == nil && after != n || err != nil && after == before {
-				t.Errorf("crane went from version %d to %d by a restore that gave %d, %v", before, after, n, err)
-			}
-			now := version(t, m, "crane")
-			if _, err := v.RestoreIf(ctx, "crane", tt.seq, now+1); !errors.Is(err, oxbow.ErrConflict) && !errors.Is(err, oxbow.ErrNotFound) {
-				t.Errorf("RestoreIf of another version = %v, want a conflict, or that it is not there", err)
-			}
-			if version(t, m, "crane") != now {
-				t.Error("RestoreIf of another version changed the entry")
-			}
-		})
-	}
-}
-
-// RestoreIf restores on top of the version that was read, or not at all.
-func TestRestoreIf(t *testing.T) {
-	m := scopeStory(t)
-	ctx := t.Context()
-	for _, wrong := range []uint64{0, 2, 99} {
-		var c *oxbow.ConflictError
-		if _, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, wrong); !errors.As(err, &c) || c.Have != 5 || c.Want != wrong {
-			t.Errorf("RestoreIf(%d) = %v, want a conflict with version 5", wrong, err)
-		}
-	}
-	if n, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, 5); err != nil || n != version(t, m, "zeppelin") {
-		t.Errorf("RestoreIf(5) = %d, %v, want the new version", n, err)
-	}
-	if err := m.Forget(ctx, "zeppelin"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, 6); !errors.Is(err, oxbow.ErrConflict) {
-		t.Errorf("RestoreIf of what was forgotten = %v, want a conflict", err)
-	}
-	if n, err := restorer(t, m).RestoreIf(ctx, "zeppelin", 2, 0); err != nil || n != version(t, m, "zeppelin") {
-		t.Errorf("RestoreIf(0) of what was forgotten = %d, %v, want it back", n, err)
 	}
 }
 
