@@ -38,15 +38,7 @@ func parseSpan(s string, loc *time.Location) (from, to time.Time, err error) {
 }
 
 // clamp moves t between the bounds of dates, and to UTC.
-func clamp(t time.Time) time.Time {
-	switch t = t.UTC(); {
-	case t.Before(earliest):
-		return earliest
-	case t.After(latest):
-		return latest
-	}
-	return t
-}
+func clamp(t time.Time) time.Time { return text.TimeWithin(t, earliest, latest) }
 
 // startOf returns the first moment that has the date of day, a midnight UTC, in
 // loc. That is not always midnight there: some places put their clocks forward
