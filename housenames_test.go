@@ -1,4 +1,5 @@
-// Rules of names: exported ones have a user, and none is an old word.
+// This file checks names: exported names have a user, and a comment begins with
+// the name that it documents.
 
 package oxbow_test
 
@@ -9,20 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 )
-
-// oldWords are words for which the glossary in docs/design.md has another: they
-// are no identifier, no word of one, and no file's name. What begins with a
-// capital letter is the whole of an identifier.
-var oldWords = []string{
-	"awake", "baton", "bases", "bestOf", "breaker", "compacter", "compresser", "cutAll", "cutOff", "cutOwn", "cutTail",
-	"demand", "desk", "doubt", "eraser", "fillAnother", "glance", "heed", "indexRows", "intake", "lazy",
-	"leads", "leftovers", "lexicon", "living", "looker", "lookAt", "marks", "mistake", "mistakes", "notices", "patience",
-	"planned", "readOn", "rescue", "shelf", "slips", "spacer", "taker", "takeBack", "takeIn", "told", "turnTable", "twins",
-	"unheld", "unnoted", "unsaid", "unseen", "veil", "vouch",
-	"Book", "Breaks", "Draft", "Instead", "Reading", "ReadTerm", "Removal", "Slip",
-}
 
 // exportedNamesAreUsed counts top-level names that no other package names,
 // tests and the modules inside this one included, and that no exported
@@ -131,50 +119,6 @@ func topLevel(f *ast.File) (ids []*ast.Ident) {
 	return ids
 }
 
-// wordsOf returns the words of a name: readOn has read, On and readOn, a
-// file's name those between _ and -. All are in lower case.
-func wordsOf(name string) []string {
-	var words []string
-	from := 0
-	rs := []rune(name)
-	for i := range rs {
-		if i > from && (unicode.IsUpper(rs[i]) && !unicode.IsUpper(rs[i-1]) || rs[i] == '_' || rs[i] == '-' || rs[i-1] == '_' || rs[i-1] == '-') {
-			words = append(words, strings.ToLower(string(rs[from:i])))
-			from = i
-		}
-	}
-	return append(words, strings.ToLower(string(rs[from:])), strings.ToLower(name))
-}
-
-func oldWordsAreGone(h *house) (wrong []string) {
-	old := map[string]bool{}
-	for _, w := range oldWords {
-		if !ast.IsExported(w) {
-			w = strings.ToLower(w)
-		}
-		old[w] = true
-	}
-	seen := map[string]bool{} // word and file
-	look := func(f *goFile, name, where string) {
-		for _, w := range append(wordsOf(name), name) {
-			if old[w] && !seen[w+" "+f.path] {
-				seen[w+" "+f.path] = true
-				wrong = append(wrong, fmt.Sprintf("%s: %s has the old word %q", where, name, w))
-			}
-		}
-	}
-	for _, f := range h.files {
-		look(f, strings.TrimSuffix(strings.TrimSuffix(path.Base(f.path), ".go"), "_test"), f.path)
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				look(f, id.Name, h.fset.Position(id.Pos()).String())
-			}
-			return true
-		})
-	}
-	return wrong
-}
-
 // commentsBeginWithTheName holds comments of functions and types to Go's form, which
 // a rename breaks.
 func commentsBeginWithTheName(h *house) (wrong []string) {
@@ -216,11 +160,4 @@ var nameRules = []rule{
 		"a_test.go":      "package oxbow_test; import \"" + module + "\"\nvar _ = oxbow.B",
 		"cmd/x/a.go":     "package main\nfunc Unused() {}",
 	}, []string{"4 exported names are used by no other package, 0 may be: ..B ..R ..V ..Y"}},
-	{"OldWordsAreGone", oldWordsAreGone, map[string]string{
-		"a.go":         "package oxbow\nfunc a() { lookAt := 1; lookAtIt := lookAt }",
-		"b_test.go":    "package oxbow\nfunc newShelf() {}\nvar shelves, Book, booked = 1, 2, 3",
-		"turntable.go": "package oxbow",
-		"old-veil.go":  "package oxbow",
-	}, []string{`a.go:2:12: lookAt has the old word "lookat"`, `b_test.go:2:6: newShelf has the old word "shelf"`, `b_test.go:3:14: Book has the old word "Book"`,
-		`old-veil.go: old-veil has the old word "veil"`, `turntable.go: turntable has the old word "turntable"`}},
 }
