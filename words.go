@@ -189,6 +189,7 @@ const (
 	LabelOrigin     = store.LabelOrigin
 	LabelVerified   = store.LabelVerified
 	LabelPersonal   = store.LabelPersonal
+	LabelUnvouched  = store.LabelUnvouched
 )
 
 // Kinds returns all kinds in order of their number.

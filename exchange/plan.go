@@ -27,7 +27,7 @@ const (
 // isStamp reports whether a program gives labels of that key to what was imported: they
 // are no edit of it.
 func isStamp(l oxbow.Label) bool {
-	return l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine
+	return l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelUnvouched
 }
 
 // marked returns the item with the labels that say where it came from.

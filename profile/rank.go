@@ -87,7 +87,7 @@ func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string
 // asked returns what a selection needs of entries that may not be read.
 func (r *Resolved) asked(inside *scope.Scope) heads.Asked {
 	a := inside.Asked()
-	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence, oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine)
+	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence, oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelUnvouched)
 	for _, c := range r.Includes {
 		a.Names = append(a.Names, c.Entries...)
 	}

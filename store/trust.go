@@ -32,6 +32,11 @@ const (
 	LabelOrigin     = "origin"     // the trust of a source that is lower than its own
 	LabelVerified   = "verified"   // the test or commit
 	LabelPersonal   = "personal"   // a kind of personal data that the text holds
+
+	// LabelUnvouched is on text that nobody vouches for although no foreign text is known
+	// to be in it. The value says why: no-hooks, if the writer's session reports nothing, or the command whose output the
+	// text repeats.
+	LabelUnvouched = "unvouched"
 )
 
 // IsPersonal reports whether the label is one that programs write of personal data.

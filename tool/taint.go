@@ -184,7 +184,7 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 		return nil, err
 	}
 	for _, l := range old.Labels {
-		if l.Key == oxbow.LabelTaint {
+		if l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelUnvouched {
 			out = append(out, l)
 		}
 	}

@@ -44,6 +44,33 @@ func TestTaintOfAnAlias(t *testing.T) {
 	}
 }
 
+// TestUnvouchedStays checks that an agent cannot take the label unvouched off, and that a
+// person can.
+func TestUnvouchedStays(t *testing.T) {
+	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	label := oxbow.Label{Key: oxbow.LabelUnvouched, Value: "no-hooks"}
+	if err := m.Apply(t.Context(), oxbow.Add{Name: "n", Content: "x", Labels: []oxbow.Label{label}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		actor oxbow.Actor
+		stays bool
+	}{{oxbow.Agent, true}, {oxbow.Person, false}} {
+		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.actor})
+		ops, err := Stamp(ctx, m.Store(), []oxbow.Op{oxbow.Update{Name: "n", Content: "y"}}, Knowledge{Memory: m})
+		if err == nil {
+			err = m.Apply(ctx, ops...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := m.Get(t.Context(), "n")
+		if _, has := e.Label(oxbow.LabelUnvouched); err != nil || has != c.stays {
+			t.Errorf("after a change by %v the entry has the label: %v, want %v (%v)", c.actor, has, c.stays, err)
+		}
+	}
+}
+
 // TestTaintBeforeAnAlias: an alias in the batch of its entry leaves what the entry was
 // found to look like, also where it is changed in between.
 func TestTaintBeforeAnAlias(t *testing.T) {

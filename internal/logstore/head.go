@@ -18,7 +18,7 @@ var errSnapshot = errors.New("the snapshot cannot be used")
 
 // headKeys are the keys of the labels that a snapshot has: those that profiles
 // choose and rank by, and that have few values.
-var headKeys = []string{store.LabelConfidence, "covered", "pinned", "process", "profile", store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint}
+var headKeys = []string{store.LabelConfidence, "covered", "pinned", "process", "profile", store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint, store.LabelUnvouched}
 
 // A form is what many entries have in common: a kind, and labels of headKeys.
 type form struct {
