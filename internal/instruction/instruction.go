@@ -44,6 +44,14 @@ func Find(text string) []string {
 	return found
 }
 
+// Shaped reports whether texts that a reader sees together, such as a name and what it
+// names, are shaped like instructions to an agent. It is the one question to ask before
+// any text is put before a model that did not ask for it. It does not know who wrote the
+// texts: callers except what a person wrote or approved.
+func Shaped(texts ...string) bool {
+	return Find(strings.Join(texts, "\n")) != nil
+}
+
 // rule is a line of rules.txt.
 type rule struct {
 	name   string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/inject"
+	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -93,6 +94,9 @@ func (a *action) find(ctx context.Context, m *oxbow.Memory, in, head string, lab
 	}
 	for _, h := range hits {
 		said, _, _ := strings.Cut(strings.TrimSpace(h.Entry.Content), "\n\n\n")
+		if h.Entry.Shaped() || instruction.Shaped(said) {
+			continue
+		}
 		a.parts = append(a.parts, head+onOneLine(said)+" ("+h.Entry.Name+", "+h.Entry.Created.UTC().Format(time.DateOnly)+")")
 		a.shown = append(a.shown, session.Shown{In: in, Name: h.Entry.Name, Version: h.Entry.Version})
 	}

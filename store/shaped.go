@@ -1,0 +1,27 @@
+// This file decides whether an entry's texts are shaped like instructions to an agent.
+
+package store
+
+import (
+	"github.com/oxbow-memory/oxbow/internal/instruction"
+)
+
+// Shaped reports whether the entry's name, content, aliases or label values are shaped
+// like instructions to an agent and the version was not written by a person. Such an
+// entry must not be put before a model that did not ask for it.
+//
+// Shaped reads the texts, so that it also covers entries that were stored before the
+// present rules. The labels suspect and quarantine are only a cache of its answer at the
+// time of writing. An entry without its content, as package heads has it, is judged by
+// the rest: call Shaped again when the content is known.
+func (e *Entry) Shaped() bool {
+	if e.Source.Actor == Person {
+		return false
+	}
+	texts := make([]string, 0, 2+len(e.Aliases)+len(e.Labels))
+	texts = append(append(texts, e.Name, e.Content), e.Aliases...)
+	for _, l := range e.Labels {
+		texts = append(texts, l.Value)
+	}
+	return instruction.Shaped(texts...)
+}
