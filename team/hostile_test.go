@@ -213,7 +213,7 @@ func (e *evil) use(ctx context.Context, dir string) {
 			}
 			_, _, _ = s.Reviewed(ctx)
 			_, _ = s.Check(ctx)
-			file, _, err := tree.Write(ctx, s, oxbow.Entry{Name: e.pick("a", "new"), Content: "mine"}, bytes.NewReader(make([]byte, 10)))
+			file, _, err := tree.Write(ctx, s, oxbow.Entry{Name: e.pick("a", "new"), Content: "mine"}, WriteOptions{Random: bytes.NewReader(make([]byte, 10))})
 			if err == nil {
 				_ = s.Store.Refresh(ctx)
 				for entry := range s.Entries(ctx, oxbow.Filter{}) {

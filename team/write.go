@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -102,10 +103,17 @@ func (t *Tree) passing() string {
 	return strings.TrimRight(text, "\n") + "\n!team/\n!team/**\n"
 }
 
-// Write writes the file of an entry: the one that has its name, else a new one whose name
-// is of the time when the entry was made, and random. It returns the file's name in the
-// directory, and false when it held just that already.
-func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, random io.Reader) (file string, changed bool, err error) {
+// WriteOptions say how [Tree.Write] writes a file.
+type WriteOptions struct {
+	Random io.Reader       // for the name of a new file
+	Wrote  map[string]bool // prints of the files that this user's oxbow wrote, by [Print]
+}
+
+// Write writes the file of an entry. It replaces the file whose entry has this name, or
+// else makes a new file, whose name is made of the time when the entry was created and of
+// random digits. It returns the file's name in the directory, and false if the file already
+// had this text. A file that may not be replaced is an [EditedError]; see [Tree.CheckReplace].
+func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, o WriteOptions) (file string, changed bool, err error) {
 	defer func() { err = wrap(fmt.Sprintf("writing the team file of %q", e.Name), err) }()
 	if err := Check(e); err != nil {
 		return "", false, fmt.Errorf("%w: it %w", oxbow.ErrInvalid, err)
@@ -123,12 +131,85 @@ func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, random io.Rea
 	}
 	if file == "" {
 		var r [10]byte
-		if _, err := io.ReadFull(random, r[:]); err != nil {
+		if _, err := io.ReadFull(o.Random, r[:]); err != nil {
 			return "", false, err
 		}
 		file = fileName(e.Created, r)
+	} else if err := t.CheckReplace(ctx, file, o.Wrote); err != nil {
+		return "", false, err
 	}
 	return file, true, replace(t.path, file, text)
+}
+
+// EditedError is returned for a team file whose text would be lost, because somebody edited
+// the file and did not commit it. It matches [oxbow.ErrConflict].
+type EditedError struct {
+	File string // below the top of the working tree
+}
+
+func (e *EditedError) Error() string {
+	return fmt.Sprintf("%s was edited and the edit is not committed, so git has no copy of it", e.File)
+}
+
+// Is reports whether target is [oxbow.ErrConflict].
+func (e *EditedError) Is(target error) bool { return target == oxbow.ErrConflict }
+
+// CheckReplace returns an [EditedError] if a file has a text that exists nowhere else. A file
+// may be replaced if it is missing, if the commit at HEAD has its text, or if its print is
+// in wrote, because then the home's history has the entry.
+func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]bool) error {
+	text, err := t.readSmall(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if e, _, err := parse(text); err == nil && wrote[Print(e)] && holdsOnly(text, &e) {
+		return nil
+	}
+	return t.checkCommitted(ctx, file, text)
+}
+
+// CheckRemove returns an [EditedError] if removing a file would lose text, although its
+// entry is kept elsewhere: the file has parts that its entry does not have, and they are
+// not committed.
+func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
+	text, err := t.readSmall(p.Path)
+	if err != nil || holdsOnly(text, &p.Entry) {
+		return err
+	}
+	return t.checkCommitted(ctx, p.Path, text)
+}
+
+// holdsOnly reports whether a file has nothing besides its entry. Git may have written its
+// lines with CRLF.
+func holdsOnly(text string, e *oxbow.Entry) bool {
+	return withoutCRLF(text) == withoutCRLF(format(e))
+}
+
+func withoutCRLF(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// checkCommitted returns an [EditedError] unless the commit at HEAD has the text of a file.
+func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
+	head, err := t.repo.Head(ctx)
+	if err != nil {
+		return err
+	}
+	edited := &EditedError{File: t.Rel(file)}
+	if head == "" {
+		return edited
+	}
+	blob, err := t.repo.At(ctx, head, t.Rel(file))
+	if err != nil {
+		return err
+	}
+	for _, form := range []string{text, withoutCRLF(text)} {
+		if blob == git.BlobName([]byte(form), t.repo.SHA256()) {
+			return nil
+		}
+	}
+	return edited
 }
 
 // Remove removes the file of an entry, unless its text is another by now.

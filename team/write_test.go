@@ -45,12 +45,14 @@ func TestInitTwice(t *testing.T) {
 func TestWriteTwice(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	s := opened(t, clone)
-	random := bytes.NewReader(make([]byte, 100))
+	o := WriteOptions{Random: bytes.NewReader(make([]byte, 100)), Wrote: map[string]bool{}}
 	for _, c := range []struct {
 		name, content string
 		changed       bool
 	}{{"a", "one", true}, {"a", "two", true}, {"a", "two", false}, {"b", "three", true}, {"b", "three", false}} {
-		file, changed, err := s.tree.Write(t.Context(), s, oxbow.Entry{Name: c.name, Content: c.content, Created: time.Unix(1767225600, 0)}, random)
+		e := oxbow.Entry{Name: c.name, Content: c.content, Created: time.Unix(1767225600, 0)}
+		file, changed, err := s.tree.Write(t.Context(), s, e, o)
+		o.Wrote[Print(e)] = true
 		if err != nil || changed != c.changed || (c.name == "a") != (file == nth(1)) {
 			t.Errorf("Write(%+v) = %s, %t, %v", c, file, changed, err)
 		}
@@ -77,6 +79,33 @@ func TestWriteTwice(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(clone, inDir(1))); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+// TestWriteKeepsEdits edits a file that is committed, in each way that a person might.
+func TestWriteKeepsEdits(t *testing.T) {
+	committed := noteFile("a", "one")
+	wrote := oxbow.Entry{Name: "a", Content: "written by share"}
+	for what, c := range map[string]struct {
+		text string
+		lost bool
+	}{
+		"as it was committed":    {committed, false},
+		"with CRLF":              {strings.ReplaceAll(committed, "\n", "\r\n"), false},
+		"as share wrote it":      {mdtree.FormatEntry(wrote), false},
+		"another content":        {noteFile("a", "a person wrote this"), true},
+		"share's, and more text": {mdtree.FormatEntry(wrote) + "\nA PERSON WROTE THIS\n", true},
+	} {
+		_, clone := shared(t, map[string]string{inDir(1): committed})
+		put(t, clone, map[string]string{inDir(1): c.text})
+		s := opened(t, clone)
+		o := WriteOptions{Random: bytes.NewReader(make([]byte, 10)), Wrote: map[string]bool{Print(wrote): true}}
+		_, changed, err := s.tree.Write(t.Context(), s, oxbow.Entry{Name: "a", Content: "from the home"}, o)
+		now, rerr := os.ReadFile(filepath.Join(clone, inDir(1)))
+		var edited *EditedError
+		if rerr != nil || changed == c.lost || errors.As(err, &edited) != c.lost || (string(now) == c.text) != c.lost {
+			t.Errorf("%s: Write() = %t, %v; the file is %q", what, changed, err, now)
+		}
 	}
 }
 

@@ -96,6 +96,10 @@ func TestShareInterrupted(t *testing.T) {
 	share("the home cannot take it back", "team", TeamUnshare, true)
 	s.fail = nil
 	share("taken back", "home", TeamUnshare, false)
+	share("taken back again", "home", TeamUnshare, false)
+	share("shared", "team", TeamShare, false)
+	share("shared again", "team", TeamShare, false)
+	share("taken back once more", "home", TeamUnshare, false)
 	if e, err := s.m.Get(s.ctx, "a"); err != nil || e.Content != "one" || len(e.Labels) != 1 {
 		t.Errorf("it came back as %+v, %v", e, err)
 	}

@@ -36,13 +36,14 @@ type TeamShareOut struct {
 type TeamMoved struct {
 	Name    string   `json:"name"`
 	File    string   `json:"file"`              // below the top of the working tree
-	Did     string   `json:"did"`               // "written", "changed", "same" or "removed"
+	Did     string   `json:"did"`               // "written", "changed", "same" or "removed"; "shared" or "home" if it is there already
 	Changes []string `json:"changes,omitempty"` // lines of the file: -old, +new
 }
 
 // TeamShare writes entries into team files, and then removes them from the home as one
-// change, which undo brings back. All are checked before any is written. Where it is
-// interrupted in between, both are there, and a second call goes on.
+// change, which undo brings back. All are checked before any is written. A file that
+// somebody edited is not replaced until the edit is committed. If TeamShare is interrupted,
+// the same call completes it: an entry that only the team files have is shared already.
 func TeamShare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := person(w.Stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
 		return out, err
@@ -56,30 +57,20 @@ func TeamShare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out Team
 	if err != nil {
 		return out, err
 	}
-	var entries []oxbow.Entry
-	var removals []oxbow.Op
-	for _, name := range in.Names {
-		e, err := m.Get(ctx, name)
-		if err != nil {
-			return out, w.Missing(ctx, m, name, err)
-		}
-		if slices.ContainsFunc(entries, func(o oxbow.Entry) bool { return o.Name == e.Name }) {
-			continue
-		}
-		if err := mayShare(&e); err != nil {
-			return out, err
-		}
-		entries = append(entries, e)
-		removals = append(removals, oxbow.Remove{Name: e.Name, If: e.Version})
+	entries, err := toShare(ctx, w, t, s, m, in.Names, &out)
+	if err != nil {
+		return out, err
 	}
+	var removals []oxbow.Op
 	for _, e := range entries {
 		moved, err := shareOne(ctx, w, t, s, e, in.DryRun)
 		if err != nil {
 			return out, err
 		}
 		out.Moved = append(out.Moved, moved)
+		removals = append(removals, oxbow.Remove{Name: e.Name, If: e.Version})
 	}
-	if in.DryRun {
+	if in.DryRun || len(removals) == 0 {
 		return out, nil
 	}
 	err = m.Apply(oxbow.WithNote(ctx, "shared with the team"), removals...)
@@ -101,6 +92,54 @@ func openTeam(ctx context.Context, w *tool.Workspace, out *TeamShareOut, dryRun 
 	return t, s, err
 }
 
+// toShare returns the entries of those names that the home has, each once, if all of them may
+// be shared. Entries that only the team files have are added to what moved.
+func toShare(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Store, m *oxbow.Memory, names []string, out *TeamShareOut) (entries []oxbow.Entry, err error) {
+	wrote := w.Host.Trusted.Shares()
+	for _, name := range names {
+		e, err := m.Get(ctx, name)
+		if p, terr := s.Locate(ctx, name); terr == nil && errors.Is(err, oxbow.ErrNotFound) {
+			out.Moved = append(out.Moved, TeamMoved{Name: p.Entry.Name, File: t.Rel(p.Path), Did: "shared"})
+			continue
+		}
+		if err != nil {
+			return nil, w.Missing(ctx, m, name, err)
+		}
+		if slices.ContainsFunc(entries, func(o oxbow.Entry) bool { return o.Name == e.Name }) {
+			continue
+		}
+		if err := mayShare(&e); err != nil {
+			return nil, err
+		}
+		if err := mayReplaceFile(ctx, t, s, e, wrote); err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// mayReplaceFile refuses an entry whose team file has an edit that would be lost.
+func mayReplaceFile(ctx context.Context, t *team.Tree, s *team.Store, e oxbow.Entry, wrote map[string]bool) error {
+	p, err := s.Locate(ctx, e.Name)
+	if err != nil || p.Entry.Name != e.Name || mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
+		return nil // there is no such file, or it has this text
+	}
+	err = t.CheckReplace(ctx, p.Path, wrote)
+	return editedAdvice(t, e.Name, err)
+}
+
+// editedAdvice adds to a [team.EditedError] what can be done.
+func editedAdvice(t *team.Tree, name string, err error) error {
+	var edited *team.EditedError
+	if !errors.As(err, &edited) {
+		return err
+	}
+	top, file := text.ShellQuote(t.Top()), text.ShellQuote(edited.File)
+	return tool.Advise(fmt.Errorf("%q stays as it is: %w", name, err),
+		fmt.Sprintf("to keep the edit in git's history: git -C %s add %s, then commit; to throw it away: git -C %s restore %s; then call again", top, file, top, file))
+}
+
 // shareOne writes the file of an entry.
 func shareOne(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Store, e oxbow.Entry, dryRun bool) (moved TeamMoved, err error) {
 	moved = TeamMoved{Name: e.Name, Did: "written"}
@@ -114,7 +153,8 @@ func shareOne(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Stor
 	if dryRun {
 		return moved, nil
 	}
-	file, _, err := t.Write(ctx, s, e, w.Host.Rand)
+	file, _, err := t.Write(ctx, s, e, team.WriteOptions{Random: w.Host.Rand, Wrote: w.Host.Trusted.Shares()})
+	err = editedAdvice(t, e.Name, err)
 	moved.File = t.Rel(file)
 	if err == nil {
 		_ = w.Host.Trusted.AddShare(ctx, team.Print(e)) // else it counts as anyone's until it is reviewed
@@ -184,8 +224,8 @@ func lineMap(a, b []string) []int {
 }
 
 // TeamUnshare puts entries of team files back into the home, as one change, and then
-// removes their files. Where it is interrupted in between, both are there, and a second
-// call goes on.
+// removes their files. If it is interrupted, the same call completes it: an entry that only
+// the home has was taken back already.
 func TeamUnshare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := person(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
 		return out, err
@@ -202,10 +242,12 @@ func TeamUnshare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out Te
 	if err != nil {
 		return out, err
 	}
-	places, adds, err := takenBack(ctx, w, s, in.Names)
+	back, err := takenBack(ctx, w, t, s, in.Names)
 	if err != nil {
 		return out, err
 	}
+	out.Moved = append(out.Moved, back.home...)
+	places, adds := back.places, back.adds
 	if len(adds) > 0 && !in.DryRun {
 		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
 			return out, tool.Wrapped("putting the entries into the home", err)
@@ -223,30 +265,53 @@ func TeamUnshare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out Te
 	return out, nil
 }
 
-// takenBack returns where the entries of those names are, and the changes that put into
-// the home those that it does not have.
-func takenBack(ctx context.Context, w *tool.Workspace, s *team.Store, names []string) (places []mdtree.Place, adds []oxbow.Op, err error) {
+// unsharing is what [TeamUnshare] does for its names.
+type unsharing struct {
+	places []mdtree.Place // files to remove
+	adds   []oxbow.Op     // changes that add to the home the entries that it does not have
+	home   []TeamMoved    // entries that the home has and the team files do not
+}
+
+// takenBack plans what TeamUnshare does. It changes nothing.
+func takenBack(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Store, names []string) (back unsharing, err error) {
 	for _, name := range names {
 		p, err := s.Locate(ctx, name)
-		if err != nil {
-			return nil, nil, tool.Advise(fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name), "oxbow team status lists them")
+		if errors.Is(err, oxbow.ErrNotFound) && inHome(ctx, w, name) {
+			back.home = append(back.home, TeamMoved{Name: name, Did: "home"})
+			continue
 		}
-		if slices.ContainsFunc(places, func(o mdtree.Place) bool { return o.Path == p.Path }) {
+		if err != nil {
+			return back, tool.Advise(fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name), "oxbow team status lists them")
+		}
+		if slices.ContainsFunc(back.places, func(o mdtree.Place) bool { return o.Path == p.Path }) {
 			continue
 		}
 		has, err := homeHas(ctx, w, p.Entry)
 		if err == nil && has == "other" {
 			err = tool.Advise(fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name), "oxbow team share "+text.ShellQuote(name)+" --dry-run shows how they differ; forget the one that is done with")
 		}
+		if err == nil {
+			err = editedAdvice(t, name, t.CheckRemove(ctx, p))
+		}
 		if err != nil {
-			return nil, nil, err
+			return back, err
 		}
 		if e := p.Entry; has == "" {
-			adds = append(adds, oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created})
+			back.adds = append(back.adds, oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created, UniqueAliases: true})
 		}
-		places = append(places, p)
+		back.places = append(back.places, p)
 	}
-	return places, adds, nil
+	return back, nil
+}
+
+// inHome reports whether the home has an entry of that name.
+func inHome(ctx context.Context, w *tool.Workspace, name string) bool {
+	ctx, m, err := w.Memory(ctx, tool.Own)
+	if err != nil {
+		return false
+	}
+	e, err := m.Store().Get(ctx, name)
+	return err == nil && e.Name == name
 }
 
 // ShareProposalsOut are the notes, and where they moved.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -68,8 +69,9 @@ func (a *app) teamShareCommand() *cobra.Command {
 		Long: `Share writes each entry into a file of .oxbow/team, and then takes it out of the
 home, as one change: oxbow undo brings it back there. An entry that the team has
 already is changed in its file. What holds a secret or personal data, is held
-back from agents, or has more than 16 kB is not shared. The files are not
-committed: review and commit them as you do code.`,
+back from agents, or has more than 16 kB is not shared. A file that somebody has
+edited is not replaced until the edit is committed. The files are not committed:
+review and commit them as you do code.`,
 		Example: `  oxbow team share 'hex maps' --dry-run
   oxbow team share 'hex maps' 'grid size'`,
 		Args: args(1, -1, "the names of entries"),
@@ -81,7 +83,8 @@ func (a *app) teamUnshareCommand() *cobra.Command {
 		Use:   "unshare NAME…",
 		Short: "Move entries from the team's files back into the home",
 		Long: `Unshare puts each entry into the home, as one change, and then removes its file,
-which git has until that is committed.`,
+which git has until that is committed. It can be called again with the same names
+if it was interrupted.`,
 		Example: `  oxbow team unshare 'tabs' --dry-run
   oxbow team unshare 'tabs'`,
 		Args: args(1, -1, "the names of entries"),
@@ -92,7 +95,8 @@ func (a *app) showMoved(out sharing.TeamShareOut) {
 	for _, m := range out.Moved {
 		did := map[string]string{"written": wordFor(out.DryRun, "shared", "would share"), "changed": wordFor(out.DryRun, "changed", "would change"),
 			"same":    wordFor(out.DryRun, "moved", "would move"),
-			"removed": wordFor(out.DryRun, "took back", "would take back")}[m.Did]
+			"removed": wordFor(out.DryRun, "took back", "would take back"),
+			"shared":  "shared already:", "home": "in your home already:"}[m.Did]
 		where := ""
 		if m.File != "" {
 			where = "  " + oneLine(m.File)
@@ -102,12 +106,13 @@ func (a *app) showMoved(out sharing.TeamShareOut) {
 			a.printf("  %s\n", clean(l))
 		}
 	}
-	if len(out.Moved) > 0 && !out.DryRun {
+	moved := func(m sharing.TeamMoved) bool { return m.Did != "shared" && m.Did != "home" }
+	if i := slices.IndexFunc(out.Moved, moved); i >= 0 && !out.DryRun {
 		undo := ""
 		if out.Home {
 			undo = "; oxbow undo takes the change of the home back"
 		}
-		a.note("git has not been told: git -C %s add -A %s, then commit%s", quote(out.Top), quote(path.Dir(out.Moved[0].File)), undo)
+		a.note("git has not been told: git -C %s add -A %s, then commit%s", quote(out.Top), quote(path.Dir(out.Moved[i].File)), undo)
 	}
 }
 
