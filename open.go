@@ -19,7 +19,7 @@ func Open(path string, o *Options) (*Memory, error) {
 		return nil, err
 	}
 	of := opts.store()
-	of.Derived = []logstore.DerivedFiles{{Suffix: indexSuffix, Keep: keepsIndex, Check: checkIndexFile}}
+	of.Derived = []logstore.DerivedFiles{{Suffix: indexSuffix, Keep: keepsIndex, Check: checkIndexFile}, editsFile()}
 	d, err := logstore.Open(path, of)
 	if err != nil {
 		return nil, err

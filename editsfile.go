@@ -1,0 +1,76 @@
+// This file gives package agentedit a file next to the log, in which it remembers what it
+// found, so that it need not read the whole log each time.
+
+package oxbow
+
+import (
+	"context"
+
+	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+const (
+	editsSuffix  = ".edits"
+	maxEditsFile = 64 << 20 // bytes
+)
+
+// editsFile describes the file to the store, which deletes it when the log is compacted or
+// redacted: it contains names.
+func editsFile() logstore.DerivedFiles {
+	return logstore.DerivedFiles{
+		Suffix: editsSuffix,
+		Keep:   func(vfs.File, uint64, func(id, version uint64) bool) bool { return false },
+		Check:  func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
+	}
+}
+
+// EditsFile is the file next to the log of a memory that package agentedit reads and
+// writes. It is derived from the log and may be deleted at any time.
+type EditsFile struct {
+	db       *logstore.DB
+	epoch    uint64
+	readOnly bool
+}
+
+// EditsFile returns the file as it belongs to the log now, or nil if the memory is not in
+// a log of its own. A part of a memory has no such file.
+func (m *Memory) EditsFile() *EditsFile {
+	d, ok := m.store.(*logstore.DB)
+	if !ok {
+		return nil
+	}
+	return &EditsFile{db: d, epoch: d.Moment(func() {}).Epoch, readOnly: !m.opts.keepsFiles()}
+}
+
+// Read returns the content of the file, or nil if it cannot be read.
+func (f *EditsFile) Read() []byte {
+	file, err := f.db.Derived(editsSuffix).Open()
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || info.Size() > maxEditsFile {
+		return nil
+	}
+	data := make([]byte, info.Size())
+	if n, err := file.ReadAt(data, 0); n < len(data) {
+		_ = err // the file was replaced or cut off meanwhile
+		return nil
+	}
+	return data
+}
+
+// Write replaces the content of the file. It does nothing if the memory may not write
+// files, if another process is writing, or if the log was rewritten since EditsFile was
+// called: the content can be derived again.
+func (f *EditsFile) Write(ctx context.Context, data []byte) {
+	if f.readOnly || len(data) > maxEditsFile {
+		return
+	}
+	_ = f.db.Derived(editsSuffix).Make(ctx, f.epoch, func(file vfs.File) error {
+		_, err := file.WriteAt(data, 0)
+		return err
+	})
+}
