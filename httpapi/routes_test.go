@@ -47,6 +47,7 @@ var examples = []struct {
 	{"GET /inbox/{id}", "/inbox/", "", 200, `"sentence"`},
 	{"POST /inbox/accept", "/inbox/accept", "", 200, `"notes":[{`},
 	{"POST /inbox/reject", "/inbox/reject", "", 200, `"proposals":[{`},
+	{"GET /changed", "/changed", "", 200, `"total"`},
 	{"GET /held", "/held", "", 200, `"entries"`},
 	{"POST /approve", "/approve", `{"names":["new"]}`, 400, "only a person approves"},
 	{"GET /sessions", "/sessions", "", 200, "s-" + markA},

@@ -175,6 +175,9 @@ func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
 	http.Redirect(w, c.r, to.String(), http.StatusSeeOther)
 }
 
+// mayWrite reports whether this browser may change the memory.
+func (c *call) mayWrite() bool { return !c.view.Rights.ReadOnly }
+
 // name returns the name in the path, as [page.EntryPath] writes it.
 func (c *call) name() string { return strings.TrimSpace(c.r.PathValue("name")) }
 

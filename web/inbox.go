@@ -44,11 +44,14 @@ func inbox(c *call) (reply, error) {
 		rows = append(rows, c.heldRow(e))
 	}
 	more := len(proposals.Proposals) + len(held.Entries) - len(rows)
+	changed := c.changedNotes()
 	switch {
+	case len(rows) == 0 && changed != nil:
+		s.body = []g.Node{c.mayNot(true), changed}
 	case len(rows) == 0:
 		s.body = []g.Node{page.Empty("Nothing waits.", nil, h.P(h.Class("dim"), h.Text("A proposal comes when you tell an agent what to remember, in a session that hooks report. What an agent writes after it has read texts of others is held back here, too.")))}
 	default:
-		s.body = []g.Node{c.mayNot(len(held.Entries) > 0), page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
+		s.body = []g.Node{c.mayNot(len(held.Entries) > 0 || changed != nil), changed, page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
 			g.If(more > 0, h.P(h.Class("dim"), h.Textf("%d more wait behind these.", more)))}
 	}
@@ -80,12 +83,10 @@ func (c *call) mayNot(held bool) g.Node {
 	case c.view.Rights.ReadOnly:
 		return page.Notice("note", "This browser only reads: it may look at what waits, and decide nothing.", "The link that oxbow ui prints, without --ro, opens a page that may.")
 	case held && c.actor != oxbow.Person:
-		return page.Notice("note", "You signed in with a token, which programs have, too. Only a person approves what is held back.", "Run oxbow ui in a terminal: the link that it prints is yours alone.")
+		return page.Notice("note", "You signed in with a token, which programs have, too. Only a person approves what is held back, and keeps or brings back what agents changed.", "Run oxbow ui in a terminal: the link that it prints is yours alone.")
 	}
 	return nil
 }
-
-func (c *call) mayWrite() bool { return !c.view.Rights.ReadOnly }
 
 // sessionOf returns the session of the first turn that a proposal was said in, as the
 // names of turns have it.

@@ -36,6 +36,8 @@ var routes = []route{
 	{"POST", "log/revert", revertSession},
 	{"POST", "undo", undo},
 
+	{"POST", "changed/keep", keepChanged},
+	{"POST", "changed/restore", restoreChanged},
 	{"GET", "inbox", inbox},
 	{"GET", "inbox/{id}", proposal},
 	{"POST", "inbox/accept", acceptProposal},

@@ -31,10 +31,11 @@ func today(c *call) (reply, error) {
 	}
 	if list.Total == 0 {
 		return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text("Nothing is remembered yet.")),
-			body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""), c.firstSteps())}}, nil
+			body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""), c.changedNotes(), c.firstSteps())}}, nil
 	}
 	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "thing")+" remembered.")),
 		body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""),
+			c.changedNotes(),
 			c.waiting(),
 			h.Div(h.Class("entry"),
 				h.Div(h.Class("column"), page.Section("written", "Written last",

@@ -3,8 +3,6 @@
 package page
 
 import (
-	"strings"
-
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow/internal/diff"
@@ -70,29 +68,8 @@ func near(lines []diffLine, i int) bool {
 
 // diffLines returns the lines of both texts in one order.
 func diffLines(before, after string) (out []diffLine) {
-	a, b := linesOf(before), linesOf(after)
-	in := diff.Interner{}
-	j := 0
-	for i, to := range new(diff.Mapper).Map(in.Lines(a), in.Lines(b)) {
-		if to < 0 {
-			out = append(out, diffLine{'-', a[i]})
-			continue
-		}
-		for ; j < to; j++ {
-			out = append(out, diffLine{'+', b[j]})
-		}
-		out = append(out, diffLine{' ', a[i]})
-		j++
-	}
-	for ; j < len(b); j++ {
-		out = append(out, diffLine{'+', b[j]})
+	for mark, line := range diff.Changes(before, after) {
+		out = append(out, diffLine{mark, line})
 	}
 	return out
-}
-
-func linesOf(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }

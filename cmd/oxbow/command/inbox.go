@@ -30,6 +30,7 @@ sessions of the project and more.`,
   oxbow inbox --project auto --json`,
 		Args: args(0, 0, "no arguments, or list, show, accept or drop"),
 	}, tool.Inbox, a.inboxArguments, a.showInbox)
+	a.tellsChanged(c)
 	c.AddCommand(a.inboxListCommand(), a.inboxShowCommand(), a.inboxAcceptCommand(), a.inboxDropCommand())
 	return c
 }

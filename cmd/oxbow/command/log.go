@@ -46,6 +46,7 @@ elsewhere, it proves that no change up to there was edited since.`,
 		}
 		return show(cmd, args)
 	}
+	a.tellsChanged(c)
 	return c
 }
 

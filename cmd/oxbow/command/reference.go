@@ -43,7 +43,9 @@ func hintText(h *tool.Hint) string {
 		text += " " + versionText(h.Args[0].Value.(string), h.Args[1].Value)
 	} else {
 		for _, a := range h.Args {
-			text += fmt.Sprintf(" --%s %v", a.Name, strings.Trim(fmt.Sprint(a.Value), "[]"))
+			for _, value := range strings.Fields(strings.Trim(fmt.Sprint(a.Value), "[]")) {
+				text += " --" + a.Name + " " + value
+			}
 		}
 	}
 	if h.To != "" {

@@ -1,0 +1,187 @@
+// This file implements oxbow changed, and the notice of other commands that agents changed
+// a person's text.
+
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+const (
+	noticedEntries = 3  // entries that a notice shows
+	noticedLines   = 8  // lines of a difference that it shows
+	listedLines    = 60 // lines of a difference that oxbow changed shows
+)
+
+func (a *app) changedCommand() *cobra.Command {
+	c := does(a, &cobra.Command{
+		Use:   "changed",
+		Short: "Show which of your notes agents changed, and keep or restore them",
+		Long: `Changed lists the entries whose text you wrote and an agent changed or forgot
+since, or whose label pinned or process it set or took off. For each it shows
+the difference, the agent and its session, and the change to go back to.
+
+An entry is listed until you keep the agent's change or restore your text, or
+write the entry anew. Imports and pulls count neither as yours nor as an
+agent's, unless an agent made them. What a compaction dropped is not listed.`,
+		Example: `  oxbow changed
+  oxbow changed --json
+  oxbow changed restore --all --dry-run`,
+		Args: args(0, 0, "no arguments, or keep or restore"),
+	}, tool.Changed, positional, a.showAllChanged)
+	c.AddCommand(
+		does(a, &cobra.Command{
+			Use:   "keep NAME…",
+			Short: "Keep what agents made of your notes",
+			Long: `Keep makes the text as it is now yours: the entry is no longer listed, until an
+agent changes it again. oxbow undo takes that back. A shell that a client's
+agent started keeps nothing.`,
+			Example: `  oxbow changed keep --all --dry-run`,
+			Args:    args(0, -1, "the names of entries, or --all"),
+		}, tool.KeepChanged, positional, a.showDecided("kept", "would keep")),
+		does(a, &cobra.Command{
+			Use:   "restore NAME…",
+			Short: "Bring back your text of notes that agents changed",
+			Long: `Restore brings back the text as you left it, with its aliases and labels. Labels
+that you changed since the agent's change stay. oxbow undo takes it back.`,
+			Example: `  oxbow changed restore --all --dry-run`,
+			Args:    args(0, -1, "the names of entries, or --all"),
+		}, tool.RestoreChanged, positional, a.showDecided("restored", "would restore")))
+	return c
+}
+
+func (a *app) showAllChanged(out tool.ChangedOut) {
+	for i := range out.Entries {
+		if a.quiet {
+			a.printf("%s\n", nameText(out.Entries[i].Name))
+			continue
+		}
+		for _, line := range a.changedLines(&out.Entries[i], listedLines) {
+			a.printf("%s\n", line)
+		}
+	}
+	a.showNotes(out.Notes)
+	switch {
+	case out.Total == 0:
+		a.note("agents changed none of your notes")
+	case out.More:
+		a.note("%d of %d are listed; for more: --limit %d", len(out.Entries), out.Total, min(out.Total, oxbow.MaxLimit))
+	}
+}
+
+func (a *app) showDecided(did, would string) func(tool.DecideChangedOut) {
+	return func(out tool.DecideChangedOut) {
+		verb := did
+		if out.DryRun {
+			verb = would
+		}
+		for _, e := range out.Entries {
+			a.printf("%s %s\n", verb, nameText(e.Name))
+		}
+		if len(out.Entries) == 0 {
+			a.note("agents changed none of your notes")
+		}
+		a.showNotes(out.Notes)
+	}
+}
+
+// changedLines describes an entry that agents changed: who did it, the difference in at
+// most so many lines, and the commands that decide.
+func (a *app) changedLines(e *tool.ChangedEntry, most int) []string {
+	by := cmp.Or(e.Source.Agent, e.Source.Client, "an agent")
+	if e.Session != "" {
+		_, id, _ := strings.Cut(e.Session, "/")
+		by += " (session " + id + ")"
+	}
+	what := map[string]string{
+		tool.EntryChanged: "changed", tool.EntryForgotten: "forgotten", tool.EntryRelabelled: "relabelled", tool.EntryRenamed: "renamed to " + nameText(e.Now),
+	}[e.What]
+	lines := []string{fmt.Sprintf("%s  %s by %s, %s, change %d", a.bold(nameText(e.Name)), what, clean(by), a.date(moment(e.Time)), e.Seq)}
+	for _, l := range e.LabelsRemoved {
+		lines = append(lines, "  - "+clean(l))
+	}
+	for _, l := range e.LabelsAdded {
+		lines = append(lines, "  + "+clean(l))
+	}
+	for _, l := range e.AliasesRemoved {
+		lines = append(lines, "  - alias "+clean(l))
+	}
+	if e.What == tool.EntryChanged || e.What == tool.EntryForgotten {
+		lines = append(lines, differenceLines(e.Own, e.Text, most, a.width()-4)...)
+	}
+	name := text.ShellQuote(e.Name)
+	if strings.HasPrefix(name, "-") {
+		name = "-- " + name
+	}
+	return append(lines, "  keep it: oxbow changed keep "+name+"; bring yours back: oxbow changed restore "+name)
+}
+
+// differenceLines returns the changed lines of two texts, at most so many.
+func differenceLines(before, after string, most, width int) (lines []string) {
+	left := 0
+	for mark, line := range diff.Changes(before, after) {
+		if mark == ' ' {
+			continue
+		}
+		if len(lines) == most {
+			left++
+			continue
+		}
+		lines = append(lines, "  "+string(mark)+" "+text.Clip(oneLine(clean(line)), max(width, 20)))
+	}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("    … and %s more", count(left, "line", "lines")))
+	}
+	return lines
+}
+
+// tellsChanged makes a command end with the notice of tellChanged.
+func (a *app) tellsChanged(c *cobra.Command) {
+	show := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := show(cmd, args); err != nil {
+			return err
+		}
+		a.tellChanged(cmd.Context())
+		return nil
+	}
+}
+
+// tellChanged writes a notice to standard error if agents changed texts of the person. An
+// agent's run, and one that prints JSON or nothing but its result, gets none. A failure is
+// left to the commands that are about the memory.
+func (a *app) tellChanged(ctx context.Context) {
+	if variable, _ := a.env.startedBy(); variable != "" || a.json || a.quiet {
+		return
+	}
+	if path, err := a.storePath(); err != nil || !exists(path) {
+		return
+	}
+	if foreign, err := a.isForeign(); err != nil || foreign {
+		return
+	}
+	limit := noticedEntries
+	out, err := run(ctx, a, tool.Changed, tool.ChangedIn{Limit: &limit})
+	if err != nil || out.Total == 0 {
+		return
+	}
+	fmt.Fprintf(a.env.Stderr, "oxbow: agents changed %s\n", count(out.Total, "of your notes", "of your notes"))
+	for i := range out.Entries {
+		for _, line := range a.changedLines(&out.Entries[i], noticedLines) {
+			fmt.Fprintf(a.env.Stderr, "  %s\n", line)
+		}
+	}
+	if out.More {
+		fmt.Fprintf(a.env.Stderr, "  all of them: oxbow changed\n")
+	}
+}

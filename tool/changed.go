@@ -1,0 +1,294 @@
+// This file has the verbs about a person's texts that agents changed: they are listed, and
+// the person keeps each change or restores the text.
+
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agentedit"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// What agents did to a person's text, in [ChangedEntry.What].
+const (
+	EntryChanged    = "changed"
+	EntryForgotten  = "forgotten"
+	EntryRenamed    = "renamed"
+	EntryRelabelled = "relabelled"
+)
+
+// ChangedIn is the input of Changed.
+type ChangedIn struct {
+	Limit  *int `json:"limit,omitempty" usage:"how many entries are listed; 20 by default"`
+	Offset *int `json:"offset,omitempty" usage:"how many are skipped first"`
+}
+
+// ChangedOut lists the entries of a person that agents changed.
+type ChangedOut struct {
+	Total   int            `json:"total"`
+	Entries []ChangedEntry `json:"entries"` // the last changed first
+	More    bool           `json:"more,omitempty"`
+	Notes   []Note         `json:"notes,omitempty"`
+}
+
+// ChangedEntry is one entry whose text a person wrote and agents changed since.
+type ChangedEntry struct {
+	Name string `json:"name"`
+	What string `json:"what"`           // changed, forgotten, renamed or relabelled
+	Now  string `json:"now,omitempty"`  // the name that a renamed entry has now
+	Back uint64 `json:"back_to"`        // the change that restore goes back to
+	Own  string `json:"before"`         // the person's text
+	Text string `json:"after"`          // the text now; "" if the entry was forgotten
+	Kind string `json:"kind,omitempty"` // of the entry
+
+	LabelsAdded    []string `json:"labels_added,omitempty"` // those that protect an entry
+	LabelsRemoved  []string `json:"labels_removed,omitempty"`
+	AliasesRemoved []string `json:"aliases_removed,omitempty"`
+
+	Written string `json:"written"`           // when the person wrote the text
+	Time    string `json:"time"`              // of the agents' last change
+	Seq     uint64 `json:"seq"`               // its number
+	Source  Source `json:"source"`            // its author
+	Session string `json:"session,omitempty"` // the client's session, as CLIENT/SESSION
+	Changes int    `json:"changes"`           // how many changes agents made since
+}
+
+// Changed lists the entries whose text a person wrote and an agent changed, forgot or took
+// the protection from, until the person keeps or restores them.
+func Changed(ctx context.Context, w *Workspace, in ChangedIn) (ChangedOut, error) {
+	out := ChangedOut{Entries: []ChangedEntry{}}
+	limit, notes, err := limitOf(in.Limit, defaultListLimit)
+	if err != nil {
+		return out, err
+	}
+	offset, _, err := w.page(in.Offset, nil)
+	if err != nil {
+		return out, err
+	}
+	ctx, m, err := w.Memory(ctx, Own)
+	if err != nil {
+		return out, err
+	}
+	out.Notes = notes
+	edits, err := editsOf(ctx, m)
+	if err != nil {
+		return out, err
+	}
+	out.Total = len(edits)
+	edits = edits[min(offset, len(edits)):]
+	if out.More = len(edits) > limit; out.More {
+		edits = edits[:limit]
+	}
+	past := pastOf(m)
+	for i := range edits {
+		out.Entries = append(out.Entries, past.changedEntry(ctx, &edits[i]))
+	}
+	return out, nil
+}
+
+// mostEdits is how many entries are described. The others wait until some of these are
+// kept or restored.
+const mostEdits = 2000
+
+// editsOf returns what agents made of the texts of persons, the last changed first.
+func editsOf(ctx context.Context, m *oxbow.Memory) ([]agentedit.Edit, error) {
+	names, err := agentedit.Find(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	var edits []agentedit.Edit
+	for _, name := range names[:min(len(names), mostEdits)] {
+		e, isOpen, err := agentedit.Describe(ctx, m, name)
+		if err != nil {
+			return nil, err
+		}
+		if isOpen {
+			edits = append(edits, e)
+		}
+	}
+	slices.SortStableFunc(edits, func(a, b agentedit.Edit) int { return int(int64(b.Last.Seq) - int64(a.Last.Seq)) })
+	return edits, nil
+}
+
+// changedEntry returns an edit as the caller of the context may see it.
+func (p pastTexts) changedEntry(ctx context.Context, e *agentedit.Edit) ChangedEntry {
+	own := e.Own.Entry
+	p.withhold(ctx, &own)
+	c := ChangedEntry{Name: e.Name, What: EntryForgotten, Now: e.Renamed, Back: e.Back, Own: own.Content, Kind: own.Kind.String(),
+		Written: Timestamp(e.Own.Source.Time), Time: Timestamp(e.Last.Source.Time), Seq: e.Last.Seq, Source: sourceOf(e.Last.Source),
+		Session: session.SessionOf(e.Last.Source), Changes: e.Changes}
+	switch {
+	case e.Now != nil:
+		now := e.Now.Clone()
+		p.withhold(ctx, &now)
+		c.Text, c.What = now.Content, EntryChanged
+		if e.Now.Content == e.Own.Entry.Content {
+			c.What = EntryRelabelled
+		}
+		c.LabelsRemoved = LabelTexts(missingFrom(protecting(now.Labels), e.Labels))
+		c.LabelsAdded = LabelTexts(missingFrom(e.Labels, protecting(now.Labels)))
+		c.AliasesRemoved = missingFrom(now.Aliases, own.Aliases)
+	case e.Renamed != "":
+		c.What = EntryRenamed
+	}
+	return c
+}
+
+// protecting returns the labels that protect an entry.
+func protecting(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return !slices.Contains(agentedit.ProtectingKeys, l.Key) })
+}
+
+// missingFrom returns the elements of all that have does not contain.
+func missingFrom[T comparable](have, all []T) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(have, t) })
+}
+
+// DecideChangedIn is the input of KeepChanged and RestoreChanged.
+type DecideChangedIn struct {
+	Names  []string `json:"names,omitempty" flag:"-" usage:"names of entries that agents changed"`
+	All    bool     `json:"all,omitempty" usage:"all entries that agents changed"`
+	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be done and change nothing"`
+}
+
+// DecideChangedOut is what KeepChanged and RestoreChanged did.
+type DecideChangedOut struct {
+	DryRun  bool           `json:"dry_run,omitempty"`
+	Seqs    []uint64       `json:"seqs,omitempty"` // the changes that were made, oldest first
+	Entries []ChangedEntry `json:"entries"`        // as they were before
+	Notes   []Note         `json:"notes,omitempty"`
+}
+
+// KeepChanged records that the person keeps what agents made of entries. They are listed
+// again after the next change of an agent. If the caller is not a person, the error matches
+// [oxbow.ErrInvalid].
+func KeepChanged(ctx context.Context, w *Workspace, in DecideChangedIn) (DecideChangedOut, error) {
+	return decideChanged(ctx, w, in, "keeps what agents made of a person's text", keepEdits)
+}
+
+// RestoreChanged brings back the person's text of entries that agents changed. If the
+// caller is not a person, the error matches [oxbow.ErrInvalid].
+func RestoreChanged(ctx context.Context, w *Workspace, in DecideChangedIn) (DecideChangedOut, error) {
+	return decideChanged(ctx, w, in, "restores a text that agents changed in this way", restoreEdits)
+}
+
+func decideChanged(ctx context.Context, w *Workspace, in DecideChangedIn, act string, decide func(context.Context, *oxbow.Memory, []agentedit.Edit) ([]uint64, error)) (DecideChangedOut, error) {
+	out := DecideChangedOut{DryRun: in.DryRun, Entries: []ChangedEntry{}}
+	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
+		return out, Advise(Invalidf("only a person %s", act), "a person runs oxbow changed in a terminal of their own, not in one of the client's")
+	}
+	if len(in.Names) == 0 && !in.All {
+		return out, Advise(Invalidf("no entry is named"), "oxbow changed lists what agents changed")
+	}
+	edits, err := namedEdits(ctx, m, in)
+	if err != nil {
+		return out, err
+	}
+	past := pastOf(m)
+	for i := range edits {
+		out.Entries = append(out.Entries, past.changedEntry(ctx, &edits[i]))
+	}
+	if !in.DryRun {
+		if out.Seqs, err = decide(ctx, m, edits); err != nil {
+			return out, err
+		}
+	}
+	switch {
+	case in.DryRun:
+		out.Notes = []Note{Notef("dry run: nothing was changed; call again without %s to do it", ParamRef("dry_run"))}
+	case len(out.Seqs) > 0:
+		out.Notes = []Note{Notef("to take this back: %s", &Hint{Verb: "undo", Args: []Arg{{"seq", out.Seqs}}})}
+	}
+	return out, nil
+}
+
+// namedEdits returns the edits that are decided about, each once.
+func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.Edit, err error) {
+	if in.All {
+		return editsOf(ctx, m)
+	}
+	for i, name := range in.Names {
+		if slices.Contains(in.Names[:i], name) {
+			continue
+		}
+		if err := oxbow.CheckName(name); err != nil {
+			return nil, err
+		}
+		e, isOpen, err := agentedit.Describe(ctx, m, name)
+		if err != nil {
+			return nil, err
+		}
+		if !isOpen {
+			return nil, Advise(fmt.Errorf("%w: agents did not change %q since a person wrote or kept it", oxbow.ErrNotFound, name), "oxbow changed lists what agents changed")
+		}
+		edits = append(edits, e)
+	}
+	return edits, nil
+}
+
+// keepEdits makes the entries as they are now versions of the person, in one change. A
+// forgotten entry is added and forgotten again by the person.
+func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) ([]uint64, error) {
+	var ops []oxbow.Op
+	for _, e := range edits {
+		if e.Now != nil {
+			ops = append(ops, oxbow.Update{Name: e.Name, Content: e.Now.Content, Aliases: e.Now.Aliases, Labels: e.Now.Labels, If: e.Now.Version})
+			continue
+		}
+		own := e.Own.Entry
+		ops = append(ops, oxbow.Add{Name: e.Name, Kind: own.Kind, Content: own.Content, Labels: own.Labels, Created: own.Created}, oxbow.Remove{Name: e.Name})
+	}
+	if len(ops) == 0 {
+		return nil, nil
+	}
+	if err := m.Apply(oxbow.WithNote(ctx, "kept what agents made of it"), ops...); err != nil {
+		return nil, err
+	}
+	seq, err := newestChange(ctx, m, edits[0].Name)
+	return []uint64{seq}, err
+}
+
+// restoreEdits brings back the persons' texts, each in a change of its own.
+func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) (seqs []uint64, err error) {
+	ctx = oxbow.WithNote(ctx, "brought back from what agents made of it")
+	for i := range edits {
+		seq, err := restoreEdit(ctx, m, &edits[i])
+		if err != nil {
+			return seqs, Wrapped(fmt.Sprintf("restoring %q", edits[i].Name), err)
+		}
+		seqs = append(seqs, seq)
+	}
+	return seqs, nil
+}
+
+// restoreEdit brings back the person's text. Labels that the person changed after the
+// agents stay.
+func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.Edit) (uint64, error) {
+	switch {
+	case e.Now == nil:
+		return m.RestoreIf(ctx, e.Name, e.Back, 0)
+	case !e.Relabelled:
+		return m.RestoreIf(ctx, e.Name, e.Back, e.Now.Version)
+	}
+	own := e.Own.Entry
+	if err := m.Apply(ctx, oxbow.Update{Name: e.Name, Content: own.Content, Aliases: own.Aliases, Labels: e.Now.Labels, If: e.Now.Version}); err != nil {
+		return 0, err
+	}
+	return newestChange(ctx, m, e.Name)
+}
+
+// newestChange returns the number of the last change of an entry.
+func newestChange(ctx context.Context, m *oxbow.Memory, name string) (uint64, error) {
+	for v, err := range m.Versions(ctx, name) {
+		return v.Seq, err
+	}
+	return 0, nil
+}

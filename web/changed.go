@@ -1,0 +1,88 @@
+// This file shows a person's texts that agents changed, with what decides about each.
+
+package web
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	g "maragu.dev/gomponents"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
+)
+
+// changedShown is how many entries the section lists.
+const changedShown = 10
+
+// changedNotes is the section about texts that agents changed, or nil if there are none.
+func (c *call) changedNotes() g.Node {
+	limit := changedShown
+	out, err := tool.Changed(c.ctx, c.work, tool.ChangedIn{Limit: &limit})
+	if err != nil || out.Total == 0 {
+		return nil
+	}
+	title := "Agents changed " + page.Plural(out.Total, "note") + " that you wrote"
+	return page.Section("changed", title,
+		h.Ul(h.Class("rows cards"), g.Map(out.Entries, c.changedRow)),
+		g.If(out.More, h.P(h.Class("dim"), h.Textf("%d more are shown when you have decided about these.", out.Total-len(out.Entries)))))
+}
+
+// changedRow shows one entry: who changed it, the difference, and the buttons.
+func (c *call) changedRow(e tool.ChangedEntry) g.Node {
+	did := map[string]string{tool.EntryChanged: "Changed", tool.EntryForgotten: "Forgotten", tool.EntryRelabelled: "Relabelled", tool.EntryRenamed: "Renamed"}[e.What]
+	var by g.Node = page.Isolated(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
+	if client, id, ok := strings.Cut(e.Session, "/"); ok {
+		by = g.Group{by, h.Text(" in "), h.A(h.Href(page.Root+page.SessionPath(client, id, 0)), h.Text("a session"))}
+	}
+	var labels []g.Node
+	for _, l := range e.LabelsRemoved {
+		labels = append(labels, h.Li(h.Text("The label "), page.Isolated(l), h.Text(" was taken off.")))
+	}
+	for _, l := range e.LabelsAdded {
+		labels = append(labels, h.Li(h.Text("The label "), page.Isolated(l), h.Text(" was set.")))
+	}
+	for _, a := range e.AliasesRemoved {
+		labels = append(labels, h.Li(h.Text("The alias "), page.Isolated(a), h.Text(" was taken off.")))
+	}
+	return h.Li(h.Class("row card"),
+		h.Div(h.Class("head"), h.H3(c.changedTitle(e)), page.Badge("", strings.ToLower(did), "An agent did this to a text that you wrote.")),
+		g.If(e.What != tool.EntryRenamed, page.Diff(e.Own, e.Text)),
+		g.If(len(labels) > 0, h.Ul(h.Class("list"), g.Group(labels))),
+		h.Div(h.Class("meta"), h.Span(h.Text(did+" by "), by, h.Text(", "), page.When(c.now, page.Moment(e.Time)))),
+		g.Iff(c.mayWrite() && c.actor == oxbow.Person, func() g.Node {
+			return h.Div(h.Class("actions"),
+				page.Button("changed/restore", "main", "Bring back", "name", e.Name, "back", c.here()),
+				page.Button("changed/keep", "", "Keep", "name", e.Name, "back", c.here()))
+		}))
+}
+
+// changedTitle is the name of the entry, as a link if it leads to an entry.
+func (c *call) changedTitle(e tool.ChangedEntry) g.Node {
+	switch {
+	case e.Now != "":
+		return g.Group{page.Isolated(e.Name), h.Text(", now "), page.EntryLink(e.Now)}
+	case e.What == tool.EntryForgotten:
+		return page.Isolated(e.Name)
+	}
+	return page.EntryLink(e.Name)
+}
+
+func keepChanged(c *call) (reply, error) {
+	return decideChanged(c, tool.KeepChanged)
+}
+
+func restoreChanged(c *call) (reply, error) {
+	return decideChanged(c, tool.RestoreChanged)
+}
+
+func decideChanged(c *call, decide func(context.Context, *tool.Workspace, tool.DecideChangedIn) (tool.DecideChangedOut, error)) (reply, error) {
+	out, err := decide(c.ctx, c.work, tool.DecideChangedIn{Names: []string{c.value("name")}})
+	if err != nil {
+		return nil, err
+	}
+	return redirect{to: c.back(), change: out.Seqs[0]}, nil
+}

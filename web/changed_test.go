@@ -1,0 +1,89 @@
+// Tests the section about texts that agents changed.
+
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/web/page"
+)
+
+// overwrite makes a person's note that an agent has changed since.
+func (b *browser) overwrite(name, own, now string) {
+	b.t.Helper()
+	person := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Person})
+	agent := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Agent, Ref: "session:claude/s1", Claimed: oxbow.Claim{Agent: "claude"}})
+	if err := b.memory.Apply(person, oxbow.Add{Name: name, Content: own}); err != nil {
+		b.t.Fatal(err)
+	}
+	var op oxbow.Op = oxbow.Update{Name: name, Content: now}
+	if now == "" {
+		op = oxbow.Remove{Name: name}
+	}
+	if err := b.memory.Apply(agent, op); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestChanged(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
+	for _, path := range []string{page.Root, page.Root + "inbox"} {
+		shown := b.get(path, http.StatusOK)
+		b.has(shown, "Agents changed 1 note that you wrote", "<del>", "We ship on Fridays.", "<ins>", "We ship on Mondays.", "<bdi>claude</bdi>", "/ui/sessions/claude/s1", ">Bring back<", ">Keep<")
+		if err := sound(shown); err != nil {
+			t.Error(err)
+		}
+	}
+	content := func(name string) string {
+		e, err := b.memory.Get(t.Context(), name)
+		if err != nil {
+			return err.Error()
+		}
+		return e.Content
+	}
+	shown := b.submit(b.get(page.Root, http.StatusOK), "Bring back", nil, http.StatusOK)
+	if b.has(shown, "Brought back"); strings.Contains(shown, "Agents changed") || content("deploy") != "We ship on Fridays." {
+		t.Errorf("brought back, the entry says %q:\n%s", content("deploy"), shown)
+	}
+	shown = b.submit(shown, "Undo", nil, http.StatusOK)
+	shown = b.submit(shown, "Keep", nil, http.StatusOK)
+	if strings.Contains(shown, "Agents changed") || content("deploy") != "We ship on Mondays." {
+		t.Errorf("kept, the entry says %q:\n%s", content("deploy"), shown)
+	}
+	b.post(page.Root+"changed/keep", url.Values{"name": {"deploy"}}, http.StatusNotFound)
+
+	b.overwrite("gone", "Only in my words.", "")
+	shown = b.get(page.Root, http.StatusOK)
+	b.has(shown, "Only in my words.", "forgotten")
+	b.submit(shown, "Bring back", nil, http.StatusOK)
+	if content("gone") != "Only in my words." {
+		t.Errorf("brought back, the entry says %q", content("gone"))
+	}
+}
+
+// A browser with a token is an agent's, and one that only reads writes nothing: both see
+// what was changed and decide nothing.
+func TestChangedRights(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
+	b.token()
+	shown := b.get(page.Root+"inbox", http.StatusOK)
+	if b.has(shown, "We ship on Fridays.", "Only a person"); strings.Contains(shown, ">Keep<") {
+		t.Error("an agent is offered to keep its change")
+	}
+	for _, path := range []string{"keep", "restore"} {
+		b.has(b.post(page.Root+"changed/"+path, url.Values{"name": {"deploy"}}, http.StatusBadRequest), "Only a person")
+	}
+	b = open(t, auth.Permissions{ReadOnly: true})
+	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
+	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, ">Keep<") || !strings.Contains(shown, "We ship on Fridays.") {
+		t.Errorf("a reader sees:\n%s", shown)
+	}
+	b.post(page.Root+"changed/keep", url.Values{"name": {"deploy"}}, http.StatusForbidden)
+}
