@@ -57,6 +57,7 @@ func (s *mapStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	}
 	es := slices.Clone(s.entries)
 	id := s.id
+	src, _ := oxbow.SourceFrom(ctx)
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
 			return err
@@ -69,7 +70,7 @@ func (s *mapStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		case oxbow.Add:
 			id++
 			e := oxbow.Entry{ID: id, Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases,
-				Labels: oxbow.SortLabels(op.Labels), Created: op.Created, Updated: s.now, Version: s.seq + 1}
+				Labels: oxbow.SortLabels(op.Labels), Created: op.Created, Updated: s.now, Version: s.seq + 1, Source: src}
 			if e.Created.IsZero() {
 				e.Created = s.now
 			}
@@ -79,7 +80,7 @@ func (s *mapStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 				return &oxbow.ConflictError{Name: op.Name, Want: op.If, Have: es[i].Version}
 			}
 			es[i].Content, es[i].Aliases, es[i].Labels = op.Content, op.Aliases, oxbow.SortLabels(op.Labels)
-			es[i].Updated, es[i].Version = s.now, s.seq+1
+			es[i].Updated, es[i].Version, es[i].Source = s.now, s.seq+1, src
 		case oxbow.Remove:
 			es = slices.Delete(es, i, i+1)
 		default:

@@ -31,9 +31,9 @@ const maxMessages = 1000
 // ImportOptions say how to import; nil means the defaults.
 type ImportOptions struct {
 	// Overwrite lets an item replace an entry that it otherwise would not: one of the same
-	// name that is newer than the export, or of another kind (which gives the entry a new
-	// ID), or one that was edited here after it was imported. Entries that are not of the
-	// item's origin are never replaced.
+	// name that was written or edited here, or is newer than the export, or of another kind
+	// (which gives the entry a new ID). An item with an origin replaces only entries of its
+	// origin.
 	Overwrite bool
 
 	// NoOrigin leaves off the labels that say where an entry came from, as is
@@ -110,8 +110,11 @@ func (r *Report) message(list *[]string, format string, args ...any) {
 //
 //   - An entry with the same content, aliases and labels is the same: nothing
 //     changes.
-//   - An item without an origin (from an export) replaces the entry if the item
-//     was updated later, else it is skipped.
+//   - An item without an origin (from an export) is the same entry if both were created
+//     at the same time, or if an import of its file wrote the entry. It replaces that
+//     entry if it was updated later and the entry was not edited since its import, else
+//     it is skipped and reported. An item that does not say when it was created is
+//     skipped, too, because nothing shows that it is another entry.
 //   - An item with an origin replaces an entry that was imported from that
 //     origin and not edited since. If the entry was edited but the file has not
 //     changed, nothing changes; if both have, the item is skipped.

@@ -20,27 +20,46 @@ import (
 func TestImportExportItems(t *testing.T) {
 	const line = `{"name":"a","content":"%s","updated":"%s"}`
 	older, newer := "2026-04-30T00:00:00Z", "2026-05-30T00:00:00Z"
+	there := fmt.Sprintf(line, "there", newer)
+	const created = `,"created":"2020-01-01T00:00:00Z"}`
+	moved := strings.TrimSuffix(there, "}") + created
+	foreign := strings.TrimSuffix(there, "}") + `,"created":"2021-01-01T00:00:00Z"}`
+	ours, imported := oxbow.Source{Actor: oxbow.Person}, oxbow.Source{Actor: oxbow.Imported, Ref: "in.jsonl"}
+	otherFile := oxbow.Source{Actor: oxbow.Imported, Ref: "old.jsonl"}
+	overwrite := &ImportOptions{Overwrite: true}
 	for _, tt := range []struct {
 		name, in string
+		source   oxbow.Source // of the entry that is there
 		o        *ImportOptions
 		want     [4]int
 		content  string
 		problem  string
 	}{
-		{"same", fmt.Sprintf(line, "here", newer), nil, [4]int{0, 0, 1, 0}, "here", ""},
-		{"newer", fmt.Sprintf(line, "there", newer), nil, [4]int{0, 1, 0, 0}, "there", ""},
-		{"older", fmt.Sprintf(line, "there", older), nil, [4]int{0, 0, 0, 1}, "here", "in.jsonl:1: \"a\" is in the store with other content that is not older"},
-		{"older, overwrite", fmt.Sprintf(line, "there", older), &ImportOptions{Overwrite: true}, [4]int{0, 1, 0, 0}, "there", ""},
-		{"without a time", `{"name":"a","content":"there"}`, nil, [4]int{0, 0, 0, 1}, "here", "does not say when"},
-		{"other kind", `{"name":"a","kind":"world","content":"here","updated":"` + newer + `"}`, nil, [4]int{0, 0, 0, 1}, "here", "a kind is fixed"},
-		{"other kind, overwrite", `{"name":"a","kind":"world","content":"there"}`, &ImportOptions{Overwrite: true}, [4]int{0, 1, 0, 0}, "there", ""},
-		{"other labels", `{"name":"a","content":"here","tags":["x"],"updated":"` + newer + `"}`, nil, [4]int{0, 1, 0, 0}, "here", ""},
-		{"other aliases", `{"name":"a","content":"here","aliases":["x"],"updated":"` + newer + `"}`, nil, [4]int{0, 1, 0, 0}, "here", ""},
-		{"dry run", fmt.Sprintf(line, "there", newer), &ImportOptions{DryRun: true}, [4]int{0, 1, 0, 0}, "here", ""},
+		{"same", fmt.Sprintf(line, "here", newer), ours, nil, [4]int{0, 0, 1, 0}, "here", ""},
+		{"newer than what this file brought", there, imported, nil, [4]int{0, 1, 0, 0}, "there", ""},
+		{"newer than what a person wrote", there, ours, nil, [4]int{0, 0, 0, 1}, "here", "was written or edited in the store"},
+		{"newer than what an agent wrote", there, oxbow.Source{Actor: oxbow.Agent}, nil, [4]int{0, 0, 0, 1}, "here", "was written or edited in the store"},
+		{"newer than what another file brought", there, otherFile, nil, [4]int{0, 0, 0, 1}, "here", "was written or edited in the store"},
+		{"newer, moved before", moved, otherFile, nil, [4]int{0, 1, 0, 0}, "there", ""},
+		{"newer, moved before and edited here", moved, ours, nil, [4]int{0, 0, 0, 1}, "here", "was written or edited in the store"},
+		{"another entry of the name", foreign, ours, nil, [4]int{1, 0, 0, 0}, "here", ""},
+		{"another entry of the name, imported", foreign, otherFile, nil, [4]int{1, 0, 0, 0}, "here", ""},
+		{"another entry of the name, overwrite", foreign, ours, overwrite, [4]int{0, 1, 0, 0}, "there", ""},
+		{"newer, overwrite", there, ours, overwrite, [4]int{0, 1, 0, 0}, "there", ""},
+		{"older", fmt.Sprintf(line, "there", older), imported, nil, [4]int{0, 0, 0, 1}, "here", "in.jsonl:1: \"a\" is in the store with other content that is not older"},
+		{"older, overwrite", fmt.Sprintf(line, "there", older), ours, overwrite, [4]int{0, 1, 0, 0}, "there", ""},
+		{"without a time", `{"name":"a","content":"there"}`, imported, nil, [4]int{0, 0, 0, 1}, "here", "does not say when"},
+		{"other kind", `{"name":"a","kind":"world","content":"here","updated":"` + newer + `"}`, imported, nil, [4]int{0, 0, 0, 1}, "here", "a kind is fixed"},
+		{"other kind, overwrite", `{"name":"a","kind":"world","content":"there"}`, ours, overwrite, [4]int{0, 1, 0, 0}, "there", ""},
+		{"other labels", `{"name":"a","content":"here","tags":["x"],"updated":"` + newer + `"}`, imported, nil, [4]int{0, 1, 0, 0}, "here", ""},
+		{"other aliases", `{"name":"a","content":"here","aliases":["x"],"updated":"` + newer + `"}`, imported, nil, [4]int{0, 1, 0, 0}, "here", ""},
+		{"dry run", there, imported, &ImportOptions{DryRun: true}, [4]int{0, 1, 0, 0}, "here", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStore()
-			s.must(t, oxbow.Add{Name: "a", Content: "here", Created: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)})
+			if err := s.Apply(oxbow.WithSource(t.Context(), tt.source), oxbow.Add{Name: "a", Content: "here", Created: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}); err != nil {
+				t.Fatal(err)
+			}
 			rep := load(t, s, jsonl(tt.in), tt.o)
 			if counts(rep) != tt.want || s.content(t, "a") != tt.content {
 				t.Errorf("Import = %+v and %q, want %v and %q", rep, s.content(t, "a"), tt.want, tt.content)
@@ -51,6 +70,15 @@ func TestImportExportItems(t *testing.T) {
 			if e, _ := s.Get(t.Context(), "a"); e.Created.Year() != 2020 {
 				t.Errorf("created = %v, want it kept", e.Created)
 			}
+			if tt.o == nil && rep.Added > 0 { // what stands beside is found again
+				if rep := load(t, s, jsonl(tt.in), nil); counts(rep) != [4]int{0, 0, 1, 0} || s.content(t, "a (2)") != "there" {
+					t.Errorf("again: Import = %+v, entries %q", rep, s.names())
+				}
+				later := strings.NewReplacer("there", "later", newer, "2026-06-30T00:00:00Z").Replace(tt.in)
+				if rep := load(t, s, jsonl(later), nil); counts(rep) != [4]int{0, 1, 0, 0} || s.content(t, "a (2)") != "later" {
+					t.Errorf("later: Import = %+v, entries %q", rep, s.names())
+				}
+			}
 		})
 	}
 }
@@ -58,7 +86,8 @@ func TestImportExportItems(t *testing.T) {
 // A long import lists no changes, and knows which entries it changed.
 func TestImportWithoutChanges(t *testing.T) {
 	s := newStore()
-	s.must(t, oxbow.Add{Name: "same", Content: "1"}, oxbow.Add{Name: "skipped", Content: "1"}, oxbow.Add{Name: "updated", Content: "1"})
+	s.must(t, oxbow.Add{Name: "same", Content: "1"}, oxbow.Add{Name: "skipped", Content: "1"})
+	load(t, s, jsonl(`{"name":"updated","content":"1"}`), nil)
 	rep := load(t, s, jsonl(`{"name":"same","content":"1"}
 {"name":"skipped","content":"2"}
 {"name":"added","content":"2"}

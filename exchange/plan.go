@@ -290,21 +290,41 @@ func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
 	return im.judgeImported(it, old)
 }
 
-// judgeExported compares an item of an export with an entry that differs.
+// judgeExported compares an item of an export with an entry that differs. A date in the file
+// alone replaces nothing: anybody can write one.
 func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, string) {
+	known := isSameEntry(it, old) || isFromFile(it, old)
 	switch {
-	case n > 1:
+	case n > 1 && !known:
 		return other, "" // its number was given by an import, and says nothing
-	case im.o.Overwrite:
+	case n == 1 && im.o.Overwrite:
 		return replace, ""
+	case !known && !it.Entry.Created.IsZero():
+		return other, ""
 	case it.Entry.Kind != old.Kind:
 		return skip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
 	case it.Entry.Updated.IsZero():
 		return skip, fmt.Sprintf("%q is in the store with other content, and the item does not say when it was updated", old.Name)
 	case !it.Entry.Updated.After(old.Updated):
 		return skip, fmt.Sprintf("%q is in the store with other content that is not older", old.Name)
+	case old.Source.Actor != oxbow.Imported || !known:
+		return skip, fmt.Sprintf("%q was written or edited in the store, and stays as it is; an import with overwrite replaces it", old.Name)
 	}
 	return replace, ""
+}
+
+// isSameEntry reports whether an item of an export and an entry of its name were one entry
+// before the export: only a copy has the same time of creation.
+func isSameEntry(it Item, old oxbow.Entry) bool {
+	return it.Origin == "" && !it.Entry.Created.IsZero() && it.Entry.Created.Equal(old.Created)
+}
+
+// isFromFile reports whether an import of the item's file, or of a directory that has the
+// file, wrote the version of an entry that is current. Standard input is no file.
+func isFromFile(it Item, old oxbow.Entry) bool {
+	file := refFile(it.Ref)
+	return old.Source.Actor == oxbow.Imported && file != "-" && old.Source.Ref != "" &&
+		(file == old.Source.Ref || strings.HasPrefix(file, old.Source.Ref+"/"))
 }
 
 // judgeImported compares an item of another program's file with an entry that differs.

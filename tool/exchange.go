@@ -55,7 +55,7 @@ func Export(ctx context.Context, w *Workspace, in ExportIn) (out ExportOut, err 
 type ImportIn struct {
 	Paths     []string `json:"paths" flag:"-" jsonschema:"Files and directories."`
 	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"Show what would be brought in and change nothing." usage:"show what would be brought in and change nothing"`
-	Overwrite bool     `json:"overwrite,omitempty" jsonschema:"Replace newer or edited entries of the same origin." usage:"let what is read replace newer or edited entries of the same origin"`
+	Overwrite bool     `json:"overwrite,omitempty" jsonschema:"Replace entries that were written, edited or updated here." usage:"let what is read replace entries that were written or edited here, or are newer"`
 	Format    string   `json:"format,omitempty" value:"FORMAT" enum:"markdown,obsidian,jsonl,chat,dates" jsonschema:"Format of all of them, by default told by each." usage:"read as this FORMAT whatever the name says"`
 
 	Inputs map[string]io.Reader `json:"-"` // read in place of the paths of these names

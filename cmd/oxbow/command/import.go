@@ -35,6 +35,11 @@ its file and line, one of each kind unless --verbose, and the rest is taken:
 the exit status is 1 then, and 0 when only files without text, or in directories
 those of other endings, were passed over.
 
+An import replaces an entry only if an earlier import brought it and nobody has
+edited it since. Text that you or your agents wrote stays: another entry of that
+name is added as "NAME (2)", a newer copy of the same entry is reported and
+skipped. --overwrite replaces it.
+
 An alias that leads to another entry already is left off, which is said. A
 Markdown entry is named by its front matter, its heading or its file; the file's
 name is an alias, since links lead to it. Further keys of front matter
