@@ -193,6 +193,10 @@ type CheckReport struct {
 	Last     uint64 // last change
 	Head     string // hash of the chain at Last, in hex: note it elsewhere to prove later that nothing before was edited
 	Problems []Problem
+
+	// Damaged reports that changes or entries which had been written cannot be read. Last is
+	// then the last change before the damage.
+	Damaged bool
 }
 
 // Problem is one thing a check found wrong, and its mend.

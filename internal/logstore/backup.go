@@ -44,7 +44,7 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 		return store.CheckReport{}, err
 	}
 	defer log.Close()
-	_, rep, err := d.readThrough(ctx, log)
+	rep, err := d.readThrough(ctx, log, newPlacing())
 	if err == nil {
 		rep.Bytes, err = log.WriteTo(w)
 	}

@@ -5,6 +5,7 @@ package logstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -16,8 +17,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Check implements [store.Checker].
@@ -27,45 +30,132 @@ func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 }
 
 // CheckEntries is Check, and returns the entries that the store answers with, too.
+//
+// Other processes may write, compact or redact meanwhile. What a first look finds wrong may
+// be a write under way, so it is reported only if a second look finds it too, during which
+// no process can change the files.
 func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entry, error) {
-	rep := store.CheckReport{Path: d.path}
-	// A file that changed since it was read is another process's write, so
-	// the comparison waits for one that did not.
-	for range 10 {
-		was, _ := wal.ReadLockMeta(d.fs, d.name) // first: what is appended after it is no loss
-		log, err := d.another(true)
-		if err != nil {
-			return rep, nil, err
-		}
-		var have []*store.Entry
-		var herr error
-		var last uint64
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			have, herr = store.EntriesOf(ctx, d)
-			_, last = d.span()
-		})
-		p, r, err := d.examine(ctx, log, was)
-		if wg.Wait(); herr != nil {
-			return rep, nil, errors.Join(herr, log.Close())
-		}
-		if err == nil && log.Seq() == last {
-			r.Problems = append(r.Problems, compareStates(have, p.st.order)...)
-		}
-		same := err != nil || log.Seq() == last
-		if cerr := log.Close(); cerr != nil {
-			return rep, nil, cerr
-		}
-		if same {
-			r.Problems = append(r.Problems, d.staleFiles()...)
-			if err != nil || len(r.Problems) > 0 {
-				return r, have, err
-			}
-			r.Problems, err = d.checkDerived(ctx, p)
-			return r, have, err
+	look, err := d.checkOnce(ctx)
+	if err == nil && look.isSound() {
+		return look.report, look.entries, nil
+	}
+	if ctx.Err() != nil {
+		return look.report, nil, ctx.Err()
+	}
+	for range checkTries {
+		before, beforeErr := look, err
+		quiet, lerr := d.withWritersWaiting(ctx, func() { look, err = d.checkOnce(ctx) })
+		switch {
+		case ctx.Err() != nil:
+			return look.report, nil, ctx.Err()
+		case lerr != nil || quiet, err == nil && look.isSound():
+			return look.report, look.entries, cmp.Or(lerr, err)
+		case look.agreesWith(before) && (err == nil) == (beforeErr == nil):
+			// Another process has had the lock all the time, and did not write.
+			return look.report, look.entries, err
 		}
 	}
-	return rep, nil, fmt.Errorf("%w: others write faster than it can be checked", store.ErrBusy)
+	return look.report, nil, cmp.Or(err, fmt.Errorf("%w: others write faster than it can be checked", store.ErrBusy))
+}
+
+// checkTries is how often a store is examined again while another process has the lock.
+const checkTries = 10
+
+// checkLook is what one examination of a store found.
+type checkLook struct {
+	report   store.CheckReport
+	entries  []*store.Entry // that the store answers with, nil if the log is damaged
+	compared bool           // with the state of the log at the same change
+}
+
+// isSound reports whether nothing is wrong.
+func (c checkLook) isSound() bool { return c.compared && len(c.report.Problems) == 0 }
+
+// agreesWith reports whether two examinations found the same.
+func (c checkLook) agreesWith(o checkLook) bool {
+	return c.compared == o.compared && c.report.Last == o.report.Last && slices.Equal(c.report.Problems, o.report.Problems)
+}
+
+// withWritersWaiting calls fn while no process can write, compact or redact, and reports
+// whether that is so. If a process keeps the lock for longer than a writer waits, or if no
+// process has written to the store here, fn is called all the same.
+func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err error) {
+	defer func() {
+		if err == nil {
+			fn()
+		}
+	}()
+	name := wal.LockName(d.name)
+	if _, err := d.fs.Stat(name); err != nil {
+		return false, nil // a check creates no lock file
+	}
+	lock, err := d.fs.OpenLock(name)
+	if err != nil {
+		return false, nil // it may not be written here
+	}
+	quiet, _, err = vfs.AcquireLock(ctx, lock, d.opts.LockWait)
+	if err != nil && ctx.Err() == nil {
+		quiet, err = false, nil // the file system has no locks
+	}
+	examine := fn
+	fn = func() {
+		defer lock.Close()
+		examine()
+	}
+	if err != nil {
+		_ = lock.Close()
+	}
+	return quiet, err
+}
+
+// checkOnce examines the store without a lock.
+func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
+	look.report.Path = d.path
+	meta, _ := wal.ReadLockMeta(d.fs, d.name) // first: a change that is appended after it is no loss
+	have, herr := d.listing(ctx, store.Filter{})
+	if have != nil {
+		defer have.close()
+	}
+	var damaged *store.CorruptError
+	if herr != nil && !errors.As(herr, &damaged) {
+		return look, herr
+	}
+	log, err := d.another(true)
+	if err != nil && !errors.As(err, &damaged) {
+		return look, err
+	}
+	if err != nil {
+		look.report.Damaged, look.compared = true, true
+		look.report.Problems = []store.Problem{damageProblem(damaged)}
+		return look, nil
+	}
+	defer log.Close()
+	var wg sync.WaitGroup
+	p := newPlacing()
+	if herr == nil {
+		p.until = have.seq
+		wg.Go(func() { look.entries, herr = have.entries(ctx, d) })
+	}
+	look.report, err = d.examine(ctx, log, meta, p)
+	wg.Wait()
+	if err != nil {
+		return look, err
+	}
+	if herr != nil {
+		if !errors.As(herr, &damaged) || !look.report.Damaged {
+			return look, herr // the log is sound now
+		}
+		look.entries = nil
+	}
+	look.compared = look.report.Damaged || !log.Exists() || p.reached
+	if look.compared && !look.report.Damaged {
+		look.report.Problems = append(look.report.Problems, compareStates(look.entries, p.then)...)
+	}
+	if len(look.report.Problems) == 0 {
+		look.report.Problems, err = d.checkDerived(ctx, p)
+	}
+	look.report.Problems = append(look.report.Problems, d.staleFiles()...)
+	return look, err
 }
 
 // checkDerived says what is wrong with the snapshot, and with what others make.
@@ -82,41 +172,63 @@ func (d *DB) checkDerived(ctx context.Context, p *placing) (ps []store.Problem, 
 	return append(snapshot, ps...), errors.Join(serr, err)
 }
 
-// examine reads the whole log, checking all of it against what the lock file said before.
+// examine reads the whole log into p and compares it with what the lock file said before.
 // Damage is a problem, no error.
-func (d *DB) examine(ctx context.Context, log *wal.Log, was wal.LockMeta) (*placing, store.CheckReport, error) {
-	p, rep, err := d.readThrough(ctx, log)
+func (d *DB) examine(ctx context.Context, log *wal.Log, meta wal.LockMeta, p *placing) (store.CheckReport, error) {
+	rep, err := d.readThrough(ctx, log, p)
 	if !log.Exists() {
-		return p, rep, err
+		return rep, err
 	}
 	var c *wal.CorruptError
 	if errors.As(err, &c) {
-		rep.Problems = slices.Insert(rep.Problems, 0, store.Problem{Offset: c.Offset, What: d.describe(err).Error(),
-			Mend: "restore a backup, or export what can still be read"})
-		err = nil
+		var damaged *store.CorruptError
+		errors.As(d.describe(c), &damaged)
+		rep.Damaged = true
+		rep.Problems = slices.Insert(rep.Problems, 0, damageProblem(damaged))
+		return rep, nil
 	}
-	if n, terr := log.Torn(); terr == nil && n > 0 && c == nil {
-		torn := store.Problem{Offset: log.End(),
-			What: fmt.Sprintf("%d bytes behind the last change are what an interrupted write left; nothing acknowledged is in them", n),
-			Mend: "nothing to do: the next change keeps them aside in " + d.path + ".lost and cuts them off"}
-		if was.Durable > log.Seq() && was.ID == fmt.Sprintf("%x", log.Header().ID) {
-			torn.What = fmt.Sprintf("%d bytes after change %d are no change, and change %d had been written", n, log.Seq(), was.Durable)
-			torn.Mend = "oxbow recover saves what can be read; or put a backup in the place of the file"
-		}
-		rep.Problems = append(rep.Problems, torn)
+	if err != nil {
+		return rep, d.describe(err)
 	}
-	return p, rep, d.describe(err)
+	n, err := log.Torn()
+	if err != nil || n == 0 {
+		return rep, d.describe(err)
+	}
+	torn := store.Problem{Offset: log.End(),
+		What: fmt.Sprintf("%d bytes after the last change are what an interrupted write left; nothing acknowledged is in them", n),
+		Mend: "nothing to do: the next change moves them to " + d.path + ".lost"}
+	if meta.Durable > log.Seq() && meta.ID == fmt.Sprintf("%x", log.Header().ID) {
+		rep.Damaged = true
+		torn.What = fmt.Sprintf("%d bytes after change %d are no change, and change %d had been written", n, log.Seq(), meta.Durable)
+		torn.Mend = mendDamage
+	}
+	rep.Problems = append(rep.Problems, torn)
+	return rep, nil
 }
 
-// readThrough reads the log up to the first damage, which is its error.
-func (d *DB) readThrough(ctx context.Context, log *wal.Log) (*placing, store.CheckReport, error) {
+// mendDamage says what to do about a damaged log.
+const mendDamage = "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"
+
+// damageProblem returns the problem of a damaged log.
+func damageProblem(c *store.CorruptError) store.Problem {
+	what := c.Reason
+	switch n := len(c.Lost); {
+	case n == 1:
+		what = fmt.Sprintf("%s (change %d)", c.Reason, c.Lost[0])
+	case n > 1:
+		what = fmt.Sprintf("%s (changes %d to %d)", c.Reason, c.Lost[0], c.Lost[n-1])
+	}
+	return store.Problem{Offset: c.Offset, What: what, Mend: mendDamage}
+}
+
+// readThrough reads the log into p, up to the first damage, which is its error.
+func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.CheckReport, error) {
 	rep := store.CheckReport{Path: d.path, First: log.Header().Base + 1}
-	p := newPlacing()
 	base := sha256.New()
 	var vouched []byte // the hash of the base, by the last compaction
 	var at int64
 	if !log.Exists() {
-		return p, rep, nil
+		return rep, nil
 	}
 	err := log.Read(func(r *wal.Record) error {
 		if err := ctx.Err(); err != nil {
@@ -142,7 +254,10 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log) (*placing, store.Che
 	if err == nil && rep.First > 1 && !bytes.Equal(vouched, base.Sum(nil)) {
 		rep.Problems = append(rep.Problems, store.Problem{Offset: at,
 			What: "the entries kept by the last compaction are not those that it vouched for: they were edited",
-			Mend: "restore a backup, or accept what is there with a new compaction"})
+			Mend: "restore a backup; or, to accept what is there, oxbow recover --replace"})
+	}
+	if log.Seq() == p.until {
+		p.reach()
 	}
 	rep.Entries, rep.Bytes, rep.Last = len(p.st.order), log.End(), log.Seq()
 	chain := log.Chain()
@@ -157,7 +272,7 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log) (*placing, store.Che
 			What: fmt.Sprintf("%d bytes are damaged; they held no change", g[1]-g[0]),
 			Mend: "oxbow compact writes the file anew; look after the disk"})
 	}
-	return p, rep, err
+	return rep, err
 }
 
 // compareStates says where the state in memory is not that of the file.
@@ -184,7 +299,7 @@ func (d *DB) staleFiles() []store.Problem {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []store.Problem{{Offset: -1, What: "the directory of the store cannot be read: " + err.Error(), Mend: "mend its permissions"}}
 	}
-	derived := []string{snapshotSuffix}
+	derived := []string{SnapshotSuffix}
 	for _, k := range d.opts.Derived {
 		derived = append(derived, k.Suffix)
 	}
@@ -193,9 +308,9 @@ func (d *DB) staleFiles() []store.Problem {
 		if slices.ContainsFunc(derived, func(suffix string) bool { return strings.HasPrefix(e.Name(), base+suffix+".") }) {
 			continue
 		}
-		if strings.HasPrefix(e.Name(), base+".") && (strings.HasSuffix(e.Name(), ".tmp") || strings.HasSuffix(e.Name(), ".tmp"+snapshotSuffix)) && !d.recentFile(e) {
+		if strings.HasPrefix(e.Name(), base+".") && (strings.HasSuffix(e.Name(), ".tmp") || strings.HasSuffix(e.Name(), ".tmp"+SnapshotSuffix)) && !d.recentFile(e) {
 			ps = append(ps, store.Problem{Offset: -1, What: "a rewrite was interrupted and left " + e.Name(),
-				Mend: "when no other oxbow is running, remove it: nothing needs it"})
+				Mend: "nothing needs it; when no other oxbow is running: rm " + text.ShellQuote(path.Join(path.Dir(d.path), e.Name()))})
 		}
 	}
 	return ps

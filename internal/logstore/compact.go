@@ -78,9 +78,9 @@ func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, 
 	return c, nil
 }
 
-// nothing reports whether there is nothing to drop.
+// nothing reports whether there is nothing to drop, and the log needs no other form.
 func (c *compaction) nothing() bool {
-	return c.horizon == c.log.Header().Base && len(c.log.Gaps()) == 0
+	return c.horizon == c.log.Header().Base && len(c.log.Gaps()) == 0 && !c.grouped
 }
 
 // keptBytes returns how many bytes the changes after the horizon take.
@@ -93,7 +93,7 @@ func (c *compaction) keptBytes() int64 {
 
 // writeBase calls emit with the records of the base and what they hold.
 func (c *compaction) writeBase(emit func(b []byte, ops []put) error) error {
-	w := newBaseWriter(c.first, emit)
+	w := newBaseWriter(c.first.nextID, c.first.seen, emit)
 	reader := c.log.NewReader()
 	ahead, size := map[uint64]*store.Entry{}, 0
 	for _, p := range c.base {
@@ -206,7 +206,7 @@ func (c *compaction) writeSnapshot() error {
 		h.offset = c.rows.Changes[n-1]
 	}
 	c.last, c.gone = nil, nil
-	c.snap = c.out.Name() + snapshotSuffix
+	c.snap = c.out.Name() + SnapshotSuffix
 	f, err := c.d.fs.OpenFile(c.snap, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err

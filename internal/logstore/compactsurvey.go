@@ -43,6 +43,8 @@ type survey struct {
 	gone map[nameKey]uint64        // names removed after the horizon
 	ids  *state                    // op ids and the next ID
 	kept []int64                   // offsets of the changes after the horizon
+
+	grouped bool // a record of the base is a large group of entries
 }
 
 func newSurvey(ctx context.Context, h wal.Header, drops dropFunc) *survey {
@@ -59,6 +61,7 @@ func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 			s.horizon, s.chain = r.Seq, r.Chain
 		}
 	}
+	s.grouped = s.grouped || (r.Type == wal.Base && isLargeGroup(v.ops))
 	for _, p := range v.ops {
 		e := p.entry
 		s.ids.nextID = max(s.ids.nextID, e.ID+1)

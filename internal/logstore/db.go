@@ -416,7 +416,7 @@ func (d *DB) another(verify bool) (*wal.Log, error) {
 }
 
 // snapshotName returns the name of the snapshot.
-func (d *DB) snapshotName() string { return d.name + snapshotSuffix }
+func (d *DB) snapshotName() string { return d.name + SnapshotSuffix }
 
 // openSnapshot opens the snapshot, which opens the log once more, for reading.
 func (d *DB) openSnapshot() (*snapshot, error) {

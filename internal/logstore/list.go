@@ -166,27 +166,43 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 			return
 		}
 		defer l.close()
-		last, stopped := uint64(0), false
-		yieldEntries(ctx, l.all, f, func(e store.Entry, err error) bool {
-			last = e.ID
-			stopped = !yield(e, err) || err != nil
-			return !stopped
-		})
-		if stopped || l.base.failed() == nil {
-			return
-		}
-		// The log has what the snapshot could not give.
-		st, err := d.stateAt(l.seq)
-		if err != nil {
-			yield(store.Entry{}, err)
-			return
-		}
-		i, found := st.place(last)
-		if found {
-			i++
-		}
-		yieldEntries(ctx, slices.Values(st.order[i:]), f, yield)
+		d.yieldListed(ctx, l, f, yield)
 	}
+}
+
+// entries returns all entries of a listing without a filter.
+func (l *listing) entries(ctx context.Context, d *DB) (all []*store.Entry, err error) {
+	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
+		if err = yerr; err == nil {
+			all = append(all, &e)
+		}
+		return err == nil
+	})
+	return all, err
+}
+
+// yieldListed yields the entries of a listing that the filter selects.
+func (d *DB) yieldListed(ctx context.Context, l *listing, f store.Filter, yield func(store.Entry, error) bool) {
+	last, stopped := uint64(0), false
+	yieldEntries(ctx, l.all, f, func(e store.Entry, err error) bool {
+		last = e.ID
+		stopped = !yield(e, err) || err != nil
+		return !stopped
+	})
+	if stopped || l.base.failed() == nil {
+		return
+	}
+	// The log has what the snapshot could not give.
+	st, err := d.stateAt(l.seq)
+	if err != nil {
+		yield(store.Entry{}, err)
+		return
+	}
+	i, found := st.place(last)
+	if found {
+		i++
+	}
+	yieldEntries(ctx, slices.Values(st.order[i:]), f, yield)
 }
 
 // Stats implements [store.Counter].

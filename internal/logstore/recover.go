@@ -3,31 +3,23 @@
 package logstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// lose counts the changes from first to last as lost in a report.
-func lose(r *store.RecoverReport, first, last uint64) {
-	if n := len(r.Lost); n > 0 && r.Lost[n-1][1]+1 == first {
-		r.Lost[n-1][1] = last
-		return
-	}
-	r.Lost = append(r.Lost, [2]uint64{first, last})
-}
-
 // Recover reads what can be read of the store in the file path, however
 // damaged, and writes it to the new file out. The damaged file is not changed.
 // Each change holds whole entries, so that a lost one costs only what it
 // itself had written. The history in the new file begins after the last
-// change that was lost.
+// change that was lost. Files that are made from the log, such as a snapshot,
+// are not read.
 func Recover(ctx context.Context, path, out string, o Options) (store.RecoverReport, error) {
 	opts := o.orDefault()
 	rep := store.RecoverReport{Out: out}
@@ -38,120 +30,167 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 	defer done()
 	d := &DB{fs: fsys, name: name, path: path, opts: opts, current: current{st: newState()}}
 
-	st, atBase := newState(), newState()
-	kept := []wal.Record{}
-	var at, base uint64 // the last change read; the last one before those kept
-	var chain [32]byte  // at base
-	sal, err := wal.Salvage(fsys, name, d.logOptions(), func(r *wal.Record) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if r.Type == wal.Seal {
-			if r.Seq > at { // it vouches for changes that are not there
-				lose(&rep, at+1, r.Seq)
-				kept, at, base, chain = kept[:0], r.Seq, r.Seq, r.Chain
-				atBase = st.clone()
-			}
-			return nil
-		}
-		if r.Type != wal.Base && r.Seq <= at && at > 0 {
-			return nil // a change met twice
-		}
-		v, err := decodeBody(r.Body)
-		if err != nil {
-			return d.formError(r, err)
-		}
-		if r.Type == wal.Base {
-			st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
-			at, base, chain = r.Seq, r.Seq, r.Chain
-			atBase = st.clone()
-			return nil
-		}
-		st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
-		if r.Seq != at+1 {
-			lose(&rep, at+1, r.Seq-1)
-			kept, base, chain = kept[:0], r.Seq, r.Chain
-			atBase = st.clone()
-		} else {
-			c := *r
-			c.Body = slices.Clone(r.Body)
-			kept = append(kept, c)
-		}
-		at = r.Seq
-		rep.Changes++
-		return nil
-	})
+	plan := salvagePlan{}
+	sal, err := d.salvage(ctx, &plan, func(*wal.Record) error { return nil })
 	if err != nil {
 		return rep, d.describe(err)
 	}
-	if sal.Header.ID == ([16]byte{}) {
-		// No chain is known before the first change: what it left is the base.
+	if sal.Header.ID == ([16]byte{}) { // the records do not say it
 		if _, err := io.ReadFull(opts.Rand, sal.Header.ID[:]); err != nil {
 			return rep, err
 		}
-		if len(kept) > 0 && base == 0 {
-			first := kept[0]
-			v, err := decodeBody(first.Body)
-			if err != nil {
-				return rep, d.formError(&first, err)
-			}
-			atBase.apply(first.Seq, time.Unix(0, first.Time).UTC(), v)
-			base, chain, kept = first.Seq, first.Chain, kept[1:]
+		if plan.base == 0 {
+			plan.chain = wal.FirstChain(sal.Header.ID)
+			plan.last = plan.chain
 		}
 	}
 	for _, b := range sal.Bad {
 		rep.BadBytes += b[1] - b[0]
-		rep.Base = rep.Base || b[0] < sal.Header.BaseEnd
+		rep.Base = rep.Base || b[0] < max(sal.Header.BaseEnd, plan.baseEnd)
 	}
-	rep.Header, rep.Entries, rep.First, rep.Last = sal.Guessed, len(st.order), base+1, at
-	if len(rep.Lost) == 0 && base == 0 {
-		chain = sal.Header.Chain
-		if sal.Guessed {
-			chain = wal.FirstChain(sal.Header.ID)
-		}
-	}
-	return rep, d.describe(d.writeRecovered(ctx, out, sal.Header, base, chain, atBase, kept, rep))
+	rep.Header, rep.First, rep.Last = sal.Guessed, plan.base+1, plan.at
+	rep.Changes, rep.Lost = plan.changes, plan.lost
+	rep.Entries, err = d.writeRecovered(ctx, out, sal.Header, plan, rep)
+	return rep, d.describe(err)
 }
 
-// writeRecovered makes the new file: the state at the base, the changes after
-// it, and one that says what happened.
-func (d *DB) writeRecovered(ctx context.Context, out string, h wal.Header, base uint64, chain [32]byte, st *state, kept []wal.Record, rep store.RecoverReport) error {
+// salvagePlan is what the sound records of a damaged log add up to, as far as they were
+// read: which changes are missing, and where the history of the new file begins.
+type salvagePlan struct {
+	started bool     // at, base and chain are set
+	at      uint64   // the last change
+	last    [32]byte // the chain at that change
+	base    uint64   // the last change before those that no change is missing from
+	chain   [32]byte // the chain at base
+	baseEnd int64    // where the last base record ends
+	changes int      // that were read
+	lost    [][2]uint64
+}
+
+// begin starts before the first record of a log.
+func (p *salvagePlan) begin(sal *wal.Salvaged) {
+	if p.started {
+		return
+	}
+	p.started = true
+	p.at, p.last = sal.Header.Base, sal.Header.Chain
+	if sal.Guessed {
+		p.last = wal.FirstChain(sal.Header.ID)
+	}
+	p.base, p.chain = p.at, p.last
+}
+
+// add adds a sound record, and reports whether it counts: one that was met before, or is
+// in a wrong place, does not.
+func (p *salvagePlan) add(sal *wal.Salvaged, r *wal.Record) bool {
+	p.begin(sal)
+	switch {
+	case r.Type == wal.Seal:
+		if r.Seq > p.at { // it vouches for changes that are missing
+			p.lose(p.at+1, r.Seq)
+			p.restart(r)
+		}
+		return false
+	case r.Type == wal.Base:
+		if p.changes > 0 {
+			return false
+		}
+		p.restart(r)
+		p.baseEnd = r.Offset + wal.Overhead + int64(len(r.Body))
+		return true
+	case r.Seq <= p.at:
+		return false
+	}
+	linked := false
+	if r.Seq == p.at+1 {
+		digest, err := digestBody(r.Type, r.Body)
+		linked = err == nil && r.Chain == wal.Link(p.last, r.Seq, r.Time, r.Type, digest)
+	} else {
+		p.lose(p.at+1, r.Seq-1)
+	}
+	if p.at, p.last = r.Seq, r.Chain; !linked {
+		p.restart(r)
+	}
+	p.changes++
+	return true
+}
+
+// restart begins the history of the new file after a record.
+func (p *salvagePlan) restart(r *wal.Record) {
+	p.at, p.last, p.base, p.chain = r.Seq, r.Chain, r.Seq, r.Chain
+}
+
+// lose counts the changes from first to last as lost.
+func (p *salvagePlan) lose(first, last uint64) {
+	if n := len(p.lost); n > 0 && p.lost[n-1][1]+1 == first {
+		p.lost[n-1][1] = last
+		return
+	}
+	p.lost = append(p.lost, [2]uint64{first, last})
+}
+
+// salvage calls fn with the sound records of the log that count.
+func (d *DB) salvage(ctx context.Context, p *salvagePlan, fn func(r *wal.Record) error) (wal.Salvaged, error) {
+	sal, err := wal.Salvage(d.fs, d.name, d.logOptions(), func(sal *wal.Salvaged, r *wal.Record) error {
+		if err := ctx.Err(); err != nil || !p.add(sal, r) {
+			return err
+		}
+		return fn(r)
+	})
+	p.begin(&sal)
+	return sal, err
+}
+
+// writeRecovered makes the new file: the state at the base of a plan, the changes after
+// it, and one that says what happened. It returns the number of entries. The log is read
+// once more, so that no more than its entries are in memory.
+func (d *DB) writeRecovered(ctx context.Context, out string, h wal.Header, plan salvagePlan, rep store.RecoverReport) (int, error) {
 	fsys, name, done, err := locate(out, d.opts)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer done()
-	baseRecords, sum := baseBodies(st)
-	h.Base, h.Chain = base, chain
-	if base == 0 {
-		baseRecords = nil
-	}
-	last, lastChain := base, chain
-	if n := len(kept); n > 0 {
-		last, lastChain = kept[n-1].Seq, kept[n-1].Chain
-	}
-	v := &body{source: d.source(ctx), note: fmt.Sprintf("recovery: %d changes read, %d stretches of them lost, %d bytes unreadable",
-		rep.Changes, len(rep.Lost), rep.BadBytes)}
-	if baseRecords != nil {
-		v.base = sum[:]
-	}
-	r := wal.Record{Seq: last + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
-	var digest [32]byte
-	r.Body, digest = encodeBody(v)
-	r.Chain = wal.Link(lastChain, r.Seq, r.Time, r.Type, digest)
-	return wal.Make(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
-		for _, b := range baseRecords {
-			if err := emit(wal.Record{Seq: base, Time: r.Time, Type: wal.Base, Body: b, Chain: chain}); err != nil {
-				return err
+	now := d.opts.Clock().UnixNano()
+	h.Base, h.Chain = plan.base, plan.chain
+	st := newState()
+	err = wal.Make(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
+		v := &body{source: d.source(ctx), note: fmt.Sprintf("recovery: %d changes read, %d stretches of them lost, %d bytes unreadable",
+			rep.Changes, len(rep.Lost), rep.BadBytes)}
+		written := plan.base == 0
+		writeBase := func() error {
+			if written {
+				return nil
 			}
+			written = true
+			sum, err := writeStateAsBase(st, func(b []byte) error {
+				return emit(wal.Record{Seq: plan.base, Time: now, Type: wal.Base, Body: b, Chain: plan.chain})
+			})
+			v.base = sum[:]
+			return err
 		}
-		for _, k := range append(kept, r) {
-			if err := emit(k); err != nil {
-				return err
+		_, err := d.salvage(ctx, &salvagePlan{}, func(r *wal.Record) error {
+			b, err := decodeBody(r.Body)
+			if err != nil {
+				return d.formError(r, err)
 			}
+			if r.Type == typeChange && r.Seq > plan.base {
+				if err := cmp.Or(writeBase(), emit(*r)); err != nil {
+					return err
+				}
+			}
+			st.apply(r.Seq, time.Unix(0, r.Time).UTC(), b)
+			return nil
+		})
+		if err = cmp.Or(err, writeBase()); err != nil {
+			return err
 		}
-		return nil
+		r := wal.Record{Seq: plan.at + 1, Time: now, Type: typeChange}
+		var digest [32]byte
+		r.Body, digest = encodeBody(v)
+		r.Chain = wal.Link(plan.last, r.Seq, r.Time, r.Type, digest)
+		return emit(r)
 	})
+	return st.len(), err
 }
 
 // Accept goes on from a store that went back to an earlier state

@@ -85,15 +85,9 @@ func (d *DB) erase(ctx context.Context, dry bool, may func() error, pick func(e 
 		if err := d.dropDerived(); err != nil {
 			return err
 		}
-		var baseRecords [][]byte
-		var sum []byte
-		if d.base > 0 {
-			bs, s := baseBodies(base)
-			baseRecords, sum = bs, s[:]
-		}
 		counted := rep.Versions
 		var err error
-		rep.Seq, err = d.rewrite(ctx, baseRecords, sum, fmt.Sprintf("erasure: %d versions erased for good", counted), edit)
+		rep.Seq, err = d.rewrite(ctx, base, fmt.Sprintf("erasure: %d versions erased for good", counted), edit)
 		rep.Versions = counted
 		return err
 	})
@@ -157,9 +151,8 @@ func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([
 // rewrite writes the log again, with the entries of its base and each body as edit
 // makes it, whose digest must stay, adds the change that records it, and reads it.
 // The lock and logmu are held.
-func (d *DB) rewrite(ctx context.Context, base [][]byte, sum []byte, note string, edit func(wal.Record) ([]byte, error)) (uint64, error) {
+func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wal.Record) ([]byte, error)) (uint64, error) {
 	old, end, chain := d.log, d.log.End(), d.log.Header().Chain
-	mark := d.durableMark(ctx, sum, note)
 	w, err := old.Rewriter(d.base, chain)
 	if err != nil {
 		return 0, err
@@ -169,9 +162,15 @@ func (d *DB) rewrite(ctx context.Context, base [][]byte, sum []byte, note string
 		_, err := w.Emit(r)
 		return err
 	}
-	for _, b := range base {
-		err = cmp.Or(err, emit(wal.Record{Seq: d.base, Time: mark.Time, Type: wal.Base, Body: b, Chain: chain}))
+	var sum []byte // of the base
+	if d.base > 0 {
+		now := d.opts.Clock().UnixNano()
+		s, berr := writeStateAsBase(base, func(b []byte) error {
+			return emit(wal.Record{Seq: d.base, Time: now, Type: wal.Base, Body: b, Chain: chain})
+		})
+		sum, err = s[:], berr
 	}
+	mark := d.durableMark(ctx, sum, note)
 	for _, off := range d.offsets {
 		r, rerr := old.At(off)
 		if err = cmp.Or(err, rerr); err == nil {

@@ -3,6 +3,8 @@
 package logstore
 
 import (
+	"slices"
+
 	"github.com/oxbow-memory/oxbow/internal/logpos"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/store"
@@ -15,12 +17,19 @@ type placing struct {
 	places  map[uint64]int64 // of the record that each entry is in
 	changes []int64          // of the records of changes
 	chain   [32]byte         // after the last of them
+
+	until   uint64         // a change, of which the entries are wanted
+	reached bool           // the log has that change
+	then    []*store.Entry // the entries after that change
 }
 
 func newPlacing() *placing { return &placing{st: newState(), places: map[uint64]int64{}} }
 
 // applyRecord implements applier.
 func (p *placing) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+	if r.Type == typeChange && r.Seq == p.until+1 {
+		p.reach()
+	}
 	deltas, err := p.st.applyRecord(r, v)
 	for _, d := range deltas {
 		if d.Entry != nil {
@@ -32,6 +41,9 @@ func (p *placing) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	}
 	return deltas, err
 }
+
+// reach keeps the entries that there are now.
+func (p *placing) reach() { p.then, p.reached = slices.Clone(p.st.order), true }
 
 // placedAt returns the state after a change with that chain: whole, if it is that,
 // else it is read from the log.

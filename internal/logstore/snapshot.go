@@ -81,8 +81,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// snapshotSuffix ends the name of the snapshot of a store.
-const snapshotSuffix = ".snap"
+// SnapshotSuffix ends the name of the snapshot of a store.
+const SnapshotSuffix = ".snap"
 
 const (
 	snapshotVersion = 2

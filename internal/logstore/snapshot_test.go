@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-const testSnapshot = "memory.oxbow" + snapshotSuffix
+const testSnapshot = "memory.oxbow" + SnapshotSuffix
 
 func hasBase(m *DB) bool {
 	d := m

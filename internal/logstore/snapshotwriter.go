@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/keydir"
 	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
@@ -93,8 +94,8 @@ func (d *DB) checkSnapshot(whole *placing) ([]store.Problem, error) {
 			break
 		}
 	}
-	return []store.Problem{{Offset: -1, What: fmt.Sprintf("the snapshot %s%s: %s at change %d", d.path, snapshotSuffix, what, s.head.seq),
-		Mend: "remove it: nothing is lost, and it is made again"}}, nil
+	return []store.Problem{{Offset: -1, What: fmt.Sprintf("the snapshot %s%s: %s at change %d", d.path, SnapshotSuffix, what, s.head.seq),
+		Mend: "nothing is lost, and it is made again: rm " + text.ShellQuote(d.path+SnapshotSuffix)}}, nil
 }
 
 // sectionNamesOf are the sections in words.

@@ -59,6 +59,8 @@
 // Versions:
 //
 //	1  2026-11: first
+//	   2026-12: a rewrite puts small records into the base section, where it put few of 1 MiB;
+//	   each is read without the others, so that programs of before read them, too
 
 package wal
 

@@ -11,29 +11,28 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// salvaged says what a salvage had to pass over.
-type salvaged struct {
-	Header   Header     // of the zero identity, where that is not known
-	Guessed  bool       // the header was damaged; what it says was worked out from the records
-	Bad      [][2]int64 // stretches of bytes that are no record, as [from, to)
-	Bytes    int64      // length of the file without free space
-	Complete bool       // nothing is missing: the log ends where it says, or in a torn tail
+// Salvaged says what a salvage had to pass over.
+type Salvaged struct {
+	Header  Header     // of the zero identity, where that is not known
+	Guessed bool       // the header was damaged; what it says was worked out from the records
+	Bad     [][2]int64 // stretches of bytes that are no record, as [from, to)
+	Bytes   int64      // length of the file without free space
 }
 
 // Salvage calls fn with every record of the file that checks, in order of
-// their place, whatever is damaged between them. A record's body is only valid
-// during the call. The file is not changed.
-func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (salvaged, error) {
+// their place, whatever is damaged between them, and with what it has found so far. A
+// record's body is only valid during the call. The file is not changed.
+func Salvage(fsys vfs.FS, name string, o Options, fn func(s *Salvaged, r *Record) error) (Salvaged, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return salvaged{}, describeOpen(fsys, name, err)
+		return Salvaged{}, describeOpen(fsys, name, err)
 	}
 	defer f.Close()
 	fi, err := f.Stat()
 	if err != nil {
-		return salvaged{}, err
+		return Salvaged{}, err
 	}
-	s := salvaged{Complete: true}
+	s := Salvaged{}
 	s.Header, err = readHeader(f, fi.Size())
 	seed := s.Header.seed()
 	if err != nil {
@@ -44,24 +43,30 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(r *Record) error) (sal
 		if s.Header, seed, err = guessHeader(f, fi.Size(), notedID(fsys, name)); err != nil {
 			return s, err
 		}
-		s.Guessed, s.Complete = true, false
+		s.Guessed = true
 	}
 	l := &Log{fs: fsys, name: name, opts: o, file: f, info: fi, header: s.Header, seed: seed, size: fi.Size()}
 	end := int64(HeaderSize)
 	var stop error // of fn
-	err = l.scan(HeaderSize, func(r *Record) bool {
-		if r.Offset < end {
+	var room []byte
+	err = eachRecordMark(f, HeaderSize, fi.Size(), func(offset int64) bool {
+		if offset < end {
 			return true // inside a record that checks: text of an entry
 		}
-		if r.Offset > end {
-			s.Bad = append(s.Bad, [2]int64{end, r.Offset})
-			s.Complete = false
-		}
-		if stop = fn(r); stop != nil {
+		r, more, bad, err := l.at(offset, fi.Size(), room)
+		if room = more; err != nil {
+			stop = err
 			return false
 		}
-		end = r.Offset + r.size()
-		return true
+		if bad != nil {
+			return true
+		}
+		if offset > end {
+			s.Bad = append(s.Bad, [2]int64{end, offset})
+		}
+		end = offset + r.size()
+		stop = fn(&s, &r)
+		return stop == nil
 	})
 	if err = errors.Join(stop, err); err != nil {
 		return s, err
