@@ -16,8 +16,8 @@ import (
 // Check examines the store and the index over it. See [Checker].
 func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	rep, all, err := m.checkStore(ctx)
-	if err != nil {
-		return rep, err
+	if err != nil || rep.Damaged {
+		return rep, err // an index of damaged entries cannot be compared
 	}
 	missing, err := m.unindexed(ctx, all)
 	for _, e := range missing {

@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // mostChecked is how many entries' words a check compares with the index file.
@@ -26,7 +27,7 @@ const mostChecked = 2000
 func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, error) {
 	bad := func(format string, args ...any) []Problem {
 		return []Problem{{Offset: -1, What: "the index file " + file.Path() + fmt.Sprintf(format, args...),
-			Mend: "remove it: nothing is lost, and the next recall makes it anew"}}
+			Mend: "nothing is lost, and the next recall makes it again: rm " + text.ShellQuote(file.Path())}}
 	}
 	f, err := file.Open()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/wal"
@@ -37,8 +38,9 @@ type CheckOut struct {
 	Heads       *tool.HeadsCheck  `json:"signed_heads,omitempty"`
 	Since       *NotedHead        `json:"since,omitempty"` // the head that was asked for
 
-	durable uint64 // last change that was once durable, as far as known
-	lost    uint64 // highest change that is known to be damaged
+	durable  uint64 // last change that was once durable, as far as known
+	lost     uint64 // highest change that is known to be damaged
+	wentBack bool   // nothing is damaged, but changes that were once durable are missing
 }
 
 // Failed reports whether there is a problem.
@@ -160,7 +162,11 @@ func (o *CheckOut) read(ctx context.Context, w *tool.Workspace, p tool.Place) er
 	}
 	o.Records, o.Entries, o.Bytes, o.First, o.Last, o.Head = r.Records, r.Entries, r.Bytes, r.First, r.Last, r.Head
 	o.Problems = append(o.Problems, tool.ProblemsOf(r)...)
+	if r.Damaged {
+		return nil // whether later changes are missing, only a salvage can say
+	}
 	if o.durable > o.Last {
+		o.wentBack = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
 		o.Problems = append(o.Problems, tool.Problem{Offset: -1, What: fmt.Sprintf(wentBack, o.Last, o.durable), Mend: w.Say(tool.Remedy(oxbow.ErrRolledBack))})
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/backup"
+	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/session"
@@ -63,7 +65,7 @@ func Recover(ctx context.Context, w *tool.Workspace, in RecoverIn) (RecoverOut, 
 		return RecoverOut{}, err
 	}
 	switch {
-	case found.durable > found.Last && len(found.Problems) == 1: // that alone
+	case found.wentBack:
 		return RecoverOut{}, fmt.Errorf("%w: %s ends at change %d, and change %d had been written; nothing in it is damaged",
 			oxbow.ErrRolledBack, store, found.Last, found.durable)
 	case found.OK:
@@ -183,6 +185,9 @@ func recoverInPlace(ctx context.Context, w *tool.Workspace, store string, save f
 	}
 	rep, err = save()
 	if err == nil {
+		err = removeDerived(store)
+	}
+	if err == nil {
 		rep.Damaged, err = replaceStore(w, dir, store, rep.Out)
 		rep.Out = store
 	}
@@ -198,6 +203,17 @@ func recoverInPlace(ctx context.Context, w *tool.Workspace, store string, save f
 	return rep, tool.Wrapped("accepting what was recovered", goOn(ctx, w, m, store))
 }
 
+// removeDerived removes the files that were made from the log in the file store: they are
+// not those of the log that takes its place, though it has the same identity.
+func removeDerived(store string) error {
+	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix} {
+		if err := os.Remove(store + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing what was made from the damaged store: %w", err)
+		}
+	}
+	return nil
+}
+
 // lastNamed returns the highest number of a change that a record in the store
 // of that path names: its own, or of what was durable when it was written.
 func lastNamed(store string) (seq uint64, err error) {
@@ -206,7 +222,7 @@ func lastNamed(store string) (seq uint64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	_, err = wal.Salvage(dir, filepath.Base(store), wal.Options{ReadOnly: true}, func(r *wal.Record) error {
+	_, err = wal.Salvage(dir, filepath.Base(store), wal.Options{ReadOnly: true}, func(_ *wal.Salvaged, r *wal.Record) error {
 		seq = max(seq, r.Seq, r.Durable)
 		return nil
 	})
