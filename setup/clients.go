@@ -110,8 +110,15 @@ func geminiFiles(w World, o Options) []file {
 	f.with([]item{hooksItem("gemini", true, o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))}, nil)
 	policy := file{path: w.home("gemini", "policies/oxbow.toml"), own: true}
 	if !o.NoMCP {
-		policy.whole = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\nmcpName = \"" + program +
-			"\"\ntoolName = " + tomlValue(o.Allow) + "\ndecision = \"allow\"\npriority = 100\n"
+		// Gemini CLI compares each toolName with the names of its own tools, and prints a
+		// warning at every start if it takes one for a misspelling. It knows tools of
+		// servers by this prefix.
+		var names []string
+		for _, t := range o.Allow {
+			names = append(names, "mcp_"+program+"_"+t)
+		}
+		policy.whole = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\ntoolName = " + tomlValue(names) +
+			"\ndecision = \"allow\"\npriority = 100\n"
 	}
 	return []file{f, policy}
 }
@@ -195,7 +202,7 @@ func codexFiles(w World, o Options) []file {
 			return takeServer(t, base)
 		}
 		argv := o.argv("mcp")
-		return putServer(t, fields{{"command", argv[0]}, {"args", argv[1:]}, {"required", true}, {"startup_timeout_sec", 20}})
+		return putServer(t, base, fields{{"command", argv[0]}, {"args", argv[1:]}, {"startup_timeout_sec", 20}})
 	}
 	return []file{hooks, config}
 }
@@ -231,12 +238,20 @@ func serverAt(t *table) (s Server, there bool) {
 	return s, there
 }
 
-func putServer(t *table, want fields) error {
+// putServer writes the server's table into Codex' configuration. It removes required,
+// which earlier versions wrote: with it, Codex does not start when oxbow does not. If
+// the person had written it before, it stays.
+func putServer(t, base *table, want fields) error {
 	if is, ok := serverAt(t); ok {
 		if !is.Oxbow() {
 			return errOther("mcp_servers." + program)
 		}
 		want = merged(is, want)
+		if base.at("mcp_servers", program, "required") == nil && t.at("mcp_servers", program, "required") != nil {
+			if err := t.remove("mcp_servers", program, "required"); err != nil {
+				return err
+			}
+		}
 	}
 	return t.set(want, "mcp_servers", program)
 }

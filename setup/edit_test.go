@@ -324,7 +324,7 @@ func TestByHand(t *testing.T) {
 			`{"mcp": {"oxbow": {"type": "local", "command": ["/opt/oxbow/bin/oxbow","mcp","--ro"], "enabled": true}}}`},
 		{"codex", ".codex/config.toml", "[mcp_servers]\noxbow = { command = \"oxbow\", args = [\"mcp\"] } # by hand\n", ""},
 		{"codex", ".codex/config.toml", "[mcp_servers.oxbow] # by hand\ncommand = 'oxbow'\nargs = ['mcp', '--ro']\n[mcp_servers.oxbow.env]\nA='b'\n",
-			"[mcp_servers.oxbow] # by hand\ncommand = \"/opt/oxbow/bin/oxbow\"\nargs = ['mcp', '--ro']\nrequired = true\nstartup_timeout_sec = 20\n[mcp_servers.oxbow.env]\nA='b'\n"},
+			"[mcp_servers.oxbow] # by hand\ncommand = \"/opt/oxbow/bin/oxbow\"\nargs = ['mcp', '--ro']\nstartup_timeout_sec = 20\n[mcp_servers.oxbow.env]\nA='b'\n"},
 	} {
 		w := world(t.TempDir())
 		path := filepath.Join(w.User, c.path)
