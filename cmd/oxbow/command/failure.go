@@ -36,6 +36,15 @@ func misusef(hint, format string, args ...any) error {
 	return &misuse{fmt.Errorf(format, args...), hint}
 }
 
+// isNoMemory reports whether an error says that a memory, or the part of it that a profile
+// selects, cannot be used, and not that the command line cannot be run.
+func isNoMemory(err error) bool {
+	var m *misuse
+	var unknown *profile.UnknownError
+	var wrong profile.Diagnostics
+	return !errors.As(err, &m) || errors.As(err, &unknown) || errors.As(err, &wrong)
+}
+
 // hinted is an error with its own fix in words.
 type hinted struct {
 	err  error

@@ -24,6 +24,9 @@ func (a *app) mcpCommand() *cobra.Command {
 --http, to any number over HTTP. HTTP is served on this machine only, to those
 who send the token; for another machine, tunnel it (ssh -L).
 
+Over standard input and output it serves even if the memory cannot be used, so
+that the client starts: each answer then says why, and what mends it.
+
 With --profile, or OXBOW_PROFILE, clients see nothing but what the profile
 includes; over HTTP, /mcp/p/NAME serves any one profile. --ro, --project and
 --kind narrow it further. A file of --tokens names clients, each with rights of
@@ -75,6 +78,10 @@ func kindNames() []string {
 
 func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	s, done, err := a.served(ctx, flags)
+	if err != nil && flags.Addr == "" && isNoMemory(err) {
+		a.warn("there is no memory to serve, and each answer says so: %v", err)
+		s, done, err = a.servedWithout(err), func() error { return nil }, nil
+	}
 	if err != nil {
 		return err
 	}

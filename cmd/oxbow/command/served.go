@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -170,6 +171,17 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		}
 	}
 	return a.servedAs(o, workspace, profiles, other), closeFn, nil
+}
+
+// servedWithout returns a server whose every answer is the reason why there is no
+// memory. A client that could not start its server might not start either.
+func (a *app) servedWithout(reason error) *served {
+	reason = tool.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
+	open := func(context.Context, tool.Access) (*oxbow.Memory, error) { return nil, reason }
+	w := &tool.Workspace{Open: open, Now: a.env.Now}
+	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand, Sets: tool.Sets{tool.SetCore},
+		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + sentence(tool.Remedy(reason)))}
+	return &served{view.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
 // servedAs returns what a server of these options serves.
