@@ -1,8 +1,7 @@
 // Fold: events in any order, and any number of times, make the same turns.
 //
 // Two reports are of one event when their keys are the same. Where a client gives
-// no identifiers, these rules join them; each report is joined once, the nearest
-// in time first:
+// no identifiers, these rules join them; each report is joined once:
 //
 //   - A prompt without Turn begins a turn. It is the prompt of equal text that is
 //     at most promptNear away and does not contradict it: not both have a Turn,

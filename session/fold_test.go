@@ -73,6 +73,22 @@ func exited(e session.Event, status int) session.Event {
 	return e
 }
 
+// The words of clients, such as resume, are no text of a turn, and come back with it.
+func TestClientWords(t *testing.T) {
+	turns := session.Fold([]session.Event{event(session.Start, "", "", 0, "resume"), event(session.Prompt, "p1", "", 1, "go"), event(session.End, "", "", 9, "other")})
+	if len(turns) != 1 {
+		t.Fatalf("there are %d turns", len(turns))
+	}
+	content := turns[0].Content()
+	if got := session.Readable(content); got != "user: go" {
+		t.Errorf("the turn reads %q", got)
+	}
+	back, err := session.Parse(content)
+	if err != nil || len(back.Events) != 3 || back.Events[0].Text != "resume" || back.Events[2].Text != "other" {
+		t.Errorf("the turn is %+v, %v", back.Events, err)
+	}
+}
+
 func TestFold(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -101,9 +117,19 @@ func TestFold(t *testing.T) {
 		{"a call is one by its identifier, and knows what either report knows",
 			[]session.Event{event(session.Prompt, "p1", "", 0, "go"), call("p1", "toolu_1", 2, "go test"), exited(call("", "toolu_1", 3, "go test"), 1)},
 			`1[p1]"go" Bash(go test)=1`},
-		{"calls without identifier join those of equal input that are nearest",
+		{"calls without identifier join those of equal input that began before",
 			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), call("", "", 5, "ls"), call("", "", 20, "ls"), call("", "c1", 4, "ls"), exited(call("", "c2", 21, "ls"), 0), call("", "c3", 60, "pwd")},
 			`1[u1]"go" Bash(ls) Bash(ls)=0 Bash(pwd)`},
+		{"a report is of the earliest call that began before it, however long that took",
+			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), exited(call("", "c1", 1, "go vet"), 1), exited(call("", "c2", 9, "go vet"), 0),
+				exited(call("", "", 8, "go vet"), 1), exited(call("", "", 12, "go vet"), 0)},
+			`1[u1]"go" Bash(go vet)=1 Bash(go vet)=0`},
+		{"a report that is missing takes no other with it",
+			[]session.Event{event(session.Prompt, "", "u1", 0, "go"), exited(call("", "c1", 1, "go vet"), 1), exited(call("", "c2", 9, "go vet"), 0), exited(call("", "", 12, "go vet"), 0)},
+			`1[u1]"go" Bash(go vet)=1 Bash(go vet)=0`},
+		{"a command that fails and passes at once is no hook that is installed twice",
+			[]session.Event{event(session.Prompt, "", "", 0, "go"), exited(call("", "", 1, "go vet"), 1), exited(call("", "", 2, "go vet"), 0)},
+			`1[]"go" Bash(go vet)=1 Bash(go vet)=0`},
 		{"a command that runs twice is two calls",
 			[]session.Event{event(session.Prompt, "", "", 0, "go"), call("", "", 5, "ls"), call("", "", 20, "ls")},
 			`1[]"go" Bash(ls) Bash(ls)`},

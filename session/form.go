@@ -11,7 +11,8 @@
 // Above the last line stand the texts of the turn, each once. The last line has
 // what else is known: the reports of events as JSON, compressed, in 32 signs that
 // are no part of words, so that the content is ranked by its texts alone. The texts
-// of injections stand there, too: neither the person nor the agent has said them.
+// of injections stand there, too, and how a session began and ended: neither the person
+// nor the agent has said them.
 
 package session
 
@@ -48,6 +49,12 @@ type meta struct {
 	Start   time.Time `json:"b,omitzero"`
 	Texts   [][2]int  `json:"t,omitempty"` // head and length of each text
 	Events  []report  `json:"e"`
+}
+
+// isSaid reports whether the text of an event is shown in the content: what a person, an
+// agent or a tool said, and not a word of the client, such as resume.
+func (k Kind) isSaid() bool {
+	return k != Injected && k != Start && k != Stop && k != End
 }
 
 // report is an event, with numbers of texts, from 1, in their place.
@@ -87,7 +94,7 @@ func (t *Turn) Content() string {
 	}
 	for _, es := range both {
 		for i := range es {
-			if es[i].Kind != Injected {
+			if es[i].Kind.isSaid() {
 				put("", es[i].Text)
 			}
 			if c := es[i].Call; c != nil {
@@ -98,7 +105,8 @@ func (t *Turn) Content() string {
 	m.Events = make([]report, 0, len(t.reports))
 	for _, e := range t.reports {
 		r := report{Event: e}
-		if r.Client, r.Session = "", ""; e.Kind != Injected {
+		r.Client, r.Session = "", ""
+		if e.Kind.isSaid() {
 			r.T, r.Text = at[e.Text], ""
 		}
 		if c := e.Call; c != nil {
@@ -152,7 +160,8 @@ func Parse(content string) (Turn, error) {
 			return Turn{}, fmt.Errorf("%w: a text is missing", errForm)
 		}
 		e := r.Event
-		if e.Client, e.Session = m.Client, m.Session; e.Kind != Injected {
+		e.Client, e.Session = m.Client, m.Session
+		if r.T > 0 { // earlier versions wrote the texts of all events but injections so
 			e.Text = all[r.T]
 		}
 		if e.Call != nil {

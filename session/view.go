@@ -12,8 +12,8 @@ import (
 
 const (
 	promptNear = 2 * time.Minute
-	callNear   = 10 * time.Minute
 	doubleNear = 2 * time.Second
+	clockSlack = 2 * time.Second // by which the times of a client's reports and of its transcript may differ
 )
 
 // key is what two reports of one event have in common.
@@ -167,39 +167,70 @@ func madeOf(s string, parts []string) bool {
 // joinCalls adds the calls without identifier that are none of those with one.
 func joinCalls(all, calls []Event) []Event {
 	input := func(e *Event) string { return e.Agent + "\x00" + (&Call{}).or(e.Call).input() }
-	byInput := map[string][]*Event{}
-	var order []*Event
+	named, reports := map[string][]*Event{}, map[string][]*Event{} // by input
 	for i := range all {
 		if all[i].Kind == Called {
-			byInput[input(&all[i])] = append(byInput[input(&all[i])], &all[i])
+			named[input(&all[i])] = append(named[input(&all[i])], &all[i])
 		}
-		order = append(order, &all[i])
 	}
+	var order []*Event
 	for i := range calls {
 		e := &calls[i]
-		same := byInput[input(e)]
-		if j := slices.IndexFunc(same, func(o *Event) bool { return o.ID == "" && e.Time.Sub(o.Time).Abs() <= doubleNear }); j >= 0 {
+		same := reports[input(e)]
+		if j := slices.IndexFunc(same, func(o *Event) bool { return isDouble(o, e) }); j >= 0 {
 			*same[j] = same[j].merge(*e)
 			continue
 		}
-		byInput[input(e)] = append(same, e)
+		reports[input(e)] = append(same, e)
 		order = append(order, e)
 	}
-	gone := map[*Event]bool{}
-	for _, same := range byInput {
-		nearest(same, callNear, func(e *Event) time.Time { return e.Time },
-			func(a, b *Event) bool { return a.ID != "" && b.ID == "" }, func(a, b *Event) {
-				*a = a.merge(*b)
-				gone[b] = true
-			})
-	}
-	var joined []Event
-	for _, e := range order {
-		if !gone[e] {
-			joined = append(joined, *e)
+	joined := map[*Event]bool{}
+	for what, some := range reports {
+		for _, e := range joinInOrder(named[what], some) {
+			joined[e] = true
 		}
 	}
+	for _, e := range order {
+		if !joined[e] {
+			all = append(all, *e)
+		}
+	}
+	return all
+}
+
+// isDouble reports whether two reports without identifier are of one call, by a hook that
+// is installed twice. The same command may have run twice in so short a time: then its
+// outcomes can differ.
+func isDouble(a, b *Event) bool {
+	return b.Time.Sub(a.Time).Abs() <= doubleNear && compareCalls(a.Call, b.Call) == 0
+}
+
+// joinInOrder merges reports that hooks made at the end of calls into calls whose begin
+// the transcript has, and returns the reports that it merged. Each report is merged into
+// the earliest call that began before it, has no report yet and does not contradict it.
+func joinInOrder(calls, reports []*Event) (joined []*Event) {
+	byTime := func(a, b *Event) int { return compare(*a, *b) }
+	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)
+	for _, r := range reports {
+		i := slices.IndexFunc(calls, func(c *Event) bool { return !c.Time.After(r.Time.Add(clockSlack)) && !c.Call.contradicts(r.Call) })
+		if i < 0 {
+			continue
+		}
+		*calls[i] = calls[i].merge(*r)
+		calls = slices.Delete(calls, i, i+1)
+		joined = append(joined, r)
+	}
 	return joined
+}
+
+// contradicts reports whether two outcomes cannot be of the same run of a command.
+func (c *Call) contradicts(o *Call) bool {
+	if c == nil || o == nil {
+		return false
+	}
+	passed := func(c *Call) bool { return !c.Failed && c.Exit != nil && *c.Exit == 0 }
+	failed := func(c *Call) bool { return c.Failed || c.Exit != nil && *c.Exit != 0 }
+	return passed(c) && failed(o) || failed(c) && passed(o) || c.Exit != nil && o.Exit != nil && *c.Exit != *o.Exit
 }
 
 // or returns the call, or c for none.
