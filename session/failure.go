@@ -20,6 +20,21 @@ var errorLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(error|fail(ed|ure)?|fatal|panic|exception|traceback|cannot|can't|could not|no such|not found|undefined|unresolved|denied|refused|invalid|unexpected|timed? ?out|segmentation|assert\w*|E\d{3,4})\b|^\s*[\w.]*(Error|Exception)\b|✗|✕|^---? FAIL`)
 })
 
+// placedError finds a line that compilers and linters print: FILE:LINE:COLUMN: text, with
+// the tool's name before it or not.
+var placedError = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\w+: )?(?:[A-Za-z]:)?[\w@~+-]*[./\\][\w./\\@~+-]*:\d+(?::\d+)?:? +\S`)
+})
+
+// namesError reports whether a line of an output, without white space around it, names an
+// error. The lines of Go that begin with # name packages.
+func namesError(line string) bool {
+	if strings.HasPrefix(line, "#") {
+		return false
+	}
+	return mayNameError(line) && errorLine().MatchString(line) || strings.Contains(line, ":") && placedError().MatchString(line)
+}
+
 // errorWords are the beginnings of what errorLine finds, by their first letter.
 var errorWords = map[byte][]string{
 	'a': {"assert"}, 'c': {"cannot", "can't", "could not"}, 'd': {"denied"}, 'f': {"fail", "fatal"}, 'i': {"invalid"}, 'n': {"no such", "not found"},
@@ -88,27 +103,29 @@ type variablePart struct {
 
 const digits = "0123456789"
 
-// Signature returns what two failures of one cause have in common: the first line
-// of an output that names an error, else its first, with paths, numbers, hex and
-// times taken out; "" for no output.
-func Signature(output string) string {
-	first, found := "", ""
+// ErrorLine returns the first line of an output that names an error, else the first that
+// says more than the name of a package; "" for no output.
+func ErrorLine(output string) string {
+	first := ""
 	for line := range strings.Lines(output) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		if first == "" {
+		if first == "" || strings.HasPrefix(first, "#") {
 			first = line
 		}
-		if mayNameError(line) && errorLine().MatchString(line) {
-			found = line
-			break
+		if namesError(line) {
+			return line
 		}
 	}
-	if found == "" {
-		found = first
-	}
-	found = text.Cut(found, 4*maxSignature)
+	return first
+}
+
+// Signature returns what two failures of one cause have in common: the line of the output
+// that names the error ([ErrorLine]), with paths, numbers, hex and times taken out; "" for
+// no output.
+func Signature(output string) string {
+	found := text.Cut(ErrorLine(output), 4*maxSignature)
 	for _, v := range variable() {
 		if strings.ContainsAny(found, v.signs) {
 			found = v.found.ReplaceAllString(found, v.in)

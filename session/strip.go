@@ -16,26 +16,32 @@ const Fence = "oxbow-memory"
 // first, then those of clients, then those of other memories.
 var fences = []string{
 	Fence,
-	"hook_context", "system-reminder", "system_reminder", "local-command-caveat",
+	"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder", "local-command-caveat",
 	"deja-recall", "hindsight_memories", "hindsight-memories", "claude-mem-context", "claude-mem", "private-memory",
 	"supermemory-context", "memory_context", "relevant-memories", "relevant_memories", "engram-context", "mem0-memories", "recalled-memories",
 }
 
-// fenceTag matches the tags of fences.
+// fenceTag matches the tags of fences. Our own is found in an escaped form, too, in which
+// a client may put it into an element of its own.
 var fenceTag = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)<(/?)(` + strings.Join(fences, "|") + `)(?:\s[^<>]*)?>`)
+	const ampersand = `(?:&|\\+u0026)`
+	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
+	return regexp.MustCompile(`(?i)<(/?)(` + strings.Join(fences, "|") + `)(?:\s[^<>]*)?>|` + open + `(\\*/?)(` + Fence + `)` + end)
 })
 
 // Strip returns a text without the fences of what hooks put into it, those of
 // others among them, and without white space around it. A fence that is not closed
 // goes to the end of the text; an end without a beginning is left out alone.
 func Strip(s string) string {
-	if !strings.Contains(s, "<") {
+	if !strings.ContainsAny(s, `<&\`) {
 		return strings.TrimSpace(s)
 	}
 	var b strings.Builder
 	at, open, depth := 0, "", 0 // where the text goes on, the fence that is open, and how many of its kind
 	for _, m := range fenceTag().FindAllStringSubmatchIndex(s, -1) {
+		if m[4] < 0 { // an escaped one
+			copy(m[2:6], m[6:10])
+		}
 		name, closing := strings.ToLower(s[m[4]:m[5]]), m[2] < m[3]
 		switch {
 		case open == "":

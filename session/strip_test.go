@@ -3,6 +3,9 @@
 package session_test
 
 import (
+	"encoding/json"
+	"html"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -21,11 +24,51 @@ func TestStrip(t *testing.T) {
 		"<b>bold</b> if a < b && c > d":                                                   "<b>bold</b> if a < b && c > d",
 		"<deja-recall>one</deja-recall><system-reminder>two</system-reminder>":            "",
 		"<System_Reminder>x</system_reminder>go":                                          "go",
+
+		"Why?<qwen:user-prompt-submit-context>\n&lt;oxbow-memory&gt;\na\n&lt;/oxbow-memory&gt;\n</qwen:user-prompt-submit-context>": "Why?",
+		"Why? &lt;oxbow-memory&gt; a &lt;/oxbow-memory&gt; So?":                                                                     "Why?  So?",
+		`Why? \u003coxbow-memory\u003e\na\n\u003c/oxbow-memory\u003e`:                                                               "Why?",
+		"what is &lt;system-reminder&gt;, and a &lt; b?":                                                                            "what is &lt;system-reminder&gt;, and a &lt; b?",
 	} {
 		if got := session.Strip(in); got != want {
 			t.Errorf("Strip(%q) = %q, want %q", in, got, want)
 		}
 	}
+}
+
+// However clients escape our block, and in whatever of their elements they put it, it is cut
+// out of a prompt, and nothing else of it.
+func TestStripWrapped(t *testing.T) {
+	escapes := []func(string) string{
+		func(s string) string { return s },
+		html.EscapeString,
+		func(s string) string { return html.EscapeString(html.EscapeString(s)) },
+		func(s string) string { return quoted(s) },
+		func(s string) string { return quoted(quoted(s)) },
+		func(s string) string { return quoted(html.EscapeString(s)) },
+	}
+	elements := []string{"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		block := escapes[rng.IntN(len(escapes))]("<" + session.Fence + ">\nPerhaps useful: a < b & \"c\"\n</" + session.Fence + ">")
+		for range rng.IntN(3) {
+			e := elements[rng.IntN(len(elements))]
+			block = "<" + e + ">\n" + block + "\n</" + e + ">"
+		}
+		before, after := []string{"", "Why is it so? "}[rng.IntN(2)], []string{"", " And a < b?"}[rng.IntN(2)]
+		if got, want := session.Strip(before+block+after), strings.TrimSpace(before+after); got != want {
+			t.Fatalf("Strip(%q) = %q, want %q", before+block+after, got, want)
+		}
+	}
+}
+
+// quoted returns a text as it stands in JSON.
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return strings.Trim(string(b), `"`)
 }
 
 func FuzzStrip(f *testing.F) {
@@ -47,6 +90,9 @@ func TestSignature(t *testing.T) {
 		{"PATH: undefined: Frob", []string{"# example.com/x\n./a/b.go:12:3: undefined: Frob\n", "ok\n/home/me/x/b.go:7:30: undefined: Frob\nFAIL"}},
 		{"--- FAIL: TestPay (N)", []string{"=== RUN TestPay\n--- FAIL: TestPay (0.03s)\n", "--- FAIL: TestPay (12.5s)"}},
 		{"T dial tcp N:N: connection refused", []string{"2026-11-20T10:00:01Z dial tcp 127.0.0.1:5432: connection refused", "2025-01-02 03:04:05 dial tcp 10.0.0.1:80: connection refused"}},
+		{`vet: PATH: "fmt" imported and not used`, []string{"# hello\n# [hello]\nvet: ./hello.go:3:8: \"fmt\" imported and not used"}},
+		{"PATH: declared and not used: count", []string{"# hello\n./hello.go:7:2: declared and not used: count\n", "# other\nmain.go:1:2: declared and not used: count\n"}},
+		{"no package", []string{"# hello\nno package"}},
 		{"panic: bad block HEX", []string{"panic: bad block 0xdeadbeef", "panic: bad block 0x1"}},
 		{"no tests", []string{"\n  no tests  \nmore"}},
 		{"", []string{"", "\n"}},
