@@ -175,7 +175,7 @@ func promptSubmit(out *Report, r *clientline.Report, e session.Event, clean func
 	if r.AgentID != "" || e.Agent != "" || slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
-	if out.Prompt = transcript.PromptText(r.Prompt, clean); out.Prompt != "" {
+	if out.Prompt = transcript.PromptText(transcript.Unquoted(out.Client, r.Prompt), clean); out.Prompt != "" {
 		out.add(e, session.Prompt, out.Prompt)
 	}
 }
@@ -248,6 +248,18 @@ func sessionEnd(out *Report, r *clientline.Report, e session.Event, _ func(strin
 	out.Final = true
 	e.Turn = ""
 	out.add(e, session.End, r.Reason)
+}
+
+// StartsLate reports whether the client is given what a session begins with at the first
+// prompt, and not at the start. Gemini CLI writes what its hook of the start says into the
+// person's prompt, and leaves that prompt out when the session is resumed.
+func (r Report) StartsLate() bool { return r.Client == "gemini" }
+
+// ForgetsStart reports whether a client does not keep, with the conversation, what its model
+// was given when the session began, so that a resumed session needs it again. The plug-in
+// for opencode puts it into the system prompt, which opencode does not store.
+func ForgetsStart(client string) bool {
+	return client == "opencode" || client == "copilot" || client == "qwen"
 }
 
 // maxContext bounds the characters of context that a client takes whole.

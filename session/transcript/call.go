@@ -330,6 +330,7 @@ func outcomeOf(response []byte) Outcome {
 		Stderr      string          `json:"stderr"`
 		Interrupted bool            `json:"interrupted"`
 		Background  string          `json:"backgroundTaskId"`
+		Returned    string          `json:"returnCodeInterpretation"` // of a status that is not 0 and no error, such as that of grep
 		Content     json.RawMessage `json:"llmContent"`
 		Copilot     string          `json:"text_result_for_llm"`
 		Error       json.RawMessage `json:"error"`
@@ -341,7 +342,7 @@ func outcomeOf(response []byte) Outcome {
 		return Outcome{}
 	}
 	if o.Stdout != nil {
-		return Outcome{Failed: o.Interrupted, Silent: o.Background == "", Output: *o.Stdout + "\n" + o.Stderr}
+		return Outcome{Failed: o.Interrupted, Silent: o.Background == "" && o.Returned == "", Output: *o.Stdout + "\n" + o.Stderr}
 	}
 	out := o.Copilot + clientline.Text(o.Content)
 	return Outcome{Failed: len(o.Error) > 0 && string(o.Error) != "null", Silent: outputFirst(out), Output: out}

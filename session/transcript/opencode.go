@@ -91,7 +91,7 @@ func (f *file) export(in io.ReadSeeker) error {
 					said += p.Text
 				}
 			}
-			f.prompt(m.Info.ID, said, when, 0)
+			f.prompt(m.Info.ID, Unquoted("opencode", said), when, 0)
 			continue
 		}
 		f.model = m.Info.Model

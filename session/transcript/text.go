@@ -45,6 +45,17 @@ func PromptText(s string, clean func(string) string) string {
 	return strings.TrimSpace(clean(s))
 }
 
+// Unquoted returns a prompt without the quotes that opencode run puts around each of its
+// arguments that has a space.
+func Unquoted(client, s string) string {
+	inner, ok := strings.CutPrefix(strings.TrimSpace(s), `"`)
+	inner, end := strings.CutSuffix(inner, `"`)
+	if client != "opencode" || !ok || !end || !strings.Contains(inner, " ") || strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
+		return s
+	}
+	return strings.ReplaceAll(inner, `\"`, `"`)
+}
+
 // SummaryText returns the summary of a conversation, of what a client made it or
 // put before the model.
 func SummaryText(s string, clean func(string) string) string {
