@@ -3,10 +3,10 @@
 package annotate
 
 import (
-	"regexp"
+	"cmp"
 	"strings"
-	"sync"
-	"unicode"
+
+	"github.com/oxbow-memory/oxbow/internal/reason"
 )
 
 // Headline returns the reasoning on one line, where there is no room for more. What
@@ -19,16 +19,15 @@ func (r *Record) Headline() string {
 		first, _, _ := strings.Cut(why, "\n")
 		return strings.TrimSpace(first)
 	}
-	all := sentences(why)
-	for i := len(all) - 1; i >= 0; i-- {
-		if s := all[i]; !announces(s) {
-			return s
-		}
-	}
-	if len(all) == 0 {
-		return why
-	}
-	return all[len(all)-1]
+	said, _ := reason.Sentence(why)
+	return cmp.Or(said, why)
+}
+
+// OnlyAnnounces reports whether all that an agent said on its way to the edit announces the
+// next step, so that the headline says nothing of why the lines are so.
+func (r *Record) OnlyAnnounces() bool {
+	_, gives := reason.Sentence(r.Why)
+	return !gives && r.fromTranscript() && !strings.HasPrefix(r.Why, NoReasoning)
 }
 
 // NoReasoning begins what is kept of an edit that the transcript has no reasoning of.
@@ -37,72 +36,4 @@ const NoReasoning = "No reasoning is shown."
 // fromTranscript reports whether the reasoning is what an agent said before an edit.
 func (r *Record) fromTranscript() bool {
 	return len(r.ID) == 17 && r.ID[0] == 't' && r.Ref != ""
-}
-
-// announcing is how sentences begin that say only what comes next.
-var announcing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(now,? |next,? |first,? |then,? |ok(ay)?[,.]? |good[,.]? )*(let me|let's|let us|here is|here's|i'll (now|start|begin|look|check|read|make|do|apply|go)|i will (now|start|begin|look|check|read|make|do|apply)|now (for )?(the|to) )`)
-})
-
-// announces reports whether a sentence says what comes next and not why: a few words,
-// what ends with a colon, and what begins like it, unless it goes on to a reason.
-func announces(s string) bool {
-	words := len(strings.Fields(s))
-	switch {
-	case strings.HasSuffix(s, ":"):
-		return true
-	case !announcing().MatchString(s):
-		return words < 3 && len(s) < 15 && isASCII(s) // "Done.", "Perfect!"
-	}
-	for _, reason := range []string{" because ", " so that ", " since ", " instead of ", " rather than ", " otherwise", ": ", " to avoid "} {
-		if strings.Contains(s, reason) {
-			return false
-		}
-	}
-	return true
-}
-
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
-}
-
-// marker is a sign of Markdown at the beginning of a line.
-var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
-
-// sentences cuts a text at the ends of lines and sentences. What is fenced as code
-// is left out, as are the signs of lists, quotes and headings.
-func sentences(text string) []string {
-	var out []string
-	fenced := false
-	for l := range strings.Lines(text) {
-		l = strings.TrimSpace(l)
-		if strings.HasPrefix(l, "```") {
-			fenced = !fenced
-			continue
-		}
-		if fenced {
-			continue
-		}
-		l = marker().ReplaceAllString(l, "")
-		start := 0
-		for i, c := range l {
-			end := i + len(string(c))
-			next := strings.TrimLeft(l[end:], " ")
-			ends := strings.ContainsRune("。！？", c) ||
-				strings.ContainsRune(".!?", c) && end < len(l) && l[end] == ' ' && next != "" && !unicode.IsLower([]rune(next[:min(len(next), 4)])[0])
-			if ends {
-				out = appendSentence(out, l[start:end])
-				start = end
-			}
-		}
-		out = appendSentence(out, l[start:])
-	}
-	return out
-}
-
-func appendSentence(out []string, s string) []string {
-	if s = strings.TrimSpace(s); strings.IndexFunc(s, isLetter) < 0 {
-		return out
-	}
-	return append(out, s)
 }

@@ -81,6 +81,48 @@ func Inbox(ctx context.Context, w *Workspace, in InboxIn) (out InboxOut, err err
 	return out, err
 }
 
+// FixesIn is what the list of fixes takes.
+type FixesIn struct {
+	Error   string `json:"error,omitempty" flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
+	Project string `json:"project,omitempty" usage:"only fixes of this PROJECT; auto is that of the working directory"`
+	Limit   int    `json:"limit,omitempty" default:"20" usage:"at most this many"`
+}
+
+// FixesOut are fixes, the newest first.
+type FixesOut struct {
+	Fixes []inbox.Fix `json:"fixes"`
+	Of    int         `json:"of"` // how many match
+	Notes []Note      `json:"notes,omitempty"`
+}
+
+// Fixes lists what mended errors in past sessions. Without any it says how they come.
+func Fixes(ctx context.Context, w *Workspace, in FixesIn) (FixesOut, error) {
+	out := FixesOut{Fixes: []inbox.Fix{}}
+	ctx, a, err := w.inbox(ctx)
+	if err != nil {
+		return out, err
+	}
+	found, err := inbox.Fixes(ctx, a.Memory, in.Project, in.Error)
+	if err != nil {
+		return out, err
+	}
+	out.Of = len(found)
+	out.Fixes = append(out.Fixes, found[:min(len(found), max(in.Limit, 1))]...)
+	if out.Of > 0 {
+		return out, nil
+	}
+	all, err := inbox.Fixes(ctx, a.Memory, "", "")
+	switch {
+	case err != nil:
+		return out, err
+	case len(all) > 0:
+		out.Notes = append(out.Notes, Plain(fmt.Sprintf("no fix matches; %d are kept, and the list without arguments shows them", len(all))))
+	default:
+		out.Notes = append(out.Notes, Plain("no fix is kept: one comes when, in a session that hooks report, a command fails, files change, and the same command passes. Codex' hooks report no exit status, so its fixes come when its transcript is read, at the end of a turn"))
+	}
+	return out, nil
+}
+
 // ProposalIn names a proposal.
 type ProposalIn struct {
 	ID string `json:"id" flag:"-" usage:"id of the proposal, or how it begins"`

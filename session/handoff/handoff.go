@@ -123,7 +123,11 @@ func (r *record) write(s step, files, commands []string) string {
 		b.WriteString("\nHere " + namesLine(r.names) + "\n")
 	}
 	part("Files changed:", files)
-	part("Commands that passed, the last first:", commands)
+	if r.unknown {
+		part("Commands of which no failure is known, the last first:", commands)
+	} else {
+		part("Commands that passed, the last first:", commands)
+	}
 	return b.String()
 }
 

@@ -23,7 +23,8 @@ type record struct {
 	todos     []string
 	failing   []string
 	files     []string  // relative to dir when they lie in it
-	passed    []command // each once
+	passed    []command // that did not fail, each once
+	unknown   bool      // of some of them the client reported no exit status
 	names     []named
 	dir       string
 }
@@ -161,6 +162,7 @@ func (r *record) calls(turns []session.Turn) {
 				r.failing = append(r.failing, failure(line, e.Call))
 				continue
 			}
+			r.unknown = r.unknown || e.Call.Exit == nil
 			r.passed = append(r.passed, command{line, extract.Looks(line)})
 		}
 	}
@@ -202,20 +204,9 @@ func failure(line string, c *session.Call) string {
 	case len(names) > 0:
 		out += ": " + strings.Join(names, ", ")
 	case c.Output != "":
-		out += ": " + cutText(errorLine(c.Output), 120)
+		out += ": " + cutText(session.ErrorLine(c.Output), 120)
 	}
 	return out
-}
-
-// errorLine returns the line of an output that has its signature, else the last.
-func errorLine(output string) (line string) {
-	whole := session.Signature(output)
-	for line = range strings.Lines(output) {
-		if line = strings.TrimSpace(line); line != "" && session.Signature(line) == whole {
-			break
-		}
-	}
-	return line
 }
 
 // named is a word, such as a directory, for which $A, $B and so on stand.

@@ -3,6 +3,7 @@
 // Package inbox keeps what sessions teach and no note says: proposals, which
 // are sentences of a person that wait for a yes, and fixes, which are what was done
 // between a failure and the same command passing. Both are entries of the archive.
+// Turns are labelled with the files whose edits were taken back or corrected.
 // None becomes a note by itself.
 package inbox
 
@@ -10,11 +11,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/oxbow-memory/oxbow/internal/reason"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/extract"
 )
@@ -95,10 +95,13 @@ func relative(p, dir string) string {
 type fix struct {
 	Signature string // of the error
 	Command   string
-	Output    string // the end of what the failure printed
+	Error     string // the line of the output that names the error
 	Edits     []string
 	Between   []string     // commands that passed
+	Said      string       // what the agent said of the cause or of the change, in one sentence
 	Turn      session.Turn // in which the command passed
+
+	texts []string // that the agent said since the failure, up to the last edit
 }
 
 // ID tells a fix from others of its session.
@@ -113,39 +116,61 @@ const (
 
 // fixesOf returns those of a session's turns, which are in order of time. A command
 // that fails several times with one error has one fix, from the first of these
-// failures on. A failure after which no file changed teaches nothing.
-func fixesOf(turns []session.Turn) (found []fix) {
-	open := map[string]*fix{} // by command
+// failures on. A failure after which no file changed teaches nothing, and nor does a
+// command whose client reports no exit status.
+func fixesOf(turns []session.Turn) []fix {
+	s := fixSearch{open: map[string]*fix{}}
 	for i := range turns {
-		for _, e := range turns[i].Calls() {
-			c := e.Call
-			if len(open) > maxOpen {
-				clear(open)
-			}
-			command := strings.Join(strings.Fields(c.Command), " ")
-			if command == "" || failed(c) {
-				note(open, command, c)
-				for _, f := range open {
-					f.add(wroteBy(c, turns[i].Dir()), "")
-				}
-				continue
-			}
-			if f := open[command]; f != nil {
-				delete(open, command)
-				if len(f.Edits) > 0 && len(f.Edits) <= maxEdits {
-					f.Turn = turns[i]
-					found = append(found, *f)
-				}
-			}
-			for _, f := range open {
-				f.add(wroteBy(c, turns[i].Dir()), command)
+		own := turns[i].Untainted()
+		trusted := own.Said()
+		s.said = ""
+		for _, e := range turns[i].Events {
+			switch {
+			case e.Kind == session.Text && e.Agent == "" && strings.Contains(trusted, e.Text):
+				s.said += e.Text + "\n"
+			case e.Kind == session.Called && e.Call != nil:
+				s.call(e.Call, &turns[i])
 			}
 		}
 	}
-	return found
+	return s.found
+}
+
+// fixSearch is what is known while the calls of a session are read.
+type fixSearch struct {
+	open  map[string]*fix // failures that wait for their command to pass, by command
+	said  string          // by the agent in this turn, since the last edit
+	found []fix
+}
+
+// call reads a call: the end of a fix, the begin of one, or what came between.
+func (s *fixSearch) call(c *session.Call, t *session.Turn) {
+	if len(s.open) > maxOpen {
+		clear(s.open)
+	}
+	command := strings.Join(strings.Fields(c.Command), " ")
+	if f := s.open[command]; f != nil && passed(c) {
+		delete(s.open, command)
+		if len(f.Edits) > 0 && len(f.Edits) <= maxEdits {
+			f.Turn, f.Said = *t, f.sentence()
+			s.found = append(s.found, *f)
+		}
+	}
+	if failed(c) {
+		note(s.open, command, c)
+	}
+	for _, f := range s.open {
+		f.add(c, wroteBy(c, t.Dir()), command, s.said)
+	}
+	if len(c.Wrote) > 0 {
+		s.said = ""
+	}
 }
 
 func failed(c *session.Call) bool { return c.Failed || c.Exit != nil && *c.Exit != 0 }
+
+// passed reports whether a command is known to have passed.
+func passed(c *session.Call) bool { return !failed(c) && c.Exit != nil }
 
 // note begins a fix, unless the call printed no error or the command failed with
 // the same before.
@@ -154,7 +179,7 @@ func note(open map[string]*fix, command string, c *session.Call) {
 	if command == "" || s == "" || open[command] != nil && open[command].Signature == s {
 		return
 	}
-	open[command] = &fix{Signature: s, Command: command, Output: c.Output}
+	open[command] = &fix{Signature: s, Command: command, Error: session.ErrorLine(c.Output)}
 }
 
 func wroteBy(c *session.Call, dir string) (files []string) {
@@ -164,62 +189,51 @@ func wroteBy(c *session.Call, dir string) (files []string) {
 	return files
 }
 
-func (f *fix) add(edits []string, command string) {
+// add adds a call that came after the failure, and what the agent said before it.
+func (f *fix) add(c *session.Call, edits []string, command, said string) {
 	for _, e := range edits {
 		if !slices.Contains(f.Edits, e) {
 			f.Edits = append(f.Edits, e)
 		}
 	}
-	if command != "" && len(f.Between) < maxBetween && !slices.Contains(f.Between, command) {
+	if len(edits) > 0 {
+		f.texts = append(f.texts, said)
+	}
+	if command != "" && passed(c) && len(f.Between) < maxBetween && !slices.Contains(f.Between, command) {
 		f.Between = append(f.Between, command)
 	}
 }
 
-// undoes are commands that take edits back; of all files, or of those they name.
-var undoes = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[;&|] ?)git (?:restore|revert|reset --hard|checkout (?:HEAD )?-- |checkout \.|stash(?: push| drop|$| -))`)
-})
-
-// revertedOf returns the turns whose edits were taken back, by number: by a later
-// command that names one of their files, or all, or by the person's next words.
-func revertedOf(turns []session.Turn) (found []int) {
-	wrote := make([][]string, len(turns))
-	add := func(i int) {
-		if !slices.Contains(found, i) {
-			found = append(found, i)
+// sentence returns what the agent said of the fix: the last conclusion on the way to it,
+// else the sentence that gives the reason of the last edit that has one. It returns "" if
+// the agent only announced its steps.
+func (f *fix) sentence() string {
+	if found := extract.Concluded(strings.Join(f.texts, "\n")); len(found) > 0 {
+		return found[len(found)-1]
+	}
+	for _, said := range slices.Backward(f.texts) {
+		if s, gives := reason.Sentence(said); gives {
+			return s
 		}
 	}
-	for i := range turns {
-		wrote[i] = filesOf(&turns[i])
-		if i > 0 && len(wrote[i-1]) > 0 && extract.Corrects(turns[i].Prompt()) != "" {
-			add(i - 1)
-		}
-		for _, e := range turns[i].Calls() {
-			command := strings.Join(strings.Fields(e.Call.Command), " ")
-			if failed(e.Call) || strings.Contains(command, "--staged") || !undoes().MatchString(command) {
-				continue
-			}
-			for j := i; j >= 0; j-- {
-				named := slices.ContainsFunc(wrote[j], func(f string) bool { return strings.Contains(command, f) })
-				if named {
-					add(j)
-				}
-				if all := !strings.Contains(command, "/") && !strings.Contains(strings.TrimSuffix(command, " ."), "."); all && len(wrote[j]) > 0 {
-					add(j)
-					break // those before were most likely committed
-				}
-			}
-		}
-	}
-	slices.Sort(found)
-	return found
+	return ""
 }
+
+// The beginnings of paragraphs of a fix's text.
+const (
+	failedWith = "` failed: "
+	passedBy   = "It passed after changes of "
+	saidThen   = "The agent said: "
+)
 
 // Text returns the fix as the content of an entry.
 func (f *fix) Text() string {
 	var b strings.Builder
-	b.WriteString("`" + f.Command + "` failed: " + f.Signature + "\n\n")
-	b.WriteString("It passed after changes of " + strings.Join(f.Edits, ", ") + ".\n")
+	b.WriteString("`" + f.Command + failedWith + f.Error + "\n\n")
+	b.WriteString(passedBy + strings.Join(f.Edits, ", ") + ".\n")
+	if f.Said != "" {
+		b.WriteString("\n" + saidThen + f.Said + "\n")
+	}
 	if len(f.Between) > 0 {
 		b.WriteString("\nRun between:\n")
 		for _, c := range f.Between {

@@ -73,29 +73,77 @@ func TestFixes(t *testing.T) {
 	if len(fixes) != 1 {
 		t.Fatalf("fixesOf() = %+v", fixes)
 	}
-	want := "`go test ./...` failed: PATH undefined: Rate\n\nIt passed after changes of tax.go.\n\nRun between:\n- go generate\n"
-	if got := strings.ReplaceAll(fixes[0].Text(), "PATH: ", "PATH "); got != want {
+	want := "`go test ./...` failed: tax.go:12: undefined: Rate\n\nIt passed after changes of tax.go.\n\nRun between:\n- go generate\n"
+	if got := fixes[0].Text(); got != want {
 		t.Errorf("Text() = %q, want %q", got, want)
 	}
 }
 
+// What the agent said of the cause stands in the fix, and no announcement.
+func TestFixSaid(t *testing.T) {
+	vet := "# shop\n# [shop]\nvet: ./tax.go:3:8: \"fmt\" imported and not used"
+	for _, c := range []struct{ before, after, want string }{
+		{"The root cause is that fmt stayed imported. I remove it.", "Done.", "The root cause is that fmt stayed imported."},
+		{"fmt is imported and no longer needed. Let me fix that now:", "", "fmt is imported and no longer needed."},
+		{"Let me look at the file.", "All is well now, and it was easy to do.", ""},
+	} {
+		fixes := fixesOf(session.Fold(events("s", says("x"), runs("go vet ./...", 1, vet), agent(c.before), edits("/src/shop/tax.go"), agent(c.after), runs("go vet ./...", 0, ""))))
+		if len(fixes) != 1 || fixes[0].Said != c.want || fixes[0].Error != `vet: ./tax.go:3:8: "fmt" imported and not used` {
+			t.Errorf("after %q: fixesOf() = %+v", c.before, fixes)
+		}
+	}
+}
+
+// A command whose status the client does not report has not passed.
+func TestUnknownStatus(t *testing.T) {
+	unknown := session.Event{Kind: session.Called, Call: &session.Call{Tool: "Bash", Command: "go vet"}}
+	turns := session.Fold(events("s", says("x"), runs("go vet", 1, "undefined: Rate"), edits("/src/shop/tax.go"), unknown))
+	if fixes := fixesOf(turns); len(fixes) > 0 {
+		t.Errorf("fixesOf() = %+v", fixes)
+	}
+}
+
 func TestReverted(t *testing.T) {
+	tax, rate := mark{0, "tax.go"}, mark{1, "rate.go"}
 	for _, c := range []struct {
 		name string
 		last []session.Event
-		want []int
+		want []mark
 	}{
-		{"a file is restored", []session.Event{says("y"), runs("git restore tax.go", 0, "")}, []int{0}},
+		{"a file is restored", []session.Event{says("y"), runs("git restore tax.go", 0, "")}, []mark{tax}},
 		{"another file is restored", []session.Event{says("y"), runs("git restore vat.go", 0, "")}, nil},
-		{"all is restored", []session.Event{says("y"), runs("git checkout .", 0, "")}, []int{1}},
+		{"a file of a like name is restored", []session.Event{says("y"), runs("git restore syntax.go", 0, "")}, nil},
+		{"all is restored", []session.Event{says("y"), runs("git checkout .", 0, "")}, []mark{tax, rate}},
+		{"another branch is checked out", []session.Event{says("y"), runs("git checkout main", 0, "")}, nil},
 		{"it failed", []session.Event{says("y"), runs("git restore tax.go", 1, "no")}, nil},
 		{"unstaged alone", []session.Event{says("y"), runs("git restore --staged tax.go", 0, "")}, nil},
-		{"the person refuses", []session.Event{says("No, undo that.")}, []int{1}},
-		{"the person goes on", []session.Event{says("No problem, go on.")}, nil},
+		{"what was committed stays", []session.Event{says("y"), runs("git commit -am x && git checkout .", 0, "")}, nil},
+		{"the commit is reverted", []session.Event{says("y"), runs("git commit -am x && git revert --no-edit HEAD", 0, "")}, []mark{tax, rate}},
+		{"stashed and back", []session.Event{says("y"), runs("git stash", 0, ""), runs("git stash pop", 0, "")}, nil},
+		{"stashed and dropped", []session.Event{says("y"), runs("git stash && git pull && git stash drop", 0, "")}, []mark{tax, rate}},
+		{"the person refuses", []session.Event{says("No, undo that.")}, nil}, // what came of it is not known
 	} {
 		turns := session.Fold(events("s", append([]session.Event{says("x"), edits("/src/shop/tax.go"), says("z"), edits("/src/shop/rate.go")}, c.last...)...))
 		if got := revertedOf(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A correction is of the files that the person names, and says nothing of others.
+func TestCorrected(t *testing.T) {
+	for prompt, want := range map[string][]mark{
+		"No, do not call the test TestX, instead name it TestY.": nil,
+		"Instead of the README, write the changelog first.":      nil,
+		"No, tax.go must keep its rates.":                        {{1, "tax.go"}},
+		"No, not in lib/vat.go.":                                 {{1, "lib/vat.go"}},
+		"No, put it into vat.go!":                                {{1, "lib/vat.go"}},
+		"No, syntax.go is the one.":                              nil,
+		"tax.go is fine.":                                        nil,
+	} {
+		turns := session.Fold(events("s", says("x"), edits("/src/shop/tax.go", "/src/shop/lib/vat.go"), says(prompt)))
+		if got := correctedOf(turns); !slices.Equal(got, want) {
+			t.Errorf("correctedOf(%q) = %v, want %v", prompt, got, want)
 		}
 	}
 }
@@ -160,7 +208,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("List() = %+v", items)
 	}
 	turn, err := a.Memory.Get(t.Context(), "claude/a/0001")
-	if err != nil || !slices.Equal(turn.Values("concluded"), []string{"yes"}) || !slices.Equal(turn.Values("reverted"), []string{"yes"}) {
+	if err != nil || !slices.Equal(turn.Values("concluded"), []string{"yes"}) || turn.Values(LabelReverted) != nil {
 		t.Errorf("the first turn has %v, %v", turn.Labels, err)
 	}
 	if got, err := Runs(t.Context(), a.Memory, "shop"); err != nil || !slices.Equal(got, []string{"go test ./..."}) {

@@ -143,7 +143,10 @@ func Learn(ctx context.Context, a *session.Archive, t session.Touched) error {
 			return err
 		}
 	}
-	if err := markReverted(ctx, a.Memory, turns); err != nil {
+	if err := markTurns(ctx, a.Memory, turns, LabelReverted, revertedOf(turns)); err != nil {
+		return err
+	}
+	if err := markTurns(ctx, a.Memory, turns, LabelCorrected, correctedOf(turns)); err != nil {
 		return err
 	}
 	return count(ctx, a.Memory, turns[fresh:], t.Project)
@@ -157,15 +160,15 @@ func keepFix(ctx context.Context, m *oxbow.Memory, f *fix, project string) error
 	return upsert(ctx, m, oxbow.Entry{Name: "fix/" + f.ID(), Content: f.Text(), Labels: append(labels, labelsOf("fix", "yes")...), Created: f.Turn.Start})
 }
 
-// markReverted labels the turns whose edits were taken back.
-func markReverted(ctx context.Context, m *oxbow.Memory, turns []session.Turn) error {
-	for _, i := range revertedOf(turns) {
-		err := m.Edit(ctx, turns[i].Name(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-			l := oxbow.Label{Key: "reverted", Value: "yes"}
-			if !found || slices.Contains(old.Labels, l) {
+// markTurns labels the turns of marks with the files.
+func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key string, marks []mark) error {
+	for _, mark := range marks {
+		err := m.Edit(ctx, turns[mark.turn].Name(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
+			l := labelsOf(key, mark.file)
+			if !found || len(l) == 0 || slices.Contains(old.Labels, l[0]) {
 				return nil, nil
 			}
-			return oxbow.Update{Name: old.Name, Content: old.Content, Aliases: old.Aliases, Labels: oxbow.SortLabels(append(slices.Clone(old.Labels), l)), If: old.Version}, nil
+			return oxbow.Update{Name: old.Name, Content: old.Content, Aliases: old.Aliases, Labels: oxbow.SortLabels(append(slices.Clone(old.Labels), l...)), If: old.Version}, nil
 		})
 		if err != nil {
 			return err

@@ -66,7 +66,8 @@ type WhyBeforeOut struct {
 }
 
 // WhyBefore gives the annotations of exactly the lines that a hook reports as about to
-// change, on one line, without those that were shown. When it is late it gives none.
+// change, on one line, without those that were shown and those that give no reason. When it
+// is late it gives none.
 func WhyBefore(ctx context.Context, w *tool.Workspace, in HookReportIn) (WhyBeforeOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
@@ -78,7 +79,7 @@ func WhyBefore(ctx context.Context, w *tool.Workspace, in HookReportIn) (WhyBefo
 	if err != nil || len(found) == 0 || ctx.Err() != nil {
 		return WhyBeforeOut{}, err
 	}
-	line, ids := beforeLine(slices.DeleteFunc(found, func(f annotate.Found) bool { return in.Shown[f.ID] }), in.Report.Clean)
+	line, ids := beforeLine(slices.DeleteFunc(found, func(f annotate.Found) bool { return in.Shown[f.ID] || f.OnlyAnnounces() }), in.Report.Clean)
 	return WhyBeforeOut{line, ids}, nil
 }
 

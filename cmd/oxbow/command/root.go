@@ -78,7 +78,7 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 		{"safe", "Keep safe and mend:", []*cobra.Command{
 			a.doctorCommand(), a.checkCommand(), a.scanCommand(), a.backupCommand(), a.recoverCommand()}},
 		{"agent", "Give to agents:", []*cobra.Command{
-			a.mcpCommand(), a.serveCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(), a.inboxCommand(), a.approveCommand(), a.paged(a.changedCommand()), a.paged(a.injectedCommand()), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
+			a.mcpCommand(), a.serveCommand(), a.hookCommand(), a.injectCommand(), a.sessionCommand(), a.inboxCommand(), a.paged(a.fixCommand()), a.approveCommand(), a.paged(a.changedCommand()), a.paged(a.injectedCommand()), a.contextCommand(), a.profileCommand(), a.handoffCommand(), a.spawnCommand()}},
 		{"care", "Set up and look after:", []*cobra.Command{
 			a.setupCommand(), a.initCommand(), a.trustCommand(), a.statsCommand(), a.labelCommand(), a.archiveCommand(), a.compactCommand(), a.consolidateCommand(), a.compressCommand(), a.embedCommand(),
 			a.benchCommand(), a.demoCommand(run), a.versionCommand(), a.completionCommand()}},

@@ -1,0 +1,61 @@
+// oxbow fix: what mended errors in past sessions.
+
+package command
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+func (a *app) fixCommand() *cobra.Command {
+	return does(a, &cobra.Command{
+		Use:   "fix [ERROR]",
+		Short: "Show what mended an error in a past session",
+		Long: `Fix lists what agents did between a command that failed and the same command
+passing: the error, the files that changed, what the agent said of the cause,
+and the turn in which it happened (oxbow session show SESSION has all of it).
+ERROR is a line that a command printed, or a part of one; paths and numbers in
+it may differ.
+
+Hooks bring the sessions, see oxbow setup. Before an agent edits a file just
+after the same error, it is told of the fix.`,
+		Example: `  oxbow fix
+  oxbow fix 'main.go:12:3: undefined: Frob'
+  oxbow fix undefined --project auto --json`,
+		Args: args(0, -1, "the error"),
+	}, tool.Fixes, func(in *tool.FixesIn, _ *flagSet, words []string) (err error) {
+		in.Error = strings.Join(words, " ")
+		in.Project, err = a.projectNamed(in.Project)
+		return err
+	}, a.showFixes)
+}
+
+func (a *app) showFixes(out tool.FixesOut) {
+	for _, f := range out.Fixes {
+		if a.quiet {
+			a.printf("%s\n", f.ID)
+			continue
+		}
+		about := a.date(f.Time)
+		if f.Project != "" {
+			about += ", " + f.Project
+		}
+		a.printf("%s  %s\n", a.bold(f.ID), clean(about))
+		a.hang("  failed:   ", clean(f.Command))
+		a.hang("  error:    ", clean(f.Error))
+		a.hang("  changed:  ", clean(strings.Join(f.Files, ", ")))
+		if f.Said != "" {
+			a.hang("  said:     ", clean(f.Said))
+		}
+		a.printf("  evidence: %s\n", clean(f.Turn))
+	}
+	if more := out.Of - len(out.Fixes); more > 0 {
+		a.note("%d more; --limit %d shows them all", more, out.Of)
+	}
+	for _, n := range out.Notes {
+		a.note("%s", sentence(n))
+	}
+}

@@ -1,0 +1,98 @@
+// Which sentence of what an agent said gives its reason.
+
+// Package reason chooses, of what an agent said on its way to an edit, the sentence that
+// says why.
+package reason
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// Sentence returns the last sentence of a text that does more than to announce the next
+// step, and true. If all of them only announce, it returns the last one, and false; for a
+// text without sentences it returns "".
+func Sentence(text string) (sentence string, gives bool) {
+	all := sentences(text)
+	for i := len(all) - 1; i >= 0; i-- {
+		if !announces(all[i]) {
+			return all[i], true
+		}
+	}
+	if len(all) == 0 {
+		return "", false
+	}
+	return all[len(all)-1], false
+}
+
+// announcing is how sentences begin that say only what comes next.
+var announcing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(now,? |next,? |first,? |then,? |ok(ay)?[,.]? |good[,.]? )*(let me|let's|let us|here is|here's|i'll (now|start|begin|look|check|read|make|do|apply|go)|i will (now|start|begin|look|check|read|make|do|apply)|check (that|if|whether) |now (for )?(the|to) )`)
+})
+
+// announces reports whether a sentence says what comes next and not why: a few words,
+// what ends with a colon, and what begins like it, unless it goes on to a reason.
+func announces(s string) bool {
+	words := len(strings.Fields(s))
+	switch {
+	case strings.HasSuffix(s, ":"):
+		return true
+	case words < 5 && strings.HasPrefix(s, "I "): // "I simplify main."
+		return true
+	case !announcing().MatchString(s):
+		return words < 3 && len(s) < 15 && isASCII(s) // "Done.", "Perfect!"
+	}
+	for _, reason := range []string{" because ", " so that ", " since ", " instead of ", " rather than ", " otherwise", ": ", " to avoid "} {
+		if strings.Contains(s, reason) {
+			return false
+		}
+	}
+	return true
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
+}
+
+// marker is a sign of Markdown at the beginning of a line.
+var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
+
+// sentences cuts a text at the ends of lines and sentences. What is fenced as code
+// is left out, as are the signs of lists, quotes and headings.
+func sentences(text string) []string {
+	var out []string
+	fenced := false
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "```") {
+			fenced = !fenced
+			continue
+		}
+		if fenced {
+			continue
+		}
+		l = marker().ReplaceAllString(l, "")
+		start := 0
+		for i, c := range l {
+			end := i + len(string(c))
+			next := strings.TrimLeft(l[end:], " ")
+			ends := strings.ContainsRune("。！？", c) ||
+				strings.ContainsRune(".!?", c) && end < len(l) && l[end] == ' ' && next != "" && !unicode.IsLower([]rune(next[:min(len(next), 4)])[0])
+			if ends {
+				out = appendSentence(out, l[start:end])
+				start = end
+			}
+		}
+		out = appendSentence(out, l[start:])
+	}
+	return out
+}
+
+func appendSentence(out []string, s string) []string {
+	if s = strings.TrimSpace(s); strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
+		return out
+	}
+	return append(out, s)
+}

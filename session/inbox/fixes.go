@@ -1,0 +1,77 @@
+// The fixes of an archive, as data.
+
+package inbox
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// Fix is what mended an error in a past session.
+type Fix struct {
+	ID      string    `json:"id"`
+	Error   string    `json:"error"` // the line of the output that named it
+	Command string    `json:"command"`
+	Files   []string  `json:"files"`             // that changed between the failure and the pass
+	Said    string    `json:"said,omitempty"`    // what the agent said of it
+	Between []string  `json:"between,omitempty"` // commands that passed between
+	Project string    `json:"project,omitempty"`
+	Turn    string    `json:"turn"` // in which the command passed
+	Time    time.Time `json:"time"` // of that turn
+
+	signature string
+}
+
+// ParseFix returns the fix that an entry of the archive is; false for any other entry.
+func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
+	id, ok := strings.CutPrefix(e.Name, "fix/")
+	if !ok {
+		return f, false
+	}
+	f = Fix{ID: id, Files: e.Values(oxbow.LabelFile), Time: e.Created}
+	f.Command, _ = e.Label("cmd")
+	f.Turn, _ = e.Label(labelFrom)
+	f.Project, _ = e.Label(oxbow.LabelProject)
+	f.signature, _ = e.Label("error")
+	f.Error = f.signature
+	for i, part := range strings.Split(strings.TrimSpace(e.Content), "\n\n") {
+		if _, line, ok := strings.Cut(part, failedWith); ok && i == 0 {
+			f.Error = line
+		}
+		if said, ok := strings.CutPrefix(part, saidThen); ok {
+			f.Said = said
+		}
+		if list, ok := strings.CutPrefix(part, "Run between:\n- "); ok {
+			f.Between = strings.Split(list, "\n- ")
+		}
+	}
+	return f, true
+}
+
+// Fixes returns the fixes of an archive, the newest first: those of a project, unless it is
+// "", and of an error, unless it is "": a line that a command printed, in which paths and
+// numbers may differ, or a part of a line or of the command.
+func Fixes(ctx context.Context, m *oxbow.Memory, project, of string) (found []Fix, err error) {
+	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "fix", Values: []string{"yes"}}}}
+	if project != "" {
+		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
+	}
+	signature, part := session.Signature(of), strings.ToLower(strings.Join(strings.Fields(of), " "))
+	for e, err := range m.Entries(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		one, ok := ParseFix(&e)
+		if ok && (of == "" || one.signature == signature || strings.Contains(strings.ToLower(one.Command+"\n"+one.Error+"\n"+one.signature), part)) {
+			found = append(found, one)
+		}
+	}
+	slices.SortFunc(found, func(a, b Fix) int { return cmp.Or(b.Time.Compare(a.Time), strings.Compare(a.ID, b.ID)) })
+	return found, nil
+}

@@ -1,0 +1,179 @@
+// Which edits were taken back by git, and which the person corrected in words.
+
+package inbox
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/extract"
+)
+
+// The keys of labels of turns. Their values are files, as the project names them.
+const (
+	LabelReverted  = "reverted"  // git took the turn's edits of the file back
+	LabelCorrected = "corrected" // the prompt refuses what the turn before made of the file, and names it
+)
+
+// mark is a label that a turn gets for a file.
+type mark struct {
+	turn int // index
+	file string
+}
+
+// edited is, by file, the turns that changed it.
+type edited map[string][]int
+
+// tree is what is known of a working tree while commands are read.
+type tree struct {
+	changed   edited // since the last commit
+	committed edited // by the last commit
+	stashed   edited
+	found     []mark
+}
+
+// revertedOf returns the files of turns whose edits were taken back by a later command of
+// git. Only edits that are known to be there count: committed ones are not taken back by
+// git restore, and those that were stashed come back by git stash pop.
+func revertedOf(turns []session.Turn) []mark {
+	t := tree{changed: edited{}, committed: edited{}, stashed: edited{}}
+	for i := range turns {
+		for _, e := range turns[i].Calls() {
+			for _, f := range wroteBy(e.Call, turns[i].Dir()) {
+				if !slices.Contains(t.changed[f], i) {
+					t.changed[f] = append(t.changed[f], i)
+				}
+			}
+			if passed(e.Call) && len(e.Call.Command) < session.MaxCommand { // else it was cut
+				for _, args := range gitCommands(e.Call.Command) {
+					t.run(args)
+				}
+			}
+		}
+	}
+	slices.SortFunc(t.found, func(a, b mark) int { return cmp.Or(a.turn-b.turn, strings.Compare(a.file, b.file)) })
+	return slices.Compact(t.found)
+}
+
+// gitCommands returns the arguments of each command of git in a command line.
+func gitCommands(line string) (all [][]string) {
+	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(";&|\n()", r) }) {
+		words := strings.Fields(part)
+		if len(words) < 2 || words[0] != "git" {
+			continue
+		}
+		words = words[1:]
+		for len(words) > 2 && words[0] == "-C" {
+			words = words[2:]
+		}
+		all = append(all, words)
+	}
+	return all
+}
+
+// run applies a command of git.
+func (t *tree) run(args []string) {
+	rest := args[1:]
+	has := func(word string) bool { return slices.Contains(rest, word) }
+	switch args[0] {
+	case "commit":
+		t.committed, t.changed = t.changed, edited{}
+	case "restore", "checkout":
+		if !has("--staged") && !has("-b") {
+			t.restore(rest)
+		}
+	case "reset":
+		if !has("--hard") {
+			return
+		}
+		t.take(t.changed)
+		t.changed = edited{}
+		if has("HEAD~1") || has("HEAD^") || has("HEAD~") {
+			t.take(t.committed)
+			t.committed = edited{}
+		}
+	case "revert":
+		if has("HEAD") {
+			t.take(t.committed)
+			t.committed = edited{}
+		}
+	case "stash":
+		t.stash(rest)
+	}
+}
+
+// restore takes back the changes of the files that the arguments name.
+func (t *tree) restore(args []string) {
+	some := edited{}
+	for f, turns := range t.changed {
+		if slices.ContainsFunc(args, func(a string) bool { return a == "." || a == ":/" || isPath(strings.Trim(a, `"'`), f) }) {
+			some[f] = turns
+		}
+	}
+	t.take(some)
+	for f := range some {
+		delete(t.changed, f)
+	}
+}
+
+// isPath reports whether an argument names a file, or a directory that it is in, from the
+// root of the project or from a directory below it.
+func isPath(arg, file string) bool {
+	arg = path.Clean(arg)
+	return arg == file || strings.HasSuffix(file, "/"+arg) || strings.HasPrefix(file, arg+"/") || strings.HasSuffix(arg, "/"+file)
+}
+
+func (t *tree) stash(args []string) {
+	switch what := append(args, "push")[0]; {
+	case what == "pop" || what == "apply":
+		for f, turns := range t.stashed {
+			t.changed[f] = append(t.changed[f], turns...)
+		}
+		t.stashed = edited{}
+	case what == "drop" || what == "clear":
+		t.take(t.stashed)
+		t.stashed = edited{}
+	case what == "push" || what == "save" || strings.HasPrefix(what, "-"):
+		t.stashed, t.changed = t.changed, edited{}
+	}
+}
+
+// take marks changes as taken back.
+func (t *tree) take(some edited) {
+	for f, turns := range some {
+		for _, i := range turns {
+			t.found = append(t.found, mark{i, f})
+		}
+	}
+}
+
+// correctedOf returns the turns in which the person refused what the turn before made of a
+// file, and named the file. Whether the edit was taken back is not known.
+func correctedOf(turns []session.Turn) (found []mark) {
+	for i := range turns {
+		if i == 0 || extract.Corrects(turns[i].Prompt()) == "" {
+			continue
+		}
+		for _, f := range filesOf(&turns[i-1]) {
+			if names(turns[i].Prompt(), f) {
+				found = append(found, mark{i, f})
+			}
+		}
+	}
+	return found
+}
+
+// names reports whether a text has the name of a file as a word.
+func names(text, file string) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
+	})
+	return slices.ContainsFunc(words, func(w string) bool {
+		w = strings.TrimRight(w, "./-")
+		return w == path.Base(file) || w != "" && isPath(w, file) && strings.Contains(w, ".")
+	})
+}
