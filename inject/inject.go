@@ -57,6 +57,9 @@ type State struct {
 	Tokens int             // shown in the whole session
 	Shown  map[string]int  // entry, as [Key] has it, to the number of the prompt at which it was last shown
 	Prints map[string]bool // fingerprints of sentences that were shown
+
+	HasStart  bool // what a session begins with was shown, and the client still has it
+	Compacted bool // the client has compacted the conversation since something was last shown at a start
 }
 
 // Key names an entry in a [State].

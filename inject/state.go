@@ -41,9 +41,10 @@ const (
 type stateLine struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"`
-	Key    string    `json:"key,omitempty"` // the same for the same answer of the place
-	Prompt int       `json:"prompt"`        // prompts so far
-	Tokens int       `json:"tokens"`        // shown so far
+	Key    string    `json:"key,omitempty"`   // the same for the same answer of the place
+	Place  string    `json:"place,omitempty"` // at which something was shown
+	Prompt int       `json:"prompt"`          // prompts so far
+	Tokens int       `json:"tokens"`          // shown so far
 	Shown  []string  `json:"shown,omitempty"`
 	Prints []string  `json:"prints,omitempty"`
 }
@@ -81,14 +82,15 @@ func (f StateFile) Begin(ctx context.Context, place, key string, turn bool) (s S
 }
 
 // Add records what is about to be put before the model. It returns false when the
-// session was shown all of that meanwhile.
+// session was shown all of that meanwhile. What stands at a start is recorded in any case:
+// [State.HasStart] says whether the client has it already.
 func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 	err = f.change(ctx, func(s State, _ []stateLine) *stateLine {
-		fresh = len(b.Prints) == 0 || slices.ContainsFunc(b.Prints, func(p string) bool { return !s.Prints[p] })
+		fresh = b.Place == AtStart || len(b.Prints) == 0 || slices.ContainsFunc(b.Prints, func(p string) bool { return !s.Prints[p] })
 		if !fresh {
 			return nil
 		}
-		l := &stateLine{Event: eventShown, Tokens: b.Tokens, Prints: b.Prints}
+		l := &stateLine{Event: eventShown, Place: b.Place, Tokens: b.Tokens, Prints: b.Prints}
 		for _, e := range b.Shown {
 			l.Shown = append(l.Shown, Key(e))
 		}
@@ -97,9 +99,19 @@ func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 	return fresh, err
 }
 
-// Compacted records that the session has lost what it was shown.
+// Compacted records that the session has lost what it was shown. Claude Code reports a
+// compaction after the start that follows it: such a report changes nothing.
 func (f StateFile) Compacted(ctx context.Context) error {
-	return f.change(ctx, func(State, []stateLine) *stateLine { return &stateLine{Event: eventCompact} })
+	return f.change(ctx, func(_ State, lines []stateLine) *stateLine {
+		for _, l := range slices.Backward(lines) {
+			if l.Event == AtStart && l.Key == "compact" {
+				return &stateLine{Event: eventOther}
+			} else if l.Event != eventShown {
+				break
+			}
+		}
+		return &stateLine{Event: eventCompact}
+	})
 }
 
 // Past records that something was reported after a start: from then on the same start
@@ -139,8 +151,11 @@ func (s *State) add(l *stateLine) {
 	case l.Event == eventCompact, l.Event == AtStart && (l.Key == "compact" || l.Key == "clear"):
 		clear(s.Shown)
 		clear(s.Prints)
+		s.HasStart, s.Compacted = false, l.Key != "clear"
 	case l.Event == AtPrompt:
 		s.Prompt++
+	case l.Event == eventShown && l.Place == AtStart:
+		s.HasStart, s.Compacted = true, false
 	}
 	s.Tokens += l.Tokens
 	for _, e := range l.Shown {

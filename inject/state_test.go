@@ -81,6 +81,44 @@ func TestState(t *testing.T) {
 	}
 }
 
+// TestHasStart follows what the client still has of what it was shown at a start.
+func TestHasStart(t *testing.T) {
+	f := stateFile(t)
+	shown := block("style", "tabs")
+	shown.Place = AtStart
+	has := func(when string, start, compacted bool) {
+		t.Helper()
+		if s := f.State(); s.HasStart != start || s.Compacted != compacted {
+			t.Errorf("%s: HasStart is %t, Compacted %t; want %t, %t", when, s.HasStart, s.Compacted, start, compacted)
+		}
+	}
+	has("at first", false, false)
+	f.mustBegin(t, AtStart, "startup", false, true)
+	has("before anything is shown", false, false)
+	f.mustAdd(t, shown, true)
+	has("shown", true, false)
+	f.mustBegin(t, AtPrompt, "1", true, true)
+	f.mustBegin(t, AtStart, "resume", false, true)
+	has("resumed", true, false)
+	if err := f.Compacted(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	has("compacted", false, true)
+	f.mustBegin(t, AtStart, "resume", false, true)
+	f.mustAdd(t, shown, true)
+	has("resumed after it", true, false)
+	// Claude Code reports a compaction after the start that follows it.
+	f.mustBegin(t, AtStart, "compact", false, true)
+	has("after a compaction", false, true)
+	f.mustAdd(t, shown, true)
+	if err := f.Compacted(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	has("whose report comes late", true, false)
+	f.mustBegin(t, AtStart, "clear", false, true)
+	has("cleared", false, false)
+}
+
 // TestBeginAgain: the same start, and the same prompt without a turn, are another one
 // after some seconds, or when something else was reported.
 func TestBeginAgain(t *testing.T) {

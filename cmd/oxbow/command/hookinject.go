@@ -74,13 +74,42 @@ func (a *app) offBy(name, home, dir string) bool {
 }
 
 // start answers the start of a session, which is reported twice by hooks of the user and
-// of the project. Where it cannot be known whether it was answered, or recorded that it
-// is, it is answered.
+// of the project. A session that goes on still has what it was shown when it began, unless
+// the client has compacted the conversation since. What cannot be recorded is not shown.
 func (t injector) start(ctx context.Context, r hook.Report) []byte {
-	b := inTime(ctx, waits.start, func(ctx context.Context) inject.Block {
+	state := t.state.State()
+	lost := r.Source == "compact" || r.Source == "clear"
+	if lost {
+		state.HasStart, state.Compacted = false, r.Source == "compact"
+	}
+	var b inject.Block
+	if !r.StartsLate() {
+		b = t.startBlock(ctx, r.Source, state)
+	}
+	answer := r.Answer(b.Text)
+	if answer == nil && !lost {
+		return nil
+	}
+	if _, first, err := t.state.Begin(ctx, inject.AtStart, r.Source, false); err != nil || !first || answer == nil {
+		return nil
+	}
+	if !t.show(ctx, inject.AtStart, b) {
+		return nil
+	}
+	return answer
+}
+
+// startBlock returns what a session begins with; nothing if the client has it already. A
+// fork has what the conversation that it was made from was shown. Where the client has lost
+// that by a compaction, an agent also needs what it was doing.
+func (t injector) startBlock(ctx context.Context, source string, state inject.State) inject.Block {
+	if state.HasStart && !hook.ForgetsStart(t.event.Client) || source == "fork" {
+		return inject.Block{}
+	}
+	return inTime(ctx, waits.start, func(ctx context.Context) inject.Block {
 		goOn := ""
-		if r.Source == "compact" || r.Source == "resume" {
-			goOn = t.handoffOf(ctx, r.Client, t.event.Session)
+		if state.Compacted {
+			goOn = t.handoffOf(ctx, t.event.Client, t.event.Session)
 		}
 		project, _ := projectOf(t.event.Dir)
 		out, err := run(ctx, t.app, tool.Start, tool.StartIn{Project: project, Budget: inject.StartTokens - text.EstimateTokens(goOn)})
@@ -90,15 +119,6 @@ func (t injector) start(ctx context.Context, r hook.Report) []byte {
 		out.Text += goOn
 		return out.Block
 	})
-	answer := r.Answer(b.Text)
-	if answer == nil {
-		return nil
-	}
-	if _, first, err := t.state.Begin(ctx, inject.AtStart, r.Source, false); err == nil && !first {
-		return nil
-	}
-	t.show(ctx, inject.AtStart, b)
-	return answer
 }
 
 // handoffOf returns what an agent needs to go on with its session, "" for nothing.
@@ -120,6 +140,12 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 	if err != nil || !first {
 		return nil
 	}
+	begins := ""
+	if r.StartsLate() {
+		if b := t.startBlock(ctx, "", state); b.Text != "" && t.show(ctx, inject.AtStart, b) {
+			begins, state = b.Text, t.state.State()
+		}
+	}
 	t.asItIs = true // a client that waits for an answer does not wait for a drain
 	project, _ := projectOf(t.event.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project, Now: t.env.Now(), State: state}
@@ -135,9 +161,9 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 		return b
 	})
 	if b.Text == "" || !t.show(ctx, inject.AtPrompt, b) {
-		return nil
+		b.Text = ""
 	}
-	return r.Answer(b.Text)
+	return r.Answer(begins + "\n\n" + b.Text)
 }
 
 // beforeAction returns what there is to an edit of files, and records what was looked up.
