@@ -4,8 +4,10 @@ package clienttest
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +21,19 @@ type client struct {
 	// its environment.
 	prepare func(home, url string) ([]string, error)
 	run     []string // arguments before the prompt
+	resume  []string // arguments after run that go on with the last session
+
+	shell func(command string) call // the client's own tool that runs a command
+	free  []string                  // arguments after run that let all tools run unasked
+}
+
+// shellTool returns the client's own tool of a name that runs commands.
+func shellTool(name string, more object) func(command string) call {
+	return func(command string) call {
+		input := object{"command": command}
+		maps.Copy(input, more)
+		return call{Name: name, Input: input}
+	}
 }
 
 // prefixed names tools with a prefix.
@@ -30,7 +45,8 @@ var clients = []client{
 	{"claude", "@anthropic-ai/claude-code@2.1.329", "", prefixed("mcp__oxbow__"), func(home, url string) ([]string, error) {
 		return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=test", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, writeJSON(filepath.Join(home, ".claude.json"), object{"hasCompletedOnboarding": true})
-	}, []string{"--model", "claude-sonnet-4-5", "--output-format", "stream-json", "--verbose", "-p"}},
+	}, []string{"--model", "claude-sonnet-4-5", "--output-format", "stream-json", "--verbose", "-p"},
+		[]string{"--continue"}, shellTool("Bash", object{"description": "look"}), []string{"--allowedTools=Bash"}},
 
 	{"codex", "@openai/codex@0.169.0", "", func(tool string, input map[string]any) call {
 		return call{Namespace: "mcp__oxbow", Name: tool, Input: input}
@@ -47,24 +63,28 @@ wire_api = "responses"
 [analytics]
 enabled = false
 `)
-	}, []string{"exec", "--json", "--skip-git-repo-check"}},
+	}, []string{"exec", "--json", "--skip-git-repo-check"},
+		[]string{"resume", "--last"}, shellTool("shell_command", nil), []string{"--dangerously-bypass-approvals-and-sandbox"}},
 
 	{"gemini", "@google/gemini-cli@0.61.0", "@google/gemini-cli/bundle/gemini.js", prefixed("mcp_oxbow_"), func(home, url string) ([]string, error) {
 		return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 			writeJSON(filepath.Join(home, ".gemini", "settings.json"), object{"security": object{"auth": object{"selectedType": "gemini-api-key"}},
 				"privacy": object{"usageStatisticsEnabled": false}, "general": object{"enableAutoUpdate": false}})
-	}, []string{"-m", "gemini-2.5-flash", "--skip-trust", "-o", "stream-json", "-p"}},
+	}, []string{"-m", "gemini-2.5-flash", "--skip-trust", "-o", "stream-json", "-p"},
+		[]string{"--resume", "latest"}, shellTool("run_shell_command", nil), []string{"--approval-mode", "yolo"}},
 
 	{"opencode", "opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33", "", prefixed("oxbow_"), func(home, url string) ([]string, error) {
 		return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1"},
 			writeJSON(filepath.Join(home, ".config", "opencode", "opencode.json"), object{"model": "scripted/m", "small_model": "scripted/m", "autoupdate": false,
 				"provider": object{"scripted": object{"npm": "@ai-sdk/openai-compatible", "options": object{"baseURL": url + "/v1", "apiKey": "test"},
 					"models": object{"m": object{"name": "m", "tool_call": true, "limit": object{"context": 200000, "output": 8000}}}}}})
-	}, []string{"run", "--format", "json"}},
+	}, []string{"run", "--format", "json"},
+		[]string{"--continue"}, shellTool("bash", object{"description": "look"}), nil},
 
 	{"copilot", "@github/copilot@1.0.102", "", prefixed("oxbow-"), func(home, url string) ([]string, error) {
 		return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=test", "COPILOT_MODEL=gpt-4.1"}, nil
-	}, []string{"--no-auto-update", "--allow-tool=oxbow", "--output-format", "json", "-p"}},
+	}, []string{"--no-auto-update", "--allow-tool=oxbow", "--output-format", "json", "-p"},
+		[]string{"--continue"}, shellTool("bash", object{"description": "look"}), []string{"--allow-all-tools", "--allow-all-paths"}},
 
 	{"qwen", "@qwen-code/qwen-code@0.24.4", "@qwen-code/qwen-code/cli-entry.js", func(tool string, input map[string]any) call {
 		return call{Name: "tool_call", Input: object{"name": "mcp__oxbow__" + tool, "arguments": input}}
@@ -72,7 +92,28 @@ enabled = false
 		return []string{"OPENAI_API_KEY=test", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=scripted"},
 			writeJSON(filepath.Join(home, ".qwen", "settings.json"), object{"security": object{"auth": object{"selectedType": "openai"}},
 				"privacy": object{"usageStatisticsEnabled": false}, "general": object{"disableAutoUpdate": true}})
-	}, []string{"--auth-type", "openai", "-o", "stream-json", "-p"}},
+	}, []string{"--auth-type", "openai", "-o", "stream-json", "-p"},
+		[]string{"--continue"}, shellTool("run_shell_command", object{"is_background": false}), []string{"--approval-mode", "yolo"}},
+}
+
+// arguments returns those of a run with a prompt, which goes on with the last session if
+// resumes says so. Those that end in -p take the prompt last.
+func (c *client) arguments(prompt string, free, resumes bool) []string {
+	run, prints := c.run, ""
+	if run[len(run)-1] == "-p" {
+		run, prints = run[:len(run)-1], "-p"
+	}
+	args := slices.Clone(run)
+	if free {
+		args = append(args, c.free...)
+	}
+	if resumes {
+		args = append(args, c.resume...)
+	}
+	if prints != "" {
+		args = append(args, prints)
+	}
+	return append(args, prompt)
 }
 
 // command returns the words that start a client which stands below a directory,

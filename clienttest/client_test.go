@@ -68,6 +68,14 @@ func newPerson(t *testing.T, c *client, program, modules, url string) *person {
 		if err := os.Symlink(modules, filepath.Join(p.home, ".config", "opencode", "node_modules")); err != nil {
 			t.Fatal(err)
 		}
+		for _, name := range []string{"package.json", "package-lock.json"} {
+			if b, err := os.ReadFile(filepath.Join(filepath.Dir(modules), name)); err == nil {
+				err = os.WriteFile(filepath.Join(p.home, ".config", "opencode", name), b, 0o600)
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 	}
 	p.run(program, "setup", c.name, "--yes", "--trust")
 	return p
@@ -76,23 +84,32 @@ func newPerson(t *testing.T, c *client, program, modules, url string) *person {
 // run runs a command in the project, and returns what it prints.
 func (p *person) run(argv ...string) string {
 	p.t.Helper()
+	out, said := p.runApart(argv...)
+	return out + said
+}
+
+// runApart runs a command in the project, and returns what it prints to standard output
+// and to standard error.
+func (p *person) runApart(argv ...string) (out, said string) {
+	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = p.project, p.env, time.Second
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		p.t.Fatalf("%q: %v\n%s", argv, err, tail(out))
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		p.t.Fatalf("%q: %v\n%s\n%s", argv, err, tail(stdout.Bytes()), tail(stderr.Bytes()))
 	}
-	return string(out)
+	return stdout.String(), stderr.String()
 }
 
 // accept sets a client up in a new home, runs it once, checks what is there, and
 // takes oxbow out.
 func accept(t *testing.T, c *client, argv []string, program, modules string) {
 	m := &model{name: c.tool, marker: marker, steps: []step{
-		{"remember", object{"name": "deploy-day", "content": sentence}},
-		{"recall", object{"query": "when do we ship"}},
+		{tool: "remember", input: object{"name": "deploy-day", "content": sentence}},
+		{tool: "recall", input: object{"query": "when do we ship"}},
 	}}
 	s := httptest.NewServer(m)
 	defer s.Close()

@@ -20,14 +20,16 @@ const marker = "[acceptance of oxbow]"
 // step is one call of a tool. When all are made, the model ends with the last
 // result.
 type step struct {
-	tool  string
+	tool  string // of oxbow; "" for the client's own tool that runs a command
 	input map[string]any
+	shell string // the command
 }
 
 // model answers as a model would that makes the calls of its steps in turn.
 type model struct {
 	steps []step
 	name  func(tool string, input map[string]any) call // as the client knows its tools
+	shell func(command string) call
 
 	mu       sync.Mutex // guards the following
 	marker   string     // what the requests have that count
@@ -106,6 +108,10 @@ func (m *model) next(body, result string) (string, *call) {
 	n := strings.Count(body, result)
 	if n >= len(m.steps) {
 		return "all done", nil
+	}
+	if m.steps[n].shell != "" {
+		c := m.shell(m.steps[n].shell)
+		return fmt.Sprintf("step %d", n+1), &c
 	}
 	c := m.name(m.steps[n].tool, m.steps[n].input)
 	return fmt.Sprintf("step %d", n+1), &c
