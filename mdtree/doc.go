@@ -14,7 +14,7 @@
 //
 // # Layout of a dump
 //
-//	book.toml                 written once; a person's edits stay
+//	book.toml                 written once; a person's edits stay; mdbook's preprocessors are off
 //	SUMMARY.md                the table of contents, always written again
 //	notes/NAME.md             one directory a kind, one file an entry:
 //	archives/ journals/ worlds/ histories/ handoffs/

@@ -47,6 +47,10 @@ type Report struct {
 	Unchanged int  // files that were right already
 	Removed   int  // files of entries that are no more
 	Recovered bool // an interrupted dump was finished first
+
+	// Directives are the names of entries with directives of mdbook, such as
+	// {{#include FILE}}, if the book.toml that a person wrote lets mdbook follow them.
+	Directives []string
 }
 
 // Dump writes all entries of a store as a tree at dir, which is made where it

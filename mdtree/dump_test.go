@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -135,14 +136,14 @@ func TestDumpAgain(t *testing.T) {
 	s := storeOf(t, note("a", "one"), note("b", "two"),
 		oxbow.Add{Name: "s", Kind: oxbow.Archive, Content: "sum", Created: noon})
 	want := Report{Entries: 3, Written: 5}
-	if got := mustDump(t, s, fsys, "brain"); got != want {
+	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
 		t.Errorf("first Dump = %+v, want %+v", got, want)
 	}
 
 	// Nothing changed: nothing is written.
 	fsys.changes = nil
 	want = Report{Entries: 3, Unchanged: 5}
-	if got := mustDump(t, s, fsys, "brain"); got != want {
+	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
 		t.Errorf("Dump again = %+v, want %+v", got, want)
 	}
 	if len(fsys.changes) > 0 {
@@ -154,7 +155,7 @@ func TestDumpAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = Report{Entries: 3, Written: 3, Unchanged: 2, Removed: 1}
-	if got := mustDump(t, s, fsys, "brain"); got != want {
+	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
 		t.Errorf("Dump after changes = %+v, want %+v", got, want)
 	}
 	got := slices.Sorted(maps.Keys(files(t, fsys, "brain")))
@@ -163,6 +164,44 @@ func TestDumpAgain(t *testing.T) {
 	}
 	if _, err := fsys.Stat("brain/archives"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the directory of a kind without entries is there: %v", err)
+	}
+}
+
+// mdbook must not follow directives in the texts of entries: it would put local files into
+// the pages. Settings of an earlier dump are replaced, those of a person stay, and the
+// report names the entries that are dangerous with them.
+func TestDumpForbidsDirectives(t *testing.T) {
+	const text = "See {{#include /etc/hostname}} and \\{{#include x}}."
+	for _, c := range []struct{ name, settings, want, told string }{
+		{"none", "", bookSeed, ""},
+		{"of an earlier dump", oldBookSeed, bookSeed, ""},
+		{"of this dump", bookSeed, bookSeed, ""},
+		{"of a person", "[book]\nsrc = \".\"\n", "[book]\nsrc = \".\"\n", "a c"},
+		{"of a person, safe", "[build]\nuse-default-preprocessors = false # safe\n", "[build]\nuse-default-preprocessors = false # safe\n", ""},
+		{"of a person, commented out", "[build]\n# use-default-preprocessors = false\n", "[build]\n# use-default-preprocessors = false\n", "a c"},
+		{"of a person, links named", bookSeed + "[preprocessor.links]\n", bookSeed + "[preprocessor.links]\n", "a c"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fsys := vfs.NewMem()
+			s := storeOf(t, note("a", text), note("b", "{{ include }} {#include}"), note("c", "{{# rustdoc_include ../x.rs:2}}"))
+			mustDump(t, s, fsys, "brain")
+			if c.settings != "" {
+				put(t, fsys, "brain/book.toml", c.settings)
+			}
+			rep, err := Dump(t.Context(), s, fsys, "brain", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(rep.Directives, " "); got != c.told {
+				t.Errorf("the report names %q, want %q", got, c.told)
+			}
+			if got := files(t, fsys, "brain")["book.toml"]; got != c.want {
+				t.Errorf("book.toml = %q, want %q", got, c.want)
+			}
+			if got := files(t, fsys, "brain")["notes/a.md"]; !strings.Contains(got, text) {
+				t.Errorf("the text became %q", got)
+			}
+		})
 	}
 }
 

@@ -87,12 +87,8 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 		summaryFile:  appendSummary(nil, links),
 		manifestFile: list,
 	}
-	if book, err := d.exists(d.path(bookFile)); err != nil {
+	if err := d.compareBook(contents); err != nil {
 		return nil, err
-	} else if !book {
-		contents[bookFile] = []byte(bookSeed)
-	} else {
-		d.report.Unchanged++ // it stays, whatever it says
 	}
 	for _, p := range slices.Sorted(maps.Keys(contents)) {
 		was, err := d.sum(p)
@@ -112,6 +108,35 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 		}
 	}
 	return contents, nil
+}
+
+// compareBook adds the settings of the book to the files that are written, unless a person
+// has changed them. It reports the entries whose directives mdbook would then follow.
+func (d *dumper) compareBook(contents map[string][]byte) error {
+	exists, err := d.exists(d.path(bookFile))
+	if err != nil {
+		return err
+	}
+	settings := oldBookSeed
+	if exists {
+		if settings, err = d.read(bookFile, maxFile); err != nil {
+			settings = "" // it is not a file of text, and stays as it is
+		}
+	}
+	if settings == oldBookSeed {
+		contents[bookFile] = []byte(bookSeed)
+		return nil
+	}
+	d.report.Unchanged++ // it stays as it is
+	if !readsFiles(settings) {
+		return nil
+	}
+	for i := range d.outputs {
+		if e := &d.outputs[i].entry; directives().MatchString(e.Content) || directives().MatchString(e.Name) {
+			d.report.Directives = append(d.report.Directives, e.Name)
+		}
+	}
+	return nil
 }
 
 // isSameName reports whether two paths differ at most in normal form.

@@ -4,8 +4,10 @@
 package mdtree
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,11 +40,36 @@ const (
 	bookFile    = "book.toml"
 	summaryFile = "SUMMARY.md"
 
-	// bookSeed lets mdbook serve the tree as it is.
-	bookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[output.html]\n"
+	// bookSeed lets mdbook serve the tree as it is. The default preprocessors are switched
+	// off because one of them replaces directives in a text, such as
+	// {{#include /etc/hostname}}, by the content of local files.
+	bookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[build]\nuse-default-preprocessors = false\n\n[output.html]\n"
+
+	// oldBookSeed is what dumps wrote before. The next dump replaces it.
+	oldBookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[output.html]\n"
 
 	summaryHead = "# Summary\n\n"
 )
+
+// directives matches what mdbook's default preprocessors replace by local files.
+var directives = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{\{\s*#\s*(?:include|rustdoc_include|playground|playpen|template)\b`)
+})
+
+// noPreprocessors matches the setting that switches the default preprocessors off.
+var noPreprocessors = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(?:build\.)?use-default-preprocessors\s*=\s*false\s*(?:#.*)?$`)
+})
+
+// linksPreprocessor matches a setting that names that preprocessor.
+var linksPreprocessor = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*\[\s*preprocessor\s*\.\s*["']?links["']?\s*\]|^\s*preprocessor\s*\.\s*["']?links`)
+})
+
+// readsFiles reports whether mdbook, with these settings, replaces directives by files.
+func readsFiles(settings string) bool {
+	return !noPreprocessors().MatchString(settings) || linksPreprocessor().MatchString(settings)
+}
 
 // link is one line of the table of contents.
 type link struct{ name, path string }

@@ -35,6 +35,10 @@ type DumpOut struct {
 	Unchanged int    `json:"unchanged"`
 	Removed   int    `json:"removed"`
 	Recovered bool   `json:"-"` // an earlier dump was interrupted, and finished first
+
+	// Directives are the names of entries whose text mdbook would replace by local files,
+	// because a person's book.toml does not forbid it.
+	Directives []string `json:"directives,omitempty"`
 }
 
 // Dump writes all entries as Markdown files.
@@ -56,7 +60,7 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
 	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Ref: in.Dir, Origin: origin, Progress: in.Progress})
-	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered}, err
+	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Directives}, err
 }
 
 // origin names the memory in the manifests of dumps: by its position where it has

@@ -53,6 +53,10 @@ func (a *app) showDumped(out tool.DumpOut) {
 	if out.Recovered {
 		a.note("an earlier dump that was interrupted was finished first")
 	}
+	if n := len(out.Directives); n > 0 {
+		a.warn("mdbook would put local files into the pages of %s, such as %s, since your book.toml does not forbid it: write use-default-preprocessors = false below [build] there",
+			count(n, "entry", "entries"), nameText(out.Directives[0]))
+	}
 }
 
 // treePath returns the absolute path of a tree of files.
