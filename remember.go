@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // Get returns the entry of that name or, when there is none, the one entry
@@ -43,11 +44,26 @@ func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 
 // Apply makes all the changes durable, or none of them.
 func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
+	return m.commit(ctx, ops, func(ops []Op) error { return m.store.Apply(ctx, ops...) })
+}
+
+// Commit implements [Committer]: it is Apply, and returns the change that the ops made.
+// The change is empty if the store below is no Committer.
+func (m *Memory) Commit(ctx context.Context, ops ...Op) (c Change, err error) {
+	err = m.commit(ctx, ops, func(ops []Op) error {
+		c, err = store.Commit(ctx, m.store, ops...)
+		return err
+	})
+	return c, err
+}
+
+// commit screens the ops, and writes them with write.
+func (m *Memory) commit(ctx context.Context, ops []Op, write func(ops []Op) error) error {
 	ops, err := m.screen(ctx, ops)
 	if err != nil {
 		return err
 	}
-	err = m.store.Apply(ctx, ops...)
+	err = write(ops)
 	if _, ok := m.store.(Watcher); !ok && err == nil {
 		m.changed(Event{Reset: true})
 	}
@@ -86,8 +102,9 @@ func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
 //
 // When e.Version is not 0, the entry must be at that version, else the error
 // matches [ErrConflict]. ID, Updated and Source are ignored; Created counts for
-// a new entry only. What comes back is at Version 0 when it was remembered but
-// could not be read back, as when another process has forgotten it since.
+// a new entry only. The entry that Remember returns is the one that this call wrote,
+// even if another writer has changed or removed it since. Its Version is 0 if the
+// store is no [Committer] and so does not report what it wrote.
 func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if strings.TrimSpace(e.Content) == "" {
 		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
@@ -96,7 +113,7 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 		e.Name = text.NameOf(e.Content)
 	}
 	var old Entry
-	err := m.Edit(ctx, e.Name, func(now Entry, found bool) (Op, error) {
+	c, err := m.CommitEdit(ctx, e.Name, func(now Entry, found bool) (Op, error) {
 		old = now
 		if !found {
 			if e.Version != 0 {
@@ -109,12 +126,10 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	if now, err := m.store.Get(ctx, e.Name); err == nil {
-		return now, nil
+	if written, ok := c.Entry(); ok {
+		return written, nil
 	}
-	// It was remembered. That it cannot be read back, most often because another
-	// process has forgotten it since, is no failure of this call.
-	e.ID, e.Version, e.Labels = old.ID, 0, SortLabels(e.Labels)
+	e.ID, e.Version, e.Labels = old.ID, c.Seq, SortLabels(e.Labels)
 	return e, nil
 }
 
@@ -143,22 +158,29 @@ func over(e, old Entry) (Op, error) {
 // what the entry is then, except after an [Update] of another version than it
 // was given: that is the caller's own condition.
 func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, found bool) (Op, error)) error {
+	_, err := m.CommitEdit(ctx, name, edit)
+	return err
+}
+
+// CommitEdit is Edit, and returns the change that it made, as [Committer] does. The
+// change is empty if the operation is nil.
+func (m *Memory) CommitEdit(ctx context.Context, name string, edit func(old Entry, found bool) (Op, error)) (Change, error) {
 	for {
 		if err := ctx.Err(); err != nil {
-			return err
+			return Change{}, err
 		}
 		old, err := m.store.Get(ctx, name)
 		if err != nil && !errors.Is(err, ErrNotFound) {
-			return err
+			return Change{}, err
 		}
 		op, err := edit(old, err == nil)
 		if err != nil || op == nil {
-			return err
+			return Change{}, err
 		}
-		err = m.Apply(ctx, op)
+		c, err := m.Commit(ctx, op)
 		u, ok := op.(Update)
 		if own := ok && u.If != old.Version; own || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrExists) && !errors.Is(err, ErrNotFound) {
-			return err
+			return c, err
 		}
 	}
 }

@@ -30,6 +30,8 @@ type (
 	Claim = store.Claim
 	// CompactReport is what a compaction dropped.
 	CompactReport = store.CompactReport
+	// A Committer is a Store that returns the change that a call made.
+	Committer = store.Committer
 	// A Compactor is a Store that can drop old history.
 	Compactor = store.Compactor
 	// ConflictError says that an entry is not at the version a change was made for.
@@ -191,6 +193,12 @@ const (
 	LabelPersonal   = store.LabelPersonal
 	LabelUnvouched  = store.LabelUnvouched
 )
+
+// Commit applies the ops to a store and returns the change that they made, which is
+// empty if the store is not a [Committer].
+func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
+	return store.Commit(ctx, s, ops...)
+}
 
 // Kinds returns all kinds in order of their number.
 func Kinds() []Kind {

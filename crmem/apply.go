@@ -28,6 +28,8 @@ type commitRequest struct {
 	ops  []oxbow.Op
 	done chan struct{} // closed when err is set
 	err  error
+
+	written []oxbow.Version // what the ops leave, as they were staged last
 }
 
 func (r *commitRequest) finish(err error) {
@@ -46,10 +48,20 @@ func (r *commitRequest) finished() bool {
 
 // Apply implements [oxbow.Store]. See the package comment for what is refused.
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	_, err := s.Commit(ctx, ops...)
+	return err
+}
+
+// Commit implements [oxbow.Committer]. The change has no number.
+func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if len(ops) == 0 {
-		return s.Refresh(ctx)
+		return oxbow.Change{}, s.Refresh(ctx)
 	}
-	return s.commit(&commitRequest{ctx: ctx, ops: ops, done: make(chan struct{})})
+	r := &commitRequest{ctx: ctx, ops: ops, done: make(chan struct{})}
+	if err := s.commit(r); err != nil {
+		return oxbow.Change{}, err
+	}
+	return oxbow.Change{Versions: r.written}, nil
 }
 
 // DryRun implements [oxbow.DryRunner].
@@ -214,7 +226,9 @@ func (g *batch) request(r *commitRequest) error {
 			return err
 		}
 	}
-	return g.apply(r.ops)
+	written, err := g.apply(r.ops)
+	r.written = written
+	return err
 }
 
 // catchUp makes the state what the file says, with the lock held. A file that

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // lastDate is the last second that every door can show as a date.
@@ -105,20 +106,27 @@ func (g *batch) set(name string, r *record) {
 	g.staged[name] = r
 }
 
-// apply stages all the changes or none of them.
-func (g *batch) apply(ops []oxbow.Op) error {
+// apply stages all the changes or none of them, and returns the version that each
+// of them leaves.
+func (g *batch) apply(ops []oxbow.Op) (written []oxbow.Version, err error) {
 	g.undo = g.undo[:0]
 	id := g.nextID
 	for _, op := range ops {
+		old := g.get(op.Target())
 		if err := g.op(op); err != nil {
 			for _, fn := range slices.Backward(g.undo) {
 				fn()
 			}
 			g.nextID = id
-			return err
+			return nil, err
 		}
+		now := g.get(op.Target())
+		if now == nil {
+			now = old // the op removed it
+		}
+		written = append(written, store.WrittenBy(op, now.entry()))
 	}
-	return nil
+	return written, nil
 }
 
 // op stages one change. What the library refuses in new entries is checked by

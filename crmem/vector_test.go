@@ -118,7 +118,7 @@ func applyUnchecked(ctx context.Context, s *Store, ops ...oxbow.Op) error {
 			return err
 		}
 		g := newStage(s.st, s.clock())
-		if err := g.apply(ops); err != nil {
+		if _, err := g.apply(ops); err != nil {
 			return err
 		}
 		return s.flush(g, s.seen)

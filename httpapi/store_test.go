@@ -36,7 +36,7 @@ func TestStoreContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) oxbow.Store {
 		s, _ := served(t)
 		return struct { // what is in quarantine is left out: there is nothing to check
-			oxbow.Store
+			oxbow.Committer
 			oxbow.Watcher
 		}{s, s}
 	}, storetest.Can{Labels: true, Aliases: true})

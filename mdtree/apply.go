@@ -11,24 +11,52 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // Apply implements [oxbow.Store]. An Update without If of an entry that another
 // program changed since this store returned it is merged with that change by
 // line; where both changed the same lines, the file is kept as a conflict copy.
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
-	if err := s.ready(ctx); err != nil {
-		return err
-	}
-	if len(ops) == 0 {
-		return nil
+	_, err := s.Commit(ctx, ops...)
+	return err
+}
+
+// Commit implements [oxbow.Committer]. The change has no number, and its entries say
+// what was written, after a merge with what another program wrote before.
+func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
+	if err := s.ready(ctx); err != nil || len(ops) == 0 {
+		return oxbow.Change{}, err
 	}
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
-			return err
+			return oxbow.Change{}, err
 		}
 	}
-	return s.change(ctx, s.planOf(ops))
+	own, err := s.change(ctx, s.planOf(ops))
+	if err != nil {
+		return oxbow.Change{}, err
+	}
+	return oxbow.Change{Versions: own.written}, nil
+}
+
+// complete adds the IDs and the times of the state to the entries that a change wrote.
+// An entry that another program has changed again stays as the change wrote it.
+// scanner.mu is held.
+func (s *Store) complete(written []oxbow.Version) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i := range written {
+		v := &written[i]
+		c := s.st.names[v.Entry.Name]
+		switch {
+		case v.Verb == oxbow.VerbRemove || c == nil:
+		case c.entry.Version == v.Entry.Version:
+			v.Entry, v.Source = *c.entry, c.entry.Source
+		default:
+			v.Entry.ID = c.entry.ID
+		}
+	}
 }
 
 // planOf returns the plan of all the ops.
@@ -63,7 +91,7 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
-	return s.change(ctx, func(v *overlay, now time.Time) (*outcome, error) {
+	_, err := s.change(ctx, func(v *overlay, now time.Time) (*outcome, error) {
 		edits, err := plan(v, now)
 		if err != nil {
 			return nil, err
@@ -71,6 +99,7 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 		_, _, err = v.edit(edits)
 		return &outcome{copies: map[string]string{}}, err
 	})
+	return err
 }
 
 // plan adds the edits of one op to the overlay.
@@ -102,6 +131,7 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 			return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be removed from this layout"}
 		}
 		own.removed[name] = true
+		own.written = append(own.written, store.WrittenBy(op, old.Entry))
 		return nil
 	}
 	if len(have[name]) > max(1, len(had[name])) {
@@ -113,6 +143,7 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 	}
 	want := ApplyOp(op, old.Entry)
 	want.Labels = oxbow.SortLabels(want.Labels)
+	own.written = append(own.written, store.WrittenBy(op, place.Entry))
 	return checkResult(want, place.Entry)
 }
 

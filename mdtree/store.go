@@ -195,4 +195,5 @@ func (s *Store) matches(p string) bool {
 type outcome struct {
 	removed map[string]bool   // names that were removed, maybe to come back as other entries
 	copies  map[string]string // files that are kept as conflict copies, and why
+	written []oxbow.Version   // what each op leaves
 }

@@ -23,19 +23,21 @@ import (
 // changed its files just before they were written.
 const maxAttempts = 50
 
-// change plans edits and makes them durable.
-func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) error {
+// change plans edits and makes them durable. It returns the outcome of the plan that
+// was carried out.
+func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) (*outcome, error) {
 	release, err := s.acquire(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer release()
 	for range maxAttempts {
-		if err = s.attempt(ctx, plan); !errors.Is(err, errChanged) {
-			return err
+		var own *outcome
+		if own, err = s.attempt(ctx, plan); !errors.Is(err, errChanged) {
+			return own, err
 		}
 	}
-	return fmt.Errorf("%w: %v, over and over", oxbow.ErrBusy, err)
+	return nil, fmt.Errorf("%w: %v, over and over", oxbow.ErrBusy, err)
 }
 
 // fileChange is one file of a change.
@@ -50,20 +52,20 @@ type fileChange struct {
 
 // attempt plans the change and changes it. The error matches errChanged when
 // another program was faster and nothing was written.
-func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) error {
+func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) (*outcome, error) {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
 	if err := s.scan(ctx, false); err != nil {
-		return err
+		return nil, err
 	}
 	v := newOverlay(s)
 	own, err := plan(v, s.opts.Clock())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	changes, err := s.prepare(v, own)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case len(changes) == 1 && changes[0].remove:
@@ -77,7 +79,7 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 		for _, w := range changes {
 			s.markDirty(w.path)
 		}
-		return s.storeError(err)
+		return nil, s.storeError(err)
 	}
 	for p, why := range own.copies {
 		s.warn("%s: %s; what they wrote is kept beside as a conflict copy", p, why)
@@ -92,7 +94,8 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 		}
 	}
 	s.applyFiles(r.next, own)
-	return nil
+	s.complete(own.written)
+	return own, nil
 }
 
 // prepare compares the files that a change was planned on with those that are

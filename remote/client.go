@@ -208,15 +208,28 @@ func (s *Store) stamp(ctx context.Context) (wireStamp, error) {
 
 // Apply implements [oxbow.Store].
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	_, err := s.change(ctx, "", ops)
+	return err
+}
+
+// Commit implements [oxbow.Committer]. The change is empty if the server is of a version
+// that does not return changes, or if its answer was cut after it had said that the
+// change was made.
+func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
+	return s.change(ctx, returnChange, ops)
+}
+
+// change sends a change, with a preference unless it is "".
+func (s *Store) change(ctx context.Context, prefer string, ops []oxbow.Op) (oxbow.Change, error) {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
-		return err
+		return oxbow.Change{}, err
 	}
 	from := s.events.known()
 	body, err := s.applyBody(ctx, ops, from)
 	if err != nil {
-		return err
+		return oxbow.Change{}, err
 	}
-	res, err := s.link.change(ctx, "apply", body)
+	res, err := s.link.change(ctx, "apply", prefer, body)
 	for again := true; again && ctx.Err() == nil; {
 		lost, ok := errors.AsType[*lostError](err)
 		if !ok || !s.keepsOpIDs(ctx) {
@@ -225,16 +238,15 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		if again = s.link.isLater(lost); again && !s.link.waited(ctx, lost) {
 			break
 		}
-		res, err = s.link.change(ctx, "apply", body)
+		res, err = s.link.change(ctx, "apply", prefer, body)
 		if _, answered := err.(*answer); err != nil && !answered && !again {
 			err = lost
 		}
 	}
 	if err != nil {
-		return err
+		return oxbow.Change{}, err
 	}
-	s.events.applied(ctx, res, from) // which the status says
-	return nil
+	return s.events.applied(ctx, res, from), nil // the status says that the change was made
 }
 
 // applyBody returns the document of a change.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"net/http"
 	"net/url"
 	"time"
@@ -113,7 +114,7 @@ func (f *follower) refresh(ctx context.Context) error {
 		var changes []oxbow.Delta
 		var next oxbow.Position
 		if err == nil {
-			changes, next, err = deltas(res)
+			changes, next, err = deltas(res, newStreamReader(res.Body))
 		}
 		if err == nil {
 			f.place = next
@@ -133,15 +134,23 @@ func (f *follower) refresh(ctx context.Context) error {
 	return nil
 }
 
-// applied sends the events of an Apply that was made. The answer has those after
-// from, nil for none; they are not sent if others were meanwhile.
-func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePosition) {
-	if from == nil {
+// applied returns the change that the answer to a change begins with, which is empty if
+// the server did not return it, and sends the events of that change. The answer has the
+// events after from, unless from is nil. They are not sent if others were meanwhile.
+func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePosition) (made oxbow.Change) {
+	r := newStreamReader(res.Body)
+	var err error
+	if res.Header.Get(appliedHeader) == returnChange {
+		if made, err = r.change(math.MaxUint64); err != nil {
+			made = oxbow.Change{Seq: made.Seq} // some versions may be missing
+		}
+	}
+	if from == nil || err != nil {
 		hangUp(res)
 		f.afterChange(ctx)
-		return
+		return made
 	}
-	changes, next, err := deltas(res)
+	changes, next, err := deltas(res, r)
 	<-f.turn
 	fits := err == nil && f.sound && f.place == oxbow.Position(from.Position)
 	if fits {
@@ -151,6 +160,7 @@ func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePo
 	if f.turn <- struct{}{}; !fits {
 		f.afterChange(ctx)
 	}
+	return made
 }
 
 // afterChange sends the events of a change that was made, whatever became of the
@@ -171,11 +181,11 @@ func (f *follower) send(e oxbow.Event) {
 	}
 }
 
-// deltas collects what changed after a place, and the place after that.
-func deltas(res *http.Response) (changes []oxbow.Delta, next oxbow.Position, err error) {
+// deltas collects the rest of an answer, which is what changed after a place, and
+// returns the place after that.
+func deltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next oxbow.Position, err error) {
 	defer res.Body.Close()
-	r, size := newStreamReader(res.Body), 0
-	for {
+	for size := 0; ; {
 		d, err := r.delta()
 		if r.end != nil {
 			hangUp(res)

@@ -19,6 +19,14 @@ import (
 	"github.com/oxbow-memory/oxbow/remote/opjson"
 )
 
+// The headers by which a client asks for the change that it made, and a server says
+// that the answer begins with it.
+const (
+	preferHeader  = "Prefer"
+	appliedHeader = "Preference-Applied"
+	returnChange  = "return=representation"
+)
+
 // Limits of a request that changes, those of the engine but for escapes.
 const (
 	maxApply = 128 << 20 // bytes
@@ -54,7 +62,10 @@ func (s wireStamp) context(ctx context.Context) context.Context {
 //	{"op_id": "…", "note": "…", "claimed": {"client": "…", "agent": "…"},
 //	 "ops": [{"add": {"name": "a", "content": "…"}}, {"remove": {"name": "b", "if": 7}}]}
 //
-// With a position as since, the answer is the stream of what changed after it.
+// With a position as since, the answer is the stream of what changed after it. If the
+// client prefers return=representation (RFC 7240), the answer is a stream, too, and
+// begins with the change that was made, as a line of "change" and its versions. The
+// server says that it did so with the header Preference-Applied.
 type wireApply struct {
 	wireStamp
 	Ops   []opjson.Op   `json:"ops"`

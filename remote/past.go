@@ -125,7 +125,7 @@ func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64,
 	if err != nil {
 		return 0, err
 	}
-	res, err := s.link.change(ctx, route, body)
+	res, err := s.link.change(ctx, route, "", body)
 	if err != nil {
 		return 0, err
 	}

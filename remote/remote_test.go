@@ -113,7 +113,7 @@ func TestScoped(t *testing.T) {
 		m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 		c := dial(t, serve(t, scope.New(m.Store(), scope.Scope{Any: []oxbow.Filter{{}}}, nil), nil))
 		return struct {
-			oxbow.Store
+			oxbow.Committer
 			oxbow.Watcher
 		}{c, c}
 	}

@@ -62,18 +62,18 @@ func (k *link) post(ctx context.Context, route string, v any) (*http.Response, e
 // read sends a request that changes nothing, and can be sent again.
 func (k *link) read(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
 	for {
-		res, err := k.send(ctx, method, route, body)
+		res, err := k.send(ctx, method, route, "", body)
 		if err == nil || !k.waited(ctx, err) {
 			return res, err
 		}
 	}
 }
 
-// change sends the document of a change. Without an answer of the server, the error
+// change sends the document of a change, with a preference unless it is "". Without an answer of the server, the error
 // is a lostError, unless no connection was made.
-func (k *link) change(ctx context.Context, route string, body []byte) (*http.Response, error) {
+func (k *link) change(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
 	for {
-		res, err := k.send(ctx, http.MethodPost, route, body)
+		res, err := k.send(ctx, http.MethodPost, route, prefer, body)
 		_, answered := err.(*answer)
 		if answered && k.waited(ctx, err) {
 			continue
@@ -104,13 +104,16 @@ func (e *answer) Unwrap() error { return e.error }
 
 // send sends a request. An answer that is not 200 is an error, which is an answer if
 // the server has made it.
-func (k *link) send(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
+func (k *link) send(ctx context.Context, method, route, prefer string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, k.base+prefix+route, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+k.token)
 	req.Header.Set("User-Agent", "oxbow")
+	if prefer != "" {
+		req.Header.Set(preferHeader, prefer)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

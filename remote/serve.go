@@ -93,14 +93,31 @@ func (c *call) apply() error {
 	if err != nil {
 		return err
 	}
-	if err := c.store.Apply(w.context(c.ctx), ops...); err != nil {
+	withChange := c.r.Header.Get(preferHeader) == returnChange
+	var made oxbow.Change
+	if withChange {
+		made, err = oxbow.Commit(w.context(c.ctx), c.store, ops...)
+	} else {
+		err = c.store.Apply(w.context(c.ctx), ops...)
+	}
+	if err != nil {
 		return err
 	}
-	if w.Since == nil {
+	if w.Since == nil && !withChange {
 		return c.answer(struct{}{})
 	}
 	out := newStreamWriter(c.w, c.logger)
 	out.begin() // an error that follows is not one of the change
+	if withChange {
+		c.w.Header().Set(appliedHeader, returnChange)
+		if out.change(made) != nil {
+			return nil // the client is gone
+		}
+	}
+	if w.Since == nil {
+		out.close(nil, "")
+		return nil
+	}
 	return c.sendSince(out, oxbow.Position(w.Since.Position))
 }
 
@@ -197,13 +214,7 @@ func (c *call) log() error {
 	if err != nil {
 		return err
 	}
-	return send(newStreamWriter(c.w, c.logger), h.Log(c.ctx), func(out *streamWriter, ch oxbow.Change) error {
-		err := out.line(line{Change: toWireChange(ch)})
-		for _, v := range ch.Versions {
-			err = cmp.Or(err, out.line(line{Version: toWireVersion(v)}))
-		}
-		return err
-	}, "")
+	return send(newStreamWriter(c.w, c.logger), h.Log(c.ctx), (*streamWriter).change, "")
 }
 
 func (c *call) versions() error {

@@ -12,6 +12,7 @@ package remote
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,6 +85,15 @@ func (s *streamWriter) begin() {
 func (s *streamWriter) line(l line) error {
 	s.count++
 	return s.enc.Encode(l)
+}
+
+// change writes a change, and its versions after it.
+func (s *streamWriter) change(c oxbow.Change) error {
+	err := s.line(line{Change: toWireChange(c)})
+	for _, v := range c.Versions {
+		err = cmp.Or(err, s.line(line{Version: toWireVersion(v)}))
+	}
+	return err
 }
 
 // close writes the last line. An error before the answer began is one of its own.

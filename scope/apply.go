@@ -19,6 +19,47 @@ const maxRaces = 20
 // entries as they are. It is bound to the versions that were checked, so that
 // no entry can leave or enter the scope in between.
 func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	return v.write(ctx, ops, func(ctx context.Context, bound []oxbow.Op) error { return v.base.Apply(ctx, bound...) })
+}
+
+// Commit implements [oxbow.Committer]. The change has the versions of entries inside,
+// as the scope shows them, and neither note nor hash, which are about the whole.
+func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
+	var c oxbow.Change
+	err := v.write(ctx, ops, func(ctx context.Context, bound []oxbow.Op) (err error) {
+		c, err = oxbow.Commit(ctx, v.base, bound...)
+		return err
+	})
+	if err != nil {
+		return oxbow.Change{}, err
+	}
+	return v.inside(c, ops), nil
+}
+
+// inside returns a change with the versions that the caller of the ops may see. With
+// the op id of another call, the base returns the change of that call, which may be
+// about entries outside.
+func (v *store) inside(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
+	targets := map[string]bool{}
+	for _, op := range ops {
+		targets[op.Target()] = true
+	}
+	all := c.Versions
+	c.Versions, c.Note, c.Hash, c.Reverts = nil, "", "", nil
+	for _, w := range all {
+		w.Note = ""
+		shown := v.scope.shownVersion(w)
+		isOwnRemoval := w.Verb == oxbow.VerbRemove && (targets[w.Entry.Name] || targets[shown.Entry.Name])
+		if isOwnRemoval || (w.Verb != oxbow.VerbRemove && v.scope.Sees(&w.Entry)) {
+			c.Versions = append(c.Versions, shown)
+		}
+	}
+	return c
+}
+
+// write binds the ops to the entries that were checked, and calls apply until no other
+// writer changes these entries in between.
+func (v *store) write(ctx context.Context, ops []oxbow.Op, apply func(ctx context.Context, bound []oxbow.Op) error) error {
 	if err := v.writable(); err != nil {
 		if len(ops) == 0 { // no change: a closed base is the only error
 			return v.base.Apply(ctx)
@@ -31,7 +72,7 @@ func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 		if err != nil {
 			return err
 		}
-		err = v.base.Apply(ctx, b.bound...)
+		err = apply(ctx, b.bound)
 		if b.races && errors.Is(err, oxbow.ErrConflict) && try < maxRaces && !v.conflicts(ctx, ops) {
 			continue
 		}

@@ -41,6 +41,14 @@ func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return s.Historian.Apply(ctx, ops...)
 }
 
+// Commit implements [oxbow.Committer], with the limit of Apply.
+func (s *limitedHistory) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
+	if err := s.allow(ctx, ops, nil); err != nil {
+		return oxbow.Change{}, err
+	}
+	return oxbow.Commit(ctx, s.Historian, ops...)
+}
+
 // Revert implements [oxbow.Historian].
 func (s *limitedHistory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	ops, err := s.undoing(ctx, seqs)

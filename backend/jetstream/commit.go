@@ -44,15 +44,15 @@ type request struct {
 	size   int
 
 	done     chan struct{}
-	finished bool // seq and err are set
-	seq      uint64
+	finished bool // made and err are set
+	made     oxbow.Change
 	err      error
 }
 
 // finish sets the outcome, unless there is one.
-func (q *request) finish(seq uint64, err error) {
+func (q *request) finish(made oxbow.Change, err error) {
 	if !q.finished {
-		q.seq, q.err, q.finished = seq, err, true
+		q.made, q.err, q.finished = made, err, true
 		close(q.done)
 	}
 }
@@ -131,10 +131,11 @@ func (c *commitQueue) withdraw(q *request) bool {
 	return i >= 0
 }
 
-// commit makes a change durable and returns its number, where it has one.
-func (r *replica) commit(ctx context.Context, q *request) (uint64, error) {
+// commit makes a change durable and returns it. The change of a revert or a restore has
+// its number only.
+func (r *replica) commit(ctx context.Context, q *request) (oxbow.Change, error) {
 	if err := q.change.stamp(ctx, r.cluster.opts.Source); err != nil {
-		return 0, err
+		return oxbow.Change{}, err
 	}
 	q.done = make(chan struct{})
 	if r.queue.add(q) {
@@ -142,17 +143,17 @@ func (r *replica) commit(ctx context.Context, q *request) (uint64, error) {
 	}
 	select {
 	case <-q.done:
-		return q.seq, q.err
+		return q.made, q.err
 	case <-ctx.Done():
 	}
 	if r.queue.withdraw(q) {
-		return 0, ctx.Err()
+		return oxbow.Change{}, ctx.Err()
 	}
 	select {
 	case <-q.done:
-		return q.seq, q.err
+		return q.made, q.err
 	default:
-		return 0, fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, ctx.Err())
+		return oxbow.Change{}, fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, ctx.Err())
 	}
 }
 
@@ -169,7 +170,7 @@ func (r *replica) commitAll() {
 		last = 0
 		if err := r.commitSome(qs); err != nil {
 			for _, q := range qs {
-				q.finish(0, err)
+				q.finish(oxbow.Change{}, err)
 			}
 			continue
 		}
@@ -197,7 +198,7 @@ func (r *replica) commitSome(qs []*request) error {
 			continue
 		}
 		for q, err := range c.refused {
-			q.finish(0, err)
+			q.finish(oxbow.Change{}, err)
 		}
 		if len(c.chosen) > 0 {
 			err = r.send(ctx, c.chosen)
@@ -206,7 +207,7 @@ func (r *replica) commitSome(qs []*request) error {
 				continue
 			}
 			for _, q := range c.chosen {
-				q.finish(0, err)
+				q.finish(oxbow.Change{}, err)
 			}
 		}
 		r.queue.putBack(c.later)
@@ -243,8 +244,8 @@ func (r *replica) choose(qs []*request) (*choice, error) {
 		if q.finished {
 			continue
 		}
-		if seen, err := r.seen(q.change.OpID); seen {
-			q.finish(0, err)
+		if seen, made, err := r.seen(q.change.OpID); seen {
+			q.finish(made, err)
 			continue
 		}
 		if len(c.chosen) > 0 && (q.alone || c.chosen[0].alone || c.size+q.size > bytesOfMany || c.ids[store.OpIDKey(q.change.OpID)]) {
@@ -389,11 +390,11 @@ func (r *replica) settle(qs []*request, f *flight) {
 	for i, q := range qs {
 		switch {
 		case f.applied && f.errs != nil:
-			q.finish(f.seqs[i], f.errs[i])
+			q.finish(f.made[i], f.errs[i])
 		case q.alone && q.ops == nil:
-			q.finish(0, fmt.Errorf("%w: the change was stored, and the local copy failed before it could say how it ended", oxbow.ErrUnknownOutcome))
+			q.finish(oxbow.Change{}, fmt.Errorf("%w: the change was stored, and the local copy failed before it could say how it ended", oxbow.ErrUnknownOutcome))
 		default:
-			q.finish(0, nil)
+			q.finish(oxbow.Change{}, nil)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 // local is what a replica needs of the store of its file.
 type local interface {
 	oxbow.Historian
+	oxbow.Committer
 	oxbow.Watcher
 	oxbow.Sequencer
 	oxbow.Counter
@@ -67,9 +68,9 @@ type flight struct {
 	n       uint64
 	changes int
 	applied bool
-	lost    bool     // a snapshot that may hold it does not name its id
-	seqs    []uint64 // numbers of its changes
-	errs    []error  // of its changes; nil where it was applied elsewhere, in a snapshot
+	lost    bool // a snapshot that may hold it does not name its id
+	made    []oxbow.Change
+	errs    []error // of its changes; nil where it was applied elsewhere, in a snapshot
 }
 
 // errDiverged is the error of a replica that cannot be that of its stream.
@@ -243,14 +244,14 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 		return fmt.Errorf("%w: brain %s before envelope %d", errDiverged, r.brain.Name, e.N)
 	}
 	r.clock.Store(e.Time)
-	seqs, errs := make([]uint64, len(e.Changes)), make([]error, len(e.Changes))
+	made, errs := make([]oxbow.Change, len(e.Changes)), make([]error, len(e.Changes))
 	for i := range e.Changes {
-		seqs[i] = e.Base + 1 + uint64(i)
-		if seqs[i] <= r.last {
+		made[i].Seq = e.Base + 1 + uint64(i)
+		if made[i].Seq <= r.last {
 			continue // before a crash that the place does not know of
 		}
 		var decided bool
-		if seqs[i], decided, errs[i] = r.applyChange(&e.Changes[i]); errs[i] != nil && !decided {
+		if made[i], decided, errs[i] = r.applyChange(&e.Changes[i]); errs[i] != nil && !decided {
 			return errors.Join(errDiverged, fmt.Errorf("brain %s, envelope %d: %w", r.brain.Name, e.N, errs[i]))
 		}
 	}
@@ -258,7 +259,7 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 		return err
 	}
 	if f := r.flight; f != nil && f.id == e.ID {
-		f.applied, f.seqs, f.errs = true, seqs, errs
+		f.applied, f.made, f.errs = true, made, errs
 	}
 	r.advance(e, hash, seq, size)
 	return nil
@@ -284,43 +285,45 @@ func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
 	}
 }
 
-// applyChange makes one change in the file. Decided is true where the error, if
-// there is one, is the outcome on every replica.
-func (r *replica) applyChange(c *change) (seq uint64, decided bool, err error) {
+// applyChange makes one change in the file and returns it; of a revert or a restore, its
+// number only. Decided is true where the error, if there is one, is the outcome on every
+// replica.
+func (r *replica) applyChange(c *change) (made oxbow.Change, decided bool, err error) {
 	ctx := c.context()
 	switch {
 	case c.Revert != nil:
-		seq, err = r.store.Revert(ctx, c.Revert...)
+		made.Seq, err = r.store.Revert(ctx, c.Revert...)
 	case c.Restore != nil && c.Restore.Version != nil:
-		seq, err = r.store.RestoreIf(ctx, c.Restore.Name, c.Restore.Seq, *c.Restore.Version)
+		made.Seq, err = r.store.RestoreIf(ctx, c.Restore.Name, c.Restore.Seq, *c.Restore.Version)
 	case c.Restore != nil:
-		seq, err = r.store.Restore(ctx, c.Restore.Name, c.Restore.Seq)
+		made.Seq, err = r.store.Restore(ctx, c.Restore.Name, c.Restore.Seq)
 	default:
 		var ops []oxbow.Op
 		if ops, err = c.ops(); err == nil {
-			err = r.store.Apply(ctx, ops...)
+			made, err = r.store.Commit(ctx, ops...)
 		}
 		r.last++
-		return r.last, false, err
+		return made, false, err
 	}
 	if err == nil {
-		r.last = max(r.last, seq)
+		r.last = max(r.last, made.Seq)
 	}
 	for _, e := range []error{oxbow.ErrConflict, oxbow.ErrNotFound, oxbow.ErrInvalid, oxbow.ErrUnsupported} {
 		decided = decided || errors.Is(err, e)
 	}
-	return seq, decided, err
+	return made, decided, err
 }
 
-// seen reports whether the file holds a change of that op id; with an error, it is of
-// another call. A change that cannot be made succeeds where it was made before. mu is held.
-func (r *replica) seen(opID string) (bool, error) {
+// seen reports whether the file holds a change of that op id, and returns that change;
+// with an error, it is of another call. A change that cannot be made succeeds where it
+// was made before. mu is held.
+func (r *replica) seen(opID string) (bool, oxbow.Change, error) {
 	if opID == "" {
-		return false, nil
+		return false, oxbow.Change{}, nil
 	}
-	err := r.store.Apply(oxbow.WithOpID(context.Background(), opID), oxbow.Remove{Name: "none", If: ^uint64(0)})
+	made, err := r.store.Commit(oxbow.WithOpID(context.Background(), opID), oxbow.Remove{Name: "none", If: ^uint64(0)})
 	if errors.Is(err, oxbow.ErrOpIDUsed) {
-		return true, err
+		return true, oxbow.Change{}, err
 	}
-	return err == nil, nil
+	return err == nil, made, nil
 }

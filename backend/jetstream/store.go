@@ -87,17 +87,24 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 
 // Apply implements [oxbow.Store].
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	_, err := s.Commit(ctx, ops...)
+	return err
+}
+
+// Commit implements [oxbow.Committer]. The change is empty if it was stored and the
+// local copy failed before it could apply the change.
+func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
-		return err
+		return oxbow.Change{}, err
 	}
 	q := &request{ops: ops}
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
-			return err
+			return oxbow.Change{}, err
 		}
 		w, err := opjson.From(op)
 		if err != nil {
-			return err
+			return oxbow.Change{}, err
 		}
 		q.change.Ops = append(q.change.Ops, w)
 		q.names = append(q.names, op.Target())
@@ -108,8 +115,7 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 			q.size, q.alone = q.size+len(op.Content), q.alone || op.UniqueAliases
 		}
 	}
-	_, err := s.replica.commit(ctx, q)
-	return err
+	return s.replica.commit(ctx, q)
 }
 
 func (s *Store) ready(ctx context.Context) error {
@@ -173,7 +179,8 @@ func (s *Store) decide(ctx context.Context, c change) (uint64, error) {
 			return 0, &oxbow.NameError{Name: c.Restore.Name, Err: oxbow.ErrNotFound}
 		}
 	}
-	return s.replica.commit(ctx, &request{change: c, alone: true})
+	made, err := s.replica.commit(ctx, &request{change: c, alone: true})
+	return made.Seq, err
 }
 
 // Watch implements [oxbow.Watcher].

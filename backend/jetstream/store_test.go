@@ -122,6 +122,10 @@ func (e *either) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return e.turn().Apply(ctx, ops...)
 }
 
+func (e *either) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
+	return e.turn().Commit(ctx, ops...)
+}
+
 func (e *either) Watch(fn func(oxbow.Event)) func() { panic("of one of them") }
 
 func (e *either) Close() error {
@@ -130,7 +134,12 @@ func (e *either) Close() error {
 }
 
 // noWatch hides that a store sends events.
-type noWatch struct{ oxbow.Store }
+type noWatch struct{ committer }
+
+type committer interface {
+	oxbow.Historian
+	oxbow.Committer
+}
 
 // TestTwoProcesses: the contract holds where each call may go to another process.
 func TestTwoProcesses(t *testing.T) {

@@ -22,6 +22,15 @@ func (s files) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
+// Commit implements [oxbow.Committer].
+func (s files) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
+	ops, err := asKept(ops)
+	if err != nil {
+		return oxbow.Change{}, err
+	}
+	return s.Store.Commit(ctx, ops...)
+}
+
 // DryRun implements [oxbow.DryRunner].
 func (s files) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	ops, err := asKept(ops)

@@ -81,9 +81,15 @@ func (s *scoped) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.En
 // Apply takes what the files have a place for, so that a home can change its
 // backend.
 func (s *scoped) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	_, err := s.Commit(ctx, ops...)
+	return err
+}
+
+// Commit implements [oxbow.Committer].
+func (s *scoped) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	ops, err := asKept(ops)
 	if err != nil {
-		return err
+		return oxbow.Change{}, err
 	}
 	for i, op := range ops {
 		switch op := op.(type) {
@@ -98,7 +104,25 @@ func (s *scoped) Apply(ctx context.Context, ops ...oxbow.Op) error {
 			ops[i] = op
 		}
 	}
-	return s.said(s.m.Apply(ctx, ops...))
+	c, err := s.m.Commit(ctx, ops...)
+	if err != nil {
+		return oxbow.Change{}, s.said(err)
+	}
+	return s.showChange(c), nil
+}
+
+// showChange returns a change with the versions that the agent sees, under the names
+// that it sees.
+func (s *scoped) showChange(c oxbow.Change) oxbow.Change {
+	all := c.Versions
+	c.Versions = nil
+	for _, v := range all {
+		if e, ok := s.show(v.Entry); ok {
+			v.Entry = e
+			c.Versions = append(c.Versions, v)
+		}
+	}
+	return c
 }
 
 // DryRun implements [oxbow.DryRunner]: the store takes what the files take.
@@ -192,18 +216,11 @@ func (s *scoped) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 				yield(oxbow.Change{}, err)
 				return
 			}
-			var vs []oxbow.Version
-			for _, v := range c.Versions {
-				if e, ok := s.show(v.Entry); ok {
-					v.Entry = e
-					vs = append(vs, v)
-				}
-			}
-			if len(vs) == 0 && len(c.Versions) > 0 {
+			shown := s.showChange(c)
+			if len(shown.Versions) == 0 && len(c.Versions) > 0 {
 				continue
 			}
-			c.Versions = vs
-			if !yield(c, nil) {
+			if !yield(shown, nil) {
 				return
 			}
 		}

@@ -23,19 +23,41 @@ import (
 
 // Apply implements [store.Store].
 func (d *DB) Apply(ctx context.Context, ops ...store.Op) error {
+	_, err := d.applyOps(ctx, ops)
+	return err
+}
+
+// Commit implements [store.Committer].
+func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) {
+	r, err := d.applyOps(ctx, ops)
+	if r == nil || err != nil {
+		return store.Change{}, err
+	}
+	if r.written != nil {
+		return changeOf(r.seq, r.hash, r.written), nil
+	}
+	// An earlier call with the same op id made the change.
+	rec, v, ok, err := d.record(r.seq)
+	if !ok || err != nil {
+		return store.Change{Seq: r.seq}, nil // the change was made, whatever is left of its record
+	}
+	return changeOf(r.seq, rec.Chain, v), nil
+}
+
+// applyOps commits the ops and returns the request, which is nil if there are no ops.
+func (d *DB) applyOps(ctx context.Context, ops []store.Op) (*commitRequest, error) {
 	if err := d.ready(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if len(ops) == 0 {
-		return nil
+		return nil, nil
 	}
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	_, err := d.commit(ctx, func(g *batch) (*body, error) { return g.body(ops) })
-	return err
+	return d.request(ctx, func(g *batch) (*body, error) { return g.body(ops) })
 }
 
 // DryRun implements [store.DryRunner]: a change has its bound, however small its ops are.
@@ -63,8 +85,17 @@ var errPanic = fmt.Errorf("%w: the program panicked meanwhile", store.ErrUnknown
 
 // commit makes one change durable and returns its number.
 func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) (uint64, error) {
+	r, err := d.request(ctx, build)
+	if err != nil {
+		return 0, err
+	}
+	return r.seq, nil
+}
+
+// request makes one change durable and returns the finished request.
+func (d *DB) request(ctx context.Context, build func(g *batch) (*body, error)) (*commitRequest, error) {
 	if len(store.OpIDFrom(ctx)) > 64 {
-		return 0, &store.InvalidError{Field: "op id", Value: text.Clip(store.OpIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
+		return nil, &store.InvalidError{Field: "op id", Value: text.Clip(store.OpIDFrom(ctx), 40), Reason: "is longer than 64 bytes"}
 	}
 	d.checkpointer.called()
 	r := newCommitRequest(ctx, build)
@@ -74,7 +105,7 @@ func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) (u
 	if !r.finished() {
 		d.leadCommit(r)
 	}
-	return r.seq, r.err
+	return r, r.err
 }
 
 // leadCommit commits all queued requests, r among them.
@@ -170,7 +201,9 @@ func (d *DB) commitAll(batch []*commitRequest) error {
 	}
 	d.show(recs, drafts)
 	for i, rec := range recs {
-		drafts[i].request.finish(rec.Seq, nil)
+		r := drafts[i].request
+		r.written, r.hash = drafts[i].body, rec.Chain
+		r.finish(rec.Seq, nil)
 	}
 	for _, finish := range later {
 		finish()

@@ -21,6 +21,10 @@ type commitRequest struct {
 	done bool // seq and err are set
 	seq  uint64
 	err  error
+
+	// The following are set before done, if this request made the change.
+	written *body    // what the change wrote; its entries are shared with the state
+	hash    [32]byte // of the chain up to the change
 }
 
 func newCommitRequest(ctx context.Context, build func(g *batch) (*body, error)) *commitRequest {

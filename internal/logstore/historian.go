@@ -122,15 +122,20 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 			if !ok {
 				return // compacted meanwhile
 			}
-			c := store.Change{Seq: seq, Hash: hex.EncodeToString(r.Chain[:]), Time: v.source.Time, Source: v.source, Note: v.note, Reverts: v.reverts}
-			for _, p := range v.ops {
-				c.Versions = append(c.Versions, version(seq, v, p))
-			}
-			if !yield(c, nil) {
+			if !yield(changeOf(seq, r.Chain, v), nil) {
 				return
 			}
 		}
 	}
+}
+
+// changeOf returns the change that a record holds. The entries of the body are stamped.
+func changeOf(seq uint64, hash [32]byte, v *body) store.Change {
+	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source, Note: v.note, Reverts: v.reverts}
+	for _, p := range v.ops {
+		c.Versions = append(c.Versions, version(seq, v, p))
+	}
+	return c
 }
 
 func version(seq uint64, v *body, p put) store.Version {

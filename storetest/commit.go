@@ -1,0 +1,203 @@
+// Contract of Commit: a call is answered with the change that it made, and with no
+// change of another writer.
+
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// committer returns the store as an [oxbow.Committer]. It skips the test if the store is
+// none, or is a memory over a store that is none.
+func committer(t *testing.T, s oxbow.Store) oxbow.Committer {
+	t.Helper()
+	base := s
+	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
+		base = m.Store()
+	}
+	c, ok := s.(oxbow.Committer)
+	if _, baseOK := base.(oxbow.Committer); !ok || !baseOK {
+		t.Skip("this store does not return the changes that calls make")
+	}
+	return c
+}
+
+// testCommit compares what Commit returns with what the store then has.
+func testCommit(t *testing.T, s oxbow.Store, can Can) {
+	c := committer(t, s)
+	made := commit(t, c, oxbow.Add{Name: "a", Content: "one"})
+	checkWritten(t, made, oxbow.VerbAdd, get(t, s, "a"))
+	made = commit(t, c, oxbow.Update{Name: "a", Content: "two"})
+	checkWritten(t, made, oxbow.VerbUpdate, get(t, s, "a"))
+	if can.Labels {
+		made = commit(t, c, oxbow.Relabel{Name: "a", Labels: []oxbow.Label{{Key: "tag", Value: "z"}, {Key: "tag", Value: "b"}}})
+		checkWritten(t, made, oxbow.VerbLabel, get(t, s, "a"))
+	}
+	if can.Aliases {
+		made = commit(t, c, oxbow.Alias{Name: "a", Aliases: []string{"x", "b"}})
+		checkWritten(t, made, oxbow.VerbAlias, get(t, s, "a"))
+	}
+	last := get(t, s, "a")
+	made = commit(t, c, oxbow.Remove{Name: "a"})
+	if e, ok := made.Entry(); ok || len(made.Versions) != 1 || made.Versions[0].Verb != oxbow.VerbRemove || e.Name != "a" || e.ID != last.ID {
+		t.Errorf("Commit(Remove) = %+v, want the removal of entry %d", made, last.ID)
+	}
+	checkLogged(t, s, made)
+	made = commit(t, c, oxbow.Add{Name: "b", Content: "b1"}, oxbow.Update{Name: "b", Content: "b2"}, oxbow.Add{Name: "c", Content: "c1"})
+	if len(made.Versions) != 3 || made.Versions[0].Entry.Content != "b1" || made.Versions[1].Entry.Content != "b2" {
+		t.Errorf("Commit of three ops = %+v, want a version of each, in their order", made)
+	}
+	checkLogged(t, s, made)
+	if e, ok := made.Entry(); !ok || e.Name != "c" {
+		t.Errorf("the last entry of the change = %+v, %v, want c", e, ok)
+	}
+	if made, err := c.Commit(t.Context()); err != nil || !reflect.DeepEqual(made, oxbow.Change{}) {
+		t.Errorf("Commit without ops = %+v, %v, want an empty change", made, err)
+	}
+	if made, err := c.Commit(t.Context(), oxbow.Update{Name: "ghost", Content: "x"}); !errors.Is(err, oxbow.ErrNotFound) || len(made.Versions) > 0 || made.Seq != 0 {
+		t.Errorf("Commit of a change that fails = %+v, %v, want an empty change and ErrNotFound", made, err)
+	}
+}
+
+// testCommitParallel has several writers change the same entries. The text that a call
+// gets back must be its own, and its number that of the change with this text.
+func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
+	c := committer(t, s)
+	commit(t, c, oxbow.Add{Name: "shared", Content: "start"})
+	const writers, each = 6, 8
+	var mu sync.Mutex // guards answers
+	var answers []oxbow.Change
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				text := fmt.Sprintf("writer %d, text %d", w, i)
+				u := oxbow.Update{Name: "shared", Content: text}
+				if can.Labels {
+					u.Labels = []oxbow.Label{{Key: "tag", Value: fmt.Sprint("w", w, "-", i)}}
+				}
+				made, err := c.Commit(t.Context(), u)
+				e, ok := made.Entry()
+				if err != nil || !ok || e.Content != text || !reflect.DeepEqual(e.Labels, u.Labels) {
+					t.Errorf("writer %d wrote %q with labels %v and got %+v, %v", w, text, u.Labels, e, err)
+				}
+				mu.Lock()
+				answers = append(answers, made)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	checkLogged(t, s, answers...)
+}
+
+// testCommitOpID repeats calls by their op id. The answer is that of the first call,
+// also while that call is still being made, and never the last change of the store.
+func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
+	c := committer(t, s)
+	if _, err := oxbow.HistoryOf(s); err != nil {
+		t.Skip("a store without a history keeps no op ids")
+	}
+	first := oxbow.WithOpID(t.Context(), "first")
+	add := oxbow.Add{Name: "a", Content: "one"}
+	made, err := c.Commit(first, add)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, c, oxbow.Update{Name: "a", Content: "two"})
+	again, err := c.Commit(first, add)
+	if e, _ := again.Entry(); err != nil || again.Seq != made.Seq || e.Content != "one" || e.Version != made.Seq {
+		t.Errorf("a repeat returned %+v, %v, want the change of the first call, %+v", again, err, made)
+	}
+	commit(t, c, oxbow.Add{Name: "shared", Content: "start"})
+	same := oxbow.WithOpID(t.Context(), "same")
+	seqs := make([]uint64, 6)
+	var wg sync.WaitGroup
+	for i := range seqs {
+		wg.Go(func() {
+			made, err := c.Commit(same, oxbow.Update{Name: "shared", Content: "by id"})
+			if e, _ := made.Entry(); err != nil || e.Content != "by id" {
+				t.Errorf("a call with the op id of another that is being made returned %+v, %v", made, err)
+			}
+			seqs[i] = made.Seq
+		})
+		wg.Go(func() {
+			if _, err := c.Commit(t.Context(), oxbow.Update{Name: "shared", Content: fmt.Sprint("other ", i)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, seq := range seqs {
+		if seq != seqs[0] {
+			t.Fatalf("calls of one op id returned the changes %v, want one", seqs)
+		}
+	}
+}
+
+// commit applies the ops, and returns the change.
+func commit(t *testing.T, c oxbow.Committer, ops ...oxbow.Op) oxbow.Change {
+	t.Helper()
+	made, err := c.Commit(t.Context(), ops...)
+	if err != nil {
+		t.Fatalf("Commit(%v) = %v", ops, err)
+	}
+	checkLogged(t, c, made)
+	return made
+}
+
+// checkWritten compares a change of one op with the entry that the store has since.
+func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.Entry) {
+	t.Helper()
+	e, ok := made.Entry()
+	if !ok || len(made.Versions) != 1 || made.Versions[0].Verb != verb || e.ID != want.ID || e.Version != want.Version || e.Content != want.Content ||
+		!reflect.DeepEqual(e.Labels, want.Labels) || !reflect.DeepEqual(e.Aliases, want.Aliases) || !e.Updated.Equal(want.Updated) || !e.Created.Equal(want.Created) {
+		t.Errorf("Commit returned %+v, want %s of %+v", made, verb, want)
+	}
+}
+
+// checkLogged compares changes with the log, if the store has one: each change must be in
+// it under its own number, with the same entries.
+func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
+	t.Helper()
+	h, err := oxbow.HistoryOf(s)
+	if errors.Is(err, oxbow.ErrUnsupported) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := map[uint64]oxbow.Change{}
+	for c, err := range h.Log(context.WithoutCancel(t.Context())) {
+		if err != nil {
+			t.Fatalf("Log() = %v", err)
+		}
+		logged[c.Seq] = c
+	}
+	seen := map[uint64]bool{}
+	for _, c := range made {
+		if seen[c.Seq] {
+			t.Errorf("two calls were answered with change %d", c.Seq)
+		}
+		seen[c.Seq] = true
+		want, ok := logged[c.Seq]
+		if !ok || len(want.Versions) != len(c.Versions) {
+			t.Errorf("a call was answered with change %d and %d versions; the log has %+v", c.Seq, len(c.Versions), want)
+			continue
+		}
+		for i, v := range c.Versions {
+			w := want.Versions[i]
+			if v.Seq != c.Seq || v.Verb != w.Verb || v.Prev != w.Prev || v.Entry.Content != w.Entry.Content || v.Entry.ID != w.Entry.ID ||
+				v.Entry.Name != w.Entry.Name || v.Entry.Version != w.Entry.Version || !reflect.DeepEqual(v.Entry.Labels, w.Entry.Labels) {
+				t.Errorf("a call was answered with %+v; the log has %+v", v, w)
+			}
+		}
+	}
+}
