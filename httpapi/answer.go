@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -115,13 +116,12 @@ func (o *room) describe(ctx context.Context, r *http.Request, rt *route, out any
 		res.status = http.StatusCreated
 		res.header.Set("Location", base+"/entries/"+escape(name))
 	}
-	m, err := o.memory(ctx)
-	if err != nil {
-		return false
+	e, ok := written(out)
+	if !ok {
+		e, ok = o.shown(ctx, name, version)
 	}
-	e, err := m.Get(ctx, name)
-	if err != nil || e.Version != version {
-		return false // another has changed it since: there is no tag for what is in the answer
+	if !ok || e.Version == 0 {
+		return false // what is in the answer is not known whole
 	}
 	tag := tagOf(ctx, e)
 	res.header.Set("ETag", tag)
@@ -133,6 +133,28 @@ func (o *room) describe(ctx context.Context, r *http.Request, rt *route, out any
 		return true
 	}
 	return false
+}
+
+// written returns the entry as the call of an answer left it, and false if the call only
+// reads. Others may have changed the entry since; the tag is that of what this call wrote.
+func written(out any) (oxbow.Entry, bool) {
+	switch out := out.(type) {
+	case tool.RememberOut:
+		return out.Written, true
+	case tool.RestoreOut:
+		return out.Written, true
+	}
+	return oxbow.Entry{}, false
+}
+
+// shown returns the entry that an answer shows, and false if it has changed since.
+func (o *room) shown(ctx context.Context, name string, version uint64) (oxbow.Entry, bool) {
+	m, err := o.memory(ctx)
+	if err != nil {
+		return oxbow.Entry{}, false
+	}
+	e, err := m.Get(ctx, name)
+	return e, err == nil && e.Version == version
 }
 
 // about returns the entry that an answer is about.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
@@ -65,6 +66,16 @@ func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args
 // the entry meanwhile, and the condition may hold still.
 func (o *room) bound(ctx context.Context, rt *route, args *arguments, c condition) (out any, again bool, err error) {
 	version, err := o.holds(ctx, args, c)
+	if err != nil && args.values["op_id"] != nil {
+		// The condition may fail because an earlier request with the same key was carried
+		// out, before the server was started again. No entry is at this version, so that a
+		// request that is no repeat changes nothing.
+		if args.set("if_version", uint64(math.MaxUint64)) == nil {
+			if out, rerr := o.run(ctx, rt.verb, args); rerr == nil {
+				return out, false, nil
+			}
+		}
+	}
 	if err != nil {
 		return nil, false, err
 	}

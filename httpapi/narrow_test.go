@@ -56,7 +56,7 @@ func TestOpIDs(t *testing.T) {
 	h := newHome(t)
 	one := `{"content":"one","op_id":"K1"}`
 	h.want(h.send("all", "PUT", "/entries/first", one), 201)
-	h.want(h.send("all", "PUT", "/entries/first", one), 200, `"unchanged"`)
+	h.want(h.send("all", "PUT", "/entries/first", one), 201, `"added"`, "what the first call did")
 	h.want(h.send("all", "PUT", "/entries/first", `{"content":"two","op_id":"K1"}`), 422, `"code":"key_reused"`)
 	h.want(h.send("all", "POST", "/entries", `{"name":"first","content":"two","op_id":"K1"}`), 422, `"code":"key_reused"`)
 	h.want(h.send("all", "DELETE", "/entries/first?op_id=K1", ""), 422, `"code":"key_reused"`)

@@ -59,18 +59,18 @@ type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
 // maxPlans bounds how often [Apply] plans again because of other writers.
 const maxPlans = 20
 
-// Apply makes a plan and applies it in one change of the store, and returns it.
-// When another writer changed an entry in between it plans again. A plan without
-// changes changes nothing.
-func Apply(ctx context.Context, s oxbow.Store, plan Planner) (Plan, error) {
+// Apply makes a plan and applies it in one change of the store. It returns the plan and
+// the number of the change, which is 0 if the plan changes nothing or if the store does
+// not number its changes. When another writer changed an entry in between it plans again.
+func Apply(ctx context.Context, s oxbow.Store, plan Planner) (p Plan, seq uint64, err error) {
 	for n := 1; ; n++ {
-		p, err := plan(ctx, s)
+		p, err = plan(ctx, s)
 		if err != nil || len(p.Changes) == 0 {
-			return p, err
+			return p, 0, err
 		}
-		err = s.Apply(oxbow.WithNote(ctx, p.Note), p.Ops()...)
+		made, err := oxbow.Commit(oxbow.WithNote(ctx, p.Note), s, p.Ops()...)
 		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); !raced || n == maxPlans {
-			return p, err
+			return p, made.Seq, err
 		}
 	}
 }

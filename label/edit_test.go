@@ -106,7 +106,7 @@ func TestEdit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := open(t, before...)
 			was := shown(t, m)
-			p, err := Apply(t.Context(), m, tt.plan)
+			p, seq, err := Apply(t.Context(), m, tt.plan)
 			if !errors.Is(err, tt.err) || err == nil && len(p.Changes) != tt.n {
 				t.Fatalf("Apply() changes %d, %v; want %d, %v", len(p.Changes), err, tt.n, tt.err)
 			}
@@ -123,7 +123,7 @@ func TestEdit(t *testing.T) {
 				return
 			}
 			// All of it is one change, and one undo.
-			if _, cs, err := m.Undo(t.Context(), 1); err != nil || len(cs) != 1 || cs[0].Note != p.Note || len(cs[0].Versions) != tt.n {
+			if _, cs, err := m.Undo(t.Context(), 1); err != nil || len(cs) != 1 || cs[0].Seq != seq || cs[0].Note != p.Note || len(cs[0].Versions) != tt.n {
 				t.Fatalf("Undo() = %+v, %v; want one change noted %q", cs, err, p.Note)
 			}
 			if now := shown(t, m); !slices.Equal(now, was) {
@@ -158,7 +158,7 @@ func TestApplyPlansAgain(t *testing.T) {
 		}
 		return m.Apply(t.Context(), oxbow.Relabel{Name: "a", Labels: labels(t, "tag:x", fmt.Sprintf("tag:race%d", n))})
 	}}
-	if _, err := Apply(t.Context(), r, Rename(labels(t, "tag:x")[0], labels(t, "tag:y")[0])); err != nil {
+	if _, _, err := Apply(t.Context(), r, Rename(labels(t, "tag:x")[0], labels(t, "tag:y")[0])); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := shown(t, m), []string{"a tag:race1 tag:y", "c tag:y"}; !slices.Equal(got, want) {

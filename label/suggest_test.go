@@ -161,7 +161,7 @@ func TestAccept(t *testing.T) {
 	// Changed since it was looked at: what was proposed may not hold any more.
 	say(t, m, "mast", "Flour is cheap.")
 
-	p, err := Apply(t.Context(), m, Accept(ss, 0.8))
+	p, _, err := Apply(t.Context(), m, Accept(ss, 0.8))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestAccept(t *testing.T) {
 	if es := shown(t, m); !slices.Contains(es, "dough file:bread.md project:bakery tag:recipe") || !slices.Contains(es, "mast") {
 		t.Errorf("after Accept: %q", es[len(es)-2:])
 	}
-	if p, err := Apply(t.Context(), m, Accept(ss, math.Nextafter(1, 2))); err != nil || len(p.Changes) > 0 {
+	if p, _, err := Apply(t.Context(), m, Accept(ss, math.Nextafter(1, 2))); err != nil || len(p.Changes) > 0 {
 		t.Errorf("nothing is surer than 1, but %+v, %v", p, err)
 	}
 }

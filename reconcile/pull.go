@@ -165,7 +165,7 @@ func (s *session) merge(st *step, p *pair) error {
 		_, st.change.Conflict = m.Label(labelConflict)
 		s.put(st, p.home, m)
 		if s.st.entryHash(&m) == s.st.entryHash(p.home) {
-			st.ops, st.change = nil, Change{}
+			st.ops, st.change, st.entry = nil, Change{}, p.home
 		}
 		return nil
 	}
@@ -218,20 +218,17 @@ func (s *session) applyPull(steps []*step) (err error) {
 	var pulls []uint64
 	for len(steps) > 0 && err == nil {
 		some := first(steps, len(steps), pullBytes)
-		var seqs []uint64
-		seqs, err = s.makePull(steps[:some])
-		pulls = append(pulls, seqs...)
+		var seq uint64
+		if seq, err = s.makePull(steps[:some]); seq > 0 {
+			pulls = append(pulls, seq)
+		}
 		if s.o.Progress != nil {
 			s.o.Progress(len(s.rep.Changes), total)
 		}
 		steps = steps[some:]
 	}
 	if len(s.rep.Changes) > 0 {
-		if len(pulls) == 0 { // removals alone
-			pulls = append(pulls, s.lastChange())
-		}
-		slices.Sort(pulls)
-		s.st.pulls, s.st.before = slices.Compact(pulls), before
+		s.st.pulls, s.st.before = pulls, before
 	}
 	s.finish()
 	if err == nil {
@@ -274,29 +271,31 @@ func (s *session) forgetPull() {
 	}
 }
 
-// makePull makes one change of the home, and returns its numbers, as far as they are
-// known.
-func (s *session) makePull(steps []*step) (seqs []uint64, err error) {
+// makePull makes one change of the home, and returns its number, which is 0 if nothing
+// was to be changed, or if the home does not number its changes.
+func (s *session) makePull(steps []*step) (seq uint64, err error) {
 	var ops []oxbow.Op
 	for _, st := range steps {
 		ops = append(ops, st.ops...)
 	}
+	written := map[string]*oxbow.Entry{}
 	if len(ops) > 0 {
-		if err := s.home.Apply(s.ctx, removalsFirst(ops)...); err != nil {
-			return nil, err
+		made, err := oxbow.Commit(s.ctx, s.home, removalsFirst(ops)...)
+		if err != nil {
+			return 0, err
 		}
+		for i := range made.Versions {
+			written[made.Versions[i].Entry.Name] = &made.Versions[i].Entry
+		}
+		seq = made.Seq
 	}
 	for _, st := range steps {
-		seq, serr := s.settlePulled(st)
-		err = cmp.Or(err, serr)
-		if seq > 0 && (len(seqs) == 0 || seqs[len(seqs)-1] != seq) {
-			seqs = append(seqs, seq)
-		}
+		s.settlePulled(st, written)
 		if len(st.ops) > 0 {
 			s.rep.Changes = append(s.rep.Changes, st.change)
 		}
 	}
-	return seqs, err
+	return seq, nil
 }
 
 // removalsFirst returns changes in the order in which names become free before they are
@@ -327,33 +326,28 @@ func bare(r *record) *record {
 	return &b
 }
 
-// settlePulled takes a step into the state. Seq is the change of the home that it was,
-// 0 where that is not known.
-func (s *session) settlePulled(st *step) (seq uint64, err error) {
+// settlePulled takes a step into the state. Written are the entries that the pull wrote,
+// by name, as the home stored them: it may have redacted them, or added labels.
+func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 	defer s.settle(st)
 	if st.record == nil {
 		if len(st.ops) > 0 {
 			st.record = &record{Pulled: true, Gone: true, Before: bare(st.old)}
 		}
-		return 0, nil
+		return
 	}
 	if st.entry != nil {
-		// What the home made of it, which may have redacted it, or have given it labels.
-		e, err := s.exact.Get(s.ctx, st.entry.Name)
-		if err != nil {
-			st.record = st.old
-			return 0, err
+		e := written[st.entry.Name]
+		if e == nil {
+			e = st.entry // the pull does not change it, or the home does not return what it wrote
 		}
-		if st.record.Home = s.st.met(&e); st.stay {
+		if st.record.Home = s.st.met(e); st.stay {
 			st.record.Home.Hash = ""
 		}
 	}
-	if len(st.ops) == 0 {
-		return 0, nil
+	if len(st.ops) > 0 {
+		st.record.Pulled, st.record.Before = true, bare(st.old)
 	}
-	st.record.Pulled, st.record.Before = true, bare(st.old)
-	e, err := s.exact.Get(s.ctx, st.change.Name)
-	return e.Version, err
 }
 
 // lastChange returns the number of the last change of a store, 0 where it is not known.

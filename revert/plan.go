@@ -192,17 +192,9 @@ func (p *Plan) Apply(ctx context.Context) (uint64, error) {
 	if p.Empty() {
 		return 0, nil
 	}
-	err := p.h.Apply(oxbow.WithNote(ctx, noteStart+numbers(p.Changes)), p.ops...)
+	made, err := oxbow.Commit(oxbow.WithNote(ctx, noteStart+numbers(p.Changes)), p.h, p.ops...)
 	if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) {
 		err = &oxbow.ConflictError{Name: p.ops[0].Target()}
 	}
-	if err != nil {
-		return 0, err
-	}
-	for v, err := range p.h.Versions(ctx, p.Steps[0].Name) {
-		if err != nil || v.Prev == p.last[p.Steps[0].Name] {
-			return v.Seq, err
-		}
-	}
-	return 0, nil
+	return made.Seq, err
 }

@@ -204,20 +204,11 @@ func (out *LoadOut) apply(ctx context.Context, w *Workspace, m *oxbow.Memory, pl
 			return err
 		}
 	}
-	if err := m.Apply(ctx, plan.Ops...); err != nil {
+	made, err := m.Commit(ctx, plan.Ops...)
+	if err != nil {
 		return err
 	}
 	makeIndex(ctx, m, len(plan.Ops))
-	if noHistory == nil {
-		for c, err := range m.Log(ctx) {
-			if err != nil {
-				return err
-			}
-			if c.Note == "load from "+out.Dir {
-				out.Undo = c.Seq
-			}
-			break
-		}
-	}
+	out.Undo = made.Seq
 	return nil
 }

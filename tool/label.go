@@ -95,7 +95,7 @@ type EditLabelsIn struct {
 // RelabelOut is what a change of labels gives.
 type RelabelOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
-	Seq     uint64       `json:"seq,omitempty"` // the change, 0 when nothing was changed
+	Seq     uint64       `json:"seq,omitempty"` // the change, 0 when nothing was changed, or the store numbers no changes
 	Entries []Relabelled `json:"entries"`
 }
 
@@ -173,19 +173,13 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 			err = m.DryRun(ctx, p.Ops()...)
 		}
 	} else {
-		p, err = label.Apply(ctx, m, plan)
+		p, out.Seq, err = label.Apply(ctx, m, plan)
 	}
 	if err != nil {
 		return out, err
 	}
 	for _, c := range p.Changes {
 		out.Entries = append(out.Entries, Relabelled{c.Name, LabelTexts(c.Added()), LabelTexts(c.Removed())})
-	}
-	if len(p.Changes) > 0 && !dry {
-		// Where another process has forgotten it since, the number is not known.
-		if e, err := m.Get(ctx, p.Changes[0].Name); err == nil {
-			out.Seq = e.Version
-		}
 	}
 	return out, nil
 }

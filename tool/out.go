@@ -109,6 +109,8 @@ type RememberOut struct {
 	Entry          // with a snippet, without its content: the caller has it
 	Outcome string `json:"outcome"` // added, updated or unchanged
 	Notes   []Note `json:"notes,omitempty"`
+
+	Written oxbow.Entry `json:"-"` // as this call left it
 }
 
 // RecallOut is what recall gives.
@@ -199,6 +201,8 @@ type RestoreOut struct {
 	Seq   uint64 `json:"seq"`  // the change that did the restoring
 	From  uint64 `json:"from"` // the change whose version came back
 	Notes []Note `json:"notes,omitempty"`
+
+	Written oxbow.Entry `json:"-"` // as this call left it
 }
 
 // Timestamp writes a time as answers show it: RFC 3339, UTC, whole seconds. The

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/lineage"
+	"github.com/oxbow-memory/oxbow/mdtree"
 )
 
 // Remember keeps an entry, or updates the one of that name.
@@ -38,33 +40,24 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		e.base = text.NameOf(in.Content)
 		e.name = e.base
 	}
-	var now oxbow.Entry
 	if err := e.seen.Write(func() (oxbow.Entry, error) {
 		if err := e.keep(ctx, m); err != nil {
 			return oxbow.Entry{}, err
 		}
-		now, err = m.Store().Get(ctx, e.name)
-		return e.seen.wrote(now, in.Content), nil
+		return e.seen.wrote(e.now, in.Content), nil
 	}); err != nil {
 		return RememberOut{}, err
 	}
-	if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" {
-		return RememberOut{}, w.Missing(ctx, m, e.name, fmt.Errorf("op_id %q was used before, and what it remembered was forgotten since: %w", in.OpID, err))
+	out := RememberOut{Outcome: e.outcome, Entry: outline(ctx, e.now), Written: e.now}
+	if e.repeat != "" {
+		out.Notes = append(out.Notes, Notef("%s %q was used before: %s", ParamRef("op_id"), in.OpID, e.repeat))
 	}
-	if err != nil {
-		return RememberOut{}, err
-	}
-	out := RememberOut{Outcome: "added", Entry: outline(ctx, now)}
-	switch {
-	case e.found && now.Version == e.old.Version:
-		out.Outcome = "unchanged"
+	if e.outcome == unchanged {
 		out.Notes = append(out.Notes, Plain("the memory says this already: nothing was changed"))
-	case e.found:
-		out.Outcome = "updated"
 	}
 	out.Notes = append(append(out.Notes, e.nameNotes()...), secrets...)
-	if !e.found {
-		notes, err := aliasNotes(ctx, m, now)
+	if e.outcome == added {
+		notes, err := aliasNotes(ctx, m, e.now)
 		if err != nil {
 			return RememberOut{}, err
 		}
@@ -133,6 +126,12 @@ type edit struct {
 
 	old   oxbow.Entry
 	found bool
+	sent  oxbow.Op // the last one; nil if there was nothing to change
+
+	// What the call did, set by keep.
+	outcome string
+	now     oxbow.Entry // as this call left it, or found it if nothing was to be changed
+	repeat  string      // what to say if an earlier call with the same op id did it; "" if none did
 
 	seen  *Seen                             // what the session knows, nil where nothing can be lost
 	blobs func([]oxbow.Label) []oxbow.Label // notes what cited files are like
@@ -142,27 +141,103 @@ type edit struct {
 // errTaken ends the try of a name that belongs to another entry.
 var errTaken = errors.New("the name is taken")
 
-// keep is apply for a call that may be a repeat of one that made the entry, as the store
-// says then.
+// The outcomes of remember.
+const (
+	added     = "added"
+	updated   = "updated"
+	unchanged = "unchanged"
+)
+
+// keep makes the change, and sets what the call did. What an earlier call with the same
+// op id did counts as done by this one, whatever became of the entry since.
 func (e *edit) keep(ctx context.Context, m *oxbow.Memory) error {
-	err := e.apply(ctx, m)
-	if errors.Is(err, oxbow.ErrExists) && e.in.OpID != "" {
-		switch again := m.Apply(ctx, e.add(nil)); {
-		case again == nil:
-			e.found = false
-			return nil
-		case errors.Is(again, oxbow.ErrOpIDUsed):
+	if done, err := e.isRepeat(ctx, m); done || err != nil {
+		return err
+	}
+	made, err := e.apply(ctx, m)
+	if nothing := err == nil && e.sent == nil; nothing || isOvertaken(err) {
+		// A call with the same op id may have been made at the same time.
+		if done, again := e.isRepeat(ctx, m); done || again != nil {
 			return again
 		}
+	}
+	if err == nil {
+		e.settle(made)
 	}
 	return err
 }
 
+// isRepeat reports whether an earlier call with the op id made the change, and sets what
+// that call did.
+func (e *edit) isRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
+	if e.in.OpID == "" {
+		return false, nil
+	}
+	first, err := madeBefore(ctx, m, e.name)
+	switch {
+	case isOvertaken(err):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	e.sent, e.found = nil, false
+	if len(first.Versions) > 0 {
+		e.name = first.Versions[len(first.Versions)-1].Entry.Name
+	}
+	e.settle(first)
+	e.repeat = "this is what the first call did"
+	switch now, err := m.Store().Get(ctx, e.name); {
+	case errors.Is(err, oxbow.ErrNotFound):
+		e.repeat += "; the entry was forgotten since"
+	case err == nil && now.Version != e.now.Version:
+		e.repeat += "; the entry was changed since"
+	}
+	return true, nil
+}
+
+// isOvertaken reports whether a change was refused because the entry is not, or no
+// longer, as it expects.
+func isOvertaken(err error) bool {
+	return errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
+}
+
+// madeBefore returns the change of an earlier call with the op id of the context. The
+// error matches [oxbow.ErrNotFound] or [oxbow.ErrConflict] if there was none.
+func madeBefore(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
+	// No entry is at this version, so that the store can only answer from what it has of the op id.
+	return m.Commit(ctx, oxbow.Remove{Name: name, If: math.MaxUint64})
+}
+
+// settle sets what the call did from the change that it made, which is empty if there
+// was nothing to change.
+func (e *edit) settle(made oxbow.Change) {
+	nothing := e.sent == nil && made.Seq == 0 && len(made.Versions) == 0
+	written, ok := made.Entry()
+	switch {
+	case nothing:
+		e.outcome, e.now = unchanged, e.old
+		return
+	case ok:
+		e.now = written
+	case e.sent == nil: // the text that the first call wrote was taken out of the log since
+		e.now = oxbow.Entry{ID: written.ID, Name: e.name, Kind: written.Kind, Version: made.Seq}
+	default: // the store does not return what it wrote
+		e.now = mdtree.ApplyOp(e.sent, e.old)
+		e.now.ID, e.now.Version = e.old.ID, made.Seq
+	}
+	if e.outcome = added; len(made.Versions) > 0 && made.Versions[len(made.Versions)-1].Verb != oxbow.VerbAdd || len(made.Versions) == 0 && e.found {
+		e.outcome = updated
+	}
+}
+
 // apply adds or updates the entry, under the first of the names made from the
 // content that is free or says the same.
-func (e *edit) apply(ctx context.Context, m *oxbow.Memory) error {
+func (e *edit) apply(ctx context.Context, m *oxbow.Memory) (oxbow.Change, error) {
 	for {
-		err := m.Edit(ctx, e.name, e.op)
+		made, err := m.CommitEdit(ctx, e.name, func(old oxbow.Entry, found bool) (op oxbow.Op, err error) {
+			e.sent, err = e.op(old, found)
+			return e.sent, err
+		})
 		switch {
 		case err == errTaken:
 			e.tries++
@@ -171,7 +246,7 @@ func (e *edit) apply(ctx context.Context, m *oxbow.Memory) error {
 			// Perhaps a layout that holds some labels only: once more without.
 			e.blobs, e.noted = withoutHashes, false
 		default:
-			return err
+			return made, err
 		}
 	}
 }
@@ -316,59 +391,83 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, err
 	}
+	if in.OpID != "" && !in.DryRun {
+		// A repeat of a call that was carried out finds nothing, or another entry of the
+		// name, and is right. Whether it is one, only the store can say: one that is busy
+		// has said nothing.
+		if made, err := madeBefore(ctx, m, in.Name); !isOvertaken(err) {
+			return forgottenBefore(in, made), err
+		}
+	}
 	e, err := m.Get(ctx, in.Name)
-	err = noSuchName(in.Name, err)
-	if errors.Is(err, oxbow.ErrNotFound) && in.OpID != "" && !in.DryRun {
-		// A repeat of a call that was carried out finds nothing, and is right.
-		// Whether it is one, only the store can say: one that is busy has said
-		// nothing.
-		switch again := m.Apply(ctx, oxbow.Remove{Name: in.Name}); {
-		case again == nil:
-			return ForgetOut{Forgotten: true, Entry: Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
-				Notes: []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)}}, nil
-		case !errors.Is(again, oxbow.ErrNotFound):
-			return ForgetOut{}, again
+	if err = noSuchName(in.Name, err); err != nil {
+		return ForgetOut{}, w.Missing(ctx, m, in.Name, err)
+	}
+	if in.DryRun {
+		return forgetDry(ctx, in, e)
+	}
+	seen := guard(ctx, m)
+	made, err := m.CommitEdit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
+		if !found {
+			return nil, &oxbow.NameError{Name: e.Name, Err: oxbow.ErrNotFound}
+		}
+		e = old
+		return forgetOp(in, old, seen)
+	})
+	if in.OpID != "" && isOvertaken(err) {
+		if first, again := madeBefore(ctx, m, e.Name); again == nil {
+			return forgottenBefore(in, first), nil
 		}
 	}
 	if err != nil {
-		return ForgetOut{}, w.Missing(ctx, m, in.Name, err)
-	}
-	out := ForgetOut{Entry: outline(ctx, e)}
-	if e.Name != in.Name {
-		out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
-	}
-	op := oxbow.Remove{Name: e.Name}
-	if in.IfVersion != nil {
-		op.If = *in.IfVersion
-	}
-	if in.DryRun {
-		if op.If != 0 && op.If != e.Version {
-			return ForgetOut{}, &oxbow.ConflictError{Name: e.Name, Want: op.If, Have: e.Version}
-		}
-		out.Notes = append(out.Notes, Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")))
-		return out, nil
-	}
-	if seen := guard(ctx, m); seen != nil && op.If == 0 {
-		if err := seen.Gone(e); err != nil {
-			return ForgetOut{}, err
-		}
-		op.If = e.Version
-	}
-	if err := m.Apply(ctx, op); err != nil {
 		return ForgetOut{}, w.Missing(ctx, m, e.Name, err)
 	}
-	out.Forgotten = true
-	for v, err := range m.Versions(ctx, e.Name) {
-		if errors.Is(err, oxbow.ErrUnsupported) {
-			out.Notes = append(out.Notes, Plain("this store keeps no history: the entry cannot be brought back"))
-		}
-		if err == nil && v.Verb == oxbow.VerbRemove {
-			out.Seq = v.Seq
-			out.Notes = append(out.Notes, Notef("%s", undoHint(v.Seq, "brings it back", "bring it back")))
-		}
-		break
+	out := ForgetOut{Forgotten: true, Seq: made.Seq, Entry: outline(ctx, e), Notes: aliasNote(in.Name, e.Name)}
+	if _, err := m.History(); errors.Is(err, oxbow.ErrUnsupported) {
+		out.Notes = append(out.Notes, Plain("this store keeps no history: the entry cannot be brought back"))
+	}
+	if out.Seq != 0 {
+		out.Notes = append(out.Notes, Notef("%s", undoHint(out.Seq, "brings it back", "bring it back")))
 	}
 	return out, nil
+}
+
+// forgetOp returns the change that removes the entry, at the version that was looked at
+// or, if the caller gives one, at that version.
+func forgetOp(in ForgetIn, e oxbow.Entry, seen *Seen) (oxbow.Op, error) {
+	if in.IfVersion != nil && *in.IfVersion != 0 && *in.IfVersion != e.Version {
+		return nil, &oxbow.ConflictError{Name: e.Name, Want: *in.IfVersion, Have: e.Version}
+	}
+	if in.IfVersion == nil || *in.IfVersion == 0 {
+		if err := seen.Gone(e); err != nil {
+			return nil, err
+		}
+	}
+	return oxbow.Remove{Name: e.Name, If: e.Version}, nil
+}
+
+// forgetDry returns what forgetting the entry would do.
+func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry) (ForgetOut, error) {
+	if _, err := forgetOp(in, e, nil); err != nil {
+		return ForgetOut{}, err
+	}
+	notes := append(aliasNote(in.Name, e.Name), Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")))
+	return ForgetOut{Entry: outline(ctx, e), Notes: notes}, nil
+}
+
+// forgottenBefore is the answer to a repeat of a call that has forgotten an entry by that
+// change.
+func forgottenBefore(in ForgetIn, made oxbow.Change) ForgetOut {
+	return ForgetOut{Forgotten: true, Seq: made.Seq, Entry: Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
+		Notes: []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)}}
+}
+
+// aliasNote says which entry a name meant that is its alias.
+func aliasNote(called, name string) []Note {
+	if called == name {
+		return nil
+	}
+	return []Note{Notef("%q is an alias of %q", called, name)}
 }
 
 // Restore brings a version of an entry back.
@@ -393,11 +492,27 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 		}
 		return RestoreOut{}, err
 	}
-	e, err := m.Get(ctx, in.Name)
+	e, err := leftBy(ctx, m, in.Name, seq)
 	if err != nil {
 		return RestoreOut{}, err
 	}
-	out := RestoreOut{Seq: seq, From: in.Seq, Entry: outline(ctx, e)}
+	out := RestoreOut{Seq: seq, From: in.Seq, Entry: outline(ctx, e), Written: e}
 	out.Notes = []Note{Notef("%s", undoHint(seq, "takes this back", "take this back"))}
 	return out, nil
+}
+
+// leftBy returns the entry of a name as change seq left it. If the change is no longer in
+// the log, the entry has its name and version only.
+func leftBy(ctx context.Context, m *oxbow.Memory, name string, seq uint64) (oxbow.Entry, error) {
+	for v, err := range m.Versions(ctx, name) {
+		switch {
+		case err != nil && !errors.Is(err, oxbow.ErrNotFound):
+			return oxbow.Entry{}, err
+		case err == nil && v.Seq == seq && v.Verb != oxbow.VerbRemove && !v.Erased:
+			return v.Entry, nil
+		case err != nil || v.Seq < seq:
+			return oxbow.Entry{Name: name, Version: seq}, nil
+		}
+	}
+	return oxbow.Entry{Name: name, Version: seq}, nil
 }

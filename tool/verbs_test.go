@@ -119,8 +119,9 @@ func TestIfVersionAndOpID(t *testing.T) {
 	// The same op_id is one change, even when the world moved on in between.
 	do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
 	do[RememberOut](b, "remember", `{"name":"once","content":"second"}`)
-	if out := do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`); out.Outcome != "unchanged" {
-		t.Errorf("repeat with the op_id = %s, want unchanged", out.Outcome)
+	first := do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
+	if first.Outcome != "added" || first.Snippet != "first" || !has(first.Notes, "changed since") {
+		t.Errorf("repeat with the op_id = %+v, want what the first call did, and that the entry was changed since", first)
 	}
 	if e := do[GetOut](b, "get", `{"name":"once"}`); *e.Entry.Content != "second" {
 		t.Errorf("the repeat brought %q back", *e.Entry.Content)
@@ -129,7 +130,10 @@ func TestIfVersionAndOpID(t *testing.T) {
 	if out := do[ForgetOut](b, "forget", `{"name":"once","op_id":"B"}`); !out.Forgotten || !has(out.Notes, "before") {
 		t.Errorf("repeated forget = %+v, want success and a note", out)
 	}
-	b.fail("remember", `{"name":"once","content":"first","op_id":"A"}`, "used before", "restore")
+	again := do[RememberOut](b, "remember", `{"name":"once","content":"first","op_id":"A"}`)
+	if again.Version != first.Version || again.Snippet != "first" || !has(again.Notes, "forgotten since") {
+		t.Errorf("repeat after the entry was forgotten = %+v, want %+v, and that the entry was forgotten since", again, first)
+	}
 }
 
 func TestRecall(t *testing.T) {

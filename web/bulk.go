@@ -31,7 +31,7 @@ func labelTicked(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Seq == 0 {
+	if len(out.Entries) == 0 {
 		return redirect{to: c.back(), said: "They were like that already."}, nil
 	}
 	return redirect{to: c.back(), change: out.Seq}, nil

@@ -60,11 +60,11 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 			name = fmt.Sprintf("%s (%d)", base, n)
 		}
 		add := oxbow.Add{Name: name, Kind: oxbow.Handoff, Content: content, Labels: oxbow.SortLabels(addressed)}
-		err := s.Apply(oxbow.WithNote(ctx, "handoff"), add)
+		made, err := oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
 		if errors.Is(err, oxbow.ErrInvalid) && len(addressed) > len(labels) {
 			// A session that is bound to another profile cannot label it so.
 			add.Labels, addressed = oxbow.SortLabels(labels), labels
-			err = s.Apply(oxbow.WithNote(ctx, "handoff"), add)
+			made, err = oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
 		}
 		if errors.Is(err, oxbow.ErrExists) && n < maxTries {
 			continue
@@ -72,8 +72,11 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 		if err != nil {
 			return Handoff{}, err
 		}
-		e, err := s.Get(ctx, name)
-		return of(ctx, e), err
+		e, ok := made.Entry()
+		if !ok { // the store does not return what it wrote
+			e = oxbow.Entry{Name: name, Kind: add.Kind, Content: add.Content, Labels: add.Labels, Version: made.Seq}
+		}
+		return of(ctx, e), nil
 	}
 }
 
@@ -172,7 +175,7 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 		}
 		labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == labelState })
 		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: labelState, Value: StateTaken}))
-		err = s.Apply(oxbow.WithNote(ctx, "handoff taken"), oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
+		made, err := oxbow.Commit(oxbow.WithNote(ctx, "handoff taken"), s, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced && n < maxTries {
 			continue // another writer was first
 		}
@@ -182,7 +185,7 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 		// It is taken, even when it was changed or dropped since.
 		h := of(ctx, e)
 		h.Taken = true
-		if now, err := s.Get(ctx, e.Name); err == nil && now.ID == e.ID {
+		if now, ok := made.Entry(); ok {
 			h.Version, h.Updated, h.Source = now.Version, now.Updated, now.Source
 		}
 		return h, nil

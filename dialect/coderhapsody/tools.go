@@ -78,17 +78,18 @@ func (h *home) keep(ctx context.Context, m *oxbow.Memory, kind oxbow.Kind, conte
 		if n > 1 {
 			name = fmt.Sprintf("%s (%d)", base, n)
 		}
-		err := m.Apply(ctx, oxbow.Add{Name: name, Kind: kind, Content: content, Labels: labels})
-		if err != nil && !errors.Is(err, oxbow.ErrExists) {
+		made, err := m.Commit(ctx, oxbow.Add{Name: name, Kind: kind, Content: content, Labels: labels})
+		if err == nil {
+			written, ok := made.Entry()
+			if !ok { // the store does not return what it wrote
+				written = oxbow.Entry{Name: name}
+			}
+			return written, false, nil
+		}
+		if !errors.Is(err, oxbow.ErrExists) {
 			return e, false, err
 		}
 		old, gerr := m.Store().Get(ctx, name)
-		if err == nil {
-			if gerr != nil { // it was kept, and is gone since
-				return oxbow.Entry{Name: name}, false, nil
-			}
-			return old, false, nil
-		}
 		if gerr == nil && old.Content == content && old.Kind == kind && slices.Equal(old.Labels, labels) {
 			return old, true, nil
 		}

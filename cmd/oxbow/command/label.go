@@ -168,7 +168,7 @@ func (a *app) showRelabelled(out tool.RelabelOut) {
 		a.note("every entry that was meant has these labels already, or none was meant")
 	case out.DryRun:
 		a.note("dry run: nothing was changed")
-	case out.Seq != 0 && a.foreign:
+	case a.foreign:
 		a.note("this layout keeps no history: oxbow undo cannot take this back")
 	case out.Seq != 0:
 		a.note("to take this back: oxbow undo --seq %d", out.Seq)
