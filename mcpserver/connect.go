@@ -24,6 +24,10 @@ const (
 	claudeCode  = "claude-code" // its name
 )
 
+// subAgent is the name of the tool that runs another agent, for minutes or longer. Its
+// program is told to end with the server.
+const subAgent = "spawn_sub_agent"
+
 // metas are what Claude Code reads of a tool: which answers it passes on whole,
 // up to so many characters, and which tools it does not load late.
 var metas = map[string]mcp.Meta{
@@ -31,7 +35,7 @@ var metas = map[string]mcp.Meta{
 	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": claudeBytes},
 	"get":                 {"anthropic/maxResultSizeChars": claudeBytes},
 	"load_memory_profile": {"anthropic/maxResultSizeChars": claudeBytes},
-	"spawn_sub_agent":     {"anthropic/maxResultSizeChars": claudeBytes},
+	subAgent:              {"anthropic/maxResultSizeChars": claudeBytes},
 }
 
 // open returns a protocol server for a client that is bound by nothing but the
@@ -102,6 +106,11 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 		w := d.workspaceOf(req.Session, req.ProtocolVersion())
 		if w.Page = pageBytes; req.ClientInfo() != nil && req.ClientInfo().Name == claudeCode {
 			w.Page = claudeBytes
+		}
+		if t.Name == subAgent {
+			var cancel context.CancelFunc
+			ctx, cancel = endingWithServer(ctx)
+			defer cancel()
 		}
 		answer, err := t.Answer(ctx, w, req.Params.Arguments)
 		if err != nil {

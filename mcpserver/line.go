@@ -64,6 +64,9 @@ func (m *messages) Read(p []byte) (int, error) {
 		default:
 			refused = m.check(line)
 		}
+		if refused != nil && m.err != nil {
+			refused.reason += "; the input ended within this line"
+		}
 		if refused == nil {
 			m.line = append(line, '\n')
 		} else if err := refused.write(m.reply); err != nil {

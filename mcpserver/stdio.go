@@ -3,9 +3,11 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -14,26 +16,41 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// graceTime is how long calls may go on when no more can come. It leaves the
-// server time to end within a second.
-const graceTime = 800 * time.Millisecond
+// callTime is how long the server, when no more calls can come, waits for the next answer
+// of a call that it has read. It is longer than a write waits for the lock of the store.
+const callTime = 2 * time.Minute
 
-// ServeStdio serves the client that writes to in and reads from out, until in
-// ends: then it answers the calls it has read, gives them up after 0.8 s, and
-// returns nil. A line that is no message is answered with an error. It writes
-// nothing but the protocol to out and closes neither.
-// When ctx ends it returns its error; a Read of in that hangs then keeps one
-// goroutine until it returns.
+// ServeStdio serves the client that writes to in and reads from out, until in or ctx
+// ends. Then it finishes and answers the calls that it has read, however many there are.
+// If no call is answered for two minutes, the rest is answered with an error. It returns
+// nil if in ended, and the error of ctx if that did; a Read of in that hangs then keeps
+// one goroutine until it returns. A line that is no message is answered with an error.
+// ServeStdio writes nothing but the protocol to out and closes neither.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	m, err := s.open(stdioName)
 	if err != nil {
 		return err
 	}
 	locked := &lockedWriter{w: out}
-	return m.Run(ctx, &draining{wait: graceTime, Transport: &mcp.IOTransport{
+	run := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
+	err = m.Run(run, &draining{stop: ctx, wait: callTime, Transport: &mcp.IOTransport{
 		Reader: io.NopCloser(newMessages(in, locked)), Writer: nopWriteCloser{locked},
 		MaxLineLength: -1, // messages has bounded it
 	}})
+	return cmp.Or(ctx.Err(), err)
+}
+
+// stopKey is the key of the context that ends when the server is to end.
+type stopKey struct{}
+
+// endingWithServer returns a context that also ends when the server is to end, for a call
+// that would keep the server for long.
+func endingWithServer(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if stop, ok := ctx.Value(stopKey{}).(context.Context); ok {
+		context.AfterFunc(stop, cancel)
+	}
+	return ctx, cancel
 }
 
 type nopWriteCloser struct{ io.Writer }
@@ -46,7 +63,8 @@ func (nopWriteCloser) Close() error { return nil }
 // the client cancelled, as the protocol requires.
 type draining struct {
 	mcp.Transport
-	wait time.Duration
+	stop context.Context // when it ends, no more messages are read
+	wait time.Duration   // for the next answer, after the end of input
 }
 
 func (t *draining) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -54,28 +72,37 @@ func (t *draining) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &graceConn{Connection: c, wait: t.wait, open: map[jsonrpc.ID]pending{}, idle: make(chan struct{}), closed: make(chan struct{})}, nil
+	return &graceConn{Connection: c, stop: t.stop, wait: t.wait, open: map[jsonrpc.ID]pending{}, answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
 }
 
 type graceConn struct {
 	mcp.Connection
-	wait   time.Duration
-	closed chan struct{} // closed by Close
-	once   sync.Once     // guards the closing of closed
+	stop     context.Context
+	wait     time.Duration
+	answered chan struct{} // receives after an answer; it has room for one
+	closed   chan struct{} // closed by Close
+	once     sync.Once     // guards the closing of closed
 
-	mu    sync.Mutex
-	open  map[jsonrpc.ID]pending // calls read and not answered
-	ended bool                   // no more calls come
-	idle  chan struct{}          // closed when ended and open is empty
+	mu   sync.Mutex
+	open map[jsonrpc.ID]pending // calls read and not answered
 }
 
 // pending is a call that is not answered yet.
-type pending struct{ cancelled bool }
+type pending struct {
+	cancelled bool // by the client
+	answering bool // the answer is being written
+}
 
 func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	msg, err := c.Connection.Read(ctx)
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.stop, cancel)()
+	msg, err := c.Connection.Read(reading)
 	if err != nil {
 		c.awaitCalls(ctx)
+		if c.stop.Err() != nil {
+			err = io.EOF
+		}
 		return msg, err
 	}
 	if r, ok := msg.(*jsonrpc.Request); ok {
@@ -89,7 +116,9 @@ func (c *graceConn) note(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.IsCall() {
-		c.open[r.ID] = pending{}
+		if _, isOpen := c.open[r.ID]; !isOpen { // else the SDK refuses the second call
+			c.open[r.ID] = pending{}
+		}
 		return
 	}
 	var p mcp.CancelledParams
@@ -97,50 +126,94 @@ func (c *graceConn) note(r *jsonrpc.Request) {
 		return
 	}
 	id, err := jsonrpc.MakeID(p.RequestID)
-	if _, open := c.open[id]; err == nil && open {
+	if call, isOpen := c.open[id]; err == nil && isOpen && !call.answering {
 		c.open[id] = pending{cancelled: true}
 	}
 }
 
-// awaitCalls waits until all calls are answered, or long enough.
+// awaitCalls waits until all calls are answered that the client did not cancel. If no
+// answer is written for too long, it gives the other calls up.
 func (c *graceConn) awaitCalls(ctx context.Context) {
-	c.mu.Lock()
-	first := !c.ended
-	c.ended = true
-	if first && len(c.open) == 0 {
-		close(c.idle)
-	}
-	c.mu.Unlock()
-	t := time.NewTimer(c.wait)
-	defer t.Stop()
-	select {
-	case <-c.idle:
-	case <-c.closed:
-	case <-ctx.Done():
-	case <-t.C:
+	timer := time.NewTimer(c.wait)
+	defer timer.Stop()
+	for len(c.waiting()) > 0 {
+		select {
+		case <-c.answered:
+			timer.Reset(c.wait)
+		case <-c.closed:
+			return
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			c.giveUp(ctx)
+			return
+		}
 	}
 }
 
+// waiting returns the calls that the client waits for.
+func (c *graceConn) waiting() (ids []jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, call := range c.open {
+		if !call.cancelled {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// lastWords is how long the server tries to tell a client which calls it gave up: the
+// client may have stopped reading.
+const lastWords = time.Second
+
+// giveUp answers the calls that the client still waits for with an error.
+func (c *graceConn) giveUp(ctx context.Context) {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for _, id := range c.waiting() {
+			why := fmt.Sprintf("the input ended, and this call was not finished within %v; whether it changed something is not known", c.wait)
+			_ = c.Write(ctx, &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why}})
+		}
+	}()
+	select {
+	case <-told:
+	case <-time.After(lastWords):
+	}
+}
+
+// Write writes a message. A call is answered once: what follows is dropped.
 func (c *graceConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	r, ok := msg.(*jsonrpc.Response)
 	if !ok {
 		return c.Connection.Write(ctx, msg)
 	}
-	c.mu.Lock()
-	cancelled := c.open[r.ID].cancelled
-	c.mu.Unlock()
 	var err error
-	if !cancelled {
+	if c.mayAnswer(r.ID) {
 		err = c.Connection.Write(ctx, withCode(r))
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	was := len(c.open)
-	delete(c.open, r.ID)
-	if c.ended && was > 0 && len(c.open) == 0 {
-		close(c.idle)
+	delete(c.open, r.ID) // after the answer is written: the server ends when none is open
+	c.mu.Unlock()
+	select {
+	case c.answered <- struct{}{}:
+	default:
 	}
 	return err
+}
+
+// mayAnswer reports whether an answer is to be written, and that it is being written. An
+// answer without an id is to a message that is no call.
+func (c *graceConn) mayAnswer(id jsonrpc.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call, isOpen := c.open[id]
+	if !isOpen || call.cancelled || call.answering {
+		return !id.IsValid()
+	}
+	c.open[id] = pending{answering: true}
+	return true
 }
 
 // withCode returns the response with a code of JSON-RPC if it is an error: the

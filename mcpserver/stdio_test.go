@@ -12,11 +12,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/storetest"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -92,8 +94,8 @@ func TestStdioNoInput(t *testing.T) {
 	}
 }
 
-// A call that hangs does not keep the server beyond the end of its input by
-// more than a second. The clock is a test's: nothing is waited for.
+// A call that hangs does not keep the server for ever after the end of its input, and
+// the client is told. The clock is a test's: nothing is waited for.
 func TestStdioEndsWithACallOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		workspace := &tool.Workspace{Open: func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
@@ -101,11 +103,98 @@ func TestStdioEndsWithACallOpen(t *testing.T) {
 			return nil, ctx.Err()
 		}}
 		start := time.Now()
-		err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(script(`{"name":"list","arguments":{}}`)), io.Discard)
-		if took := time.Since(start); err != nil || took >= time.Second || took < graceTime {
-			t.Errorf("ServeStdio = %v after %v, want nil after %v to 1s", err, took, graceTime)
+		var out bytes.Buffer
+		err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(script(`{"name":"list","arguments":{}}`)), &out)
+		if took := time.Since(start); err != nil || took >= callTime+time.Second || took < callTime {
+			t.Errorf("ServeStdio = %v after %v, want nil after %v", err, took, callTime)
+		}
+		if n := strings.Count(out.String(), "was not finished within 2m0s"); n != 1 {
+			t.Errorf("the answers say %d times that the call was given up, want once: %s", n, out.String())
 		}
 	})
+}
+
+// slowMemory answers the first call at once, and each call after it a while later than
+// the one before, as on a busy machine.
+type slowMemory struct {
+	m    *oxbow.Memory
+	step time.Duration
+	n    atomic.Int64
+}
+
+func (s *slowMemory) open(ctx context.Context, _ tool.Access) (*oxbow.Memory, error) {
+	select {
+	case <-time.After(time.Duration(s.n.Add(1)) * s.step):
+		return s.m, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Calls that were read are finished and answered, however long all of them take, if
+// each takes less than its limit; the calls that the client cancelled are not waited for.
+func TestStdioFinishesSlowCalls(t *testing.T) {
+	var calls []string
+	for i := range 200 {
+		calls = append(calls, fmt.Sprintf(`{"name":"remember","arguments":{"name":"n%d","content":"c"}}`, i))
+	}
+	for _, tt := range []struct {
+		name  string
+		input func(w *io.PipeWriter, stop context.CancelFunc)
+		want  error
+	}{
+		{"the input ends", func(w *io.PipeWriter, _ context.CancelFunc) { w.Close() }, nil},
+		{"within a line", func(w *io.PipeWriter, _ context.CancelFunc) {
+			io.WriteString(w, `{"jsonrpc":"2.0","id":5000,"method":"tools/ca`)
+			w.Close()
+		}, nil},
+		{"a signal", func(_ *io.PipeWriter, stop context.CancelFunc) { stop() }, context.Canceled},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				slow := &slowMemory{m: m, step: callTime / 50}
+				in, w := io.Pipe()
+				ctx, stop := context.WithCancel(t.Context())
+				var out bytes.Buffer
+				done := make(chan error, 1)
+				go func() { done <- New(&tool.Workspace{Open: slow.open}, nil).ServeStdio(ctx, in, &out) }()
+				io.WriteString(w, script(calls...))
+				io.WriteString(w, `{"jsonrpc":"2.0","id":4000,"method":"tools/call","params":{"name":"list","arguments":{}}}`+"\n")
+				io.WriteString(w, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4000}}`+"\n")
+				synctest.Wait() // all were read
+				tt.input(w, stop)
+				if err := <-done; err != tt.want {
+					t.Errorf("ServeStdio = %v, want %v", err, tt.want)
+				}
+				w.Close()
+				for i := range calls {
+					if e, err := m.Get(context.Background(), fmt.Sprint("n", i)); err != nil || e.Content != "c" {
+						t.Errorf("note %d was lost: %v", i, err)
+					}
+				}
+				var whole, cut string
+				for line := range strings.Lines(out.String()) {
+					if strings.Contains(line, `"id":null`) {
+						cut += line
+					} else {
+						whole += line
+					}
+				}
+				got := answers(t, whole)
+				if _, cancelled := got[4000]; cancelled || len(got) != len(calls)+1 {
+					t.Errorf("%d answers to %d calls and the handshake; the cancelled call was answered: %v", len(got), len(calls), cancelled)
+				}
+				if said := strings.Contains(cut, "the input ended within this line"); said != (tt.name == "within a line") {
+					t.Errorf("the line that was cut was answered with %q", cut)
+				}
+				storetest.Close(t, m)
+			})
+		})
+	}
 }
 
 func TestStdioContextEnds(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 // Env is all that a run touches of the world outside. Every field must be set
 // but the Term fields, Width, Height, Screen, Executable, Environ, Start, Edit,
-// Page, Browse and Listening.
+// Page, Browse, Listening and Finish.
 type Env struct {
 	Args   []string // without the program's own name
 	Stdin  io.Reader
@@ -67,4 +67,17 @@ type Env struct {
 	// Listening is called, when it is not nil, with the address of the HTTP
 	// server once it takes connections.
 	Listening func(addr string)
+
+	// Finish is called, when it is not nil, by a server before it ends. Until release is
+	// called, a signal does not end the process while the server finishes the calls that
+	// it has read. A second signal does.
+	Finish func() (release func())
+}
+
+// finish calls Finish, if there is one.
+func (e *Env) finish() (release func()) {
+	if e.Finish == nil {
+		return func() {}
+	}
+	return e.Finish()
 }

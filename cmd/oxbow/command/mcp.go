@@ -90,6 +90,7 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		if a.env.StdinTerm {
 			a.note("this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow%s mcp", a.homeArgs())
 		}
+		defer a.env.finish()()
 		err = s.mcp.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
 	} else {
 		var at listening

@@ -34,10 +34,15 @@ func mainOf(run runner) int {
 	// A second Ctrl-C ends the process at once, whatever it is doing. One is
 	// enough, too: what does not look at the context is ended after a while, as a
 	// crash would, which loses nothing that was acknowledged.
-	var editing atomic.Bool
+	// An editor, and a server that finishes what it was asked, are waited for.
+	var busy atomic.Int64
+	hold := func() (release func()) {
+		busy.Add(1)
+		return func() { busy.Add(-1) }
+	}
 	defer context.AfterFunc(ctx, func() {
 		stop()
-		for time.Sleep(stopWait); editing.Load(); {
+		for time.Sleep(stopWait); busy.Load() > 0; {
 			time.Sleep(stopWait)
 		}
 		os.Exit(exitFailed)
@@ -80,14 +85,13 @@ func mainOf(run runner) int {
 		},
 		// Not ended by Ctrl-C: it is the editor's own to handle.
 		Edit: func(argv []string) error {
-			editing.Store(true)
-			defer editing.Store(false)
+			defer hold()()
 			cmd := exec.Command(argv[0], argv[1:]...)
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 			return cmd.Run()
 		},
 	}
-	env.Browse = browser.OpenURL
+	env.Browse, env.Finish = browser.OpenURL, hold
 	env.Executable, _ = os.Executable()
 	if env.StdoutTerm {
 		env.Width, env.Height, _ = term.GetSize(int(os.Stdout.Fd()))

@@ -65,8 +65,12 @@ func (at *listening) trust(o oidc.Options, now func() time.Time, log *slog.Logge
 	return v, nil
 }
 
-// endWait is how long requests that are under way may take, when a server is to end.
-const endWait = 10 * time.Second
+// endWait is how long requests that are under way may take, when a server is to end. It
+// is as long as a client may take to send one.
+const endWait = readWait
+
+// readWait is how long a client may take to send a request.
+const readWait = 60 * time.Second
 
 // listen takes the port of a server.
 func (a *app) listen(ctx context.Context, at *listening) (err error) {
@@ -91,7 +95,7 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 	srv := &http.Server{
 		Handler:           eventsUntil(streams, handler),
 		ReadHeaderTimeout: 30 * time.Second,
-		ReadTimeout:       60 * time.Second,
+		ReadTimeout:       readWait,
 		IdleTimeout:       120 * time.Second,
 		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(a.env.Stderr, nil), slog.LevelWarn),
 	}
@@ -116,6 +120,7 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 	case <-ctx.Done():
 	}
 	// What is under way may finish.
+	defer a.env.finish()()
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 	defer cancel()
 	if err := srv.Shutdown(stop); err != nil {
