@@ -200,6 +200,11 @@ func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 	return store.Commit(ctx, s, ops...)
 }
 
+// WrittenBy returns the version that an op left in a store without a history.
+func WrittenBy(op Op, e Entry) Version {
+	return store.WrittenBy(op, e)
+}
+
 // Kinds returns all kinds in order of their number.
 func Kinds() []Kind {
 	return store.Kinds()

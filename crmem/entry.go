@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/store"
 )
 
 // lastDate is the last second that every door can show as a date.
@@ -124,7 +123,7 @@ func (g *batch) apply(ops []oxbow.Op) (written []oxbow.Version, err error) {
 		if now == nil {
 			now = old // the op removed it
 		}
-		written = append(written, store.WrittenBy(op, now.entry()))
+		written = append(written, oxbow.WrittenBy(op, now.entry()))
 	}
 	return written, nil
 }

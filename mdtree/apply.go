@@ -11,7 +11,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/diff"
-	"github.com/oxbow-memory/oxbow/store"
 )
 
 // Apply implements [oxbow.Store]. An Update without If of an entry that another
@@ -38,25 +37,6 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 		return oxbow.Change{}, err
 	}
 	return oxbow.Change{Versions: own.written}, nil
-}
-
-// complete adds the IDs and the times of the state to the entries that a change wrote.
-// An entry that another program has changed again stays as the change wrote it.
-// scanner.mu is held.
-func (s *Store) complete(written []oxbow.Version) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for i := range written {
-		v := &written[i]
-		c := s.st.names[v.Entry.Name]
-		switch {
-		case v.Verb == oxbow.VerbRemove || c == nil:
-		case c.entry.Version == v.Entry.Version:
-			v.Entry, v.Source = *c.entry, c.entry.Source
-		default:
-			v.Entry.ID = c.entry.ID
-		}
-	}
 }
 
 // planOf returns the plan of all the ops.
@@ -131,7 +111,7 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 			return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be removed from this layout"}
 		}
 		own.removed[name] = true
-		own.written = append(own.written, store.WrittenBy(op, old.Entry))
+		own.written = append(own.written, oxbow.WrittenBy(op, old.Entry))
 		return nil
 	}
 	if len(have[name]) > max(1, len(had[name])) {
@@ -143,7 +123,7 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 	}
 	want := ApplyOp(op, old.Entry)
 	want.Labels = oxbow.SortLabels(want.Labels)
-	own.written = append(own.written, store.WrittenBy(op, place.Entry))
+	own.written = append(own.written, oxbow.WrittenBy(op, place.Entry))
 	return checkResult(want, place.Entry)
 }
 

@@ -98,6 +98,25 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 	return own, nil
 }
 
+// complete adds the IDs and the times of the state to the entries that a change wrote.
+// An entry that another program has changed again stays as the change wrote it.
+// scanner.mu is held.
+func (s *Store) complete(written []oxbow.Version) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i := range written {
+		v := &written[i]
+		c := s.st.names[v.Entry.Name]
+		switch {
+		case v.Verb == oxbow.VerbRemove || c == nil:
+		case c.entry.Version == v.Entry.Version:
+			v.Entry, v.Source = *c.entry, c.entry.Source
+		default:
+			v.Entry.ID = c.entry.ID
+		}
+	}
+}
+
 // prepare compares the files that a change was planned on with those that are
 // there now, and returns the files to write.
 func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {

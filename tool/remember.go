@@ -408,11 +408,11 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	}
 	seen := guard(ctx, m)
 	made, err := m.CommitEdit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-		if !found {
-			return nil, &oxbow.NameError{Name: e.Name, Err: oxbow.ErrNotFound}
+		op, err := forgetOp(in, e.Name, old, found, seen)
+		if err == nil {
+			e = old
 		}
-		e = old
-		return forgetOp(in, old, seen)
+		return op, err
 	})
 	if in.OpID != "" && isOvertaken(err) {
 		if first, again := madeBefore(ctx, m, e.Name); again == nil {
@@ -422,19 +422,26 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, w.Missing(ctx, m, e.Name, err)
 	}
-	out := ForgetOut{Forgotten: true, Seq: made.Seq, Entry: outline(ctx, e), Notes: aliasNote(in.Name, e.Name)}
-	if _, err := m.History(); errors.Is(err, oxbow.ErrUnsupported) {
-		out.Notes = append(out.Notes, Plain("this store keeps no history: the entry cannot be brought back"))
-	}
-	if out.Seq != 0 {
-		out.Notes = append(out.Notes, Notef("%s", undoHint(out.Seq, "brings it back", "bring it back")))
-	}
-	return out, nil
+	return ForgetOut{Forgotten: true, Seq: made.Seq, Entry: outline(ctx, e), Notes: append(aliasNote(in.Name, e.Name), backNotes(m, made.Seq)...)}, nil
 }
 
-// forgetOp returns the change that removes the entry, at the version that was looked at
-// or, if the caller gives one, at that version.
-func forgetOp(in ForgetIn, e oxbow.Entry, seen *Seen) (oxbow.Op, error) {
+// backNotes says whether and how an entry comes back that a change removed.
+func backNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
+	if _, err := m.History(); errors.Is(err, oxbow.ErrUnsupported) {
+		notes = append(notes, Plain("this store keeps no history: the entry cannot be brought back"))
+	}
+	if seq != 0 {
+		notes = append(notes, Notef("%s", undoHint(seq, "brings it back", "bring it back")))
+	}
+	return notes
+}
+
+// forgetOp returns the change that removes the entry of that name, at the version that was
+// looked at or, if the caller gives one, at that version.
+func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *Seen) (oxbow.Op, error) {
+	if !found {
+		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
+	}
 	if in.IfVersion != nil && *in.IfVersion != 0 && *in.IfVersion != e.Version {
 		return nil, &oxbow.ConflictError{Name: e.Name, Want: *in.IfVersion, Have: e.Version}
 	}
@@ -448,7 +455,8 @@ func forgetOp(in ForgetIn, e oxbow.Entry, seen *Seen) (oxbow.Op, error) {
 
 // forgetDry returns what forgetting the entry would do.
 func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry) (ForgetOut, error) {
-	if _, err := forgetOp(in, e, nil); err != nil {
+	found := true
+	if _, err := forgetOp(in, e.Name, e, found, nil); err != nil {
 		return ForgetOut{}, err
 	}
 	notes := append(aliasNote(in.Name, e.Name), Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")))
