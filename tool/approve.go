@@ -25,6 +25,7 @@ type HeldOut struct {
 // HeldEntry is one of them, and why.
 type HeldEntry struct {
 	Name    string   `json:"name"`
+	Version uint64   `json:"version"`
 	Trust   string   `json:"trust"`
 	Read    []string `json:"read,omitempty"`   // what its agent had read of others
 	Shaped  []string `json:"shaped,omitempty"` // rules of texts that look like instructions
@@ -53,7 +54,7 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 			return out, err
 		}
 		Withhold(ctx, &e)
-		out.Entries = append(out.Entries, HeldEntry{Name: e.Name, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint), Shaped: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
+		out.Entries = append(out.Entries, HeldEntry{Name: e.Name, Version: e.Version, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint), Shaped: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
 			Created: Timestamp(e.Created), Aliases: e.Aliases, Labels: LabelTexts(withoutHeld(e.Labels)), Content: e.Content})
 	}
 	slices.SortStableFunc(out.Entries, func(a, b HeldEntry) int { return strings.Compare(b.Created, a.Created) })

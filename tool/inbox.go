@@ -343,3 +343,23 @@ func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (Inbox
 	}
 	return out, nil
 }
+
+// ReopenProposals has proposals wait again that were dropped.
+func ReopenProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (InboxOut, error) {
+	out := InboxOut{Proposals: []inbox.Item{}}
+	ctx, a, items, err := w.proposals(ctx, in.IDs)
+	if err != nil {
+		return out, err
+	}
+	for _, it := range items {
+		if it.State != inbox.Dropped {
+			continue
+		}
+		if err := inbox.Set(ctx, a.Memory, it.ID, inbox.Open, ""); err != nil {
+			return out, err
+		}
+		it.State = inbox.Open
+		out.Proposals = append(out.Proposals, it)
+	}
+	return out, nil
+}

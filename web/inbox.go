@@ -4,6 +4,8 @@
 package web
 
 import (
+	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -38,10 +40,10 @@ func inbox(c *call) (reply, error) {
 	}
 	var rows []g.Node
 	for _, p := range proposals.Proposals[:min(waitingShown, len(proposals.Proposals))] {
-		rows = append(rows, c.proposalRow(tool.ProposalOut{Item: p}, ofSession[sessionOf(p.From)]))
+		rows = append(rows, c.proposalRow(tool.ProposalOut{Item: p}, ofSession[sessionOf(p.From)], len(rows)))
 	}
 	for _, e := range held.Entries[:min(waitingShown, len(held.Entries))] {
-		rows = append(rows, c.heldRow(e))
+		rows = append(rows, c.heldRow(e, len(rows)))
 	}
 	more := len(proposals.Proposals) + len(held.Entries) - len(rows)
 	changed := c.changedNotes()
@@ -59,7 +61,7 @@ func inbox(c *call) (reply, error) {
 	if all {
 		other, text = "inbox", "Show only what waits"
 	}
-	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))
+	s.body = append(c.rejected(), append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))...)
 	return s, nil
 }
 
@@ -102,40 +104,110 @@ var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you
 
 // proposalRow shows a proposal with what decides on it, and with the ids of all of its
 // session.
-func (c *call) proposalRow(p tool.ProposalOut, session []string) g.Node {
+func (c *call) proposalRow(p tool.ProposalOut, session []string, row int) g.Node {
 	name := text.NameOf(p.Sentence)
 	var turns []g.Node
 	for _, f := range p.From[:min(3, len(p.From))] {
 		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("the turn it was said in")))
 	}
-	id := page.Hidden("id", p.ID)
-	return h.Li(h.Class("row card"),
+	return h.Li(c.card(row),
 		h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+"inbox/"+p.ID), page.Isolated(name))), page.Badge("", "proposal", "It becomes an entry when you approve it."), g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
 		g.If(name != strings.TrimSpace(p.Sentence), h.Pre(h.Class("text"), page.Isolated(p.Sentence))),
 		h.Div(h.Class("meta"), g.If(p.Project != "", page.Chips(map[string][]string{oxbow.LabelProject: {p.Project}})),
 			h.Span(h.Text("Your words: "+whys[p.Why]+", "), page.When(c.now, p.Said)), g.Group(turns), g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.Isolated(strings.Join(p.Files, ", "))))),
 		c.sameName(name, p.Sentence),
 		g.Iff(c.mayWrite() && p.State != "accepted", func() g.Node {
-			return h.Div(h.Class("actions"),
-				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/accept"), id, h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve"))),
-				editForm("inbox/accept", p.Sentence, id, page.Field("name", "Name", name)),
-				g.If(waits(p.State), h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/drop"), id, h.Button(h.Attr("data-key", "r"), h.Text("Reject")))),
+			return g.Group{
+				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: waits(p.State), text: p.Sentence, withName: true, row: row}.form("id", p.ID),
 				g.Iff(len(session) > 1 && p.ID == session[0], func() g.Node {
 					var ids []string
 					for _, s := range session {
 						ids = append(ids, "id", s)
 					}
-					return page.Button("inbox/drop", "plain", "Reject all "+strconv.Itoa(len(session))+" of this session", ids...)
-				}))
+					return h.Div(h.Class("actions"), page.Button("inbox/drop", "plain", "Reject all "+strconv.Itoa(len(session))+" of this session", ids...))
+				})}
 		}))
 }
 
-// editForm is a text that is changed before it is taken.
-func editForm(action, text string, more ...g.Node) g.Node {
-	return h.Details(h.Class("edit"), h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
-		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+action), h.Attr("data-guard", ""), g.Group(more),
-			page.Text("content", "Text", text, h.Required()),
-			h.Button(h.Class("main"), h.Text("Approve this text"))))
+// card returns the attributes of the n-th row. The row after the last decision is current,
+// so that the keys continue there.
+func (c *call) card(n int) g.Node {
+	class := "row card"
+	if c.value("row") == strconv.Itoa(n) {
+		class += " current"
+	}
+	return g.Group{h.Class(class), h.ID("row-" + strconv.Itoa(n))}
+}
+
+// decision is the form of a row. Its one button Approve sends the text with whatever was
+// typed into it, so that no edit can be left behind.
+type decision struct {
+	approve, reject string // where the buttons send the form
+	mayReject       bool
+	text            string
+	withName        bool // the entry that is made may be named
+	row             int
+	above           g.Node // what stands before the buttons; may be nil
+	open            bool   // show the text for editing
+}
+
+func (d decision) form(hidden ...string) g.Node {
+	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+d.approve), h.Attr("data-guard", ""),
+		page.Hidden(append(hidden, "row", strconv.Itoa(d.row))...), g.If(d.above != nil, d.above),
+		h.Details(h.Class("edit"), g.If(d.open, h.Attr("open", "")), h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
+			g.If(d.withName, page.Field("name", "Name; empty for the first line", "")),
+			page.Text("content", "Text", d.text)),
+		h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve")),
+			g.If(d.mayReject, h.Button(h.Attr("formaction", page.Root+d.reject), h.Attr("data-key", "r"), h.Text("Reject")))))
+}
+
+// edited returns the text that the form of a decision has, if it is another than was. The
+// error is of a text that was deleted.
+func (c *call) edited(was string) (text string, err error) {
+	_ = c.value("content") // reads the form
+	sent, ok := c.r.PostForm["content"]
+	if !ok {
+		return "", nil
+	}
+	text = strings.TrimSpace(strings.ReplaceAll(sent[0], "\r\n", "\n"))
+	switch {
+	case text == strings.TrimSpace(strings.ReplaceAll(was, "\r\n", "\n")):
+		return "", nil
+	case text == "":
+		return "", tool.Advise(tool.Invalidf("the text is empty; nothing was done"), "write a text, or reject this one")
+	}
+	return text, nil
+}
+
+// keepEdit is the page of a decision that was not carried out, with the text that a person
+// typed.
+func keepEdit(err error, d decision, hidden ...string) reply {
+	shown := failed(err)
+	d.above, d.open = g.Group{wrong(err), d.above}, true
+	return screen{title: "Inbox", at: "inbox", status: shown.status, body: []g.Node{d.form(hidden...)}}
+}
+
+// next returns the inbox at the row that follows the one that was decided, which has its
+// number by then.
+func (c *call) next() string {
+	n, err := strconv.Atoi(c.value("row"))
+	if err != nil {
+		return "inbox"
+	}
+	return fmt.Sprintf("inbox?row=%d#row-%d", n, n)
+}
+
+// rejected says which proposals were just rejected, and takes that back.
+func (c *call) rejected() []g.Node {
+	ids := c.r.URL.Query()["rejected"]
+	if len(ids) == 0 || !c.mayWrite() {
+		return nil
+	}
+	var fields []string
+	for _, id := range ids {
+		fields = append(fields, "id", id)
+	}
+	return []g.Node{h.Div(h.Class("notice done"), h.Role("status"), h.P(h.Text("Rejected "+page.Plural(len(ids), "proposal")+".")), page.Button("inbox/reopen", "", "Undo", fields...))}
 }
 
 // sameName tells of an entry that has the name already, with what it says.
@@ -151,21 +223,24 @@ func (c *call) sameName(name, text string) g.Node {
 }
 
 // heldRow shows an entry that is held back, what holds it back, and what it changed.
-func (c *call) heldRow(e tool.HeldEntry) g.Node {
-	name := page.Hidden("name", e.Name)
-	return h.Li(h.Class("row card"),
+func (c *call) heldRow(e tool.HeldEntry, row int) g.Node {
+	return h.Li(c.card(row),
 		h.Div(h.Class("head"), h.H2(page.EntryLink(e.Name)), page.TrustBadge(e.Trust)),
 		c.heldText(e),
 		h.Div(h.Class("meta"), h.Span(h.Text("Written "), page.When(c.now, page.Moment(e.Created)))),
 		g.If(len(e.Read) > 0, h.P(h.Class("hint"), h.Text("Its agent had read before: "), page.Isolated(strings.Join(e.Read, "; ")), h.Text(". Who wrote that may have had a part in this."))),
 		g.If(len(e.Shaped) > 0, h.P(h.Class("hint"), h.Text("It is shaped like an instruction to a model: "), page.Isolated(strings.Join(e.Shaped, ", ")), h.Text("."))),
 		g.Iff(c.mayWrite(), func() g.Node {
-			return h.Div(h.Class("actions"),
-				g.If(c.actor == oxbow.Person, g.Group{
-					h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/approve"), name, h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve"))),
-					editForm("inbox/approve", e.Content, name)}),
-				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/forget"), name, h.Button(h.Attr("data-key", "r"), h.Text("Reject"))))
+			if c.actor != oxbow.Person {
+				return h.Div(h.Class("actions"), h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/forget"), page.Hidden("name", e.Name), h.Button(h.Attr("data-key", "r"), h.Text("Reject"))))
+			}
+			return heldDecision(e.Content, row).form("name", e.Name, "version", number(e.Version))
 		}))
+}
+
+// heldDecision is the form of an entry that is held back.
+func heldDecision(text string, row int) decision {
+	return decision{approve: "inbox/approve", reject: "inbox/forget", mayReject: true, text: text, row: row}
 }
 
 // heldText is the text of an entry; of one that took the place of another, what it
@@ -193,7 +268,7 @@ func proposal(c *call) (reply, error) {
 	if err != nil {
 		near = tool.RecallOut{}
 	}
-	s := screen{title: "Proposal", at: "inbox", body: []g.Node{c.mayNot(false), h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil))}}
+	s := screen{title: "Proposal", at: "inbox", body: []g.Node{c.mayNot(false), h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, 0))}}
 	if p.Prompt != "" {
 		s.body = append(s.body, page.Section("said", "All that you said there", h.Pre(h.Class("text"), page.Isolated(p.Prompt))))
 	}
@@ -214,47 +289,121 @@ func plainWords(s string) string {
 }
 
 func acceptProposal(c *call) (reply, error) {
-	out, err := tool.AcceptProposals(c.ctx, c.work, tool.AcceptProposalsIn{IDs: []string{c.value("id")}, Name: c.value("name"), Content: c.value("content")})
+	id := c.value("id")
+	p, err := tool.Proposal(c.ctx, c.work, tool.ProposalIn{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.edited(p.Sentence)
+	if err != nil {
+		return nil, err
+	}
+	out, err := tool.AcceptProposals(c.ctx, c.work, tool.AcceptProposalsIn{IDs: []string{id}, Name: c.value("name"), Content: text})
+	if err != nil && text != "" {
+		return keepEdit(err, decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: waits(p.State), text: text, withName: true}, "id", id), nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	if n := out.Notes[0]; n.Outcome == "unchanged" {
-		return redirect{to: "inbox", said: "The memory says this already."}, nil
+		return redirect{to: c.next(), said: "The memory says this already."}, nil
 	}
-	return redirect{to: "inbox", change: out.Notes[0].Version}, nil
+	return redirect{to: c.next(), change: out.Notes[0].Version}, nil
 }
+
+// errEditRejected keeps a text that somebody edited and then rejected: one of the two was
+// not meant.
+var errEditRejected = tool.Advise(tool.Invalidf("you edited this text and then rejected it; nothing was done"), "approve it with your edit, or take the edit back and reject it")
 
 func dropProposals(c *call) (reply, error) {
 	_ = c.value("id") // reads the form
-	out, err := tool.DropProposals(c.ctx, c.work, tool.DropProposalsIn{IDs: c.r.PostForm["id"]})
+	ids := c.r.PostForm["id"]
+	if len(ids) == 1 && c.r.PostForm.Has("content") {
+		p, err := tool.Proposal(c.ctx, c.work, tool.ProposalIn{ID: ids[0]})
+		if err != nil {
+			return nil, err
+		}
+		if text, err := c.edited(p.Sentence); text != "" && err == nil {
+			return keepEdit(errEditRejected, decision{approve: "inbox/accept", text: text, withName: true}, "id", ids[0]), nil
+		}
+	}
+	out, err := tool.DropProposals(c.ctx, c.work, tool.DropProposalsIn{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: "inbox", said: "Rejected " + page.Plural(len(out.Proposals), "proposal") + ". They stand among all, where you can approve them after all."}, nil
+	to, err := url.Parse(c.next())
+	if err != nil {
+		return nil, err
+	}
+	q := to.Query()
+	for _, p := range out.Proposals {
+		q.Add("rejected", p.ID)
+	}
+	to.RawQuery = q.Encode()
+	return redirect{to: to.String()}, nil
 }
 
-// approveHeld approves an entry that is held back; with another text, that text.
+func reopenProposals(c *call) (reply, error) {
+	_ = c.value("id") // reads the form
+	out, err := tool.ReopenProposals(c.ctx, c.work, tool.DropProposalsIn{IDs: c.r.PostForm["id"]})
+	if err != nil {
+		return nil, err
+	}
+	return redirect{to: "inbox", said: page.Plural(len(out.Proposals), "proposal") + " waits again."}, nil
+}
+
+// approveHeld approves the version of an entry that the page showed; with another text,
+// that text.
 func approveHeld(c *call) (reply, error) {
-	name, text := c.value("name"), c.value("content")
-	if c.actor != oxbow.Person {
-		text = "" // the verb refuses, before anything is changed
+	name := c.value("name")
+	if c.actor != oxbow.Person { // the verb refuses, before anything is changed
+		out, err := tool.Approve(c.ctx, c.work, tool.ApproveIn{Names: []string{name}})
+		return redirect{to: c.next(), change: out.Seq}, err
+	}
+	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.edited(*e.Content)
+	if err != nil {
+		return nil, err
+	}
+	form := heldDecision(text, c.number("row", 0))
+	if base := c.base(); base != nil && e.Version != *base {
+		err := &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
+		if text != "" {
+			form.above = page.Section("now", "From what it says now to what you wrote", page.Diff(*e.Content, text))
+			return keepEdit(err, form, "name", name, "version", version(e.Entry)), nil
+		}
+		return nil, err
 	}
 	if text != "" {
-		if _, err := tool.Remember(c.ctx, c.work, tool.RememberIn{Name: name, Content: text}); err != nil {
-			return nil, err
+		v := e.Version
+		if _, err := tool.Remember(c.ctx, c.work, tool.RememberIn{Name: name, Content: text, IfVersion: &v}); err != nil {
+			return keepEdit(err, form, "name", name, "version", version(e.Entry)), nil
 		}
 	}
 	out, err := tool.Approve(c.ctx, c.work, tool.ApproveIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: "inbox", change: out.Seq}, nil
+	return redirect{to: c.next(), change: out.Seq}, nil
 }
 
 func forgetHeld(c *call) (reply, error) {
-	out, err := tool.Forget(c.ctx, c.work, tool.ForgetIn{Name: c.value("name")})
+	name := c.value("name")
+	if c.r.PostForm.Has("content") {
+		e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+		if err != nil {
+			return nil, err
+		}
+		if text, err := c.edited(*e.Content); text != "" && err == nil && c.actor == oxbow.Person {
+			return keepEdit(errEditRejected, heldDecision(text, 0), "name", name, "version", version(e.Entry)), nil
+		}
+	}
+	out, err := tool.Forget(c.ctx, c.work, tool.ForgetIn{Name: name})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: "inbox", change: out.Seq}, nil
+	return redirect{to: c.next(), change: out.Seq}, nil
 }

@@ -44,10 +44,15 @@ func TestInboxProposals(t *testing.T) {
 	if strings.Count(shown, ">Reject<") != 2 {
 		t.Errorf("not both can be rejected:\n%s", shown)
 	}
-	shown = b.submit(shown, "Approve this text", url.Values{"content": {"Staging listens on 9443."}, "name": {"staging"}}, http.StatusOK)
+	shown = b.submit(shown, "Approve", url.Values{"content": {"Staging listens on 9443."}, "name": {"staging"}}, http.StatusOK)
 	if e, err := b.memory.Get(t.Context(), "staging"); err != nil || e.Content != "Staging listens on 9443." {
 		t.Errorf("the edited text: %+v, %v", e, err)
 	}
+	b.has(shown, "staging port is 8443")
+	b.has(b.submit(shown, "Reject", url.Values{"content": {"Edited, and rejected."}}, http.StatusBadRequest), "Edited, and rejected.", "nothing was done")
+	shown = b.submit(shown, "Reject", nil, http.StatusOK)
+	b.has(shown, "Nothing waits.", "Rejected 1 proposal")
+	shown = b.submit(shown, "Undo", nil, http.StatusOK)
 	b.has(shown, "staging port is 8443")
 	b.has(b.submit(shown, "Reject", nil, http.StatusOK), "Nothing waits.")
 	b.has(b.get(page.Root+"inbox?all=1", http.StatusOK), "accepted")
@@ -121,6 +126,36 @@ func TestInboxHeld(t *testing.T) {
 	shown = b.post(page.Root+"inbox/forget", url.Values{"name": {"three"}}, http.StatusOK)
 	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "Third.")
 	b.post(page.Root+"inbox/approve", url.Values{"name": {"nothing"}}, http.StatusNotFound)
+}
+
+// One button approves a row, with whatever was typed into it.
+func TestInboxApproveKeepsEdits(t *testing.T) {
+	b := open(t, auth.Permissions{})
+	b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Noted.")...)
+	b.hold("one", "Ship on Fridays.")
+	shown := b.get(page.Root+"inbox", http.StatusOK)
+	if n := strings.Count(shown, ">Approve<"); n != 2 {
+		t.Errorf("two rows have %d buttons that approve", n)
+	}
+	shown = b.submit(shown, "Approve", url.Values{"content": {"EDITED\r\nTEXT"}}, http.StatusOK)
+	if e, err := b.memory.Get(t.Context(), "EDITED"); err != nil || e.Content != "EDITED\nTEXT" {
+		t.Errorf("the proposal became %+v, %v", e, err)
+	}
+	b.has(b.submit(shown, "Approve", url.Values{"content": {" "}}, http.StatusBadRequest), "The text is empty")
+
+	// Another writer was faster: the text is not lost, and what is there neither.
+	if err := b.memory.Apply(t.Context(), oxbow.Relabel{Name: "one", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://other.example"}}}); err != nil {
+		t.Fatal(err)
+	}
+	conflict := b.submit(shown, "Approve", url.Values{"content": {"Ship on Mondays."}}, http.StatusConflict)
+	b.has(conflict, "Ship on Mondays.", "<del>", "Fridays")
+	if e, _ := b.memory.Get(t.Context(), "one"); e.Content != "Ship on Fridays." || e.Volunteered() {
+		t.Errorf("after a conflict the entry is %+v", e)
+	}
+	b.submit(conflict, "Approve", nil, http.StatusOK)
+	if e, _ := b.memory.Get(t.Context(), "one"); e.Content != "Ship on Mondays." || !e.Volunteered() {
+		t.Errorf("the edited entry is %+v", e)
+	}
 }
 
 // A browser with a token is an agent's: it approves nothing that is held back, and sees

@@ -42,6 +42,7 @@ var routes = []route{
 	{"GET", "inbox/{id}", proposal},
 	{"POST", "inbox/accept", acceptProposal},
 	{"POST", "inbox/drop", dropProposals},
+	{"POST", "inbox/reopen", reopenProposals},
 	{"POST", "inbox/approve", approveHeld},
 	{"POST", "inbox/forget", forgetHeld},
 

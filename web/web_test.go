@@ -3,6 +3,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html"
@@ -114,7 +115,8 @@ func (b *browser) read(res *http.Response, err error, path string, status int) s
 func (b *browser) submit(shown, button string, fields url.Values, status int) string {
 	b.t.Helper()
 	for _, form := range regexp.MustCompile(`(?s)<form[^>]*method="post"[^>]*>.*?</form>`).FindAllString(shown, -1) {
-		if !regexp.MustCompile(`<button[^>]*>` + regexp.QuoteMeta(button) + `</button>`).MatchString(form) {
+		pressed := regexp.MustCompile(`<button[^>]*>` + regexp.QuoteMeta(button) + `</button>`).FindString(form)
+		if pressed == "" {
 			continue
 		}
 		values := url.Values{}
@@ -129,7 +131,7 @@ func (b *browser) submit(shown, button string, fields url.Values, status int) st
 		for k, v := range fields {
 			values[k] = v
 		}
-		return b.post(attribute(form, "action"), values, status)
+		return b.post(cmp.Or(attribute(pressed, "formaction"), attribute(form, "action")), values, status)
 	}
 	b.t.Fatalf("no form has a button %q in\n%s", button, shown)
 	return ""

@@ -93,6 +93,9 @@ document.addEventListener('input', (e) => e.target.closest('form[data-guard]')?.
 document.addEventListener('submit', (e) => e.target.removeAttribute('data-dirty'));
 addEventListener('beforeunload', (e) => { if (document.querySelector('form[data-dirty]')) e.preventDefault(); });
 
+// The row after the last decision is current already.
+document.querySelector('[data-keys] > .current')?.querySelector('a, button, summary')?.focus({ preventScroll: true });
+
 // Keys: an element with data-key is focused when it is a field, and pressed when it is
 // not. In a list with data-keys, j and k move, and a key is that of the row's own.
 const typing = (e) => e.target.closest('input, textarea, select, [contenteditable]');
