@@ -5,6 +5,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -310,6 +311,11 @@ func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out F
 		return out, Advise(InvalidValue("session", "", "is empty; say which"), "oxbow session list shows which there are")
 	}
 	s, err := oneSession(ctx, a, in.Session)
+	forgotten := false
+	if errors.Is(err, errNoSession) && in.Purge {
+		s, err = forgottenSession(ctx, a, in.Session)
+		forgotten = true
+	}
 	if err != nil {
 		return out, err
 	}
@@ -317,12 +323,49 @@ func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out F
 	if in.DryRun {
 		return out, nil
 	}
-	out.Turns, err = a.Forget(oxbow.WithNote(ctx, forgetNote+s.Client+"/"+s.Session), s.Client, s.Session)
+	if !forgotten {
+		out.Turns, err = a.Forget(oxbow.WithNote(ctx, forgetNote+s.Client+"/"+s.Session), s.Client, s.Session)
+	}
 	if c, ok := a.Memory.Store().(oxbow.Compactor); ok && in.Purge && err == nil {
 		_, err = c.Compact(ctx, w.Time().Add(time.Second), false)
 		out.Purged = err == nil
 	}
 	return out, err
+}
+
+// forgottenSession returns the session of that name, or that begins so, which was forgotten
+// and is still in the archive's history: its purge was interrupted or comes later.
+func forgottenSession(ctx context.Context, a *session.Archive, name string) (found session.Summary, err error) {
+	name = strings.TrimSpace(name)
+	for c, err := range a.Memory.Log(ctx) {
+		if err != nil {
+			return found, err
+		}
+		of, ok := strings.CutPrefix(c.Note, forgetNote)
+		client, id, _ := strings.Cut(of, "/")
+		exact := of == name || id == name
+		if !ok || !exact && !strings.HasPrefix(of, name) && !strings.HasPrefix(id, name) {
+			continue
+		}
+		s := session.Summary{Client: client, Session: id}
+		for _, v := range c.Versions {
+			turn, ok := strings.CutPrefix(v.Entry.Name, of+"/")
+			if ok && strings.Trim(turn, "0123456789") == "" { // not the session itself, nor its pages
+				s.Turns++
+			}
+		}
+		if exact {
+			return s, nil
+		}
+		if found.Session != "" && found.Session != id {
+			return found, Advise(InvalidValue("session", name, "means several forgotten sessions, such as "+found.Client+"/"+found.Session+" and "+of), "write more of it, or CLIENT/SESSION")
+		}
+		found = s
+	}
+	if found.Session == "" {
+		return found, Advise(&oxbow.NameError{Name: name, Err: errNoSession}, "neither the archive nor its history has such a session, so that nothing of it is left to erase; oxbow session list shows which there are")
+	}
+	return found, nil
 }
 
 func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, err error) {

@@ -188,7 +188,8 @@ func (a *app) sessionForgetCommand() *cobra.Command {
 		Short: "Take a session out of the archive",
 		Long: `Forget removes the turns of a session. They stay in the archive's history, and
 --undo brings back the session that was forgotten last; with --purge that
-history is erased as well. The client's own transcript is not touched.`,
+history is erased as well, also of a session that was forgotten before. The
+client's own transcript is not touched.`,
 		Example: `  oxbow session forget 178e33fd --dry-run
   oxbow session forget --undo`,
 		Args: args(0, 1, "the identifier of a SESSION"),
