@@ -57,16 +57,25 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 	if err != nil {
 		return SavedOut{}, err
 	}
+	secrets := w.redactHandoff(ctx, &in) // before it gets a name, by which it is found again
 	h, err := handoff.New(ctx, m, handoff.Task{Summary: in.Summary, Plan: in.Plan, Profile: in.MemoryProfile,
 		Skills: in.Skills, Files: in.FilesToRead, Project: in.Project})
 	if err != nil {
 		return SavedOut{}, err
 	}
-	notes := []Note{Plain("it waits for the next session, which takes it once: oxbow handoff take")}
+	notes := append(secrets, Plain("it waits for the next session, which takes it once: oxbow handoff take"))
 	if w.Loader != nil {
 		notes = append(notes, w.notLoadable(ctx, m, h)...)
 	}
 	return SavedOut{h.Name, h.Version, notes}, nil
+}
+
+// redactHandoff takes the secrets out of a handoff of a program, as remember does.
+func (w *Workspace) redactHandoff(ctx context.Context, in *HandoffTaskIn) []Note {
+	if person, _ := w.Secrets.keeps(ctx); person {
+		return nil
+	}
+	return w.Secrets.redactAll([]*string{&in.Summary, &in.Plan, &in.Project, &in.MemoryProfile}, []*[]string{&in.Skills, &in.FilesToRead})
 }
 
 // notLoadable says what of a handoff cannot be loaded as it is now. A session that

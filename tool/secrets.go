@@ -217,12 +217,17 @@ func (s *Secrets) remember(ctx context.Context, in *RememberIn) []Note {
 	if person, _ := s.keeps(ctx); person {
 		return nil
 	}
+	return s.redactAll([]*string{&in.Name, &in.Content, &in.Project}, []*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles})
+}
+
+// redactAll replaces the secrets in texts and in lists of texts, and says which.
+func (s *Secrets) redactAll(texts []*string, lists []*[]string) []Note {
 	var found []secret.Finding
 	redact := func(t *string) { *t = s.Redact(*t, &found) }
-	redact(&in.Name)
-	redact(&in.Content)
-	redact(&in.Project)
-	for _, ts := range []*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles} {
+	for _, t := range texts {
+		redact(t)
+	}
+	for _, ts := range lists {
 		*ts = slices.Clone(*ts)
 		for i := range *ts {
 			redact(&(*ts)[i])
