@@ -263,14 +263,15 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 	chain := log.Chain()
 	rep.Head = fmt.Sprintf("%x", chain[:])
 	for _, g := range log.Gaps() {
-		// A seal is never synced: a crash may lose it and keep the record after
-		// it. That is no damage, and nothing was lost.
-		if g[1]-g[0] == wal.Overhead {
+		if g.TornSeal {
 			continue
 		}
-		rep.Problems = append(rep.Problems, store.Problem{Offset: g[0],
-			What: fmt.Sprintf("%d bytes are damaged; they held no change", g[1]-g[0]),
-			Mend: "oxbow compact writes the file anew; look after the disk"})
+		what := fmt.Sprintf("%d bytes are damaged; they held no change", g.To-g.From)
+		if g.To-g.From == wal.Overhead {
+			what = "a commit mark is damaged; it held no change, but it may be the first sign of a bad disk"
+		}
+		rep.Problems = append(rep.Problems, store.Problem{Offset: g.From, What: what,
+			Mend: "no change is lost, and oxbow recover --replace writes the file anew; then look after the disk"})
 	}
 	return rep, err
 }

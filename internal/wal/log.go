@@ -60,8 +60,8 @@ type Log struct {
 	checked   bool         // the bytes after end were seen to be zeros, or are ours
 	wroteLast bool         // the last record is ours and not sealed
 
-	buf  []byte     // for the bytes of the next append
-	gaps [][2]int64 // stretches of damaged bytes that held nothing, as [from, to)
+	buf  []byte // for the bytes of the next append
+	gaps []Gap  // stretches of damaged bytes that held no change
 
 	lock        vfs.Lock
 	metaFile    vfs.File
@@ -219,9 +219,15 @@ func (l *Log) Size() int64 {
 	return fi.Size()
 }
 
-// Gaps returns the stretches of damaged bytes, as [from, to) offsets, that Read
-// passed over because they held no change.
-func (l *Log) Gaps() [][2]int64 { return l.gaps }
+// Gap is a stretch of bytes that are no record, between two records of which one follows the
+// other.
+type Gap struct {
+	From, To int64 // offsets
+	TornSeal bool  // a crash left it of a seal, which is never synced: nothing is damaged
+}
+
+// Gaps returns the gaps that Read passed over.
+func (l *Log) Gaps() []Gap { return l.gaps }
 
 // Free space is made in steps: large enough that most appends only overwrite
 // zeros, small next to the log.

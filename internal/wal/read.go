@@ -3,6 +3,8 @@
 package wal
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -55,7 +57,11 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	case lost != nil:
 		return &CorruptError{Offset: d.offset, Reason: d.reason, Lost: lost}
 	case next > 0:
-		l.gaps = append(l.gaps, [2]int64{d.offset, next})
+		torn, err := l.isTornSeal(d.offset, next)
+		if err != nil {
+			return err
+		}
+		l.gaps = append(l.gaps, Gap{d.offset, next, torn})
 		l.end = next
 		return l.Read(fn)
 	}
@@ -202,6 +208,33 @@ func (l *Log) behind(from int64) (next int64, lost []uint64, err error) {
 		return false
 	})
 	return next, lost, err
+}
+
+// isTornSeal reports whether the bytes of a gap are what a crash may leave of a seal after
+// the last record before the position: its first bytes and then zeros, or zeros up to a
+// sector of the disk and then its last bytes.
+func (l *Log) isTornSeal(from, to int64) (bool, error) {
+	if to-from != Overhead {
+		return false, nil
+	}
+	b := make([]byte, Overhead)
+	if _, err := l.file.ReadAt(b, from); err != nil {
+		return false, err
+	}
+	var seal Record
+	seal.Seq, seal.Durable, seal.Type, seal.Chain = l.seq, l.seq, Seal, l.chain
+	seal.Time = int64(binary.LittleEndian.Uint64(b[24:]))
+	whole := appendRecord(nil, &seal, l.seed)
+	end := len(bytes.TrimRight(b, "\x00"))
+	if end < prefixSize { // of the checksum, too little is left
+		return bytes.HasPrefix(whole, b[:min(end, prefixSize-4)]), nil
+	}
+	if end < Overhead {
+		return bytes.HasPrefix(whole, b[:end]), nil
+	}
+	const sector = 512
+	begin := int(sector - from%sector)
+	return begin < Overhead && isZero(b[:begin]) && bytes.HasSuffix(whole, b[max(begin, prefixSize):]), nil
 }
 
 // links reports whether r comes right after the last record before the

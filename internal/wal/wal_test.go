@@ -257,8 +257,17 @@ func TestDamagedSeal(t *testing.T) {
 		flipped[i] ^= 4
 		l := open(t, fsWith(t, flipped))
 		same(t, all(t, l), "1 one", "2 two", "3 three")
-		if len(l.Gaps()) != 1 {
-			t.Fatalf("byte %d: gaps = %v", i, l.Gaps())
+		if g := l.Gaps(); len(g) != 1 || g[0].TornSeal && flipped[at+Overhead-1] != 0 {
+			t.Fatalf("byte %d: gaps = %v", i, g)
+		}
+	}
+	for n := range int64(Overhead) { // a crash leaves the first bytes
+		torn := append([]byte{}, img...)
+		clear(torn[at+n : at+Overhead])
+		l := open(t, fsWith(t, torn))
+		same(t, all(t, l), "1 one", "2 two", "3 three")
+		if g := l.Gaps(); len(g) > 1 || len(g) == 1 && !g[0].TornSeal {
+			t.Fatalf("%d bytes of a seal are left: gaps = %v", n, g)
 		}
 	}
 }
