@@ -16,7 +16,8 @@ type DoctorIn struct {
 
 // DoctorOut is what doctor found.
 type DoctorOut struct {
-	OK       bool      `json:"ok"` // no problem; there may be warnings
+	OK       bool      `json:"ok"`             // no problem; there may be warnings
+	Full     bool      `json:"full,omitempty"` // every byte of the memory was read
 	Home     string    `json:"home"`
 	Store    string    `json:"store"`
 	Findings []Finding `json:"findings"`
@@ -53,7 +54,7 @@ func Doctor(ctx context.Context, w *tool.Workspace, in DoctorIn) (DoctorOut, err
 	if err := d.annotations(ctx); err != nil {
 		return DoctorOut{}, err
 	}
-	out := DoctorOut{OK: true, Home: d.dir, Store: p.Store, Findings: d.findings}
+	out := DoctorOut{OK: true, Full: in.Full, Home: d.dir, Store: p.Store, Findings: d.findings}
 	for _, f := range d.findings {
 		out.OK = out.OK && f.Level != problem
 	}

@@ -259,6 +259,9 @@ func salvage(ctx context.Context, w *tool.Workspace, store, out string) (Recover
 		return RecoverOut{}, tool.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, oxbow.ErrFull):
 		return RecoverOut{}, tool.Advise(fmt.Errorf("recovering: %w", err), "name a place for the new file: oxbow recover --out FILE")
+	case errors.Is(err, oxbow.ErrNotStore):
+		return RecoverOut{}, tool.Advise(fmt.Errorf("recovering: nothing in it can be read: %w", err),
+			"put a backup in its place: oxbow recover BACKUP --replace; or move the file away, and the next remember begins a new memory")
 	case err != nil:
 		return RecoverOut{}, fmt.Errorf("recovering: %w", err)
 	}

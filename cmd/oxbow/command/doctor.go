@@ -40,11 +40,11 @@ func (a *app) showFindings(out maintenance.DoctorOut) {
 		a.hang(a.paint(code, pad(f.Level, 7))+"  "+pad(f.About, 11)+"  ", oneLine(line))
 	}
 	if !a.quiet {
-		a.printf("%s\n", summary(counts["problem"], counts["warning"]))
+		a.printf("%s\n", summary(counts["problem"], counts["warning"], out.Full))
 	}
 }
 
-func summary(problems, warnings int) string {
+func summary(problems, warnings int, full bool) string {
 	p, w := count(problems, "problem", "problems"), count(warnings, "warning", "warnings")
 	switch {
 	case problems > 0 && warnings > 0:
@@ -53,6 +53,9 @@ func summary(problems, warnings int) string {
 		return p
 	case warnings > 0:
 		return "it works, with " + w
+	}
+	if !full {
+		return "nothing wrong was found; oxbow doctor --full also reads every byte of the memory"
 	}
 	return "all is fine"
 }
