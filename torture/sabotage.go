@@ -87,6 +87,14 @@ var sabotages = []sabotage{
 	{"versions of before in the snapshot of a compaction", "", "compaction-lists-old-versions", ofStore + "TestCompactsItself"},
 	{"a snapshot of records that were not synced", "", "snapshot-of-unsynced-records", ofStore + "TestSnapshotOfUnsyncedRecords"},
 
+	{"damage taken for an older copy", "", "damage-taken-for-an-older-copy", recoveryCampaign},
+	{"what was made of a damaged log left by its recovery", "", "recovery-leaves-derived-files", recoveryCampaign},
+	{"a damaged log called busy", "", "damaged-log-not-compared", recoveryCampaign},
+	{"a damaged commit mark passed over", "", "damaged-mark-passed-over", recoveryCampaign},
+	{"a recovery without what a compaction kept", "", "recovery-without-the-base", recoveryCampaign},
+	{"a compaction that puts all entries into one record", "", "base-of-large-records", ofStore + "TestBaseDamage"},
+	{"what a first look finds called damage", "", "first-look-believed", ofStore + "TestCheckBesideWriters"},
+
 	{"no lock, processes", "no-lock", "", "procs"},
 	{"no lock and no note, processes", "no-lock,no-note", "", "procs"},
 	{"a lock of fcntl, processes", "fcntl-lock", "", "procs"},
@@ -132,6 +140,9 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 	})
 }
 
+// recoveryCampaign is the hunt of the campaign with damaged memories.
+const recoveryCampaign = "./torture/recovery TestRecovery"
+
 // ofStore begins a hunt that is a test of the log store.
 const ofStore = "./internal/logstore "
 
@@ -139,7 +150,7 @@ const ofStore = "./internal/logstore "
 func planned(short bool) []sabotage {
 	var all []sabotage
 	for _, s := range sabotages {
-		if short && (s.hunt == "procs" || strings.HasPrefix(s.hunt, ". ") || strings.HasPrefix(s.hunt, ofStore)) {
+		if short && (s.hunt == "procs" || strings.HasPrefix(s.hunt, ". ") || s.hunt == recoveryCampaign || strings.HasPrefix(s.hunt, ofStore)) {
 			continue
 		}
 		if s.hunt != "crash" || !short {

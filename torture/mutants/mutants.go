@@ -79,6 +79,15 @@ var All = []Mutant{
 		"if false {"},
 	{"compaction-lists-old-versions", "internal/logstore/compact.go", "placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)",
 		"e.ID, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })"},
+	{"damage-taken-for-an-older-copy", "tool/maintenance/recover.go", "case found.wentBack:",
+		"case found.durable > found.Last:"},
+	{"recovery-leaves-derived-files", "tool/maintenance/recover.go", "err = removeDerived(store)", "err = nil"},
+	{"damaged-log-not-compared", "internal/logstore/check.go", "look.compared = look.report.Damaged || !log.Exists() || p.reached",
+		"look.compared = !log.Exists() || p.reached && !look.report.Damaged"},
+	{"first-look-believed", "internal/logstore/check.go", "if err == nil && look.isSound() {", "if err == nil {"},
+	{"damaged-mark-passed-over", "internal/logstore/check.go", "if g.TornSeal {", "if g.To > g.From {"},
+	{"recovery-without-the-base", "internal/logstore/recover.go", "if p.changes > 0 {", "if p.changes >= 0 {"},
+	{"base-of-large-records", "internal/logstore/base.go", "const baseBytes = 1 << 10", "const baseBytes = 1 << 20"},
 	{"shown-before-durable", "internal/logstore/commit.go", "recs, err := d.append(drafts, g.now)",
 		`d.mu.Lock()
 	for i, f := range drafts {
@@ -154,6 +163,9 @@ func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed 
 	}
 	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-overlay", overlay, "-count=1", "-run", "^"+test+"$", pkg)
 	cmd.Dir = root
+	if inside, ok := strings.CutPrefix(pkg, "./torture/"); ok { // a module of its own
+		cmd.Dir, cmd.Args[len(cmd.Args)-1] = filepath.Join(root, "torture"), "./"+inside
+	}
 	out, err := cmd.CombinedOutput()
 	switch {
 	case strings.Contains(string(out), "--- FAIL: "+test):

@@ -1,0 +1,533 @@
+// The campaign: what is damaged, what is called, and what must come of it.
+
+// Package recovery damages memories and follows the advice that oxbow gives, to its end.
+//
+// Stores that people have (plain, compacted, compacted and written since, redacted), with and
+// without a snapshot, an index and a lock file next to them, are damaged at every position:
+// a byte is changed, a range is zeroed, the file is cut. Of each damaged file, the verbs of
+// the command line are called: check, doctor --full, list, get, remember, recover, recover
+// --out and recover --replace. One verb of one damaged file is a combination. What must hold:
+//
+//   - check names the damage, or the entries are what they were before;
+//   - list and get answer correctly or fail;
+//   - what recover saves are the entries of all records that are whole in the damaged file;
+//   - following what check prints leads to a sound memory with these entries in three
+//     commands, also after a remember.
+//
+// The records, and what they add up to, are worked out from the bytes of the sound file by
+// code of this package, not by that of the store.
+package recovery
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
+)
+
+// Tally counts what came of damaged files.
+type Tally struct {
+	Files        int // that were damaged
+	Combinations int // verbs that were called of them
+	Harmless     int // files whose entries are what they were
+	Traceless    int // files whose last changes are gone without a byte that says so
+	WentBack     int // files that lack what the lock file says was written
+	Damaged      int // files whose damage check named
+	Hopeless     int // files of which nothing says that they are a memory
+	Lost         int // entries outside the damaged records that were not saved
+}
+
+// Add adds the numbers of u.
+func (t *Tally) Add(u Tally) {
+	t.Files += u.Files
+	t.Combinations += u.Combinations
+	t.Harmless += u.Harmless
+	t.Traceless += u.Traceless
+	t.WentBack += u.WentBack
+	t.Damaged += u.Damaged
+	t.Hopeless += u.Hopeless
+	t.Lost += u.Lost
+}
+
+// Derived files that may lie next to a store, as bits.
+const (
+	withSnapshot = 1 << iota
+	withIndex
+	withLock
+	derivedSets
+)
+
+// Damage is one damage to a file.
+type Damage struct {
+	Kind     string // "changed", "zeroed" or "cut"
+	From, To int    // bytes
+	Derived  int    // what lies next to the file
+}
+
+func (d Damage) String() string {
+	return fmt.Sprintf("bytes %d to %d %s, snapshot %v, index %v, lock file %v", d.From, d.To, d.Kind,
+		d.Derived&withSnapshot != 0, d.Derived&withIndex != 0, d.Derived&withLock != 0)
+}
+
+// EndDamages returns damages that take whole records from the end of the file, with all that
+// may lie next to it.
+func (s *Store) EndDamages() (all []Damage) {
+	for _, r := range s.records[max(0, len(s.records)-3):] {
+		for derived := range derivedSets {
+			all = append(all, Damage{"cut", r.from, s.Used(), derived}, Damage{"zeroed", r.from, s.Used(), derived},
+				Damage{"zeroed", r.from, r.to, derived})
+		}
+	}
+	return all
+}
+
+// Damages returns damages at every byte. What lies next to the file differs from one to the
+// next, beginning with a set that depends on the seed.
+func (s *Store) Damages(seed uint64) []Damage {
+	var all []Damage
+	used := s.Used()
+	add := func(kind string, from, to int) {
+		all = append(all, Damage{kind, from, to, (len(all)/3 + int(seed)) % derivedSets})
+	}
+	for i := range used + 100 {
+		add("changed", i, i+1)
+		size := []int{2, 16, 72, 512}[i%4]
+		add("zeroed", i, i+size)
+		if i <= used {
+			add("cut", i, used)
+		}
+	}
+	return all
+}
+
+// damage returns the damaged file.
+func (s *Store) damage(d Damage, r *rand.Rand) []byte {
+	b := bytes.Clone(s.file)
+	to := min(d.To, len(b))
+	switch d.Kind {
+	case "changed":
+		b[d.From] ^= byte(1 << r.IntN(8))
+		if r.IntN(4) == 0 {
+			b[d.From] = s.file[d.From] + byte(1+r.IntN(255))
+		}
+	case "zeroed":
+		clear(b[d.From:to])
+	case "cut":
+		b = b[:d.From]
+	}
+	return b
+}
+
+// trial is one damaged file and what is known of it.
+type trial struct {
+	*Store
+	*Tally
+	ctx     context.Context
+	dir     string
+	damaged []byte
+	derived int
+	kind    string  // of damage
+	at      int     // where it begins
+	whole   entries // of the records that are whole
+	sound   bool    // check finds nothing
+	back    bool    // check finds that it went back, no more
+	seen    entries // what list answers, nil if it fails
+}
+
+// Try damages the store in that directory, which must be empty, and calls the verbs.
+func (s *Store) Try(ctx context.Context, dir string, d Damage, seed uint64, t *Tally) error {
+	r := rand.New(rand.NewPCG(seed, uint64(d.From)))
+	x := &trial{Store: s, Tally: t, ctx: ctx, dir: dir, damaged: s.damage(d, r), derived: d.Derived, kind: d.Kind, at: d.From}
+	t.Files++
+	if bytes.Equal(x.damaged, s.file) {
+		t.Harmless++
+		return nil
+	}
+	x.whole = s.wholeEntries(x.damaged)
+	for _, step := range []func() error{x.look, x.recoverBeside, x.rememberAndFollow, x.follow, x.replace} {
+		err := step()
+		if errors.Is(err, oxbow.ErrNotStore) && x.isHopeless() {
+			t.Hopeless++
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", d, err)
+		}
+	}
+	return nil
+}
+
+// lay puts the damaged file, and what is to lie next to it, into the directory.
+func (x *trial) lay() error {
+	left, err := os.ReadDir(x.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range left {
+		if err := os.RemoveAll(filepath.Join(x.dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	files := map[string][]byte{storeFile: x.damaged}
+	for bit, name := range map[int]string{withSnapshot: storeFile + ".snap", withIndex: storeFile + ".idx", withLock: storeFile + ".lock"} {
+		if x.derived&bit != 0 {
+			files[name] = x.beside[name]
+		}
+	}
+	for name, b := range files {
+		if err := os.WriteFile(filepath.Join(x.dir, name), b, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check calls check.
+func (x *trial) check() (out maintenance.CheckOut, err error) {
+	err = x.with(func(w *tool.Workspace) error {
+		out, err = maintenance.Check(x.ctx, w, maintenance.CheckIn{})
+		return err
+	})
+	return out, err
+}
+
+// list returns the entries that list answers with, each as get answers it.
+func (x *trial) list(file string) (es entries, err error) {
+	err = x.withFile(file, func(w *tool.Workspace) error {
+		most := 1000
+		out, err := tool.List(x.ctx, w, tool.ListIn{Limit: &most})
+		if err != nil {
+			return err
+		}
+		es = entries{}
+		for _, e := range out.Entries {
+			got, err := tool.Get(x.ctx, w, tool.GetIn{Name: e.Name, Bare: true})
+			if err != nil {
+				return fmt.Errorf("get %s, which list has: %w", e.Name, err)
+			}
+			es[e.Name] = contentOf(got)
+		}
+		return nil
+	})
+	return es, err
+}
+
+// contentOf returns the content that get answers with.
+func contentOf(got tool.GetOut) string {
+	if got.Content == nil {
+		return ""
+	}
+	return *got.Content
+}
+
+// look calls the verbs that read.
+func (x *trial) look() error {
+	if err := x.lay(); err != nil {
+		return err
+	}
+	x.Combinations += 4
+	out, err := x.check()
+	if err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	x.sound = out.OK
+	x.back = len(out.Problems) == 1 && strings.Contains(out.Problems[0].What, "went back")
+	for _, p := range out.Problems {
+		if p.What == "" || p.Mend == "" {
+			return fmt.Errorf("check names no damage or no remedy: %+v", p)
+		}
+	}
+	var doctor maintenance.DoctorOut
+	if err := x.with(func(w *tool.Workspace) error {
+		doctor, err = maintenance.Doctor(x.ctx, w, maintenance.DoctorIn{Full: true})
+		return err
+	}); err != nil {
+		return fmt.Errorf("doctor: %w", err)
+	}
+	if doctor.OK != out.OK {
+		return fmt.Errorf("doctor --full says %v, check %v: %+v, %+v", doctor.OK, out.OK, doctor.Findings, out.Problems)
+	}
+	es, err := x.list(storeFile)
+	state := -1
+	if err == nil {
+		if state = x.stateOf(es); state < 0 {
+			return fmt.Errorf("list answers with %v, which the memory never held; check says %+v", es, out.Problems)
+		}
+		x.seen = es
+	}
+	for name, want := range x.now() {
+		var got tool.GetOut
+		err := x.with(func(w *tool.Workspace) error {
+			var err error
+			got, err = tool.Get(x.ctx, w, tool.GetIn{Name: name, Bare: true})
+			return err
+		})
+		if err == nil && contentOf(got) != want && state < 0 {
+			return fmt.Errorf("get answers %q with %q, want %q or an error", name, contentOf(got), want)
+		}
+		break // one, another in each run
+	}
+	return x.class(state)
+}
+
+// class counts what came of the damage, by the state that list answers with.
+func (x *trial) class(state int) error {
+	switch {
+	case x.back:
+		x.WentBack++
+	case !x.sound:
+		x.Damaged++
+	case x.seen == nil:
+		return errors.New("check finds nothing, and list fails")
+	case x.kind == "changed" && !x.isLastOfSeal():
+		return errors.New("check finds nothing, and a byte is another")
+	case state == len(x.states)-1:
+		x.Harmless++
+	case x.isTraceless():
+		x.Traceless++
+	default:
+		return fmt.Errorf("check finds nothing, and changes are missing: the entries are those of state %d", state)
+	}
+	return nil
+}
+
+// isLastOfSeal reports whether the damage made the last byte of a commit mark 0: that may be
+// what a crash left of it.
+func (x *trial) isLastOfSeal() bool {
+	for _, r := range x.records {
+		if x.at == r.to-1 && r.to-r.from == overhead {
+			return x.damaged[x.at] == 0
+		}
+	}
+	return false
+}
+
+// recoverBeside calls recover, and recover --out.
+func (x *trial) recoverBeside() error {
+	for _, in := range []maintenance.RecoverIn{{}, {Out: filepath.Join(x.dir, "saved")}} {
+		x.Combinations++
+		out, err := x.recover(in)
+		if err := x.judgeRecovered(out, err); err != nil {
+			return fmt.Errorf("recover %+v: %w", in, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(x.dir, storeFile)); err != nil || !bytes.Equal(b, x.damaged) {
+			return fmt.Errorf("recover changed the damaged file: %w", err)
+		}
+	}
+	return nil
+}
+
+func (x *trial) recover(in maintenance.RecoverIn) (out maintenance.RecoverOut, err error) {
+	err = x.with(func(w *tool.Workspace) error {
+		out, err = maintenance.Recover(x.ctx, w, in)
+		return err
+	})
+	return out, err
+}
+
+// judgeRecovered judges what recover did.
+func (x *trial) judgeRecovered(out maintenance.RecoverOut, err error) error {
+	switch {
+	case errors.Is(err, oxbow.ErrRolledBack) && x.back:
+		return nil
+	case err != nil:
+		return err
+	case out.Sound:
+		if !x.sound {
+			return errors.New("it finds nothing to recover, and check finds damage")
+		}
+		return nil
+	case x.sound:
+		return errors.New("it saves what check calls sound")
+	}
+	saved, err := x.list(filepath.Base(out.Out))
+	if err != nil {
+		return fmt.Errorf("list of what was saved: %w", err)
+	}
+	return x.compare(saved, x.whole)
+}
+
+// compare compares what was saved with what must be.
+func (x *trial) compare(have, want entries) error {
+	for name, text := range want {
+		if have[name] != text {
+			x.Lost++
+			return fmt.Errorf("entry %q, whose record is whole, was not saved: %q, want %q", name, have[name], text)
+		}
+	}
+	if len(have) != len(want) {
+		return fmt.Errorf("%d entries were saved, want %d: %v", len(have), len(want), have)
+	}
+	return nil
+}
+
+// rememberAndFollow writes to the damaged file, and then follows what check prints.
+func (x *trial) rememberAndFollow() error {
+	if err := x.lay(); err != nil {
+		return err
+	}
+	x.Combinations++
+	was := x.sound
+	err := x.remember("written over the damage")
+	after, rerr := os.ReadFile(filepath.Join(x.dir, storeFile))
+	if rerr != nil {
+		return rerr
+	}
+	if err != nil {
+		if x.sound {
+			return fmt.Errorf("remember fails on what check calls sound: %w", err)
+		}
+		if !bytes.Equal(bytes.TrimRight(after, "\x00"), bytes.TrimRight(x.damaged, "\x00")) {
+			return fmt.Errorf("remember failed and changed the file: %w", err)
+		}
+		return x.followTo(x.whole)
+	}
+	if !was && !x.back {
+		for _, rec := range x.records {
+			if rec.isIn(x.damaged, x.file) && !rec.isIn(after, x.file) {
+				return fmt.Errorf("remember wrote over the whole record at %d", rec.from)
+			}
+		}
+	}
+	want := entries{newEntry: "written over the damage"}
+	for name, text := range x.whole {
+		want[name] = text
+	}
+	return x.followTo(want)
+}
+
+func (x *trial) remember(text string) error {
+	return x.with(func(w *tool.Workspace) error {
+		_, err := tool.Remember(x.ctx, w, tool.RememberIn{Name: newEntry, Content: text})
+		return err
+	})
+}
+
+// follow follows what check prints.
+func (x *trial) follow() error {
+	if err := x.lay(); err != nil {
+		return err
+	}
+	return x.followTo(x.whole)
+}
+
+// mostCommands is how many commands lead to a sound memory.
+const mostCommands = 3
+
+// followTo does what check prints until the memory is sound, and has the entries wanted.
+func (x *trial) followTo(want entries) error {
+	for commands := 0; ; {
+		out, err := x.check()
+		if err != nil {
+			return fmt.Errorf("check after %d commands: %w", commands, err)
+		}
+		if out.OK {
+			break
+		}
+		if commands >= mostCommands {
+			return fmt.Errorf("after %d commands, check says %+v", commands, out.Problems)
+		}
+		n, err := x.obey(out.Problems[0].Mend)
+		if commands += n; err != nil {
+			return fmt.Errorf("check says %+v: %w", out.Problems, err)
+		}
+		if want != nil && strings.Contains(out.Problems[0].Mend, "nothing to do") {
+			if _, ok := want[newEntry]; !ok {
+				want = copyWith(want, newEntry, "a text of later")
+			}
+		}
+	}
+	have, err := x.list(storeFile)
+	if err != nil {
+		return fmt.Errorf("list of what was mended: %w", err)
+	}
+	return x.compare(have, want)
+}
+
+// obey does what a remedy says, and returns how many commands that took.
+func (x *trial) obey(remedy string) (commands int, err error) {
+	_, file, remove := strings.Cut(remedy, "rm ")
+	switch {
+	case strings.Contains(remedy, "oxbow recover --accept"):
+		return 1, x.with(func(w *tool.Workspace) error {
+			_, err := maintenance.Accept(x.ctx, w, maintenance.AcceptIn{})
+			return err
+		})
+	case strings.Contains(remedy, "oxbow recover --replace"):
+		_, err := x.recover(maintenance.RecoverIn{Replace: true})
+		return 1, err
+	case strings.Contains(remedy, "oxbow recover"):
+		if _, err := x.recover(maintenance.RecoverIn{}); err != nil {
+			return 1, err
+		}
+		_, err := x.recover(maintenance.RecoverIn{Replace: true}) // which recover prints
+		return 2, err
+	case strings.Contains(remedy, "nothing to do"):
+		return 0, x.remember("a text of later")
+	case remove:
+		return 1, os.Remove(strings.Trim(file, "'"))
+	}
+	return 0, fmt.Errorf("the remedy %q is no command", remedy)
+}
+
+// replace calls recover --replace, and uses what is there then.
+func (x *trial) replace() error {
+	if err := x.lay(); err != nil {
+		return err
+	}
+	x.Combinations++
+	out, err := x.recover(maintenance.RecoverIn{Replace: true})
+	if err := x.judgeRecovered(out, err); err != nil {
+		return fmt.Errorf("recover --replace: %w", err)
+	}
+	if err != nil || out.Sound {
+		return nil
+	}
+	if err := x.remember("after the recovery"); err != nil {
+		return fmt.Errorf("remember after recover --replace: %w", err)
+	}
+	rep, err := x.check()
+	if err != nil || !rep.OK {
+		return fmt.Errorf("check after recover --replace: %+v: %w", rep.Problems, err)
+	}
+	have, err := x.list(storeFile)
+	if err != nil {
+		return err
+	}
+	return x.compare(have, copyWith(x.whole, newEntry, "after the recovery"))
+}
+
+// isHopeless reports whether too little is left of the file to know it for a memory: the
+// header is damaged, no lock file says the identity, and no two records are whole.
+func (x *trial) isHopeless() bool {
+	n := 0
+	for _, r := range x.records {
+		if r.isIn(x.damaged, x.file) {
+			n++
+		}
+	}
+	header := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
+	return !header && (n == 0 || n < 2 && x.derived&withLock == 0)
+}
+
+// isTraceless reports whether only the end of the file is missing, and nothing that is left
+// says that it was there.
+func (x *trial) isTraceless() bool {
+	end := len(bytes.TrimRight(x.damaged, "\x00"))
+	last := headerSize
+	for _, r := range x.records {
+		if r.to <= len(x.damaged) && r.isIn(x.damaged, x.file) {
+			last = r.to
+		}
+	}
+	return end <= last && slices.Equal(x.damaged[:end], x.file[:end]) && x.derived&withLock == 0
+}

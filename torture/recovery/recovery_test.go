@@ -1,0 +1,80 @@
+// The campaign: a short form, and a long one by flags.
+
+package recovery
+
+import (
+	"flag"
+	"sync"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+var (
+	files   = flag.Int("files", 40, "damaged files of each kind of store; all there are with 0")
+	seed    = flag.Uint64("seed", 1, "which damages, and what lies next to each file")
+	workers = flag.Int("workers", 2, "files tried at the same time")
+	large   = flag.Int("entries", 8, "entries of a store")
+)
+
+// Stores of each kind are damaged, evenly over their bytes. Nothing outside the damaged
+// records is lost. A long form, in which every byte is damaged:
+//
+//	go test ./recovery -timeout 0 -args -files 0
+func TestRecovery(t *testing.T) {
+	testenv.Sequential(t)
+	var all Tally
+	for _, kind := range Kinds {
+		s, err := Build(t.Context(), t.TempDir(), kind, *large)
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		damages := s.Damages(*seed)
+		step := 1
+		if *files > 0 {
+			if step = max(1, len(damages) / *files); step%3 == 0 { // the kinds of damage take turns
+				step++
+			}
+		}
+		tried := s.EndDamages()
+		for i := int(*seed) % step; i < len(damages); i += step {
+			tried = append(tried, damages[i])
+		}
+		var mu sync.Mutex // guards tally, next and failed
+		var tally Tally
+		next, failed := 0, 0
+		var wg sync.WaitGroup
+		for range *workers {
+			dir := t.TempDir()
+			wg.Go(func() {
+				var own Tally
+				for {
+					mu.Lock()
+					i := next
+					next++
+					stop := i >= len(tried) || failed >= 5
+					mu.Unlock()
+					if stop {
+						break
+					}
+					if err := s.Try(t.Context(), dir, tried[i], *seed, &own); err != nil {
+						mu.Lock()
+						failed++
+						mu.Unlock()
+						t.Errorf("%s, damage %d: %v", kind, i, err)
+					}
+				}
+				mu.Lock()
+				tally.Add(own)
+				mu.Unlock()
+			})
+		}
+		wg.Wait()
+		t.Logf("%s, %d bytes: %+v", kind, s.Used(), tally)
+		all.Add(tally)
+	}
+	t.Logf("all: %+v", all)
+	if all.Lost > 0 || all.Damaged == 0 || all.Harmless == 0 || all.WentBack == 0 || all.Traceless == 0 {
+		t.Errorf("the campaign lost entries, or saw too little: %+v", all)
+	}
+}

@@ -1,0 +1,278 @@
+// The stores that are damaged, and what their records add up to.
+
+package recovery
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/cache"
+	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/wire"
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+const (
+	storeFile  = "memory.oxbow"
+	headerSize = 96
+	overhead   = 72 // of a record
+	newEntry   = "new"
+)
+
+// entries are the contents of entries, by name.
+type entries map[string]string
+
+func copyWith(es entries, name, text string) entries {
+	es = maps.Clone(es)
+	es[name] = text
+	return es
+}
+
+// Kinds are the kinds of stores.
+var Kinds = []string{"plain", "compacted", "compacted and written since", "redacted", "redacted and compacted"}
+
+// Store is a sound store, all of it in memory.
+type Store struct {
+	file    []byte
+	beside  map[string][]byte // the files next to it
+	records []record
+	states  []entries // that it ever had, from the first state that its log has
+}
+
+// Used returns how many bytes of the file are used.
+func (s *Store) Used() int { return s.records[len(s.records)-1].to }
+
+// now returns the entries of the sound store.
+func (s *Store) now() entries { return s.states[len(s.states)-1] }
+
+// stateOf returns the number of the last state with those entries, -1 for none.
+func (s *Store) stateOf(es entries) int {
+	for i := len(s.states) - 1; i >= 0; i-- {
+		if maps.Equal(s.states[i], es) {
+			return i
+		}
+	}
+	return -1
+}
+
+// record is a record of the file.
+type record struct {
+	from, to int
+	ops      []op
+	base     bool
+}
+
+// op is what a record says of an entry.
+type op struct {
+	id            uint64
+	name, content string
+	removed       bool
+}
+
+// isIn reports whether the record is whole in a damaged file.
+func (r record) isIn(damaged, sound []byte) bool {
+	return r.to <= len(damaged) && bytes.Equal(damaged[r.from:r.to], sound[r.from:r.to])
+}
+
+// Build makes a store of a kind in an empty directory, with about that many entries.
+func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
+	path := filepath.Join(dir, storeFile)
+	var d *logstore.DB
+	name := func(i int) string { return fmt.Sprint("entry ", i) }
+	text := func(i int) string { return fmt.Sprintf("the text of %d, %s", i, strings.Repeat("harbor ", i*7%60)) }
+	write := func(from, to int) (err error) {
+		for i := from; i < to && err == nil; i++ {
+			ops := []store.Op{store.Add{Name: name(i), Content: text(i), Aliases: []string{fmt.Sprint("alias ", i)}}}
+			switch {
+			case i%5 == 4:
+				ops = append(ops, store.Update{Name: name(i - 3), Content: "changed: " + text(i-3)}, store.Remove{Name: name(i - 1)})
+			case i%5 == 2:
+				ops = append(ops, store.Add{Name: fmt.Sprint("second ", i), Content: text(i + 1)})
+			}
+			err = d.Apply(store.WithOpID(ctx, fmt.Sprint("op ", i)), ops...)
+		}
+		return err
+	}
+	compact := func() error { _, err := d.Compact(ctx, time.Now().Add(time.Hour), false); return err }
+	redact := func(i int) error { _, err := d.Redact(ctx, name(i), false); return err }
+	steps := []func() error{func() error { return write(0, count/2) }, func() error { return write(count/2, count) }}
+	switch kind {
+	case "plain":
+	case "compacted":
+		steps = append(steps, compact)
+	case "compacted and written since":
+		steps = append(steps, compact, func() error { return write(count, count+5) })
+	case "redacted":
+		steps = append(steps, func() error { return redact(1) })
+	case "redacted and compacted":
+		steps = append(steps, compact, func() error { return write(count, count+5) }, func() error { return redact(2) })
+	default:
+		return nil, fmt.Errorf("there is no kind %q", kind)
+	}
+	for _, step := range steps { // each in a process of its own, which leaves a commit mark
+		var err error
+		if d, err = logstore.Open(path, logstore.Options{Clock: time.Now, Rand: rand.Reader, LockWait: time.Second,
+			Room: cache.NewBudget(1 << 20), KeepFiles: true, SnapshotLeast: 1, FreeStep: 4096, FreeReserve: 1024}); err != nil {
+			return nil, err
+		}
+		if err := errors.Join(step(), d.Close()); err != nil {
+			return nil, err
+		}
+	}
+	m, err := oxbow.Open(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(m.MakeIndex(ctx), m.Close()); err != nil {
+		return nil, err
+	}
+	return read(dir)
+}
+
+// read reads a store that was made in a directory.
+func read(dir string) (*Store, error) {
+	s := &Store{beside: map[string][]byte{}}
+	var err error
+	if s.file, err = os.ReadFile(filepath.Join(dir, storeFile)); err != nil {
+		return nil, err
+	}
+	for _, end := range []string{".snap", ".idx", ".lock"} {
+		b, err := os.ReadFile(filepath.Join(dir, storeFile+end))
+		if err != nil && end != ".idx" { // a small store has an empty one, if any
+			return nil, err
+		}
+		s.beside[storeFile+end] = b
+	}
+	if err := s.readRecords(); err != nil {
+		return nil, err
+	}
+	all := replay{}
+	begun := false
+	for _, r := range s.records {
+		if !r.base && !begun {
+			begun = true
+			s.states = append(s.states, all.entries())
+		}
+		all.add(r)
+		if !r.base {
+			s.states = append(s.states, all.entries())
+		}
+	}
+	return s, nil
+}
+
+// readRecords reads the records of the file, by the page docs/format.md.
+func (s *Store) readRecords() error {
+	le := binary.LittleEndian
+	for at := headerSize; at+overhead <= len(s.file) && string(s.file[at:at+4]) == "\noxr"; {
+		size := int(le.Uint32(s.file[at+4:]))
+		r := record{from: at, to: at + overhead + size, base: s.file[at+32] == 128}
+		body := s.file[at+40 : at+40+size]
+		err := wire.Each(string(body), func(f wire.Field) error {
+			if f.Num != 2 {
+				return nil
+			}
+			var o op
+			err := wire.Each(f.Str, func(f wire.Field) error {
+				switch f.Num {
+				case 1:
+					o.removed = f.Val == 5
+				case 2:
+					o.id = f.Val
+				case 3:
+					o.name = f.Str
+				case 5:
+					o.content = f.Str
+				}
+				return nil
+			})
+			r.ops = append(r.ops, o)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		s.records, at = append(s.records, r), r.to
+	}
+	if len(s.records) < 3 {
+		return fmt.Errorf("the store has %d records", len(s.records))
+	}
+	return nil
+}
+
+// wholeEntries returns what the records add up to that are whole in a damaged file.
+func (s *Store) wholeEntries(damaged []byte) entries {
+	all := replay{}
+	for _, r := range s.records {
+		if r.isIn(damaged, s.file) {
+			all.add(r)
+		}
+	}
+	return all.entries()
+}
+
+// replay is the entries that records add up to, by ID.
+type replay map[uint64]op
+
+func (p replay) add(r record) {
+	for _, o := range r.ops {
+		if o.removed {
+			delete(p, o.id)
+		} else {
+			p[o.id] = o
+		}
+	}
+}
+
+func (p replay) entries() entries {
+	es := entries{}
+	for _, o := range p {
+		es[o.name] = o.content
+	}
+	return es
+}
+
+// with calls fn with the store of the trial, as a command does.
+func (x *trial) with(fn func(w *tool.Workspace) error) error { return x.withFile(storeFile, fn) }
+
+// withFile is with for a file of that name.
+func (x *trial) withFile(file string, fn func(w *tool.Workspace) error) (err error) {
+	path := filepath.Join(x.dir, file)
+	var open []*oxbow.Memory
+	defer func() {
+		for _, m := range open {
+			if cerr := m.Close(); err == nil && !errors.Is(cerr, oxbow.ErrClosed) {
+				err = cerr
+			}
+		}
+	}()
+	w := &tool.Workspace{
+		Open: func(_ context.Context, how tool.Access) (*oxbow.Memory, error) {
+			m, err := oxbow.Open(path, &oxbow.Options{ReadOnly: how < tool.Write, LockWait: time.Second})
+			if err == nil {
+				open = append(open, m)
+			}
+			return m, err
+		},
+		Place: func() (tool.Place, error) {
+			return tool.Place{Home: x.dir, Rule: "a campaign", Store: path}, nil
+		},
+		Host: &tool.Host{Getenv: func(string) string { return "" }, GOOS: "linux", Rand: rand.Reader,
+			FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{Name: "tmpfs"}, nil }},
+		Source:    oxbow.Source{Door: "cli", Actor: oxbow.Person},
+		Unbounded: true,
+	}
+	return fn(w)
+}
