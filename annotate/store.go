@@ -47,6 +47,8 @@ type Store struct {
 	repo     *git.Repo // nil when there is none
 	bare     error     // says that the root is a repository without a working tree
 
+	skipAbove int64 // bytes of a sidecar that is not read; 0 for none
+
 	mu          sync.Mutex                // guards all below
 	cached      map[string]*cachedSidecar // by path of the sidecar
 	resolved    map[string]*resolved      // by file
@@ -104,6 +106,11 @@ type cachedSidecar struct {
 // maxSidecar is the most bytes of a sidecar that are read.
 const maxSidecar = 256 << 20
 
+// SkipLarge makes the store treat files with more than so many bytes of annotations as
+// files without annotations. It is for callers that must answer soon: reading takes time in
+// proportion to the size. It is called before the store is used.
+func (b *Store) SkipLarge(size int64) { b.skipAbove = size }
+
 var noSidecar = &sidecar{} // of a file without one; never changed
 
 // read returns what the sidecar of that path below the directory of annotations holds;
@@ -116,6 +123,9 @@ func (b *Store) read(name string) (*sidecar, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading annotations: %w", err)
+	}
+	if b.skipAbove > 0 && fi.Size() > b.skipAbove {
+		return noSidecar, nil
 	}
 	b.mu.Lock()
 	c := b.cached[name]

@@ -265,7 +265,7 @@ func readDatesFile(fsys vfs.FS, name string, o *ReadOptions, dates map[string]ti
 			return
 		}
 		defer f.Close()
-		r, err := unpack(bufio.NewReaderSize(section(f), headSize), o)
+		r, err := unpack(bufio.NewReaderSize(o.bound(section(f)), headSize), o)
 		if err != nil {
 			yield(problem(o.ref(name), err))
 			return
@@ -290,7 +290,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 		if info, err := f.Stat(); err == nil {
 			opts.ModTime, size = info.ModTime(), min(size, info.Size()+bytes.MinRead)
 		}
-		for it, err := range readStream(bufio.NewReaderSize(o.metered(section(f)), int(size)), o.ref(name), &opts) {
+		for it, err := range readStream(bufio.NewReaderSize(o.metered(o.bound(section(f))), int(size)), o.ref(name), &opts) {
 			if !yield(it, err) {
 				return
 			}
@@ -304,7 +304,7 @@ func section(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxIn
 // ReadStream reads one input, unpacking it if it is packed by gzip, in the
 // format of o or else the one that its name and first bytes tell. ref is its name.
 func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return readStream(bufio.NewReaderSize(r, headSize), ref, o)
+	return readStream(bufio.NewReaderSize(o.bound(r), headSize), ref, o)
 }
 
 func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {

@@ -22,6 +22,9 @@ import (
 // their names are compared with each other.
 const maxFields = 64
 
+// maxBlank is the most bytes of blank lines in a row. A file with more is no text.
+const maxBlank = 64 << 20
+
 // errDocument ends the reading of a file that is JSON, but not one object a
 // line.
 var errDocument = errors.New("is one JSON document over several lines; it takes one object a line, as jq -c '.[]' writes them")
@@ -38,6 +41,7 @@ func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		br := bufio.NewReaderSize(r, 64<<10)
 		var buf []byte
+		blank := 0
 		for num := 1; ; num++ {
 			data, rest, err := readLine(br, buf[:0])
 			buf = data
@@ -45,6 +49,9 @@ func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 				data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 			}
 			data = bytes.TrimSpace(data)
+			if blank += len(buf) + rest; len(data) > 0 {
+				blank = 0
+			}
 			var bad error
 			switch {
 			case rest > 0:
@@ -55,6 +62,9 @@ func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 			switch {
 			case err != nil && err != io.EOF:
 				yield(line{num: num}, fmt.Errorf("reading %s: %w", at(ref, num), err))
+				return
+			case blank > maxBlank:
+				yield(line{num: num}, fmt.Errorf("reading %s: more than %d bytes of blank lines follow each other", at(ref, num), maxBlank))
 				return
 			case bad != nil:
 				if !yield(line{num: num}, problem(at(ref, num), bad)) {

@@ -3,6 +3,7 @@
 package exchange
 
 import (
+	"context"
 	"io"
 	"strings"
 	"time"
@@ -34,10 +35,30 @@ type ReadOptions struct {
 	// directory: with the bytes that were read, and those that there are.
 	Progress func(read, size int64)
 
+	// Context, if not nil, ends the reading when it is done: the next read of an input
+	// fails with its error.
+	Context context.Context
+
 	// MaxExpanded is the most bytes that one gzip file may expand to; 0 means
 	// 4 GiB.
 	MaxExpanded int64
 }
+
+// bound returns a reader that fails once the context of the options is done.
+func (o *ReadOptions) bound(r io.Reader) io.Reader {
+	if o == nil || o.Context == nil {
+		return r
+	}
+	return readerFunc(func(p []byte) (int, error) {
+		if err := o.Context.Err(); err != nil {
+			return 0, err
+		}
+		return r.Read(p[:min(len(p), maxRead)])
+	})
+}
+
+// maxRead is the most bytes that are read between two looks at the context.
+const maxRead = 1 << 20
 
 // metered returns the reader of a file, which reports its bytes to Progress.
 func (o *ReadOptions) metered(r io.Reader) io.Reader {

@@ -111,7 +111,17 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 			in.Progress(done, math.Float64frombits(part.Load()))
 		}
 	}
-	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, w.Secrets.items(ctx, in.items(w.Time().Location(), &part)), &exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, NoChanges: in.Brief && !in.DryRun, Progress: progress, Interrupt: in.Interrupt})
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	interrupt := func() {
+		stop()
+		if in.Interrupt != nil {
+			in.Interrupt()
+		}
+	}
+	items := w.Secrets.items(ctx, in.items(reading, w.Time().Location(), &part))
+	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, items,
+		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, NoChanges: in.Brief && !in.DryRun, Progress: progress, Interrupt: interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: notNil(r.Changes), Problems: notNil(r.Problems), Notes: notNil(r.Notes), Stale: notNil(r.Stale), More: r.More}
 	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {
@@ -138,11 +148,11 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int) 
 }
 
 // items yields what all the paths hold. Part is which part of them was read, each
-// path counting the same.
-func (in *ImportIn) items(zone *time.Location, part *atomic.Uint64) iter.Seq2[exchange.Item, error] {
+// path counting the same. The reading ends with the context.
+func (in *ImportIn) items(ctx context.Context, zone *time.Location, part *atomic.Uint64) iter.Seq2[exchange.Item, error] {
 	return func(yield func(exchange.Item, error) bool) {
 		for i, path := range in.Paths {
-			o := &exchange.ReadOptions{Format: exchange.Format(in.Format), Location: zone, Progress: func(read, size int64) {
+			o := &exchange.ReadOptions{Context: ctx, Format: exchange.Format(in.Format), Location: zone, Progress: func(read, size int64) {
 				of := min(1, float64(read)/float64(max(size, 1)))
 				part.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
 			}}
