@@ -164,6 +164,9 @@ const (
 	Imported = store.Imported
 	Team     = store.Team
 	Foreign  = store.Foreign
+
+	RefSession = store.RefSession
+	RefCall    = store.RefCall
 )
 
 // The verbs.

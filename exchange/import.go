@@ -367,20 +367,26 @@ func (im *importer) commit(p *plan) {
 func (im *importer) source(items []Item) context.Context {
 	src, _ := oxbow.SourceFrom(im.ctx)
 	src.Actor = oxbow.Imported
-	if src.Ref = im.o.Ref; src.Ref == "" {
-		src.Ref = refFile(items[0].Ref)
-		for _, it := range items[1:] {
-			for src.Ref != refFile(it.Ref) && !strings.HasPrefix(it.Ref, src.Ref+"/") {
-				up := path.Dir(src.Ref)
-				if up == src.Ref || up == "." {
-					src.Ref = ""
-					break
-				}
-				src.Ref = up
+	origin := im.o.Ref
+	if origin == "" {
+		origin = originOf(items)
+	}
+	return oxbow.WithSource(im.ctx, src.WithOrigin(origin))
+}
+
+// originOf returns the file or the directory that holds all the items; "" for none.
+func originOf(items []Item) string {
+	origin := refFile(items[0].Ref)
+	for _, it := range items[1:] {
+		for origin != refFile(it.Ref) && !strings.HasPrefix(it.Ref, origin+"/") {
+			up := path.Dir(origin)
+			if up == origin || up == "." {
+				return ""
 			}
+			origin = up
 		}
 	}
-	return oxbow.WithSource(im.ctx, src)
+	return origin
 }
 
 // refFile cuts the line off file:line.

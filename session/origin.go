@@ -9,20 +9,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Starts of what the source of a change holds of its caller, in [oxbow.Source.Ref].
-const (
-	refSession = "session:" // and CLIENT/SESSION
-	refCall    = "call:"    // and the client's identifier of the call
-)
-
 // Ref returns what the source of a change holds of the caller: the session where the
 // client names it, else the call, which the archive has; "" for neither.
 func (c *Caller) Ref() string {
 	switch {
 	case c.Session != "":
-		return refSession + c.Client + "/" + c.Session
+		return oxbow.RefSession + c.Client + "/" + c.Session
 	case c.Call != "":
-		return refCall + c.Call
+		return oxbow.RefCall + c.Call
 	}
 	return ""
 }
@@ -30,17 +24,19 @@ func (c *Caller) Ref() string {
 // IsCaller reports whether the source of a change says, in its Ref, of which session
 // or call it is.
 func IsCaller(s oxbow.Source) bool {
-	return strings.HasPrefix(s.Ref, refSession) || strings.HasPrefix(s.Ref, refCall)
+	caller, _ := s.SplitRef()
+	return caller != ""
 }
 
 // SessionOf returns the session that the source of a change names, as CLIENT/SESSION;
 // "" where it names none.
 func SessionOf(s oxbow.Source) string {
-	ref, _ := strings.CutPrefix(s.Ref, refSession)
-	if ref == s.Ref {
+	caller, _ := s.SplitRef()
+	name, ok := strings.CutPrefix(caller, oxbow.RefSession)
+	if !ok {
 		return ""
 	}
-	return ref
+	return name
 }
 
 // Origin finds which changes of the notes a session has made.
@@ -56,7 +52,7 @@ func (a *Archive) Origin(ctx context.Context, client, session string) (Origin, e
 	for i := range turns {
 		for _, e := range turns[i].Events {
 			if e.Kind == Called && e.ID != "" {
-				o.calls[refCall+e.ID] = true
+				o.calls[oxbow.RefCall+e.ID] = true
 			}
 		}
 	}
@@ -65,7 +61,8 @@ func (a *Archive) Origin(ctx context.Context, client, session string) (Origin, e
 
 // Made reports whether a change of that source is of the session.
 func (o Origin) Made(s oxbow.Source) bool {
-	return s.Ref != "" && (o.calls[s.Ref] || SessionOf(s) == o.name)
+	caller, _ := s.SplitRef()
+	return caller != "" && (o.calls[caller] || SessionOf(s) == o.name)
 }
 
 // Said reports whether that is the name of a turn of the session.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"time"
 )
 
@@ -39,6 +40,41 @@ type Claim struct {
 	Client string `json:"client,omitempty"` // program and version
 	Agent  string `json:"agent,omitempty"`  // agent or model
 }
+
+// refFrom stands in a Ref between the session or call of a client and the origin of a text.
+const refFrom = " from "
+
+// WithOrigin returns the source of a change whose text was read from elsewhere. Its Ref
+// keeps the session or the call of the client that made the change.
+func (s Source) WithOrigin(origin string) Source {
+	caller, _ := s.SplitRef()
+	switch {
+	case caller == "":
+		s.Ref = origin
+	case origin == "":
+		s.Ref = caller
+	default:
+		s.Ref = caller + refFrom + origin
+	}
+	return s
+}
+
+// SplitRef returns the two parts of Ref: the session or the call of a client, as
+// "session:CLIENT/SESSION" or "call:ID", and the origin of an imported text. Either may be
+// empty.
+func (s Source) SplitRef() (caller, origin string) {
+	if !strings.HasPrefix(s.Ref, RefSession) && !strings.HasPrefix(s.Ref, RefCall) {
+		return "", s.Ref
+	}
+	caller, origin, _ = strings.Cut(s.Ref, refFrom)
+	return caller, origin
+}
+
+// Starts of the part of a Ref that names a caller.
+const (
+	RefSession = "session:" // followed by CLIENT/SESSION
+	RefCall    = "call:"    // followed by the client's identifier of the call
+)
 
 type sourceKey struct{}
 

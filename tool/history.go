@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/session"
 )
 
 // History gives the changes to the memory, or to one entry.
@@ -61,7 +62,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 
 // wants reports whether changes of a source are asked for.
 func (in HistoryIn) wants(s oxbow.Source) bool {
-	return (in.By == "" || in.By == string(s.Actor)) && (in.Session == "" || in.Session == s.Session)
+	return (in.By == "" || in.By == string(s.Actor)) && (in.Session == "" || in.Session == s.Session || in.Session == session.SessionOf(s))
 }
 
 // only yields what keep accepts.

@@ -67,6 +67,12 @@ func (s Source) Token() string {
 	return name
 }
 
+// ClientSession returns the session of the client that made a change; "" if it is unknown.
+func (s Source) ClientSession() string {
+	_, id, _ := strings.Cut(session.SessionOf(oxbow.Source{Ref: s.Ref}), "/")
+	return id
+}
+
 // Reviewed returns the branch, and its commit, in which the text of a team file is as it
 // is shown; "" for any other.
 func (s Source) Reviewed() string {
@@ -222,9 +228,7 @@ func entryOf(e oxbow.Entry) Entry {
 		trust = ""
 	}
 	e.Source.Session = ""
-	if session.IsCaller(e.Source) {
-		e.Source.Ref = ""
-	}
+	_, e.Source.Ref = e.Source.SplitRef()
 	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: notNil(e.Aliases),
 		Created: Timestamp(e.Created), Updated: Timestamp(e.Updated), Version: e.Version, Source: sourceOf(e.Source), Trust: string(trust)}
 	a.Labels = map[string][]string{}

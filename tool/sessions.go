@@ -185,6 +185,45 @@ type SessionIn struct {
 type SessionOut struct {
 	session.Summary
 	List []session.Turn `json:"list"`
+
+	// Wrote are the last changes of the notes that the session made, newest first.
+	Wrote []Change `json:"wrote,omitempty"`
+}
+
+// mostWrote is how many changes of a session are listed, and mostSearched how many are
+// looked through for them.
+const (
+	mostWrote    = 100
+	mostSearched = 20_000
+)
+
+// wrote returns the changes of the notes that a session made.
+func (w *Workspace) wrote(ctx context.Context, a *session.Archive, s session.Summary) ([]Change, error) {
+	ctx, m, err := w.Memory(ctx, Own)
+	if err != nil {
+		return nil, err
+	}
+	origin, err := a.Origin(ctx, s.Client, s.Session)
+	if err != nil {
+		return nil, err
+	}
+	var made []Change
+	past, left := pastOf(m), mostSearched
+	for c, err := range m.Log(ctx) {
+		if errors.Is(err, oxbow.ErrUnsupported) {
+			return nil, nil // the memory has no history
+		}
+		if err != nil {
+			return nil, err
+		}
+		if left--; left < 0 || len(made) == mostWrote || c.Time.Before(s.Start) {
+			break
+		}
+		if origin.Made(c.Source) {
+			made = append(made, past.changeOf(ctx, c))
+		}
+	}
+	return made, nil
 }
 
 // oneSession returns the one session that a name means.
@@ -222,10 +261,13 @@ func ShowSession(ctx context.Context, w *Workspace, in SessionIn) (out SessionOu
 	if out.Summary, err = oneSession(ctx, a, in.Session); err != nil {
 		return out, err
 	}
-	out.List, err = a.Turns(ctx, out.Client, out.Session)
+	if out.List, err = a.Turns(ctx, out.Client, out.Session); err != nil {
+		return out, err
+	}
 	if in.Last > 0 {
 		out.List = out.List[max(0, len(out.List)-in.Last):]
 	}
+	out.Wrote, err = w.wrote(ctx, a, out.Summary)
 	return out, err
 }
 

@@ -100,7 +100,8 @@ func Pull(ctx context.Context, w *tool.Workspace, in SyncIn) (out SyncOut, err e
 	}
 	out, err = syncWith(ctx, w, "pull", in, func(s *syncing) (reconcile.Report, error) {
 		src, _ := oxbow.SourceFrom(ctx)
-		src.Actor, src.Ref = oxbow.Imported, text.Clip(s.url, 200)
+		src.Actor = oxbow.Imported
+		src = src.WithOrigin(text.Clip(s.url, 200))
 		ctx := oxbow.WithNote(oxbow.WithSource(ctx, src), text.Clip("pull from "+s.url, 200))
 		return reconcile.Pull(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Rand: w.Host.Rand, Record: s.record, Progress: in.Progress})
 	})

@@ -3,7 +3,12 @@
 
 package command
 
-import "github.com/oxbow-memory/oxbow/session"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
 
 // agentVars are the variables of clients, and those that name the session. Read off
 // Claude Code 2.1.330, Codex 0.146, Gemini CLI, Qwen Code 0.24, opencode 1.18 and
@@ -13,15 +18,19 @@ var agentVars = []struct{ client, name, session string }{
 	{"codex", "CODEX_THREAD_ID", "CODEX_THREAD_ID"},
 	{"codex", "CODEX_SANDBOX_NETWORK_DISABLED", ""},
 	{"codex", "CODEX_CI", ""},
+	{"qwen", "QWEN_CODE", ""}, // before Gemini CLI, of which it is a fork
 	{"gemini", "GEMINI_CLI", ""},
-	{"qwen", "QWEN_CODE", ""},
 	{"opencode", "OPENCODE", ""},
 	{"copilot", "COPILOT_CLI_BINARY_VERSION", ""},
 	{"cursor", "CURSOR_AGENT", ""},
 }
 
-// startedBy returns the variable by which the program was started by an agent, and what
-// is known of that agent's session; "" where a person did.
+// sessionVar names the session in the shell of a client that does not do so itself, and
+// with $OXBOW_AGENT the client, too, as CLIENT/SESSION.
+const sessionVar = "OXBOW_SESSION"
+
+// startedBy returns the variable that shows that an agent started the program, and what is
+// known about that agent's session. The variable is "" if a person started it.
 func (e *Env) startedBy() (variable string, c session.Caller) {
 	for _, v := range agentVars {
 		if e.Getenv(v.name) == "" {
@@ -31,10 +40,14 @@ func (e *Env) startedBy() (variable string, c session.Caller) {
 		if v.session != "" {
 			c.Session = e.Getenv(v.session)
 		}
+		c.Session = cmp.Or(c.Session, strings.TrimPrefix(e.Getenv(sessionVar), v.client+"/"))
 		c.Dir, _ = e.Getwd() // of a directory that is gone, nothing is known
 		return v.name, c
 	}
 	if e.Getenv("OXBOW_AGENT") != "" {
+		if client, id, ok := strings.Cut(e.Getenv(sessionVar), "/"); ok {
+			c.Client, c.Session = client, id
+		}
 		c.Dir, _ = e.Getwd()
 		return "OXBOW_AGENT", c
 	}

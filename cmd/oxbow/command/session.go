@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/transcript"
 	"github.com/oxbow-memory/oxbow/tool"
@@ -81,6 +82,13 @@ func (a *app) sessionShowCommand() *cobra.Command {
 		}
 		for _, t := range out.List {
 			a.showTurn(&t)
+		}
+		if len(out.Wrote) > 0 {
+			a.printf("\nchanges of the notes:\n")
+			for _, c := range out.Wrote {
+				a.showChange(c)
+			}
+			a.note("to take them back: oxbow revert --session %s", text.ShellQuote(out.Client+"/"+out.Summary.Session))
 		}
 	})
 }

@@ -176,6 +176,9 @@ func (t *terminal) showChange(c tool.Change) {
 	if c.Note != "" && !strings.HasPrefix(c.Note, "undo of ") {
 		text += " (" + c.Note + ")"
 	}
+	if id := c.Source.ClientSession(); id != "" {
+		text += " [session " + id + "]"
+	}
 	head := fmt.Sprintf("%5d  %s  %s  ", c.Seq, t.date(moment(c.Time)), pad(who(c.Source), 11))
 	room := t.width() - columns(head)
 	if room < t.width()/2 {
