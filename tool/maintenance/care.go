@@ -49,6 +49,9 @@ func Compact(ctx context.Context, w *tool.Workspace, in CompactIn) (CompactOut, 
 	if !ok {
 		return CompactOut{}, fmt.Errorf("compacting: %w", oxbow.ErrUnsupported)
 	}
+	if err := keepsChanged(ctx, w, in.DryRun); err != nil {
+		return CompactOut{}, err
+	}
 	r, err := c.Compact(ctx, before, in.DryRun)
 	if err != nil {
 		return CompactOut{}, fmt.Errorf("compacting: %w", err)
@@ -59,6 +62,20 @@ func Compact(ctx context.Context, w *tool.Workspace, in CompactIn) (CompactOut, 
 		_ = m.MakeIndex(ctx)
 	}
 	return CompactOut{in.DryRun, tool.Timestamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil
+}
+
+// keepsChanged refuses a compaction by an agent while a person has not decided about texts
+// that agents changed: it could drop the person's texts.
+func keepsChanged(ctx context.Context, w *tool.Workspace, dry bool) error {
+	if src, _ := oxbow.SourceFrom(ctx); dry || src.Actor == oxbow.Person {
+		return nil
+	}
+	changed, err := tool.Changed(ctx, w, tool.ChangedIn{})
+	if err != nil || changed.Total == 0 {
+		return err
+	}
+	return tool.Advise(tool.Invalidf("agents changed texts of a person, which a compaction could drop; nothing was dropped"),
+		"a person decides about them first: oxbow changed, in a terminal of their own")
 }
 
 // RedactIn is what redact takes.
