@@ -207,6 +207,9 @@ func recoverInPlace(ctx context.Context, w *tool.Workspace, store string, save f
 // not those of the log that takes its place, though it has the same identity.
 func removeDerived(store string) error {
 	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix} {
+		if fi, err := os.Lstat(store + suffix); err == nil && fi.IsDir() {
+			continue // oxbow did not make it, and does not read it
+		}
 		if err := os.Remove(store + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing what was made from the damaged store: %w", err)
 		}

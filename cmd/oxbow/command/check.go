@@ -5,6 +5,8 @@ package command
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,6 +78,19 @@ func (a *app) showCheck(out maintenance.CheckOut, sound bool) {
 	}
 }
 
+// maintains matches a command that works on the file of a memory.
+var maintains = regexp.MustCompile(`\boxbow (check|recover|doctor)\b`)
+
+// here makes the commands in a text work as typed where the home was given by a flag.
+func (a *app) here(text string) string {
+	if a.homeFlag == "" {
+		return text
+	}
+	return maintains.ReplaceAllStringFunc(text, func(command string) string {
+		return "oxbow --home " + quote(a.homeFlag) + strings.TrimPrefix(command, "oxbow")
+	})
+}
+
 func (a *app) showProblems(problems []tool.Problem) {
 	for _, p := range problems {
 		at := ""
@@ -84,7 +99,7 @@ func (a *app) showProblems(problems []tool.Problem) {
 		}
 		a.hang("  ", at+clean(p.What))
 		if p.Mend != "" {
-			a.hang("    ", "mend: "+clean(p.Mend))
+			a.hang("    ", "mend: "+a.here(clean(p.Mend)))
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (a *app) showFindings(out maintenance.DoctorOut) {
 		}
 		line := f.What
 		if f.Mend != "" {
-			line += "; mend: " + f.Mend
+			line += "; mend: " + a.here(f.Mend)
 		}
 		a.hang(a.paint(code, pad(f.Level, 7))+"  "+pad(f.About, 11)+"  ", oneLine(line))
 	}

@@ -54,7 +54,7 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	}
 	if err != nil {
 		a.json = a.json || asksJSON(env.Args)
-		a.report(err)
+		a.report(err, a.here)
 	}
 	return status(err)
 }
@@ -68,12 +68,13 @@ func asksJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// report tells of the error on standard error, with its hint.
-func (t *terminal) report(err error) {
+// report tells of the error on standard error, with its hint as here writes it.
+func (t *terminal) report(err error, here func(hint string) string) {
 	if errors.Is(err, errReported) {
 		return
 	}
 	message, h := wording(err)
+	h = here(h)
 	if t.json {
 		var body struct {
 			Error struct {
