@@ -89,7 +89,7 @@ var sabotages = []sabotage{
 
 	{"damage taken for an older copy", "", "damage-taken-for-an-older-copy", recoveryCampaign},
 	{"what was made of a damaged log left by its recovery", "", "recovery-leaves-derived-files", recoveryCampaign},
-	{"a damaged log called busy", "", "damaged-log-not-compared", recoveryCampaign},
+	{"a damaged log called busy", "", "equal-looks-not-believed", recoveryCampaign},
 	{"a damaged commit mark passed over", "", "damaged-mark-passed-over", recoveryCampaign},
 	{"a recovery without what a compaction kept", "", "recovery-without-the-base", recoveryCampaign},
 	{"a compaction that puts all entries into one record", "", "base-of-large-records", ofStore + "TestBaseDamage"},

@@ -78,9 +78,12 @@ func (d Damage) String() string {
 		d.Derived&withSnapshot != 0, d.Derived&withIndex != 0, d.Derived&withLock != 0)
 }
 
-// EndDamages returns damages that take whole records from the end of the file, with all that
-// may lie next to it.
-func (s *Store) EndDamages() (all []Damage) {
+// RecordDamages returns a damage to each record, and damages that take whole records from the
+// end of the file, with all that may lie next to it.
+func (s *Store) RecordDamages() (all []Damage) {
+	for i, r := range s.records {
+		all = append(all, Damage{"changed", (r.from + r.to) / 2, (r.from+r.to)/2 + 1, i % derivedSets})
+	}
 	for _, r := range s.records[max(0, len(s.records)-3):] {
 		for derived := range derivedSets {
 			all = append(all, Damage{"cut", r.from, s.Used(), derived}, Damage{"zeroed", r.from, s.Used(), derived},

@@ -36,7 +36,7 @@ func TestRecovery(t *testing.T) {
 				step++
 			}
 		}
-		tried := s.EndDamages()
+		tried := s.RecordDamages()
 		for i := int(*seed) % step; i < len(damages); i += step {
 			tried = append(tried, damages[i])
 		}
