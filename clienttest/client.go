@@ -64,7 +64,7 @@ wire_api = "responses"
 enabled = false
 `)
 	}, []string{"exec", "--json", "--skip-git-repo-check"},
-		[]string{"resume", "--last"}, shellTool("shell_command", nil), []string{"--dangerously-bypass-approvals-and-sandbox"}},
+		[]string{"resume", "--last"}, func(command string) call { return call{Name: "exec_command", Input: object{"cmd": command}} }, []string{"--dangerously-bypass-approvals-and-sandbox"}},
 
 	{"gemini", "@google/gemini-cli@0.61.0", "@google/gemini-cli/bundle/gemini.js", prefixed("mcp_oxbow_"), func(home, url string) ([]string, error) {
 		return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "GEMINI_CLI_TRUST_WORKSPACE=true"},

@@ -62,17 +62,20 @@ func scopes(t *testing.T, c *client, argv []string, program, modules string) {
 	}
 }
 
-// checkRequests checks that each request of a run has the block of the start once, and the
-// last one the prompts of all runs up to it.
+// checkRequests checks that no request of a run has the block of the start twice, that one
+// has it, and that the last one has the prompts of all runs up to it. Qwen Code also asks the
+// model for a suggestion, without the block.
 func checkRequests(t *testing.T, n int, requests, prompts []string) {
 	t.Helper()
 	if len(requests) == 0 {
 		t.Fatalf("run %d: the model was not asked", n+1)
 	}
-	for i, body := range requests {
-		if blocks := strings.Count(body, "oxbow-memory") / 2; blocks != 1 {
-			t.Errorf("run %d: request %d has %d blocks, want 1", n+1, i+1, blocks)
-		}
+	most := 0
+	for _, body := range requests {
+		most = max(most, strings.Count(body, "oxbow-memory")/2)
+	}
+	if most != 1 {
+		t.Errorf("run %d: a request has up to %d blocks, want 1", n+1, most)
 	}
 	for _, prompt := range prompts {
 		if !strings.Contains(requests[len(requests)-1], prompt) {
@@ -122,7 +125,7 @@ func (p *person) checkArchive(program string, prompts []string) {
 			case e.Call != nil && e.Call.Command == look && e.Call.Exit != nil:
 				exits = append(exits, fmt.Sprint(*e.Call.Exit))
 			case e.Call != nil && e.Call.Command == look:
-				exits = append(exits, fmt.Sprint(e.Call.Failed))
+				exits = append(exits, fmt.Sprint("failed: ", e.Call.Failed))
 			}
 		}
 	}
