@@ -37,6 +37,12 @@ function ask(report) {
 export const Oxbow = async ({ directory }) => {
   if (process.env.OXBOW_HOOKS === "off") return {}
 
+  // The plug-in may be set up for the user and for the project: one file reports, the
+  // first that is loaded for a directory.
+  const owners = (globalThis[Symbol.for("oxbow.plugin")] ??= new Map())
+  if ((owners.get(directory) ?? import.meta.url) !== import.meta.url) return {}
+  owners.set(directory, import.meta.url)
+
   const sessions = new Map() // by identifier: root, agent, turn, fresh, context
   let queue = Promise.resolve("")
 
