@@ -53,7 +53,7 @@ func ProjectOf(dir string, read func(path string) ([]byte, error), isDir func(pa
 			break
 		}
 	}
-	p := Project{Name: projectName(filepath.Base(dir)), Why: "the name of the directory; it is in no git repository", Root: dir}
+	p := Project{Name: projectName(filepath.Base(MainTree(dir))), Why: "the name of the directory; it is in no git repository", Root: dir}
 	if home != "" {
 		p = Project{projectName(filepath.Base(home)), "the name of the directory that holds .oxbow; it is in no git repository", home}
 	}
@@ -104,6 +104,40 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 func firstLine(b []byte) string {
 	line, _, _ := strings.Cut(string(b), "\n")
 	return strings.TrimSpace(line)
+}
+
+// MainTree returns the directory in whose .claude/worktrees Claude Code made the directory,
+// which may be gone by now or be of another machine; any other directory as it is.
+func MainTree(dir string) string {
+	main, _, _ := strings.Cut(filepath.ToSlash(dir)+"/", "/.claude/worktrees/")
+	if main = strings.TrimSuffix(main, "/"); main == "" || len(main) >= len(dir) {
+		return dir
+	}
+	return filepath.FromSlash(main)
+}
+
+// LinkedFrom returns the directory of the main tree if dir is the root of a linked worktree
+// of git, else "". A file .git that only claims to be one does not count: the repository
+// must name the worktree, too (gitrepository-layout(5)).
+func LinkedFrom(dir string, read func(path string) ([]byte, error)) string {
+	b, err := read(filepath.Join(dir, ".git"))
+	to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
+	if err != nil || !ok || to == "" {
+		return ""
+	}
+	git := from(dir, to)
+	common, err := read(filepath.Join(git, "commondir"))
+	if err != nil || firstLine(common) == "" {
+		return ""
+	}
+	back, err := read(filepath.Join(git, "gitdir"))
+	if err != nil || filepath.Clean(from(git, firstLine(back))) != filepath.Join(dir, ".git") {
+		return ""
+	}
+	if shared := from(git, firstLine(common)); filepath.Base(shared) == ".git" {
+		return filepath.Dir(shared)
+	}
+	return ""
 }
 
 // from returns a path that stands in a file of dir.

@@ -42,6 +42,7 @@ func TestProjectOf(t *testing.T) {
 		{"a home", map[string]string{"/w/Site/.oxbow/memory.oxbow": "x"}, "/w/Site/a/b", "site", "/w/Site", nil},
 		{"nothing", nil, "/w/notes", "notes", "/w/notes", nil},
 		{"a .git that is none", map[string]string{"/w/odd/.git": "hello"}, "/w/odd", "odd", "/w/odd", nil},
+		{"a worktree that is gone", nil, "/nowhere/harbor/.claude/worktrees/feat/pkg", "harbor", "/nowhere/harbor/.claude/worktrees/feat/pkg", nil},
 		{"no name", nil, "/", "", "/", oxbow.ErrInvalid},
 	} {
 		files := map[string]string{}

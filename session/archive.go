@@ -32,7 +32,8 @@ type Archive struct {
 	Memory *oxbow.Memory
 
 	// Project returns the name and the root directory of the project of a
-	// directory; "" where they are not known. Nil knows none.
+	// directory; "" where they are not known. A name without a root is a guess. Nil knows
+	// none.
 	Project func(dir string) (name, root string)
 
 	// Commits returns the commit on which the working tree of a directory stood at

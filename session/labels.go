@@ -130,14 +130,14 @@ func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
 	return append(ls, l)
 }
 
-// project returns the name and root of a directory's project. One that cannot be
-// found any more is that of the entry's labels.
+// project returns the name and root of a directory's project. If the directory is gone, the
+// name that the entry's labels have is better than one that is guessed.
 func (a *Archive) project(dir string, old []oxbow.Label) (name, root string) {
 	if a.Project == nil || dir == "" {
 		return "", ""
 	}
 	name, root = a.Project(dir)
-	if vs := valuesOf(old, oxbow.LabelProject); name == "" && len(vs) > 0 {
+	if vs := valuesOf(old, oxbow.LabelProject); (name == "" || root == "") && len(vs) > 0 {
 		name = vs[0]
 	}
 	return name, root

@@ -61,6 +61,9 @@ func (l *locator) home() (string, error) {
 // foundRule chose a home that may have come with a project.
 const foundRule = "the nearest " + homeDir + " at or above the working directory"
 
+// linkedRule is what foundRule is called if the home is in the main tree of a worktree.
+const linkedRule = "the " + homeDir + " of the main tree of this git worktree"
+
 const dataRule = "your data directory"
 
 // findHome returns the home, and in words the rule that chose it.
@@ -82,9 +85,11 @@ func (l *locator) findHome() (dir, rule string, err error) {
 		return "", "", err
 	}
 	for dir := wd; ; dir = filepath.Dir(dir) {
-		h := filepath.Join(dir, homeDir)
-		if fi, err := os.Stat(h); err == nil && fi.IsDir() && !onlyAnnotations(h) {
+		if h := filepath.Join(dir, homeDir); isHome(h) {
 			return h, foundRule, nil
+		}
+		if main := linkedFrom(dir); main != "" && isHome(filepath.Join(main, homeDir)) {
+			return filepath.Join(main, homeDir), foundRule, nil
 		}
 		if filepath.Dir(dir) == dir {
 			break
@@ -92,6 +97,21 @@ func (l *locator) findHome() (dir, rule string, err error) {
 	}
 	dir, err = l.dataHome()
 	return dir, dataRule, err
+}
+
+// isHome reports whether a directory that was found may be a home.
+func isHome(dir string) bool { return isDir(dir) && !onlyAnnotations(dir) }
+
+// linkedFrom returns the main tree of a linked worktree of git whose root is dir, else "".
+// Git keeps real paths, and dir may lead through links.
+func linkedFrom(dir string) string {
+	if fi, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || !fi.Mode().IsRegular() {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return label.LinkedFrom(dir, os.ReadFile)
 }
 
 // canHold refuses what can be no home: opening a pipe would wait for its other
@@ -228,7 +248,12 @@ func (l *locator) memoryPlace() (p tool.Place, err error) {
 	if p.Home, p.Rule, err = l.findHome(); err != nil {
 		return p, err
 	}
-	p.Found = p.Rule == foundRule
+	if p.Found = p.Rule == foundRule; p.Found {
+		wd, err := l.abs(".")
+		if rel, rerr := filepath.Rel(filepath.Dir(p.Home), wd); err == nil && (rerr != nil || rel != "." && !filepath.IsLocal(rel)) {
+			p.Rule = linkedRule
+		}
+	}
 	d, other, err := l.layoutOf(p.Home)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // doctor looks at one that may not be opened, too
 		return p, err

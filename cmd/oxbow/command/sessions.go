@@ -195,7 +195,7 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 	if !none {
 		a.closeAtEnd(m)
 	}
-	return &session.Archive{Memory: m, Project: projectOf, Commits: git.CommitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home)}, none, nil
+	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.CommitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home)}, none, nil
 }
 
 // cleaner returns what takes secrets and the fences of hooks out of a text.
@@ -217,7 +217,7 @@ func redactor(home string) func(string) string {
 // gone, or of another system.
 func projectOf(dir string) (name, root string) {
 	if !filepath.IsAbs(dir) {
-		words := strings.FieldsFunc(dir, func(r rune) bool { return r == '/' || r == '\\' })
+		words := strings.FieldsFunc(label.MainTree(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool { return r == '/' || r == '\\' })
 		if len(words) == 0 {
 			return "", dir
 		}
@@ -228,6 +228,16 @@ func projectOf(dir string) (name, root string) {
 		return "", dir
 	}
 	return p.Name, p.Root
+}
+
+// archivedProject is projectOf for a directory in which a session ran. If the directory is
+// gone, such as a worktree that was removed, its name is a guess, and there is no root.
+func archivedProject(dir string) (name, root string) {
+	name, root = projectOf(dir)
+	if root == dir && !isDir(dir) {
+		root = ""
+	}
+	return name, root
 }
 
 // exposureOf returns what stood before the model of a caller's session; nothing in a
