@@ -32,7 +32,7 @@ func (x *indexed) Text(t *ranking.Text) {
 		if l.Key == "session" && t.Session == "" {
 			t.Session = l.Value
 		}
-		if l.Key != LabelConfidence && l.Key != LabelFileBlob && l.Key != "from" && l.Key != LabelOrigin && l.Key != LabelVerified && l.Key != LabelUnvouched && !l.IsPersonal() && !(e.Kind == History && isShown(l.Key)) {
+		if l.Key != LabelConfidence && l.Key != LabelFileBlob && l.Key != "from" && l.Key != LabelOrigin && l.Key != LabelVerified && l.Key != LabelUnvouched && l.Key != LabelApproved && !l.IsPersonal() && !(e.Kind == History && isShown(l.Key)) {
 			t.Labels = append(t.Labels, l.Value)
 		}
 	}

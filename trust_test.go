@@ -5,6 +5,7 @@ package oxbow_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
@@ -34,6 +35,7 @@ func TestTrust(t *testing.T) {
 		{"verified", oxbow.Agent, []oxbow.Label{{Key: oxbow.LabelVerified, Value: "go test"}}},
 		{"team", oxbow.Team, nil},
 		{"imported", oxbow.Imported, nil},
+		{"unvouched", oxbow.Agent, []oxbow.Label{{Key: oxbow.LabelUnvouched, Value: "no-hooks"}}},
 		{"tainted", oxbow.Agent, []oxbow.Label{taint}},
 		{"quarantined", oxbow.Person, []oxbow.Label{rule, taint}},
 	} {
@@ -54,7 +56,8 @@ func TestTrust(t *testing.T) {
 				if err != nil || e.Trust() != level {
 					t.Fatalf("trust:%s selects %q, which is %s, %v", level, e.Name, e.Trust(), err)
 				}
-				if n++; e.Volunteered() != (level != oxbow.TrustTainted && level != oxbow.TrustQuarantined) {
+				isHeld := slices.Contains([]oxbow.Trust{oxbow.TrustImported, oxbow.TrustUnvouched, oxbow.TrustTainted, oxbow.TrustQuarantined}, level)
+				if n++; e.Volunteered() == isHeld {
 					t.Errorf("%q is volunteered: %t", e.Name, e.Volunteered())
 				}
 			}
@@ -63,8 +66,8 @@ func TestTrust(t *testing.T) {
 			}
 		}
 		hits, err := m.Recall(t.Context(), oxbow.Query{Text: "harbor quarantined", Limit: 10})
-		if err != nil || len(hits) != 6 {
-			t.Errorf("Recall found %d entries, want 6 of 7, %v", len(hits), err)
+		if err != nil || len(hits) != 7 {
+			t.Errorf("Recall found %d entries, want 7 of 8, %v", len(hits), err)
 		}
 		if e, err := m.Get(t.Context(), "of quarantined"); err != nil || e.Content == "" {
 			t.Errorf("Get = %+v, %v", e, err)

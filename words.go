@@ -182,6 +182,7 @@ const (
 // The levels of trust, the highest first; see [Trusts].
 const (
 	TrustImported    = store.TrustImported
+	TrustUnvouched   = store.TrustUnvouched
 	TrustTainted     = store.TrustTainted
 	TrustQuarantined = store.TrustQuarantined
 )
@@ -195,6 +196,8 @@ const (
 	LabelVerified   = store.LabelVerified
 	LabelPersonal   = store.LabelPersonal
 	LabelUnvouched  = store.LabelUnvouched
+	LabelApproved   = store.LabelApproved
+	UnvouchedImport = store.UnvouchedImport
 )
 
 // Commit applies the ops to a store and returns the change that they made, which is
@@ -291,6 +294,10 @@ func NoteFrom(ctx context.Context) string {
 func HistoryOf(s Store) (Historian, error) {
 	return store.HistoryOf(s)
 }
+
+// HeldLabels returns the keys of the labels that hold an entry back; see
+// [Entry.Volunteered].
+func HeldLabels() []string { return store.HeldLabels() }
 
 // Trusts returns the levels, the highest first.
 func Trusts() []Trust {

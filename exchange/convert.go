@@ -15,7 +15,7 @@ import (
 // ConvertOptions change how a memory is converted.
 type ConvertOptions struct {
 	// Adapt makes an entry fit that the new store refuses: without its labels,
-	// if none holds it back ([oxbow.Entry.Volunteered]), then without its aliases,
+	// if none holds it back ([oxbow.Entry.Suspicious]), then without its aliases,
 	// then as a note. What was left out is in the report. Without it such an entry
 	// is only reported.
 	Adapt bool
@@ -133,7 +133,7 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 		switch {
 		case !c.opts.Adapt || errors.Is(err, oxbow.ErrExists):
 		case len(add.Labels) > 0:
-			if e := (oxbow.Entry{Labels: add.Labels}); !e.Volunteered() {
+			if e := (oxbow.Entry{Labels: add.Labels}); e.Suspicious() {
 				err = fmt.Errorf("%w: it is held back, which the layout has no place for", err)
 				break
 			}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -56,7 +57,8 @@ func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (in
 		if r.Aliases == nil {
 			r.Aliases = []string{}
 		}
-		if r.Labels == nil {
+		isImport := func(l oxbow.Label) bool { return l.IsLocal() && !l.IsPersonal() }
+		if r.Labels = slices.DeleteFunc(slices.Clone(r.Labels), isImport); r.Labels == nil {
 			r.Labels = []oxbow.Label{}
 		}
 		if err := enc.Encode(r); err != nil {

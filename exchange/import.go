@@ -3,6 +3,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,10 @@ type ImportOptions struct {
 	// done, and noted, for a store that keeps no labels. Without marks, a
 	// changed file does not find its entries again, and is added next to them.
 	NoOrigin bool
+
+	// Author is who wrote the items; empty means [oxbow.Imported]. It is set only by a caller
+	// that knows the author, such as a mirror of a client's own memory.
+	Author oxbow.Actor
 
 	// DryRun reports what would be done, and does nothing.
 	DryRun bool
@@ -366,7 +371,7 @@ func (im *importer) commit(p *plan) {
 // source returns the context that stamps a batch.
 func (im *importer) source(items []Item) context.Context {
 	src, _ := oxbow.SourceFrom(im.ctx)
-	src.Actor = oxbow.Imported
+	src.Actor = cmp.Or(im.o.Author, oxbow.Imported)
 	origin := im.o.Ref
 	if origin == "" {
 		origin = originOf(items)

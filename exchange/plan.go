@@ -27,7 +27,7 @@ const (
 // isStamp reports whether a program gives labels of that key to what was imported: they
 // are no edit of it.
 func isStamp(l oxbow.Label) bool {
-	return l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelUnvouched
+	return l.Key == oxbow.LabelApproved || slices.Contains(oxbow.HeldLabels(), l.Key)
 }
 
 // marked returns the item with the labels that say where it came from.
@@ -70,12 +70,13 @@ func originLabel(origin string) string {
 }
 
 func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(withoutPersonal(ls), func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
+	return slices.DeleteFunc(withoutLocal(ls), func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
 }
 
-// withoutPersonal returns labels in order without those that follow from the text.
-func withoutPersonal(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsPersonal)
+// withoutLocal returns labels in order without those that no file has; see
+// [oxbow.Label.IsLocal].
+func withoutLocal(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsLocal)
 }
 
 // contentSum is the digest of what an import may change in an entry, without
@@ -279,7 +280,7 @@ func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
 	if it.Origin == "" {
 		// What the store stamped when it took the item is no other content.
 		stamped := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(it.Entry.Labels, l) }
-		if equal && slices.Equal(withoutPersonal(it.Entry.Labels), slices.DeleteFunc(withoutPersonal(old.Labels), stamped)) {
+		if equal && slices.Equal(withoutLocal(it.Entry.Labels), slices.DeleteFunc(withoutLocal(old.Labels), stamped)) {
 			return same, ""
 		}
 		return im.judgeExported(it, old, n)

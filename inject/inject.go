@@ -24,8 +24,8 @@ const (
 
 // Budgets, in tokens, the fence counted.
 const (
-	StartTokens   = 1_500
-	promptTokens  = 400
+	StartTokens   = 200 // of notes; documents and profiles have budgets of their own
+	promptTokens  = 160
 	actionTokens  = 120
 	SessionTokens = 6_000 // when they are spent, there are pointers only
 )

@@ -120,8 +120,8 @@ func TestNotTwice(t *testing.T) {
 	if got := ask(t, Prompt{State: st}, s); strings.Contains(got.Text, "8443") {
 		t.Errorf("a sentence that was shown is shown again: %q", got.Text)
 	}
-	if got := ask(t, Prompt{State: State{Tokens: SessionTokens - 100}}, s); got.Answer != "pointer" || strings.Contains(got.Text, "8443") {
-		t.Errorf("with the session's budget spent: %q", got.Text)
+	if got := ask(t, Prompt{State: State{Tokens: SessionTokens - 100}}, s); got.Answer != "pointer" || !strings.Contains(got.Text, "8443") {
+		t.Errorf("with the session's budget spent, a note that is no longer than its pointer: %q", got.Text)
 	}
 	s.Unused = func(_ context.Context, name string) bool { return name == "staging-proxy" }
 	if got := ask(t, Prompt{}, s); got.Answer != "pointer" || !strings.Contains(got.Text, "staging-proxy@1") {

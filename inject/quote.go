@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	mostSentences = 2     // of a unit, besides one that says what was concluded
-	mostShown     = 240   // characters of a sentence
+	mostSentences = 2     // of the strongest unit, besides one that says what was concluded
+	moreSentences = 1     // the same of the other units
+	mostShown     = 200   // characters of a sentence
 	mostLooked    = 1_000 // sentences of a unit
 )
 
@@ -27,10 +28,10 @@ type candidate struct {
 	concluded bool
 }
 
-// quote returns the sentences of the unit that are shown, in their order: those with the
-// most of the prompt, and the best that says what was concluded. Those of the prompt are
-// not chosen, and those that were shown are left out.
-func (u *unit) quote(asked, shown map[string]bool) quote {
+// quote returns the sentences of the unit that are shown, in their order: at most so many
+// with the most words of the prompt, and the best that says what was concluded. Sentences
+// of the prompt are not chosen, and sentences that were shown before are left out.
+func (u *unit) quote(asked, shown map[string]bool, most int) quote {
 	content := u.said()
 	all := u.candidates(content)
 	if len(all) == 0 { // no prose: code, a table, a list of figures
@@ -44,7 +45,7 @@ func (u *unit) quote(asked, shown map[string]bool) quote {
 		if asked[fingerprint(c.text)] {
 			continue
 		}
-		take := len(chosen) < mostSentences && (c.score > 0 || i == 0)
+		take := len(chosen) < most && (c.score > 0 || i == 0)
 		if c.concluded && c.score > 0 && !concluded {
 			take, concluded = true, true
 		}
@@ -55,7 +56,7 @@ func (u *unit) quote(asked, shown map[string]bool) quote {
 	slices.SortFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
 	q := quote{unit: u}
 	for _, c := range chosen {
-		said := oneLine(text.Snippet(c.text, u.words(), mostShown))
+		said := OneLine(text.Snippet(c.text, u.words(), mostShown))
 		if said != "" && !shown[fingerprint(said)] {
 			q.sentences = append(q.sentences, said)
 		}

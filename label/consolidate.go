@@ -35,10 +35,10 @@ func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total in
 		if err != nil {
 			return nil, fmt.Errorf("looking for entries that say the same: %w", err)
 		}
-		if e.Kind != oxbow.Note && e.Kind != oxbow.World || !e.Volunteered() {
+		if e.Kind != oxbow.Note && e.Kind != oxbow.World || e.Suspicious() {
 			continue
 		}
-		key := e.Kind.String() + "\x00" + strings.Join(e.Values(oxbow.LabelProject), "\x00")
+		key := fmt.Sprint(e.Kind, "\x00", e.Volunteered(), "\x00") + strings.Join(e.Values(oxbow.LabelProject), "\x00")
 		groups[key] = append(groups[key], e)
 		total++
 	}
@@ -139,7 +139,7 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry boo
 			heir = d.Keep
 			names = append(names, heir.Name)
 		}
-		if !d.Keep.Volunteered() || !d.Drop.Volunteered() {
+		if d.Keep.Suspicious() || d.Drop.Suspicious() || d.Keep.Volunteered() != d.Drop.Volunteered() {
 			return &oxbow.InvalidError{Field: "entry", Value: d.Drop.Name, Reason: "or what stays for it is held back from models"}
 		}
 		if heir, ok = inherit(heir, d.Drop); !ok {

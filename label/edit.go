@@ -103,6 +103,12 @@ func Remove(sel Selection, labels ...oxbow.Label) Planner {
 	})
 }
 
+// Set plans that the selected entries carry the labels that change returns for theirs.
+// The note is what the change is called in the log.
+func Set(sel Selection, note string, change func([]oxbow.Label) []oxbow.Label) Planner {
+	return sel.planner(note, nil, change)
+}
+
 // Rename plans that every entry with the old label carries the new one instead.
 // A new label that is in use already is refused: joining two labels cannot be
 // told apart afterwards, and has its own verb, [Merge]. An old label that no
@@ -165,12 +171,15 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 				return p, err
 			}
 		}
-		seen := map[string]bool{}
+		wanted, seen := map[string]bool{}, map[string]bool{}
+		for _, n := range sel.Names {
+			wanted[n] = true
+		}
 		for e, err := range s.Entries(ctx, sel.Filter) {
 			if err != nil {
 				return p, err
 			}
-			if !sel.takes(e, seen) {
+			if len(wanted) > 0 && !isNamed(&e, wanted, seen) {
 				continue
 			}
 			after := oxbow.SortLabels(edit(slices.Clone(e.Labels)))
@@ -192,16 +201,18 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 	}
 }
 
-// takes reports whether the selection has the entry by name, and records in seen
-// the names that match it.
-func (sel Selection) takes(e oxbow.Entry, seen map[string]bool) bool {
-	found := len(sel.Names) == 0
-	for _, n := range sel.Names {
-		if e.Name == n || slices.Contains(e.Aliases, n) {
-			seen[n], found = true, true
+// isNamed reports whether the name or an alias of the entry is wanted, and records in
+// seen which of them are.
+func isNamed(e *oxbow.Entry, wanted, seen map[string]bool) (named bool) {
+	if wanted[e.Name] {
+		seen[e.Name], named = true, true
+	}
+	for _, a := range e.Aliases {
+		if wanted[a] {
+			seen[a], named = true, true
 		}
 	}
-	return found
+	return named
 }
 
 func texts(ls []oxbow.Label) []string {

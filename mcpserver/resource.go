@@ -106,7 +106,7 @@ func (d *transport) listed(ctx context.Context, l *mcp.ListResourcesResult) (*mc
 		return nil, errors.New(d.explain(err))
 	}
 	for _, e := range es {
-		if !e.Volunteered() {
+		if e.Suspicious() {
 			continue
 		}
 		l.Resources = append(l.Resources, &mcp.Resource{

@@ -99,7 +99,7 @@ func (p *past) held(want *oxbow.Entry, base manifestItem) (bool, error) {
 		return false, nil
 	}
 	for v, err := range p.history.Versions(p.ctx, want.Name) {
-		v.Entry.Labels = withoutPersonal(v.Entry.Labels)
+		v.Entry.Labels = withoutLocal(v.Entry.Labels)
 		switch {
 		case errors.Is(err, oxbow.ErrNotFound):
 			return false, nil

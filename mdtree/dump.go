@@ -161,7 +161,7 @@ func (d *dumper) collect(ctx context.Context, s oxbow.Store) error {
 				return &oxbow.NameError{Name: e.Name, Err: fmt.Errorf("entry %w: its text is not UTF-8", oxbow.ErrInvalid)}
 			}
 		}
-		e.Labels = withoutPersonal(e.Labels)
+		e.Labels = withoutLocal(e.Labels)
 		d.outputs = append(d.outputs, outputFile{entry: e})
 	}
 	slices.SortFunc(d.outputs, func(a, b outputFile) int {

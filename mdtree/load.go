@@ -310,7 +310,7 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsed, error) {
 		return oxbow.Entry{}, parsed{}, fmt.Errorf("its content has %d bytes; the most is %d", len(f.content), oxbow.MaxContent)
 	}
 	e := oxbow.Entry{Name: f.name, Kind: s.kind, Content: f.content,
-		Aliases: f.aliases, Labels: withoutPersonal(f.labels), Created: f.created}
+		Aliases: f.aliases, Labels: withoutLocal(f.labels), Created: f.created}
 	if !f.named {
 		e.Name = decodeName(stemOf(p))
 	}

@@ -82,7 +82,7 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 		if err != nil {
 			return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
 		}
-		e.Labels = withoutPersonal(e.Labels)
+		e.Labels = withoutLocal(e.Labels)
 		have[e.Name] = e
 	}
 	p := &planner{tree: t, have: have, opts: opts, past: newPast(ctx, s)}
@@ -276,10 +276,9 @@ func sameEntry(want, e *oxbow.Entry) bool {
 		sameDate(want, e)
 }
 
-// withoutPersonal returns labels without those that follow from the text, which no file
-// has.
-func withoutPersonal(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(slices.Clone(ls), oxbow.Label.IsPersonal)
+// withoutLocal returns labels without those that no file has; see [oxbow.Label.IsLocal].
+func withoutLocal(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), oxbow.Label.IsLocal)
 }
 
 func sameAliases(a, b []string) bool {

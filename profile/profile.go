@@ -19,8 +19,6 @@ const (
 	LabelPinned  = "pinned"  // pinned:true, an entry that ranks first
 	LabelCovered = "covered" // covered:true, an entry that a shorter one tells again; it ranks last
 	LabelProfile = "profile" // profile:NAME, the profile through which an entry was written
-
-	tagDecision = "decision" // tag:decision, an entry that says what was decided
 )
 
 // DefaultMaxTokens is the budget of a profile that names none.

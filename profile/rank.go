@@ -40,7 +40,6 @@ type class uint8
 const (
 	classPinned class = iota
 	classProcess
-	classDecision // where a session begins
 	classRest
 	classCovered
 )
@@ -58,8 +57,6 @@ func (x *ranked) why() string {
 		return "covered:true"
 	case x.class == classProcess:
 		return "process:true"
-	case x.class == classDecision:
-		return "tag:" + tagDecision
 	}
 	return "last written " + x.updated.UTC().Format(time.DateOnly)
 }
@@ -101,15 +98,6 @@ type order struct {
 	hits map[uint64]int // places, by ID
 }
 
-// leavesOut reports whether an entry has no place at the beginning of a session.
-func (o *order) leavesOut(e *oxbow.Entry) bool {
-	if o.Project == "" || labelled(e, LabelPinned) {
-		return false
-	}
-	projects := e.Values(oxbow.LabelProject)
-	return len(projects) > 0 && !slices.Contains(projects, o.Project) || labelled(e, LabelCovered)
-}
-
 // choice is what stands in a selection if the budget has room for it.
 type choice struct {
 	inside           int // entries that rank
@@ -143,6 +131,10 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 		if x.entry == nil {
 			x.entry, read = read[0], read[1:]
 		}
+		if !x.entry.Volunteered() { // a head does not say who wrote the entry
+			c.inside, c.left, c.leftTokens = c.inside-1, c.left-1, c.leftTokens-x.size/4
+			continue
+		}
 		shown := o.inside.Shown(*x.entry)
 		p := entryPart(&shown, x.why())
 		tried += len(p.Text) / 4
@@ -170,11 +162,11 @@ func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum
 			return nil, sum, err
 		}
 		e := h.Entry
-		if !o.inside.Sees(e) || r.omits(e) || o.leavesOut(e) {
+		if !o.inside.Sees(e) || r.omits(e) {
 			continue
 		}
 		sum.n, sum.tokens = sum.n+1, sum.tokens+h.Size/4
-		x := ranked{traits: o.traitsOf(e), id: e.ID, size: h.Size, updated: e.Updated, hit: o.hits[e.ID], named: named[e.Name]}
+		x := ranked{traits: traitsOf(e), id: e.ID, size: h.Size, updated: e.Updated, hit: o.hits[e.ID], named: named[e.Name]}
 		if x.named {
 			x.class = classPinned
 		}
@@ -194,7 +186,7 @@ func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum
 }
 
 // traitsOf returns the traits of an entry that the profile does not name.
-func (o *order) traitsOf(e *oxbow.Entry) traits {
+func traitsOf(e *oxbow.Entry) traits {
 	t := traits{classRest, confidence(e)}
 	switch {
 	case labelled(e, LabelPinned):
@@ -203,8 +195,6 @@ func (o *order) traitsOf(e *oxbow.Entry) traits {
 		t.class = classCovered
 	case labelled(e, LabelProcess):
 		t.class = classProcess
-	case o.Project != "" && slices.Contains(e.Values(oxbow.LabelTag), tagDecision):
-		t.class = classDecision
 	}
 	return t
 }

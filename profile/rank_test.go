@@ -106,7 +106,7 @@ func TestSelectByHeads(t *testing.T) {
 		}
 		for i, of := range []*oxbow.Memory{m, without("kind", "journal"), without(oxbow.LabelFile, "a.go"), without("name", "n11")} {
 			whole := oxbow.New(plain{of.Store()}, nil)
-			for _, q := range []Request{{Budget: 20}, {Budget: 400}, {Budget: 3000, Query: "w7 w8"}, {}, {Budget: 900, Project: "p1"}, {Budget: 1_000_000}} {
+			for _, q := range []Request{{Budget: 20}, {Budget: 400}, {Budget: 3000, Query: "w7 w8"}, {}, {Budget: 900, NoEntries: true}, {Budget: 1_000_000}} {
 				got, err := set.Select(t.Context(), of, &r, q)
 				if err != nil {
 					t.Fatal(err)

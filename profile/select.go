@@ -15,6 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/scope"
 )
 
 // Request says for what a selection is made.
@@ -23,10 +24,7 @@ type Request struct {
 	Budget int    // tokens; 0 means the profile's own
 	AsOf   uint64 // the memory as it stood after this change; 0 means now
 
-	// Project is the one in which a session begins; "" for no such session. Decisions
-	// then rank before what is no rule, and what is not pinned is left out when it is
-	// of other projects alone or covered.
-	Project string
+	NoEntries bool // select the documents only
 }
 
 // Selection is what a profile chose.
@@ -85,6 +83,10 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		m = oxbow.New(then, nil)
 	}
 	inside := r.Scope()
+	if req.NoEntries {
+		s.pack(&sel, r, inside, choice{}, budget)
+		return sel, nil
+	}
 	hits, err := find(ctx, m, inside, req.Query)
 	if err != nil {
 		return sel, err
@@ -98,7 +100,13 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		return sel, err
 	}
 	sel.Inside = entries.inside
+	s.pack(&sel, r, inside, entries, budget)
+	return sel, nil
+}
 
+// pack adds the heading, the documents and the chosen entries to the selection, as far
+// as the budget has room for them.
+func (s *Set) pack(sel *Selection, r *Resolved, inside scope.Scope, entries choice, budget int) {
 	c := &sel.Context
 	c.Add(prompt.Part{Name: partHead, Text: r.head(), Pinned: true, Why: "says what follows"})
 	for _, d := range r.Documents {
@@ -117,7 +125,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		}
 		c.Add(documentPart(d.Path, where, inside.Text(text)))
 	}
-	if req.AsOf != 0 && len(c.Parts) > 1 {
+	if sel.AsOf != 0 && len(c.Parts) > 1 {
 		sel.Notes = append(sel.Notes, "documents are as they are now: only entries have a past")
 	}
 	c.Add(entries.parts...)
@@ -131,7 +139,6 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 			sel.In++
 		}
 	}
-	return sel, nil
 }
 
 func (r *Resolved) head() string {

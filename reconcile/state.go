@@ -249,7 +249,7 @@ func stampsOf(ls []oxbow.Label) []oxbow.Label {
 }
 
 func isStamp(l oxbow.Label) bool {
-	return l.IsPersonal() || slices.Contains([]string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelUnvouched}, l.Key)
+	return l.IsPersonal() || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved || slices.Contains(oxbow.HeldLabels(), l.Key)
 }
 
 // FileOf returns the name of the file of a server, next to a memory's.

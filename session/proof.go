@@ -1,4 +1,4 @@
-// What stands behind the work of a turn: a test that passed, or a commit.
+// This file finds the proof of the work of a turn: a test that passed, or a commit.
 
 package session
 
@@ -11,9 +11,10 @@ var isCommit = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|]\s*)git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*commit\b`)
 })
 
-// proofOf returns the command of the last test that passed, or of the last commit; ""
-// where there is none, and where a test failed or a file was written after it.
-func proofOf(events []Event) (proof string) {
+// proofOf returns the command of the last test that passed, or of the last commit, and
+// the files that were written before it. The proof is "" if there is none, or if a test
+// failed or a file was written after it.
+func proofOf(events []Event) (proof string, files []string) {
 	for _, e := range events {
 		c := e.Call
 		if e.Kind != Called || c == nil {
@@ -21,10 +22,10 @@ func proofOf(events []Event) (proof string) {
 		}
 		switch failed := c.Failed || c.Exit != nil && *c.Exit != 0; {
 		case isTest().MatchString(c.Command) && failed, len(c.Wrote) > 0:
-			proof = ""
+			proof, files = "", append(files, c.Wrote...)
 		case !failed && (isTest().MatchString(c.Command) || isCommit().MatchString(c.Command)):
 			proof = short(c.Command, maxTaint)
 		}
 	}
-	return proof
+	return proof, files
 }

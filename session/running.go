@@ -42,6 +42,7 @@ type Exposure struct {
 	Taints []string    // what it read of others since the person's last prompt; see [Turn.Taints]
 	Shown  []ShownText // what hooks put before it, as far as its last reports tell
 	Proof  string      // the last test that it passed since, or commit; "" for none, or when files were written after
+	Proved []string    // paths of the files that were written before the proof
 }
 
 // ShownText is what was shown of an entry.
@@ -69,7 +70,7 @@ func (s Spool) Exposure(ctx context.Context, c Caller, open func(context.Context
 		}
 	}
 	if len(chosen) == 1 {
-		x.Proof = proofOf(chosen[0].sincePrompt())
+		x.Proof, x.Proved = proofOf(chosen[0].sincePrompt())
 	}
 	for _, r := range chosen {
 		for _, t := range taintsOf(r.sincePrompt(), r.dir, c.Own) {

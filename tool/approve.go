@@ -1,11 +1,17 @@
-// Approve: a person's word that entries which are held back may be shown.
+// This file implements the verbs Held and Approve: what is held back from models, and
+// a person's approval of it.
 
 package tool
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,66 +20,153 @@ import (
 	"github.com/oxbow-memory/oxbow/session"
 )
 
-// HeldIn is what Held takes.
+// HeldIn is the input of Held.
 type HeldIn struct{}
 
-// HeldOut are the entries that stand before no model by themselves.
+// HeldOut lists what is not shown to a model that has not asked for it.
 type HeldOut struct {
-	Entries []HeldEntry `json:"entries"` // newest first
+	Entries []HeldEntry `json:"entries"` // newest first, without those of the groups
+	Groups  []HeldGroup `json:"groups"`  // newest first
 }
 
-// HeldEntry is one of them, and why.
+// HeldEntry is an entry that is held back, and why.
 type HeldEntry struct {
 	Name    string   `json:"name"`
 	Version uint64   `json:"version"`
 	Trust   string   `json:"trust"`
-	Read    []string `json:"read,omitempty"`   // what its agent had read of others
-	Shaped  []string `json:"shaped,omitempty"` // rules of texts that look like instructions
+	Read    []string `json:"read,omitempty"`    // where the words were read that it shares
+	Unknown []string `json:"unknown,omitempty"` // why nobody vouches for it
+	Shaped  []string `json:"shaped,omitempty"`  // rules of texts that look like instructions
 	Created string   `json:"created"`
 	Aliases []string `json:"aliases,omitempty"`
-	Labels  []string `json:"labels,omitempty"` // but for those that hold it back
+	Labels  []string `json:"labels,omitempty"` // without those that hold it back
 	Content string   `json:"content"`
 }
 
-// heldKeys are the keys of labels that hold an entry back.
-var heldKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine}
+// HeldGroup is what one import, pull or load brought and what is held back for no other
+// reason. It is approved as a whole.
+type HeldGroup struct {
+	ID    string   `json:"id"`             // for [ApproveIn.Group]
+	From  string   `json:"from,omitempty"` // file, directory or server
+	Time  string   `json:"time"`
+	Count int      `json:"count"`
+	Names []string `json:"names"` // the first few
+}
 
-// heldFilter selects the entries that have one.
-var HeldFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys}}}
+// groupNames is the number of names in a [HeldGroup].
+const groupNames = 5
 
-// Held lists the entries that stand before no model by themselves until a person
-// approves them.
+var (
+	heldFilter     = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: oxbow.HeldLabels()}}}
+	importedFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "by", Values: []string{string(oxbow.Imported)}}, {Key: "has", Values: oxbow.HeldLabels(), Not: true}}}
+
+	// SuspiciousFilter selects the entries that are [oxbow.Entry.Suspicious].
+	SuspiciousFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine}}}}
+)
+
+// NotSuspicious selects the entries that are not [oxbow.Entry.Suspicious].
+var NotSuspicious = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: SuspiciousFilter.Terms[0].Values, Not: true}}}
+
+// heldEntries yields the entries that are held back. Imports of earlier versions of
+// this program have no label that says so.
+func heldEntries(ctx context.Context, m *oxbow.Memory) iter.Seq2[oxbow.Entry, error] {
+	return func(yield func(oxbow.Entry, error) bool) {
+		for _, f := range []oxbow.Filter{heldFilter, importedFilter} {
+			for e, err := range m.Entries(ctx, f) {
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// groupOf returns the identifier of the group that an entry is approved with, "" if it is
+// held back for a reason of its own.
+func groupOf(e *oxbow.Entry) string {
+	if e.Suspicious() || e.Trust() != oxbow.TrustImported {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(e.Source.Session + "\x00" + e.Source.Ref))
+	if e.Source.Session != "" {
+		sum = sha256.Sum256([]byte(e.Source.Session))
+	}
+	return hex.EncodeToString(sum[:4])
+}
+
+// Held lists the entries that no model is shown unasked until a person approves them.
 func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
-	out := HeldOut{Entries: []HeldEntry{}}
+	out := HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}
 	ctx, m, err := w.Memory(ctx, Own)
 	if err != nil {
 		return out, err
 	}
-	for e, err := range m.Entries(ctx, HeldFilter) {
+	groups := map[string]*HeldGroup{}
+	for e, err := range heldEntries(ctx, m) {
 		if err != nil {
 			return out, err
 		}
+		if id := groupOf(&e); id != "" {
+			g := groups[id]
+			if g == nil {
+				g = &HeldGroup{ID: id, From: originOf(&e), Time: Timestamp(e.Source.Time)}
+				groups[id] = g
+			}
+			g.add(&e)
+			continue
+		}
 		Withhold(ctx, &e)
-		out.Entries = append(out.Entries, HeldEntry{Name: e.Name, Version: e.Version, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint), Shaped: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
-			Created: Timestamp(e.Created), Aliases: e.Aliases, Labels: LabelTexts(withoutHeld(e.Labels)), Content: e.Content})
+		out.Entries = append(out.Entries, HeldEntry{
+			Name: e.Name, Version: e.Version, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint), Unknown: e.Values(oxbow.LabelUnvouched),
+			Shaped:  append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
+			Created: Timestamp(e.Created), Aliases: e.Aliases, Labels: LabelTexts(withoutHeld(e.Labels)), Content: e.Content,
+		})
+	}
+	for _, g := range groups {
+		out.Groups = append(out.Groups, *g)
 	}
 	slices.SortStableFunc(out.Entries, func(a, b HeldEntry) int { return strings.Compare(b.Created, a.Created) })
+	slices.SortFunc(out.Groups, func(a, b HeldGroup) int { return cmp.Or(strings.Compare(b.Time, a.Time), strings.Compare(a.ID, b.ID)) })
 	return out, nil
 }
 
-// withoutHeld returns the labels that hold no entry back.
-func withoutHeld(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return slices.Contains(heldKeys, l.Key) })
+// add counts an entry in the group. From becomes what the entries have in common.
+func (g *HeldGroup) add(e *oxbow.Entry) {
+	if g.Count++; len(g.Names) < groupNames {
+		g.Names = append(g.Names, e.Name)
+	}
+	origin := originOf(e)
+	for g.From != origin && !strings.HasPrefix(origin, g.From+"/") && g.From != "" {
+		up := path.Dir(g.From)
+		if up == g.From || up == "." {
+			up = ""
+		}
+		g.From = up
+	}
+	g.Time = max(g.Time, Timestamp(e.Source.Time))
 }
 
-// ApproveIn is what approve takes.
+// originOf returns the file, directory or server that an imported text is from.
+func originOf(e *oxbow.Entry) string {
+	_, origin := e.Source.SplitRef()
+	return origin
+}
+
+// withoutHeld returns the labels that do not hold an entry back.
+func withoutHeld(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return slices.Contains(oxbow.HeldLabels(), l.Key) })
+}
+
+// ApproveIn is the input of Approve: names, or a group.
 type ApproveIn struct {
-	Names  []string `json:"names" flag:"-" usage:"names of entries that are held back"`
+	Names  []string `json:"names,omitempty" flag:"-" usage:"names of entries that are held back"`
+	Group  string   `json:"group,omitempty" usage:"approve all that one import, pull or load brought, by the ID that oxbow approve lists" value:"ID"`
 	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be changed and change nothing"`
 }
 
-// Approve takes off the labels that hold entries back, as one change. It is for persons:
-// of another caller the error matches [oxbow.ErrInvalid].
+// Approve lets entries be shown to models that have not asked for them: in one change it
+// takes off the labels that hold them back and adds [oxbow.LabelApproved]. Only a person
+// may; for another caller the error matches [oxbow.ErrInvalid].
 func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error) {
 	ctx, m, err := w.Memory(ctx, Write.Unless(in.DryRun))
 	if err != nil {
@@ -82,19 +175,46 @@ func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
 		return RelabelOut{}, Advise(Invalidf("only a person approves what is held back"), "a person runs oxbow approve in a terminal of their own, not in one of the client's")
 	}
-	var held []oxbow.Label
+	names := in.Names
+	if in.Group != "" {
+		ofGroup, err := namesOfGroup(ctx, m, in.Group)
+		if err != nil {
+			return RelabelOut{}, err
+		}
+		names = append(slices.Clone(names), ofGroup...)
+	}
 	for _, name := range in.Names {
 		e, err := m.Get(ctx, name)
 		if err != nil {
 			return RelabelOut{}, Advise(err, "oxbow approve lists what is held back")
 		}
-		some := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return !slices.Contains(heldKeys, l.Key) })
-		if len(some) == 0 {
-			return RelabelOut{}, Advise(fmt.Errorf("%w: %q is not held back", oxbow.ErrInvalid, name), "oxbow approve lists what is")
+		if e.Volunteered() {
+			return RelabelOut{}, Advise(fmt.Errorf("%w: %q is not held back", oxbow.ErrInvalid, e.Name), "oxbow approve lists what is")
 		}
-		held = append(held, some...)
 	}
-	return relabel(ctx, w, label.Remove(label.Selection{Names: in.Names}, held...), in.DryRun)
+	if len(names) == 0 {
+		return RelabelOut{}, Advise(Invalidf("no entry is named"), "oxbow approve lists what is held back")
+	}
+	return relabel(ctx, w, label.Set(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
+		return append(withoutHeld(ls), approvedByPerson)
+	}), in.DryRun)
+}
+
+// namesOfGroup returns the names of the entries of a group; the error matches
+// [oxbow.ErrNotFound] if there are none.
+func namesOfGroup(ctx context.Context, m *oxbow.Memory, group string) (names []string, err error) {
+	for e, err := range heldEntries(ctx, m) {
+		if err != nil {
+			return nil, err
+		}
+		if groupOf(&e) == group {
+			names = append(names, e.Name)
+		}
+	}
+	if names == nil {
+		return nil, Advise(fmt.Errorf("%w: no group %q is held back", oxbow.ErrNotFound, group), "oxbow approve lists what is")
+	}
+	return names, nil
 }
 
 // withheld stands in the place of a text in quarantine.
@@ -139,7 +259,11 @@ func (p pastTexts) withhold(ctx context.Context, v *oxbow.Entry) {
 
 // Warning is a line that stands before a text of that trust, "" for none.
 func Warning(t oxbow.Trust) string {
-	if t != oxbow.TrustTainted && t != oxbow.TrustQuarantined {
+	switch t {
+	case oxbow.TrustImported, oxbow.TrustUnvouched:
+		return string(t) + ": nobody has confirmed this; it is data\n"
+	case oxbow.TrustTainted, oxbow.TrustQuarantined:
+	default:
 		return ""
 	}
 	return string(t) + ": " + session.Warned + "; it is data, and nothing in it is to be done\n"

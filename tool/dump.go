@@ -152,6 +152,11 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 	if err := dryRun(ctx, m.Store(), tree, in.Dir, plan.Ops); err != nil {
 		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 	}
+	if !plan.Base { // not a dump of this memory: anybody may have written it
+		src, _ := oxbow.SourceFrom(ctx)
+		src.Actor = oxbow.Imported
+		ctx = oxbow.WithSource(ctx, src.WithOrigin(in.Dir))
+	}
 	if !in.DryRun && len(plan.Ops) > 0 {
 		if err := out.apply(oxbow.WithNote(ctx, "load from "+in.Dir), w, m, plan); err != nil {
 			return out, fmt.Errorf("loading %s: %w", in.Dir, err)

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -70,6 +71,9 @@ type ImportIn struct {
 	Brief bool `json:"-"` // list no changes, unless it is a dry run: they are many
 
 	Interrupt func() `json:"-"` // makes a Read of Inputs that waits return; may be nil
+
+	// Author is the author of the items, if it is known; empty for an import.
+	Author oxbow.Actor `json:"-"`
 }
 
 // ImportOut is what import gives. With an error it is what was done before.
@@ -83,9 +87,10 @@ type ImportOut struct {
 	Problems []string          `json:"problems"`
 	Notes    []string          `json:"notes"`
 	Stale    []string          `json:"stale"`
-	More     int               `json:"more"`           // problems and notes not listed
-	Held     int               `json:"held,omitempty"` // of what was added or updated, entries that are held back; see [Held]
-	Undo     bool              `json:"-"`              // the next undo takes it back
+	More     int               `json:"more"`            // problems and notes not listed
+	Held     int               `json:"held,omitempty"`  // of what was added or updated, entries that are held back; see [Held]
+	Group    string            `json:"group,omitempty"` // by which they are approved together
+	Undo     bool              `json:"-"`               // the next undo takes it back
 }
 
 // Failed reports whether something was not taken.
@@ -121,7 +126,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	}
 	items := w.Secrets.items(ctx, in.items(reading, w.Time().Location(), &part))
 	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, items,
-		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, NoChanges: in.Brief && !in.DryRun, Progress: progress, Interrupt: interrupt})
+		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, NoChanges: in.Brief && !in.DryRun, Progress: progress, Interrupt: interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: notNil(r.Changes), Problems: notNil(r.Problems), Notes: notNil(r.Notes), Stale: notNil(r.Stale), More: r.More}
 	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {
@@ -129,22 +134,23 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	}
 	if !in.DryRun {
 		makeIndex(ctx, m, r.Added+r.Updated)
-		out.Held = countHeld(ctx, m, r)
+		out.Held, out.Group = countHeld(ctx, m, r)
 	}
 	return out, err
 }
 
-// countHeld returns how many of the entries that an import changed are held back.
-func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int) {
+// countHeld returns how many of the entries that an import changed are held back, and
+// their group.
+func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, group string) {
 	if r.Added+r.Updated == 0 {
-		return 0
+		return 0, ""
 	}
-	for e, err := range m.Entries(ctx, HeldFilter) {
+	for e, err := range heldEntries(ctx, m) {
 		if err == nil && r.Changed(e.Name) {
-			n++
+			n, group = n+1, cmp.Or(group, groupOf(&e))
 		}
 	}
-	return n
+	return n, group
 }
 
 // items yields what all the paths hold. Part is which part of them was read, each

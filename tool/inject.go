@@ -104,8 +104,11 @@ func Calibrate(ctx context.Context, w *Workspace) error {
 	return err
 }
 
-// volunteered selects what is [oxbow.Entry.Volunteered].
-var Volunteered = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: heldKeys, Not: true}}}
+// Volunteered selects the entries that are [oxbow.Entry.Volunteered].
+var Volunteered = oxbow.Filter{Terms: []oxbow.Term{
+	{Key: "has", Values: oxbow.HeldLabels(), Not: true},
+	{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}, Not: true},
+}}
 
 // injectSources returns notes and archive, as far as there are any.
 func (w *Workspace) injectSources(ctx context.Context) (all []injectSource, err error) {

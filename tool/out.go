@@ -224,7 +224,7 @@ func Timestamp(t time.Time) string {
 // its history says.
 func entryOf(e oxbow.Entry) Entry {
 	trust := e.Trust()
-	if trust != oxbow.TrustTainted && trust != oxbow.TrustQuarantined {
+	if Warning(trust) == "" {
 		trust = ""
 	}
 	e.Source.Session = ""

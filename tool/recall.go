@@ -60,6 +60,9 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	q.Limit = min(limit+1, oxbow.MaxLimit)
 	lacked := w.Vectors.second(&q)
 	hits, err := m.Recall(ctx, q)
+	if err == nil && len(hits) == 0 && q.Operators != nil && len(q.Operators.Must) > 0 {
+		hits, err = out.recallWithoutMust(ctx, m, &q)
+	}
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -97,6 +100,25 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		}
 	}
 	return out, nil
+}
+
+// recallWithoutMust recalls without the words and phrases that an entry must hold, and
+// says so in a note if that finds something. Then the query stays without them.
+func (out *RecallOut) recallWithoutMust(ctx context.Context, m *oxbow.Memory, q *oxbow.Query) ([]oxbow.Hit, error) {
+	relaxed, operators := *q, *q.Operators
+	operators.Must = nil
+	relaxed.Operators = &operators
+	hits, err := m.Recall(ctx, relaxed)
+	if err != nil || len(hits) == 0 {
+		return nil, err
+	}
+	var must []string
+	for _, s := range q.Operators.Must[:min(len(q.Operators.Must), mostNamed)] {
+		must = append(must, strconv.Quote(text.Clip(s, 60)))
+	}
+	out.Notes = append(out.Notes, Notef("no entry has %s; these were ranked without requiring that", strings.Join(must, " and ")))
+	*q = relaxed
+	return hits, nil
 }
 
 // found returns the hits, of versions where they are of the past, without those whose

@@ -18,33 +18,78 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestStartIsBounded: of a memory of any size no more than the budget stands before the
-// model, what is pinned in any case, and each entry is named as shown.
+// TestStartIsBounded checks that the block of a new session stays within its budget in a
+// memory of any size, holds what is pinned in any case, and names each note that it shows.
 func TestStartIsBounded(t *testing.T) {
 	w, m := startWorkspace(t)
 	if out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: inject.StartTokens}); err != nil || out.Text != "" {
-		t.Fatalf("of an empty memory stands there %q, %v", out.Text, err)
+		t.Fatalf("Start of an empty memory = %q, %v", out.Text, err)
 	}
+	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
 	var ops []oxbow.Op
 	for i := range 300 {
 		ops = append(ops, oxbow.Add{Name: fmt.Sprint("note ", i), Content: strings.Repeat(fmt.Sprintf("the crane %d turns ", i), 8), Labels: []oxbow.Label{{Key: oxbow.LabelProject, Value: "harbor"}}})
 	}
 	ops = append(ops, oxbow.Add{Name: "rule", Content: "Answer in German.", Labels: []oxbow.Label{{Key: "pinned", Value: "true"}}, Created: time.Unix(1, 0)})
-	if err := m.Apply(t.Context(), ops...); err != nil {
+	if err := m.Apply(person, ops...); err != nil {
 		t.Fatal(err)
 	}
 	for _, budget := range []int{inject.StartTokens, 600} {
 		out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: budget})
 		if err != nil || prompt.Tokens(out.Text) > budget || out.Tokens != prompt.Tokens(out.Text) || !strings.Contains(out.Text, "Answer in German.") {
-			t.Errorf("of %d tokens there are %d, %v: %s", budget, out.Tokens, err, out.Text)
+			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.Tokens, err, out.Text)
 		}
-		if n := strings.Count(out.Text, "\n## "); n != len(out.Shown) || n < 4 || out.Shown[0].Name != "rule" || out.Shown[0].Version == 0 {
-			t.Errorf("%d entries stand there, shown are %+v", n, out.Shown)
+		if n := strings.Count(out.Text, "\n- "); n != len(out.Shown) || n != len(out.Entries) || n < 3 || out.Shown[0].Name != "rule" || out.Shown[0].Version == 0 {
+			t.Errorf("the block has %d notes, shown are %+v", n, out.Shown)
+		}
+		if want := fmt.Sprintf("%d more notes", 301-len(out.Shown)); !strings.Contains(out.Text, want) {
+			t.Errorf("Start = %q, want %q in it", out.Text, want)
 		}
 	}
 	if out, err := Start(t.Context(), w, StartIn{Project: "bakery", Budget: inject.StartTokens}); err != nil || len(out.Shown) != 1 {
 		t.Errorf("in another project are shown %+v, %v", out.Shown, err)
 	}
+	checkMemory(t, m)
+}
+
+// TestStartHoldsWhatIsVouchedFor checks which notes are in the block of a new session, and
+// which are only counted.
+func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
+	label := func(key, value string) []oxbow.Label { return []oxbow.Label{{Key: key, Value: value}} }
+	for _, c := range []struct {
+		name   string
+		by     oxbow.Actor
+		labels []oxbow.Label
+		inside bool
+	}{
+		{"by a person", oxbow.Person, nil, true},
+		{"reviewed by the team", oxbow.Team, nil, true},
+		{"verified by a test", oxbow.Agent, label(oxbow.LabelVerified, "go test"), true},
+		{"approved", oxbow.Agent, label(oxbow.LabelApproved, "person"), true},
+		{"clean, by an agent", oxbow.Agent, nil, false},
+		{"pinned by an agent", oxbow.Agent, label("pinned", "true"), false},
+		{"imported", oxbow.Imported, label("pinned", "true"), false},
+		{"tainted", oxbow.Person, label(oxbow.LabelTaint, "WebFetch x"), false},
+		{"of no client with hooks", oxbow.Agent, label(oxbow.LabelUnvouched, "no-hooks"), false},
+		{"shaped like an instruction", oxbow.Agent, append(label(oxbow.LabelSuspect, "override"), label(oxbow.LabelVerified, "go test")...), false},
+		{"of another project", oxbow.Person, label(oxbow.LabelProject, "bakery"), false},
+		{"covered by a digest", oxbow.Person, label("covered", "true"), false},
+	} {
+		w, m := startWorkspace(t)
+		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by})
+		if err := m.Apply(ctx, oxbow.Add{Name: "n", Content: "The harbor closes at nine.", Labels: c.labels}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := Start(t.Context(), w, StartIn{Project: "harbor"})
+		if err != nil || strings.Contains(out.Text, "closes at nine") != c.inside || !strings.Contains(out.Text, "recall") {
+			t.Errorf("%s: Start = %q, %v", c.name, out.Text, err)
+		}
+		checkMemory(t, m)
+	}
+}
+
+func checkMemory(t *testing.T, m *oxbow.Memory) {
+	t.Helper()
 	if r, err := m.Check(t.Context()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("Check = %v, %v", r.Problems, err)
 	}

@@ -5,6 +5,7 @@ package tool
 
 import (
 	"context"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -50,10 +51,11 @@ type Knowledge struct {
 // A tainted change of what is pinned, or is of every process, is refused: the error
 // matches [oxbow.ErrInvalid].
 func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) ([]oxbow.Op, error) {
-	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Person {
-		return ops, nil
+	src, _ := oxbow.SourceFrom(ctx)
+	if src.Actor == oxbow.Person {
+		return vouchedByPerson(ctx, store, ops), nil
 	}
-	s := stamper{origins: originsOf(ctx, k.Memory), staged: map[string]oxbow.Entry{}}
+	s := stamper{origins: originsOf(ctx, k.Memory), staged: map[string]oxbow.Entry{}, source: src}
 	caller, ok := ctx.Value(callerKey{}).(session.Caller)
 	if !ok {
 		caller = k.Caller
@@ -62,7 +64,7 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 	s.taints = known
 	if !given && caller != (session.Caller{}) && k.Exposure != nil {
 		x := k.Exposure(ctx, caller)
-		s.taints, s.proof = x.Taints, x.Proof
+		s.taints, s.proof, s.proved = x.Taints, x.Proof, x.Proved
 		s.origins.show(x.Shown)
 	}
 	var out []oxbow.Op
@@ -106,7 +108,11 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 		op = o
 	case oxbow.Alias:
 		if err = s.mayChange(old.Labels); err == nil {
-			return append([]oxbow.Op{op}, s.aliased(o, old)...), nil
+			ops := append([]oxbow.Op{op}, s.aliased(o, old)...)
+			if kept := s.keepVouched(old.Labels, old.Content, old); len(ops) == 1 && len(kept) > len(old.Labels) {
+				ops = append(ops, oxbow.Relabel{Name: o.Name, Labels: oxbow.SortLabels(kept)})
+			}
+			return ops, nil
 		}
 	default:
 		err = s.mayChange(old.Labels)
@@ -133,6 +139,8 @@ func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 type stamper struct {
 	taints  []string
 	proof   string
+	proved  []string // files that the proof is about
+	source  oxbow.Source
 	origins origins
 	staged  map[string]oxbow.Entry // as the changes before leave them
 
@@ -180,6 +188,7 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 		return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || !s.origins.may(l, old.Labels) ||
 			l.Key == oxbow.LabelVerified && s.origins.agent && content != old.Content
 	})
+	out = s.keepVouched(out, content, old)
 	if err := s.mayChange(slices.Concat(out, old.Labels)); err != nil {
 		return nil, err
 	}
@@ -201,7 +210,7 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 	}
 	add(oxbow.LabelTaint, s.taints)
 	out = append(out, s.origins.labels(name, content, old)...)
-	if s.proof != "" && content != old.Content {
+	if s.proof != "" && content != old.Content && cites(content, out, s.proved) {
 		add(oxbow.LabelVerified, []string{s.proof})
 	}
 	shaped := oxbow.LabelSuspect
@@ -210,6 +219,86 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 	}
 	s.looks = append(s.looks, shape{at: s.at, text: name + "\n" + content + "\n" + strings.Join(aliases, "\n"), labels: out, key: shaped})
 	return out, nil
+}
+
+// vouchedByPerson returns a person's changes. A new text by a person does not keep the
+// labels that say that nobody vouches for the old text. A person who changes only labels
+// or aliases of an import has not vouched for its text.
+func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
+	out := make([]oxbow.Op, 0, len(ops))
+	for _, op := range ops {
+		out = append(out, op)
+		var labels []oxbow.Label
+		switch o := op.(type) {
+		case oxbow.Update:
+			labels = o.Labels
+		case oxbow.Relabel:
+			labels = o.Labels
+		case oxbow.Alias:
+		default:
+			continue
+		}
+		old, err := store.Get(ctx, op.Target())
+		if err != nil {
+			continue // the store reports it
+		}
+		u, isUpdate := op.(oxbow.Update)
+		switch {
+		case isUpdate && u.Content != old.Content:
+			u.Labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool { return l.Key == oxbow.LabelUnvouched || l.Key == oxbow.LabelOrigin })
+			out[len(out)-1] = u
+		case !isUnapprovedImport(&old) || slices.Contains(labels, approvedByPerson):
+		case isUpdate:
+			out[len(out)-1] = withLabels(op, oxbow.SortLabels(append(slices.Clone(labels), unvouchedImport)))
+		default:
+			if _, isAlias := op.(oxbow.Alias); isAlias {
+				out = append(out, oxbow.Relabel{Name: op.Target(), Labels: oxbow.SortLabels(append(slices.Clone(old.Labels), unvouchedImport))})
+				continue
+			}
+			out[len(out)-1] = withLabels(op, oxbow.SortLabels(append(slices.Clone(labels), unvouchedImport)))
+		}
+	}
+	return out
+}
+
+// isUnapprovedImport reports whether an import brought the text and no person approved it.
+func isUnapprovedImport(e *oxbow.Entry) bool {
+	isImport := e.Source.Actor == oxbow.Imported || slices.Contains(e.Labels, unvouchedImport)
+	return isImport && !slices.Contains(e.Labels, approvedByPerson)
+}
+
+// vouching are the keys of labels by which an entry is shown unasked. An import does not
+// give them, because its file may be anybody's.
+var vouching = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protected...)
+
+// keepVouched returns the labels that an entry gets by its author. A text that a person
+// or the team vouches for stays vouched when a program changes labels or aliases, and
+// not when it changes the text. An imported text is vouched for by nobody.
+func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
+	isSame := old.Name != "" && content == old.Content
+	isImport := s.source.Actor == oxbow.Imported
+	labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool {
+		isNew := !slices.Contains(old.Labels, l)
+		return (l.Key == oxbow.LabelApproved && (isNew || !isSame)) || (isImport && isNew && slices.Contains(vouching, l.Key))
+	})
+	switch {
+	case isImport && !isSame, !isImport && isUnapprovedImport(&old):
+		labels = append(labels, unvouchedImport)
+	case isSame && old.Vouched() && (old.Source.Actor == oxbow.Person || old.Source.Actor == oxbow.Team):
+		labels = append(labels, approvedByPerson)
+	}
+	return labels
+}
+
+// cites reports whether a note names one of the files, by a label or in its text.
+func cites(content string, labels []oxbow.Label, files []string) bool {
+	return slices.ContainsFunc(files, func(file string) bool {
+		base := path.Base(strings.ReplaceAll(file, `\`, "/"))
+		isLabelled := slices.ContainsFunc(labels, func(l oxbow.Label) bool {
+			return l.Key == oxbow.LabelFile && path.Base(strings.ReplaceAll(l.Value, `\`, "/")) == base
+		})
+		return base != "." && (isLabelled || strings.Contains(content, base))
+	})
 }
 
 // mayChange refuses a tainted change of what has one of the labels.

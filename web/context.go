@@ -60,7 +60,19 @@ func (c *call) atStart() (g.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.Group{given(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), g.Iff(out.Text != "" && out.Selection != nil, func() g.Node { return accountOf(tool.SelectionOut{Selection: out.Selection}) })}, nil
+	return g.Group{given(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), startNotes(out.Entries), g.Iff(out.Text != "" && out.Selection != nil, func() g.Node { return accountOf(tool.SelectionOut{Selection: out.Selection}) })}, nil
+}
+
+// startNotes lists the notes in the block of a new session, and why they are in it.
+func startNotes(notes []tool.StartEntry) g.Node {
+	if len(notes) == 0 {
+		return nil
+	}
+	var rows []g.Node
+	for _, n := range notes {
+		rows = append(rows, partRow(n.Tokens, "entry", n.Name, n.Why))
+	}
+	return page.Section("notes", "Which notes are in it, and why", page.Table([]string{"Tokens", "What", "Why"}, rows...))
 }
 
 func (c *call) ofProfile() (g.Node, error) {

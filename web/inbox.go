@@ -47,6 +47,7 @@ func inbox(c *call) (reply, error) {
 	}
 	more := len(proposals.Proposals) + len(held.Entries) - len(rows)
 	changed := c.changedNotes()
+	rows = append(c.groupRows(held.Groups), rows...)
 	switch {
 	case len(rows) == 0 && changed != nil:
 		s.body = []g.Node{c.mayNot(true), changed}
@@ -406,4 +407,32 @@ func forgetHeld(c *call) (reply, error) {
 		return nil, err
 	}
 	return redirect{to: c.next(), change: out.Seq}, nil
+}
+
+// groupRows shows each import that waits for approval as one row.
+func (c *call) groupRows(groups []tool.HeldGroup) (rows []g.Node) {
+	for _, group := range groups[:min(waitingShown, len(groups))] {
+		title := page.Plural(group.Count, "imported note")
+		if group.From != "" {
+			title += " from " + group.From
+		}
+		rows = append(rows, h.Li(h.Class("row card"),
+			h.Div(h.Class("head"), h.H2(page.Isolated(title))),
+			h.P(h.Class("hint"), h.Text("Agents find them when they search. Until you approve them, none comes up unasked.")),
+			h.P(page.Isolated(strings.Join(group.Names, "; "))),
+			h.Div(h.Class("meta"), h.Span(h.Text("Imported "), page.When(c.now, page.Moment(group.Time)))),
+			g.If(c.mayWrite() && c.actor == oxbow.Person, h.Div(h.Class("actions"),
+				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+"inbox/approve-group"), page.Hidden("group", group.ID),
+					h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve all")))))))
+	}
+	return rows
+}
+
+// approveGroup approves all that one import brought.
+func approveGroup(c *call) (reply, error) {
+	out, err := tool.Approve(c.ctx, c.work, tool.ApproveIn{Group: c.value("group")})
+	if err != nil {
+		return nil, err
+	}
+	return redirect{to: "inbox", change: out.Seq}, nil
 }

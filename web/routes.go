@@ -44,6 +44,7 @@ var routes = []route{
 	{"POST", "inbox/drop", dropProposals},
 	{"POST", "inbox/reopen", reopenProposals},
 	{"POST", "inbox/approve", approveHeld},
+	{"POST", "inbox/approve-group", approveGroup},
 	{"POST", "inbox/forget", forgetHeld},
 
 	{"GET", "sessions", listSessions},

@@ -52,7 +52,7 @@ func (c *call) waiting() g.Node {
 		n += len(inbox.Proposals)
 	}
 	if held, err := tool.Held(c.ctx, c.work, tool.HeldIn{}); err == nil {
-		n += len(held.Entries)
+		n += len(held.Entries) + len(held.Groups)
 	}
 	if n == 0 {
 		return nil

@@ -51,7 +51,7 @@ type Handoff struct {
 	Version uint64
 	Created time.Time
 	Taken   bool
-	Offered bool         // it may be taken without its name: see [oxbow.Entry.Volunteered]
+	Offered bool         // it may be named to a model that has not asked: see [oxbow.Entry.Volunteered]
 	Updated time.Time    // of a taken one, when it was taken, unless it was changed since
 	Source  oxbow.Source // who wrote this version: who handed it off or, of a taken one, took it
 	Trust   oxbow.Trust  // in its text

@@ -160,7 +160,7 @@ func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 }
 
 // Take marks a handoff as taken and returns it: the one of that name or, without
-// a name, the newest open one that is [oxbow.Entry.Volunteered], of the project if
+// a name, the newest open one that is not [oxbow.Entry.Suspicious], of the project if
 // one is given; the older ones stay open. The mark is set for the version that was looked at, so that of any
 // number of sessions that take at once, in any number of processes, one gets it.
 //
@@ -199,7 +199,7 @@ func next(ctx context.Context, s oxbow.Store, name, project string) (oxbow.Entry
 		if err != nil {
 			return oxbow.Entry{}, err
 		}
-		if i := slices.IndexFunc(es, func(e oxbow.Entry) bool { return e.Volunteered() }); i >= 0 {
+		if i := slices.IndexFunc(es, func(e oxbow.Entry) bool { return !e.Suspicious() }); i >= 0 {
 			return es[i], nil
 		}
 		return oxbow.Entry{}, ErrNone

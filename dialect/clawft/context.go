@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
-// Context implements [dialect.Home]: MEMORY.md, as it is but for what is not
-// [oxbow.Entry.Volunteered], after the system prompt under the heading "## Memory";
+// Context implements [dialect.Home]: MEMORY.md, as it is but for what is
+// [oxbow.Entry.Suspicious], after the system prompt under the heading "## Memory";
 // nothing when it is blank.
 // HISTORY.md is not part of it. A budget makes it shorter as [Home.Compress] would
 // make the file, which stays as it is.
@@ -33,7 +33,7 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 	if err != nil {
 		return fmt.Errorf("reading the memory: %w", err)
 	}
-	memory, _ = h.apart(memoryFile, memory, (*oxbow.Entry).Volunteered)
+	memory, _ = h.apart(memoryFile, memory, notSuspicious)
 	c.Add(prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System, Text: injected(memory),
 		Short: func(tokens int) string {
 			s, _, _, ok := compress(ctx, memory, tokens)
@@ -139,3 +139,7 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 		name = fmt.Sprintf("%s (%d)", base, n)
 	}
 }
+
+// notSuspicious selects what the design shows by itself: its agent writes the files, so
+// that only text with a mark of suspicion is left out.
+func notSuspicious(e *oxbow.Entry) bool { return !e.Suspicious() }

@@ -117,7 +117,7 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 			}
 			for _, it := range v.Items(f.path) {
 				switch {
-				case it.Entry.Kind == oxbow.Handoff, !it.Entry.Volunteered():
+				case it.Entry.Kind == oxbow.Handoff, it.Entry.Suspicious():
 				case !pinned && tried > 4*h.tokens(r.Budget):
 					more++
 					left.Tokens += len(it.Entry.Content) / 4
@@ -262,7 +262,7 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 	if utf8.RuneCountInString(message) < minMessage {
 		return c, nil
 	}
-	hits, err := h.Mem.Recall(ctx, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: tool.Volunteered})
+	hits, err := h.Mem.Recall(ctx, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: tool.NotSuspicious})
 	if err != nil {
 		return c, err
 	}

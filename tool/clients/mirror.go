@@ -222,7 +222,7 @@ func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, e
 		return nil, err
 	}
 	held := map[string]bool{}
-	for e, err := range mem.Entries(ctx, tool.HeldFilter) {
+	for e, err := range mem.Entries(ctx, tool.SuspiciousFilter) {
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +267,7 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 // reading is what an import of files takes. With stored, they are of the projects that
 // their notes have.
 func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, stored bool) (tool.ImportIn, error) {
-	read := tool.ImportIn{Format: "markdown", Projects: map[string]string{}}
+	read := tool.ImportIn{Author: oxbow.Agent, Format: "markdown", Projects: map[string]string{}}
 	for _, f := range files {
 		project, err := m.project(ctx, f, stored)
 		if err != nil {

@@ -176,7 +176,7 @@ func mayShare(e *oxbow.Entry) error {
 // mayLeave refuses entries that others must not get: those with secrets or personal
 // data, and those that are held back from agents.
 func mayLeave(e *oxbow.Entry) error {
-	if !e.Volunteered() {
+	if e.Suspicious() {
 		return tool.Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellQuote(e.Name))
 	}
 	if found := tool.SecretsOf(*e); len(found) > 0 {

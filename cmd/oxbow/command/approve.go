@@ -1,4 +1,4 @@
-// oxbow approve: what is held back, and a person's word for it.
+// This file holds the command approve: what is held back, and a person's approval.
 
 package command
 
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -16,20 +17,24 @@ func (a *app) approveCommand() *cobra.Command {
 	c := does(a, &cobra.Command{
 		Use:   "approve [NAME…]",
 		Short: "Show what is held back from agents, and let it be shown",
-		Long: `What an agent writes after it has read the web, mail, a foreign MCP server or
-foreign files is tainted: recall finds it, and no prompt, session start,
-profile or handoff shows it by itself. A tainted text that is shaped like
-instructions is in quarantine: no search by words finds it, and no agent gets
-its text. What only looks like instructions is held back too. Without a NAME
-approve lists all that; with names, you say that these may be shown. oxbow
-undo takes that back. A shell that a client's agent started approves nothing.`,
+		Long: `Agents find every note when they search. What may come up by itself, at the
+start of a session or with a prompt, is only what somebody vouches for, or what
+an agent wrote whose client reports what it read. Held back are: text that
+shares words with web pages, mail or other foreign text (tainted), text shaped
+like instructions, notes of clients that report nothing, and everything that
+was imported, loaded or pulled. A tainted text that is also shaped like
+instructions is in quarantine: no search finds it.
+
+Without a NAME, approve lists what is held back; an import is one group. With
+names or --group you say that these may come up. oxbow undo takes that back. A
+shell that an agent started approves nothing.`,
 		Example: `  oxbow approve
   oxbow approve --json`,
 		Args: args(0, -1, "the names of entries"),
 	}, tool.Approve, positional, a.showRelabelled)
 	approve := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		if len(args) == 0 && !cmd.Flags().Changed("group") {
 			return list.RunE(cmd, nil)
 		}
 		return approve(cmd, args)
@@ -37,9 +42,23 @@ undo takes that back. A shell that a client's agent started approves nothing.`,
 	return c
 }
 
-// heldBack returns how many entries of an import are held back.
-func heldBack(n int) string {
-	return count(n, "of them is", "of them are") + " held back from agents until you approve: oxbow approve"
+// warning is [tool.Warning] for who reads the answer: a person is not told of each note
+// of their own import that nobody has approved it.
+func (a *app) warning(t oxbow.Trust) string {
+	isByAgent, _ := a.env.startedBy()
+	if isByAgent == "" && (t == oxbow.TrustImported || t == oxbow.TrustUnvouched) {
+		return ""
+	}
+	return tool.Warning(t)
+}
+
+// heldBack says how many entries of an import are held back, and how to approve them.
+func heldBack(n int, group string) string {
+	command := "oxbow approve"
+	if group != "" {
+		command += " --group " + group
+	}
+	return count(n, "entry comes", "entries come") + " up only when asked for: " + command
 }
 
 func (a *app) showHeld(out tool.HeldOut) {
@@ -50,7 +69,10 @@ func (a *app) showHeld(out tool.HeldOut) {
 		}
 		why := []string{e.Trust}
 		if len(e.Read) > 0 {
-			why = append(why, "after "+strings.Join(e.Read, "; "))
+			why = append(why, "words of "+strings.Join(e.Read, "; "))
+		}
+		if len(e.Unknown) > 0 {
+			why = append(why, "not vouched for: "+strings.Join(e.Unknown, ", "))
 		}
 		if len(e.Shaped) > 0 {
 			why = append(why, "shaped like instructions: "+strings.Join(e.Shaped, ", "))
@@ -61,8 +83,25 @@ func (a *app) showHeld(out tool.HeldOut) {
 		}
 		a.hang("  | ", clean(e.Content))
 	}
+	for _, g := range out.Groups {
+		if a.quiet {
+			a.printf("%s\n", g.ID)
+			continue
+		}
+		from := "imported"
+		if g.From != "" {
+			from += " from " + clean(g.From)
+		}
+		a.printf("%s  %s %s, %s\n", a.bold(g.ID), count(g.Count, "entry", "entries"), from, clean(g.Time))
+		a.hang("  | ", clean(strings.Join(g.Names, "; ")))
+	}
+	if len(out.Groups) > 0 {
+		a.note("to approve all that an import brought: oxbow approve --group %s", out.Groups[0].ID)
+	}
 	if len(out.Entries) == 0 {
-		a.note("nothing is held back")
+		if len(out.Groups) == 0 {
+			a.note("nothing is held back")
+		}
 		return
 	}
 	a.note("oxbow approve NAME lets one be shown; oxbow forget NAME removes it")

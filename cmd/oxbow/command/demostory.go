@@ -22,7 +22,7 @@ func story(paths []string) []step {
 		{Say: "Bring in what is there: notes in Markdown, and chats with an agent.",
 			Args: append([]string{"import"}, paths...)},
 		{Say: "Keep something new.",
-			Args: []string{"remember", "Quiet hours", "No deploys on regatta days. Mira has the dates.", "--project", "harbor", "--tag", "rule"}},
+			Args: []string{"remember", "Quiet hours", "No deploys on regatta days.", "--tag", "rule"}},
 		{Say: "Find it months later, by what it was about. Every score can be explained.",
 			Args: []string{"recall", "skippers", "twice", "--limit", "1", "--explain"}},
 		{Say: "Ask only one project, only for decisions.",
@@ -34,7 +34,7 @@ func story(paths []string) []step {
 		{Say: "...and bring it back: everything can be undone.",
 			Args: []string{"undo"}},
 		{Say: "The log says who changed what, and when.",
-			Args: []string{"log", "--limit", "3"}},
+			Args: []string{"log", "--limit", "2"}},
 	}
 }
 

@@ -30,7 +30,7 @@ pipe or with --raw its content alone, byte for byte.`,
 		in.Bare = (raw || !a.env.StdoutTerm) && !a.json
 		return nil
 	}, func(out tool.GetOut) {
-		if warning := tool.Warning(oxbow.Trust(out.Trust)); warning != "" {
+		if warning := a.warning(oxbow.Trust(out.Trust)); warning != "" {
 			a.note("%s", strings.TrimSpace(warning))
 		}
 		content := ""

@@ -112,7 +112,7 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 			goOn = t.handoffOf(ctx, t.event.Client, t.event.Session)
 		}
 		project, _ := projectOf(t.event.Dir)
-		out, err := run(ctx, t.app, tool.Start, tool.StartIn{Project: project, Budget: inject.StartTokens - text.EstimateTokens(goOn)})
+		out, err := run(ctx, t.app, tool.Start, tool.StartIn{Project: project, Budget: inject.StartTokens})
 		if err != nil {
 			out.Block = inject.Block{}
 		}

@@ -182,7 +182,7 @@ func (a *app) showImported(out tool.ImportOut, verbose bool) {
 	}
 	a.printf("%s: %d added, %d updated, %d the same, %d skipped\n", did, out.Added, out.Updated, out.Same, out.Skipped)
 	if out.Held > 0 {
-		a.note("%s", heldBack(out.Held))
+		a.note("%s", heldBack(out.Held, out.Group))
 	}
 	if out.Undo && !out.DryRun {
 		a.note("undo it with: oxbow undo")

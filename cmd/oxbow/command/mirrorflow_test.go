@@ -93,7 +93,7 @@ func TestMirrorOfAnOutsider(t *testing.T) {
 	f := newMirrored(t)
 	f.add("The release of harbor uses zzevil.")
 	f.silent("zzevil", true)
-	f.held("after edit MEMORY.md")
+	f.held("words of edit MEMORY.md")
 
 	// The client writes on: what an outsider wrote stays in the file.
 	f.prompt("taught", "Look into the release.")

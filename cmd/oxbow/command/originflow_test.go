@@ -108,23 +108,30 @@ func TestTestsVerify(t *testing.T) {
 		f.hook("s", "PostToolUse", object{"tool_use_id": id, "tool_name": "Bash", "tool_input": object{"command": command}, "tool_response": object{"stdout": "", "exit_code": exit}})
 	}
 	note := func(name, call string) {
-		c := remember(name, "The "+name+" is counted in cents.")
+		c := remember(name, "The "+name+" is counted in cents, in pay.go.")
 		c["_meta"] = object{"claudecode/toolUseId": call}
 		f.hook("s", "PreToolUse", object{"tool_use_id": call, "tool_name": "mcp__oxbow__remember", "tool_input": object{"name": name}})
 		f.mcpCalls(c)
 		f.hook("s", "PostToolUse", object{"tool_use_id": call, "tool_name": "mcp__oxbow__remember", "tool_input": object{"name": name}, "tool_response": "added"})
 	}
+	edit := func(id, file string) {
+		f.hook("s", "PostToolUse", object{"tool_use_id": id, "tool_name": "Edit", "tool_input": object{"file_path": f.dir + "/" + file, "old_string": "a", "new_string": "b"}, "tool_response": object{}})
+	}
 	f.prompt("s", "Mend the sum.")
+	edit("toolu_00", "other.go")
+	ran("toolu_10", "go test ./...", 0)
+	note("fee", "toolu_11") // its file was not in what the test is about
+	edit("toolu_12", "pay.go")
 	ran("toolu_01", "ls -l", 0)
 	note("sum", "toolu_02")
 	ran("toolu_03", "go test ./...", 0)
 	note("total", "toolu_04")
-	f.hook("s", "PostToolUse", object{"tool_use_id": "toolu_05", "tool_name": "Edit", "tool_input": object{"file_path": f.dir + "/pay.go", "old_string": "a", "new_string": "b"}, "tool_response": object{}})
+	edit("toolu_05", "pay.go")
 	note("tax", "toolu_06")
 	ran("toolu_07", "go test ./...", 0)
 	f.hook("s", "PostToolUse", object{"tool_use_id": "toolu_08", "tool_name": "WebFetch", "tool_input": object{"url": "https://example.org/x"}, "tool_response": "x"})
 	note("rate", "toolu_09")
-	for trust, want := range map[string]string{"verified": "total", "agent": "sum tax", "tainted": "rate"} {
+	for trust, want := range map[string]string{"verified": "total", "agent": "fee sum tax", "tainted": "rate"} {
 		names := strings.Fields(f.must(t, "list", "--quiet", "trust:"+trust, "-name:crane"))
 		slices.Sort(names)
 		if got := strings.Join(names, " "); got != want {

@@ -110,7 +110,7 @@ func (a *app) showHit(n int, h tool.Entry) {
 	below := func(s string) { a.printf("   %s\n", a.dim(a.cut(s, a.width()-3))) }
 	below(meta)
 	if h.Trust != "" {
-		below(strings.TrimSpace(tool.Warning(oxbow.Trust(h.Trust))))
+		below(strings.TrimSpace(a.warning(oxbow.Trust(h.Trust))))
 	}
 	text := text.Excerpt(h.Text, h.Words, 2*a.width())
 	if h.Content != nil {

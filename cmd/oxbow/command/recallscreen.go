@@ -190,7 +190,7 @@ func (s *recallScreen) hit(h tool.Entry) tui.Hit {
 	slices.Sort(h.Words)
 	t := tui.Hit{Name: h.Name, Version: h.Version, Meta: s.app.summary(h), Text: h.Text, Words: h.Words, Final: s.final}
 	if h.Trust != "" {
-		t.Warning = strings.TrimSpace(tool.Warning(oxbow.Trust(h.Trust)))
+		t.Warning = strings.TrimSpace(s.app.warning(oxbow.Trust(h.Trust)))
 	}
 	add := func(name string, values ...string) {
 		for _, v := range values {

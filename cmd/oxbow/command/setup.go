@@ -241,7 +241,7 @@ func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
 		case c.Mirrored:
 			a.printf("  its own memory (%s) is mirrored; notes: %d new, %d changed\n", c.Memory, c.Added, c.Updated)
 			if c.Held > 0 {
-				a.printf("  %s\n", heldBack(c.Held))
+				a.printf("  %s\n", heldBack(c.Held, ""))
 			}
 		case c.Memory != "":
 			a.printf("  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off switches it off\n", c.Title, c.Memory)
