@@ -36,6 +36,9 @@ type Place struct {
 	Path    string   // of its root, as people know it
 	Dirs    []string // with profiles, slash-separated, in order
 	Project bool     // it came with a project: its profiles may not take the user's own files
+
+	// Withhold returns why a document of this place is not used, or "". Nil uses all.
+	Withhold func(path string) string
 }
 
 // Set is all the profiles that can be named. A profile of an earlier place, or
@@ -302,6 +305,11 @@ func (s *Set) document(d Document) (content, where string, err error) {
 		where = s.shown(file{place: i, path: d.Path})
 		b, err = readFile(s.Places[i].FS, d.Path, oxbow.MaxContent)
 		if err == nil {
+			if withhold := s.Places[i].Withhold; withhold != nil {
+				if why := withhold(d.Path); why != "" {
+					return "", where, errors.New(why)
+				}
+			}
 			if err = oxbow.CheckContent(string(b)); err != nil {
 				return "", where, fmt.Errorf("reading %s: %w", where, err)
 			}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/trust"
 )
 
 // The files that switch hooks off, and what hooks put before a model: in a home, or in
@@ -16,7 +18,7 @@ import (
 const (
 	HooksOff   = "hooks.off"
 	InjectOff  = "inject.off"
-	ProjectDir = ".oxbow"
+	ProjectDir = trust.DirName
 )
 
 // InjectOffFor is the file in a home that switches off what hooks put before the model of

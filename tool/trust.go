@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/trust"
 )
 
@@ -42,6 +44,9 @@ func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
 	if err != nil {
 		return TrustOut{}, err
 	}
+	if by := w.Source.Actor; by == oxbow.Agent {
+		return TrustOut{}, Advise(fmt.Errorf("an agent cannot decide which homes are trusted: %w", oxbow.ErrInvalid), "ask the person to run: oxbow trust "+text.ShellQuote(p.Home))
+	}
 	out := TrustOut{DryRun: in.DryRun, Home: p.Home, Before: w.Host.Trusted.Judge(p.Home, p.Store)}
 	if in.Revoke {
 		if in.DryRun {
@@ -57,11 +62,14 @@ func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
 	if out.Before.State == trust.Refused {
 		return out, Advise(fmt.Errorf("%s cannot be trusted: %s", p.Home, out.Before.Why), out.Before.Mend)
 	}
-	print, err := trust.Fingerprint(p.Home, p.Store)
+	if out.Before.IsTrackedLink {
+		return out, Advise(fmt.Errorf("%s cannot be trusted: %s", p.Home, out.Before.Why), out.Before.Mend)
+	}
 	settings := filepath.Join(p.Home, subagent.SettingsFile)
 	if _, serr := os.Stat(settings); serr == nil {
 		out.Runs = settings
-	} else if err == nil && print == "" {
+	}
+	if fi, serr := os.Stat(p.Home); serr != nil || fi.IsDir() && !trust.MayBeHome(p.Home) {
 		err = NoMemory(p.Home)
 	}
 	if out.Did = "trusted"; err != nil || in.DryRun {
@@ -80,14 +88,24 @@ func (h *Host) Judge(p Place) trust.Verdict {
 	return h.Trusted.Judge(p.Home, p.Store)
 }
 
-// Untrusted is the error of a change to a home that came with a clone. It matches
+// Untrusted is the error of a change to a foreign home. It matches
 // [oxbow.ErrReadOnly].
 func Untrusted(home string) error {
-	return Advise(fmt.Errorf("%s came with a clone and is not trusted: nothing is written to it, and no program is started by it: %w", home, oxbow.ErrReadOnly),
+	return Advise(fmt.Errorf("%s is not trusted: nothing is written to it, and no program is started by it: %w", home, oxbow.ErrReadOnly),
 		"look at what it holds with oxbow list; to take it for your own: oxbow trust "+text.ShellQuote(home)+"; for a memory of your own, give --home DIR")
 }
 
-// TrustsPlace refuses to replace what is in a home that came with a clone.
+// CheckSpool refuses a spool that is a link: prompts would be written to where it leads.
+func CheckSpool(home string) error {
+	spool := filepath.Join(home, session.SpoolDir)
+	fi, err := os.Lstat(spool)
+	if err != nil || fi.Mode()&fs.ModeSymlink == 0 {
+		return nil
+	}
+	return Advise(fmt.Errorf("%s is a link: what hooks report is not kept in what it leads to", spool), "remove it")
+}
+
+// TrustsPlace refuses to replace what is in a foreign home.
 func (w *Workspace) TrustsPlace() error {
 	p, err := w.Located()
 	if err == nil && w.Host.Judge(p).State == trust.Foreign {

@@ -1,4 +1,5 @@
-// The record of what the user trusts: a file of JSON lines.
+// This file keeps the record of the homes that are the user's own: a file of JSON
+// lines outside of every home.
 
 package trust
 
@@ -14,32 +15,142 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Home is a home that is trusted.
+// Home is a line of the record: a home that is the user's own.
 type Home struct {
-	Path        string    `json:"home"`
-	Fingerprint string    `json:"fingerprint"`
-	Settings    string    `json:"settings,omitempty"` // digest of the file that starts sub-agents
-	Since       time.Time `json:"since"`
+	Path        string            `json:"home"` // without links
+	Fingerprint string            `json:"fingerprint"`
+	Settings    string            `json:"settings,omitempty"`  // digest of the file that starts sub-agents
+	Documents   map[string]string `json:"documents,omitempty"` // digests of the documents that git tracked
+	Parts       []string          `json:"parts,omitempty"`     // what else git tracked of the home
+	ID          sysinfo.FileID    `json:"id,omitzero"`         // of the directory
+	Link        string            `json:"link,omitempty"`      // path of the link by which it is found
+	Made        bool              `json:"made,omitempty"`      // this machine made it; else a person said that it counts
+	Revoked     bool              `json:"revoked,omitempty"`   // it counts no longer
+	Since       time.Time         `json:"since"`
 }
 
-// List is the record. Dir is the directory that it is in, "" where none is
-// known: nothing is trusted then.
+// isOf reports whether the line describes the home as it is now. A store that is
+// missing or damaged keeps its fingerprint in the record.
+func (h *Home) isOf(f facts) bool {
+	isSameStore := h.Fingerprint == f.print || f.print == damagedPrint || f.print == ""
+	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
+}
+
+// matches reports whether the line means the home. A copy or a clone never matches
+// at another path. At the same path it matches if it has the same store and git does
+// not track it: a backup may have been restored there. A home that was moved is the
+// same directory, and so it matches at its new path.
+func (h *Home) matches(f facts) bool {
+	if h.Link != f.link {
+		return false
+	}
+	isSamePath := h.Path == f.path
+	isSameDir := isSameFile(h.ID, f.id, isSamePath)
+	if h.Revoked {
+		return isSamePath
+	}
+	switch isTracked := len(f.tracked) > 0; {
+	case h.Fingerprint == f.print && f.hasIdentity():
+		return isSameDir || isSamePath && !isTracked
+	case h.Fingerprint == f.print, f.print == "": // The store may have been moved away.
+		return isSameDir
+	case f.print == damagedPrint: // Damage to a home is reported when the store is opened.
+		return isSameDir && !isTracked
+	default: // A home that had no memory yet may have been given one.
+		return h.Fingerprint == "" && isSameDir && !isTracked
+	}
+}
+
+// isSameFile reports whether two identities are of the same directory. At the same path
+// the numbers of volumes do not count, which may change, and nor does what is unknown.
+func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
+	if !isSamePath {
+		return a == b && a.Born != 0
+	}
+	isAnyUnknown := a == sysinfo.FileID{} || b == sysinfo.FileID{}
+	isSameBirth := a.Born == b.Born || a.Born == 0 || b.Born == 0
+	return isAnyUnknown || (a.Node == b.Node && isSameBirth)
+}
+
+// hasIdentity reports whether the store has an identity that another store lacks.
+func (f *facts) hasIdentity() bool { return strings.HasPrefix(f.print, storePrint) }
+
+// find returns the line of the record that means the home.
+func (l List) find(f facts) (Home, bool) {
+	homes := l.lines(f.path, f.print, f.id.Node)
+	if i := slices.IndexFunc(homes, func(h Home) bool { return h.matches(f) }); i >= 0 {
+		return homes[i], true
+	}
+	return Home{}, false
+}
+
+// List is the record. Dir is the directory that contains it, "" if none is known:
+// then nothing can be recorded.
 type List struct{ Dir string }
 
 const (
-	listFile = "trusted"
-	lockFile = "trusted.lock"
-	lockWait = 5 * time.Second
+	listFile  = "trusted"
+	lockFile  = "trusted.lock"
+	beganFile = "trusted.began"
+	lockWait  = 5 * time.Second
 )
 
-// Homes returns the homes that are trusted. A line that cannot be read counts for
-// nothing.
-func (l List) Homes() []Home { return parse(l.read(listFile)) }
+// began returns when the record began to name every home that this machine makes: the
+// time of an empty file, which the first call creates.
+func (l List) began() (time.Time, error) {
+	if l.Dir == "" {
+		return time.Time{}, errors.New("no configuration directory is known")
+	}
+	path := filepath.Join(l.Dir, beganFile)
+	fi, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(l.Dir, 0o700); err == nil {
+			err = os.WriteFile(path, nil, 0o600)
+		}
+		if err == nil {
+			fi, err = os.Stat(path)
+		}
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return fi.ModTime(), nil
+}
+
+// Begin lets the record begin, unless it has begun. Homes that exist before count as
+// made by an earlier version.
+func (l List) Begin() { _, _ = l.began() }
+
+// Homes returns the homes that are recorded as the user's own. A line that cannot be
+// read is ignored.
+func (l List) Homes() []Home {
+	return slices.DeleteFunc(parse(l.read(listFile)), func(h Home) bool { return h.Revoked })
+}
+
+// lines returns the lines of the record that contain one of the words, so that a long
+// record is not parsed for each command.
+func (l List) lines(words ...string) (homes []Home) {
+	for line := range bytes.Lines(l.read(listFile)) {
+		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoted(w)) }) {
+			homes = append(homes, parse(line)...)
+		}
+	}
+	return homes
+}
+
+// quoted returns a word as it stands in a line of the record.
+func quoted(word string) []byte {
+	b, _ := json.Marshal(word)
+	return b
+}
 
 // read returns a file of the record, nil for none.
 func (l List) read(file string) []byte {
@@ -63,38 +174,114 @@ func parse(b []byte) (homes []Home) {
 	return homes
 }
 
-// Add records a home as it is now, with its settings if there are some.
+// Add records a home as it is now, with its settings if their path is given: a person
+// said that it counts.
 func (l List) Add(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
-	print, err := Fingerprint(home, store)
+	f, err := examine(home, store)
 	if err != nil {
 		return Home{}, err
 	}
-	h := Home{Path: realPath(home), Fingerprint: print, Since: now.UTC()}
+	h := f.line(now)
 	if h.Settings, err = digest(settings); err != nil {
 		return Home{}, err
 	}
-	return h, l.change(ctx, func(homes []Home) []Home {
-		return append(without(homes, h.Path), h)
-	})
+	for _, path := range f.tracked {
+		name := strings.ToLower(path)
+		if !strings.HasSuffix(name, ".md") {
+			top, _, _ := strings.Cut(name, "/")
+			h.Parts = append(h.Parts, top)
+			continue
+		}
+		if h.Documents == nil {
+			h.Documents = map[string]string{}
+		}
+		if h.Documents[name], err = digest(filepath.Join(home, filepath.FromSlash(path))); err != nil {
+			return Home{}, err
+		}
+	}
+	slices.Sort(h.Parts)
+	h.Parts = slices.Compact(h.Parts)
+	return h, l.put(ctx, h)
 }
 
-// Remove takes a home off the record, and reports whether it was on it.
+// line returns the line of the record for a home.
+func (f *facts) line(now time.Time) Home {
+	return Home{Path: f.path, Link: f.link, Fingerprint: f.print, ID: f.id, Since: now.UTC()}
+}
+
+// Made records that this machine made a home. What a person trusted of it before is
+// kept.
+func (l List) Made(ctx context.Context, home, store string, now time.Time) error {
+	f, err := examine(home, store)
+	if err != nil {
+		return err
+	}
+	h := f.line(now)
+	h.Made = true
+	if old, found := l.find(f); found && !old.Revoked {
+		if old.isOf(f) {
+			return nil
+		}
+		h.Made, h.Since = old.Made, old.Since
+		h.Settings, h.Documents, h.Parts = old.Settings, old.Documents, old.Parts
+	}
+	return l.put(ctx, h)
+}
+
+// put replaces the lines of a home's path, and of the link by which it is found.
+func (l List) put(ctx context.Context, h Home) error {
+	if err := l.change(ctx, func(homes []Home) []Home { return append(without(homes, h.Path, h.Link), h) }); err != nil {
+		return err
+	}
+	l.Begin()
+	return nil
+}
+
+// Remove revokes the trust in a home, and reports whether it was recorded.
 func (l List) Remove(ctx context.Context, home string) (was bool, err error) {
 	path := realPath(home)
 	if l.Dir == "" || !slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == path }) {
 		return false, nil
 	}
-	return true, l.change(ctx, func(homes []Home) []Home { return without(homes, path) })
+	return true, l.change(ctx, func(homes []Home) []Home {
+		for i := range homes {
+			if homes[i].Path == path {
+				homes[i] = Home{Path: path, Link: homes[i].Link, Revoked: true, Since: homes[i].Since}
+			}
+		}
+		return homes
+	})
 }
 
-func without(homes []Home, path string) []Home {
-	return slices.DeleteFunc(homes, func(h Home) bool { return h.Path == path })
+func without(homes []Home, path, link string) []Home {
+	return slices.DeleteFunc(homes, func(h Home) bool { return h.Path == path && h.Link == link })
 }
 
 // TrustsSettings reports whether a home was trusted with settings as they are now.
 func (l List) TrustsSettings(home, settings string) bool {
 	digest, err := digest(settings)
 	return err == nil && digest != "" && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) && h.Settings == digest })
+}
+
+// WithholdDocument returns why a document of a home of the user's own is not used, or
+// "": git tracks it, so that a pull or a checkout may have brought it, and it is not
+// the document that a person trusted.
+func (l List) WithholdDocument(home, name string) string {
+	path := filepath.Join(home, filepath.FromSlash(name))
+	names, err := git.Tracked(path)
+	if err == nil && len(names) == 0 {
+		return ""
+	}
+	is, derr := digest(path)
+	for _, h := range l.Homes() {
+		if derr == nil && is != "" && h.Path == realPath(home) && h.Documents[strings.ToLower(name)] == is {
+			return ""
+		}
+	}
+	if err != nil && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) }) {
+		return "" // Nothing in a home of one's own is tracked by an index that does not exist.
+	}
+	return "git tracks it, and you have not trusted it as it is now; read it, then say: oxbow trust"
 }
 
 // digest returns the digest of a file, "" when there is none.

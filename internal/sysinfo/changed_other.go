@@ -1,6 +1,6 @@
 // The time of change of a file's node, where it is not looked at.
 
-//go:build !linux && !darwin
+//go:build !linux && !darwin && !windows
 
 package sysinfo
 

@@ -150,6 +150,13 @@ func FirstChain(id [16]byte) [32]byte {
 	return sha256.Sum256(h.encode()[:32])
 }
 
+// HeaderID returns the identity in the header of a log. It returns an error if the
+// header is damaged, or of an unknown version.
+func HeaderID(header []byte) ([16]byte, error) {
+	h, err := decodeHeader(header)
+	return h.ID, err
+}
+
 // decodeHeader reads a header. The error's reason is for the caller to wrap.
 func decodeHeader(b []byte) (Header, error) {
 	if len(b) < len(magic) || [8]byte(b[:8]) != magic {

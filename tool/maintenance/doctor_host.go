@@ -67,8 +67,26 @@ func (d *diagnosis) trust() bool {
 	default:
 		d.add(fine, "trust", "", "the home is your own")
 	}
+	d.withheld()
 	d.tracked()
 	return v.State == trust.Own || v.State == trust.Trusted
+}
+
+// withheld names the documents of the home that are not used.
+func (d *diagnosis) withheld() {
+	entries, err := os.ReadDir(d.place.Home)
+	if err != nil || !d.place.Found || !d.place.Own() {
+		return
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(strings.ToLower(e.Name()), ".md") {
+			continue
+		}
+		if why := d.w.Host.Trusted.WithholdDocument(d.place.Home, e.Name()); why != "" {
+			d.add(warning, "trust", "read it; to let it count as it is now: oxbow trust", "%s is not used: git tracks it, and it is not as you trusted it",
+				filepath.Join(d.place.Home, e.Name()))
+		}
+	}
 }
 
 // tracked looks for what git tracks of the home, or would with "git add".

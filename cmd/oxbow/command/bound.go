@@ -37,6 +37,9 @@ func (a *app) profiles() (*profile.Set, error) {
 			return nil, err
 		}
 	}
+	if own.Withhold, own.Project, err = a.withhold(home); err != nil {
+		return nil, err
+	}
 	set := &profile.Set{Places: []profile.Place{own}, Zone: a.env.Now().Location()}
 	root, err := a.abs(".")
 	if err != nil { // a home that was named does without
@@ -61,6 +64,21 @@ func (a *app) profiles() (*profile.Set, error) {
 	}
 	a.profileSet = set
 	return set, nil
+}
+
+// withhold returns which documents of the home are not used, and whether its profiles
+// count as the project's: all of a foreign home, and of one that was found, what a pull
+// or a checkout may have brought.
+func (a *app) withhold(home string) (withhold func(path string) string, isProject bool, err error) {
+	p, err := a.memoryPlace()
+	if err != nil || !p.Found {
+		return nil, false, err
+	}
+	foreign, err := a.isForeign()
+	if foreign {
+		return func(string) string { return "the home is not trusted" }, true, err
+	}
+	return func(path string) string { return a.host().Trusted.WithholdDocument(home, path) }, false, err
 }
 
 // boundName returns the name of the profile that the run is bound to: what

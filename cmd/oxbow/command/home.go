@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
@@ -37,7 +36,8 @@ type locator struct {
 	// store opens the store of the home where that is no file; nil where it is one.
 	store func(context.Context) (oxbow.Store, error)
 
-	judged *trust.Verdict // of the home; nil until it is needed
+	homes  map[string]string // found from a directory, "" for none; each is searched for once a run
+	judged *trust.Verdict    // on the home that was found last, nil for none
 }
 
 // home returns the directory that holds the store, whether or not it is there
@@ -84,23 +84,75 @@ func (l *locator) findHome() (dir, rule string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	for dir := wd; ; dir = filepath.Dir(dir) {
-		if h := filepath.Join(dir, homeDir); isHome(h) {
-			return h, foundRule, nil
-		}
-		if main := linkedFrom(dir); main != "" && isHome(filepath.Join(main, homeDir)) {
-			return filepath.Join(main, homeDir), foundRule, nil
-		}
-		if filepath.Dir(dir) == dir {
-			break
-		}
+	if dir, err = l.nearest(wd); err != nil || dir != "" {
+		return dir, foundRule, err
 	}
 	dir, err = l.dataHome()
 	return dir, dataRule, err
 }
 
-// isHome reports whether a directory that was found may be a home.
-func isHome(dir string) bool { return isDir(dir) && !onlyAnnotations(dir) }
+// nearest returns the nearest home at or above a directory, "" for none. What only
+// looks like a home is passed over, so that it hides no memory of the user: see
+// [trust.None].
+func (l *locator) nearest(dir string) (string, error) {
+	if home, found := l.homes[dir]; found {
+		return home, nil
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if home, err := l.homeIn(dir, at); err != nil || home != "" {
+			return home, err
+		}
+		if main := linkedFrom(at); main != "" {
+			if home, err := l.homeIn(dir, main); err != nil || home != "" {
+				return home, err
+			}
+		}
+		if filepath.Dir(at) == at {
+			l.remember(dir, "", tool.Place{}, trust.Verdict{})
+			return "", nil
+		}
+	}
+}
+
+// homeIn returns the home that is directly in a directory and counts for the working
+// directory wd, or "".
+func (l *locator) homeIn(wd, dir string) (string, error) {
+	h := filepath.Join(dir, homeDir)
+	if !isDir(h) || !trust.MayBeHome(h) {
+		return "", nil
+	}
+	p, err := l.placeAt(h, foundRule)
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
+		return "", err
+	}
+	v := l.host().Judge(p)
+	if v.State == trust.None {
+		l.warn("%s is not used: %s. To use it: %s", clean(h), clean(v.Why), clean(v.Mend))
+		return "", nil
+	}
+	l.remember(wd, h, p, v)
+	return h, nil
+}
+
+// remember keeps which home was found from a directory, with its verdict, and records
+// a home of the user's own that the record does not contain yet.
+func (l *locator) remember(dir, home string, p tool.Place, v trust.Verdict) {
+	if l.homes == nil {
+		l.homes = map[string]string{}
+	}
+	l.homes[dir] = home
+	if home == "" {
+		return
+	}
+	if v.Unrecorded {
+		_ = l.host().Trusted.Made(context.Background(), p.Home, p.Store, l.env.Now()) // else the next run tries again
+	}
+	if v.State == trust.Foreign {
+		l.warn("%s is not trusted: %s; its entries are read as foreign, and nothing is written. To take it for your own: %s",
+			clean(p.Home), clean(v.Why), clean(v.Mend))
+	}
+	l.judged = &v
+}
 
 // linkedFrom returns the main tree of a linked worktree of git whose root is dir, else "".
 // Git keeps real paths, and dir may lead through links.
@@ -142,15 +194,6 @@ func (l *locator) userHome() string {
 		return dir
 	}
 	return l.env.Getenv("HOME")
-}
-
-// onlyAnnotations reports whether a directory holds annotations of code, or what
-// switches hooks off, and no memory: that is no reason to keep the memory there.
-func onlyAnnotations(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	return err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		return !slices.Contains([]string{"annotations", "team", ".gitignore", ".gitattributes", tool.HooksOff, tool.InjectOff}, e.Name())
-	})
 }
 
 // dataHome returns the user's own home for oxbow.
@@ -244,26 +287,34 @@ func (l *locator) layoutOf(home string) (dialect.Dialect, bool, error) {
 }
 
 // memoryPlace returns where the memory lies.
-func (l *locator) memoryPlace() (p tool.Place, err error) {
-	if p.Home, p.Rule, err = l.findHome(); err != nil {
-		return p, err
+func (l *locator) memoryPlace() (tool.Place, error) {
+	home, rule, err := l.findHome()
+	if err != nil {
+		return tool.Place{Home: home, Rule: rule}, err
 	}
-	if p.Found = p.Rule == foundRule; p.Found {
+	p, err := l.placeAt(home, rule)
+	if errors.Is(err, fs.ErrPermission) { // doctor examines one that may not be opened, too
+		err = nil
+	}
+	return p, err
+}
+
+// placeAt returns where the memory of a home lies, which that rule chose.
+func (l *locator) placeAt(home, rule string) (tool.Place, error) {
+	p := tool.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home)}
+	if p.Found {
 		wd, err := l.abs(".")
-		if rel, rerr := filepath.Rel(filepath.Dir(p.Home), wd); err == nil && (rerr != nil || rel != "." && !filepath.IsLocal(rel)) {
+		rel, rerr := filepath.Rel(filepath.Dir(home), wd)
+		isAbove := rerr == nil && (rel == "." || filepath.IsLocal(rel))
+		if err == nil && !isAbove {
 			p.Rule = linkedRule
 		}
 	}
-	d, other, err := l.layoutOf(p.Home)
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // doctor looks at one that may not be opened, too
-		return p, err
+	d, other, err := l.layoutOf(home)
+	if err == nil && other {
+		p.Layout, p.Title, p.Store = d.Name, d.Title, filepath.Join(home, filepath.FromSlash(d.File))
 	}
-	if !other {
-		p.Store = storeIn(p.Home)
-		return p, nil
-	}
-	p.Layout, p.Title, p.Store = d.Name, d.Title, filepath.Join(p.Home, filepath.FromSlash(d.File))
-	return p, nil
+	return p, err
 }
 
 // ownOnly refuses a command that works on oxbow's own file alone.
@@ -332,30 +383,23 @@ func isDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// verdict says what is known of the home. It is found out once a run.
+// verdict returns the state of the home. A home that was named, and the data
+// directory, are the user's own.
 func (l *locator) verdict() (trust.Verdict, error) {
-	if l.judged == nil {
-		p, err := l.memoryPlace()
-		if err != nil {
-			return trust.Verdict{}, err
-		}
-		v := l.host().Judge(p)
-		l.judged = &v
-		if v.State == trust.Foreign {
-			l.warn("%s is not trusted: %s; its entries are read as foreign, and nothing is written. To take it for your own: %s",
-				clean(p.Home), clean(v.Why), clean(v.Mend))
-		}
+	p, err := l.memoryPlace()
+	if err != nil || !p.Found {
+		return trust.Verdict{State: trust.Own}, err
 	}
-	return *l.judged, nil
+	return *l.judged, nil // by nearest
 }
 
-// isForeign reports whether the home came with a clone and is not trusted.
+// isForeign reports whether the home is foreign.
 func (l *locator) isForeign() (bool, error) {
 	v, err := l.verdict()
 	return v.State == trust.Foreign, err
 }
 
-// trustedHome returns the home, unless it came with a clone and is not trusted.
+// trustedHome returns the home unless it is foreign.
 func (l *locator) trustedHome() (string, error) {
 	home, err := l.home()
 	if err != nil {

@@ -90,6 +90,9 @@ func (a *app) hook(ctx context.Context, client string) {
 		return
 	}
 	t := a.injector(home, r.Events[0])
+	if !isDir(t.spool.Dir) {
+		_ = maintenance.WriteGitignore(home) // before the first prompt is in the working tree
+	}
 	if err := t.spool.Append(r.Events...); err != nil {
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 	}
@@ -158,7 +161,8 @@ func (a *app) hookHome() (string, error) {
 	if v.State == trust.Foreign || v.State == trust.Refused || !p.Own() || p.Home == p.Store {
 		return "", tool.Untrusted(p.Home)
 	}
-	return filepath.Dir(p.Store), nil
+	home := filepath.Dir(p.Store)
+	return home, tool.CheckSpool(home)
 }
 
 // hookArgs returns the client and the home of a command line that is a client's

@@ -13,7 +13,6 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/agent/handoff"
 	"github.com/oxbow-memory/oxbow/agent/skill"
-	"github.com/oxbow-memory/oxbow/agent/subagent"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -154,6 +153,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 		if err := maintenance.WriteGitignore(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
+		_ = a.recordMade() // before the store is made, in case that this run is interrupted
 		a.closers = append(a.closers, a.recordMade)
 	}
 	changes, age, err := tool.ParseKeep(a.env.Getenv("OXBOW_KEEP"))
@@ -343,22 +343,15 @@ func (a *app) skills() (*skill.Set, error) {
 	return set, errors.Join(err, within(root, skill.ProjectDirs))
 }
 
-// recordMade records that this user made the home, when it is in a working tree
-// of git: it stays trusted when the user lets git track it.
+// recordMade records that this machine made the home, if the home can be found from a
+// working directory later: then it stays the user's own there.
 func (a *app) recordMade() error {
 	p, err := a.memoryPlace()
-	if err != nil || !git.InTree(p.Home) {
+	if err != nil || a.sample || filepath.Base(p.Home) != homeDir && !git.InTree(p.Home) || !isDir(p.Home) {
 		return nil
 	}
-	if _, err := os.Stat(p.Store); err != nil {
-		return nil // nothing was made after all
-	}
-	trusted, settings := a.host().Trusted, filepath.Join(p.Home, subagent.SettingsFile)
-	if !trusted.TrustsSettings(p.Home, settings) {
-		settings = "" // which may have come with the project
-	}
-	if _, err := trusted.Add(context.Background(), p.Home, p.Store, settings, a.env.Now()); err != nil {
-		a.note("it is not recorded that you made %s: %v; when git tracks it, say: oxbow trust %s", p.Home, err, text.ShellQuote(p.Home))
+	if err := a.host().Trusted.Made(context.Background(), p.Home, p.Store, a.env.Now()); err != nil && git.InTree(p.Home) {
+		a.note("it is not recorded that you made %s: %v; if it is not trusted later, say: oxbow trust %s", p.Home, err, text.ShellQuote(p.Home))
 	}
 	return nil
 }

@@ -217,7 +217,7 @@ the tags.`,
 		if err := profile.CheckName(in.Name); err != nil {
 			return badArgument(err)
 		}
-		home, err := a.home()
+		home, err := a.trustedHome()
 		if err != nil {
 			return err
 		}

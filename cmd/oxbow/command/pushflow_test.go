@@ -175,6 +175,9 @@ func TestPushFromAClone(t *testing.T) {
 				t.Fatal(err)
 			}
 			inGit("add", "-f", ".oxbow")
+			if what == "a clone's" {
+				w.vars["XDG_CONFIG_HOME"] = filepath.Join(w.dir, "another") // has no record that this machine made it
+			}
 			if tc.trusted && what != "only later" {
 				w.must(t, "trust", home)
 			}

@@ -200,7 +200,7 @@ func (a *app) servedAs(o mcpserver.Options, w *tool.Workspace, profiles []string
 // clients show no standard error, and how the tools for what it has are listed.
 func (a *app) clientHint(listed tool.Sets, w *tool.Workspace, profiles bool) (said string) {
 	if foreign, err := a.isForeign(); err == nil && foreign {
-		said = "This memory came with a clone and is not trusted: others wrote what it holds, and nothing is written to it until a person runs oxbow trust.\n"
+		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it until a person runs oxbow trust.\n"
 	}
 	var has, sets []string
 	if profiles && !listed.Has("load_memory_profile") {

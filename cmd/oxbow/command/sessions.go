@@ -21,6 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/inbox"
 	"github.com/oxbow-memory/oxbow/session/transcript"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/tool/maintenance"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -157,6 +158,9 @@ func (a *app) archiveHome() (string, error) {
 	}
 	if home == path {
 		return "", &hinted{errors.New("a home that is a file has no archive of sessions"), "give its directory as the home"}
+	}
+	if err := tool.CheckSpool(home); err != nil {
+		return "", err
 	}
 	return a.trustedHome()
 }

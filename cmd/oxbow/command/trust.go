@@ -16,17 +16,19 @@ func (a *app) trustCommand() *cobra.Command {
 		Short: "Take a memory that came with a repository for your own",
 		Long: `Trust records, in your configuration directory, that a home counts as yours.
 
-A home that is found at or above the working directory may have come with a
-clone: git tracks it there. Until you trust it, its entries are read as foreign,
-none of them is pinned, nothing is written to it, and its settings start no
-program. Trust is in the home at that path with that store: writing to it goes
-on as before, another store in its place is asked about again. Its settings
-count as they are now; when they change, trust it again.
+A home that is found at or above the working directory is yours if this machine
+made it. Any other, such as one that came with a clone, an archive or a copy, is
+foreign until you trust it: its entries are read as foreign, none of them is
+pinned, its documents and sessions are not used, nothing is written to it, and
+its settings start no program.
 
-A home that oxbow made is yours, and so is one that git does not track. One that
-another user owns, or that others may write, is refused. --home names any home:
-that is your word for it, but its settings count after oxbow trust alone when
-it is in a repository.`,
+Trust is in the home at that path with that store. Writing to it goes on as
+before; another store in its place is asked about again. Settings, and documents
+that git tracks, count as they are now: when they change, trust the home again.
+
+A home that another user owns, or that others may write, is refused. --home
+names any home: that is your word for it, but its settings count after oxbow
+trust alone when it is in a repository. An agent cannot run oxbow trust.`,
 		Example: `  oxbow trust                     # the home that is found here
   oxbow trust ./bot --dry-run
   oxbow trust --list
@@ -54,14 +56,14 @@ func (a *app) showTrust(out tool.TrustOut) {
 	switch {
 	case out.Home == "":
 		for _, h := range out.Homes {
-			runs := ""
+			how := wordFor(h.Made, "trusted", "made here") + " since " + a.date(h.Since)
 			if h.Settings != "" {
-				runs = ", with its settings"
+				how += ", with its settings"
 			}
-			a.printf("%s  since %s%s\n", clean(h.Path), a.date(h.Since), runs)
+			a.printf("%s  %s\n", clean(h.Path), how)
 		}
 		if len(out.Homes) == 0 {
-			a.note("no home that came with a clone is trusted")
+			a.note("no home is recorded as yours; a home outside of every project needs no record")
 		}
 	case out.Did == "":
 		a.printf("%s was not trusted; nothing was changed\n", clean(out.Home))

@@ -1,0 +1,8 @@
+// The time at which a file was created, on macOS.
+
+package sysinfo
+
+import "syscall"
+
+// bornAt returns the time in nanoseconds since 1970.
+func bornAt(_ string, st *syscall.Stat_t) int64 { return st.Birthtimespec.Nano() }

@@ -1,0 +1,281 @@
+// Tests which directories are homes, and which homes are the user's own.
+
+package trust
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// newStore makes a store in a home.
+func newStore(t *testing.T, home string) (store string) {
+	t.Helper()
+	store = filepath.Join(home, "memory.oxbow")
+	m, err := oxbow.Open(store, nil)
+	if err == nil {
+		err = errors.Join(m.Create(t.Context()), m.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// newGit makes a repository that tracks the files of a directory below it.
+func newGit(t *testing.T, dir string, add ...string) {
+	t.Helper()
+	testenv.Program(t, "git", "install git")
+	for _, args := range [][]string{{"init", "-q"}, append([]string{"add", "-f", "--"}, add...)} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+}
+
+// begunRecord returns a record that began before what the test makes next.
+func begunRecord(t *testing.T) List {
+	t.Helper()
+	l := List{Dir: filepath.Join(t.TempDir(), "config")}
+	l.Begin()
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(l.Dir, beganFile), past, past); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestMayBeHome(t *testing.T) {
+	for names, want := range map[string]bool{
+		"":                          true, // An empty directory is a place for a memory.
+		"annotations":               false,
+		"Profiles":                  false,
+		"skills team":               false,
+		".gitignore":                false,
+		"hooks.off":                 false,
+		"inject.qwen.off .DS_Store": false,
+		"SOUL.md":                   true,
+		"profiles spool":            true,
+		"memory.oxbow":              true,
+	} {
+		dir := t.TempDir()
+		for _, name := range strings.Fields(names) {
+			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := MayBeHome(dir); got != want {
+			t.Errorf("MayBeHome(%q) = %t, want %t", names, got, want)
+		}
+	}
+	if MayBeHome(filepath.Join(t.TempDir(), "none")) {
+		t.Error("a directory that does not exist may be a home")
+	}
+}
+
+func TestJudgeUnrecorded(t *testing.T) {
+	began := begunRecord
+	future := func(t *testing.T) List { return List{Dir: filepath.Join(t.TempDir(), "config")} } // begins with its first use
+	none := func(*testing.T) List { return List{} }
+	for _, tt := range []struct {
+		name   string
+		record func(*testing.T) List
+		make   func(t *testing.T, home string)
+		want   State
+	}{
+		{"new store", began, func(t *testing.T, home string) { newStore(t, home) }, Foreign},
+		{"old store", future, func(t *testing.T, home string) { newStore(t, home) }, Own},
+		{"no record can be kept", none, func(t *testing.T, home string) { newStore(t, home) }, Own},
+		{"empty", began, func(*testing.T, string) {}, Own},
+		{"new documents alone", began, func(t *testing.T, home string) { write(t, filepath.Join(home, "SOUL.md")) }, None},
+		{"old documents alone", future, func(t *testing.T, home string) { write(t, filepath.Join(home, "SOUL.md")) }, Own},
+		{"tracked store", future, func(t *testing.T, home string) {
+			newStore(t, home)
+			newGit(t, filepath.Dir(home), ".oxbow")
+		}, Foreign},
+		{"tracked documents alone", future, func(t *testing.T, home string) {
+			write(t, filepath.Join(home, "SOUL.md"))
+			newGit(t, filepath.Dir(home), ".oxbow")
+		}, None},
+		{"old store with tracked profiles", future, func(t *testing.T, home string) {
+			newStore(t, home)
+			write(t, filepath.Join(home, "profiles", "a.yaml"))
+			newGit(t, filepath.Dir(home), ".oxbow/profiles")
+		}, Own},
+		{"broken index", future, func(t *testing.T, home string) {
+			newStore(t, home)
+			if err := os.Mkdir(filepath.Join(filepath.Dir(home), ".git"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, Foreign},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			home := filepath.Join(t.TempDir(), DirName)
+			if err := os.Mkdir(home, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			tt.make(t, home)
+			store := filepath.Join(home, "memory.oxbow")
+			l := tt.record(t)
+			v := l.Judge(home, store)
+			if v.State != tt.want || v.State != Own && (v.Why == "" || v.Mend == "") {
+				t.Errorf("Judge() = %+v, want %s", v, tt.want)
+			}
+			if l.Dir == "" || v.State == Own {
+				return
+			}
+			if _, err := l.Add(t.Context(), home, store, "", time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			if v := l.Judge(home, store); v.State != Own && v.State != Trusted || v.Unrecorded {
+				t.Errorf("Judge() of a home that a person trusted = %+v", v)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("text"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A recorded home goes on to be the user's own when it is moved or damaged, or git tracks
+// its store, but not when another store or somebody's sessions take the place of it.
+func TestJudgeRecorded(t *testing.T) {
+	other := newStore(t, t.TempDir())
+	for _, tt := range []struct {
+		name   string
+		change func(t *testing.T, home string) (now string)
+		want   State
+	}{
+		{"as it was", func(_ *testing.T, home string) string { return home }, Own},
+		{"moved", func(t *testing.T, home string) string { return filepath.Join(rename(t, filepath.Dir(home)), DirName) }, Own},
+		{"copied", func(t *testing.T, home string) string {
+			now := filepath.Join(t.TempDir(), DirName)
+			if err := os.CopyFS(now, os.DirFS(home)); err != nil {
+				t.Fatal(err)
+			}
+			return now
+		}, Foreign},
+		{"restored from a copy", func(t *testing.T, home string) string {
+			old := rename(t, home)
+			if err := os.CopyFS(home, os.DirFS(old)); err != nil {
+				t.Fatal(err)
+			}
+			return home
+		}, Own},
+		{"another store", func(t *testing.T, home string) string {
+			if err := os.Rename(other, filepath.Join(home, "memory.oxbow")); err != nil {
+				t.Fatal(err)
+			}
+			return home
+		}, Foreign},
+		{"damaged store", func(t *testing.T, home string) string {
+			write(t, filepath.Join(home, "memory.oxbow"))
+			return home
+		}, Own},
+		{"missing store", func(t *testing.T, home string) string {
+			write(t, filepath.Join(home, "redact.key"))
+			if err := os.Remove(filepath.Join(home, "memory.oxbow")); err != nil {
+				t.Fatal(err)
+			}
+			return home
+		}, Own},
+		{"tracked store", func(t *testing.T, home string) string {
+			newGit(t, filepath.Dir(home), ".oxbow/memory.oxbow")
+			return home
+		}, Trusted},
+		{"tracked store in a new clone at the same path", func(t *testing.T, home string) string {
+			old := rename(t, home)
+			if err := os.CopyFS(home, os.DirFS(old)); err != nil {
+				t.Fatal(err)
+			}
+			newGit(t, filepath.Dir(home), ".oxbow/memory.oxbow")
+			return home
+		}, Foreign},
+		{"tracked sessions", func(t *testing.T, home string) string {
+			write(t, filepath.Join(home, "sessions.oxbow"))
+			newGit(t, filepath.Dir(home), ".oxbow/sessions.oxbow")
+			return home
+		}, Foreign},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := begunRecord(t)
+			home := filepath.Join(t.TempDir(), "p", DirName)
+			store := newStore(t, home)
+			if err := l.Made(t.Context(), home, store, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			home = tt.change(t, home)
+			if v := l.Judge(home, filepath.Join(home, "memory.oxbow")); v.State != tt.want {
+				t.Errorf("Judge() = %+v, want %s", v, tt.want)
+			}
+		})
+	}
+}
+
+// rename renames a directory and returns its new path.
+func rename(t *testing.T, dir string) string {
+	t.Helper()
+	now := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(dir, now); err != nil {
+		t.Fatal(err)
+	}
+	return now
+}
+
+func TestWithholdDocument(t *testing.T) {
+	l := begunRecord(t)
+	home := filepath.Join(t.TempDir(), DirName)
+	store := newStore(t, home)
+	write(t, filepath.Join(home, "SOUL.md"))
+	if err := l.Made(t.Context(), home, store, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string, isUsed bool) {
+		t.Helper()
+		if why := l.WithholdDocument(home, "SOUL.md"); (why == "") != isUsed {
+			t.Errorf("%s, WithholdDocument() = %q", when, why)
+		}
+	}
+	check("without git", true)
+	newGit(t, filepath.Dir(home), ".oxbow/SOUL.md")
+	check("tracked", false)
+	if _, err := l.Add(t.Context(), home, store, "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	check("trusted", true)
+	if err := os.WriteFile(filepath.Join(home, "SOUL.md"), []byte("other text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check("changed since", false)
+}
+
+func TestRevokedStaysRevoked(t *testing.T) {
+	l := List{Dir: filepath.Join(t.TempDir(), "config")}
+	home := filepath.Join(t.TempDir(), DirName)
+	store := newStore(t, home)
+	if err := l.Made(t.Context(), home, store, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if was, err := l.Remove(t.Context(), home); !was || err != nil {
+		t.Fatalf("Remove() = %t, %v", was, err)
+	}
+	if v := l.Judge(home, store); v.State != Foreign || !strings.Contains(v.Why, "revoked") {
+		t.Errorf("Judge() = %+v, want foreign", v)
+	}
+	if n := len(l.Homes()); n != 0 {
+		t.Errorf("Homes() has %d homes, want none", n)
+	}
+}
