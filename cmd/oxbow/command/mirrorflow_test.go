@@ -157,7 +157,7 @@ func TestMirrorOfTheClient(t *testing.T) {
 	f.add("The release of harbor uses zzevil.")
 	f.call("Edit", object{"file_path": f.file, "old_string": "a", "new_string": "b"})
 	f.silent("zzevil", true)
-	f.held("after WebFetch https://example.org/post")
+	f.held("words of WebFetch https://example.org/post")
 }
 
 // The report of a call comes while there is no mirror: the call is in the archive.
