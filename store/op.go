@@ -31,7 +31,8 @@ type Op interface {
 	unique() []string // aliases that no other entry may have
 }
 
-// Add makes an entry. A name in use is [ErrExists].
+// Add makes an entry. A name in use is [ErrExists]. With UniqueAliases, a store with history
+// takes the name from the aliases of other entries in the same change.
 type Add struct {
 	Name    string
 	Kind    Kind
@@ -117,6 +118,20 @@ func onlyIf(unique bool, aliases []string) []string {
 		return nil
 	}
 	return aliases
+}
+
+// FreeAliases returns the aliases of a version that is restored, without those that are taken:
+// another entry has them as its name or alias by now. Aliases that the entry has at present,
+// which are had, stay. Owner is that of [CheckAliases].
+func FreeAliases(name string, aliases, had []string, owner func(word, but string) (name string, ok bool)) (free, taken []string) {
+	for _, a := range aliases {
+		if _, ok := owner(a, name); ok && !slices.Contains(had, a) {
+			taken = append(taken, a)
+		} else {
+			free = append(free, a)
+		}
+	}
+	return free, taken
 }
 
 // CheckAliases is what a store checks with each change, as it makes it. Of a change

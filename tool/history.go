@@ -165,8 +165,35 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 		out.Notes = append(out.Notes, Notef("dry run: nothing was undone; call again without %s to undo it", ParamRef("dry_run")))
 	} else {
 		out.Notes = append(out.Notes, Notef("to redo: %s", undoHint(out.Seq, "", "")))
+		out.noteAliases(ctx, m, cs)
 	}
 	return out, nil
+}
+
+// noteAliases says which aliases an undo could not bring back, and which it took from entries
+// that it did not undo: a name that came back is found before an alias.
+func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
+	undo, err := changes(ctx, m, []uint64{out.Seq})
+	if err != nil {
+		return // the undo itself is done
+	}
+	touched := map[string]bool{}
+	for _, c := range undone {
+		for _, v := range c.Versions {
+			touched[v.Entry.Name] = true
+		}
+	}
+	for _, v := range undo[0].Versions {
+		switch {
+		case v.Verb == oxbow.VerbAlias && !touched[v.Entry.Name]:
+			out.Notes = append(out.Notes, Notef("%q lost an alias: it is the name of an entry again", v.Entry.Name))
+		case v.Verb == oxbow.VerbRestore && len(undone) == 1:
+			was, err := m.VersionAt(ctx, v.Entry.Name, undone[0].Seq-1)
+			if err == nil {
+				out.Notes = append(out.Notes, takenAliases(v.Entry.Name, was.Entry.Aliases, v.Entry.Aliases)...)
+			}
+		}
+	}
 }
 
 // undoneBy returns the changes that an undo took back.

@@ -337,6 +337,9 @@ func (e *edit) nameNotes() []Note {
 
 // aliasNotes says which other entries have the new entry's name as an alias.
 func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) ([]Note, error) {
+	if cs, err := changes(ctx, m, []uint64{e.Version}); err == nil {
+		return takenFrom(cs[0], e.Name), nil
+	}
 	var notes []Note
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{e.Name}}}}
 	for o, err := range m.Entries(ctx, f) {
@@ -348,6 +351,17 @@ func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) ([]Note, er
 		}
 	}
 	return notes, nil
+}
+
+// takenFrom says from which entries a change took an alias, because it made an entry of that
+// name.
+func takenFrom(c oxbow.Change, name string) (notes []Note) {
+	for _, v := range c.Versions {
+		if v.Verb == oxbow.VerbAlias && v.Entry.Name != name {
+			notes = append(notes, Notef("%q was an alias of the entry %q; from now on it means the new entry alone", name, v.Entry.Name))
+		}
+	}
+	return notes
 }
 
 // labels returns old with the keys replaced that are given or cleared.
@@ -506,6 +520,9 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	}
 	out := RestoreOut{Seq: seq, From: in.Seq, Entry: outline(ctx, e), Written: e}
 	out.Notes = []Note{Notef("%s", undoHint(seq, "takes this back", "take this back"))}
+	if was, err := m.VersionAt(ctx, in.Name, in.Seq); err == nil {
+		out.Notes = append(out.Notes, takenAliases(was.Entry.Name, was.Entry.Aliases, e.Aliases)...)
+	}
 	return out, nil
 }
 
@@ -523,4 +540,15 @@ func leftBy(ctx context.Context, m *oxbow.Memory, name string, seq uint64) (oxbo
 		}
 	}
 	return oxbow.Entry{Name: name, Version: seq}, nil
+}
+
+// takenAliases says which aliases of a restored entry were left off, because they mean
+// another entry by now.
+func takenAliases(name string, was, now []string) (notes []Note) {
+	for _, a := range was {
+		if !slices.Contains(now, a) {
+			notes = append(notes, Notef("%q came back without its alias %q, which means another entry now", name, a))
+		}
+	}
+	return notes
 }

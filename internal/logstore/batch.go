@@ -152,8 +152,11 @@ func (g *batch) body(ops []store.Op) (*body, error) {
 			return nil, err
 		}
 		v.ops = append(v.ops, p)
+		if add, ok := op.(store.Add); ok && add.UniqueAliases {
+			g.takeName(v, add.Name, g.owner)
+		}
 	}
-	return v, nil
+	return v, g.st.failed()
 }
 
 // op stages one change of the seam.

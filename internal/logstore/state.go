@@ -113,6 +113,17 @@ func (st *state) byID(id uint64) *store.Entry {
 
 // withAlias returns the entries that have the alias.
 func (st *state) withAlias(alias string) (es []*store.Entry) {
+	es = st.baseWithAlias(alias)
+	for _, e := range st.order {
+		if slices.Contains(e.Aliases, alias) {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
+// baseWithAlias returns the entries of the base that have the alias.
+func (st *state) baseWithAlias(alias string) (es []*store.Entry) {
 	if st.base != nil {
 		for _, id := range st.base.numbers(sectionAliases, alias) {
 			if row, ok := st.base.find(id); ok && !st.hidden.has(row) {
@@ -120,14 +131,7 @@ func (st *state) withAlias(alias string) (es []*store.Entry) {
 			}
 		}
 	}
-	has := func(e *store.Entry) bool { return e != nil && slices.Contains(e.Aliases, alias) }
-	es = slices.DeleteFunc(es, func(e *store.Entry) bool { return !has(e) })
-	for _, e := range st.order {
-		if has(e) {
-			es = append(es, e)
-		}
-	}
-	return es
+	return slices.DeleteFunc(es, func(e *store.Entry) bool { return e == nil || !slices.Contains(e.Aliases, alias) })
 }
 
 // touched returns the last change that touched the name, 0 for none.

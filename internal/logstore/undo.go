@@ -76,9 +76,104 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			}
 		}
 		v.ops = lastOfEach(v.ops, was)
-		return v, nil
+		return v, g.freeRestored(v, func(name string) *store.Entry { return was[name] })
 	})
 	return seq, err
+}
+
+// freeRestored leaves off the aliases of restored entries that mean another entry by now, so
+// that no word means two. An entry that gets its name back takes it from the aliases of
+// another: a name is found first. Before returns the entry that had a name before the change.
+func (g *batch) freeRestored(v *body, before func(name string) *store.Entry) error {
+	owner := g.ownerOf(v)
+	for _, p := range slices.Clone(v.ops) {
+		if p.verb != store.VerbRestore {
+			continue
+		}
+		var had []string
+		old := before(p.entry.Name)
+		if old != nil {
+			had = old.Aliases
+		}
+		p.entry.Aliases, _ = store.FreeAliases(p.entry.Name, p.entry.Aliases, had, owner)
+		if old == nil {
+			g.takeName(v, p.entry.Name, owner)
+		}
+	}
+	return g.st.failed()
+}
+
+// takeName takes the name of an entry that a change makes from the aliases of other entries.
+func (g *batch) takeName(v *body, name string, owner func(word, but string) (string, bool)) {
+	for {
+		other, ok := owner(name, name)
+		if !ok {
+			return
+		}
+		e := g.get(other).Clone()
+		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == name })
+		if i := slices.IndexFunc(v.ops, func(p put) bool { return p.entry.Name == other }); i >= 0 {
+			v.ops[i].entry.Aliases = e.Aliases // this change made it
+			continue
+		}
+		v.ops = append(v.ops, g.put(store.VerbAlias, &e))
+	}
+}
+
+// manyRestored is how many entries are restored at once before their aliases are looked up in
+// a table, and not in each entry.
+const manyRestored = 16
+
+// ownerOf returns the function owner of the batch, which is fast for changes of many entries.
+func (g *batch) ownerOf(v *body) func(word, but string) (string, bool) {
+	if len(v.ops) < manyRestored {
+		return g.owner
+	}
+	return g.aliasTable().owner
+}
+
+// aliasTable finds the entries of a batch by their aliases.
+type aliasTable struct {
+	g     *batch
+	named map[string][]string // by alias, the names of the entries that may have it
+}
+
+// aliasTable returns the table of the entries that are not in the snapshot, which has one.
+func (g *batch) aliasTable() *aliasTable {
+	t := &aliasTable{g, map[string][]string{}}
+	add := func(e *store.Entry) {
+		for _, a := range e.Aliases {
+			t.named[a] = append(t.named[a], e.Name)
+		}
+	}
+	for _, e := range g.names {
+		if e != nil {
+			add(e)
+		}
+	}
+	for _, e := range g.st.order {
+		if _, staged := g.names[e.Name]; !staged {
+			add(e)
+		}
+	}
+	return t
+}
+
+func (t *aliasTable) owner(word, but string) (name string, ok bool) {
+	if word != but && t.g.get(word) != nil {
+		return word, true
+	}
+	for _, name := range t.named[word] {
+		if e := t.g.get(name); name != but && e != nil && slices.Contains(e.Aliases, word) {
+			return name, true
+		}
+	}
+	for _, e := range t.g.st.baseWithAlias(word) {
+		if _, staged := t.g.names[e.Name]; !staged && e.Name != but {
+			return e.Name, true
+		}
+	}
+	return "", false
 }
 
 // leftAs reports whether the entry is as the op left it, be it that nothing
@@ -211,6 +306,6 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 			v.ops = append(v.ops, g.drop(now))
 		}
 		v.ops = append(v.ops, g.put(store.VerbRestore, &e))
-		return v, nil
+		return v, g.freeRestored(v, func(string) *store.Entry { return now })
 	})
 }
