@@ -219,7 +219,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 		if only.Filter, only.Range, more = conditions(v.scorer, f); more {
 			only.Accept = v.accept(f)
 		}
-		removes(f.String(), only, v.accept(f))
+		removes(f.Brief(), only, v.accept(f))
 	}
 	for _, c := range p.Clauses {
 		if ctx.Err() != nil {

@@ -82,7 +82,7 @@ func (s *Scope) mayBecome(e, old *oxbow.Entry) error {
 	}
 	for _, f := range s.Except {
 		if f.Match(e) {
-			return invalid("entry", e.Name, "would be outside of "+s.title()+", which leaves out "+f.String())
+			return invalid("entry", e.Name, "would be outside of "+s.title()+", which leaves out "+f.Brief())
 		}
 	}
 	if selects(s.Shared, e) {
@@ -93,7 +93,7 @@ func (s *Scope) mayBecome(e, old *oxbow.Entry) error {
 	}
 	reason := "would be outside of " + s.title()
 	for i, f := range s.Any {
-		reason += []string{", which holds ", " or "}[min(i, 1)] + f.String()
+		reason += []string{", which holds ", " or "}[min(i, 1)] + f.Brief()
 	}
 	return invalid("entry", e.Name, reason)
 }

@@ -3,6 +3,8 @@
 package store
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -110,26 +112,48 @@ func (f Filter) Parts() []Filter {
 // it, in any time zone, gives the same filter, if it holds only what a filter
 // can say: terms with values, labels that [Label.Check] accepts, and dates of
 // the years 1 to 9999.
-func (f Filter) String() string {
-	var ws []string
+func (f Filter) String() string { return f.text(math.MaxInt) }
+
+// maxNamed is how many values of a term a sentence names.
+const maxNamed = 3
+
+// Brief returns the filter for a sentence: of a term with many values it names the first
+// few and says how many more there are.
+func (f Filter) Brief() string { return f.text(maxNamed) }
+
+// text returns the filter with at most so many values of each term.
+func (f Filter) text(most int) string {
+	var b strings.Builder
+	word := func(parts ...string) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		for _, p := range parts {
+			b.WriteString(p)
+		}
+	}
 	for _, t := range f.Terms {
-		w := syntax.QuoteKey(t.Key) + ":"
-		for i, v := range t.Values {
-			if i > 0 {
-				w += ","
-			}
-			w += syntax.QuoteValue(v)
-		}
+		sign := ""
 		if t.Not {
-			w = "-" + w
+			sign = "-"
 		}
-		ws = append(ws, w)
+		word(sign, syntax.QuoteKey(t.Key), ":")
+		named := t.Values[:min(len(t.Values), most)]
+		for i, v := range named {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(syntax.QuoteValue(v))
+		}
+		if more := len(t.Values) - len(named); more > 0 {
+			fmt.Fprintf(&b, " and %d more", more)
+		}
 	}
 	if !f.After.IsZero() {
-		ws = append(ws, "after:"+f.After.UTC().Format(time.RFC3339Nano))
+		word("after:", f.After.UTC().Format(time.RFC3339Nano))
 	}
 	if !f.Before.IsZero() {
-		ws = append(ws, "before:"+f.Before.UTC().Format(time.RFC3339Nano))
+		word("before:", f.Before.UTC().Format(time.RFC3339Nano))
 	}
-	return strings.Join(ws, " ")
+	return b.String()
 }

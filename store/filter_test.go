@@ -3,6 +3,8 @@
 package store_test
 
 import (
+	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -115,5 +117,33 @@ func TestFilterAnd(t *testing.T) {
 	b, c := base.And(terms(term("tag", "b"))), base.And(terms(term("tag", "c")))
 	if b.String() != "tag:a tag:b" || c.String() != "tag:a tag:c" {
 		t.Errorf("two filters from one base = %v and %v, want tag:a tag:b and tag:a tag:c", b, c)
+	}
+}
+
+// A filter of many values is printed in time that grows with their number, and named in
+// a sentence by the first few.
+func TestFilterOfManyValues(t *testing.T) {
+	many := func(n int) store.Filter {
+		not := store.Term{Key: "tag", Not: true}
+		for i := range n {
+			not.Values = append(not.Values, fmt.Sprint("t", i))
+		}
+		return store.Filter{Terms: []store.Term{term("project", "a", "b"), not}}
+	}
+	if got, want := many(5000).Brief(), "project:a,b -tag:t0,t1,t2 and 4997 more"; got != want {
+		t.Errorf("Brief() = %q, want %q", got, want)
+	}
+	if got := many(3); got.Brief() != got.String() {
+		t.Errorf("Brief() = %q, String() = %q, want the same", got.Brief(), got.String())
+	}
+	allocated := func(f store.Filter) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_ = f.String()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if small, large := allocated(many(2000)), allocated(many(20000)); large > 30*small {
+		t.Errorf("String() of 10 times as many values allocates %d bytes instead of %d", large, small)
 	}
 }

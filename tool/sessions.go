@@ -137,7 +137,7 @@ func (in SessionsIn) why(ctx context.Context, a *session.Archive, f oxbow.Filter
 	if err != nil || len(kept) == 0 {
 		return []Note{noSession}, err
 	}
-	given := f.String()
+	given := f.Brief()
 	if in.Since != "" {
 		given = strings.TrimSpace(given + " since:" + in.Since)
 	}

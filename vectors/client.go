@@ -226,6 +226,14 @@ func (e *Client) make(ctx context.Context, texts []string) ([][]float32, error) 
 	}
 }
 
+// Bounds of an answer, in bytes: of one vector, which is 16,384 numbers of 24 bytes, and
+// of what is around the vectors. They are read and decoded in a fraction of the time that
+// a recall waits.
+const (
+	mostVector = 16384 * 24
+	mostAround = 64 << 10
+)
+
 // try makes one request. With an error, again is 0 when trying again cannot
 // help, else how long to wait at least.
 func (e *Client) try(ctx context.Context, body []byte, n int) (vs [][]float32, status int, again time.Duration, err error) {
@@ -251,9 +259,13 @@ func (e *Client) try(ctx context.Context, body []byte, n int) (vs [][]float32, s
 		return nil, 0, time.Nanosecond, err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<28))
+	most := mostAround + int64(n)*mostVector
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if err != nil {
 		return nil, 0, time.Nanosecond, fmt.Errorf("reading the answer: %w", err)
+	}
+	if int64(len(answer)) > most {
+		return nil, resp.StatusCode, 0, fmt.Errorf("its answer is longer than the %d bytes that %d vectors may have", most, n)
 	}
 	if resp.StatusCode != http.StatusOK {
 		err := fmt.Errorf("it answered %s: %s", resp.Status, said(answer))

@@ -5,8 +5,10 @@ package vectors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -195,4 +197,32 @@ func FuzzAnswer(f *testing.F) {
 			t.Fatalf("read(%q) = %v", b, vs)
 		}
 	})
+}
+
+// An answer that does not end is refused when it is longer than an answer can be, and
+// the time of the caller bounds it before.
+func TestAnswerWithoutEnd(t *testing.T) {
+	sent := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, `{"data":[{"embedding":[`)
+		for chunk := strings.Repeat("0.1,", 4<<10); sent < 64<<20; sent += len(chunk) {
+			if _, err := io.WriteString(w, chunk); err != nil {
+				return
+			}
+		}
+	}))
+	defer srv.Close()
+	c, err := NewClient(srv.URL, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Vectors(t.Context(), []string{"one text"})
+	if err == nil || !strings.Contains(err.Error(), "is longer than the") {
+		t.Errorf("Vectors = %v, want that the answer is too long", err)
+	}
+	srv.CloseClientConnections()
+	srv.Close()
+	if sent > 32<<20 {
+		t.Errorf("%d bytes were read of the answer", sent)
+	}
 }
