@@ -24,6 +24,7 @@ type Memory struct {
 
 	pending    pending         // what changed and is not in the index yet
 	analyzed   []analyzedDelta // entries that the store is writing; only it calls what uses them, one at a time
+	closed     atomic.Bool
 	closing    context.Context // is done when the memory is being closed
 	endClosing context.CancelFunc
 

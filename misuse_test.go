@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,4 +117,19 @@ func TestTimesThatAreRefused(t *testing.T) {
 	now = time.Unix(1776162226, 0)
 	remember(t, m, "after", "x")
 	checked(t, m)
+}
+
+// A memory may be closed twice, as with a defer and by hand, and a path may not be empty.
+func TestCloseTwiceAndEmptyPath(t *testing.T) {
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Close(t, m)
+	if err := m.Close(); err != nil {
+		t.Errorf("the second Close() = %v, want nil", err)
+	}
+	if _, err := oxbow.Open("", nil); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "path is empty") {
+		t.Errorf("Open(\"\") = %v, want that the path is empty", err)
+	}
 }

@@ -15,6 +15,9 @@ import (
 // [ErrNotStore] or errors of package io/fs.
 func Open(path string, o *Options) (*Memory, error) {
 	opts := o.orDefault()
+	if path == "" {
+		return nil, &InvalidError{Field: "path", Reason: "is empty; give the path of the file that holds the memory, such as memory.oxbow"}
+	}
 	if err := checkRanking(opts.Ranking); err != nil {
 		return nil, err
 	}
@@ -48,6 +51,9 @@ func newMemory(s Store, opts Options) *Memory {
 // small. That of a larger one [Memory.Checkpoint] writes, or the memory itself while it
 // is open.
 func (m *Memory) Close() error {
+	if m.closed.Swap(true) {
+		return nil
+	}
 	m.endClosing()
 	if d, ok := m.store.(*logstore.DB); ok {
 		d.EndWaiting()
