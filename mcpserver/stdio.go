@@ -25,6 +25,8 @@ const callTime = 2 * time.Minute
 // If no call is answered for two minutes, the rest is answered with an error. It returns
 // nil if in ended, and the error of ctx if that did; a Read of in that hangs then keeps
 // one goroutine until it returns. A line that is no message is answered with an error.
+// If out cannot be written any more, the calls are executed all the same, and the error
+// of writing is returned in the end.
 // ServeStdio writes nothing but the protocol to out and closes neither.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	m, err := s.open(stdioName)
@@ -32,12 +34,40 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		return err
 	}
 	locked := &lockedWriter{w: out}
+	deaf := &untilFailed{w: locked}
 	run := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
-	err = m.Run(run, &draining{stop: ctx, wait: callTime, Transport: &mcp.IOTransport{
-		Reader: io.NopCloser(newMessages(in, locked)), Writer: nopWriteCloser{locked},
+	err = m.Run(run, &draining{stop: ctx, wait: callTime, reply: deaf, Transport: &mcp.IOTransport{
+		Reader: io.NopCloser(newMessages(in, deaf)), Writer: nopWriteCloser{deaf},
 		MaxLineLength: -1, // messages has bounded it
 	}})
-	return cmp.Or(ctx.Err(), err)
+	return cmp.Or(ctx.Err(), err, deaf.failure())
+}
+
+// untilFailed writes until a write fails, and drops what follows: what a client sent is
+// done even if the client does not read the answers.
+type untilFailed struct {
+	w io.Writer
+
+	mu  sync.Mutex // guards err
+	err error
+}
+
+func (u *untilFailed) Write(p []byte) (int, error) {
+	if u.failure() != nil {
+		return len(p), nil
+	}
+	if _, err := u.w.Write(p); err != nil {
+		u.mu.Lock()
+		u.err = fmt.Errorf("writing an answer: %w", err)
+		u.mu.Unlock()
+	}
+	return len(p), nil
+}
+
+func (u *untilFailed) failure() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.err
 }
 
 // stopKey is the key of the context that ends when the server is to end.
@@ -63,8 +93,9 @@ func (nopWriteCloser) Close() error { return nil }
 // the client cancelled, as the protocol requires.
 type draining struct {
 	mcp.Transport
-	stop context.Context // when it ends, no more messages are read
-	wait time.Duration   // for the next answer, after the end of input
+	stop  context.Context // when it ends, no more messages are read
+	wait  time.Duration   // for the next answer, after the end of input
+	reply io.Writer       // for errors that are no answers of the SDK
 }
 
 func (t *draining) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -72,11 +103,12 @@ func (t *draining) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &graceConn{Connection: c, stop: t.stop, wait: t.wait, open: map[jsonrpc.ID]pending{}, answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
+	return &graceConn{Connection: c, reply: t.reply, stop: t.stop, wait: t.wait, open: map[jsonrpc.ID]pending{}, answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
 }
 
 type graceConn struct {
 	mcp.Connection
+	reply    io.Writer
 	stop     context.Context
 	wait     time.Duration
 	answered chan struct{} // receives after an answer; it has room for one
@@ -98,6 +130,11 @@ func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	defer cancel()
 	defer context.AfterFunc(c.stop, cancel)()
 	msg, err := c.Connection.Read(reading)
+	for err == nil && c.isDuplicate(msg) {
+		if err = twice.write(c.reply); err == nil {
+			msg, err = c.Connection.Read(reading)
+		}
+	}
 	if err != nil {
 		c.awaitCalls(ctx)
 		if c.stop.Err() != nil {
@@ -111,14 +148,27 @@ func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
+// twice is the answer to a call with the id of another call that is not answered yet,
+// which the SDK would drop without a word.
+var twice = &refusal{code: jsonrpc.CodeInvalidRequest, reason: "a call has the id of another call that is not answered yet, and was not executed; give each call an id of its own"}
+
+func (c *graceConn) isDuplicate(msg jsonrpc.Message) bool {
+	r, ok := msg.(*jsonrpc.Request)
+	if !ok || !r.IsCall() {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, isOpen := c.open[r.ID]
+	return isOpen
+}
+
 // note records a call, or that one is cancelled.
 func (c *graceConn) note(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.IsCall() {
-		if _, isOpen := c.open[r.ID]; !isOpen { // else the SDK refuses the second call
-			c.open[r.ID] = pending{}
-		}
+		c.open[r.ID] = pending{}
 		return
 	}
 	var p mcp.CancelledParams

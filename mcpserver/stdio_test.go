@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -195,6 +196,56 @@ func TestStdioFinishesSlowCalls(t *testing.T) {
 			})
 		})
 	}
+}
+
+// brokenWriter takes one answer, and fails from then on, as a pipe whose reader is gone.
+type brokenWriter struct{ n int }
+
+func (b *brokenWriter) Write(p []byte) (int, error) {
+	if b.n++; b.n > 1 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+// What a client sent is done even if it does not read the answers.
+func TestStdioClientStopsReading(t *testing.T) {
+	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }}
+	var calls []string
+	for i := range 30 {
+		calls = append(calls, fmt.Sprintf(`{"name":"remember","arguments":{"name":"n%d","content":"c"}}`, i))
+	}
+	if err := New(w, nil).ServeStdio(t.Context(), strings.NewReader(script(calls...)), &brokenWriter{}); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("ServeStdio = %v, want the error of writing", err)
+	}
+	for i := range calls {
+		if _, err := m.Get(t.Context(), fmt.Sprint("n", i)); err != nil {
+			t.Errorf("note %d was lost: %v", i, err)
+		}
+	}
+	storetest.Close(t, m)
+}
+
+// A call with the id of one that is open is refused in words.
+func TestStdioIDTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		workspace := &tool.Workspace{Open: func(ctx context.Context, _ tool.Access) (*oxbow.Memory, error) {
+			time.Sleep(time.Second)
+			return nil, oxbow.ErrClosed
+		}}
+		call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list","arguments":{}}}` + "\n"
+		var out bytes.Buffer
+		if err := New(workspace, nil).ServeStdio(t.Context(), strings.NewReader(script()+call+call), &out); err != nil {
+			t.Error(err)
+		}
+		if strings.Count(out.String(), `"id":7,`) != 1 || strings.Count(out.String(), "has the id of another call") != 1 {
+			t.Errorf("the calls were answered %s", out.String())
+		}
+	})
 }
 
 func TestStdioContextEnds(t *testing.T) {

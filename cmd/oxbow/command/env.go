@@ -68,9 +68,9 @@ type Env struct {
 	// server once it takes connections.
 	Listening func(addr string)
 
-	// Finish is called, when it is not nil, by a server before it ends. Until release is
-	// called, a signal does not end the process while the server finishes the calls that
-	// it has read. A second signal does.
+	// Finish is called, when it is not nil, by a server. Until release is called, neither
+	// a signal nor a client that stops reading ends the process while the server finishes
+	// the calls that it has read. A second signal does.
 	Finish func() (release func())
 }
 

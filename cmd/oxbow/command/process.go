@@ -91,7 +91,14 @@ func mainOf(run runner) int {
 			return cmd.Run()
 		},
 	}
-	env.Browse, env.Finish = browser.OpenURL, hold
+	env.Browse = browser.OpenURL
+	env.Finish = func() (release func()) {
+		// A server goes on when its client stops reading: writes then fail, and no signal
+		// ends the process. Unlike ignoring the signal, this is not passed on to programs
+		// that it starts.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+		return hold()
+	}
 	env.Executable, _ = os.Executable()
 	if env.StdoutTerm {
 		env.Width, env.Height, _ = term.GetSize(int(os.Stdout.Fd()))
