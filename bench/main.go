@@ -23,6 +23,7 @@
 //	go run . profiles --data DIR # on LoCoMo and LongMemEval
 //	go run . tokens --data DIR   # on those, QMSum and source files
 //	go run . secrets             # which samples of gitleaks are found; --find DIR lists hits
+//	go run . shapes              # which sections of documentation look like instructions
 //	go run . sessions --mb 2000 --big 500 --kills 5
 //	go run . survive
 //	go run . drift --repo DIR    # over the history of a git repository
@@ -77,6 +78,7 @@ func commands() []command {
 		{"survive", "which acknowledged writes survive", survive},
 		{"drift", "whether annotations stay with their lines", driftCommand},
 		{"secrets", "which secrets are found, and what is taken for one", secretsCommand},
+		{"shapes", "which sections of documentation are taken for instructions", shapesCommand},
 		{"hooks", "what the hooks of a session cost its client", hooksCommand},
 		{"inject", "what a prompt gets of a memory, on public data sets", injectCommand},
 		{"sessions", "what importing the transcripts of clients costs", sessionsCommand},

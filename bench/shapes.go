@@ -1,0 +1,268 @@
+// The command shapes: which texts are taken for instructions to an agent.
+
+package main
+
+import (
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/instruction"
+)
+
+// shapeFlags are the flags of shapes.
+type shapeFlags struct {
+	data, goroot string
+	count        int
+	seed         string
+	tune, show   bool
+}
+
+func shapesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
+	var f shapeFlags
+	fl.StringVar(&f.data, "data", "/usr/share", "`DIR` that holds the directories doc and man of a Debian system")
+	fl.StringVar(&f.goroot, "goroot", runtime.GOROOT(), "`DIR` of a Go installation")
+	fl.IntVar(&f.count, "n", 5000, "sections that are chosen of each source")
+	fl.StringVar(&f.seed, "seed", "1", "what chooses the sections")
+	fl.BoolVar(&f.tune, "tune", false, "choose from the sections that are never measured, to work on the rules")
+	fl.BoolVar(&f.show, "show", false, "print the sections that are marked")
+	return func(ctx context.Context) error { return b.shapes(ctx, &f) }
+}
+
+// shapes counts the sections of documentation that are marked.
+func (b *bench) shapes(ctx context.Context, f *shapeFlags) error {
+	t := newTable("sections of", "sections", "bytes", "marked", "share")
+	for _, source := range []struct {
+		name string
+		dirs []string
+		read func(path string) ([]string, error)
+	}{
+		{"Go: doc comments and pages of the installation", []string{filepath.Join(f.goroot, "src"), filepath.Join(f.goroot, "doc")}, goSections},
+		{"Debian: manual pages", []string{filepath.Join(f.data, "man")}, manSections},
+		{"Debian: documents of packages", []string{filepath.Join(f.data, "doc")}, docSections},
+	} {
+		all, err := sectionsBelow(ctx, source.dirs, source.read)
+		if err != nil {
+			return err
+		}
+		n := f.count
+		if strings.HasPrefix(source.name, "Debian") {
+			n /= 2
+		}
+		chosen := f.choose(all, n)
+		bytes, marked := 0, 0
+		for _, s := range chosen {
+			bytes += len(s)
+			if rules := instruction.Find(s); rules != nil {
+				marked++
+				if f.show {
+					b.printf("%v\t%q\n", rules, s)
+				}
+			}
+		}
+		b.logf("%s: %d sections, of which %d were chosen", source.name, len(all), len(chosen))
+		t.row(source.name, fmt.Sprint(len(chosen)), fmt.Sprint(bytes), fmt.Sprint(marked), fmt.Sprintf("%.3f %%", 100*float64(marked)/float64(max(1, len(chosen)))))
+	}
+	b.emit(t)
+	return nil
+}
+
+// choose returns the n sections with the lowest hashes. Half of all sections, by a bit of
+// the hash, are for tuning and the other half for measuring, so that no section is both.
+func (f *shapeFlags) choose(all []string, n int) []string {
+	type hashed struct{ hash, text string }
+	var half []hashed
+	for _, s := range all {
+		sum := sha256.Sum256([]byte(f.seed + "\x00" + s))
+		if (sum[31]&1 == 1) == f.tune {
+			half = append(half, hashed{string(sum[:]), s})
+		}
+	}
+	slices.SortFunc(half, func(a, b hashed) int { return cmp.Compare(a.hash, b.hash) })
+	half = slices.CompactFunc(half, func(a, b hashed) bool { return a.hash == b.hash })
+	var chosen []string
+	for _, h := range half[:min(n, len(half))] {
+		chosen = append(chosen, h.text)
+	}
+	return chosen
+}
+
+// Bounds of a section, in bytes. What is shorter is a heading or a list of names.
+const (
+	leastSection = 80
+	mostSection  = 4000
+)
+
+// sectionsBelow returns the sections of all files of directories. A file that cannot be
+// read as what it claims to be is skipped.
+func sectionsBelow(ctx context.Context, dirs []string, read func(path string) ([]string, error)) (all []string, err error) {
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !d.Type().IsRegular() {
+				return err
+			}
+			found, err := read(path)
+			if err != nil {
+				return nil
+			}
+			for _, s := range found {
+				if s = strings.TrimSpace(s); len(s) >= leastSection && len(s) <= mostSection {
+					all = append(all, s)
+				}
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: no documentation found", strings.Join(dirs, ", "))
+	}
+	return all, nil
+}
+
+// goSections returns the doc comments of a Go file, or the sections of a page.
+func goSections(path string) (all []string, err error) {
+	switch filepath.Ext(path) {
+	case ".html", ".md":
+		return docSections(path)
+	case ".go":
+	default:
+		return nil, nil
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	add := func(doc *ast.CommentGroup) {
+		if doc != nil {
+			all = append(all, doc.Text())
+		}
+	}
+	add(file.Doc)
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			add(d.Doc)
+		case *ast.GenDecl:
+			add(d.Doc)
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					add(s.Doc)
+				case *ast.ValueSpec:
+					add(s.Doc)
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// mostFile is the most bytes that are read of a file.
+const mostFile = 8 << 20
+
+// readPacked returns the text of a file, which gzip may have packed.
+func readPacked(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	r := io.Reader(file)
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(file); err != nil {
+			return "", err
+		}
+	}
+	text, err := io.ReadAll(io.LimitReader(r, mostFile))
+	return string(text), err
+}
+
+// roffMarks are the parts of a manual page's lines that are not shown.
+var roffMarks = regexp.MustCompile(`\\f\([A-Z]{2}|\\f\[[^\]]*\]|\\f.|\\s[-+]?\d|\\[&/|^%:]`)
+
+// manSections returns the sections of a manual page as plain text.
+func manSections(path string) ([]string, error) {
+	page, err := readPacked(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	var section strings.Builder
+	for line := range strings.Lines(page) {
+		macro, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		switch {
+		case strings.HasPrefix(line, `.\"`), strings.HasPrefix(line, `'\"`):
+			continue
+		case slices.Contains([]string{".SH", ".SS", ".Sh", ".Ss"}, macro):
+			all = append(all, section.String())
+			section.Reset()
+			continue
+		case slices.Contains([]string{".PP", ".P", ".LP", ".Pp", ".TP", ".IP", ".sp", ".br"}, macro):
+			rest = "\n" + rest
+		case !strings.HasPrefix(line, "."):
+			rest = strings.TrimRight(line, "\n")
+		}
+		rest = roffMarks.ReplaceAllString(rest, "")
+		section.WriteString(strings.NewReplacer(`\-`, "-", `\(bu`, "•", `\(aq`, "'", `\e`, `\`, `"`, "").Replace(rest) + "\n")
+	}
+	return append(all, section.String()), nil
+}
+
+// Parts of documents that are no prose, or begin a section.
+var (
+	htmlTags     = regexp.MustCompile(`(?is)<(?:style|script)\b.*?</(?:style|script)>|<!--.*?-->|<[^<>]{1,400}>`)
+	sectionBegin = regexp.MustCompile(`(?im)^(?:#{1,6} .*|<h[1-6][ >].*|[^\n]{3,80}\n(?:={3,}|-{3,}|~{3,})$)`)
+)
+
+var errNoDocument = errors.New("not a document")
+
+// docSections returns the sections of a text, Markdown or HTML file. Lists of changes and
+// copyrights are not documentation.
+func docSections(path string) ([]string, error) {
+	base := strings.ToLower(filepath.Base(path))
+	name := strings.TrimSuffix(base, ".gz")
+	ext := filepath.Ext(name)
+	for _, other := range []string{"copyright", "changelog", "changes", "news", "license", "copying", "authors", "thanks"} {
+		if strings.HasPrefix(name, other) {
+			return nil, errNoDocument
+		}
+	}
+	if !slices.Contains([]string{"", ".txt", ".md", ".rst", ".html", ".debian"}, ext) {
+		return nil, errNoDocument
+	}
+	text, err := readPacked(path)
+	if err != nil || strings.Contains(text, "\x00") {
+		return nil, errNoDocument
+	}
+	var all []string
+	from := 0
+	for _, at := range sectionBegin.FindAllStringIndex(text, -1) {
+		all = append(all, text[from:at[0]])
+		from = at[0]
+	}
+	all = append(all, text[from:])
+	if ext == ".html" {
+		for i := range all {
+			all[i] = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "&nbsp;", " ", "&quot;", `"`).Replace(htmlTags.ReplaceAllString(all[i], " "))
+		}
+	}
+	return all, nil
+}
