@@ -13,12 +13,17 @@ import (
 // table is all rules, and where their words are looked up.
 type table struct {
 	rules []rule
-	signs []word                  // of one byte
+	signs []word                  // of one byte, sorted
 	heads [headPlaces / 64]uint64 // a bit for each place in words that has some
 	words [headPlaces][]word      // of more, by their first three bytes
+
+	squashed []word // those of four letters or more, without spaces
 }
 
 const headPlaces = 1 << 12
+
+// leastLetters is the least letters of a word that is looked for within longer ones.
+const leastLetters = 4
 
 // placeOf returns the place in words for the first three bytes of a head.
 func placeOf(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
@@ -57,15 +62,23 @@ func (t *table) add(w word) {
 	}
 }
 
-// groupsIn returns, for each rule, of which of its groups the text has a word.
-func (t *table) groupsIn(low string) []uint8 {
-	has := make([]uint8, len(t.rules))
+// groupsIn returns, for each rule, of which of its groups the text has a word. It also
+// reports whether words of the text may have been taken apart or put together: four
+// letters at equal distances that stand alone, three signs within a few words, or a word
+// that is longer than words are.
+func (t *table) groupsIn(low string) (has []uint8, mayBeApart bool) {
+	has = make([]uint8, len(t.rules))
+	sign, isIn := byte(0), false
 	for _, w := range t.signs {
-		if strings.Contains(low, w.text) {
+		if w.text[0] != sign {
+			sign, isIn = w.text[0], strings.IndexByte(low, w.text[0]) >= 0
+		}
+		if isIn {
 			has[w.rule] |= w.group
 		}
 	}
 	before := uint64(0) // whether the byte before the block is of a word, in its lowest bit
+	var a apart
 	for from := 0; from < len(low); from += len(block{}) {
 		var b block
 		copy(b[:], low[from:])
@@ -84,9 +97,42 @@ func (t *table) groupsIn(low string) []uint8 {
 				}
 			}
 		}
+		a.add(letters, others, before)
 		before = letters >> 63
 	}
-	return has
+	return has, a.found
+}
+
+// apart looks for words that were taken apart, block by block.
+type apart struct {
+	found bool
+	signs int // that join words in the block before
+	tail  int // letters at the end of the block before
+}
+
+const (
+	leastSigns = 3  // that join words, in two blocks
+	leastTail  = 16 // letters of a word
+)
+
+// add examines the letters of a block and its signs; before says whether a letter is before
+// it.
+func (a *apart) add(letters, others, before uint64) {
+	if a.found {
+		return
+	}
+	alone := letters &^ (letters<<1 | before) &^ (letters >> 1)
+	spelled := alone&(alone<<2)&(alone<<4)&(alone<<6) | alone&(alone<<3)&(alone<<6)&(alone<<9) | alone&(alone<<4)&(alone<<8)&(alone<<12)
+	signs := 0
+	if joins := others & (letters<<1 | before) & (letters >> 1); joins != 0 {
+		signs = bits.OnesCount64(joins)
+	}
+	long := letters & (letters << 1)
+	long &= long << 2
+	long &= long << 4
+	long &= long << 8
+	a.found = spelled|long != 0 || a.signs+signs >= leastSigns || a.tail+bits.TrailingZeros64(^letters) >= leastTail
+	a.signs, a.tail = signs, bits.LeadingZeros64(^letters)
 }
 
 // block is some bytes of a text.
@@ -130,9 +176,13 @@ var rules = sync.OnceValue(func() *table {
 			groups |= bit
 			for w := range strings.SplitSeq(group, "|") {
 				t.add(word{w, headOf(w), uint32(1<<(8*min(len(w), 4)) - 1), len(t.rules), bit})
+				if squashed := strings.ReplaceAll(w, " ", ""); len(squashed) >= leastLetters {
+					t.squashed = append(t.squashed, word{text: squashed, rule: len(t.rules), group: bit})
+				}
 			}
 		}
 		t.rules = append(t.rules, rule{name: name, weak: weak, groups: groups, expr: expr})
 	}
+	slices.SortFunc(t.signs, func(a, b word) int { return strings.Compare(a.text, b.text) })
 	return t
 })
