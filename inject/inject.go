@@ -103,6 +103,7 @@ const (
 	whyProject = "it is of another project"
 	whyUnused  = "it was shown often and never used"
 	whySaid    = "all of it was shown"
+	whyShaped  = "it is shaped like instructions to an agent"
 )
 
 const (
@@ -160,6 +161,8 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 			u.Answer = s.Floor.Answer(u.Strength)
 		}
 		switch {
+		case u.Answer != gate.Silence && u.isShaped():
+			u.Why = whyShaped
 		case foreign(&u.entry, p.Project):
 			u.Why = whyProject
 		case p.State.rests(u.Shown):
@@ -170,7 +173,7 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 		if u.Why == "" {
 			own++
 		}
-		if own > mostUnits || u.Why == whyRests {
+		if own > mostUnits || u.Why == whyRests || u.Why == whyShaped {
 			u.Answer = gate.Silence
 		} else if u.Why != "" && u.Answer == gate.Payload {
 			u.Answer = gate.Pointer

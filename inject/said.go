@@ -7,6 +7,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/gate"
 	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/session"
 )
 
@@ -24,6 +25,19 @@ func (u *unit) said() string {
 		return session.Readable(u.entry.Content)
 	}
 	return fromUser + t.Prompt() + "\n\nassistant: " + t.Said()
+}
+
+// isShaped reports whether the unit is shaped like instructions to an agent and nobody
+// vouches for it. In a turn the person's own words are not examined.
+func (u *unit) isShaped() bool {
+	if u.In != InSessions {
+		return !u.entry.Volunteered()
+	}
+	t, err := session.Parse(u.entry.Content)
+	if err != nil {
+		return instruction.Shaped(session.Readable(u.entry.Content))
+	}
+	return instruction.Shaped(t.Said())
 }
 
 // dropPrinted removes from the strength the terms that only a tool printed in the turn:

@@ -136,7 +136,7 @@ func (o *store) load(ctx context.Context) ([]*oxbow.Entry, error) {
 	taken := map[string]bool{}
 	for _, first := range []bool{true, false} {
 		for _, e := range all {
-			if e.Volunteered() != first {
+			if e.HeldByLabel() == first {
 				continue
 			}
 			if err := o.name(ctx, e, taken); err != nil {

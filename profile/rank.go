@@ -131,7 +131,7 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 		if x.entry == nil {
 			x.entry, read = read[0], read[1:]
 		}
-		if !x.entry.Volunteered() { // a head does not say who wrote the entry
+		if !x.entry.Volunteered() { // a head tells neither the author nor the content
 			c.inside, c.left, c.leftTokens = c.inside-1, c.left-1, c.leftTokens-x.size/4
 			continue
 		}

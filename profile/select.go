@@ -14,6 +14,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/heads"
+	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/scope"
 )
@@ -145,7 +146,7 @@ func (r *Resolved) head() string {
 	title := "# Memory\n"
 	if r.Name != "" {
 		title = "# Memory: profile " + r.Name + "\n"
-		if d := strings.Join(strings.Fields(r.Description), " "); d != "" {
+		if d := strings.Join(strings.Fields(r.Description), " "); d != "" && !instruction.Shaped(d) {
 			title += "\n" + d + "\n"
 		}
 	}
@@ -263,7 +264,7 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 // before a model: one that is not volunteered, and the record of a run or a handoff,
 // whose kind no include names.
 func (r *Resolved) omits(e *oxbow.Entry) bool {
-	if !e.Volunteered() {
+	if e.HeldByLabel() {
 		return true
 	}
 	if e.Kind != oxbow.History && e.Kind != oxbow.Handoff || labelled(e, LabelPinned) {

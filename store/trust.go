@@ -102,8 +102,13 @@ func (e *Entry) Suspicious() bool {
 // it, for example to answer a prompt. It may not if a label holds it back, or if it
 // was imported or came with a home that is not trusted. Such a text is found by those
 // who ask, with a mark. A person's approval changes that.
-func (e *Entry) Volunteered() bool {
-	return e.Source.Actor != Imported && e.Source.Actor != Foreign && !slices.ContainsFunc(heldLabels, e.has)
+func (e *Entry) Volunteered() bool { return !e.HeldByLabel() && !e.Shaped() }
+
+// HeldByLabel reports whether a label or the author keeps the entry from models that have
+// not asked for it. It needs no content and little time, so that it can be asked of all
+// entries; what is chosen must also be [Entry.Volunteered].
+func (e *Entry) HeldByLabel() bool {
+	return e.Source.Actor == Imported || e.Source.Actor == Foreign || slices.ContainsFunc(heldLabels, e.has)
 }
 
 // Vouched reports whether the text may be in the block with which a session begins.

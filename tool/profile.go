@@ -17,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/prompt"
@@ -245,6 +246,9 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 			continue
 		}
 		s := ProfileShort{f.Name, strings.Join(strings.Fields(f.Description), " ")}
+		if instruction.Shaped(s.Description) {
+			s.Description = "(its description is shaped like instructions; a person sees it with oxbow profile show)"
+		}
 		if f.Wrong != nil {
 			s.Description = "cannot be loaded: its file has mistakes"
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/extract"
@@ -114,7 +115,7 @@ func (r *record) conclusions(t *session.Turn) {
 	all := extract.Concluded(said)
 	all = append(all, extract.Figures(said)...)
 	for _, s := range all {
-		if !slices.Contains(r.concluded, s) {
+		if !slices.Contains(r.concluded, s) && !instruction.Shaped(s) {
 			r.concluded = append(r.concluded, s)
 		}
 	}
@@ -128,7 +129,7 @@ func (r *record) plan(turns []session.Turn) {
 				continue
 			}
 			for line := range strings.Lines(e.Text) {
-				if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- [ ] "); ok {
+				if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- [ ] "); ok && !instruction.Shaped(item) {
 					r.todos = append(r.todos, item)
 				}
 			}
@@ -154,7 +155,7 @@ func (r *record) calls(turns []session.Turn) {
 				}
 			}
 			line := oneLine(e.Call.Command)
-			if line == "" || seen[line] || len(seen) >= maxCommands {
+			if line == "" || seen[line] || len(seen) >= maxCommands || instruction.Shaped(line) {
 				continue
 			}
 			seen[line] = true
@@ -200,11 +201,15 @@ func failure(line string, c *session.Call) string {
 			names = append(names, name)
 		}
 	}
-	switch {
-	case len(names) > 0:
-		out += ": " + strings.Join(names, ", ")
-	case c.Output != "":
-		out += ": " + cutText(session.ErrorLine(c.Output), 120)
+	why := session.ErrorLine(c.Output)
+	all := strings.Join(names, ", ")
+	switch { // a package may print what it wants an agent to read
+	case all != "":
+		if !instruction.Shaped(all) {
+			out += ": " + all
+		}
+	case why != "" && !instruction.Shaped(why):
+		out += ": " + cutText(why, 120)
 	}
 	return out
 }

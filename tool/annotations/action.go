@@ -145,7 +145,7 @@ func (a *action) find(ctx context.Context, m *oxbow.Memory, in string, most int,
 	}
 	for _, h := range hits {
 		said := say(&h.Entry)
-		if said == "" || h.Entry.Shaped() || instruction.Shaped(said) {
+		if said == "" || (in == inject.InNotes && !h.Entry.Volunteered()) || h.Entry.Shaped() || instruction.Shaped(said) {
 			continue
 		}
 		a.parts = append(a.parts, onOneLine(said)+" ("+h.Entry.Name+", "+h.Entry.Created.UTC().Format(time.DateOnly)+")")

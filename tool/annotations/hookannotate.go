@@ -12,6 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/annotate/transcript"
 	"github.com/oxbow-memory/oxbow/inject"
+	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -88,10 +89,14 @@ func WhyBefore(ctx context.Context, w *tool.Workspace, in HookReportIn) (WhyBefo
 	return WhyBeforeOut{line, ids}, nil
 }
 
-// beforeLine returns annotations on one line, and the names of those that it holds.
+// beforeLine returns annotations on one line, and the names of those that it holds. It
+// skips annotations that are shaped like instructions.
 func beforeLine(found []annotate.Found, clean func(string) string) (line string, ids []string) {
 	var parts []string
 	for _, f := range found {
+		if instruction.Shaped(f.Headline()) {
+			continue // whoever wrote it: a file says who, and anybody writes a file
+		}
 		parts = append(parts, strings.Join(strings.Fields(f.In), " ")+":"+f.Now.String()+": "+onOneLine(clean(f.Headline())))
 		ids = append(ids, f.ID)
 	}
