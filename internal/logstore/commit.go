@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/store"
@@ -241,7 +242,7 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 			answer(r, 0, err)
 			continue
 		}
-		v.opID, v.note, v.source = id, cmp.Or(v.note, store.NoteFrom(r.ctx)), d.source(r.ctx)
+		v.opID, v.note, v.source = id, withoutSecrets(cmp.Or(v.note, store.NoteFrom(r.ctx))), d.source(r.ctx)
 		f := draft{request: r, body: v}
 		if err := f.tooLarge(); err != nil {
 			// Those after it are staged on top, and are not refused.
@@ -253,6 +254,19 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 		drafts = append(drafts, f)
 	}
 	return drafts, later, nil
+}
+
+// withoutSecrets returns a change's note without passwords and keys. A note tells what a
+// caller asked for in the caller's own words: a label, a path, an entry's name. Every note
+// is written here, whichever interface and verb it came through. Nobody is asked, because
+// a note is no text that anybody wants to keep.
+func withoutSecrets(note string) string {
+	if note == "" {
+		return ""
+	}
+	var marks *secret.Redactor // without a key: a note's marks need no tags
+	clean, _ := marks.Redact(note)
+	return clean
 }
 
 // show applies durable changes to the state, and publishes them.
