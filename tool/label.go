@@ -4,10 +4,12 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/secret"
 	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/query"
 )
@@ -179,9 +181,35 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 		return out, err
 	}
 	for _, c := range p.Changes {
-		out.Entries = append(out.Entries, Relabelled{c.Name, LabelTexts(c.Added()), LabelTexts(c.Removed())})
+		r, err := w.relabelled(ctx, m, c, dry)
+		if err != nil {
+			return out, err
+		}
+		if len(r.Added)+len(r.Removed) > 0 {
+			out.Entries = append(out.Entries, r)
+		}
 	}
 	return out, nil
+}
+
+// relabelled returns what a change of labels did to an entry. The labels are those that
+// are stored, which may differ from those that were asked for: secrets in them are
+// replaced, and programs' own labels stay. For a dry run they are what was asked for,
+// without secrets.
+func (w *Workspace) relabelled(ctx context.Context, m *oxbow.Memory, c label.Change, dry bool) (Relabelled, error) {
+	if !dry {
+		switch now, err := m.Get(ctx, c.Name); {
+		case err == nil:
+			c.After = now.Labels
+		case !errors.Is(err, oxbow.ErrNotFound): // another process may have forgotten it since
+			return Relabelled{}, err
+		}
+	}
+	r := Relabelled{c.Name, LabelTexts(c.Added()), LabelTexts(c.Removed())}
+	for i := range r.Added {
+		r.Added[i] = w.Secrets.Redact(r.Added[i], new([]secret.Finding))
+	}
+	return r, nil
 }
 
 func LabelTexts(ls []oxbow.Label) []string {

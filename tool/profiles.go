@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -262,13 +263,18 @@ type NewProfileIn struct {
 
 // NewProfileOut is what NewProfile gives.
 type NewProfileOut struct {
-	Name string `json:"name"`
-	File string `json:"file"`
+	Name  string `json:"name"`
+	File  string `json:"file"`
+	Notes []Note `json:"notes,omitempty"`
 }
 
 // NewProfile writes a profile into the home. It never replaces a file.
-func NewProfile(_ context.Context, w *Workspace, in NewProfileIn) (NewProfileOut, error) {
+func NewProfile(ctx context.Context, w *Workspace, in NewProfileIn) (NewProfileOut, error) {
 	l, err := w.Loader()
+	if err != nil {
+		return NewProfileOut{}, err
+	}
+	notes, err := in.screen(w.Stamped(ctx), &w.Secrets)
 	if err != nil {
 		return NewProfileOut{}, err
 	}
@@ -284,7 +290,23 @@ func NewProfile(_ context.Context, w *Workspace, in NewProfileIn) (NewProfileOut
 	if err != nil {
 		return NewProfileOut{}, fmt.Errorf("making profile %q: %w", in.Name, err)
 	}
-	return NewProfileOut{in.Name, file}, nil
+	return NewProfileOut{in.Name, file, notes}, nil
+}
+
+// screen replaces secrets in all texts of the profile, and returns notes about them.
+func (in *NewProfileIn) screen(ctx context.Context, s *Secrets) (notes []Note, err error) {
+	texts := []*string{&in.Name, &in.Description}
+	for _, list := range []*[]string{&in.Extends, &in.Projects, &in.Tags, &in.WithoutProjects, &in.WithoutTags, &in.Always} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			texts = append(texts, &(*list)[i])
+		}
+	}
+	found, err := s.Texts(ctx, "profile", texts...)
+	if note := replaced(found); note != "" {
+		notes = append(notes, Plain(note))
+	}
+	return notes, err
 }
 
 // yaml writes the profile. All values are quoted, so that none is taken for a
@@ -350,6 +372,14 @@ func ReplaceProfile(ctx context.Context, w *Workspace, in ReplaceProfileIn) (Rep
 	}
 	if out.File, err = l.Profiles.File(in.Name); err != nil || bytes.Equal(in.Was, in.Text) {
 		return out, err
+	}
+	text := string(in.Text)
+	found, err := w.Secrets.Texts(w.Stamped(ctx), "profile", &text)
+	if err != nil {
+		return out, err
+	}
+	if in.Text = []byte(text); found != nil {
+		out.Found = append(out.Found, replaced(found))
 	}
 	if err := w.tryProfile(ctx, l.Profiles, in, &out); err != nil {
 		if len(bytes.TrimSpace(in.Text)) == 0 {

@@ -62,6 +62,18 @@ func (s *Secrets) text(ctx context.Context, part, text string, found *[]secret.F
 	return s.Redact(text, found), nil
 }
 
+// Texts replaces secrets in texts that a verb writes elsewhere than into an entry, such as
+// a profile's file. A person's secrets are refused with a [SecretError] that names the
+// part, unless the person said that they are kept.
+func (s *Secrets) Texts(ctx context.Context, part string, texts ...*string) (found []secret.Finding, err error) {
+	for _, t := range texts {
+		if *t, err = s.text(ctx, part, *t, &found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // Entry is text for an entry's own texts. What the old version has too is left: to
 // change a tag does not change the content. A name is cut where it ends within a
 // secret of the content.

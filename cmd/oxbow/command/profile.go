@@ -228,6 +228,7 @@ the tags.`,
 		return nil
 	}, func(out tool.NewProfileOut) {
 		a.printf("Wrote %s\n", clean(out.File))
+		a.showNotes(out.Notes)
 		a.note("oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects", out.Name, out.Name)
 	})
 	c.Flags().Lookup("max-tokens").DefValue = strconv.Itoa(profile.DefaultMaxTokens)
