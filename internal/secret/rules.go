@@ -105,6 +105,9 @@ func (r *rule) allowed(text string, start, end int, f Finding) bool {
 	if r.entropy > 0 && entropy(secret) <= r.entropy || example(secret) || r.words && inTable(text, f) {
 		return true
 	}
+	if joinedWords(secret) || publicKey(secret) {
+		return true
+	}
 	random := scrambled(secret)
 	if !random && r.worded(secret) {
 		return true
@@ -125,6 +128,43 @@ func (r *rule) allowed(text string, start, end int, f Finding) bool {
 		}
 	}
 	return false
+}
+
+// leastJoined is the least words of a name such as sk-learn-contrib.
+const leastJoined = 3
+
+// joinedWords reports whether a text consists of words in lower case that hyphens or
+// underscores join, as names of packages and classes do: sk-learn-contrib-imbalanced. A
+// part may also be a short number. Keys of random letters have parts that nobody can say.
+func joinedWords(s string) bool {
+	words, letters := 0, 0
+	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == '-' || c == '_' }) {
+		isNumber := len(part) <= 2 && strings.Trim(part, "0123456789") == ""
+		if isNumber {
+			continue
+		}
+		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || len(part) > longestUnspoken && !spoken(part) || len(part) > longestJoined {
+			return false
+		}
+		words, letters = words+1, letters+len(part)
+	}
+	return words >= leastJoined && float64(letters) >= leastWord*float64(words)
+}
+
+// longestJoined is the most letters of a word of a name. Random letters that happen to
+// be spoken go on longer.
+const longestJoined = 16
+
+// publicKeys are the beginnings of public keys, which are made to be shown: of age, of
+// SSH (RSA, Ed25519, ECDSA, security keys) and of OpenPGP.
+var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj", "mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
+
+// leastPublicKey is the least bytes of a public key, or of the part of it in one line.
+const leastPublicKey = 60
+
+// publicKey reports whether a text is a public key.
+func publicKey(s string) bool {
+	return len(s) >= leastPublicKey && slices.ContainsFunc(publicKeys, func(begin string) bool { return strings.HasPrefix(s, begin) })
 }
 
 // worded reports whether a secret has words where one of the rule has none.

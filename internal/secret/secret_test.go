@@ -79,6 +79,29 @@ func TestFindNothing(t *testing.T) {
 }
 
 // Random values are found, whatever words they have by chance.
+// Names and public keys look like keys, and are none.
+func TestNamesAndPublicKeys(t *testing.T) {
+	for _, text := range []string{
+		"pip install sk-learn-contrib-imbalanced-package",
+		`<div class="sk-toggleable__content-fitted-estimator sk-dashed-wrapped-container">`,
+		"public key: age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+		"public_key = AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl user@host",
+	} {
+		if found := Find(text); found != nil {
+			t.Errorf("Find(%q) = %+v", text, found)
+		}
+	}
+	for _, text := range []string{
+		"sk-proj-kq7Zx0TqLw8vYhRb3mNcPd5sFgJ2aUeXoI9tKyWr",
+		"token: AGE-SECRET-KEY-1QQPQRZXFJSKXLK7K0TRYPZ0SU45Q94TVD5K5XEWKWJ08C3TY7AMQEZM0AC",
+		"sk-qxkzjvwbtrgpldnmhcfsyqxkzjvwbtrgpldn",
+	} {
+		if Find(text) == nil {
+			t.Errorf("Find(%q) finds nothing", text)
+		}
+	}
+}
+
 func TestRandomValues(t *testing.T) {
 	const letters, n = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", 2000
 	r := rand.New(rand.NewPCG(1, 2))
