@@ -541,14 +541,3 @@ func leftBy(ctx context.Context, m *oxbow.Memory, name string, seq uint64) (oxbo
 	}
 	return oxbow.Entry{Name: name, Version: seq}, nil
 }
-
-// takenAliases says which aliases of a restored entry were left off, because they mean
-// another entry by now.
-func takenAliases(name string, was, now []string) (notes []Note) {
-	for _, a := range was {
-		if !slices.Contains(now, a) {
-			notes = append(notes, Notef("%q came back without its alias %q, which means another entry now", name, a))
-		}
-	}
-	return notes
-}

@@ -103,23 +103,6 @@ func (g *batch) freeRestored(v *body, before func(name string) *store.Entry) err
 	return g.st.failed()
 }
 
-// takeName takes the name of an entry that a change makes from the aliases of other entries.
-func (g *batch) takeName(v *body, name string, owner func(word, but string) (string, bool)) {
-	for {
-		other, ok := owner(name, name)
-		if !ok {
-			return
-		}
-		e := g.get(other).Clone()
-		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == name })
-		if i := slices.IndexFunc(v.ops, func(p put) bool { return p.entry.Name == other }); i >= 0 {
-			v.ops[i].entry.Aliases = e.Aliases // this change made it
-			continue
-		}
-		v.ops = append(v.ops, g.put(store.VerbAlias, &e))
-	}
-}
-
 // manyRestored is how many entries are restored at once before their aliases are looked up in
 // a table, and not in each entry.
 const manyRestored = 16
