@@ -95,8 +95,9 @@ func shown(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) ox
 		return e
 	}
 	e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Imported, Ref: Dir}
-	if own {
+	if own { // this machine's user shared it, and nobody has edited it since
 		e.Version |= 2
+		e.Source.Actor = oxbow.Agent
 		return e
 	}
 	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool { return slices.Contains(unproven, l.Key) })

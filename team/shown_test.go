@@ -76,7 +76,7 @@ func TestShown(t *testing.T) {
 	want("harbour", oxbow.TrustTainted, false, false)
 	want("pier", oxbow.TrustTainted, false, false)
 	shares = append(shares, mine)
-	want("pier", oxbow.TrustImported, true, true)
+	want("pier", "agent", true, true)
 	if e := found(t, both, "crane"); e.Source.Ref == "" || e.Source.Actor != oxbow.Team {
 		t.Errorf("the source of a reviewed entry is %+v", e.Source)
 	}

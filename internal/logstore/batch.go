@@ -222,6 +222,6 @@ func (g *batch) takeName(v *body, name string, owner func(word, but string) (str
 			v.ops[i].entry.Aliases = e.Aliases // this change made it
 			continue
 		}
-		v.ops = append(v.ops, g.put(store.VerbAlias, &e))
+		v.ops = slices.Insert(v.ops, max(len(v.ops)-1, 0), g.put(store.VerbAlias, &e)) // the last version stays that of the call
 	}
 }

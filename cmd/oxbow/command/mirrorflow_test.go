@@ -109,7 +109,7 @@ func TestMirrorOfAnOutsider(t *testing.T) {
 	f.put(other, "# Days\n\nThe release of harbor is on zzfriday.\n")
 	f.call("Write", object{"file_path": other, "content": "x"})
 	f.silent("zzfriday", true)
-	f.held("after Read " + f.file)
+	f.held("words of Read " + f.file)
 
 	f.must(t, "approve", "Lamps")
 	f.silent("zzevil", false)

@@ -83,8 +83,8 @@ func (a *app) teamUnshareCommand() *cobra.Command {
 		Use:   "unshare NAME…",
 		Short: "Move entries from the team's files back into the home",
 		Long: `Unshare puts each entry into the home, as one change, and then removes its file,
-which git has until that is committed. It can be called again with the same names
-if it was interrupted.`,
+which git has until that is committed. It can be called again with the same
+names if it was interrupted.`,
 		Example: `  oxbow team unshare 'tabs' --dry-run
   oxbow team unshare 'tabs'`,
 		Args: args(1, -1, "the names of entries"),
