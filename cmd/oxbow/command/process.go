@@ -93,10 +93,7 @@ func mainOf(run runner) int {
 	}
 	env.Browse = browser.OpenURL
 	env.Finish = func() (release func()) {
-		// A server goes on when its client stops reading: writes then fail, and no signal
-		// ends the process. Unlike ignoring the signal, this is not passed on to programs
-		// that it starts.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+		catchBrokenPipes()
 		return hold()
 	}
 	env.Executable, _ = os.Executable()

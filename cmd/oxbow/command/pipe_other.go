@@ -1,0 +1,7 @@
+// This file is for systems without the signal for a broken pipe, where writes just fail.
+
+//go:build !unix
+
+package command
+
+func catchBrokenPipes() {}
