@@ -181,19 +181,6 @@ func isShort(line string) bool {
 	return false
 }
 
-// appendSqueezed appends a line in which runs of white space are one space.
-func appendSqueezed(b []byte, line string) []byte {
-	for i := 0; i < len(line); i++ {
-		switch {
-		case !isSpace(line[i]):
-			b = append(b, line[i])
-		case !isSpace(line[i-1]):
-			b = append(b, ' ')
-		}
-	}
-	return b
-}
-
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // isItem reports whether a line begins as an item of a list, a heading or a quotation does.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
-	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -41,12 +40,6 @@ type state struct {
 
 func newState() *state {
 	return &state{names: map[string]*store.Entry{}, gone: map[string]uint64{}, nextID: 1, opIDs: map[string]seenID{}}
-}
-
-// clone returns a copy of a state without a base; the entries are shared.
-func (st *state) clone() *state {
-	return &state{names: maps.Clone(st.names), order: slices.Clone(st.order), gone: maps.Clone(st.gone),
-		nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog)}
 }
 
 // over returns the state with a later snapshot of its history as its base. The two share
