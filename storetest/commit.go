@@ -102,11 +102,12 @@ func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
 }
 
 // testCommitOpID repeats calls by their op id. The answer is that of the first call,
-// also while that call is still being made, and never the last change of the store.
+// also while that call is still being made, and never the last change of the store. It
+// asks nothing of a store without a history, which keeps no op ids.
 func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
 	c := committer(t, s)
-	if _, err := oxbow.HistoryOf(s); err != nil {
-		t.Skip("a store without a history keeps no op ids")
+	if _, err := oxbow.HistoryOf(s); errors.Is(err, oxbow.ErrUnsupported) {
+		return
 	}
 	first := oxbow.WithOpID(t.Context(), "first")
 	add := oxbow.Add{Name: "a", Content: "one"}
