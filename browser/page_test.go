@@ -222,7 +222,7 @@ func TestPageWithoutRoom(t *testing.T) {
 		name := fmt.Sprint("big ", i)
 		wrong := chromiumtest.Eval[string](t, page, fmt.Sprintf(`memory.then(m => m.remember(%q, "x".repeat(900000))).then(() => "", err => err.message)`, name))
 		if wrong != "" {
-			if !strings.Contains(wrong, "no space left") || !strings.Contains(wrong, "nothing was written") {
+			if !strings.Contains(wrong, "no room for the change") || !strings.Contains(wrong, "nothing was written") {
 				t.Errorf("without room, remember says %q, want that there is none and that nothing was written", wrong)
 			}
 			break

@@ -99,7 +99,8 @@ func serve(t *testing.T) *site {
 // visit is a tab that is signed in, and what it met.
 type visit struct {
 	*site
-	tab context.Context
+	tab    context.Context
+	script bool // whether scripts run in the tab
 
 	mu     sync.Mutex         // guards the following
 	wrong  []string           // requests to other sites, reports of the policy, errors of scripts
@@ -172,12 +173,18 @@ func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	v.script = script
 	chromiumtest.Do(t, v.tab, "setting the width", chromedp.EmulateViewport(width, 900))
 }
 
+// open opens a page. It waits until the page's script has run, or keys that the test
+// presses next would be lost on a slow machine.
 func (v *visit) open(t *testing.T, path string) {
 	t.Helper()
 	chromiumtest.Do(t, v.tab, "opening "+path, chromedp.Navigate(v.root+path), chromedp.WaitReady("body"))
+	if v.script {
+		chromiumtest.Eval[bool](t, v.tab, `new Promise(done => document.readyState === "complete" ? done(true) : addEventListener("load", () => done(true)))`)
+	}
 }
 
 // links returns the pages that a page leads to, below the root.
