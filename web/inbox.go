@@ -47,7 +47,7 @@ func inbox(c *call) (reply, error) {
 	}
 	more := len(proposals.Proposals) + len(held.Entries) - len(rows)
 	changed := c.changedNotes()
-	rows = append(c.groupRows(held.Groups), rows...)
+	rows = append(rows, c.groupRows(held.Groups, len(rows))...)
 	switch {
 	case len(rows) == 0 && changed != nil:
 		s.body = []g.Node{c.mayNot(true), changed}
@@ -409,14 +409,15 @@ func forgetHeld(c *call) (reply, error) {
 	return redirect{to: c.next(), change: out.Seq}, nil
 }
 
-// groupRows shows each import that waits for approval as one row.
-func (c *call) groupRows(groups []tool.HeldGroup) (rows []g.Node) {
-	for _, group := range groups[:min(waitingShown, len(groups))] {
+// groupRows shows each import that waits for approval as one row. First is the number of
+// the first row on the page.
+func (c *call) groupRows(groups []tool.HeldGroup, first int) (rows []g.Node) {
+	for i, group := range groups[:min(waitingShown, len(groups))] {
 		title := page.Plural(group.Count, "imported note")
 		if group.From != "" {
 			title += " from " + group.From
 		}
-		rows = append(rows, h.Li(h.Class("row card"),
+		rows = append(rows, h.Li(c.card(first+i),
 			h.Div(h.Class("head"), h.H2(page.Isolated(title))),
 			h.P(h.Class("hint"), h.Text("Agents find them when they search. Until you approve them, none comes up unasked.")),
 			h.P(page.Isolated(strings.Join(group.Names, "; "))),
