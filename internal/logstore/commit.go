@@ -243,6 +243,7 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 			continue
 		}
 		v.opID, v.note, v.source = id, withoutSecrets(cmp.Or(v.note, store.NoteFrom(r.ctx))), d.source(r.ctx)
+		v.source.Ref = withoutSecrets(v.source.Ref) // the path of an imported file
 		f := draft{request: r, body: v}
 		if err := f.tooLarge(); err != nil {
 			// Those after it are staged on top, and are not refused.

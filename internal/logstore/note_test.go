@@ -15,6 +15,7 @@ func TestNotesKeepNoSecrets(t *testing.T) {
 	files := vfs.NewMem()
 	d := openTest(t, files, "memory.oxbow", Options{})
 	ctx := store.WithNote(t.Context(), "label add tag:"+secret)
+	ctx = store.WithSource(ctx, store.Source{Actor: store.Imported, Ref: "/home/" + secret + "/f.md"})
 	if err := d.Apply(ctx, store.Add{Name: "n", Content: "x"}); err != nil {
 		t.Fatal(err)
 	}
