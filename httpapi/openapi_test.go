@@ -59,7 +59,9 @@ func describeAll(t *testing.T) obj {
 		"description": "The id of an event is the number of a change. A stream begins with ready, reset, or the changes after Last-Event-ID; reset says that all is to be read again.",
 		"parameters":  []any{header("Last-Event-ID", "The id of the last event that was read.")},
 		"responses": obj{"200": obj{"description": "Events named ready, change and reset, with this as data.", "content": obj{"text/event-stream": obj{"schema": generic(t, schemaFor[event](t))}}},
+			"4XX":     obj{"$ref": "#/components/responses/Problem"},
 			"default": obj{"$ref": "#/components/responses/Problem"}}}}
+	tags := groupTags(paths)
 	s := shared{names: map[string]string{}, schemas: obj{"Problem": generic(t, schemaFor[remote.Problem](t))}}
 	s.count(paths)
 	paths = s.replace(paths, "").(obj)
@@ -69,6 +71,7 @@ func describeAll(t *testing.T) obj {
 			"description": "Every route is a verb of oxbow: its arguments are those of the path, the query and, with POST, PUT and PATCH, the members of a JSON object. An answer is what the command line prints with --json. Below /api/v1/store/ a program in Go finds the memory as a store; see the package remote."},
 		"servers":  []any{obj{"url": "/"}},
 		"security": []any{obj{"token": []any{}}},
+		"tags":     tags,
 		"paths":    paths,
 		"components": obj{
 			"securitySchemes": obj{"token": obj{"type": "http", "scheme": "bearer"}},
@@ -79,6 +82,33 @@ func describeAll(t *testing.T) obj {
 	}
 }
 
+// groupTags returns the global list of tags, sorted: each tag that an operation has. Tools
+// group the operations by these tags.
+func groupTags(paths obj) []any {
+	names := map[string]bool{}
+	for _, path := range paths {
+		for _, op := range path.(obj) {
+			for _, name := range op.(obj)["tags"].([]string) {
+				names[name] = true
+			}
+		}
+	}
+	var tags []any
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		tags = append(tags, obj{"name": name})
+	}
+	return tags
+}
+
+// withWhat sets the description of a parameter or schema. A missing description (nil) is
+// left out, because OpenAPI does not allow null there.
+func withWhat(v obj, what any) obj {
+	if what != nil {
+		v["description"] = what
+	}
+	return v
+}
+
 // describe returns the description of one route.
 func describe(t *testing.T, r *route) obj {
 	tag, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
@@ -87,7 +117,8 @@ func describe(t *testing.T, r *route) obj {
 		answer["properties"].(obj)["next"] = obj{"type": "string", "description": "The cursor of the next page, where there is one."}
 	}
 	ok := obj{"description": r.verb.Title + ".", "content": obj{"application/json": obj{"schema": answer}}}
-	responses := obj{"200": ok, "default": obj{"$ref": "#/components/responses/Problem"}}
+	problem := obj{"$ref": "#/components/responses/Problem"}
+	responses := obj{"200": ok, "4XX": problem, "default": problem}
 	var params []any
 	body := obj{}
 	for _, p := range r.verb.Params {
@@ -99,12 +130,11 @@ func describe(t *testing.T, r *route) obj {
 			if p.Repeatable {
 				s = s["items"].(obj)
 			}
-			params = append(params, obj{"name": p.Name, "in": "path", "required": true, "schema": s, "description": what})
+			params = append(params, withWhat(obj{"name": p.Name, "in": "path", "required": true, "schema": s}, what))
 		case r.method == http.MethodGet || r.method == http.MethodDelete:
-			params = append(params, obj{"name": p.Name, "in": "query", "required": p.Required, "schema": s, "description": what})
+			params = append(params, withWhat(obj{"name": p.Name, "in": "query", "required": p.Required, "schema": s}, what))
 		default:
-			s["description"] = what
-			body[p.Name] = s
+			body[p.Name] = withWhat(s, what)
 		}
 	}
 	op := obj{"operationId": r.verb.Name, "summary": r.verb.Title, "tags": []string{tag}, "responses": responses}

@@ -118,7 +118,7 @@ func filterTexts(fs []oxbow.Filter) []string {
 
 // LintIn is what LintProfiles takes; without names, all profiles.
 type LintIn struct {
-	Names []string `json:"names,omitempty" flag:"-"`
+	Names []string `json:"names,omitempty" flag:"-" usage:"Names of the profiles to examine; without any, all profiles."`
 }
 
 // LintOut is what LintProfiles gives.

@@ -15,7 +15,7 @@ import (
 // SelectIn is what Select takes. Without a profile, it is the one that the
 // caller is bound to, or everything.
 type SelectIn struct {
-	Profile string `json:"profile,omitempty" flag:"-"`
+	Profile string `json:"profile,omitempty" flag:"-" usage:"Name of the profile."`
 	Query   string `json:"query,omitempty" value:"TEXT" usage:"the TEXT that it is for: what fits it ranks higher"`
 	Budget  int    `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens, instead of the profile's own"`
 	AsOf    string `json:"as_of,omitempty" value:"DATE" usage:"the memory as it stood at this DATE, or after this change"`
@@ -97,7 +97,7 @@ func (w *Workspace) profile(name string) (*handoff.Loader, *profile.Resolved, er
 
 // ProfileIn names one profile; "" is the one that binds the caller.
 type ProfileIn struct {
-	Name string `json:"name,omitempty" flag:"-"`
+	Name string `json:"name,omitempty" flag:"-" usage:"Name of the profile."`
 }
 
 // ProfileBudgetOut is what a profile costs.
