@@ -247,9 +247,6 @@ func (b *Store) write(full string, out []byte) (err error) {
 	return nil
 }
 
-// ignored keeps what is not for git out of it.
-const gitignore = "# made by oxbow: the lock is of this machine only\n.lock\n*.tmp\n"
-
 // gitattributes has git join the sidecars of two branches by itself.
 const gitattributes = "# made by oxbow: git joins the annotations of two branches\n*" + suffix + " " + unionMerge + "\n"
 
@@ -266,7 +263,11 @@ func (b *Store) makeDirs(dir string) error {
 		return err
 	}
 	if fresh {
-		for name, text := range map[string]string{".gitignore": gitignore, ".gitattributes": gitattributes} {
+		ignore := gitignore
+		if b.private {
+			ignore += privateLines
+		}
+		for name, text := range map[string]string{".gitignore": ignore, ".gitattributes": gitattributes} {
 			if err := vfs.WriteFile(b.work, path.Join(b.dir, name), []byte(text), 0o644); err != nil {
 				return err
 			}

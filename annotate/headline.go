@@ -30,6 +30,15 @@ func (r *Record) OnlyAnnounces() bool {
 	return !gives && r.fromTranscript() && !strings.HasPrefix(r.Why, NoReasoning)
 }
 
+// Reasoning returns why the lines are as they are: of what an agent said before an edit, without
+// what only announces its next step.
+func (r *Record) Reasoning() string {
+	if !r.fromTranscript() || strings.HasPrefix(r.Why, NoReasoning) {
+		return r.Why
+	}
+	return reason.Trim(r.Why)
+}
+
 // NoReasoning begins what is kept of an edit that the transcript has no reasoning of.
 const NoReasoning = "No reasoning is shown."
 

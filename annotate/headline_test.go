@@ -31,3 +31,24 @@ func TestHeadline(t *testing.T) {
 		t.Errorf("Headline of what was written = %q, want %q", got, want)
 	}
 }
+
+func TestReasoning(t *testing.T) {
+	spoken := Record{ID: "t0123456789abcdef", Ref: "claude-code toolu_1"}
+	for _, c := range []struct{ why, want string }{
+		{"Let me look at the file before changing it.\n\nThe proxy drops idle connections. Its limit is a minute.", "The proxy drops idle connections. Its limit is a minute."},
+		{"Check that it builds. Now let me see.\nGet fails when the pool is empty. Let me fix that now:", "Get fails when the pool is empty."},
+		{"Let me look.\n\nNow let me edit it.", "Let me look.\n\nNow let me edit it."},
+		{"Let me see:\n\n- the buffer is one too small\n- **Close** does not wait", "- the buffer is one too small\n- **Close** does not wait"},
+		{"```go\nLet me look.\n```\nLet me look. The head comes first.", "```go\nLet me look.\n```\nLet me look. The head comes first."},
+		{NoReasoning + " It was asked: Fix it.", NoReasoning + " It was asked: Fix it."},
+		{"", ""},
+	} {
+		r := spoken
+		if r.Why = c.why; r.Reasoning() != c.want {
+			t.Errorf("Reasoning of %q = %q, want %q", c.why, r.Reasoning(), c.want)
+		}
+	}
+	if written := (Record{Why: "Let me be brief: no."}); written.Reasoning() != written.Why {
+		t.Errorf("Reasoning of what was written = %q, want all of it", written.Reasoning())
+	}
+}

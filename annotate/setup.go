@@ -34,6 +34,8 @@ type Setup struct {
 	// tree. There is said of all when it was installed before.
 	Config [][2]string // keys and values
 	Local  attributeLine
+
+	WasPrivate bool // git ignored the annotations
 }
 
 // unionMerge are the attributes that have git join sidecars by itself.
@@ -45,8 +47,8 @@ const driver = "oxbow"
 // maxAttributes bounds the files of attributes that are read.
 const maxAttributes = 4 << 20
 
-// Setup writes the line of .gitattributes that has git join the sidecars of two
-// branches by itself. With install it also makes command the merge driver of
+// Setup lets git see the annotations of the tree if they are private, and writes the line of
+// .gitattributes that has git join the sidecars of two branches by itself. With install it also makes command the merge driver of
 // this clone; command is what the shell runs, without the arguments of
 // [Merge]'s inputs, such as "oxbow annotate merge-driver". Nothing else of the
 // repository's config is changed, and without install, nothing of it. A dry run
@@ -74,6 +76,10 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 		s.Attributes = own
 	} else if err == nil {
 		err = setAttributes(b.work, ".gitattributes", b.dir+"/", &s.Attributes, "union", dryRun)
+	}
+	s.WasPrivate = b.IsPrivate()
+	if err == nil && !dryRun {
+		err = b.Share()
 	}
 	if err != nil {
 		return s, fmt.Errorf("setting up git: %w", err)

@@ -47,6 +47,7 @@ type Store struct {
 	repo     *git.Repo // nil when there is none
 	bare     error     // says that the root is a repository without a working tree
 
+	private   bool  // the first annotation starts as private
 	skipAbove int64 // bytes of a sidecar that is not read; 0 for none
 
 	mu          sync.Mutex                // guards all below

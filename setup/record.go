@@ -121,8 +121,7 @@ func (w World) forget(real string) error {
 	if err := w.inherit(left); err != nil {
 		return err
 	}
-	// A setup that was killed may have made these without a record.
-	_, _ = os.Remove(w.State), os.Remove(filepath.Dir(w.State))
+	w.removeEmptyState() // a setup that was killed may have made it without a record
 	return nil
 }
 

@@ -88,7 +88,7 @@ func AnnotationList(found []annotate.Found) []Annotation {
 // AnnotationOf returns the annotation as answers show it.
 func AnnotationOf(f annotate.Found) Annotation {
 	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed), Confidence: f.Confidence,
-		How: f.How, Why: f.Why, Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model, Session: f.Session,
+		How: f.How, Why: f.Reasoning(), Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model, Session: f.Session,
 		Profile: f.Profile, Time: Timestamp(f.Time), Commit: f.Commit, Archived: f.Archived, Headline: f.Headline()}
 	if f.File != f.In {
 		a.WasFile = f.File
@@ -105,6 +105,7 @@ func AnnotationOf(f annotate.Found) Annotation {
 // AnnotateOut is what annotate gives.
 type AnnotateOut struct {
 	Annotation Annotation `json:"annotation"`
+	Private    bool       `json:"private,omitempty"` // git ignores the annotations of the tree
 }
 
 // GetAnnotationsOut is what get_annotations gives.
@@ -112,6 +113,8 @@ type GetAnnotationsOut struct {
 	Annotations []Annotation `json:"annotations"`
 	Next        int          `json:"next_offset,omitempty"`
 	Notes       []Note       `json:"notes,omitempty"`
+
+	None bool `json:"-"` // the file, or with a query the tree, has no annotations at all
 }
 
 // Annotate says why lines are as they are.
@@ -134,7 +137,7 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 		return AnnotateOut{}, err
 	}
 	f := annotate.Found{Record: rs[0], In: in.File, Placed: annotate.Exact, Now: s, Confidence: 1, How: "just written"}
-	return AnnotateOut{AnnotationOf(f)}, nil
+	return AnnotateOut{AnnotationOf(f), b.IsPrivate()}, nil
 }
 
 // GetAnnotations gives the annotations of lines, or those found by words.
@@ -180,6 +183,7 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 	if len(found) > 0 {
 		return out, nil
 	}
+	out.None = true
 	note := fmt.Sprintf("there are no annotations of %q", in.File)
 	if len(out.Notes) > 0 { // git did not answer
 		note = fmt.Sprintf("no annotations of %q were found", in.File)
@@ -191,7 +195,9 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 		if _, partial := PartialNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
 		}
-		note = fmt.Sprintf("no annotation stands in %s of %q; the file has %s", Lines(s.String()), in.File, text.Count(len(all), "annotation", "annotations"))
+		if out.None = len(all) == 0; !out.None {
+			note = fmt.Sprintf("no annotation stands in %s of %q; the file has %s", Lines(s.String()), in.File, text.Count(len(all), "annotation", "annotations"))
+		}
 	}
 	out.Notes = append(out.Notes, Plain(note))
 	return out, nil
@@ -250,8 +256,9 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 		return GetAnnotationsOut{}, err
 	}
 	if g.Entries == 0 {
+		out.None = true
 		if err = b.CheckedOut(); err == nil {
-			err = errors.New("there are no annotations here yet; annotate adds the first")
+			err = errors.New("there are no annotations here yet")
 		}
 		out.Notes = append(out.Notes, Plain(err.Error()))
 		return out, nil

@@ -13,12 +13,13 @@ import (
 	"github.com/oxbow-memory/oxbow/trust"
 )
 
-// The files that switch hooks off, and what hooks put before a model: in a home, or in
-// the directory [ProjectDir] of a project.
+// The files that switch off all that hooks do, what they put before a model, and that they
+// annotate code: in a home, or in the directory [ProjectDir] of a project.
 const (
-	HooksOff   = "hooks.off"
-	InjectOff  = "inject.off"
-	ProjectDir = trust.DirName
+	HooksOff    = "hooks.off"
+	InjectOff   = "inject.off"
+	AnnotateOff = "annotate.off"
+	ProjectDir  = trust.DirName
 )
 
 // InjectOffFor is the file in a home that switches off what hooks put before the model of

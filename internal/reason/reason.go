@@ -27,6 +27,32 @@ func Sentence(text string) (sentence string, gives bool) {
 	return all[len(all)-1], false
 }
 
+// Trim returns a text without the sentences at its beginning and its end that only announce the
+// next step, or the whole text if all of its sentences do. What is fenced as code stays.
+func Trim(text string) string {
+	all := sentences(text)
+	first, last := 0, len(all)-1
+	for first <= last && announces(all[first]) {
+		first++
+	}
+	for last > first && announces(all[last]) {
+		last--
+	}
+	text = strings.TrimSpace(text)
+	if first > last {
+		return text
+	}
+	for _, s := range all[:first] {
+		if at := strings.Index(text, s); at >= 0 && !strings.Contains(text[:at], "```") {
+			text = strings.TrimSpace(text[at+len(s):])
+		}
+	}
+	for i := len(all) - 1; i > last; i-- {
+		text = strings.TrimSpace(strings.TrimSuffix(text, all[i]))
+	}
+	return text
+}
+
 // announcing is how sentences begin that say only what comes next.
 var announcing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(now,? |next,? |first,? |then,? |ok(ay)?[,.]? |good[,.]? )*(let me|let's|let us|here is|here's|i'll (now|start|begin|look|check|read|make|do|apply|go)|i will (now|start|begin|look|check|read|make|do|apply)|check (that|if|whether) |now (for )?(the|to) )`)

@@ -68,3 +68,47 @@ func Find(home string, getenv func(string) string, clients ...string) []Found {
 	slices.SortStableFunc(all, func(a, b Found) int { return a.Time.Compare(b.Time) })
 	return all
 }
+
+// Directory is where a client keeps transcripts.
+type Directory struct {
+	Client string
+	Path   string
+}
+
+// Directories returns the directories that exist. If a client has a directory for the transcripts
+// of one of the projects, which are given by their directories, the first such one is returned
+// instead of the directory of all transcripts.
+func Directories(home string, getenv func(string) string, projects ...string) []Directory {
+	var all []Directory
+	for _, p := range places {
+		dir := filepath.Join(clientline.Home(p.client, home, getenv), p.below)
+		if p.below == "projects" { // of Claude Code and Qwen Code
+			for _, project := range projects {
+				if own := filepath.Join(dir, projectDirectory(project)); isDirectory(own) {
+					dir = own
+					break
+				}
+			}
+		}
+		if isDirectory(dir) {
+			all = append(all, Directory{p.client, dir})
+		}
+	}
+	return all
+}
+
+// projectDirectory returns the name that Claude Code and Qwen Code give to the directory of a
+// project: its path with a hyphen for each character that is no letter or digit.
+func projectDirectory(project string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, project)
+}
+
+func isDirectory(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
+}

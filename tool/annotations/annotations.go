@@ -168,6 +168,7 @@ type SetupAnnotationsOut struct {
 	DryRun     bool          `json:"dry_run,omitempty"`
 	Attributes AttributeLine `json:"attributes"`
 	Driver     MergeDriver   `json:"driver"`
+	WasPrivate bool          `json:"was_private,omitempty"` // git ignored the annotations
 
 	Install bool `json:"-"`
 }
@@ -188,7 +189,7 @@ type AttributeLine struct {
 	There bool   `json:"there"` // before
 }
 
-// SetupAnnotations has git merge the annotations of two branches.
+// SetupAnnotations lets git see the annotations and merge those of two branches.
 func SetupAnnotations(ctx context.Context, w *tool.Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
@@ -203,7 +204,7 @@ func SetupAnnotations(ctx context.Context, w *tool.Workspace, in SetupAnnotation
 	case err != nil:
 		return SetupAnnotationsOut{}, err
 	}
-	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, Attributes: AttributeLine(r.Attributes),
+	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, WasPrivate: r.WasPrivate, Attributes: AttributeLine(r.Attributes),
 		Driver: MergeDriver{Installed: r.Local.There || in.Install && !in.DryRun, Config: map[string]string{}, Settings: r.Config, Attributes: AttributeLine(r.Local)}}
 	for _, kv := range r.Config {
 		out.Driver.Config[kv[0]] = kv[1]

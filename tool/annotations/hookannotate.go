@@ -39,13 +39,14 @@ type AnnotateHookOut struct {
 
 // AnnotateHook adds the annotations of what a hook reports that are new: of an edit, or
 // at the end of a turn of all in it. A tree without annotations gets none, unless
-// that is asked for. What is said in a tainted turn becomes none: annotations stand before
+// that is asked for; those that start so are private. What is said in a tainted turn becomes none: annotations stand before
 // a model when their lines change. The transcript has it.
 func AnnotateHook(ctx context.Context, w *tool.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil || !s.Annotated() && !(in.Everywhere && s.IsTree()) {
 		return AnnotateHookOut{}, err
 	}
+	s.StartPrivate()
 	records, err := transcript.Live(ctx, s, in.Report)
 	if err != nil || len(records) == 0 || in.Tainted != nil && in.Tainted() {
 		return AnnotateHookOut{}, err

@@ -62,6 +62,9 @@ func WhyDiff(ctx context.Context, w *tool.Workspace, in WhyDiffIn) (WhyDiffOut, 
 	if !d.Annotated && len(out.Added) == 0 {
 		out.Notes = append(out.Notes, tool.Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)))
 	}
+	if s.IsPrivate() {
+		out.Notes = append(out.Notes, tool.Plain("git ignores the annotations here until oxbow annotate setup"))
+	}
 	return out, nil
 }
 

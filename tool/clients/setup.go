@@ -19,16 +19,17 @@ import (
 
 // SetupIn is what setup takes.
 type SetupIn struct {
-	Clients   []string `json:"clients,omitempty" flag:"-" usage:"The clients, or all."`
-	Scope     string   `json:"scope,omitempty" enum:"user,project" usage:"Files of the user, or of this project."`
-	NoMCP     bool     `json:"no_mcp,omitempty" usage:"Without the server."`
-	NoInject  bool     `json:"no_inject,omitempty" usage:"Without the hooks that show a memory."`
-	NoCapture bool     `json:"no_capture,omitempty" usage:"Without the hooks that keep what is said and done."`
-	OwnMemory string   `json:"own_memory,omitempty" enum:"leave,mirror,off" usage:"Leave the client's own memory as it is, bring it into this one too, now and when sessions begin, or switch it off."`
-	Trust     bool     `json:"trust,omitempty" usage:"Mark the hooks as trusted where the client (Codex) asks for that."`
-	Check     bool     `json:"check,omitempty" usage:"Change nothing; say what is set up, and start it."`
-	Remove    bool     `json:"remove,omitempty" usage:"Take oxbow out of the files again."`
-	DryRun    bool     `json:"dry_run,omitempty" usage:"Show what would change, and change nothing."`
+	Clients    []string `json:"clients,omitempty" flag:"-" usage:"The clients, or all."`
+	Scope      string   `json:"scope,omitempty" enum:"user,project" usage:"Files of the user, or of this project."`
+	NoMCP      bool     `json:"no_mcp,omitempty" usage:"Without the server."`
+	NoInject   bool     `json:"no_inject,omitempty" usage:"Without the hooks that show a memory."`
+	NoCapture  bool     `json:"no_capture,omitempty" usage:"Without the hooks that keep what is said and done."`
+	NoAnnotate bool     `json:"no_annotate,omitempty" usage:"Do not keep, next to the code, why agents edited it."`
+	OwnMemory  string   `json:"own_memory,omitempty" enum:"leave,mirror,off" usage:"Leave the client's own memory as it is, bring it into this one too, now and when sessions begin, or switch it off."`
+	Trust      bool     `json:"trust,omitempty" usage:"Mark the hooks as trusted where the client (Codex) asks for that."`
+	Check      bool     `json:"check,omitempty" usage:"Change nothing; say what is set up, and start it."`
+	Remove     bool     `json:"remove,omitempty" usage:"Take oxbow out of the files again."`
+	DryRun     bool     `json:"dry_run,omitempty" usage:"Show what would change, and change nothing."`
 
 	World      setup.World                 `json:"-"`
 	Project    func(dir string) string     `json:"-"` // the name of a directory's project
@@ -68,7 +69,8 @@ type SetupClient struct {
 	Server    *SetupServer `json:"server,omitempty"`
 	Memory    string       `json:"memory,omitempty"` // the client's own, which stays on
 	Mirrored  bool         `json:"mirrored,omitempty"`
-	Added     int          `json:"added,omitempty"` // notes that came of it
+	Annotates bool         `json:"annotates,omitempty"` // hooks keep why the agent edited lines, in every repository
+	Added     int          `json:"added,omitempty"`     // notes that came of it
 	Updated   int          `json:"updated,omitempty"`
 	Held      int          `json:"held,omitempty"` // of them, those that are held back
 	Notes     []string     `json:"notes,omitempty"`
@@ -135,8 +137,18 @@ func (s *SetupClient) keep(err error, ends bool) error {
 
 // client sets a client up, takes oxbow out of it, or looks at it.
 func (in *SetupIn) client(ctx context.Context, w *tool.Workspace, c *setup.Client, o setup.Options, s *SetupClient) error {
+	if in.Remove { // before the last of the records, which removes their directory, is gone
+		if err := in.switchAnnotations(c, o, s); err != nil {
+			return err
+		}
+	}
 	if err := in.one(c, o, s); err != nil {
 		return err
+	}
+	if !in.Remove {
+		if err := in.switchAnnotations(c, o, s); err != nil {
+			return err
+		}
 	}
 	err := in.ownMemory(ctx, w, c, s)
 	if p, perr := w.Located(); perr == nil && p.Own() && !in.DryRun && !in.Check {
@@ -153,6 +165,19 @@ func (in *SetupIn) client(ctx context.Context, w *tool.Workspace, c *setup.Clien
 		in.verify(ctx, w, c, s)
 	}
 	return nil
+}
+
+// switchAnnotations switches on, or off, that hooks keep why the client's agent edited lines.
+func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupClient) error {
+	if in.Check {
+		s.Annotates = in.World.AnnotatesBelow(c.Name, in.World.Dir)
+		return nil
+	}
+	s.Annotates = c.CanAnnotate() && !in.NoAnnotate && !in.NoCapture && !in.Remove
+	if in.DryRun {
+		return nil
+	}
+	return c.SwitchAnnotations(in.World, o, s.Annotates)
 }
 
 // ownMemory begins, goes on with or ends the mirror of a client's own memory.

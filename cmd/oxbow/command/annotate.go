@@ -67,6 +67,9 @@ part of the repository: look at it with --dry-run first.`,
 			return answer(a, out, func(out tool.AnnotateOut) {
 				if !a.quiet {
 					a.printf("annotated %s:%s\n", oneLine(out.Annotation.File), spanOf(out.Annotation))
+					if out.Private {
+						a.note("git ignores the annotations of this repository until oxbow annotate setup")
+					}
 				}
 			})
 		},
@@ -142,11 +145,13 @@ func (a *app) showTranscripts(out annotations.AnnotateTranscriptsOut) {
 func (a *app) annotateSetupCommand() *cobra.Command {
 	return does(a, &cobra.Command{
 		Use:   "setup",
-		Short: "Have git merge the annotations of two branches",
-		Long: `Setup adds a line to .gitattributes, by which git joins the annotations that two
-branches made of one file. Commit it. It also says how to make oxbow itself the
-merge driver of this clone, which takes out what stands twice and sets damaged
-lines aside; --install does that. Nothing else of the repository is changed.`,
+		Short: "Commit annotations, and have git merge those of two branches",
+		Long: `Annotations that hooks began are private: git ignores them until you run setup.
+Then you may commit them with the code. Setup also adds a line to
+.gitattributes, by which git joins the annotations that two branches made of one
+file. Commit that, too. It also says how to make oxbow itself the merge driver of this clone,
+which takes out what stands twice and sets damaged lines aside; --install does
+that. Nothing else of the repository is changed.`,
 		Example: `  oxbow annotate setup --dry-run
   oxbow annotate setup
   oxbow annotate setup --install`,
@@ -180,6 +185,10 @@ func (a *app) showSetup(out annotations.SetupAnnotationsOut) {
 			word = "would be added to"
 		}
 		a.printf("%s %s:\n  %s\n", word, oneLine(l.File), l.Line)
+	}
+	if out.WasPrivate {
+		a.printf("%s\n", wordFor(out.DryRun, "git no longer ignores the annotations: commit them with the code",
+			"git would no longer ignore the annotations"))
 	}
 	line(out.Attributes)
 	local := out.Driver.Attributes

@@ -41,7 +41,7 @@ of another layout it keeps nothing, and answers prompts alone, with what the
 system of that layout recalls by itself.
 
 After an edit what the agent said before it becomes an annotation of its lines,
-in a repository that has annotations (OXBOW_ANNOTATE=on: in each; off: in none),
+in a repository (oxbow setup --no-annotate or OXBOW_ANNOTATE=off: in none),
 and before an edit the annotations of exactly the lines that it changes go to
 the model, on one line, each once a session (OXBOW_WHYS=off: not).
 

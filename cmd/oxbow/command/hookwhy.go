@@ -25,11 +25,13 @@ func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []
 	}
 	t := a.injector(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
 	r.Noted = t.spool.File(r.Client, about.Session)
-	in := annotations.HookReportIn{Report: r, Everywhere: a.env.Getenv("OXBOW_ANNOTATE") == "on"}
+	annotates := a.env.Getenv("OXBOW_ANNOTATE")
+	everywhere := annotates == "on" || a.setupWorld().AnnotatesBelow(r.Client, about.Dir)
+	in := annotations.HookReportIn{Report: r, Everywhere: everywhere}
 	switch {
 	case about.Before && a.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.off():
 		return t.before(ctx, about, in)
-	case about.After && a.env.Getenv("OXBOW_ANNOTATE") != "off":
+	case about.After && annotates != "off" && (annotates == "on" || !a.offBy(tool.AnnotateOff, home, about.Dir)):
 		in.Tainted = func() bool {
 			return len(a.exposureOf(ctx, session.Caller{Client: r.Client, Session: about.Session, Dir: about.Dir}).Taints) > 0
 		}

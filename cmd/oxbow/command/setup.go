@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/hook"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/setup"
@@ -79,9 +80,8 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 // conflict refuses options that would do nothing. Asks says that a person is asked
 // which clients are set up.
 func (in *setupIn) conflict(asks bool) error {
-	shapes := in.NoMCP || in.NoInject || in.NoCapture || in.Trust || in.OwnMemory != ""
 	switch {
-	case shapes && !asks && len(in.Clients) == 0 && !in.Remove && !in.Check:
+	case in.hasOptions() && !asks && len(in.Clients) == 0 && !in.Remove && !in.Check:
 		return misusef("oxbow setup all, with the same options, sets up those that are installed", "no client is named")
 	case in.Remove && in.Check:
 		return misusef("leave one of them out", "--check changes nothing, and --remove does")
@@ -89,6 +89,11 @@ func (in *setupIn) conflict(asks bool) error {
 		return misusef("leave it out", "--own-memory is for setting a client up")
 	}
 	return nil
+}
+
+// hasOptions reports whether there are options of how a client is set up.
+func (in *setupIn) hasOptions() bool {
+	return in.NoMCP || in.NoInject || in.NoCapture || in.NoAnnotate || in.Trust || in.OwnMemory != ""
 }
 
 // prepareSetup fills in what setup needs to know of the machine.
@@ -245,6 +250,9 @@ func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
 			}
 		case c.Memory != "":
 			a.printf("  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off switches it off\n", c.Title, c.Memory)
+		}
+		if c.Annotates {
+			a.printf("  why its agent edits code is kept next to it for you alone (%s), and oxbow why shows it; --no-annotate stops that\n", annotate.DefaultDir)
 		}
 		for _, n := range c.Notes {
 			a.printf("  note: %s\n", n)

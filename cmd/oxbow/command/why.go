@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/session/transcript"
+	"github.com/oxbow-memory/oxbow/setup"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/tool/annotations"
 )
@@ -58,10 +62,12 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		}
 		var out tool.GetAnnotationsOut
 		var err error
+		file := ""
 		if len(args) == 0 {
 			out, err = run(ctx, a, tool.GetAnnotations, tool.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit})
 		} else {
 			out, err = onFile(ctx, a, args[0], tool.GetAnnotations, func(at target) (tool.GetAnnotationsIn, error) {
+				file = args[0]
 				in := tool.GetAnnotationsIn{File: at.file}
 				if at.span.Len() > 0 {
 					in.StartLine, in.EndLine = &at.span.First, &at.span.Last
@@ -72,7 +78,12 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		if err != nil {
 			return err
 		}
-		return answer(a, out, a.showAnnotations)
+		return answer(a, out, func(out tool.GetAnnotationsOut) {
+			a.showAnnotations(out)
+			if out.None {
+				a.showWaysToAnnotate(file)
+			}
+		})
 	})
 }
 
@@ -142,6 +153,42 @@ func (a *app) showAnnotations(out tool.GetAnnotationsOut) {
 		a.showAnnotation(n)
 	}
 	a.showNotes(out.Notes)
+}
+
+// showWaysToAnnotate tells a person who found no annotations how they come about. The file is
+// as the person typed it, with or without lines; it is empty after a search.
+func (a *app) showWaysToAnnotate(file string) {
+	if a.quiet {
+		return
+	}
+	wd, err := a.abs(".")
+	if err != nil {
+		return
+	}
+	way := func(what, command string) { fmt.Fprintf(a.env.Stderr, "  %s: %s\n", what, command) }
+	world := a.setupWorld()
+	if !git.InTree(wd) {
+		fmt.Fprintln(a.env.Stderr, "  hooks annotate only what is in a git repository: git init")
+	}
+	var on []string
+	for _, c := range setup.Clients() {
+		if c.CanAnnotate() && len(c.Servers(world, false)) > 0 && world.AnnotatesBelow(c.Name, wd) {
+			on = append(on, c.Title)
+		}
+	}
+	if len(on) > 0 {
+		fmt.Fprintf(a.env.Stderr, "  what agents edit from now on is annotated, in %s\n", strings.Join(on, ", "))
+	} else {
+		way("to have what agents edit annotated", "oxbow setup all")
+	}
+	_, root := projectOf(wd)
+	for _, d := range transcript.Directories(a.userHome(), a.env.Getenv, wd, root) {
+		way("what "+setup.Find(d.Client).Title+" edited before", "oxbow annotate --from-transcript "+quote(d.Path))
+	}
+	if m := lineRange().FindStringSubmatch(file); m == nil {
+		file = cmp.Or(file, "FILE") + ":1"
+	}
+	way("by hand", "oxbow annotate "+quote(file)+` --why "the reason"`)
 }
 
 // showAnnotation shows one annotation to a person.

@@ -1,0 +1,47 @@
+// This file keeps annotations out of git until a person shares them.
+
+package annotate
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// gitignore is the content of the .gitignore in the directory of annotations.
+const gitignore = "# made by oxbow: the lock is of this machine only\n.lock\n*.tmp\n"
+
+// privateLines follow gitignore while the annotations are private.
+const privateLines = "# kept out of git until oxbow annotate setup\n*\n"
+
+// maxGitignore is the most bytes of a .gitignore that are read.
+const maxGitignore = 1 << 20
+
+// StartPrivate makes the first annotation of a tree start as private: git ignores the
+// annotations until [Store.Share]. It has no effect on a tree that has annotations. It must be
+// called before the store is used.
+func (b *Store) StartPrivate() { b.private = true }
+
+// IsPrivate reports whether git ignores the annotations of the tree because of
+// [Store.StartPrivate].
+func (b *Store) IsPrivate() bool {
+	text, err := vfs.ReadFile(b.work, b.gitignorePath(), maxGitignore)
+	return err == nil && bytes.Contains(text, []byte(privateLines))
+}
+
+// Share lets git see private annotations.
+func (b *Store) Share() error {
+	text, err := vfs.ReadFile(b.work, b.gitignorePath(), maxGitignore)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !bytes.Contains(text, []byte(privateLines)) {
+		return err
+	}
+	return vfs.WriteFile(b.work, b.gitignorePath(), bytes.Replace(text, []byte(privateLines), nil, 1), 0o644)
+}
+
+func (b *Store) gitignorePath() string { return path.Join(b.dir, ".gitignore") }

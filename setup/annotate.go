@@ -1,0 +1,65 @@
+// This file switches on that hooks annotate what an agent edits, in trees that have no
+// annotations yet.
+
+package setup
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// annotateFile returns the file that exists while hooks of the client annotate everywhere,
+// or, if dir is not empty, below that directory.
+func (w World) annotateFile(client, dir string) string {
+	name := "annotate." + client
+	if dir != "" {
+		name += "." + sum([]byte(filepath.Clean(dir)))[:16]
+	}
+	return filepath.Join(w.State, name)
+}
+
+// AnnotatesBelow reports whether setup switched annotations on for what the client edits in a
+// directory.
+func (w World) AnnotatesBelow(client, dir string) bool {
+	if exists(w.annotateFile(client, "")) {
+		return true
+	}
+	for ; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
+		if exists(w.annotateFile(client, dir)) {
+			return true
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+	}
+	return false
+}
+
+// CanAnnotate reports whether the client has hooks that report what its agent edited.
+func (c *Client) CanAnnotate() bool { return events[c.Name] != nil || c.Name == "opencode" }
+
+// SwitchAnnotations switches on or off that hooks of the client annotate what its agent edits:
+// everywhere, or in the project if o.Project is set.
+func (c *Client) SwitchAnnotations(w World, o Options, on bool) error {
+	dir := ""
+	if o.Project {
+		dir = w.Dir
+	}
+	path := w.annotateFile(c.Name, dir)
+	if on {
+		return errors.Join(os.MkdirAll(w.State, 0o700), os.WriteFile(path, nil, 0o600))
+	}
+	if err := ignoreMissing(os.Remove(path)); err != nil {
+		return err
+	}
+	w.removeEmptyState()
+	return nil
+}
+
+// removeEmptyState removes the directory of the records, and the one above it, if they are empty.
+func (w World) removeEmptyState() {
+	if os.Remove(w.State) == nil {
+		_ = os.Remove(filepath.Dir(w.State))
+	}
+}
