@@ -149,9 +149,9 @@ func (a *app) annotateSetupCommand() *cobra.Command {
 		Long: `Annotations that hooks began are private: git ignores them until you run setup.
 Then you may commit them with the code. Setup also adds a line to
 .gitattributes, by which git joins the annotations that two branches made of one
-file. Commit that, too. It also says how to make oxbow itself the merge driver of this clone,
-which takes out what stands twice and sets damaged lines aside; --install does
-that. Nothing else of the repository is changed.`,
+file. Commit that, too. It also says how to make oxbow itself the merge driver
+of this clone, which takes out what stands twice and sets damaged lines aside;
+--install does that. Nothing else of the repository is changed.`,
 		Example: `  oxbow annotate setup --dry-run
   oxbow annotate setup
   oxbow annotate setup --install`,
