@@ -28,7 +28,8 @@ type Base struct {
 	// read.
 	Docs []string
 
-	own *tool.Seen // of calls outside of any session
+	own     *tool.Seen    // of calls outside of any session
+	written *tool.Written // texts that the tools wrote
 }
 
 // NewBase returns a base without a memory, which [Base.Use] or [Base.OpenTree]
@@ -45,6 +46,15 @@ func NewBase(o Options) Base {
 	}
 	return Base{Options: o, own: &tool.Seen{}}
 }
+
+// ListWritten lists the texts that the tools write, in a file of that directory.
+func (b *Base) ListWritten(fsys vfs.FS, dir string) {
+	b.written = tool.NewWritten(fsys, path.Join(dir, tool.WrittenFile))
+	b.own = tool.NewSeen(b.written)
+}
+
+// Written implements [Home].
+func (b *Base) Written() *tool.Written { return b.written }
 
 // Use makes a store the memory of the home.
 func (b *Base) Use(s oxbow.Store) {

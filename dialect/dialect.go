@@ -95,6 +95,8 @@ type Home interface {
 	// there.
 	Documents() []string
 	Document(ctx context.Context, path string) (text string, ok bool, err error)
+	// Written returns the list of the texts that the tools wrote, nil if there is none.
+	Written() *tool.Written
 	// Context returns what the dialect would put before the model, with the
 	// headers and the blank lines of its own. It changes nothing.
 	Context(ctx context.Context, r Request) (prompt.Context, error)

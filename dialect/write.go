@@ -19,8 +19,11 @@ func (b *Base) Seen(ctx context.Context) *tool.Seen { return tool.SeenFrom(ctx, 
 // session saw the entry is merged, or the error matches [oxbow.ErrConflict] and
 // shows it; see [tool.Seen]. Check, when it is not nil, refuses to update an entry.
 func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
+	var was, is oxbow.Entry
 	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {
+		was, is = old, e
 		if !found {
+			was = oxbow.Entry{}
 			return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}, nil
 		}
 		if check != nil {
@@ -29,9 +32,16 @@ func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check fu
 			}
 		}
 		now, err := b.Seen(ctx).Merge(old, e)
+		is.Content, is.Aliases = now.Content, now.Aliases
 		return oxbow.Update{Name: e.Name, Content: now.Content, Aliases: now.Aliases, Labels: now.Labels, If: old.Version}, err
 	}
-	return b.Seen(ctx).Write(func() (oxbow.Entry, error) { return e, m.Edit(ctx, e.Name, edit) })
+	return b.Seen(ctx).Write(func() (oxbow.Entry, error) {
+		err := m.Edit(ctx, e.Name, edit)
+		if err == nil {
+			b.Seen(ctx).RecordWrite(was, is)
+		}
+		return e, err
+	})
 }
 
 // Delete removes the entry of that name, unless others changed it since the session
@@ -68,16 +78,20 @@ func (b *Base) Document(ctx context.Context, path string) (string, bool, error) 
 func (b *Base) SetDocument(ctx context.Context, path, text string, hide func(text string) (shown, rest string),
 	keep func(was, is string, now time.Time) ([]mdtree.Edit, error)) error {
 	want := tool.Document(path, text)
+	var before, after oxbow.Entry
+	hasRest := false
 	edit := func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 		was, _ := v.File(path)
 		shown, rest := was, ""
 		if hide != nil {
 			shown, rest = hide(was)
 		}
-		e, err := b.Seen(ctx).Merge(tool.Document(path, shown), want)
+		before, hasRest = tool.Document(path, shown), rest != ""
+		e, err := b.Seen(ctx).Merge(before, want)
 		if err != nil {
 			return nil, err
 		}
+		after = tool.Document(path, e.Content)
 		is := rest + e.Content
 		edits := []mdtree.Edit{{Path: path, Text: is}}
 		if keep == nil {
@@ -86,5 +100,11 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, hide func(tex
 		more, err := keep(was, is, now)
 		return append(edits, more...), err
 	}
-	return b.Seen(ctx).Write(func() (oxbow.Entry, error) { return want, b.Tree.Edit(ctx, edit) })
+	return b.Seen(ctx).Write(func() (oxbow.Entry, error) {
+		err := b.Tree.Edit(ctx, edit)
+		if err == nil && !hasRest {
+			b.Seen(ctx).RecordWrite(before, after)
+		}
+		return want, err
+	})
 }

@@ -61,13 +61,20 @@ func treeServer(t *testing.T, d dialect.Dialect, dir string) *Server {
 			tools = append(tools, other)
 		}
 	}
-	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
+	workspace := &tool.Workspace{Written: h.Written(), Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
 	return New(workspace, &Options{Tools: tools, Home: h})
 }
 
 // Each session is compared with what it was shown itself.
 func TestSessionsAreShownTheirOwn(t *testing.T) {
 	dir := t.TempDir()
+	file := filepath.Join(dir, "memory", "MEMORY.md")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("of one\n"), 0o644); err != nil { // by a person
+		t.Fatal(err)
+	}
 	s := treeServer(t, entryfiles.Dialect(), dir)
 	srv := httptest.NewServer(s.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}}))
 	t.Cleanup(srv.Close)
@@ -85,7 +92,7 @@ func TestSessionsAreShownTheirOwn(t *testing.T) {
 		return textOf(res), res.IsError
 	}
 	one, two := open(), open()
-	if said, refused := memory(one, "of one\n"); refused {
+	if said, refused := memory(one, "of one\n"); refused { // says what stands
 		t.Fatal(said)
 	}
 	if said, refused := memory(two, "of two\n"); !refused || !strings.Contains(said, "of one") {

@@ -44,6 +44,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		if err := e.keep(ctx, m); err != nil {
 			return oxbow.Entry{}, err
 		}
+		e.recordWrite()
 		return e.seen.wrote(e.now, in.Content), nil
 	}); err != nil {
 		return RememberOut{}, err
@@ -227,6 +228,17 @@ func (e *edit) settle(made oxbow.Change) {
 	}
 	if e.outcome = added; len(made.Versions) > 0 && made.Versions[len(made.Versions)-1].Verb != oxbow.VerbAdd || len(made.Versions) == 0 && e.found {
 		e.outcome = updated
+	}
+}
+
+// recordWrite lists what the call wrote as a text of the home's tools.
+func (e *edit) recordWrite() {
+	switch {
+	case e.sent == nil: // this call wrote nothing
+	case e.found:
+		e.seen.RecordWrite(e.old, e.now)
+	default:
+		e.seen.RecordWrite(oxbow.Entry{}, e.now)
 	}
 }
 

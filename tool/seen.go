@@ -31,7 +31,13 @@ type Seen struct {
 	pages map[version]int // how far they were shown from their beginning, in bytes
 
 	ledger lineage.Ledger
+
+	written *Written // texts that tools of the home wrote
 }
+
+// NewSeen returns what a new session knows: nothing. The session may overwrite the
+// listed texts; the list may be nil.
+func NewSeen(w *Written) *Seen { return &Seen{written: w} }
 
 // maxSeen bounds the contents that a Seen keeps, in bytes. What it forgets counts
 // as never shown.
@@ -114,6 +120,13 @@ func (s *Seen) Write(apply func() (oxbow.Entry, error)) error {
 	return err
 }
 
+// RecordWrite is [Written.Record] for the list of the home.
+func (s *Seen) RecordWrite(was, is oxbow.Entry) {
+	if s != nil {
+		s.written.Record(was, is)
+	}
+}
+
 // wrote returns an entry as the session knows it after a write: of one that was
 // given no content, it knows no more than before.
 func (s *Seen) wrote(now oxbow.Entry, content string) oxbow.Entry {
@@ -153,12 +166,16 @@ func (s *Seen) Known(e oxbow.Entry) (oxbow.Entry, bool) {
 // session was shown it stays. Aliases and labels that are nil are not wanted
 // otherwise. Where both changed the same lines, or the session was never shown the
 // entry, the error matches [oxbow.ErrConflict], has the text that stands, and
-// counts as showing it. A nil Seen merges nothing.
+// counts as showing it. An entry that only tools of the home wrote needs not be
+// shown; see [Written]. A nil Seen merges nothing.
 func (s *Seen) Merge(now, want oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return want, nil
 	}
 	base, known := s.Known(now)
+	if !known && s.written.Has(now) {
+		base, known = oxbow.Entry{Content: now.Content, Aliases: now.Aliases}, true
+	}
 	if !known && strings.TrimSpace(now.Content) != "" && !same(now.Content, want.Content) {
 		return want, s.refuse(now, "this session was not shown it", "call again with all of the new text, in which what is to stay of this stands too")
 	}
@@ -191,7 +208,7 @@ func (s *Seen) Gone(now oxbow.Entry) error {
 	}
 	base, known := s.Known(now)
 	switch {
-	case !known && strings.TrimSpace(now.Content) != "":
+	case !known && strings.TrimSpace(now.Content) != "" && !s.written.Has(now):
 		return s.refuse(now, "this session was not shown it", "call again if this is what is to go")
 	case known && !same(base.Content, now.Content):
 		return s.refuse(now, "another changed it since this session saw it", "call again if this is what is to go")
@@ -253,15 +270,6 @@ func mergeText(base, want, now string) (string, bool) {
 		merged = strings.TrimSuffix(merged, "\n")
 	}
 	return strings.ReplaceAll(merged, "\n", eol), ok
-}
-
-// lines returns a text whose lines all end in \n.
-func lines(s string) string {
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	if s != "" && !strings.HasSuffix(s, "\n") {
-		s += "\n"
-	}
-	return s
 }
 
 // same reports whether two texts differ in line ends at most.

@@ -107,6 +107,9 @@ type Workspace struct {
 	// replaced in the arguments of every call, before anything is made of them.
 	Secrets Secrets
 
+	// Written lists the texts that tools of a home without a history wrote; nil for none.
+	Written *Written
+
 	// Source is stamped on every change whose context carries none.
 	Source oxbow.Source
 

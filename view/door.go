@@ -47,7 +47,7 @@ func (d *Door) Stamp(ctx context.Context, w *tool.Workspace, session, client str
 		src.Session = text.Clip(d.Token, 100) + ":" + src.Session
 	}
 	src.Claimed.Client = claim(client)
-	seen := d.seenBy(src.Session + " " + src.Claimed.Client)
+	seen := d.seenBy(src.Session+" "+src.Claimed.Client, w.Written)
 	if ctx = tool.WithLedger(ctx, seen); d.Merge {
 		ctx = tool.WithSeen(ctx, seen)
 	}
@@ -59,7 +59,7 @@ const maxSessions = 64
 
 // seenBy returns what a session was shown. Requests without a session are one
 // session for each token and client name.
-func (d *Door) seenBy(session string) *tool.Seen {
+func (d *Door) seenBy(session string, w *tool.Written) *tool.Seen {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := slices.Index(d.recent, session); i >= 0 {
@@ -73,7 +73,7 @@ func (d *Door) seenBy(session string) *tool.Seen {
 		delete(d.seen, d.recent[0])
 		d.recent = d.recent[1:]
 	}
-	d.recent, d.seen[session] = append(d.recent, session), &tool.Seen{}
+	d.recent, d.seen[session] = append(d.recent, session), tool.NewSeen(w)
 	return d.seen[session]
 }
 

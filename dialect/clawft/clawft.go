@@ -86,6 +86,7 @@ func Open(ctx context.Context, o dialect.Options) (*Home, error) {
 		return nil, fmt.Errorf("opening the memory of clawft: %w", err)
 	}
 	h.Use(h.Tree)
+	h.ListWritten(h.fs, ".")
 	return h, nil
 }
 

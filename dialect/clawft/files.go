@@ -66,11 +66,15 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	content = clean(content)
 	s := h.Seen(ctx)
 	err := s.Write(func() (now oxbow.Entry, err error) {
-		var was string
+		var was, is string
 		err = h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 			was, _ = v.File(memoryFile)
-			return []mdtree.Edit{{Path: memoryFile, Text: appended(was, content)}}, nil
+			is = appended(was, content)
+			return []mdtree.Edit{{Path: memoryFile, Text: is}}, nil
 		})
+		if err == nil {
+			s.RecordWrite(tool.Document(memoryFile, was), tool.Document(memoryFile, is))
+		}
 		// The session knows what it wrote, and still not what others did.
 		if known, ok := s.Known(tool.Document(memoryFile, "")); ok || isBlank(was) {
 			now = tool.Document(memoryFile, appended(known.Content, content))

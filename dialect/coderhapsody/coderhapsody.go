@@ -116,6 +116,7 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	}
 	h.Docs = []string{soulFile, memoryFile}
 	h.Use(h.Tree)
+	h.ListWritten(o.FS, ".")
 	h.all = h.Mem
 	h.profiles = &profile.Set{Places: []profile.Place{{FS: o.FS, Path: o.Path, Dirs: profile.HomeDirs}}, Zone: h.Zone}
 	return h, nil

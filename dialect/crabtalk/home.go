@@ -142,6 +142,7 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 		return nil, err
 	}
 	h.Mem = oxbow.New(s, &mo)
+	h.ListWritten(h.FS, ".")
 	return h, nil
 }
 

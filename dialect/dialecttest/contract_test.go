@@ -95,7 +95,7 @@ func (h home) server(t *testing.T) (dialect.Home, context.Context) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return s, tool.WithSeen(t.Context(), &tool.Seen{})
+	return s, tool.WithSeen(t.Context(), tool.NewSeen(s.Written()))
 }
 
 // make makes a call, with the text in the place of TEXT.
@@ -240,5 +240,75 @@ func lostNothing(t *testing.T, d dialect.Dialect, tools func(dialect.Home) []too
 		if again := c.make(t, ctx, s, tools(s), later); err != nil && again != nil && !errors.Is(again, oxbow.ErrUnsupported) {
 			t.Errorf("fresh %v: the second %s said %v", fresh, c.tool, again)
 		}
+	}
+}
+
+// eachRow calls fn with each row of writers, and with oxbow's own tools that replace.
+func eachRow(t *testing.T, fn func(t *testing.T, d dialect.Dialect, row []call, tools func(dialect.Home) []tool.Tool)) {
+	for _, d := range dialects {
+		for _, row := range writers[d.Name] {
+			t.Run(d.Name+"/"+row[0].tool, func(t *testing.T) { fn(t, d, row, dialect.Home.Tools) })
+		}
+		t.Run(d.Name+"/own", func(t *testing.T) {
+			fn(t, d, own[0][:2], func(dialect.Home) []tool.Tool { return tool.Table() })
+		})
+	}
+}
+
+// What a tool wrote, and nobody changed since, is replaced or removed by the first call
+// of a session that was not shown it.
+func TestToolsOverwriteWhatToolsWrote(t *testing.T) {
+	eachRow(t, func(t *testing.T, d dialect.Dialect, row []call, tools func(dialect.Home) []tool.Tool) {
+		for _, c := range row {
+			h := home{vfs.NewMem(), d}
+			s, ctx := h.server(t)
+			if err := row[0].make(t, ctx, s, tools(s), first); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{later, "Another text."} {
+				s, ctx = h.server(t)
+				if err := c.make(t, ctx, s, tools(s), text); err != nil {
+					t.Errorf("the first %s of a session: %v", c.tool, err)
+				}
+				if c.tool != "forget" {
+					continue
+				}
+				if _, err := s.Memory().Store().Get(ctx, "n"); !errors.Is(err, oxbow.ErrNotFound) {
+					t.Errorf("after forget, Get = %v", err)
+				}
+				break
+			}
+		}
+	})
+}
+
+// A person's line that was merged into a tool's text, or that a tool wrote again, stays
+// protected from sessions that were not shown it.
+func TestMergedLinesStayProtected(t *testing.T) {
+	const changed = "Line one, changed.\nLine two.\nLine three."
+	for name, second := range map[string]string{"merged": changed, "written again": changed + "\n" + typed} {
+		t.Run(name, func(t *testing.T) {
+			eachRow(t, func(t *testing.T, d dialect.Dialect, row []call, tools func(dialect.Home) []tool.Tool) {
+				for _, c := range row {
+					h := home{vfs.NewMem(), d}
+					s, ctx := h.server(t)
+					if err := row[0].make(t, ctx, s, tools(s), first); err != nil {
+						t.Fatal(err)
+					}
+					h.edit(t, edits["append"])
+					if err := row[0].make(t, ctx, s, tools(s), second); err != nil {
+						t.Fatal(err)
+					}
+					if !h.stands(t) {
+						t.Fatal("the merge lost what the person typed")
+					}
+					s, ctx = h.server(t)
+					err := c.make(t, ctx, s, tools(s), "Another text.")
+					if !h.stands(t) {
+						t.Errorf("the first %s of a session took away what a person typed; it said %v", c.tool, err)
+					}
+				}
+			})
+		})
 	}
 }

@@ -140,5 +140,6 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
 	h.Use(s)
+	h.ListWritten(h.FS, h.place.workspaceDir("."))
 	return h, nil
 }

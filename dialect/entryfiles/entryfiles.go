@@ -86,5 +86,6 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 		return nil, fmt.Errorf("opening the memory of crabtalk: %w", err)
 	}
 	h.Use(h.Tree)
+	h.ListWritten(o.FS, ".")
 	return h, nil
 }

@@ -74,6 +74,6 @@ func instructionsOf(d dialect.Dialect, h dialect.Home, others bool) string {
 
 It is kept as %s keeps it, and these tools are that system's own: %s. %s
 
-What you were not shown is not overwritten: an error that shows a text wants your change made to that text. Entries are also resources: memory://entry/NAME, the name percent-encoded.
+A person's text that you were not shown is not overwritten: an error that shows a text wants your change made to that text. Entries are also resources: memory://entry/NAME, the name percent-encoded.
 `, d.Name, strings.Join(own, ", "), use)
 }

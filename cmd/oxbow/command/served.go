@@ -143,6 +143,9 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
 	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
+	if o.Home != nil {
+		workspace.Written = o.Home.Written()
+	}
 	a.exposure = a.exposureOf
 	workspace.Dir, _ = a.abs(".") // without one, calls are joined to sessions by what clients say
 	if workspace.Vectors, err = a.vectors(); err != nil {

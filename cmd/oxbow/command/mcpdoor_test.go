@@ -1,0 +1,167 @@
+// Tests of the layouts' tools over both transports of MCP: standard streams and HTTP.
+
+package command
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// tokenSecret is the secret of the token in a test's file of tokens.
+const tokenSecret = "a-secret-of-the-test-door"
+
+// door opens a new session with a new server of the home.
+type door func(t *testing.T, flags ...string) *mcp.ClientSession
+
+// eachDoor runs a test over each transport of MCP, in a world of its own.
+func eachDoor(t *testing.T, fn func(t *testing.T, w *world, open door)) {
+	t.Run("stdio", func(t *testing.T) {
+		w := newWorld(t)
+		fn(t, w, w.openStdio)
+	})
+	t.Run("http", func(t *testing.T) {
+		w := newWorld(t)
+		fn(t, w, w.openHTTP)
+	})
+}
+
+// openStdio begins a session with "oxbow mcp" over standard streams.
+func (w *world) openStdio(t *testing.T, flags ...string) *mcp.ClientSession {
+	t.Helper()
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	env := w.env
+	env.Args, env.Stdin, env.Stdout, env.Stderr = append([]string{"mcp"}, flags...), fromClient, toClient, io.Discard
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Run(context.WithoutCancel(t.Context()), env)
+		toClient.Close()
+	}()
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).
+		Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cs.Close()
+		toServer.Close()
+		<-ended
+	})
+	return cs
+}
+
+// openHTTP begins a session with "oxbow mcp --http".
+func (w *world) openHTTP(t *testing.T, flags ...string) *mcp.ClientSession {
+	t.Helper()
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("all "+tokenSecret+" rw\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, stop := w.serve(t, append([]string{"--tokens", tokens}, flags...)...)
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).
+		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer(tokenSecret)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cs.Close()
+		stop()
+	})
+	return cs
+}
+
+// callIn calls a tool and returns what it says, and whether it failed.
+func callIn(t *testing.T, cs *mcp.ClientSession, name string, args map[string]any) (said string, failed bool) {
+	t.Helper()
+	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		return err.Error(), true
+	}
+	return res.Content[0].(*mcp.TextContent).Text, res.IsError
+}
+
+// mustSay is callIn of a call that succeeds.
+func mustSay(t *testing.T, cs *mcp.ClientSession, name string, args map[string]any) string {
+	t.Helper()
+	said, failed := callIn(t, cs, name, args)
+	if failed {
+		t.Fatalf("%s(%v): %s", name, args, said)
+	}
+	return said
+}
+
+// write writes a file of the world and makes the directories above it.
+func (w *world) write(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(w.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read returns the text of a file of the world.
+func (w *world) read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// The first call of a session overwrites what a tool wrote in an earlier one, and not
+// what a person wrote since, whether in the file or with the command line.
+func TestFirstCallOverwritesToolText(t *testing.T) {
+	type args = map[string]any
+	for _, tt := range []struct {
+		layout, tool string
+		args         func(text string) args
+		file         string   // that holds the text, "" if it is not text
+		person       []string // how a person changes it otherwise
+	}{
+		{"crabtalk", "remember", func(s string) args { return args{"name": "n", "content": s} }, "", []string{"remember", "n", "Person."}},
+		{"entryfiles", "remember", func(s string) args { return args{"name": "n", "description": "d", "content": s} }, "memory/entries/n.md", nil},
+		{"entryfiles", "memory", func(s string) args { return args{"content": s} }, "memory/MEMORY.md", nil},
+		{"entryfiles", "remember", func(s string) args { return args{"name": "n", "description": "d", "content": s} }, "", []string{"remember", "n", "Person."}},
+		{"duragent", "reflect", func(s string) args { return args{"content": s} }, ".duragent/agents/rei/memory/MEMORY.md", nil},
+		{"duragent", "update_world", func(s string) args { return args{"topic": "n", "content": s} }, ".duragent/memory/world/n.md", nil},
+		{"clawft", "memory_write", func(s string) args { return args{"content": s, "mode": "overwrite"} }, ".clawft/workspace/memory/MEMORY.md", nil},
+	} {
+		name := tt.layout + " " + tt.tool + " " + strings.Join(tt.person, " ")
+		t.Run(name, func(t *testing.T) {
+			eachDoor(t, func(t *testing.T, w *world, open door) {
+				w.vars["OXBOW_HOME"] = w.dir
+				init := []string{"init", "--dialect", tt.layout}
+				if tt.layout == "duragent" {
+					init = append(init, "--agent", "rei")
+				}
+				w.must(t, init...)
+				for _, text := range []string{"One.", "Two.", "Three."} {
+					mustSay(t, open(t), tt.tool, tt.args(text))
+				}
+				if tt.file != "" {
+					w.write(t, tt.file, w.read(t, tt.file)+"\nPerson.\n")
+				} else {
+					w.must(t, tt.person...)
+				}
+				cs := open(t)
+				if said, failed := callIn(t, cs, tt.tool, tt.args("Four.")); !failed || !strings.Contains(said, "Person.") {
+					t.Errorf("a session overwrites a person's text unseen: %s", said)
+				}
+				mustSay(t, cs, tt.tool, tt.args("Four."))
+				mustSay(t, open(t), tt.tool, tt.args("Five."))
+				w.must(t, "check")
+			})
+		})
+	}
+}

@@ -1,0 +1,173 @@
+// The list of texts that the tools of a home wrote: a session may overwrite them
+// although it was not shown them.
+
+package tool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Written is the list of texts that the tools of a home wrote, and of their lines. It is
+// a file of a home without a history, and has a hash of each. It contains no text of
+// which a line or an alias comes from somebody else, so that a tool loses nothing of a
+// person's when it overwrites a listed text unseen. A text that is missing from the
+// list is only protected more than it needs to be: errors of the file are therefore
+// ignored. A nil Written is empty. It is safe for concurrent use.
+type Written struct {
+	fs   vfs.FS
+	path string
+
+	mu sync.Mutex // guards the file within this process
+}
+
+// WrittenFile is the name of the file of a [Written], in the directory of the home's
+// lock file.
+const WrittenFile = ".oxbow-written"
+
+// A line of the file is the first half of a SHA-256 in hexadecimal. Lines of another
+// form are ignored, such as those that two processes wrote at once.
+const (
+	writtenHash  = 16                // bytes of a hash
+	writtenLine  = 2*writtenHash + 1 // bytes of a line
+	maxWritten   = 30_000            // lines, above which the older half is dropped
+	writtenBytes = maxWritten * writtenLine
+)
+
+// NewWritten returns the list in the file of that path.
+func NewWritten(fsys vfs.FS, path string) *Written { return &Written{fs: fsys, path: path} }
+
+// Has reports whether the name, the content and the aliases of an entry are listed.
+// White space around the content does not count.
+func (w *Written) Has(e oxbow.Entry) bool {
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Contains(w.read(), hashWritten(e))
+}
+
+// Record lists what a tool has made of an entry, and the lines that are the tool's own.
+// The text is not listed if a line or an alias of it was there before and no tool wrote
+// it. The entry before is the zero entry if there was none.
+func (w *Written) Record(was, is oxbow.Entry) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	hashes := w.read()
+	listed := make(map[string]bool, len(hashes))
+	for _, hash := range hashes {
+		listed[hash] = true
+	}
+	wasOwn := listed[hashWritten(was)]
+	before := map[string]bool{}
+	for _, line := range textLines(was) {
+		before[line] = true
+	}
+	isOwn := wasOwn || !slices.ContainsFunc(is.Aliases, func(alias string) bool { return slices.Contains(was.Aliases, alias) })
+	var added []string
+	for _, line := range textLines(is) {
+		hash := hashWritten(oxbow.Entry{Name: lineKey + is.Name, Content: line})
+		switch {
+		case listed[hash]:
+		case before[line] && !wasOwn:
+			isOwn = false
+		default:
+			listed[hash] = true
+			added = append(added, hash)
+		}
+	}
+	if hash := hashWritten(is); isOwn && !listed[hash] {
+		added = append(added, hash)
+	}
+	if len(added) > 0 {
+		w.add(hashes, added)
+	}
+}
+
+// add appends hashes to the file, which has these.
+func (w *Written) add(hashes, added []string) {
+	if len(hashes)+len(added) > maxWritten {
+		all := append(hashes, added...)
+		all = all[len(all)-min(len(all), maxWritten/2):]
+		_ = vfs.WriteFile(w.fs, w.path, []byte(strings.Join(all, "\n")+"\n"), 0o600)
+		return
+	}
+	f, err := w.fs.OpenFile(w.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return
+	}
+	_, _ = f.WriteAt([]byte(strings.Join(added, "\n")+"\n"), info.Size())
+}
+
+// lineKey is before the name of an entry in the hash of a line: no name has it.
+const lineKey = "\x01"
+
+// textLines returns the lines of an entry that are not blank, without the space around.
+func textLines(e oxbow.Entry) (out []string) {
+	for line := range strings.Lines(lines(e.Content)) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// read returns the hashes of the file, the oldest first.
+func (w *Written) read() []string {
+	data, err := vfs.ReadFile(w.fs, w.path, 2*writtenBytes)
+	if err != nil {
+		return nil
+	}
+	return parseWritten(string(data))
+}
+
+// parseWritten returns the hashes in the text of the file.
+func parseWritten(text string) []string {
+	var hashes []string
+	for line := range strings.Lines(text) {
+		if len(line) != writtenLine || line[writtenLine-1] != '\n' {
+			continue
+		}
+		if _, err := hex.DecodeString(line[:writtenLine-1]); err == nil {
+			hashes = append(hashes, line[:writtenLine-1])
+		}
+	}
+	return hashes
+}
+
+// hashWritten returns the hash of an entry's name, aliases and content.
+func hashWritten(e oxbow.Entry) string {
+	var b strings.Builder
+	aliases := slices.Sorted(slices.Values(e.Aliases))
+	for _, part := range append([]string{"written 1", e.Name}, append(aliases, strings.TrimSpace(lines(e.Content)))...) {
+		b.WriteString(strconv.Itoa(len(part)) + ":" + part)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:writtenHash])
+}
+
+// lines returns a text whose lines all end in \n.
+func lines(s string) string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		s += "\n"
+	}
+	return s
+}

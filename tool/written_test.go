@@ -1,0 +1,129 @@
+// Tests of the list of texts that tools wrote.
+
+package tool
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestWritten(t *testing.T) {
+	fsys := vfs.NewMem()
+	w := NewWritten(fsys, WrittenFile)
+	e := oxbow.Entry{Name: "n", Content: "text", Aliases: []string{"a", "b"}}
+	if w.Has(e) {
+		t.Error("an empty list has an entry")
+	}
+	w.Record(oxbow.Entry{}, e)
+	w.Record(oxbow.Entry{}, e)
+	if data, err := vfs.ReadFile(fsys, WrittenFile, -1); err != nil || len(data) != 2*writtenLine {
+		t.Errorf("the file has %q, %v; want a hash of the text and one of its line", data, err)
+	}
+	w = NewWritten(fsys, WrittenFile)
+	for _, tt := range []struct {
+		entry oxbow.Entry
+		want  bool
+	}{
+		{e, true},
+		{oxbow.Entry{Name: "n", Content: "text\n", Aliases: []string{"b", "a"}}, true},
+		{oxbow.Entry{Name: "n", Content: "text"}, false},
+		{oxbow.Entry{Name: "m", Content: "text", Aliases: e.Aliases}, false},
+		{oxbow.Entry{Name: "n", Content: "a text", Aliases: e.Aliases}, false},
+		{oxbow.Entry{Name: "n", Content: "btext", Aliases: []string{"a"}}, false},
+	} {
+		if got := w.Has(tt.entry); got != tt.want {
+			t.Errorf("Has(%+v) = %v, want %v", tt.entry, got, tt.want)
+		}
+	}
+	if (*Written)(nil).Has(e) {
+		t.Error("a nil list has an entry")
+	}
+}
+
+// A text is listed if each of its lines is a tool's, or new.
+func TestWrittenLines(t *testing.T) {
+	text := func(lines ...string) oxbow.Entry {
+		return oxbow.Entry{Name: "n", Content: strings.Join(lines, "\n")}
+	}
+	aliased := text("a")
+	aliased.Aliases = []string{"person's"}
+	for _, tt := range []struct {
+		name    string
+		was, is oxbow.Entry
+		want    bool
+	}{
+		{"new", oxbow.Entry{}, text("x"), true},
+		{"all of a listed text", text("a", "b"), text("c"), true},
+		{"a part of a listed text stays", text("a", "b"), text("a", "c"), true},
+		{"a person's text goes", text("p"), text("x"), true},
+		{"a person's line stays", text("p", "q"), text("q", "x"), false},
+		{"a person's line goes, a tool's stays", text("a", "b", "p"), text("a", "x"), true},
+		{"a person's line stays beside a tool's", text("a", "b", "p"), text("a", "p"), false},
+		{"a person's alias stays", aliased, oxbow.Entry{Name: "n", Content: "x", Aliases: aliased.Aliases}, false},
+		{"a person's alias goes", aliased, text("x"), true},
+		{"blank lines do not count", text("p", "", "q"), text("x", "", "y"), true},
+	} {
+		w := NewWritten(vfs.NewMem(), WrittenFile)
+		w.Record(oxbow.Entry{}, text("a", "b"))
+		w.Record(tt.was, tt.is)
+		if got := w.Has(tt.is); got != tt.want {
+			t.Errorf("%s: Has = %v, want %v", tt.name, got, tt.want)
+		}
+		if w.Has(tt.was) && tt.was.Content != text("a", "b").Content && tt.was.Name != "" {
+			t.Errorf("%s: the text before is listed", tt.name)
+		}
+	}
+}
+
+// A torn or foreign line costs only itself, and the oldest lines go first.
+func TestWrittenFile(t *testing.T) {
+	fsys := vfs.NewMem()
+	w := NewWritten(fsys, WrittenFile)
+	entry := func(i int) oxbow.Entry { return oxbow.Entry{Name: "n", Content: fmt.Sprint(i)} }
+	w.Record(oxbow.Entry{}, entry(0))
+	f, err := fsys.OpenFile(WrittenFile, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("torn"), 2*writtenLine); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.Record(oxbow.Entry{}, entry(1)) // its first hash is lost with the torn line
+	w.Record(oxbow.Entry{}, entry(2))
+	for i := range 3 {
+		if !w.Has(entry(i)) {
+			t.Errorf("after a torn line the list lacks text %d", i)
+		}
+	}
+	var all strings.Builder
+	for i := range maxWritten {
+		all.WriteString(hashWritten(entry(i)) + "\n")
+	}
+	if err := vfs.WriteFile(fsys, WrittenFile, []byte(all.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Record(oxbow.Entry{}, entry(maxWritten))
+	if w.Has(entry(0)) || !w.Has(entry(maxWritten/2+2)) || !w.Has(entry(maxWritten)) {
+		t.Error("the older half was not dropped, or more than it")
+	}
+}
+
+func FuzzParseWritten(f *testing.F) {
+	f.Add("")
+	f.Add(strings.Repeat("0f", writtenHash) + "\n\nx\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, hash := range parseWritten(text) {
+			if len(hash) != 2*writtenHash || !strings.Contains(text, hash+"\n") {
+				t.Errorf("parseWritten(%q) has %q", text, hash)
+			}
+		}
+	})
+}
