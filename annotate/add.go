@@ -21,7 +21,25 @@ import (
 // [Record]. One whose ID is there already is not written again (an archived
 // one comes back). All are checked before anything is written. Errors match
 // [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors of package io/fs.
+//
+// Add marks the records as written by this machine. Use [Store.AddOthers] for texts that
+// somebody else wrote.
 func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
+	return b.add(ctx, records, b.mark)
+}
+
+// AddOthers is like Add for annotations that somebody else wrote, such as those of a file
+// that is imported: they get no mark, so that they stay unreviewed until the reviewed
+// branch has them.
+func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, error) {
+	return b.add(ctx, records, func(_ context.Context, records []Record) {
+		for i := range records {
+			records[i].Mark = ""
+		}
+	})
+}
+
+func (b *Store) add(ctx context.Context, records []Record, mark func(context.Context, []Record)) ([]Record, error) {
 	if err := b.CheckedOut(); err != nil {
 		return nil, fmt.Errorf("annotating: %w", err) // a commit would take the others away
 	}
@@ -39,6 +57,7 @@ func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
 		files[r.File] = append(files[r.File], i)
 		out[i] = r
 	}
+	mark(ctx, out)
 	for _, file := range order {
 		rs := make([]*Record, 0, len(files[file]))
 		for _, i := range files[file] {

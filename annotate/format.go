@@ -73,6 +73,7 @@ type line struct {
 	After    []string  `json:"after,omitempty"`
 	Cut      int       `json:"cut,omitempty"`
 	Scope    []string  `json:"scope,omitempty"`
+	Mark     string    `json:"mark,omitempty"` // see Store.Unreviewed
 }
 
 // event says that an annotation was archived, or is back.
@@ -100,7 +101,7 @@ func (e event) compare(o event) int {
 func encode(dst []byte, r *Record) ([]byte, error) {
 	return appendLine(dst, &line{V: version, ID: r.ID, File: r.File, Lines: &[2]int{r.Span.First, r.Span.Last},
 		Why: r.Why, Rejected: r.Rejected, By: string(r.By), Agent: r.Agent, Model: r.Model, Session: r.Session, Profile: r.Profile,
-		Ref: r.Ref, Time: r.Time.UTC(), Commit: r.Commit, Blob: r.Blob, Hash: r.Hash, Before: r.Before, Block: r.Block, After: r.After, Cut: r.Cut, Scope: r.Scope})
+		Ref: r.Ref, Time: r.Time.UTC(), Commit: r.Commit, Blob: r.Blob, Hash: r.Hash, Before: r.Before, Block: r.Block, After: r.After, Cut: r.Cut, Scope: r.Scope, Mark: r.Mark})
 }
 
 func (e event) encode(dst []byte) ([]byte, error) {
@@ -175,7 +176,7 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 	}
 	r := &Record{ID: l.ID, File: l.File, Why: l.Why, Rejected: l.Rejected, By: oxbow.Actor(l.By), Agent: l.Agent, Model: l.Model,
 		Session: l.Session, Profile: l.Profile, Ref: l.Ref, Time: l.Time, Commit: l.Commit, Blob: l.Blob, Hash: l.Hash,
-		Before: l.Before, Block: l.Block, After: l.After, Cut: l.Cut, Scope: l.Scope}
+		Before: l.Before, Block: l.Block, After: l.After, Cut: l.Cut, Scope: l.Scope, Mark: l.Mark}
 	if l.Lines != nil {
 		r.Span = Span{l.Lines[0], l.Lines[1]}
 	}

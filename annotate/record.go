@@ -105,6 +105,10 @@ type Record struct {
 	// in different ones.
 	Scope []string
 
+	// Mark proves to the machine that wrote the record that nobody has changed it; see
+	// [Store.Unreviewed]. [Store.Add] sets it.
+	Mark string
+
 	// Archived says that the lines were gone when [Store.GC] last looked.
 	Archived bool
 }

@@ -33,6 +33,15 @@ type Options struct {
 
 	Clock    func() time.Time // stamps records without a time; time.Now by default
 	LockWait time.Duration    // bounds the wait for other writers; 5 s by default
+
+	// Key returns the key of this machine, and MakeKey creates it if necessary. Without
+	// them no annotation is known as this machine's own; see [Store.Unreviewed].
+	Key     func() []byte
+	MakeKey func(ctx context.Context) []byte
+
+	// ReviewedCommit returns the commit of the branch whose annotations others have
+	// reviewed, and "" if there is none.
+	ReviewedCommit func(ctx context.Context, repo *git.Repo) (string, error)
 }
 
 // Store is the annotations of one working tree. It is safe for concurrent use,

@@ -95,17 +95,8 @@ const shortCommit = 10
 func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, name := range defaults {
-		up = Upstream{Branch: remote + "/" + name}
-		if up.Commit, err = t.repo.Follow("refs/remotes/" + up.Branch); err != nil {
-			return nil, Upstream{}, fmt.Errorf("finding the reviewed branch: %w", err)
-		}
-		if up.Commit != "" {
-			break
-		}
-	}
-	if up.Commit == "" {
-		return nil, Upstream{}, nil
+	if up, err = defaultBranch(t.repo); err != nil || up.Commit == "" {
+		return nil, Upstream{}, err
 	}
 	if blobs, err = t.filesOf(ctx, up); err != nil {
 		return nil, up, err
@@ -120,6 +111,37 @@ func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstre
 	}
 	blobs, err = t.filesOf(ctx, up)
 	return blobs, up, err
+}
+
+// defaultBranch returns the default branch of the remote, as this clone last had it; the
+// zero Upstream if there is none.
+func defaultBranch(repo *git.Repo) (up Upstream, err error) {
+	for _, name := range defaults {
+		up = Upstream{Branch: remote + "/" + name}
+		if up.Commit, err = repo.Follow("refs/remotes/" + up.Branch); err != nil {
+			return Upstream{}, fmt.Errorf("finding the reviewed branch: %w", err)
+		}
+		if up.Commit != "" {
+			return up, nil
+		}
+	}
+	return Upstream{}, nil
+}
+
+// ReviewedCommit returns the commit of the reviewed branch of a repository, as this clone
+// last had it; "" if there is none. The team files at the top of the working tree decide
+// which branch it is, as for [Store.Reviewed].
+func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
+	if _, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(Dir))); err != nil {
+		up, err := defaultBranch(repo)
+		return up.Commit, err
+	}
+	t, err := treeOf(repo, repo.Root())
+	if err != nil {
+		return "", err
+	}
+	_, up, err := t.upstream(ctx)
+	return up.Commit, err
 }
 
 // filesOf returns the team files of a commit. The last ones read are kept.

@@ -70,6 +70,10 @@ type Annotation struct {
 	Archived   bool     `json:"archived,omitempty" jsonschema:"its lines were gone when that was last looked at"`
 	Block      []string `json:"block,omitempty" jsonschema:"of edited and lost ones, the lines as they were"`
 
+	// Standing says that nobody vouches for the annotation: this machine did not write it,
+	// and the reviewed branch does not have it.
+	Standing string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
+
 	Headline string `json:"-"` // the reasoning on one line
 }
 
@@ -100,6 +104,15 @@ func AnnotationOf(f annotate.Found) Annotation {
 		a.Block = f.Block
 	}
 	return a
+}
+
+// markUnreviewed marks those annotations for which nobody vouches.
+func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, found []annotate.Found) {
+	for i, isUnreviewed := range b.Unreviewed(ctx, found) {
+		if isUnreviewed {
+			all[i].Standing = "unreviewed"
+		}
+	}
 }
 
 // AnnotateOut is what annotate gives.
@@ -180,6 +193,7 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 		return GetAnnotationsOut{}, err
 	}
 	out.Annotations = AnnotationList(found)
+	markUnreviewed(ctx, b, out.Annotations, found)
 	if len(found) > 0 {
 		return out, nil
 	}
@@ -243,11 +257,13 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
+	var found []annotate.Found
 	for _, h := range hits {
 		a := AnnotationOf(h.Found)
 		a.Score, a.ByLines = h.Score, h.ByLines
-		out.Annotations = append(out.Annotations, a)
+		out.Annotations, found = append(out.Annotations, a), append(found, h.Found)
 	}
+	markUnreviewed(ctx, b, out.Annotations, found)
 	if len(hits) > 0 {
 		return out, nil
 	}
@@ -305,6 +321,9 @@ func writeAnnotation(b *strings.Builder, a Annotation) {
 	fmt.Fprintf(b, "%q: %s; written %s", a.File, at, a.Time)
 	if a.By != "" {
 		fmt.Fprintf(b, " by %s", a.By)
+	}
+	if a.Standing != "" {
+		b.WriteString(", " + a.Standing)
 	}
 	said := a.Why
 	for _, r := range a.Rejected {

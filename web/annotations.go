@@ -111,5 +111,5 @@ func (c *call) whyNote(a tool.Annotation, place bool) g.Node {
 		g.If(place, h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))),
 		h.P(page.Isolated(a.Why)),
 		g.Map(a.Rejected, func(r string) g.Node { return h.P(h.Class("hint"), h.Text("Rejected: "), page.Isolated(r)) }),
-		h.P(h.Class("meta"), g.If(a.StartLine != a.EndLine, h.Span(h.Textf("lines %d to %d", a.StartLine, a.EndLine))), h.Span(page.Isolated(by)), page.When(c.now, page.Moment(a.Time)), g.If(a.Edited(), page.Badge("warn", "edited since", "The lines have changed since this was written."))))
+		h.P(h.Class("meta"), g.If(a.StartLine != a.EndLine, h.Span(h.Textf("lines %d to %d", a.StartLine, a.EndLine))), h.Span(page.Isolated(by)), page.When(c.now, page.Moment(a.Time)), g.If(a.Standing != "", page.Badge("warn", a.Standing, "This machine did not write it, and the reviewed branch does not have it.")), g.If(a.Edited(), page.Badge("warn", "edited since", "The lines have changed since this was written."))))
 }

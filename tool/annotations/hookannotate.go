@@ -51,7 +51,10 @@ func AnnotateHook(ctx context.Context, w *tool.Workspace, in HookReportIn) (Anno
 	if err != nil || len(records) == 0 || in.Tainted != nil && in.Tainted() {
 		return AnnotateHookOut{}, err
 	}
-	fresh, err := addNew(ctx, w, s, records, false)
+	fresh, err := newRecords(ctx, w, s, records)
+	if err == nil {
+		_, err = s.Add(ctx, fresh...)
+	}
 	return AnnotateHookOut{len(fresh)}, err
 }
 
@@ -73,7 +76,8 @@ type WhyBeforeOut struct {
 
 // WhyBefore gives the annotations of exactly the lines that a hook reports as about to
 // change, on one line, without those that were shown and those that give no reason. When it
-// is late it gives none.
+// is late it gives none. Annotations that somebody else wrote are left out unless the
+// reviewed branch has them.
 func WhyBefore(ctx context.Context, w *tool.Workspace, in HookReportIn) (WhyBeforeOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
@@ -86,18 +90,30 @@ func WhyBefore(ctx context.Context, w *tool.Workspace, in HookReportIn) (WhyBefo
 	if err != nil || len(found) == 0 || ctx.Err() != nil {
 		return WhyBeforeOut{}, err
 	}
-	line, ids := beforeLine(slices.DeleteFunc(found, func(f annotate.Found) bool { return in.Shown[f.ID] || f.OnlyAnnounces() }), in.Report.Clean)
+	found = slices.DeleteFunc(found, func(f annotate.Found) bool { return in.Shown[f.ID] || f.OnlyAnnounces() })
+	line, ids := beforeLine(vouched(ctx, s, found), in.Report.Clean)
 	return WhyBeforeOut{line, ids}, nil
 }
 
-// beforeLine returns annotations on one line, and the names of those that it holds. It
-// skips annotations that are shaped like instructions.
+// vouched returns the annotations that may be shown to a model that has not asked for
+// them: this machine wrote them or they are on the reviewed branch, and they are not
+// shaped like instructions, whoever wrote them.
+func vouched(ctx context.Context, s *annotate.Store, found []annotate.Found) []annotate.Found {
+	var out []annotate.Found
+	for _, f := range found {
+		if !instruction.Shaped(f.In, f.Headline()) {
+			out = append(out, f)
+		}
+	}
+	unreviewed := s.Unreviewed(ctx, out)
+	i := -1
+	return slices.DeleteFunc(out, func(annotate.Found) bool { i++; return unreviewed[i] })
+}
+
+// beforeLine returns annotations on one line, and the names of those that it holds.
 func beforeLine(found []annotate.Found, clean func(string) string) (line string, ids []string) {
 	var parts []string
 	for _, f := range found {
-		if instruction.Shaped(f.Headline()) {
-			continue // whoever wrote it: a file says who, and anybody writes a file
-		}
 		parts = append(parts, strings.Join(strings.Fields(f.In), " ")+":"+f.Now.String()+": "+onOneLine(clean(f.Headline())))
 		ids = append(ids, f.ID)
 	}

@@ -125,7 +125,7 @@ func ImportAnnotations(ctx context.Context, w *tool.Workspace, in ImportAnnotati
 	if err != nil {
 		return InterchangeOut{}, err
 	}
-	fresh, err := addNew(ctx, w, s, records, in.DryRun)
+	fresh, err := addImported(ctx, w, s, records, in.DryRun)
 	if err != nil {
 		return InterchangeOut{}, err
 	}

@@ -143,7 +143,7 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *tool.Workspace, 
 	if err != nil {
 		return err
 	}
-	fresh, err := addNew(ctx, w, s, j.Records, in.DryRun)
+	fresh, err := addImported(ctx, w, s, j.Records, in.DryRun)
 	if err != nil {
 		return err
 	}
@@ -169,9 +169,8 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *tool.Workspace, 
 	return nil
 }
 
-// addNew adds the records that are not there yet, unless the run is dry, and
-// returns them. A dry run is refused where annotations cannot be added.
-func addNew(ctx context.Context, w *tool.Workspace, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
+// newRecords returns the records that are not there yet, without the secrets in them.
+func newRecords(ctx context.Context, w *tool.Workspace, s *annotate.Store, records []annotate.Record) ([]annotate.Record, error) {
 	// Agents wrote them, also when a person reads them in.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
@@ -188,9 +187,20 @@ func addNew(ctx context.Context, w *tool.Workspace, s *annotate.Store, records [
 			fresh = append(fresh, r)
 		}
 	}
+	return fresh, nil
+}
+
+// addImported adds the annotations that are new among those that a file holds. Nobody
+// vouches for what the file says, so they are added as somebody else's. A dry run adds
+// nothing, but is refused where annotations cannot be added.
+func addImported(ctx context.Context, w *tool.Workspace, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
+	fresh, err := newRecords(ctx, w, s, records)
+	if err != nil {
+		return nil, err
+	}
 	if dry {
 		return fresh, tool.Wrapped("annotating", s.CheckedOut())
 	}
-	_, err = s.Add(ctx, fresh...)
+	_, err = s.AddOthers(ctx, fresh...)
 	return fresh, err
 }

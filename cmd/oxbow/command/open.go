@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/team"
 	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/tool/maintenance"
 	"github.com/oxbow-memory/oxbow/trust"
@@ -367,7 +368,9 @@ func (a *app) book(ctx context.Context) (*annotate.Store, error) {
 }
 
 func (a *app) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
-	o := annotate.Options{Clock: a.env.Now}
+	trusted := a.host().Trusted
+	o := annotate.Options{Clock: a.env.Now, Key: trusted.Key, ReviewedCommit: team.ReviewedCommit,
+		MakeKey: func(ctx context.Context) []byte { return trusted.MakeKey(ctx, a.env.Rand) }}
 	// Code has annotations without any home, too.
 	if d, other, err := a.layout(); err == nil && other {
 		o.Dir = d.Annotations

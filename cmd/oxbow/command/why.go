@@ -213,6 +213,9 @@ func (a *app) showAnnotation(n tool.Annotation) {
 	if len(by) == 0 && n.By != "" {
 		by = append(by, n.By)
 	}
+	if n.Standing != "" {
+		by = append(by, n.Standing)
+	}
 	if t, err := time.Parse(time.RFC3339, n.Time); err == nil {
 		by = append(by, a.date(t))
 	}

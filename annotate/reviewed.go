@@ -1,0 +1,137 @@
+// This file decides which annotations somebody vouches for: anybody can commit a sidecar,
+// and what a sidecar says about its writer proves nothing.
+
+package annotate
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/git"
+)
+
+// markSize is the number of bytes of a mark.
+const markSize = 12
+
+// statement returns what of a record is vouched for: its text and the lines that it is
+// about.
+func (r *Record) statement() string {
+	var b strings.Builder
+	add := func(texts ...string) {
+		b.WriteString(strconv.Itoa(len(texts)) + "\n")
+		for _, s := range texts {
+			fmt.Fprintf(&b, "%d:%s", len(s), s) // Lengths keep the parts apart.
+		}
+	}
+	add(r.ID, r.File, r.Span.String(), r.Why, string(r.By), r.Hash, strconv.Itoa(r.Cut))
+	add(r.Rejected...)
+	add(r.Before...)
+	add(r.Block...)
+	add(r.After...)
+	return b.String()
+}
+
+// markWith returns the mark that proves to the owner of the key that it wrote the record.
+func (r *Record) markWith(key []byte) string {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(r.statement()))
+	return hex.EncodeToString(h.Sum(nil)[:markSize])
+}
+
+// isMarkedWith reports whether the owner of the key wrote the record.
+func (r *Record) isMarkedWith(key []byte) bool {
+	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.markWith(key)))
+}
+
+// mark marks records as written by this machine.
+func (b *Store) mark(ctx context.Context, records []Record) {
+	if b.opts.MakeKey == nil || len(records) == 0 {
+		return
+	}
+	key := b.opts.MakeKey(ctx)
+	for i := range records {
+		if records[i].Mark = ""; len(key) > 0 {
+			records[i].Mark = records[i].markWith(key)
+		}
+	}
+}
+
+// Unreviewed reports for each of the annotations whether nobody vouches for it: this machine
+// did not write it, and the reviewed branch does not have it. If git cannot be asked, the
+// reviewed branch has none of them.
+func (b *Store) Unreviewed(ctx context.Context, found []Found) []bool {
+	out := make([]bool, len(found))
+	var key []byte
+	if b.opts.Key != nil {
+		key = b.opts.Key()
+	}
+	isAny := false
+	for i := range found {
+		out[i] = !found[i].isMarkedWith(key)
+		isAny = isAny || out[i]
+	}
+	if !isAny {
+		return out
+	}
+	reviewed := b.reviewed(ctx, sidecarsOf(found))
+	for i := range found {
+		out[i] = out[i] && !reviewed[found[i].statement()]
+	}
+	return out
+}
+
+// sidecarsOf returns the sidecars that may contain annotations: that of the file as it was
+// called then, and that of its present name.
+func sidecarsOf(found []Found) (names []string) {
+	seen := map[string]bool{}
+	for _, f := range found {
+		for _, file := range []string{f.File, f.In} {
+			if name := sidecarOf(file); !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// reviewed returns the statements of the annotations that the reviewed branch has in some
+// sidecars.
+func (b *Store) reviewed(ctx context.Context, names []string) map[string]bool {
+	if b.repo == nil || b.opts.ReviewedCommit == nil {
+		return nil
+	}
+	commit, err := b.opts.ReviewedCommit(ctx, b.repo)
+	if err != nil || commit == "" {
+		return nil
+	}
+	places := make([]git.FileAt, len(names))
+	for i, name := range names {
+		places[i] = git.FileAt{Commit: commit, File: path.Join(b.dir, name)}
+	}
+	blobs, err := b.repo.BlobsAt(ctx, places)
+	if err != nil {
+		return nil
+	}
+	texts, err := b.repo.Blobs(ctx, slices.DeleteFunc(blobs, func(name string) bool { return name == "" }))
+	if err != nil {
+		return nil
+	}
+	statements := map[string]bool{}
+	for _, text := range texts {
+		if b.skipAbove > 0 && int64(len(text)) > b.skipAbove {
+			continue
+		}
+		for _, r := range parse(text).records {
+			statements[r.statement()] = true
+		}
+	}
+	return statements
+}

@@ -1,0 +1,45 @@
+// This file keeps a secret key of this machine, by which oxbow recognizes texts that it
+// wrote into files of a project.
+
+package trust
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+const (
+	keyFile = "own-texts.key"
+	keySize = 32
+)
+
+// Key returns the key of this machine, or nil if there is none yet.
+func (l List) Key() []byte {
+	if key := l.read(keyFile); len(key) == keySize {
+		return key
+	}
+	return nil
+}
+
+// MakeKey returns the key of this machine and creates it first if necessary. It returns
+// nil if the key cannot be kept.
+func (l List) MakeKey(ctx context.Context, random io.Reader) []byte {
+	if key := l.Key(); key != nil || random == nil {
+		return key
+	}
+	err := l.replace(ctx, keyFile, func(old []byte) ([]byte, error) {
+		if len(old) == keySize { // Another process has just made it.
+			return old, nil
+		}
+		key := make([]byte, keySize)
+		if _, err := io.ReadFull(random, key); err != nil {
+			return nil, fmt.Errorf("making a key: %w", err)
+		}
+		return key, nil
+	})
+	if err != nil {
+		return nil
+	}
+	return l.Key()
+}
