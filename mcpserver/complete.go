@@ -36,7 +36,7 @@ func (d *transport) complete(ctx context.Context, req *mcp.CompleteRequest) (*mc
 
 // values returns all that completes an argument, best first.
 func (d *transport) values(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
-	if p.Ref == nil {
+	if p.Ref == nil || !d.hasMemory() {
 		return nil, nil
 	}
 	typed := p.Argument.Value

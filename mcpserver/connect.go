@@ -90,7 +90,9 @@ func (v *service) open(name string) (*mcp.Server, error) {
 				DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
 		}, d.handler(t))
 	}
-	d.addResources(m)
+	if d.hasMemory() {
+		d.addResources(m)
+	}
 	d.addHome(m)
 	d.addPrompts(m)
 	return m, nil

@@ -82,12 +82,15 @@ func (v *service) prompts() []promptDef {
 	switch {
 	case v.home() != nil:
 		ps = append(ps, promptHome)
-	case v.Workspace.Profiles != nil:
+	case v.Workspace.Profiles != nil && v.hasMemory():
 		ps = append(ps, promptContext)
 	}
 	for _, p := range ps {
 		p.Name = otherName + p.Name
 		ps = append(ps, p)
+	}
+	if !v.hasMemory() {
+		return ps
 	}
 	if !slices.Contains(v.opts.Leave, "handoff_task") {
 		ps = append(ps, promptHandoff)

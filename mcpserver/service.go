@@ -31,7 +31,7 @@ func (s *Server) service(t auth.Token, named string) (*service, error) {
 	}
 	v := &service{Server: s, View: seen, instructions: s.opts.Instructions}
 	v.tools = v.offered()
-	if v.Partial() && (v.opts.Tools == nil || len(v.opts.Tools) > 0) {
+	if v.Partial() && v.hasMemory() {
 		v.instructions = instructions
 	}
 	if !v.Partial() && v.opts.Hint != "" {
@@ -50,7 +50,7 @@ func (v *service) offered() []tool.Tool {
 	if v.Partial() && sets != nil && len(sets) == 0 {
 		sets = tool.Sets{tool.SetCore} // of another layout, no tool is left
 	}
-	tools, withMemory := slices.Clone(v.opts.Tools), v.opts.Tools == nil || len(v.opts.Tools) > 0
+	tools, withMemory := slices.Clone(v.opts.Tools), v.hasMemory()
 	switch {
 	case withMemory && v.Partial():
 		tools = sets.Of(append(tool.Table(), tool.RecallMemory()))
@@ -60,7 +60,7 @@ func (v *service) offered() []tool.Tool {
 	if v.Workspace.Annotations != nil {
 		tools = append(tools, sets.Of(v.opts.Code)...)
 	}
-	if !v.Scoped {
+	if !v.Scoped && withMemory {
 		tools = append(tools, sets.Of(v.opts.Whole)...)
 	}
 	if v.Rights.ReadOnly {
@@ -71,6 +71,11 @@ func (v *service) offered() []tool.Tool {
 	}
 	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(v.opts.Leave, t.Name) })
 }
+
+// hasMemory reports whether clients may reach the memory at all: a home of another layout
+// can have an agent without memory tools. Such an agent gets no entries by resources,
+// completions or prompts either, but the context and documents of the home.
+func (v *service) hasMemory() bool { return v.opts.Tools == nil || len(v.opts.Tools) > 0 }
 
 // Admits reports why a token cannot be served: its profile cannot be read, or it
 // has no rights in common with the server's.

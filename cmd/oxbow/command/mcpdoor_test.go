@@ -165,3 +165,52 @@ func TestFirstCallOverwritesToolText(t *testing.T) {
 		})
 	}
 }
+
+// An agent of duragent's whose agent.yaml has no "memory:" reaches no entry, whatever it
+// asks for; its directives it has.
+func TestAgentWithoutMemory(t *testing.T) {
+	eachDoor(t, func(t *testing.T, w *world, open door) {
+		w.vars["OXBOW_HOME"] = w.dir
+		w.must(t, "init", "--dialect", "duragent", "--agent", "rei")
+		w.must(t, "--agent", "rei", "remember", "people", "Alice runs the database.")
+		w.write(t, ".duragent/agents/bob/agent.yaml", "apiVersion: duragent/v1alpha1\nkind: Agent\nmetadata:\n  name: bob\nspec: {}\n")
+		w.write(t, ".duragent/directives/house.md", "Answer briefly.\n")
+		w.write(t, "memory-profiles/all.yaml", "name: all\ninclude:\n  kinds: [world]\n")
+		for _, flags := range [][]string{nil, {"--tools", "all"}} {
+			cs := open(t, append([]string{"--agent", "bob"}, flags...)...)
+			tools, err := cs.ListTools(t.Context(), nil)
+			if err != nil || len(tools.Tools) > 0 {
+				t.Errorf("%v: tools %v, %v; want none", flags, tools, err)
+			}
+			list, err := cs.ListResources(t.Context(), nil)
+			if err != nil || len(list.Resources) != 1 || list.Resources[0].URI != "memory://context" {
+				t.Errorf("%v: resources %+v, %v; want the context alone", flags, list, err)
+			}
+			if templates, err := cs.ListResourceTemplates(t.Context(), nil); err != nil || len(templates.ResourceTemplates) > 0 {
+				t.Errorf("%v: templates %+v, %v", flags, templates, err)
+			}
+			if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://entry/people"}); err == nil {
+				t.Errorf("%v: the resource of an entry says %q", flags, res.Contents[0].Text)
+			}
+			done, err := cs.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "memory://entry/{name}"},
+				Argument: mcp.CompleteParamsArgument{Name: "name", Value: "p"}})
+			if err != nil || len(done.Completion.Values) > 0 {
+				t.Errorf("%v: a name is completed to %+v, %v", flags, done, err)
+			}
+			prompts, err := cs.ListPrompts(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range prompts.Prompts {
+				if p.Name == "profile" || p.Name == "handoff" {
+					t.Errorf("%v: there is a prompt /%s", flags, p.Name)
+				}
+			}
+			res, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "context"})
+			if err != nil || !strings.Contains(res.Messages[0].Content.(*mcp.TextContent).Text, "Answer briefly.") {
+				t.Errorf("%v: /context says %+v, %v", flags, res, err)
+			}
+		}
+		w.must(t, "--agent", "bob", "check")
+	})
+}
