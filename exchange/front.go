@@ -1,38 +1,44 @@
-// Lenient reading of front matter: a value that cannot be read costs its own
-// key, not the head.
+// This file reads front matter as people and programs write it. It accepts what YAML would
+// cut or refuse, so that no value is lost: a text with " #" or ": " in it, nested lists and
+// mappings, and lists of *.md or #tag.
 
 package exchange
 
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/oxbow-memory/oxbow/internal/frontmatter"
 )
 
-// frontKey is one key of front matter with its values.
+// frontKey is one key of front matter with its values. A nested mapping becomes several
+// keys, such as owner.name.
 type frontKey struct {
-	key    string // in lower case, with _ for -
-	line   int    // from 1
-	values []string
-	list   bool
-	err    error // why the value could not be read; values is empty then
+	name    string // as the file spells it
+	key     string // in lower case, with _ for - and spaces
+	line    int    // line of the file, from 1
+	values  []string
+	list    bool   // the value is a list
+	comment string // a comment after the value, "# …", that was left out
+	err     error  // why the value could not be read; then values is empty
 }
 
 // value returns the key's only value, or "".
-func (k frontKey) value() string {
+func (k *frontKey) value() string {
 	if len(k.values) == 1 {
 		return k.values[0]
 	}
 	return ""
 }
 
-// parseFront returns the keys of the text's front matter, and the bytes and
-// lines that it takes: none (0 bytes) when the text has no front matter, or one
-// that begins with something else than a key.
+// parseFront returns the keys of the text's front matter, and how many bytes and lines it
+// has. Without front matter, the size is 0. Text between two rules whose first line is not
+// a key is no front matter.
 func parseFront(text string) (keys []frontKey, size, count int) {
 	data, body, ok := frontmatter.Cut(text)
 	if !ok {
@@ -48,132 +54,245 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 			i++
 			continue
 		}
-		key, value, ok := cutKey(l)
+		name, value, ok := cutKey(l)
 		if !ok {
 			if len(keys) == 0 {
-				return nil, 0, 0 // text between two rules
+				return nil, 0, 0
 			}
 			keys = append(keys, frontKey{line: i + 2, err: fmt.Errorf("line %s is not key: value", short(l))})
 			i++
 			continue
 		}
-		// Indented lines and items of a list belong to the key.
+		// Indented lines and the items of a list belong to the key.
 		end := i + 1
 		for end < len(lines) && (lines[end] == "" || lines[end][0] == ' ' || lines[end][0] == '\t' || isBullet(lines[end])) {
 			end++
 		}
-		k := frontKey{key: key, line: i + 2}
-		if k.values, k.list, k.err = frontValue(value, lines[i+1:end]); k.err != nil {
-			k.values, k.err = nil, fmt.Errorf("%s: %w: %s", key, k.err, short(strings.Join(lines[i:end], "\n")))
-		}
-		keys = append(keys, k)
+		k := frontKey{name: name, line: i + 2}
+		keys = append(keys, k.read(value, lines[i+1:end])...)
 		i = end
 	}
 	return keys, len(text) - len(body), len(lines) + 2
 }
 
-// cutKey cuts "Key: value". The key is a word without quotes.
-func cutKey(l string) (key, value string, ok bool) {
-	key, value, ok = strings.Cut(l, ":")
-	if !ok || key == "" || value != "" && value[0] != ' ' && value[0] != '\t' {
+// maxKeyWords is the most words of a key, such as "date created". A line with more words
+// before its colon is a sentence.
+const maxKeyWords = 3
+
+// quotedKey matches a key in quotes, and the rest of its line.
+var quotedKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:"([^"\\]+)"|'([^']+)')(:.*)$`) })
+
+// cutKey splits "Key: value". The key may have quotes around it.
+func cutKey(l string) (name, value string, ok bool) {
+	if m := quotedKey().FindStringSubmatch(l); m != nil {
+		l = m[1] + m[2] + m[3]
+	}
+	name, value, ok = strings.Cut(l, ":")
+	if !ok || (value != "" && value[0] != ' ' && value[0] != '\t') {
 		return "", "", false
 	}
-	for _, r := range key {
-		if r <= ' ' || strings.ContainsRune("\"'[]{}#,&*!|>%@`", r) {
+	name = strings.TrimRight(name, " ")
+	for _, r := range name {
+		if r < ' ' || strings.ContainsRune("\"'[]{}#,&*!|>%@`", r) {
 			return "", "", false
 		}
 	}
-	return strings.ReplaceAll(strings.ToLower(key), "-", "_"), strings.TrimSpace(value), true
+	if n := len(strings.Fields(name)); n == 0 || n > maxKeyWords || name[0] == ' ' || isBullet(name) {
+		return "", "", false
+	}
+	return name, strings.TrimSpace(value), true
+}
+
+// normalizeKey returns the spelling of a key that all its variants share.
+func normalizeKey(name string) string {
+	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(name))
 }
 
 func isBullet(l string) bool { return l == "-" || strings.HasPrefix(l, "- ") }
 
-var errNested = errors.New("nested values and this form of a value are not read")
+var errNoText = errors.New("its escapes make no text")
 
-// frontValue reads the value of a key, on its line and the lines below.
-func frontValue(value string, below []string) (values []string, list bool, err error) {
+// read returns the keys that a value stands for: k with its values, or one key for each
+// value of a nested mapping. The value begins on the key's own line and continues below.
+func (k frontKey) read(value string, below []string) []frontKey {
+	k.key = normalizeKey(k.name)
+	value, k.comment = cutComment(value)
+	if k.comment != "" && value == "" && strings.TrimSpace(strings.Join(below, "")) != "" {
+		k.comment = "" // a remark about the lines below, as in "tags: # all of them"
+	}
+	var node *yaml.Node
+	if isPlain(value) {
+		node = &yaml.Node{Kind: yaml.ScalarNode, Value: joinLines(value, below)}
+	} else if node = decodeValue(value, below); node == nil {
+		node = decodeLoosely(value, below)
+	}
+	return k.flatten(node)
+}
+
+// isPlain reports whether a value is text without quotes, which YAML would cut at " #" and
+// refuse with ": " in it. The nulls of YAML are not text.
+func isPlain(value string) bool {
+	return value != "" && value != "~" && !strings.EqualFold(value, "null") && !strings.ContainsRune("[{\"'|>&*!%@`", rune(value[0]))
+}
+
+// cutComment splits a value of one line from a comment. A comment begins with "# ". Other
+// text after " #", such as #762 or #tag, belongs to the value.
+func cutComment(value string) (rest, comment string) {
+	if strings.HasPrefix(value, "# ") || value == "#" {
+		return "", value
+	}
+	if value == "" || strings.ContainsRune("[{\"'|>", rune(value[0])) {
+		return value, "" // the decoder finds the comment after brackets, quotes and the head of a block
+	}
+	if before, after, ok := strings.Cut(value, " # "); ok {
+		return strings.TrimSpace(before), "# " + strings.TrimSpace(after)
+	}
+	return value, ""
+}
+
+// decodeValue reads a value as YAML. It returns nil if YAML refuses it.
+func decodeValue(value string, below []string) *yaml.Node {
 	var r frontmatter.Reader
+	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
+		below = quoteHashes(below)
+	}
 	top := r.Read("k: " + value + "\n" + strings.Join(below, "\n"))
 	if top == nil {
-		return looseValues(value, below, r.Found[0].Text)
+		return nil
 	}
-	v := top.Content[1]
-	nodes := []*yaml.Node{v}
-	if v.Kind == yaml.SequenceNode {
-		nodes, list = v.Content, true
-	}
-	for _, n := range nodes {
-		s := n.Value
-		switch {
-		case n.Kind != yaml.ScalarNode:
-			return nil, false, errNested
-		case strings.IndexByte(s, 0) >= 0:
-			return nil, false, errors.New("escapes make no text")
-		case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-			s = strings.TrimSpace(s)
-		}
-		if s != "" && !frontmatter.IsNull(n) {
-			values = append(values, s)
-		}
-	}
-	return values, list, nil
+	return top.Content[1]
 }
 
-// looseValues reads what people write and YAML refuses: a text with ": " in it,
-// and items such as *.md and #tag. Why is the mistake to YAML.
-func looseValues(value string, below []string, why string) (values []string, list bool, err error) {
-	var items []string
-	switch whole := joinLines(value, below); {
-	case value == "":
-		for _, l := range below {
-			if l = joinLines(l, nil); l != "" && !isBullet(l) {
-				return nil, false, errNested
+// scalarStart matches what comes before the text of a line in a block: its indent, the
+// marks of list items, and the key of a nested mapping.
+var scalarStart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:- +)*(?:[^\s"'\[\]{}#,&*!|>%@` + "`" + `:-][^"'\[\]{}#:]*: +)?`)
+})
+
+// quoteHashes puts quotes around plain texts that contain " #" or begin with "#", so that
+// YAML does not take the rest for a comment. Blocks of text (| and >) are not changed.
+func quoteHashes(lines []string) []string {
+	out := make([]string, len(lines))
+	inBlock, blockIndent := false, 0
+	for i, l := range lines {
+		out[i] = l
+		indent := len(l) - len(strings.TrimLeft(l, " \t"))
+		if inBlock && (l == "" || indent > blockIndent) {
+			continue
+		}
+		start := len(scalarStart().FindString(l))
+		inBlock, blockIndent = start < len(l) && strings.ContainsRune("|>", rune(l[start])), indent
+		value, _ := cutComment(l[start:])
+		if start > indent && isPlain(value) && (strings.HasPrefix(value, "#") || strings.Contains(value, " #")) {
+			out[i] = l[:start] + "'" + strings.ReplaceAll(value, "'", "''") + "'"
+		}
+	}
+	return out
+}
+
+// flatten returns the keys and values of a node. Lists within a list become one list, and
+// a mapping becomes a key for each of its values: owner.name. The values below metadata
+// are keys without that prefix, because Claude Code nests type there, which other programs
+// write at the top.
+func (k frontKey) flatten(n *yaml.Node) []frontKey {
+	switch n.Kind {
+	case yaml.MappingNode:
+		var keys []frontKey
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			sub := k
+			if sub.name = k.name + "." + n.Content[i].Value; k.key == "metadata" {
+				sub.name = n.Content[i].Value
 			}
-			items = append(items, strings.TrimPrefix(l, "-"))
+			sub.key = normalizeKey(sub.name)
+			keys = append(keys, sub.flatten(n.Content[i+1])...)
 		}
-	case value[0] == '[' && strings.HasSuffix(whole, "]"):
-		items = strings.Split(whole[1:len(whole)-1], ",")
-	case strings.IndexByte("[\"'", value[0]) >= 0:
-		return nil, false, errors.New(why)
-	case strings.IndexByte("{&*!|>%@`", value[0]) >= 0:
-		return nil, false, errNested
-	default:
-		return []string{whole}, false, nil
+		return keys
+	case yaml.SequenceNode:
+		k.list = true
+		var nested []frontKey
+		ofItem := k
+		for _, item := range n.Content {
+			for _, sub := range ofItem.flatten(item) {
+				if sub.key != k.key {
+					nested = append(nested, sub)
+					continue
+				}
+				k.values = append(k.values, sub.values...)
+				if sub.err != nil {
+					k.err = sub.err
+				}
+			}
+		}
+		if k.err != nil {
+			k.values = nil
+		}
+		return append([]frontKey{k}, nested...)
 	}
-	for _, item := range items {
-		if item, err = looseItem(strings.TrimSpace(item)); err != nil {
-			return nil, false, err
-		}
-		if item != "" {
-			values = append(values, item)
-		}
+	s := n.Value
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		s = strings.TrimSpace(s)
 	}
-	return values, true, nil
+	if strings.IndexByte(s, 0) >= 0 {
+		k.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, short(s))
+	} else if s != "" && !frontmatter.IsNull(n) {
+		k.values = append(k.values, s)
+	}
+	return []frontKey{k}
 }
 
-// looseItem reads one item of a list; null and ~ are "".
-func looseItem(item string) (string, error) {
-	if item == "" || item == "~" || item == "null" {
-		return "", nil
+// decodeLoosely reads a value that YAML refuses: items such as *.md and #tag, an open quote,
+// anchors. Whatever else it is, its text is kept.
+func decodeLoosely(value string, below []string) *yaml.Node {
+	whole := joinLines(value, below)
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	switch {
+	case value == "" && isList(below):
+		for _, l := range below {
+			if l = strings.TrimSpace(l); l != "" {
+				list.Content = append(list.Content, looseItem(strings.TrimPrefix(l, "-")))
+			}
+		}
+		return list
+	case strings.HasPrefix(value, "[") && strings.HasSuffix(whole, "]") && !strings.ContainsAny(whole[1:], "[{"):
+		for item := range strings.SplitSeq(whole[1:len(whole)-1], ",") {
+			list.Content = append(list.Content, looseItem(item))
+		}
+		return list
 	}
-	if _, _, nested := cutKey(item); nested || isBullet(item) || item[0] == '[' || item[0] == '{' {
-		return "", errNested
-	}
-	if item[0] == '"' || item[0] == '\'' {
-		one, _, err := frontValue(item, nil)
-		return strings.Join(one, ""), err
-	}
-	return item, nil
+	return textNode(whole)
 }
 
-// joinLines joins the lines of a value with spaces, without a comment on the
-// first.
+// isList reports whether all lines are items of a list or blank.
+func isList(lines []string) bool {
+	for _, l := range lines {
+		if l = strings.TrimSpace(l); l != "" && !isBullet(l) {
+			return false
+		}
+	}
+	return len(lines) > 0
+}
+
+// looseItem returns the node of one item of a list.
+func looseItem(item string) *yaml.Node {
+	item, _ = cutComment(strings.TrimSpace(item))
+	if !isPlain(item) && item != "" {
+		if n := decodeValue(item, nil); n != nil {
+			return n
+		}
+	}
+	return textNode(item)
+}
+
+// textNode returns a node of a text.
+func textNode(s string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.ReplaceAll(s, "\x00", "")}
+}
+
+// joinLines joins the lines of a value with spaces.
 func joinLines(value string, below []string) string {
-	value, _, _ = strings.Cut(value, " #")
-	value = strings.TrimSpace(value)
 	for _, l := range below {
 		if l = strings.TrimSpace(l); l != "" {
-			value += " " + l
+			value = strings.TrimSpace(value + " " + l)
 		}
 	}
 	return value

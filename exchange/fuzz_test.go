@@ -121,6 +121,18 @@ func FuzzFrontMatter(f *testing.F) {
 	})
 }
 
+func FuzzTOMLFront(f *testing.F) {
+	f.Add("+++\ntitle = \"x\"\ntags = [\"a\"]\ndate = 2024-01-02\n[p]\nq = [[1], {r = 2}]\n+++\nbody")
+	f.Add("+++\n= x\n+++\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		keys, size, count := parseTOMLFront(in)
+		if size < 0 || size > len(in) || (size == 0 && len(keys) > 0) || strings.Count(in[:size], "\n") > count {
+			t.Fatalf("front matter takes %d of %d bytes and %d lines, with keys %+v", size, len(in), count, keys)
+		}
+		checkItems(t, Markdown, []byte(in))
+	})
+}
+
 func FuzzSplit(f *testing.F) {
 	f.Add("# A\n\n## B\ntext\n```\n# no\n```\n### C\n", uint16(1))
 	f.Add("A\n===\n<!--\n# x\n-->\n\nB\n---\n\n", uint16(900))

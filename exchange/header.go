@@ -1,30 +1,36 @@
-// The header of a Markdown file: what each key of front matter sets in its
-// entries.
+// This file decides what each key of front matter sets in the entries of a Markdown file.
 
 package exchange
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // maxHeaderLabels leaves room for the labels of the origin and of a text's tags.
 const maxHeaderLabels = oxbow.MaxLabels / 2
 
-// header holds for all entries of a file.
+// header is what front matter says about all entries of a file.
 type header struct {
-	entry       oxbow.Entry // Name as the front matter has it, "" without
+	entry       oxbow.Entry // Name is empty if the front matter has none
 	description string
+	paragraphs  []string // "key: value" of values that no label can have
 	warnings    []string
 	further     []oxbow.Label // of keys that an entry has no place for
 
 	ref  string
 	opts *ReadOptions
 	seen map[string]bool // keys read
+}
+
+// keyTwins are other spellings of keys that an entry has a place for. Obsidian used tag and
+// alias until its version 1.9; its linter writes "date created".
+var keyTwins = map[string]string{
+	"tag": "tags", "alias": "aliases", "created_at": "created", "createdat": "created", "date_created": "created",
 }
 
 // headerFields are the keys of front matter that an entry has a place for.
@@ -57,38 +63,55 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	return h
 }
 
+// read sets what a key says. A value that does not fit its key is kept as a label or as a
+// paragraph, and a warning says so.
 func (h *header) read(k frontKey) {
-	all := strings.Join(k.values, ", ")
-	switch {
-	case k.err != nil:
+	if twin, ok := keyTwins[k.key]; ok {
+		k.key = twin
+	}
+	if k.err != nil {
 		h.warn(k, "front matter was left out: %v", k.err)
 		return
-	case len(k.values) == 0:
-		return
-	case h.seen[k.key]:
-		h.warn(k, "%s is given twice; the first holds, not %s", k.key, short(all))
+	}
+	if k.comment != "" {
+		h.warn(k, "%s: the comment %s was left out", k.name, short(k.comment))
+	}
+	if len(k.values) == 0 {
 		return
 	}
-	h.seen[k.key] = true
 	var known []string
 	for _, f := range headerFields {
-		if f.key == k.key && (f.many || len(k.values) == 1) {
-			f.set(h, k)
-			return
+		if known = append(known, f.key); f.key != k.key {
+			continue
 		}
-		known = append(known, f.key)
+		switch {
+		case h.seen[k.key] && !f.many:
+			h.warn(k, "%s is given twice; the first is used, and %s is kept with the text", k.name, short(strings.Join(k.values, ", ")))
+			h.addParagraph(k, strings.Join(k.values, ", "))
+		case !f.many && len(k.values) != 1:
+			h.warn(k, "%s takes one value; %s is kept with the text", k.name, short(strings.Join(k.values, ", ")))
+			h.addParagraph(k, strings.Join(k.values, ", "))
+		default:
+			h.seen[k.key] = true
+			f.set(h, k)
+		}
+		return
 	}
-	near := hint(k.key, known)
-	switch {
-	case slices.Contains(known, k.key):
-		h.warn(k, "%s takes one value; left out: %s", k.key, short(all))
-	case near != "":
-		h.warn(k, "key %s was left out: %s%s", short(k.key), short(all), near)
-	default:
-		at := len(h.entry.Labels)
-		h.addLabels(k, k.key, k.values...)
-		h.further = append(h.further, h.entry.Labels[at:]...)
+	if near := nearest(k.key, known); text.Distance([]byte(k.key), []byte(near)) == 1 && !h.seen[k.key] {
+		h.warn(k, "key %s is kept as a label; did you mean %s?", short(k.name), near)
 	}
+	h.seen[k.key] = true
+	at := len(h.entry.Labels)
+	h.addLabels(k, labelKey(k.key), k.values...)
+	h.further = append(h.further, h.entry.Labels[at:]...)
+}
+
+// labelKey returns a key of front matter as the key of a label: owner.name is owner_name.
+func labelKey(key string) string { return strings.ReplaceAll(key, ".", "_") }
+
+// addParagraph keeps a value that no label can have, above the text of the first entry.
+func (h *header) addParagraph(k frontKey, value string) {
+	h.paragraphs = append(h.paragraphs, k.name+": "+value)
 }
 
 func (h *header) warn(k frontKey, format string, args ...any) {
@@ -125,25 +148,24 @@ func (h *header) addTags(k frontKey) {
 func (h *header) addAliases(k frontKey) {
 	for _, v := range k.values {
 		if err := oxbow.CheckName(v); err != nil {
-			h.warn(k, "an alias was left out: %v", err)
+			h.warn(k, "an alias is kept with the text: %v", err)
+			h.addParagraph(k, v)
 			continue
 		}
 		h.entry.Aliases = append(h.entry.Aliases, v)
 	}
 }
 
+// addLabels adds a label for each value. A value of several lines becomes one line. A value
+// that no label can have, such as a long one, is kept as a paragraph.
 func (h *header) addLabels(k frontKey, key string, values ...string) {
 	for _, v := range values {
-		l := oxbow.Label{Key: key, Value: strings.TrimSpace(v)}
+		l := oxbow.Label{Key: key, Value: strings.Join(strings.Fields(v), " ")}
 		if l.Value == "" {
 			continue
 		}
-		err := l.Check()
-		if err == nil && len(h.entry.Labels) >= maxHeaderLabels {
-			err = fmt.Errorf("an entry has at most %d labels", oxbow.MaxLabels)
-		}
-		if err != nil {
-			h.warn(k, "%s was left out: %v", k.key, err)
+		if l.Check() != nil || len(h.entry.Labels) >= maxHeaderLabels {
+			h.addParagraph(k, v)
 			continue
 		}
 		h.entry.Labels = append(h.entry.Labels, l)
@@ -153,7 +175,8 @@ func (h *header) addLabels(k frontKey, key string, values ...string) {
 func (h *header) setConfidence(k frontKey) {
 	c, err := strconv.ParseFloat(k.value(), 64)
 	if err != nil || !(c >= 0 && c <= 1) {
-		h.warn(k, "confidence %s was left out: it is not a number from 0 to 1", short(k.value()))
+		h.warn(k, "confidence %s is kept with the text: it is not a number from 0 to 1", short(k.value()))
+		h.addParagraph(k, k.value())
 		return
 	}
 	h.entry.Labels = append(h.entry.Labels, oxbow.Confidence(c))
@@ -164,7 +187,8 @@ func (h *header) setCreated(k frontKey) {
 	t, err := parseDate(k.value(), h.opts.location())
 	switch {
 	case err != nil:
-		h.warn(k, "%s was left out: %v", k.key, err)
+		h.warn(k, "%s is kept with the text: %v", k.name, err)
+		h.addParagraph(k, k.value())
 	case h.entry.Created.IsZero() || k.key == "created":
 		h.entry.Created = t
 	}
@@ -173,7 +197,8 @@ func (h *header) setCreated(k frontKey) {
 func (h *header) setKind(k frontKey) {
 	kind, err := parseKind(k.value())
 	if err != nil {
-		h.warn(k, "kind was left out: %v", err)
+		h.warn(k, "kind is kept with the text: %v", err)
+		h.addParagraph(k, k.value())
 		return
 	}
 	h.entry.Kind = kind

@@ -24,11 +24,14 @@ import (
 // its name, for messages, for origins, and for the title of a file that has
 // none.
 //
-// Front matter between lines of "---" gives: name or title; kind, or type (a
+// Front matter between lines of "---", or in TOML between lines of "+++", gives: name or title; kind, or type (a
 // type that is no kind becomes a label); tags, aliases, project, related_files
 // and confidence; created or date; and description, a paragraph put above the
-// text. Other keys become labels; what no label can hold is named in the item's
-// warnings.
+// text. The keys tag, alias, created_at, createdAt and "date created" are read as tags,
+// aliases and created. Other keys become labels, those of a nested mapping as owner_name
+// (below metadata as type). A value that no label can have stays above the text as
+// "key: value". A file that has front matter and no text becomes an entry whose text is
+// the front matter. What was left out is named in the item's warnings.
 //
 // A file below 4 kB, or without headings and not above 16 kB, is one entry,
 // named by its front matter, else by its only heading of level 1 if that comes
@@ -39,6 +42,9 @@ import (
 // into entries named "Title > Heading"; a section above 16 kB is cut again at
 // level 3, and then between paragraphs ("… (part 2)"). Names are unique within
 // the file. The pieces, joined, are the text byte for byte.
+//
+// The copy that a sync program leaves of a note that was changed in two places is named by
+// its file, so that the note itself has the name of its heading.
 //
 // Created is the date of the front matter, else one in the file name
 // (2026-04-18), else o.ModTime.
@@ -77,8 +83,20 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 // markdownItems returns the items of a text, not yet checked.
 func markdownItems(text, ref string, o *ReadOptions) []Item {
 	keys, size, count := parseFront(text)
+	if size == 0 {
+		keys, size, count = parseTOMLFront(text)
+	}
 	h := readHeader(keys, ref, o)
 	body := text[size:]
+	if isConflictCopy(path.Base(ref)) {
+		name, _ := fileTitle(ref)
+		h.entry.Name = name
+		h.warnings = append(h.warnings, at(ref, 1)+": is another version of a note, from a conflict of a sync program; keep the one that is right")
+	}
+	if strings.TrimSpace(body) == "" && slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 }) {
+		body = propertyText(text[:size]) // a note that has only properties
+		h.paragraphs = nil
+	}
 	if strings.HasPrefix(body, `<div id="meta">`) {
 		h.warnings = append(h.warnings, "looks like a file of a dump, whose meta block is read by load, not by import")
 	}
@@ -107,15 +125,32 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 				it.FileName = file
 			}
 			it.Warnings = h.warnings
-			if h.description != "" {
-				it.Entry.Content = h.description + "\n\n" + it.Entry.Content
-			}
+			it.Entry.Content = h.above() + it.Entry.Content
 		} else {
 			it.Entry.Aliases = nil // another name of the file leads to its beginning
 		}
 		items = append(items, it)
 	}
 	return items
+}
+
+// propertyText returns front matter without the lines around it.
+func propertyText(front string) string {
+	_, data, _ := strings.Cut(front, "\n")
+	return data[:strings.LastIndexByte(strings.TrimRight(data, "\r\n"), '\n')+1]
+}
+
+// above returns what the front matter puts above the text: the description, and the values
+// that no label can have.
+func (h *header) above() string {
+	var b strings.Builder
+	if h.description != "" {
+		b.WriteString(h.description + "\n\n")
+	}
+	if len(h.paragraphs) > 0 {
+		b.WriteString(strings.Join(h.paragraphs, "\n") + "\n\n")
+	}
+	return b.String()
 }
 
 // firstTitle returns the text's only heading of level 1, if nothing stands
@@ -133,6 +168,16 @@ func firstTitle(body string) string {
 	}
 	return title
 }
+
+// conflictCopy matches the file names that sync programs give to the other version of a
+// file: Dropbox, Nextcloud and Obsidian Sync "(… conflicted copy …)", Syncthing
+// ".sync-conflict-DATE-TIME-ID", ownCloud "_conflict-DATE", QOwnNotes " conflict DATE".
+var conflictCopy = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bconflict(?:ed)? copy\b|\.sync-conflict-\d|[ _-]conflict[ _-]\d|\(conflict`)
+})
+
+// isConflictCopy reports whether a file is the other version of a note.
+func isConflictCopy(base string) bool { return conflictCopy().MatchString(base) }
 
 // commonNames are file names that many directories have.
 var commonNames = []string{"readme", "index", "_index", "license", "licence", "changelog", "contributing", "copying", "notice"}

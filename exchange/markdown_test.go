@@ -30,12 +30,18 @@ func TestFrontMatter(t *testing.T) {
 		{"empty", "---\n---\nbody", "", "body"},
 		{"a rule, then text", "---\nSome text.\n---\n", "", "---\nSome text.\n---\n"},
 		{"never closed", "---\na: x\n", "", "---\na: x\n"},
-		{"nested", "---\na:\n  b: c\nd: x\n---\n", "!a d=x", ""},
+		{"nested", "---\na:\n  b: c\nd: x\n---\n", "a.b=c d=x", ""},
 		{"a bad line after a key", "---\na: x\n]\n---\n", "a=x !", ""},
-		{"open quote", "---\na: \"x\n---\n", "!a", ""},
+		{"open quote", "---\na: \"x\n---\n", "a=\"x", ""},
 		{"escapes are characters, not bytes", "---\na: \"\\xff\"\n---\n", "a=ÿ", ""},
-		{"escapes that make no text", "---\na: \"\\ud800\"\nb: \"\\0\"\n---\n", "!a !b", ""},
-		{"what YAML refuses", "---\na: [*.go, 'y z']\nt: [#x]\nb:\n- @u\n- \"v\"\nc: d: e  f # g\nd: *x\n---\n", "a=*.go|y z t=#x b=@u|v c=d: e  f !d", ""},
+		{"escapes that make no text", "---\na: \"\\ud800\"\nb: \"\\0\"\n---\n", "a=\"\\ud800\" !b", ""},
+		{"what YAML refuses", "---\na: [*.go, 'y z']\nt: [#x]\nb:\n- @u\n- \"v\"\nc: d: e  f # g\nd: *x\n---\n", "a=*.go|y z t=#x b=@u|v c=d: e  f d=*x", ""},
+		{"text after a hash", "---\na: PR #762 and #800, so\nb:\n  - Ticket #44\n  - #45\nc: #x, #y\nd: harbor #2 # a remark\n---\n", "a=PR #762 and #800, so b=Ticket #44|#45 c=#x, #y d=harbor #2", ""},
+		{"a hash in a nested mapping and in a block", "---\na:\n  b: crash #12\n  c: |\n    - x #1\n    y: z #2\n  d: it's #3\n---\n", "a.b=crash #12 a.c=- x #1\ny: z #2 a.d=it's #3", ""},
+		{"lists in lists and mappings in lists", "---\na: [[x], [y, z]]\nb:\n- c: 1\n  d: 2\n- e\n---\n", "a=x|y|z b=e b.c=1 b.d=2", ""},
+		{"keys with spaces and quotes", "---\ndate created: x\n\"Due Date\": y\n---\n", "date_created=x due_date=y", ""},
+		{"a sentence, then a rule", "---\nOne thing I learned: x\n---\n", "", "---\nOne thing I learned: x\n---\n"},
+		{"what metadata nests", "---\nmetadata:\n  type: reference\n  node-type: memory\n---\n", "type=reference node_type=memory", ""},
 	} {
 		keys, size, _ := parseFront(tt.in)
 		var got []string
@@ -83,7 +89,7 @@ text
 	if want := "How we ship.\n\n# Ship\n\ntext\n"; e.Content != want {
 		t.Errorf("content = %q, want %q", e.Content, want)
 	}
-	if want := "colour:red confidence:0.8 file:cmd/main.go project:vtt tag:ci tag:ops type:feedback"; labels(e) != want {
+	if want := "colour:red confidence:0.8 file:cmd/main.go node:x project:vtt tag:ci tag:ops type:feedback"; labels(e) != want {
 		t.Errorf("labels = %q, want %q", labels(e), want)
 	}
 	if want := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC); !e.Created.Equal(want) {
@@ -92,21 +98,19 @@ text
 	if it.Ref != "d/x.md:1" || it.Origin != "d/x.md" {
 		t.Errorf("ref, origin = %q, %q", it.Ref, it.Origin)
 	}
-	for i, want := range []string{`d/x.md:16: front matter was left out: metadata: nested`} {
-		if i >= len(it.Warnings) || !strings.HasPrefix(it.Warnings[i], want) {
-			t.Errorf("warnings = %q, want the %d. to begin with %q", it.Warnings, i+1, want)
-		}
+	if len(it.Warnings) > 0 {
+		t.Errorf("warnings = %q, want none: every key has a place", it.Warnings)
 	}
 }
 
 // Nothing that front matter gets wrong costs the text.
 func TestMarkdownBadHeader(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
-		{"created: soon", `created was left out: date "soon"`},
+		{"created: soon", `created is kept with the text: date "soon"`},
 		{"kind: noet", "did you mean note?"},
 		{"confidence: high", "is not a number from 0 to 1"},
-		{"tag: x", `key "tag" was left out: "x"; did you mean tags?`},
-		{"tags: [\"a\\tb\"]", "tags was left out"},
+		{"titel: x", `key "titel" is kept as a label; did you mean title?`},
+		{"name: a # b", `name: the comment "# b" was left out`},
 		{"name: [a, b]", "name takes one value"},
 		{"name: " + strings.Repeat("x", 300), "name has 300 bytes; the most is 256"},
 		{"description: a\ndescription: b", "description is given twice"},
@@ -117,6 +121,77 @@ func TestMarkdownBadHeader(t *testing.T) {
 		}
 		if !strings.HasSuffix(it.Entry.Content, "the text\n") {
 			t.Errorf("%s: content = %q", tt.line, it.Entry.Content)
+		}
+	}
+}
+
+// Every value of front matter is in the entry: as a field, a label, or above the text.
+func TestFrontMatterIsKept(t *testing.T) {
+	long := strings.Repeat("long ", 100)
+	for _, tt := range []struct{ front, labels, aliases, text string }{
+		{"tag: solo\nalias: Only One", "tag:solo", "Only One", "text\n"},
+		{"tags: #alpha, #beta", "tag:alpha tag:beta", "", "text\n"},
+		{"tags: [[ships]]", "tag:ships", "", "text\n"},
+		{"tags: [\"a\\tb\"]", "tag:\"a b\"", "", "text\n"},
+		{"owner:\n  name: Pat\n  desk: quay 3", "owner_desk:\"quay 3\" owner_name:Pat", "", "text\n"},
+		{"summary: |\n  Rebuilt once.\n  Then again.", "summary:\"Rebuilt once. Then again.\"", "", "text\n"},
+		{"creator: Ada\nrelated: \"[[Tides]]\"\ntypes: [a, b]", "creator:Ada related:[[Tides]] types:a types:b", "", "text\n"},
+		{"metadata:\n  type: reference", "type:reference", "", "text\n"},
+		{"summary: " + long, "", "", "summary: " + strings.TrimSpace(long) + "\n\ntext\n"},
+		{"id: 42\nКлюч: значение\ncolour: red", "colour:red", "", "id: 42\nКлюч: значение\n\ntext\n"},
+		{"kind: noet", "", "", "kind: noet\n\ntext\n"},
+		{"confidence: high\nname: [a, b]\ncreated: soon", "", "", "confidence: high\nname: a, b\ncreated: soon\n\ntext\n"},
+		{"title: one\ntitle: two", "", "", "title: two\n\ntext\n"},
+	} {
+		e := one(t, markdown("x.md", "---\n"+tt.front+"\n---\ntext\n")).Entry
+		if labels(e) != tt.labels || strings.Join(e.Aliases, ",") != tt.aliases || e.Content != tt.text {
+			t.Errorf("%s:\n labels %q, want %q\n aliases %q, want %q\n text %q, want %q", tt.front, labels(e), tt.labels, e.Aliases, tt.aliases, e.Content, tt.text)
+		}
+	}
+}
+
+// A note that has only properties is an entry with them as its text.
+func TestNoteOfProperties(t *testing.T) {
+	e := one(t, markdown("d/Low Tide.md", "---\ncategories:\n  - \"[[Albums]]\"\nyear: 1957\ncreated: 2023-09-12\n---\n")).Entry
+	if e.Name != "Low Tide" || labels(e) != "categories:[[Albums]] year:1957" || !strings.Contains(e.Content, "year: 1957") || e.Created.Year() != 2023 {
+		t.Errorf("the entry is %+v", e)
+	}
+	if items, errs := collect(markdown("x.md", "---\ntags:\n---\n\n")); len(items) != 0 || len(errs) != 1 {
+		t.Errorf("a note without text and values gave %v, %q", items, errs)
+	}
+}
+
+// Front matter in TOML, as Hugo has it, is read like YAML.
+func TestTOMLFrontMatter(t *testing.T) {
+	e := one(t, markdown("h.md", "+++\ntitle = \"Hugo page\"\ntags = [\"a\", \"b\"]\ndate = 2024-01-02\ndraft = true\n[params]\nauthor = \"Ada #1\"\n+++\ntext\n")).Entry
+	if e.Name != "Hugo page" || labels(e) != `draft:true params_author:"Ada #1" tag:a tag:b` || e.Created.Format(time.DateOnly) != "2024-01-02" || e.Content != "text\n" {
+		t.Errorf("the entry is %+v", e)
+	}
+	if e := one(t, markdown("h.md", "+++\nkey = \"v\"\n+++\n")).Entry; e.Content != "key = \"v\"\n" {
+		t.Errorf("a page of properties has the text %q", e.Content)
+	}
+	it := one(t, markdown("h.md", "+++\nno TOML\n+++\ntext\n"))
+	if len(it.Warnings) != 1 || !strings.Contains(it.Warnings[0], "h.md:2: front matter was left out") {
+		t.Errorf("the warnings are %q", it.Warnings)
+	}
+	if e := one(t, markdown("h.md", "+++\nnever = \"closed\"\n")).Entry; !strings.HasPrefix(e.Content, "+++\nnever") {
+		t.Errorf("an open front matter left the text %q", e.Content)
+	}
+}
+
+func TestIsConflictCopy(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Harbor.md": false, "conflict.md": false, "Merge conflicts.md": false, "conflict-resolution.md": false,
+		"Harbor (Pat's conflicted copy 2026-03-01).md":    true,
+		"Harbor.sync-conflict-20260301-120000-ABCDEFG.md": true,
+		"Harbor (Conflicted copy laptop 202603011200).md": true,
+		"Harbor (conflicted copy 2026-03-01 120000).md":   true,
+		"Harbor_conflict-20260301-120000.md":              true,
+		"Harbor conflict 2026-03-01 12:00:00.md":          true,
+		"Harbor (Case Conflict).md":                       false,
+	} {
+		if got := isConflictCopy(name); got != want {
+			t.Errorf("isConflictCopy(%q) = %v, want %v", name, got, want)
 		}
 	}
 }

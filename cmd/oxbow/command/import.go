@@ -42,8 +42,12 @@ skipped. --overwrite replaces it.
 
 An alias that leads to another entry already is left off, which is said. A
 Markdown entry is named by its front matter, its heading or its file; the file's
-name is an alias, since links lead to it. Further keys of front matter
-become labels. With --format obsidian, #tags in the text are tags, too.`,
+name is an alias, since links lead to it. Further keys of front matter become
+labels; a value that no label can have is put above the text. A note that has
+only properties is an entry with these as its text. With --format obsidian,
+#tags in the text are tags, too. Hidden directories are passed over unless you
+name them. The copy that a sync program left of a note in conflict is named by
+its file.`,
 		Example: `  oxbow import notes/
   oxbow import backup.jsonl sessions.jsonl.gz --dry-run
   oxbow export --home ~/old | oxbow import -`,
