@@ -28,7 +28,8 @@ import (
 
 // Read reads a file, or all files below a directory whose names end in .md,
 // .markdown, .jsonl or .ndjson (.gz may follow), sorted by name. Hidden files
-// and directories (whose names begin with a dot) are left out; a symbolic link
+// and directories (whose names begin with a dot) are left out, and a hidden directory with
+// such files is named as an [*ItemError]; a symbolic link
 // with such an ending is not followed, and named as an [*ItemError], as is any file
 // of another ending. Files of dates serve the chat logs of their own directory. Of an
 // mdBook, book.toml is left out, and so is the table of contents: the SUMMARY.md next
@@ -142,6 +143,23 @@ func (w *walker) noteContents(dir string) {
 	w.contents[path.Join(dir, "SUMMARY.md")], w.contents[path.Join(dir, src, "SUMMARY.md")] = true, true
 }
 
+// maxHidden is how deep hidden directories are searched for files that could be imported.
+const maxHidden = 4
+
+// hasNotes reports whether there is a file of a known ending in or below a directory.
+func (w *walker) hasNotes(dir string, depth int) bool {
+	list, err := w.fsys.ReadDir(dir)
+	if err != nil || depth > maxDepth {
+		return false
+	}
+	return slices.ContainsFunc(list, func(d fs.DirEntry) bool {
+		if d.IsDir() {
+			return strings.Count(dir, "/") < maxHidden && w.hasNotes(path.Join(dir, d.Name()), depth+1)
+		}
+		return byName(d.Name()) != ""
+	})
+}
+
 // walk finds the files below a directory.
 func (w *walker) walk(dir string, depth int) error {
 	if depth > maxDepth {
@@ -161,7 +179,11 @@ func (w *walker) walk(dir string, depth int) error {
 	for _, d := range list {
 		name := path.Join(dir, d.Name())
 		switch {
-		case strings.HasPrefix(d.Name(), "."), d.Name() == bookFile, w.contents[name]:
+		case d.Name() == bookFile, w.contents[name]:
+		case strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() && d.Name() != ".git" && w.hasNotes(name, depth+1) {
+				w.others = append(w.others, problem(w.o.ref(name), errHidden))
+			}
 		case d.IsDir():
 			if err := w.walk(name, depth+1); err != nil {
 				return err
@@ -182,10 +204,26 @@ func (w *walker) walk(dir string, depth int) error {
 	return nil
 }
 
-// readFiles reads files in order of their names, the dates of each directory
-// first.
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// readFiles reads files in order of their names, the dates of each directory first, and
+// conflict copies last, so that a note gets its name and aliases before its copies.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
-	slices.Sort(files)
+	slices.SortFunc(files, func(a, b string) int {
+		if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
+			return byCopy
+		}
+		return strings.Compare(a, b)
+	})
 	dates, rest, ok := readAllDates(fsys, files, o, yield)
 	if !ok {
 		return

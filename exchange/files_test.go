@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -135,6 +136,51 @@ func TestReadDirectory(t *testing.T) {
 		if it.Entry.Created.IsZero() {
 			t.Errorf("%s has no date, want that of its file", it.Ref)
 		}
+	}
+}
+
+// entryOf returns the entry of a name.
+func entryOf(t *testing.T, s oxbow.Store, name string) oxbow.Entry {
+	t.Helper()
+	e, err := s.Get(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Hidden directories are passed over, and those with notes are named.
+func TestReadHidden(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, "d/a.md", "ay")
+	put(t, fsys, "d/.git/x.md", "x")
+	put(t, fsys, "d/.obsidian/app.json", "{}")
+	put(t, fsys, "d/.claude/memory/bar.md", "bar")
+	items, errs := collect(Read(fsys, "d", nil))
+	if len(items) != 1 || len(errs) != 1 || !strings.HasPrefix(errs[0], "d/.claude: was passed over: its name begins with a dot") {
+		t.Errorf("Read = %v, %q, want one item and a line about .claude", items, errs)
+	}
+	if items, errs := collect(Read(fsys, "d/.claude", nil)); len(items) != 1 || len(errs) > 0 {
+		t.Errorf("Read of a hidden directory that was named = %v, %q", items, errs)
+	}
+}
+
+// A note has the name of its heading, and the conflict copies of it have those of their files,
+// though these come first in the directory.
+func TestReadConflictCopies(t *testing.T) {
+	fsys := vfs.NewMem()
+	put(t, fsys, "d/Harbor (Pat's conflicted copy 2026-03-01).md", "---\naliases: [quay]\n---\n# Harbor\n\nold")
+	put(t, fsys, "d/Harbor.md", "---\naliases: [quay]\n---\n# Harbor\n\nnew")
+	s := newStore()
+	rep := load(t, s, Read(fsys, "d", nil), nil)
+	if e := entryOf(t, s, "Harbor"); !strings.HasSuffix(e.Content, "new") || !slices.Contains(e.Aliases, "quay") {
+		t.Errorf("Harbor is %+v, want the text and the alias of Harbor.md", e)
+	}
+	if e := entryOf(t, s, "Harbor (Pat's conflicted copy 2026-03-01)"); !strings.HasSuffix(e.Content, "old") || len(e.Aliases) > 0 {
+		t.Errorf("the copy is %+v", e)
+	}
+	if !slices.ContainsFunc(rep.Notes, func(n string) bool { return strings.Contains(n, "another version of a note") }) {
+		t.Errorf("the notes are %q, want one about the copy", rep.Notes)
 	}
 }
 

@@ -3,11 +3,14 @@
 package exchange
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/rawjson"
 )
 
 // graph is the knowledge graph of an MCP memory server's file.
@@ -45,16 +48,16 @@ func (g *graph) add(typ string, o object, where string) error {
 	var err error
 	if typ == "relation" {
 		e := edge{where: where}
-		if e.from, err = need("from"); err != nil {
+		if e.from, err = need(o.firstKey("from", "from_entity")); err != nil {
 			return err
 		}
-		if e.to, err = need("to"); err != nil {
+		if e.to, err = need(o.firstKey("to", "to_entity")); err != nil {
 			return err
 		}
 		if e.typ, err = need("relationType"); err != nil {
 			return err
 		}
-		e.warnings = leftOut(where, o.others([]string{"type", "from", "to", "relationType"}))
+		e.warnings = leftOut(where, o.others([]string{"type", "from", "to", "from_entity", "to_entity", "relationType"}))
 		g.edges = append(g.edges, e)
 		return g.checkSize()
 	}
@@ -66,7 +69,7 @@ func (g *graph) add(typ string, o object, where string) error {
 		return err
 	}
 	if raw, ok := o.get("observations"); ok {
-		if n.observations, err = asList("observations", raw); err != nil {
+		if n.observations, err = observationTexts(raw); err != nil {
 			return err
 		}
 	}
@@ -82,6 +85,39 @@ func (g *graph) add(typ string, o object, where string) error {
 	}
 	g.nodes = append(g.nodes, n)
 	return g.checkSize()
+}
+
+// observationTexts returns the texts of observations. Forks of the memory server write an
+// observation as an object; its text is the member text or content, and the other members
+// follow in parentheses.
+func observationTexts(raw json.RawMessage) (texts []string, err error) {
+	if raw[0] != '[' {
+		raw = slices.Concat([]byte("["), raw, []byte("]"))
+	}
+	for item := range rawjson.Elements(raw) {
+		var members map[string]any
+		if item[0] != '{' || json.Unmarshal(item, &members) != nil {
+			text, err := asText("each of observations", item)
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, text)
+			continue
+		}
+		text, rest := "", []string{}
+		for _, key := range slices.Sorted(maps.Keys(members)) {
+			if s, ok := members[key].(string); ok && text == "" && (key == "text" || key == "content") {
+				text = s
+			} else if members[key] != nil {
+				rest = append(rest, fmt.Sprintf("%s: %v", key, members[key]))
+			}
+		}
+		if len(rest) > 0 {
+			text = strings.TrimSpace(text + " (" + strings.Join(rest, ", ") + ")")
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
 }
 
 func (g *graph) checkSize() error {

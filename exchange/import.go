@@ -187,7 +187,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			return fmt.Errorf("importing: %w", cerr)
 		}
 		switch {
-		case errors.Is(err, errEmpty), errors.Is(err, errOther):
+		case errors.Is(err, errEmpty), errors.Is(err, errOther), errors.Is(err, errHidden):
 			im.rep.message(&im.rep.Notes, "%v", err)
 			im.rep.Skipped++
 			im.count++

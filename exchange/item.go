@@ -73,6 +73,10 @@ var errEmpty = errors.New("holds no text")
 // else. It is no reason to fail, either.
 var errOther = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
 
+// errHidden is returned for a hidden directory that has files which could be imported. It
+// is no reason to fail.
+var errHidden = errors.New("was passed over: its name begins with a dot; name it to import what it has")
+
 // ItemError says why one item, or one line, was not taken. Reading goes on after it.
 type ItemError struct {
 	Ref string // file:line, or the file

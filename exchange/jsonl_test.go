@@ -176,6 +176,23 @@ func TestGraph(t *testing.T) {
 	}
 }
 
+// Forks of the memory server write other keys of relations, and observations as a text or
+// as objects.
+func TestGraphOfForks(t *testing.T) {
+	items, errs := collect(jsonl(`{"type":"entity","name":"Wren","entityType":"person","observations":"keeps the log"}
+{"type":"entity","name":"Snipe","entityType":"bird","observations":[{"text":"drums","timestamp":"2025-01-02"},{"content":"dives","weight":null}]}
+{"type":"relation","from_entity":"Wren","to_entity":"Snipe","relationType":"watches"}
+`))
+	if len(items) != 2 || len(errs) > 0 {
+		t.Fatalf("ReadJSONL = %v, %q", items, errs)
+	}
+	for i, want := range []string{"- keeps the log\n- watches → Snipe", "- drums (timestamp: 2025-01-02)\n- dives"} {
+		if got := items[i].Entry.Content; got != want {
+			t.Errorf("entity %d has the text %q, want %q", i, got, want)
+		}
+	}
+}
+
 // What the old store gave is not the new store's.
 var storesOwn = regexp.MustCompile(`"id":\d+|"updated":"[^"]*","version":\d+,"source":.*`)
 

@@ -208,6 +208,16 @@ func (o object) get(key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
+// firstKey returns the first of the keys that is there, or else the first key.
+func (o object) firstKey(keys ...string) string {
+	for _, key := range keys {
+		if o.has(key) {
+			return key
+		}
+	}
+	return keys[0]
+}
+
 // text returns a field that must be a string; an absent one is "".
 func (o object) text(key string) (string, error) {
 	raw, ok := o.get(key)
