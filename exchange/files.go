@@ -177,29 +177,33 @@ func (w *walker) walk(dir string, depth int) error {
 		w.noteContents(dir)
 	}
 	for _, d := range list {
-		name := path.Join(dir, d.Name())
-		switch {
-		case d.Name() == bookFile, w.contents[name]:
-		case strings.HasPrefix(d.Name(), "."):
-			if d.IsDir() && d.Name() != ".git" && w.hasNotes(name, depth+1) {
-				w.others = append(w.others, problem(w.o.ref(name), errHidden))
-			}
-		case d.IsDir():
-			if err := w.walk(name, depth+1); err != nil {
-				return err
-			}
-		case byName(d.Name()) == "":
-			w.others = append(w.others, problem(w.o.ref(name), errOther))
-		case d.Type()&fs.ModeSymlink != 0:
-			w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is a symbolic link, which is not followed")))
-		case !d.Type().IsRegular():
-			w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is not a regular file")))
-		default:
-			if len(w.files) == maxFiles {
-				return fmt.Errorf("reading %s: more than %d files", w.o.ref(dir), maxFiles)
-			}
-			w.files = append(w.files, name)
+		if err := w.visit(path.Join(dir, d.Name()), d, depth); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// visit adds a file or directory to what the walker collects.
+func (w *walker) visit(name string, d fs.DirEntry, depth int) error {
+	switch {
+	case d.Name() == bookFile, w.contents[name]:
+	case strings.HasPrefix(d.Name(), "."):
+		if d.IsDir() && d.Name() != ".git" && w.hasNotes(name, depth+1) {
+			w.others = append(w.others, problem(w.o.ref(name), errHidden))
+		}
+	case d.IsDir():
+		return w.walk(name, depth+1)
+	case byName(d.Name()) == "":
+		w.others = append(w.others, problem(w.o.ref(name), errOther))
+	case d.Type()&fs.ModeSymlink != 0:
+		w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is a symbolic link, which is not followed")))
+	case !d.Type().IsRegular():
+		w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is not a regular file")))
+	case len(w.files) == maxFiles:
+		return fmt.Errorf("reading %s: more than %d files", w.o.ref(path.Dir(name)), maxFiles)
+	default:
+		w.files = append(w.files, name)
 	}
 	return nil
 }
