@@ -18,6 +18,7 @@ type Vectors struct {
 	*vectors.Index
 	Model, Endpoint string
 	Wait            time.Duration // the most that a recall waits for the endpoint
+	Saved           bool          // in a file: oxbow embed makes vectors for later runs
 }
 
 // second makes the query rank by vectors, too, if there are any, and returns the
@@ -28,13 +29,20 @@ func (v *Vectors) second(q *oxbow.Query) func() []Note {
 	}
 	by := v.Query(v.Wait)
 	q.Second = by
-	return func() (notes []Note) {
-		if by.Err != nil {
-			notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", by.Err))
-		}
-		if n := by.Missing; n > 0 {
-			notes = append(notes, Notef("%s no vector yet and ranked by words alone; oxbow embed makes them", map[bool]string{true: "1 entry has", false: strconv.Itoa(n) + " entries have"}[n == 1]))
-		}
-		return notes
+	return func() []Note { return v.notes(by) }
+}
+
+// notes says what a ranking by vectors lacked.
+func (v *Vectors) notes(by *vectors.Query) (notes []Note) {
+	if by.Err != nil {
+		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", by.Err))
 	}
+	if n := by.Missing; n > 0 {
+		remedy := "oxbow embed makes them"
+		if !v.Saved {
+			remedy = "each search makes more of them"
+		}
+		notes = append(notes, Notef("%s no vector yet and ranked by words alone; %s", map[bool]string{true: "1 entry has", false: strconv.Itoa(n) + " entries have"}[n == 1], remedy))
+	}
+	return notes
 }

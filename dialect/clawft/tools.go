@@ -71,6 +71,8 @@ type searchOut struct {
 	Query   string  `json:"query" jsonschema:"what was looked for"`
 	Matches []found `json:"matches" jsonschema:"the entries, best first"`
 	Count   int     `json:"count" jsonschema:"how many they are"`
+
+	Notes []string `json:"notes,omitempty" jsonschema:"what the search lacked"`
 }
 
 type found struct {
@@ -81,12 +83,15 @@ type found struct {
 
 // Text implements [tool.Answer].
 func (o searchOut) Text() string {
-	if o.Count == 0 {
-		return "No session in HISTORY.md is about " + strconv.Quote(o.Query)
+	var texts []string
+	for _, f := range o.Matches {
+		texts = append(texts, f.Text)
 	}
-	texts := make([]string, o.Count)
-	for i, f := range o.Matches {
-		texts[i] = f.Text
+	if o.Count == 0 {
+		texts = append(texts, "No session in HISTORY.md is about "+strconv.Quote(o.Query))
+	}
+	for _, n := range o.Notes {
+		texts = append(texts, "note: "+n)
 	}
 	return strings.Join(texts, "\n\n")
 }
@@ -172,12 +177,15 @@ func (h *Home) searchTool(ctx context.Context, d *tool.Workspace, in searchIn) (
 	if err != nil {
 		return searchOut{}, err
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Text: in.Query, Limit: limit,
+	hits, notes, err := d.Search(ctx, m, oxbow.Query{Text: in.Query, Limit: limit,
 		Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.History.String()}}}}})
 	if err != nil {
 		return searchOut{}, err
 	}
 	out := searchOut{Query: in.Query, Matches: []found{}}
+	for _, n := range notes {
+		out.Notes = append(out.Notes, d.Say(n))
+	}
 	for _, hit := range hits {
 		if !hit.Entry.Withheld(ctx) {
 			out.Matches = append(out.Matches, found{hit.Entry.Name, hit.Entry.Created.In(h.layout.zone).Format("2006-01-02"), tool.Warning(hit.Entry.Trust()) + hit.Entry.Content})

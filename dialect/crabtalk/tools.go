@@ -66,12 +66,12 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Text: in.Query, Limit: limit, Rank: oxbow.RankSeed})
+	hits, notes, err := d.Search(ctx, m, oxbow.Query{Text: in.Query, Limit: limit, Rank: oxbow.RankSeed})
 	if err != nil {
 		return tool.Reply{}, err
 	}
 	if len(hits) == 0 {
-		return tool.Reply{Message: nothing}, nil
+		return tool.Reply{Message: d.AddNotes(nothing, notes)}, nil
 	}
 	parts := make([]string, len(hits))
 	for i, hit := range hits {
@@ -79,7 +79,7 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 		known, _ := h.Seen(ctx).Known(hit.Entry) // for the aliases, which are not shown
 		h.Seen(ctx).Show(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
-	return tool.Reply{Message: strings.Join(parts, "\n---\n"), Remembered: true}, nil
+	return tool.Reply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), Remembered: true}, nil
 }
 
 func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {

@@ -229,7 +229,7 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	hits, err := m.Recall(ctx, q)
+	hits, notes, err := d.Search(ctx, m, q)
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -238,7 +238,7 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool
 			h.Seen(ctx).Show(hit.Entry)
 		}
 	}
-	return tool.Reply{Message: renderHits(in.Query, hits, h.Zone), Remembered: len(hits) > 0}, nil
+	return tool.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), Remembered: len(hits) > 0}, nil
 }
 
 // shown returns the file of an entry as people know it.

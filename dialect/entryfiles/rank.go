@@ -44,6 +44,14 @@ func (r *ranker) search(ctx context.Context, m *oxbow.Memory, query string, limi
 	return hits, nil
 }
 
+// entry returns the entry of that ID, as the last search knew it.
+func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, ok := r.entries[id]
+	return e, ok
+}
+
 // follow brings the index up to the memory: only entries of another version are
 // cut into words again.
 func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {

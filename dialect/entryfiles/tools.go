@@ -101,12 +101,39 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	hits, err := h.rank.search(ctx, m, in.Query, limit, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })
+	hits, notes, err := h.search(ctx, d, m, in.Query, limit)
 	if err != nil {
 		return tool.Reply{}, err
 	}
 	h.Seen(ctx).Show(hits...)
-	return tool.Reply{Message: show(hits), Remembered: len(hits) > 0}, nil
+	return tool.Reply{Message: d.AddNotes(show(hits), notes), Remembered: len(hits) > 0}, nil
+}
+
+// search returns the entries that the words of the query find and, if the workspace has
+// vectors, those that are near it.
+func (h *home) search(ctx context.Context, d *tool.Workspace, m *oxbow.Memory, query string, limit int) ([]oxbow.Entry, []tool.Note, error) {
+	byID := map[uint64]oxbow.Entry{}
+	ids, notes, err := d.FuseVectors(ctx, m, query, limit, func(limit int) (ids []uint64, err error) {
+		hits, err := h.rank.search(ctx, m, query, limit, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })
+		for _, e := range hits {
+			ids, byID[e.ID] = append(ids, e.ID), e
+		}
+		return ids, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var hits []oxbow.Entry
+	for _, id := range ids {
+		e, ok := byID[id]
+		if !ok {
+			e, ok = h.rank.entry(id)
+		}
+		if ok && !e.Withheld(ctx) {
+			hits = append(hits, e)
+		}
+	}
+	return hits, notes, nil
 }
 
 func (h *home) memory(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {

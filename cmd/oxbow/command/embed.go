@@ -50,7 +50,7 @@ func (a *app) vectors() (*tool.Vectors, error) {
 		}
 	}
 	return &tool.Vectors{Index: vectors.New(c, fsys, filepath.Base(place.Store)+tool.VectorSuffix),
-		Model: model, Endpoint: c.Stats().Endpoint, Wait: vectors.DefaultWait}, nil
+		Model: model, Endpoint: c.Stats().Endpoint, Wait: vectors.DefaultWait, Saved: fsys != nil}, nil
 }
 
 func (a *app) embedCommand() *cobra.Command {

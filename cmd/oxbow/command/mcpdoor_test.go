@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/oxbow-memory/oxbow/vectors/vectorstest"
 )
 
 // tokenSecret is the secret of the token in a test's file of tokens.
@@ -213,4 +215,43 @@ func TestAgentWithoutMemory(t *testing.T) {
 		}
 		w.must(t, "--agent", "bob", "check")
 	})
+}
+
+// With --embed, the tool of each layout that searches ranks by vectors, too.
+func TestEmbedInEveryLayout(t *testing.T) {
+	for layout, search := range map[string]string{"crabtalk": "recall", "entryfiles": "recall", "duragent": "search_memory",
+		"clawft": "session_search", "coderhapsody": "recall_memory"} {
+		t.Run(layout, func(t *testing.T) {
+			eachDoor(t, func(t *testing.T, w *world, open door) {
+				s := vectorstest.NewServer(t)
+				w.vars["OXBOW_HOME"] = w.dir
+				w.must(t, "init", "--dialect", layout)
+				kind := map[string]string{"clawft": "history", "duragent": "world", "coderhapsody": "journal"}[layout]
+				for name, text := range map[string]string{"a": "Herons fish at dawn.", "b": "The the tide."} {
+					w.must(t, append([]string{"remember", name, text}, map[bool][]string{true: {"--kind", kind}}[kind != ""]...)...)
+				}
+				const query = "the herons"
+				ask := map[string]any{"query": query}
+				if said := mustSay(t, open(t), search, ask); strings.Contains(said, "tide") || !strings.Contains(said, "dawn") {
+					t.Errorf("by words, %s says %s", search, said)
+				}
+				flags := []string{"--embed", s.URL, "--embed-model", vectorstest.Model}
+				cs := open(t, flags...)
+				if said := mustSay(t, cs, search, ask); !strings.Contains(said, "tide") || !strings.Contains(said, "dawn") || strings.Contains(said, "note:") {
+					t.Errorf("by words and vectors, %s says %s", search, said)
+				}
+				if said := mustSay(t, cs, search, map[string]any{"query": query, "limit": 1}); strings.Contains(said, "tide") == strings.Contains(said, "dawn") {
+					t.Errorf("with a limit of 1, %s says %s", search, said)
+				}
+				if len(s.Texts()) == 0 {
+					t.Error("the endpoint was not asked")
+				}
+				s.Before = func(w http.ResponseWriter, n int) bool { w.WriteHeader(http.StatusUnauthorized); return true }
+				if said := mustSay(t, cs, search, ask); !strings.Contains(said, "dawn") || !strings.Contains(said, "ranked by words, as vectors are lacking") {
+					t.Errorf("without the endpoint, %s says %s", search, said)
+				}
+				w.must(t, "check")
+			})
+		})
+	}
 }
