@@ -9,15 +9,18 @@ import (
 
 // Claude is a line of Claude Code.
 type Claude struct {
-	Type      string    `json:"type"`
-	UUID      string    `json:"uuid"`
-	Parent    string    `json:"parentUuid"`
-	Logical   string    `json:"logicalParentUuid"` // across a compaction
-	Session   string    `json:"sessionId"`
-	Dir       string    `json:"cwd"`
-	Branch    string    `json:"gitBranch"`
-	Prompt    string    `json:"promptId"`
-	Source    string    `json:"promptSource"`
+	Type    string `json:"type"`
+	UUID    string `json:"uuid"`
+	Parent  string `json:"parentUuid"`
+	Logical string `json:"logicalParentUuid"` // across a compaction
+	Session string `json:"sessionId"`
+	Dir     string `json:"cwd"`
+	Branch  string `json:"gitBranch"`
+	Prompt  string `json:"promptId"`
+	Source  string `json:"promptSource"`
+	Origin  struct {
+		Kind string `json:"kind"` // human, or what wrote the text in the person's name
+	} `json:"origin"`
 	Agent     string    `json:"agentId"`
 	AgentType string    `json:"attributionAgent"`
 	Time      time.Time `json:"timestamp"`
@@ -57,6 +60,7 @@ type CodexItem struct {
 	Type        string          `json:"type"`
 	ID          string          `json:"id"`
 	Session     string          `json:"session_id"`
+	Forked      string          `json:"forked_from_id"`
 	Turn        string          `json:"turn_id"`
 	Role        string          `json:"role"`
 	Dir         string          `json:"cwd"`

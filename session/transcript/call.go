@@ -228,18 +228,9 @@ const maxSearched = 1 << 10
 
 // endCommand sets how a command ended.
 func endCommand(c *session.Call, o Outcome, clean func(string) string) {
-	out := o.Output
-	var old struct {
-		Output   *string `json:"output"`
-		Metadata struct {
-			Exit *int `json:"exit_code"`
-		} `json:"metadata"`
-	}
-	if strings.HasPrefix(out, "{") && json.Unmarshal([]byte(out), &old) == nil && old.Output != nil {
-		out = *old.Output
-		if o.Exit == nil {
-			o.Exit = old.Metadata.Exit
-		}
+	out, exit := oldOutput(o.Output)
+	if o.Exit == nil {
+		o.Exit = exit
 	}
 	if o.Exit == nil {
 		o.Exit = statusIn(out)
@@ -252,6 +243,21 @@ func endCommand(c *session.Call, o Outcome, clean func(string) string) {
 	if c.Failed {
 		c.Output = tail(clean(unwrapped(out)))
 	}
+}
+
+// oldOutput returns the text and the exit status of an output in the form of older versions
+// of Codex, an object of JSON. Any other output is returned as it is.
+func oldOutput(output string) (text string, exit *int) {
+	var old struct {
+		Output   *string `json:"output"`
+		Metadata struct {
+			Exit *int `json:"exit_code"`
+		} `json:"metadata"`
+	}
+	if strings.HasPrefix(output, "{") && json.Unmarshal([]byte(output), &old) == nil && old.Output != nil {
+		return *old.Output, old.Metadata.Exit
+	}
+	return output, nil
 }
 
 func statusIn(out string) *int {

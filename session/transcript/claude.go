@@ -132,7 +132,8 @@ func (c *claude) user(l *clientline.Claude, at int64) {
 		c.report(e)
 		return
 	}
-	if !c.results(l, l.Message.Content) && !l.Meta && l.Source != "system" {
+	isPerson := l.Source != "system" && (l.Origin.Kind == "" || l.Origin.Kind == "human")
+	if !c.results(l, l.Message.Content) && !l.Meta && isPerson {
 		turn := l.Prompt
 		if turn == "" {
 			turn = l.UUID

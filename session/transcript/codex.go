@@ -3,15 +3,20 @@
 // A line is {"timestamp","type","payload"}. The first, session_meta, says whose the
 // file is: a sub-agent has a file of its own, with the session of its parent.
 // event_msg has what the person said, and how commands ended; response_item has
-// the agent's messages, calls and their outputs. Before September 2025 there were
+// the agent's messages, calls and their outputs. Before September 2025 a line was the bare
+// payload, without a time, and the first line had id, timestamp and instructions. There were
 // no turn identifiers; a turn is then named by where it begins in the file.
+//
+// A fork (forked_from_id) begins with a copy of its parent's lines, written at one moment.
 
 package transcript
 
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
@@ -24,7 +29,16 @@ type codex struct {
 	taskAt  int64  // where that begins
 	calls   map[string]codexCall
 	started bool
+	born    time.Time      // of the first line
+	bare    bool           // the lines are bare payloads
+	copied  bool           // the lines are copies of those of a fork's parent
+	last    time.Time      // of the line before
+	said    map[string]int // by text of the agent in this turn: how many items more than messages had it
 }
+
+// copyGap is the most time between two lines of the copy at the beginning of a fork. The
+// person's first prompt comes later.
+const copyGap = 100 * time.Millisecond
 
 type codexCall struct {
 	event session.Event
@@ -43,13 +57,22 @@ func (c *codex) line(b []byte, at int64) bool {
 		return false
 	}
 	if l.Payload == nil { // an old file: the line is the payload
+		c.bare = true
 		l.Payload, l.Type = b, "response_item"
 		if !c.started {
 			l.Type = "session_meta"
 		}
 	}
+	if !c.started {
+		c.born = l.Time
+	} else if l.Time.IsZero() {
+		l.Time = c.born
+	}
 	if !clientline.Decode(l.Payload, &p) {
 		return false
+	}
+	if c.isCopy(l.Time) {
+		return true
 	}
 	switch l.Type {
 	case "session_meta":
@@ -76,12 +99,22 @@ func (c *codex) meta(p *clientline.CodexItem) {
 	}
 	c.started = true
 	c.session, c.dir, c.branch = p.ID, p.Dir, p.Git.Branch
+	c.copied = p.Forked != "" && c.from == 0
 	if p.Session != "" && p.Session != p.ID {
 		c.session = p.Session
 		if c.agent = p.AgentRole; c.agent == "" {
 			c.agent = p.ID
 		}
 	}
+}
+
+// isCopy reports whether a line of that time is a copy of one of a fork's parent.
+func (c *codex) isCopy(when time.Time) bool {
+	if c.copied && !c.last.IsZero() && when.Sub(c.last) >= copyGap {
+		c.copied = false
+	}
+	c.last = when
+	return c.copied
 }
 
 // begin notes the identifier of a turn that has begun.
@@ -110,9 +143,16 @@ var codexTake = map[string]func(*codex, *clientline.CodexItem, time.Time, int64)
 	"exec_command_end": (*codex).ended,
 	"patch_apply_end":  (*codex).ended,
 
-	"message": func(c *codex, p *clientline.CodexItem, when time.Time, _ int64) {
-		if p.Role == "assistant" {
-			c.say(c.event(session.Text, p.ID, when), clientline.Text(p.Content, "output_text"))
+	"message": func(c *codex, p *clientline.CodexItem, when time.Time, at int64) {
+		switch {
+		case p.Role == "assistant":
+			c.answer(p.ID, clientline.Text(p.Content, "output_text"), when, -1)
+		case p.Role == "user" && c.bare:
+			said := clientline.Text(p.Content, "input_text")
+			if dir := workingDirectory().FindStringSubmatch(said); dir != nil {
+				c.dir = dir[1]
+			}
+			c.asked(p.Turn, said, when, at)
 		}
 	},
 	"function_call":    (*codex).called,
@@ -123,6 +163,25 @@ var codexTake = map[string]func(*codex, *clientline.CodexItem, time.Time, int64)
 	"custom_tool_call_output": (*codex).answered,
 }
 
+// workingDirectory matches the working directory in the message about the environment, with
+// which Codex begins a session.
+var workingDirectory = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*<environment_context>[\s\S]*?<cwd>([^<]+)</cwd>`)
+})
+
+// answer reports what the agent said. Newer versions write the same text as an item (form 1)
+// and as a message (form -1), in either order; the second of a pair is skipped.
+func (c *codex) answer(id, said string, when time.Time, form int) {
+	if c.said == nil {
+		c.said = map[string]int{}
+	}
+	isSecond := c.said[said]*form < 0
+	c.said[said] += form
+	if !isSecond {
+		c.say(c.event(session.Text, id, when), said)
+	}
+}
+
 // asked reports a prompt: of its own turn, or of the task that has begun.
 func (c *codex) asked(turn, said string, when time.Time, at int64) {
 	if turn == "" {
@@ -131,7 +190,11 @@ func (c *codex) asked(turn, said string, when time.Time, at int64) {
 	if turn != "" && turn == c.task {
 		at = c.taskAt
 	}
+	before := c.turn
 	c.prompt(turn, said, when, at)
+	if c.turn != before {
+		c.said = nil
+	}
 	if turn == c.turn {
 		c.task = ""
 	}
@@ -143,6 +206,8 @@ func (c *codex) completed(p *clientline.CodexItem, when time.Time, at int64) {
 	switch item.Type {
 	case "UserMessage":
 		c.asked(p.Turn, clientline.Text(item.Content, "text"), when, at)
+	case "AgentMessage":
+		c.answer(item.ID, clientline.Text(item.Content, "text", "Text"), when, 1)
 	case "CommandExecution", "FileChange":
 		done := item.Status == "completed"
 		c.ended(&clientline.CodexItem{CallID: item.ID, Exit: item.Exit, Success: &done}, when, at)
@@ -184,8 +249,20 @@ func (c *codex) answered(p *clientline.CodexItem, _ time.Time, _ int64) {
 	o := Outcome{Exit: call.exit, Output: clientline.Text(p.Output)}
 	o.Failed = strings.HasPrefix(o.Output, "unsupported call")
 	if call.name == "apply_patch" && !call.ended {
-		n := statusIn(o.Output)
-		o.Failed = n == nil || *n != 0
+		o.Failed = !isPatched(o.Output)
 	}
 	c.call(call.event, call.name, call.args, o)
+}
+
+// isPatched reports whether the output of apply_patch says that the patch was applied. Older
+// versions put it into {"output","metadata":{"exit_code"}}, or begin with "Success.".
+func isPatched(output string) bool {
+	text, exit := oldOutput(output)
+	if exit == nil {
+		exit = statusIn(text)
+	}
+	if exit != nil {
+		return *exit == 0
+	}
+	return strings.HasPrefix(text, "Success. Updated")
 }

@@ -33,7 +33,9 @@ var places = []place{
 	{"claude", "projects", isJSONL},
 	{"codex", "sessions", isRollout},
 	{"codex", "archived_sessions", isRollout},
-	{"gemini", "tmp", func(p string) bool { return isJSONL(p) && strings.Contains(p, "/chats/") }},
+	{"gemini", "tmp", func(p string) bool {
+		return (isJSONL(p) || isGeminiDocument(p)) && strings.Contains(p, "/chats/")
+	}},
 	{"copilot", "session-state", func(p string) bool { return strings.HasSuffix(p, "/events.jsonl") }},
 	{"qwen", "projects", func(p string) bool {
 		return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
@@ -42,8 +44,9 @@ var places = []place{
 
 func isJSONL(path string) bool { return strings.HasSuffix(path, ".jsonl") }
 
+// isRollout reports whether a file is a transcript of Codex, which may be compressed.
 func isRollout(path string) bool {
-	return isJSONL(path) && strings.Contains(path, "/rollout-")
+	return isJSONL(strings.TrimSuffix(path, clientline.Compressed)) && strings.Contains(path, "/rollout-")
 }
 
 // Find returns the transcripts of the clients, the oldest first. Home is the
@@ -65,8 +68,21 @@ func Find(home string, getenv func(string) string, clients ...string) []Found {
 			return nil
 		})
 	}
+	all = withoutCopies(all)
 	slices.SortStableFunc(all, func(a, b Found) int { return a.Time.Compare(b.Time) })
 	return all
+}
+
+// withoutCopies removes a compressed transcript if the plain one is there, too.
+func withoutCopies(all []Found) []Found {
+	plain := map[string]bool{}
+	for _, f := range all {
+		plain[f.Path] = true
+	}
+	return slices.DeleteFunc(all, func(f Found) bool {
+		path, isCompressed := strings.CutSuffix(f.Path, clientline.Compressed)
+		return isCompressed && plain[path]
+	})
 }
 
 // Directory is where a client keeps transcripts.

@@ -6,10 +6,16 @@
 // grows. A line {"$set":…} changes the chat: a session that is resumed gets its
 // past messages so, which were reported before. A turn has the identifier of the
 // person's message.
+//
+// Versions up to 0.38 keep a session as one JSON document, session-*.json, whose member
+// messages has the same messages.
 
 package transcript
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -19,11 +25,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-type gemini struct{ *file }
+type gemini struct {
+	*file
+	isDocument bool
+}
 
 func newGemini(f *file) reader {
 	f.dir = geminiRoot(f.path)
-	return gemini{f}
+	return gemini{f, isGeminiDocument(f.path)}
 }
 
 // geminiRoot returns the directory that a session is of, which stands in a file of
@@ -52,7 +61,8 @@ func (g gemini) line(b []byte, at int64) bool {
 		g.prompt(l.ID, clientline.Text(l.Content), l.Time, at)
 	case "gemini":
 		g.model = l.Model
-		if len(l.Calls) == 0 { // else it was said in the line before
+		// In lines, a message with calls repeats the text of the line before.
+		if len(l.Calls) == 0 || g.isDocument {
 			g.say(g.event(session.Text, l.ID, l.Time), clientline.Text(l.Content))
 		}
 		for _, c := range l.Calls {
@@ -72,4 +82,40 @@ func (g gemini) answered(c clientline.GeminiCall) {
 	}
 	o.Silent = outputFirst(o.Output)
 	g.call(g.event(session.Called, c.ID, c.Time), c.Name, c.Args, o)
+}
+
+// isGeminiDocument reports whether a file is a session of Gemini CLI up to version 0.38.
+func isGeminiDocument(path string) bool {
+	return strings.HasPrefix(filepath.Base(path), "session-") && strings.HasSuffix(path, ".json")
+}
+
+// geminiDocument reads a session that is one JSON document.
+func (f *file) geminiDocument(in io.ReadSeeker) error {
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxExport))
+	if err != nil {
+		return err
+	}
+	var doc struct {
+		Session  string            `json:"sessionId"`
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if err := json.Unmarshal(b, &doc); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+		return fmt.Errorf("it is no session: %w", err)
+	}
+	if doc.Session == "" {
+		return errors.New("it is no session: it has no sessionId")
+	}
+	f.most = 0 // all of it is read at once
+	g := newGemini(f)
+	f.session = doc.Session
+	for _, message := range doc.Messages {
+		if !g.line(message, 0) {
+			f.bad++
+		}
+	}
+	f.next, f.end = 0, int64(len(b))
+	return nil
 }

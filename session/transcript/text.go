@@ -12,7 +12,7 @@ import (
 // own are the beginnings of texts in a person's name that are the client's.
 var own = []string{
 	"<local-command-", "<bash-", "<task-notification>", "<environment_context>", "<user_instructions>", "<session_context>", "<turn_aborted>",
-	"<subagent_notification>", "# AGENTS.md instructions", "Caveat: The messages below", "[Request interrupted", "This session is being continued from a previous conversation",
+	"<subagent_notification>", "# AGENTS.md instructions", "Caveat: The messages below", "[Request interrupted", "Stop hook feedback:", "<teammate-message", "This session is being continued from a previous conversation",
 }
 
 var command = sync.OnceValue(func() [2]*regexp.Regexp {
@@ -26,10 +26,17 @@ var command = sync.OnceValue(func() [2]*regexp.Regexp {
 var builtin = []string{"/add-dir", "/agents", "/clear", "/compact", "/config", "/context", "/cost", "/doctor", "/exit", "/export", "/fork", "/help",
 	"/hooks", "/ide", "/login", "/logout", "/mcp", "/memory", "/model", "/permissions", "/plugin", "/quit", "/rename", "/resume", "/rewind", "/status", "/statusline", "/usage"}
 
+// ideContext matches what editors put before or into a person's prompt: Codex' extension a
+// description of the open files up to the request, Claude Code's the file or lines that are
+// open.
+var ideContext = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^# Context from my IDE setup:.*?\n## My request for Codex:\n|<ide_(opened_file|selection)>.*?</ide_(?:opened_file|selection)>`)
+})
+
 // PromptText returns what a person wrote, of the text that a client has in the
 // person's name; "" for what the client itself wrote there.
 func PromptText(s string, clean func(string) string) string {
-	s = strings.TrimSpace(s)
+	s = strings.TrimSpace(ideContext().ReplaceAllString(strings.TrimSpace(s), ""))
 	if strings.HasPrefix(s, "<command-") {
 		name, args := command()[0].FindStringSubmatch(s), command()[1].FindStringSubmatch(s)
 		if name == nil || slices.Contains(builtin, name[1]) {

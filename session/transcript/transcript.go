@@ -19,7 +19,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // ErrRead is matched by the errors of a [Reader]: the file could not be read.
@@ -59,37 +58,43 @@ func Reader(clean func(string) string, bad func(path string, lines int)) func(ct
 	}
 }
 
-// readFrom reads from a cursor: where the last turn begins, and the end of what was
-// read.
+// readFrom reads from a cursor, which has the offset of the last turn and the end of what
+// was read before. It returns the next cursor.
 func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
-	in, err := vfs.OpenRegular(f.path)
+	in, err := clientline.Open(f.path)
 	if err != nil {
 		return cursor, err
 	}
 	defer in.Close()
-	fi, err := in.Stat()
-	if err != nil {
-		return cursor, err
-	}
 	var from, end int64
-	if _, err := fmt.Sscanf(cursor, "%d %d", &from, &end); err != nil || from < 0 || end < from || fi.Size() < end {
-		from, end = 0, -1 // a cursor of none, or of another file
+	_, err = fmt.Sscanf(cursor, "%d %d", &from, &end)
+	size, isKnown := in.Size()
+	isShorter := isKnown && size < end
+	if err != nil || from < 0 || end < from || isShorter {
+		from, end = 0, -1 // there is no cursor, or it is one of another file
 	}
-	if fi.Size() == end {
+	if isKnown && size == end {
 		return cursor, nil
 	}
 	f.seen = end
 	if err := f.read(ctx, in, from); err != nil {
 		return cursor, err
 	}
-	return fmt.Sprintf("%d %d", f.next, f.end), nil
+	next := fmt.Sprintf("%d %d", f.next, f.end)
+	if !isKnown && next == cursor {
+		f.events, f.bad = nil, 0 // only the end tells that nothing was added
+	}
+	return next, nil
 }
 
 // read collects the events of a file from an offset.
 func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 	f.from, f.next, f.end = from, from, from
-	if f.client == "opencode" {
+	switch {
+	case f.client == "opencode":
 		return f.export(in)
+	case f.client == "gemini" && isGeminiDocument(f.path):
+		return f.geminiDocument(in)
 	}
 	newReader := readers[f.client]
 	if newReader == nil {

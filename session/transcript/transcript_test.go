@@ -150,8 +150,18 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), "transcript.jsonl")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
+		document := filepath.Join(filepath.Dir(path), "session-1.json")   // as Gemini CLI kept it
+		compressed := filepath.Join(filepath.Dir(path), "transcript.zst") // as Codex does
+		for _, p := range []string{path, document, compressed} {
+			if err := os.WriteFile(p, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for client, p := range map[string]string{"gemini": document, "codex": compressed} {
+			_, next, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), client, p, "")
+			if _, again, _ := transcript.Reader(strings.TrimSpace, nil)(t.Context(), client, p, next); err == nil && again != next {
+				t.Errorf("%s: after %q comes %q", filepath.Base(p), next, again)
+			}
 		}
 		for _, c := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode"} {
 			events, next, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c, path, "")

@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
 	"github.com/oxbow-memory/oxbow/annotate/transcript"
+	"github.com/oxbow-memory/oxbow/internal/clientline"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -110,7 +111,7 @@ func transcriptsOf(name string) ([]string, bool, error) {
 	}
 	var names []string
 	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && strings.HasSuffix(p, ".jsonl") {
+		if err == nil && d.Type().IsRegular() && strings.HasSuffix(strings.TrimSuffix(p, clientline.Compressed), ".jsonl") {
 			names = append(names, p)
 		}
 		return err
@@ -119,7 +120,7 @@ func transcriptsOf(name string) ([]string, bool, error) {
 		return nil, true, fmt.Errorf("looking for transcripts: %w", err)
 	}
 	if len(names) == 0 {
-		return nil, true, tool.Advise(tool.Invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl")
+		return nil, true, tool.Advise(tool.Invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl or .jsonl.zst")
 	}
 	return names, true, nil
 }
@@ -128,7 +129,7 @@ func transcriptsOf(name string) ([]string, bool, error) {
 func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *tool.Workspace, s *annotate.Store, name string, in AnnotateTranscriptsIn) error {
 	r := in.Stdin
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := clientline.Open(name)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,180 @@
+// Tests of the forms that transcripts had in other versions of a client.
+
+package transcript_test
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/transcript"
+)
+
+// told returns the events of a transcript in short: prompts, texts, and calls with their
+// outcome, one a line.
+func told(events []session.Event) string {
+	var lines []string
+	for _, e := range events {
+		switch {
+		case e.Kind == session.Prompt:
+			lines = append(lines, "prompt "+e.Text)
+		case e.Kind == session.Text:
+			lines = append(lines, "text "+e.Text)
+		case e.Kind == session.Called && e.Call.Failed:
+			lines = append(lines, strings.TrimSpace("failed "+e.Call.Tool+" "+e.Call.Command+strings.Join(e.Call.Wrote, ",")))
+		case e.Kind == session.Called:
+			lines = append(lines, strings.TrimSpace("call "+e.Call.Tool+" "+e.Call.Command+strings.Join(e.Call.Wrote, ",")))
+		default:
+			lines = append(lines, string(e.Kind)+" "+e.Text)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// write writes a transcript, one line of JSON a line, and returns its path.
+func write(t *testing.T, name string, lines ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const (
+	codexMeta = `{"timestamp":"2026-02-01T10:00:00.000Z","type":"session_meta","payload":{"id":"s1","cwd":"/home/pat/harbor"}}`
+	codexAsk  = `{"timestamp":"2026-02-01T10:00:01.000Z","type":"event_msg","payload":{"type":"user_message","message":"Change a to b."}}`
+	patchCall = `{"timestamp":"2026-02-01T10:00:06.000Z","type":"response_item","payload":{"type":"custom_tool_call","call_id":"c2","name":"apply_patch","input":"*** Begin Patch\n*** Update File: a.go\n@@\n-a\n+b\n*** End Patch"}}`
+)
+
+// patchEnd returns the line with the output of patchCall, which is JSON in quotes.
+func patchEnd(output string) string {
+	return `{"timestamp":"2026-02-01T10:00:06.500Z","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c2","output":` + output + `}}`
+}
+
+func TestForms(t *testing.T) {
+	for _, tt := range []struct {
+		name, client, file string
+		lines              []string
+		want               string
+	}{
+		{"Codex before September 2025", "codex", "rollout-1.jsonl", []string{
+			`{"id":"s1","timestamp":"2025-08-13T10:00:00.000Z","instructions":null}`,
+			`{"record_type":"state"}`,
+			`{"type":"message","id":null,"role":"user","content":[{"type":"input_text","text":"<environment_context>\n  <cwd>/home/pat/harbor</cwd>\n</environment_context>"}]}`,
+			`{"type":"message","id":null,"role":"user","content":[{"type":"input_text","text":"Mend the crane."}]}`,
+			`{"type":"function_call","id":"fc1","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"go vet ./...\"]}","call_id":"c1"}`,
+			`{"type":"function_call_output","call_id":"c1","output":"{\"output\":\"clean\",\"metadata\":{\"exit_code\":0}}"}`,
+			`{"type":"message","id":"m1","role":"assistant","content":[{"type":"output_text","text":"Mended."}]}`,
+			`{"type":"message","id":null,"role":"user","content":[{"type":"input_text","text":"And oil it."}]}`,
+			`{"type":"message","id":"m2","role":"assistant","content":[{"type":"output_text","text":"Oiled."}]}`,
+		}, "prompt Mend the crane.\ncall Bash go vet ./...\ntext Mended.\nprompt And oil it.\ntext Oiled."},
+		{"a patch that the output calls a success", "codex", "rollout-1.jsonl", []string{codexMeta, codexAsk, patchCall,
+			patchEnd(`"{\"output\":\"Success. Updated the following files:\\nM a.go\\n\",\"metadata\":{\"exit_code\":0}}"`)},
+			"prompt Change a to b.\ncall apply_patch a.go"},
+		{"a patch with a bare success", "codex", "rollout-1.jsonl", []string{codexMeta, codexAsk, patchCall, patchEnd(`"Success. Updated the following files:\nM a.go\n"`)},
+			"prompt Change a to b.\ncall apply_patch a.go"},
+		{"a patch that failed", "codex", "rollout-1.jsonl", []string{codexMeta, codexAsk, patchCall,
+			patchEnd(`"{\"output\":\"Invalid Context\",\"metadata\":{\"exit_code\":1}}"`)},
+			"prompt Change a to b.\nfailed apply_patch"},
+		{"a patch without an outcome", "codex", "rollout-1.jsonl", []string{codexMeta, codexAsk, patchCall, patchEnd(`"verification failed"`)},
+			"prompt Change a to b.\nfailed apply_patch"},
+		{"a prompt from Codex' editor extension", "codex", "rollout-1.jsonl", []string{codexMeta,
+			`{"timestamp":"2026-02-01T10:00:01.000Z","type":"event_msg","payload":{"type":"user_message","message":"# Context from my IDE setup:\n\n## Active file: a.go\n\n## My request for Codex:\nRaise the jetty."}}`},
+			"prompt Raise the jetty."},
+		{"replies as items, and the same as messages", "codex", "rollout-1.jsonl", []string{codexMeta,
+			`{"timestamp":"2026-02-01T10:00:01.000Z","type":"event_msg","payload":{"type":"task_started","turn_id":"t1"}}`,
+			`{"timestamp":"2026-02-01T10:00:01.000Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"t1","item":{"type":"UserMessage","id":"i1","content":[{"type":"text","text":"Paint the pier."}]}}}`,
+			`{"timestamp":"2026-02-01T10:00:05.000Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"t1","item":{"type":"AgentMessage","id":"i2","content":[{"type":"Text","text":"Painted."}]}}}`,
+			`{"timestamp":"2026-02-01T10:00:05.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Painted."}]}}`,
+			`{"timestamp":"2026-02-01T10:00:06.000Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"t1","item":{"type":"AgentMessage","id":"i3","content":[{"type":"Text","text":"Painted."}]}}}`,
+		}, "prompt Paint the pier.\ntext Painted.\ntext Painted."},
+		{"a fork of Codex", "codex", "rollout-1.jsonl", []string{
+			`{"timestamp":"2026-02-03T10:00:00.000Z","type":"session_meta","payload":{"id":"s2","forked_from_id":"s1","cwd":"/home/pat/harbor"}}`,
+			`{"timestamp":"2026-02-03T10:00:00.000Z","type":"session_meta","payload":{"id":"s1","cwd":"/home/pat/harbor"}}`,
+			`{"timestamp":"2026-02-03T10:00:00.000Z","type":"event_msg","payload":{"type":"user_message","message":"Build the pier."}}`,
+			`{"timestamp":"2026-02-03T10:00:00.001Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Built."}]}}`,
+			`{"timestamp":"2026-02-03T10:05:00.000Z","type":"event_msg","payload":{"type":"user_message","message":"Paint the pier."}}`,
+			`{"timestamp":"2026-02-03T10:05:00.001Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Painted."}]}}`,
+		}, "prompt Paint the pier.\ntext Painted."},
+		{"Gemini CLI up to 0.38", "gemini", "session-1.json", []string{
+			`{"sessionId":"s1","kind":"main","messages":[{"id":"m1","timestamp":"2026-03-30T10:28:04.070Z","type":"user","content":[{"text":"Where is the dredger?"}]},`,
+			`{"id":"m2","timestamp":"2026-03-30T10:28:16.793Z","type":"gemini","content":"At the north quay.","model":"g","toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"ls"},"status":"success","timestamp":"2026-03-30T10:28:11.793Z","result":[{"functionResponse":{"id":"c1","response":{"output":"a.go"}}}]}]},`,
+			`{"id":"m3","timestamp":"2026-03-30T10:29:04.070Z","type":"user","content":"And the tug?"}]}`,
+		}, "prompt Where is the dredger?\ntext At the north quay.\ncall run_shell_command ls\nprompt And the tug?"},
+		{"what no person wrote in Claude Code", "claude", "1.jsonl", []string{
+			`{"sessionId":"s1","type":"user","uuid":"u1","timestamp":"2026-03-01T10:01:00.000Z","message":{"role":"user","content":"Raise the jetty.\n<ide_opened_file>The user opened a.go</ide_opened_file>"},"origin":{"kind":"human"}}`,
+			`{"sessionId":"s1","type":"user","uuid":"u2","timestamp":"2026-03-01T10:02:00.000Z","message":{"role":"user","content":"run the linter"},"origin":{"kind":"hook"}}`,
+			`{"sessionId":"s1","type":"user","uuid":"u3","timestamp":"2026-03-01T10:03:00.000Z","message":{"role":"user","content":"Stop hook feedback:\nrun the linter"}}`,
+			`{"sessionId":"s1","type":"user","uuid":"u4","timestamp":"2026-03-01T10:04:00.000Z","message":{"role":"user","content":"<teammate-message teammate_id=\"lead\">Check the crane.</teammate-message>"}}`,
+			`{"sessionId":"s1","type":"user","uuid":"u5","timestamp":"2026-03-01T10:05:00.000Z","message":{"role":"user","content":"A channel pushed this."},"origin":{"kind":"channel"}}`,
+		}, "prompt Raise the jetty."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := write(t, tt.file, tt.lines...)
+			events, cursor := readAll(t, tt.client, path, "")
+			if got := told(events); got != tt.want {
+				t.Errorf("the events are\n%s\nwant\n%s", got, tt.want)
+			}
+			for _, e := range events {
+				if e.Time.IsZero() {
+					t.Errorf("the event %q has no time", cmp.Or(e.Text, string(e.Kind)))
+				}
+			}
+			if again, _ := readAll(t, tt.client, path, cursor); len(again) > 0 && tt.file != "1.jsonl" {
+				t.Errorf("reading again gave\n%s", told(again))
+			}
+		})
+	}
+}
+
+// Codex compresses a transcript after a week. It is read like the plain one, and once if
+// both are there.
+func TestCompressed(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".codex", "sessions", "2026", "02", "01")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := []byte(codexMeta + "\n" + codexAsk + "\n" + strings.Repeat(patchCall+"\n"+patchEnd(`"Success. Updated"`)+"\n", 5000))
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := encoder.EncodeAll(text, nil)
+	plain, compressed := filepath.Join(dir, "rollout-1.jsonl"), filepath.Join(dir, "rollout-1.jsonl.zst")
+	put := func(path string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(compressed, packed)
+	find := func() []transcript.Found {
+		return transcript.Find(home, func(string) string { return "" }, "codex")
+	}
+	if found := find(); len(found) != 1 || found[0].Path != compressed {
+		t.Fatalf("Find = %+v, want the compressed transcript", found)
+	}
+	got, cursor := readAll(t, "codex", compressed, "")
+	put(plain, text)
+	if found := find(); len(found) != 1 || found[0].Path != plain {
+		t.Errorf("Find = %+v, want the plain transcript only", found)
+	}
+	want, plainCursor := readAll(t, "codex", plain, "")
+	if told(got) != told(want) || len(got) != 5001 || cursor != plainCursor {
+		t.Errorf("the compressed transcript gave %d events and the cursor %q, the plain one %d and %q", len(got), cursor, len(want), plainCursor)
+	}
+	if again, next := readAll(t, "codex", compressed, cursor); len(again) > 0 || next != cursor {
+		t.Errorf("reading again gave %d events and the cursor %q, want none and %q", len(again), next, cursor)
+	}
+	put(compressed, packed[:len(packed)/2])
+	if _, _, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), "codex", compressed, ""); err == nil {
+		t.Error("half of a compressed transcript was read without an error")
+	}
+}
