@@ -72,32 +72,46 @@ func (b *Base) Document(ctx context.Context, path string) (string, bool, error) 
 	return text, ok, err
 }
 
-// SetDocument replaces a document as [Base.Put] does an entry. With hide, the rest that
-// it returns is kept from the caller, and stays at the head. With keep, what it returns
-// is changed in the same step.
-func (b *Base) SetDocument(ctx context.Context, path, text string, hide func(text string) (shown, rest string),
-	keep func(was, is string, now time.Time) ([]mdtree.Edit, error)) error {
-	want := tool.Document(path, text)
+// DocumentOptions say how [Base.SetDocument] writes. Nil functions are not called.
+type DocumentOptions struct {
+	// Hide returns the part of the text that the caller may see, and the rest, which is
+	// kept from the caller and stays at the head.
+	Hide func(text string) (shown, rest string)
+	// Keep returns what is changed in the same step.
+	Keep func(was, is string, now time.Time) ([]mdtree.Edit, error)
+	// End returns the text with the end that the layout wants.
+	End func(text string) string
+}
+
+// SetDocument replaces a document as [Base.Put] does an entry.
+func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOptions) error {
+	if o.Hide == nil {
+		o.Hide = func(text string) (shown, rest string) { return text, "" }
+	}
+	if o.End == nil {
+		o.End = func(text string) string { return text }
+	}
 	var before, after oxbow.Entry
 	hasRest := false
 	edit := func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 		was, _ := v.File(path)
-		shown, rest := was, ""
-		if hide != nil {
-			shown, rest = hide(was)
-		}
+		shown, rest := o.Hide(was)
 		before, hasRest = tool.Document(path, shown), rest != ""
+		want := tool.Document(path, text)
+		if shown == o.End(shown) {
+			want.Content = o.End(text) // another end is no difference to merge
+		}
 		e, err := b.Seen(ctx).Merge(before, want)
 		if err != nil {
 			return nil, err
 		}
-		after = tool.Document(path, e.Content)
-		is := rest + e.Content
+		after = tool.Document(path, o.End(e.Content))
+		is := rest + after.Content
 		edits := []mdtree.Edit{{Path: path, Text: is}}
-		if keep == nil {
+		if o.Keep == nil {
 			return edits, nil
 		}
-		more, err := keep(was, is, now)
+		more, err := o.Keep(was, is, now)
 		return append(edits, more...), err
 	}
 	return b.Seen(ctx).Write(func() (oxbow.Entry, error) {
@@ -105,6 +119,6 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, hide func(tex
 		if err == nil && !hasRest {
 			b.Seen(ctx).RecordWrite(before, after)
 		}
-		return want, err
+		return tool.Document(path, o.End(text)), err
 	})
 }

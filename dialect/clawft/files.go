@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -57,7 +58,7 @@ func (h *Home) hide(ctx context.Context, file, text string) (shown, rest string)
 }
 
 // AppendMemory writes a paragraph, or several, after MEMORY.md, with a blank
-// line between, and returns how many bytes of content it wrote. Control
+// line before and after, and returns how many bytes of content it wrote. Control
 // characters other than tabs and line ends are left out.
 func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	if err := check(content); err != nil {
@@ -69,7 +70,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		var was, is string
 		err = h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 			was, _ = v.File(memoryFile)
-			is = appended(was, content)
+			is = withBlankLine(appended(was, content))
 			return []mdtree.Edit{{Path: memoryFile, Text: is}}, nil
 		})
 		if err == nil {
@@ -77,7 +78,7 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		}
 		// The session knows what it wrote, and still not what others did.
 		if known, ok := s.Known(tool.Document(memoryFile, "")); ok || isBlank(was) {
-			now = tool.Document(memoryFile, appended(known.Content, content))
+			now = tool.Document(memoryFile, withBlankLine(appended(known.Content, content)))
 		}
 		return now, err
 	})
@@ -87,7 +88,8 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// WriteMemory replaces all of MEMORY.md, and returns how many bytes it wrote. What
+// WriteMemory replaces all of MEMORY.md by the content and a blank line after it, and
+// returns how many bytes of content it wrote. What
 // was replaced can be taken back (see [Home.Revert]). What another program
 // changed since the session of the context saw the file is merged by line or,
 // where that does not go or the session never saw it, the error matches
@@ -97,13 +99,16 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 		return 0, err
 	}
 	content = clean(content)
-	hide := func(text string) (shown, rest string) { return h.hide(ctx, memoryFile, text) }
-	err := h.SetDocument(ctx, memoryFile, content, hide, func(was, is string, now time.Time) ([]mdtree.Edit, error) {
-		if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
-			return nil, nil
-		}
-		_, kept, err := h.record(replaced{What: "overwrite", Time: now, Was: was, Is: atLeastALine(is)})
-		return kept, err
+	err := h.SetDocument(ctx, memoryFile, content, dialect.DocumentOptions{
+		Hide: func(text string) (shown, rest string) { return h.hide(ctx, memoryFile, text) },
+		Keep: func(was, is string, now time.Time) ([]mdtree.Edit, error) {
+			if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
+				return nil, nil
+			}
+			_, kept, err := h.record(replaced{What: "overwrite", Time: now, Was: was, Is: atLeastALine(is)})
+			return kept, err
+		},
+		End: withBlankLine,
 	})
 	if err != nil {
 		return 0, fmt.Errorf("writing the memory: %w", err)
@@ -117,6 +122,16 @@ func appended(text, more string) string {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
 	}
 	return text + gap(text) + more
+}
+
+// withBlankLine returns a text that ends in a blank line, unless it is blank: clawft
+// appends right after the last byte.
+func withBlankLine(text string) string {
+	body := strings.TrimRight(text, "\r\n")
+	if body == "" {
+		return text
+	}
+	return body + eolOf(text) + eolOf(text)
 }
 
 // AppendHistory writes an entry after HISTORY.md and a blank line after it.

@@ -79,10 +79,10 @@ func TestWriteTool(t *testing.T) {
 		args       m
 		said, file string
 	}{
-		{m{"content": "first"}, "Successfully wrote 5 bytes to memory (mode: append)", "first"},
-		{m{"content": "zwölf 🦀"}, "Successfully wrote 11 bytes to memory (mode: append)", "first\n\nzwölf 🦀"},
-		{m{"content": "x\x1b[31m\x00y\n", "mode": "overwrite"}, "Successfully wrote 7 bytes to memory (mode: overwrite)", "x[31my\n"},
-		{m{"content": "z"}, "Successfully wrote 1 bytes to memory (mode: append)", "x[31my\n\nz"},
+		{m{"content": "first"}, "Successfully wrote 5 bytes to memory (mode: append)", "first\n\n"},
+		{m{"content": "zwölf 🦀"}, "Successfully wrote 11 bytes to memory (mode: append)", "first\n\nzwölf 🦀\n\n"},
+		{m{"content": "x\x1b[31m\x00y\n", "mode": "overwrite"}, "Successfully wrote 7 bytes to memory (mode: overwrite)", "x[31my\n\n"},
+		{m{"content": "z"}, "Successfully wrote 1 bytes to memory (mode: append)", "x[31my\n\nz\n\n"},
 	} {
 		a := mustCall(t, h, "memory_write", tt.args)
 		if got := a.Text(); got != tt.said {
@@ -115,7 +115,7 @@ func TestOverwriteMerges(t *testing.T) {
 	mustCall(t, h, "memory_read", m{})
 	put(t, fsys, ownDir+"/MEMORY.md", "one\n\ntwo\n\nTHREE by a person\n")
 	mustCall(t, h, "memory_write", m{"content": "ONE\n\ntwo\n\nthree\n", "mode": "overwrite"})
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "ONE\n\ntwo\n\nTHREE by a person\n" {
+	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "ONE\n\ntwo\n\nTHREE by a person\n\n" {
 		t.Errorf("merged: %q", got)
 	}
 	put(t, fsys, ownDir+"/MEMORY.md", "ONE again\n\ntwo\n\nTHREE by a person\n")
@@ -124,7 +124,7 @@ func TestOverwriteMerges(t *testing.T) {
 	}
 	mustCall(t, h, "memory_read", m{})
 	mustCall(t, h, "memory_write", m{"content": "uno", "mode": "overwrite"})
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "uno" {
+	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "uno\n\n" {
 		t.Errorf("after reading again: %q", got)
 	}
 	did, err := h.Revert(t.Context(), 0, false)
@@ -175,5 +175,30 @@ func TestSessionSearch(t *testing.T) {
 	}
 	if _, err := call(t, h, "session_search", m{"query": "vet", "limit": 0}); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("a limit of 0 = %v", err)
+	}
+}
+
+// What clawft appends after a write of oxbow's is a paragraph of its own, as clawft and
+// oxbow read the file: clawft's store adds right after the last byte.
+func TestClawftAppendsAfterOxbow(t *testing.T) {
+	for _, args := range []m{{"content": "By oxbow."}, {"content": "By oxbow.", "mode": "overwrite"}, {"content": "By oxbow.\r\n", "mode": "overwrite"}} {
+		fsys := vfs.NewMem()
+		h := openHome(t, fsys)
+		mustCall(t, h, "memory_write", args)
+		put(t, fsys, ownDir+"/MEMORY.md", read(t, fsys, ownDir+"/MEMORY.md")+"By clawft.\n\n")
+		var texts []string
+		for e, err := range h.Memory().Entries(t.Context(), oxbow.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, e.Content)
+		}
+		slices.Sort(texts)
+		if want := []string{"By clawft.", "By oxbow."}; !slices.Equal(texts, want) {
+			t.Errorf("memory_write(%v), then clawft: facts %q, want %q", args, texts, want)
+		}
+		if r, err := h.Memory().Check(t.Context()); err != nil || len(r.Problems) > 0 {
+			t.Errorf("Check = %v, %v", r.Problems, err)
+		}
 	}
 }

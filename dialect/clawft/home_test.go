@@ -94,10 +94,10 @@ func TestDecidedOnce(t *testing.T) {
 	}
 	mustCall(t, h, "memory_write", m{"content": "w"})
 	c, err := h.Context(t.Context(), dialect.Request{})
-	if err != nil || c.Text() != "\n\n## Memory\n\nn\n\nw" {
+	if err != nil || c.Text() != "\n\n## Memory\n\nn\n\nw\n\n" {
 		t.Errorf("Context() = %q, %v", c.Text(), err)
 	}
-	if got := read(t, fsys, legacyDir+"/MEMORY.md"); got != "n\n\nw" {
+	if got := read(t, fsys, legacyDir+"/MEMORY.md"); got != "n\n\nw\n\n" {
 		t.Errorf("the legacy MEMORY.md is %q", got)
 	}
 	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "other\n" {
@@ -116,7 +116,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("opening and reading made %q", got)
 	}
 	mustCall(t, h, "memory_write", m{"content": "x"})
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "x" {
+	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "x\n\n" {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 

@@ -224,7 +224,7 @@ func TestRevert(t *testing.T) {
 	if _, err := h.Revert(t.Context(), 1, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != text+"\nlater" {
+	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != text+"\nlater\n\n" {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 	if got := read(t, fsys, ownDir+"/HISTORY.md"); got != "[2026-04-15] later\n\n" {
@@ -269,7 +269,7 @@ func TestRecords(t *testing.T) {
 		if _, err := h.Revert(t.Context(), 0, false); err != nil {
 			t.Fatal(err)
 		}
-		if got := read(t, fsys, ownDir+"/MEMORY.md"); got != fmt.Sprintf("text %d\n", i) {
+		if got := read(t, fsys, ownDir+"/MEMORY.md"); got != fmt.Sprintf("text %d\n\n", i) {
 			t.Fatalf("after taking back to %d: %q", i, got)
 		}
 	}

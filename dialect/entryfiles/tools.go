@@ -151,7 +151,7 @@ func (h *home) soul(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Rep
 func (h *home) rewrite(ctx context.Context, file, content string) (tool.Reply, error) {
 	name := path.Base(file)
 	if content != "" {
-		if err := h.SetDocument(ctx, file, content, nil, nil); err != nil {
+		if err := h.SetDocument(ctx, file, content, dialect.DocumentOptions{}); err != nil {
 			return tool.Reply{}, fmt.Errorf("failed to write %s: %w", name, err)
 		}
 		return tool.Reply{Message: name + " updated"}, nil
