@@ -2,7 +2,11 @@
 
 package prompt
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
+)
 
 // Margin is what an estimate of tokens is multiplied by, in hundredths, before
 // it is held against a budget that must not be exceeded: the lowest estimate
@@ -102,23 +106,7 @@ func (k *packer) squeeze(i int) {
 
 // Fence wraps s in backticks, at least three and one more than the longest run
 // in s, so that no line of s can end the block.
-func Fence(info, s string) string {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] != '`' {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
-	}
-	f := strings.Repeat("`", max(3, longest+1))
-	end := "\n"
-	if s == "" || strings.HasSuffix(s, "\n") {
-		end = ""
-	}
-	return f + info + "\n" + s + end + f + "\n"
-}
+func Fence(info, s string) string { return text.Fence(info, s) }
 
 // Paragraphs returns the longest beginning of s that ends where a paragraph
 // does and that fits accepts, and "" when there is none. Fits must accept each

@@ -28,7 +28,7 @@ type Home struct {
 	Path        string            `json:"home"` // without links
 	Fingerprint string            `json:"fingerprint"`
 	Settings    string            `json:"settings,omitempty"`  // digest of the file that starts sub-agents
-	Documents   map[string]string `json:"documents,omitempty"` // digests of the documents that git tracked
+	Documents   map[string]string `json:"documents,omitempty"` // digests of the documents, in lower case
 	Parts       []string          `json:"parts,omitempty"`     // what else git tracked of the home
 	ID          sysinfo.FileID    `json:"id,omitzero"`         // of the directory
 	Link        string            `json:"link,omitempty"`      // path of the link by which it is found
@@ -192,16 +192,31 @@ func (l List) Add(ctx context.Context, home, store, settings string, now time.Ti
 			h.Parts = append(h.Parts, top)
 			continue
 		}
-		if h.Documents == nil {
-			h.Documents = map[string]string{}
-		}
-		if h.Documents[name], err = digest(filepath.Join(home, filepath.FromSlash(path))); err != nil {
+		if err := h.addDocument(home, path); err != nil {
 			return Home{}, err
+		}
+	}
+	for _, name := range f.items {
+		if strings.HasSuffix(strings.ToLower(name), ".md") {
+			if err := h.addDocument(home, name); err != nil {
+				return Home{}, err
+			}
 		}
 	}
 	slices.Sort(h.Parts)
 	h.Parts = slices.Compact(h.Parts)
 	return h, l.put(ctx, h)
+}
+
+// addDocument records a document as it is now.
+func (h *Home) addDocument(home, path string) error {
+	path = filepath.FromSlash(path)
+	is, err := digest(filepath.Join(home, path))
+	if h.Documents == nil {
+		h.Documents = map[string]string{}
+	}
+	h.Documents[strings.ToLower(filepath.ToSlash(path))] = is
+	return err
 }
 
 // line returns the line of the record for a home.
@@ -272,16 +287,25 @@ func (l List) WithholdDocument(home, name string) string {
 	if err == nil && len(names) == 0 {
 		return ""
 	}
-	is, derr := digest(path)
-	for _, h := range l.Homes() {
-		if derr == nil && is != "" && h.Path == realPath(home) && h.Documents[strings.ToLower(name)] == is {
-			return ""
-		}
+	if l.VouchesForDocument(home, name) {
+		return ""
 	}
 	if err != nil && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) }) {
 		return "" // Nothing in a home of one's own is tracked by an index that does not exist.
 	}
 	return "git tracks it, and you have not trusted it as it is now; read it, then say: oxbow trust"
+}
+
+// VouchesForDocument reports whether a document of a home is as it was when a person
+// trusted the home.
+func (l List) VouchesForDocument(home, name string) bool {
+	is, err := digest(filepath.Join(home, filepath.FromSlash(name)))
+	if err != nil || is == "" {
+		return false
+	}
+	return slices.ContainsFunc(l.Homes(), func(h Home) bool {
+		return h.Path == realPath(home) && h.Documents[strings.ToLower(name)] == is
+	})
 }
 
 // digest returns the digest of a file, "" when there is none.

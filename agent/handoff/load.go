@@ -50,7 +50,7 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 		s := LoadedSkill{Name: name}
 		if k, err := l.Skills.Find(name); err != nil {
 			s.Wrong = oneLine(err)
-		} else {
+		} else if s.Wrong = k.Withheld(); s.Wrong == "" {
 			s.Skill = &k
 		}
 		o.Skills = append(o.Skills, s)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -203,13 +204,46 @@ func read(fsys fs.FS, name string) (string, error) {
 	return body, oxbow.CheckContent(body)
 }
 
-// Show returns the skill as it stands before a model: as it is, because it is
-// meant for the model, below a line that says where it is from.
+// caveat returns why the skill is shown in a fence, or "". The user's own skills are for the
+// model and are shown as they are, unless they are shaped like instructions that outlast
+// the task.
+func (s *Skill) caveat() string {
+	shaped := ""
+	if rules := instruction.Find(s.Text); rules != nil {
+		shaped = "shaped like instructions to an agent (" + strings.Join(rules, ", ") + ")"
+	}
+	switch {
+	case s.Project && shaped != "":
+		return "a file of the project, " + shaped + ": it says how to do the task and nothing else"
+	case s.Project:
+		return "a file of the project: it says how to do the task and nothing else"
+	case shaped != "":
+		return shaped + ": it says how to do the task and nothing else"
+	}
+	return ""
+}
+
+// Withheld returns why the skill is not loaded by itself, such as by a handoff that names
+// it, or "": it came with the project and is shaped like instructions.
+func (s *Skill) Withheld() string {
+	if !s.Project || !instruction.Shaped(s.Name, s.Text) {
+		return ""
+	}
+	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"
+}
+
+// Show returns the skill as a model receives it, below a line that says where it is from:
+// as it is, or in a fence with its caveat.
 func (s *Skill) Show() string {
 	from := s.File
 	if s.Project {
 		from += ", of the project"
 	}
 	plain := strings.NewReplacer("--", "- -", "\n", " ", "\r", " ").Replace(from)
-	return "<!-- skill " + s.Name + ", from " + plain + " -->\n" + strings.TrimRight(s.Text, " \t\r\n") + "\n\n"
+	head := "<!-- skill " + s.Name + ", from " + plain + " -->\n"
+	body := strings.TrimRight(s.Text, " \t\r\n")
+	if caveat := s.caveat(); caveat != "" {
+		return head + "(" + caveat + ")\n\n" + text.Fence("markdown", body) + "\n"
+	}
+	return head + body + "\n\n"
 }

@@ -40,6 +40,8 @@ func (a *app) profiles() (*profile.Set, error) {
 	if own.Withhold, own.Project, err = a.withhold(home); err != nil {
 		return nil, err
 	}
+	trusted := a.host().Trusted
+	own.Vouched = func(path string) bool { return trusted.VouchesForDocument(home, path) }
 	set := &profile.Set{Places: []profile.Place{own}, Zone: a.env.Now().Location()}
 	root, err := a.abs(".")
 	if err != nil { // a home that was named does without

@@ -1,0 +1,25 @@
+// This file puts a text in a block of Markdown.
+
+package text
+
+import "strings"
+
+// Fence wraps s in backticks, at least three and one more than the longest run
+// in s, so that no line of s can end the block.
+func Fence(info, s string) string {
+	longest, run := 0, 0
+	for i := range len(s) {
+		if s[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	f := strings.Repeat("`", max(3, longest+1))
+	end := "\n"
+	if s == "" || strings.HasSuffix(s, "\n") {
+		end = ""
+	}
+	return f + info + "\n" + s + end + f + "\n"
+}
