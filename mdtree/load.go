@@ -19,13 +19,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultMaxFiles is the most entries that a tree may hold unless
-// [ReadOptions] say otherwise.
+// defaultMaxFiles is the most entries of a tree that no dump wrote. A tree may have as many
+// more than its manifest lists, so that every dump can be loaded.
 const defaultMaxFiles = 100_000
 
 // ReadOptions change how a tree is read. Nil and zero fields mean the default.
 type ReadOptions struct {
-	MaxFiles int                   // entries; 0 means 100,000
+	MaxFiles int                   // entries; 0 means 100,000 more than the last dump wrote
 	Ref      string                // what errors call the directory; its name by default
 	Progress func(done, total int) // called after each file, and with done = 0 before the first
 }
@@ -79,9 +79,6 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	opts := ReadOptions{}
 	if o != nil {
 		opts = *o
-	}
-	if opts.MaxFiles == 0 {
-		opts.MaxFiles = defaultMaxFiles
 	}
 	if opts.Progress == nil {
 		opts.Progress = func(int, int) {}
@@ -143,11 +140,11 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	t := &Tree{dir: r.dir}
 	problems := &ProblemsError{Dir: r.dir}
 	files := t.entryFiles(items, problems)
-	if len(files) > opts.MaxFiles {
-		problems.Add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), opts.MaxFiles))
+	m := r.manifest(problems)
+	if most := opts.maxFiles(m); len(files) > most {
+		problems.Add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), most))
 		return nil, problems
 	}
-	m := r.manifest(problems)
 	if len(files) == 0 && len(problems.Problems) == 0 && (m == nil || m.Count > 0) {
 		return nil, fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
 	}
@@ -167,6 +164,18 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// maxFiles returns the most entries that a tree with this manifest may have. The manifest is
+// nil if the tree has none.
+func (o *ReadOptions) maxFiles(m *manifest) int {
+	switch {
+	case o.MaxFiles > 0:
+		return o.MaxFiles
+	case m == nil:
+		return defaultMaxFiles
+	}
+	return len(m.Files) + defaultMaxFiles
 }
 
 func (t *Tree) warn(file string, err error) { t.Warnings = append(t.Warnings, Problem{file, err}) }

@@ -107,6 +107,22 @@ func TestReadManyProblems(t *testing.T) {
 	}
 }
 
+// A tree may have all entries that a dump wrote, and further ones.
+func TestMaxFiles(t *testing.T) {
+	dumped := &manifest{Files: make([]manifestItem, 250_000)}
+	for _, tt := range []struct {
+		o    ReadOptions
+		m    *manifest
+		want int
+	}{
+		{ReadOptions{}, nil, 100_000}, {ReadOptions{}, &manifest{}, 100_000}, {ReadOptions{}, dumped, 350_000}, {ReadOptions{MaxFiles: 24}, dumped, 24},
+	} {
+		if got := tt.o.maxFiles(tt.m); got != tt.want {
+			t.Errorf("with %+v and a manifest %v, maxFiles = %d, want %d", tt.o, tt.m != nil, got, tt.want)
+		}
+	}
+}
+
 func TestReadWarnings(t *testing.T) {
 	fsys := vfs.NewMem()
 	for p, text := range map[string]string{
