@@ -53,6 +53,11 @@ type file struct {
 
 // Installed reports whether the client seems to be there.
 func (c *Client) Installed(w World) bool {
+	return c.OnPath(w) || slices.ContainsFunc(c.signs(w), exists)
+}
+
+// OnPath reports whether the client's program is in a directory of PATH.
+func (c *Client) OnPath(w World) bool {
 	for _, dir := range filepath.SplitList(w.Getenv("PATH")) {
 		for _, ext := range cond(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
 			if fi, err := os.Stat(filepath.Join(dir, c.Program+ext)); c.Program != "" && err == nil && !fi.IsDir() {
@@ -60,7 +65,7 @@ func (c *Client) Installed(w World) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(c.signs(w), func(p string) bool { _, err := os.Stat(p); return err == nil })
+	return false
 }
 
 // scoped returns the user's path, or the project's.

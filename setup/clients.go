@@ -12,7 +12,7 @@ var clients = []*Client{
 	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory", files: claudeFiles,
 		memories: func(w World) string { return w.home("claude", "") },
 		signs:    func(w World) []string { return []string{w.home("claude", "")} }},
-	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, files: codexFiles, notes: codexNotes,
+	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, files: codexFiles,
 		signs: func(w World) []string { return []string{w.home("codex", "")} }},
 	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, files: geminiFiles,
 		signs: func(w World) []string { return []string{w.home("gemini", "settings.json")} }},
@@ -207,8 +207,8 @@ func codexFiles(w World, o Options) []file {
 	return []file{hooks, config}
 }
 
-// codexNotes says that hooks are not trusted yet.
-func codexNotes(w World, o Options) []string {
+// trustsHooks reports whether Codex runs all of oxbow's hooks that are in its files.
+func trustsHooks(w World, o Options) bool {
 	files := codexFiles(w, o)
 	hooks, err := follow(files[0].path)
 	text, herr := readFile(hooks)
@@ -216,14 +216,14 @@ func codexNotes(w World, o Options) []string {
 	_, config = splitBOM(config)
 	t, terr := parseTOML(config)
 	if err != nil || herr != nil || cerr != nil || terr != nil {
-		return nil
+		return true // another finding says so
 	}
 	for key, hash := range trusts(hooks, text) {
 		if t.at("hooks", "state", key, "trusted_hash") != hash {
-			return []string{"Codex runs no hook that you have not trusted: type /hooks in it once, or give --trust"}
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 // serverAt is the entry of the server in Codex' file.

@@ -28,6 +28,8 @@ type Change struct {
 	remove bool
 	mode   fs.FileMode
 	w      World
+
+	choices *choices
 }
 
 // Same reports whether nothing changes.
@@ -73,7 +75,7 @@ func (f *file) plan(w World, o Options, remove bool) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Path: f.path, real: real, remove: remove, mode: 0o600, w: w, off: o.Off}
+	c := &Change{Path: f.path, real: real, remove: remove, mode: 0o600, w: w, off: o.Off, choices: choicesOf(o)}
 	if o.Project {
 		c.mode = 0o644
 	}
@@ -138,10 +140,17 @@ func (f *file) without(text []byte, r *record) ([]byte, error) {
 		existed = base != nil
 	}
 	out, err := f.edit(text, base, false, r != nil && r.Off)
-	if err == nil && !existed && (len(bytes.TrimSpace(out)) == 0 || string(bytes.Join(bytes.Fields(out), nil)) == "{}") {
+	if err == nil && !existed && isEmpty(out) {
 		return nil, nil
 	}
 	return out, err
+}
+
+// isEmpty reports whether a configuration says nothing.
+func isEmpty(text []byte) bool {
+	_, text = splitBOM(text)
+	packed := string(bytes.Join(bytes.Fields(text), nil))
+	return packed == "" || packed == "{}"
 }
 
 // edit puts what is oxbow's into a text, or takes it out; with memory also what
@@ -205,10 +214,10 @@ func (c *Change) Apply() error {
 		if c.remove {
 			return c.w.forget(c.real)
 		}
-		return nil
+		return c.w.keepChoices(c.real, c.choices)
 	}
 	if !c.remove {
-		if err := c.w.keep(c.real, c.After, c.base, c.off); err != nil {
+		if err := c.w.keep(c.real, c.After, c.base, c.off, c.choices); err != nil {
 			return err
 		}
 	}

@@ -14,17 +14,6 @@ type Entry struct {
 	Server       Server
 }
 
-// Servers returns how the clients of this user start oxbow. What cannot be read is
-// left out: the client itself says so.
-func Servers(w World) (all []Entry) {
-	for _, c := range clients {
-		for _, s := range c.Servers(w, false) {
-			all = append(all, Entry{c.Title, s.Path, s.Server})
-		}
-	}
-	return all
-}
-
 // Servers returns how a client starts oxbow.
 func (c *Client) Servers(w World, project bool) (all []Entry) {
 	for _, f := range c.files(w, Options{Executable: program, Project: project}) {

@@ -31,7 +31,40 @@ type record struct {
 	Existed bool     `json:"existed"`        // there was a file before
 	Off     bool     `json:"off,omitempty"`  // the client's own memory was switched off
 	Made    []string `json:"made,omitempty"` // directories that setup made
+	Choices *choices `json:"choices,omitempty"`
 	backup  string   // path of the copy
+}
+
+// choices are the options of the last setup of a client.
+type choices struct {
+	Executable string `json:"executable"`
+	NoMCP      bool   `json:"no_mcp,omitempty"`
+	NoInject   bool   `json:"no_inject,omitempty"`
+	NoCapture  bool   `json:"no_capture,omitempty"`
+	Trust      bool   `json:"trust,omitempty"`
+}
+
+func choicesOf(o Options) *choices {
+	return &choices{o.Executable, o.NoMCP, o.NoInject, o.NoCapture, o.Trust}
+}
+
+// apply returns options with the choices of what is set up.
+func (c *choices) apply(o Options) Options {
+	o.NoMCP, o.NoInject, o.NoCapture, o.Trust = c.NoMCP, c.NoInject, c.NoCapture, c.Trust
+	return o
+}
+
+// flags returns the choices as flags of oxbow setup.
+func (c *choices) flags() (all []string) {
+	for _, f := range []struct {
+		set  bool
+		flag string
+	}{{c.NoMCP, "--no-mcp"}, {c.NoInject, "--no-inject"}, {c.NoCapture, "--no-capture"}, {c.Trust, "--trust"}} {
+		if f.set {
+			all = append(all, f.flag)
+		}
+	}
+	return all
 }
 
 func sum(b []byte) string {
@@ -73,8 +106,8 @@ func (r *record) original() ([]byte, error) {
 
 // keep writes the record of a change, before the change itself: what the file will
 // be, and what it is without oxbow, nil for no file.
-func (w World) keep(real string, after, base []byte, off bool) error {
-	r := record{Path: real, Sum: sum(after), Existed: base != nil, Off: off, Made: append(Missing(w.State), Missing(filepath.Dir(real))...)}
+func (w World) keep(real string, after, base []byte, off bool, choices *choices) error {
+	r := record{Path: real, Sum: sum(after), Existed: base != nil, Off: off, Choices: choices, Made: append(Missing(w.State), Missing(filepath.Dir(real))...)}
 	if old, err := w.record(real); err != nil {
 		return err
 	} else if old != nil {
@@ -93,6 +126,17 @@ func (w World) keep(real string, after, base []byte, off bool) error {
 		return err
 	}
 	return os.MkdirAll(filepath.Dir(real), 0o755)
+}
+
+// keepChoices writes new choices into the record of a file, if there is one.
+func (w World) keepChoices(real string, choices *choices) error {
+	r, err := w.record(real)
+	if r == nil || err != nil || r.Choices != nil && *r.Choices == *choices {
+		return err
+	}
+	r.Choices = choices
+	meta, _ := w.paths(real)
+	return writeRecord(meta, r)
 }
 
 func writeRecord(meta string, r *record) error {

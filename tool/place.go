@@ -28,6 +28,8 @@ type Place struct {
 	Store  string // path of the memory's file, or of the directory of one of several files
 	Layout string // name of the layout of several files, "" for oxbow's own
 	Title  string // of that layout
+
+	ForClients string // the home as clients are told it; "" if they find it by themselves
 }
 
 // Own reports whether the memory is in one file, as oxbow lays it out.

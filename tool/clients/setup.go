@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,22 +39,24 @@ type SetupIn struct {
 	Plugin     func(argv []string) string  `json:"-"`
 	Agree      func(all []SetupFile) error `json:"-"` // asks before anything is written; nil for no question
 
-	// Probe starts a server as the client would, and returns what a tool answered
-	// and the home that it serves.
-	Probe func(ctx context.Context, s setup.Server) (answer, home string, err error) `json:"-"`
+	// Start starts a server as the client would.
+	Start func(ctx context.Context, s setup.Server) setup.Answer `json:"-"`
 }
 
 // SetupOut is what setup did.
 type SetupOut struct {
 	DryRun  bool          `json:"dry_run,omitempty"`
 	Clients []SetupClient `json:"clients"`
-	Left    []string      `json:"left,omitempty"` // files that are still set up, for projects or by variables of then
+
+	// Findings are about the clients that are set up, and the same that doctor shows.
+	Findings []setup.Finding `json:"findings,omitempty"`
+
+	Left []string `json:"left,omitempty"` // files that are still set up, for projects or by variables of then
 }
 
-// Failed reports whether a client could not be set up, or its server does not
-// answer, or serves another home.
+// Failed reports whether a client could not be set up, or does not work as it is set up.
 func (o SetupOut) Failed() bool {
-	return slices.ContainsFunc(o.Clients, func(c SetupClient) bool {
+	return slices.ContainsFunc(o.Findings, func(f setup.Finding) bool { return f.Level == setup.Problem }) || slices.ContainsFunc(o.Clients, func(c SetupClient) bool {
 		return c.Problem != "" || c.Server != nil && c.Server.Problem != ""
 	})
 }
@@ -90,6 +93,7 @@ type SetupServer struct {
 	Command []string `json:"command"`
 	Home    string   `json:"home,omitempty"`
 	Answer  string   `json:"answer,omitempty"`
+	Entries *int     `json:"entries,omitempty"` // that it has; nil if the answer does not say that
 	Problem string   `json:"problem,omitempty"`
 }
 
@@ -98,32 +102,66 @@ type SetupServer struct {
 // set up. An error of one of several clients stands in what is said of it.
 func SetupClients(ctx context.Context, w *tool.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
-	chosen, err := in.chosen()
-	if err == nil {
-		err = in.mirrorable(w)
-	}
+	chosen, look, err := in.begin(w)
 	if err != nil {
 		return out, err
 	}
-	o, lists := in.options(), len(in.Clients) == 0 && !in.Remove && !in.Check
 	for _, c := range chosen {
 		s := in.state(c)
 		switch {
-		case lists: // says which there are
-		case len(in.Clients) == 0 && !s.SetUp && !c.Recorded(in.World, o):
+		case in.lists(): // says which there are
+		case len(in.Clients) == 0 && !s.SetUp && !c.Recorded(in.World, look.Options):
 			continue
 		default:
-			err = in.client(ctx, w, c, o, &s)
+			err = in.client(ctx, w, c, look, &s)
 		}
 		if err = s.keep(err, len(chosen) == 1 || ctx.Err() != nil); err != nil {
 			return out, err
 		}
 		out.Clients = append(out.Clients, s)
 	}
+	if !in.Remove && !in.DryRun {
+		out.Findings = findings(ctx, look, chosen)
+	}
 	if in.Remove && len(in.Clients) == 0 && !in.DryRun {
 		out.Left = in.World.Recorded()
 	}
 	return out, nil
+}
+
+// lists reports whether setup only says which clients there are.
+func (in *SetupIn) lists() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
+
+// begin returns the clients that setup is about, and what finds out how they are set up.
+func (in *SetupIn) begin(w *tool.Workspace) ([]*setup.Client, *setup.Inspection, error) {
+	chosen, err := in.chosen()
+	if err == nil {
+		err = in.mirrorable(w)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	place, err := w.Located()
+	if err != nil && !in.Remove { // oxbow can be removed although its home cannot be read
+		return nil, nil, err
+	}
+	look := in.Inspection(place)
+	if in.lists() {
+		look.Start = nil
+	}
+	return chosen, look, nil
+}
+
+// findings returns those about the chosen clients.
+func findings(ctx context.Context, look *setup.Inspection, chosen []*setup.Client) []setup.Finding {
+	return slices.DeleteFunc(look.Find(ctx), func(f setup.Finding) bool {
+		return !slices.ContainsFunc(chosen, func(c *setup.Client) bool { return slices.Contains(f.Clients, c.Name) })
+	})
+}
+
+// Inspection returns what finds out how clients are set up, for the home at a place.
+func (in *SetupIn) Inspection(p tool.Place) *setup.Inspection {
+	return &setup.Inspection{World: in.World, Options: in.options(), Home: p.Home, Rule: p.Rule, Compares: true, Start: in.Start}
 }
 
 // keep has an error stand in what is said of the client, unless it ends setup.
@@ -136,7 +174,11 @@ func (s *SetupClient) keep(err error, ends bool) error {
 }
 
 // client sets a client up, takes oxbow out of it, or looks at it.
-func (in *SetupIn) client(ctx context.Context, w *tool.Workspace, c *setup.Client, o setup.Options, s *SetupClient) error {
+func (in *SetupIn) client(ctx context.Context, w *tool.Workspace, c *setup.Client, look *setup.Inspection, s *SetupClient) error {
+	o := look.Options
+	if in.Check {
+		o = look.Chosen(c)
+	}
 	if in.Remove { // before the last of the records, which removes their directory, is gone
 		if err := in.switchAnnotations(c, o, s); err != nil {
 			return err
@@ -162,7 +204,7 @@ func (in *SetupIn) client(ctx context.Context, w *tool.Workspace, c *setup.Clien
 	}
 	s.Notes = append(s.Notes, c.Notes(in.World, o)...)
 	if !in.DryRun {
-		in.verify(ctx, w, c, s)
+		in.verify(ctx, w, c, look, s)
 	}
 	return nil
 }
@@ -343,9 +385,9 @@ func didOf(c *setup.Change) string {
 }
 
 // verify starts the server of a client, and compares its home with this one.
-func (in *SetupIn) verify(ctx context.Context, w *tool.Workspace, c *setup.Client, s *SetupClient) {
+func (in *SetupIn) verify(ctx context.Context, w *tool.Workspace, c *setup.Client, look *setup.Inspection, s *SetupClient) {
 	servers := c.Servers(in.World, in.Scope == "project")
-	if len(servers) == 0 || in.Probe == nil {
+	if len(servers) == 0 || in.Start == nil {
 		return
 	}
 	server := servers[0].Server
@@ -353,7 +395,8 @@ func (in *SetupIn) verify(ctx context.Context, w *tool.Workspace, c *setup.Clien
 	s.Server = r
 	p, err := w.Located()
 	if err == nil {
-		r.Answer, r.Home, err = in.Probe(ctx, server)
+		a := look.Ask(ctx, server)
+		r.Answer, r.Home, r.Entries, err = a.Text, a.Home, entriesIn(a.Text), a.Err
 	}
 	switch {
 	case err != nil:
@@ -361,6 +404,22 @@ func (in *SetupIn) verify(ctx context.Context, w *tool.Workspace, c *setup.Clien
 	case r.Home != "" && r.Home != p.Home && !tool.SameFile(r.Home, p.Home):
 		r.Problem = fmt.Sprintf("it serves %s, and this command %s", filepath.Clean(r.Home), p.Home)
 	}
+}
+
+// entriesIn returns the number of entries that an answer of the tool list begins with: "0
+// entries", or "1 of 9 entries".
+func entriesIn(answer string) *int {
+	words := strings.Fields(answer)
+	if len(words) > 2 && words[1] == "of" {
+		words = words[2:]
+	}
+	if len(words) < 2 || !strings.HasPrefix(words[1], "entr") {
+		return nil
+	}
+	if n, err := strconv.Atoi(words[0]); err == nil {
+		return &n
+	}
+	return nil
 }
 
 // switchFor makes the file of a client, or removes it.

@@ -6,12 +6,16 @@ package maintenance
 import (
 	"context"
 
+	"github.com/oxbow-memory/oxbow/setup"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // DoctorIn is what doctor takes.
 type DoctorIn struct {
 	Full bool `json:"full,omitempty" jsonschema:"examine the memory's file, byte by byte"`
+
+	// Clients finds out how agents' clients are set up. If it is nil, less is found out.
+	Clients *setup.Inspection `json:"-"`
 }
 
 // DoctorOut is what doctor found.
@@ -34,7 +38,7 @@ func Doctor(ctx context.Context, w *tool.Workspace, in DoctorIn) (DoctorOut, err
 	}
 	d := &diagnosis{w: w, place: p, dir: p.Dir()}
 	d.environment()
-	d.clientHomes()
+	d.clients(ctx, in.Clients)
 	trusted := d.trust()
 	d.version()
 	d.layout()

@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/setup"
+	"github.com/oxbow-memory/oxbow/tool/clients"
 	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
@@ -21,7 +23,21 @@ status is 1 when there is a problem; warnings alone are none.`,
 		Example: `  oxbow doctor
   oxbow doctor --full            # also reads every byte, as oxbow check does
   oxbow doctor --json`,
-	}, maintenance.Doctor, positional, a.showFindings)
+	}, maintenance.Doctor, func(in *maintenance.DoctorIn, _ *flagSet, _ []string) error {
+		in.Clients = a.inspection()
+		return nil
+	}, a.showFindings)
+}
+
+// inspection returns what finds out how clients are set up, as setup does; nil if the machine is
+// not known well enough.
+func (a *app) inspection() *setup.Inspection {
+	var in clients.SetupIn
+	place, err := a.memoryPlace()
+	if err != nil || a.prepareSetup(&in) != nil {
+		return nil
+	}
+	return in.Inspection(place)
 }
 
 // showFindings prints the findings, each on one line unless it is wrapped.

@@ -237,11 +237,32 @@ func (l *locator) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string) strin
 	return filepath.Join(user, filepath.FromSlash(xdgDir), "oxbow")
 }
 
+// homeForClients returns the home that clients are told, which this rule chose: "" if they find
+// it without the flags and variables of this run.
+func (l *locator) homeForClients(home, rule string) string {
+	if rule == foundRule {
+		return ""
+	}
+	if rule == dataRule {
+		plain := *l
+		plain.env.Getenv = func(name string) string {
+			if name == "XDG_DATA_HOME" {
+				return ""
+			}
+			return l.env.Getenv(name)
+		}
+		if usual, err := plain.dataHome(); err == nil && usual == home {
+			return ""
+		}
+	}
+	return home
+}
+
 // homeArgs returns the words that lead a program to this home which is started
 // elsewhere, with none of this shell's variables; "" where it finds it by itself.
 func (l *locator) homeArgs() string {
 	home, rule, err := l.findHome()
-	if err != nil || rule == foundRule || rule == dataRule && l.env.Getenv("XDG_DATA_HOME") == "" {
+	if home = l.homeForClients(home, rule); err != nil || home == "" {
 		return ""
 	}
 	return " --home " + quote(home)
@@ -301,7 +322,7 @@ func (l *locator) memoryPlace() (tool.Place, error) {
 
 // placeAt returns where the memory of a home lies, which that rule chose.
 func (l *locator) placeAt(home, rule string) (tool.Place, error) {
-	p := tool.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home)}
+	p := tool.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home), ForClients: l.homeForClients(home, rule)}
 	if p.Found {
 		wd, err := l.abs(".")
 		rel, rerr := filepath.Rel(filepath.Dir(home), wd)
@@ -433,3 +454,32 @@ func (l *locator) projectNamed(s string) (string, error) {
 
 // autoProject is what --project takes for the project of the working directory.
 const autoProject = "auto"
+
+// isOnPath reports whether the name oxbow leads a shell to this program.
+func (l *locator) isOnPath() bool {
+	this, err := os.Stat(l.env.Executable)
+	if err != nil {
+		return true // not known
+	}
+	name := wordFor(l.env.GOOS == "windows", "oxbow", "oxbow.exe")
+	for _, dir := range filepath.SplitList(l.env.Getenv("PATH")) {
+		if fi, err := os.Stat(filepath.Join(dir, name)); err == nil && fi.Mode().IsRegular() {
+			return os.SameFile(this, fi)
+		}
+	}
+	return false
+}
+
+// executableFor returns the path by which clients start this program: the one in
+// PATH when it leads here, since that one stays when a new version comes.
+func (l *locator) executableFor() string {
+	this, err := os.Stat(l.env.Executable)
+	name := wordFor(l.env.GOOS == "windows", "oxbow", "oxbow.exe")
+	for _, dir := range filepath.SplitList(l.env.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if fi, ferr := os.Stat(path); err == nil && ferr == nil && filepath.IsAbs(path) && os.SameFile(this, fi) {
+			return path
+		}
+	}
+	return l.env.Executable
+}

@@ -93,6 +93,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("NL", "\n")
 			env.Setenv("BAD", "\xe9")
 			env.Setenv("LONG", strings.Repeat("x", 10000))
+			program, err := execPath("oxbow", env.Getenv("PATH"))
+			if err != nil {
+				return err
+			}
+			env.Setenv("OXBOW", program)
 			home := filepath.Join(env.WorkDir, "user")
 			for _, key := range []string{"HOME", "USERPROFILE"} {
 				env.Setenv(key, home)
@@ -117,6 +122,7 @@ func TestScripts(t *testing.T) {
 			"head":    headCommand,
 			"run":     runCommand,
 			"input":   inputCommand,
+			"domends": doMendsCommand,
 		},
 	})
 }
@@ -249,6 +255,32 @@ func editCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no %q: %q", args[0], texts[0], b)
 	}
 	ts.Check(os.WriteFile(file, bytes.ReplaceAll(b, []byte(texts[0]), []byte(texts[1])), 0o600))
+}
+
+// doMendsCommand is "domends": it runs the commands that the last command advised for warnings and
+// problems, as they are printed. There must be one.
+func doMendsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: domends")
+	}
+	advice := regexp.MustCompile(`(?m)^(?:(?:warning|problem).*|  )mend: (.*)$`).FindAllStringSubmatch(ts.ReadFile("stdout"), -1)
+	if len(advice) == 0 {
+		ts.Fatalf("no advice is printed")
+	}
+	done := map[string]bool{}
+	for _, a := range advice {
+		for command := range strings.SplitSeq(a[1], " && ") {
+			words := strings.Fields(command)
+			if words[0] != "oxbow" {
+				ts.Fatalf("the advice is no command: %q", a[1])
+			}
+			if !done[command] {
+				ts.Logf("typing: %s", command)
+				ts.Check(ts.Exec(words[0], words[1:]...))
+			}
+			done[command] = true
+		}
+	}
 }
 
 // globCommand is "glob PATTERN": GLOB becomes the one file that matches.

@@ -44,7 +44,8 @@ oxbow's. It ends by starting the server as the client would.
 
 Clients: claude codex gemini opencode copilot qwen, proved by running them, and
 of cursor vscode windsurf zed cline kilo, by their documents, the server alone.
-Without one it says which are installed, and on a terminal asks.
+Without one it says which are installed, and on a terminal asks; with --yes
+it sets up all of these.
 
 A home that --home or a variable chose is written down; else each project's own
 is found. See docs/setup.md for what is kept, and how to stop it for a session.`,
@@ -58,17 +59,22 @@ is found. See docs/setup.md for what is kept, and how to stop it for a session.`
 
 func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 	in.Clients = args
-	asks := a.env.StdinTerm && a.env.StderrTerm
-	if err := in.conflict(asks); err != nil {
+	isTerminal := a.env.StdinTerm && a.env.StderrTerm
+	if err := in.conflict(isTerminal); err != nil {
 		return err
 	}
 	if err := a.prepareSetup(&in.SetupIn); err != nil {
 		return err
 	}
-	if asks && !in.Yes && !in.DryRun && !in.Check {
+	asks := isTerminal && !in.Yes && !in.DryRun && !in.Check
+	if asks {
 		in.Agree = a.agree
 	}
-	if len(args) == 0 && asks && !in.Remove && !in.Check && !in.DryRun {
+	namesNone := len(args) == 0 && !in.Remove && !in.Check
+	switch {
+	case namesNone && in.Yes:
+		in.Clients = []string{"all"}
+	case namesNone && asks:
 		var err error
 		if in.Clients, err = a.askClients(ctx, in.SetupIn); err != nil || len(in.Clients) == 0 {
 			return err
@@ -81,7 +87,7 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 // which clients are set up.
 func (in *setupIn) conflict(asks bool) error {
 	switch {
-	case in.hasOptions() && !asks && len(in.Clients) == 0 && !in.Remove && !in.Check:
+	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.Check:
 		return misusef("oxbow setup all, with the same options, sets up those that are installed", "no client is named")
 	case in.Remove && in.Check:
 		return misusef("leave one of them out", "--check changes nothing, and --remove does")
@@ -106,9 +112,11 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	if in.World.Dir, err = a.abs("."); err != nil {
 		return err
 	}
-	if in.Home, err = a.homeForClients(); err != nil {
+	place, err := a.memoryPlace()
+	if err != nil {
 		return err
 	}
+	in.Home = place.ForClients
 	if strings.Contains(filepath.ToSlash(a.env.Executable), "/go-build") {
 		return &hinted{errors.New("this oxbow was built by go run and will be gone"), "go install ./cmd/oxbow, then run that one"}
 	}
@@ -119,7 +127,7 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 		}
 		return string(b)
 	}
-	in.Probe, in.Executable = a.probe, a.executableFor()
+	in.Start, in.Executable = a.startServer, a.executableFor()
 	return nil
 }
 
@@ -167,26 +175,6 @@ func cleanLines(s string) string {
 	return b.String()
 }
 
-// homeForClients returns the home that clients are given: the one that a flag or a
-// variable chose, and "" where they find it by themselves.
-func (a *app) homeForClients() (string, error) {
-	home, rule, err := a.findHome()
-	if err != nil || rule == foundRule {
-		return "", err
-	}
-	plain := a.locator
-	plain.env.Getenv = func(name string) string {
-		if name == "XDG_DATA_HOME" {
-			return ""
-		}
-		return a.env.Getenv(name)
-	}
-	if usual, err := plain.dataHome(); rule == dataRule && err == nil && usual == home {
-		return "", nil
-	}
-	return home, nil
-}
-
 // askClients asks for each client that is installed and not set up.
 func (a *app) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
 	out, err := run(ctx, a, clients.SetupClients, in)
@@ -206,14 +194,7 @@ func (a *app) askClients(ctx context.Context, in clients.SetupIn) (chosen []stri
 
 func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
 	if len(in.Clients) == 0 && !in.Remove && !in.Check {
-		for _, c := range out.Clients {
-			state := wordFor(c.Installed, "", "installed")
-			if c.SetUp {
-				state = "set up"
-			}
-			a.printf("%-9s %s  %s\n", c.Client, pad(c.Title, 12), cmp.Or(state, "not found"))
-		}
-		a.note("oxbow setup CLIENT sets one up; oxbow setup all those that are installed")
+		a.listClients(out)
 		return
 	}
 	if len(out.Clients) == 0 && len(out.Left) == 0 {
@@ -223,39 +204,60 @@ func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
 		a.note("still set up: %s; give --scope project in that project, or set the variable that named the directory", clean(strings.Join(out.Left, ", ")))
 	}
 	for _, c := range out.Clients {
-		a.printf("%s\n", a.bold(c.Title))
-		for _, f := range c.Files {
-			did := wordFor((out.DryRun || in.Check) && f.Diff != "", f.Did, "would be "+f.Did)
-			a.printf("  %-9s  %s\n", did, clean(in.World.Title(f.Path)))
-			if did != f.Did {
-				a.printf("%s", cleanLines(f.Diff))
-			}
+		a.showClient(c, in)
+	}
+	if slices.ContainsFunc(out.Clients, func(c clients.SetupClient) bool { return c.Annotates && c.Problem == "" }) {
+		a.printf("why agents edit code is kept next to it, for you alone (%s); oxbow why FILE shows it, setup --no-annotate stops it\n", annotate.DefaultDir)
+	}
+	a.showSetupFindings(out)
+}
+
+// showClient shows what was done for one client.
+func (a *app) showClient(c clients.SetupClient, in clients.SetupIn) {
+	a.printf("%s\n", a.bold(c.Title))
+	if !in.Check {
+		a.showFiles(c, in)
+	}
+	if c.Problem != "" {
+		a.printf("  problem: %s\n", clean(lower(c.Problem)))
+		if mend := sentence(c.Mend); mend != "" {
+			a.printf("  mend: %s\n", clean(a.here(mend)))
 		}
-		if c.Problem != "" {
-			a.printf("  problem: %s\n", clean(lower(c.Problem)))
-			if mend := sentence(c.Mend); mend != "" {
-				a.printf("  mend: %s\n", clean(mend))
-			}
-			continue
+		return
+	}
+	if in.Remove && !slices.ContainsFunc(c.Files, func(f clients.SetupFile) bool { return f.Did != "unchanged" }) {
+		a.printf("  nothing of oxbow is there\n")
+	}
+	a.showServer(c.Server)
+	a.showOwnMemory(c)
+	for _, n := range c.Notes {
+		a.printf("  note: %s\n", n)
+	}
+}
+
+// listClients shows which clients there are.
+func (a *app) listClients(out clients.SetupOut) {
+	for _, c := range out.Clients {
+		state := wordFor(c.Installed, "", "installed")
+		if c.SetUp {
+			state = "set up"
 		}
-		if in.Remove && !slices.ContainsFunc(c.Files, func(f clients.SetupFile) bool { return f.Did != "unchanged" }) {
-			a.printf("  nothing of oxbow is there\n")
+		if slices.ContainsFunc(out.Findings, func(f setup.Finding) bool { return f.Level != setup.OK && slices.Contains(f.Clients, c.Client) }) {
+			state = "set up, but see below"
 		}
-		a.showServer(c.Server)
-		switch {
-		case c.Mirrored:
-			a.printf("  its own memory (%s) is mirrored; notes: %d new, %d changed\n", c.Memory, c.Added, c.Updated)
-			if c.Held > 0 {
-				a.printf("  %s\n", heldBack(c.Held, ""))
-			}
-		case c.Memory != "":
-			a.printf("  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off switches it off\n", c.Title, c.Memory)
-		}
-		if c.Annotates {
-			a.printf("  why its agent edits code is kept next to it for you alone (%s), and oxbow why shows it; --no-annotate stops that\n", annotate.DefaultDir)
-		}
-		for _, n := range c.Notes {
-			a.printf("  note: %s\n", n)
+		a.printf("%-9s %s  %s\n", c.Client, pad(c.Title, 12), cmp.Or(state, "not found"))
+	}
+	a.showSetupFindings(out)
+	a.note("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
+}
+
+// showFiles shows what became of a client's files.
+func (a *app) showFiles(c clients.SetupClient, in clients.SetupIn) {
+	for _, f := range c.Files {
+		did := wordFor(in.DryRun && f.Diff != "", f.Did, "would be "+f.Did)
+		a.printf("  %-9s  %s\n", did, clean(in.World.Title(f.Path)))
+		if did != f.Did {
+			a.printf("%s", cleanLines(f.Diff))
 		}
 	}
 }
@@ -263,10 +265,39 @@ func (a *app) showClients(out clients.SetupOut, in clients.SetupIn) {
 func (a *app) showServer(s *clients.SetupServer) {
 	switch {
 	case s == nil:
+	case s.Problem != "" && s.Home == "": // a finding says why it does not answer
 	case s.Problem != "":
 		a.printf("  problem: %s: %s\n", quote(s.Command[0]), clean(s.Problem))
+	case s.Entries != nil:
+		a.printf("  its server answers, with %s (%s)\n", count(*s.Entries, "entry", "entries"), clean(s.Home))
 	default:
 		a.printf("  its server answers, on the home %s: %s\n", clean(s.Home), oneLine(s.Answer))
+	}
+}
+
+// showOwnMemory says what becomes of the memory that a client has of its own.
+func (a *app) showOwnMemory(c clients.SetupClient) {
+	switch {
+	case c.Mirrored:
+		a.printf("  its own memory (%s) is mirrored; notes: %d new, %d changed\n", c.Memory, c.Added, c.Updated)
+		if c.Held > 0 {
+			a.printf("  %s\n", heldBack(c.Held, ""))
+		}
+	case c.Memory != "":
+		a.printf("  %s has a memory of its own (%s), which stays as it is; --own-memory mirror brings it here too, off switches it off\n", c.Title, c.Memory)
+	}
+}
+
+// showSetupFindings shows the findings that a person should know, with what to do about them.
+func (a *app) showSetupFindings(out clients.SetupOut) {
+	for _, f := range out.Findings {
+		if !f.Note {
+			continue
+		}
+		a.printf("%s: %s\n", strings.Replace(f.Level, setup.OK, "note", 1), oneLine(f.What))
+		if f.Mend != "" {
+			a.printf("  mend: %s\n", oneLine(a.here(f.Mend)))
+		}
 	}
 }
 
@@ -276,9 +307,16 @@ const probeTime = 20 * time.Second
 // clientVariables are those that every client gives its servers.
 var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
-// probe starts a server as a client would, and asks it for its newest entry. A
-// home that the server made empty goes again.
-func (a *app) probe(ctx context.Context, s setup.Server) (answer, home string, err error) {
+// startServer starts a server as a client would, and asks it for its newest entry. A home that
+// the server made and left empty is removed again.
+func (a *app) startServer(ctx context.Context, s setup.Server) setup.Answer {
+	text, home, err := a.askServer(ctx, s)
+	return setup.Answer{Home: home, Text: text, Err: err}
+}
+
+// askServer starts a server as a client would, and returns what its tool list answers, and the
+// home that it serves.
+func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	vars, dir, err := a.clientWorld(s)
@@ -314,6 +352,9 @@ func (a *app) probe(ctx context.Context, s setup.Server) (answer, home string, e
 			answer += t.Text
 		}
 	}
+	if got.IsError {
+		return "", "", errors.New(answer)
+	}
 	return answer, home, nil
 }
 
@@ -340,18 +381,4 @@ func (a *app) clientWorld(s setup.Server) (vars map[string]string, dir string, e
 	maps.Copy(vars, s.Env)
 	maps.Copy(vars, s.Environment)
 	return vars, dir, nil
-}
-
-// executableFor returns the path by which clients start this program: the one in
-// PATH when it leads here, since that one stays when a new version comes.
-func (l *locator) executableFor() string {
-	this, err := os.Stat(l.env.Executable)
-	name := wordFor(l.env.GOOS == "windows", "oxbow", "oxbow.exe")
-	for _, dir := range filepath.SplitList(l.env.Getenv("PATH")) {
-		path := filepath.Join(dir, name)
-		if fi, ferr := os.Stat(path); err == nil && ferr == nil && filepath.IsAbs(path) && os.SameFile(this, fi) {
-			return path
-		}
-	}
-	return l.env.Executable
 }
