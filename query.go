@@ -1,4 +1,4 @@
-// Queries and answers.
+// This file defines queries, their hits, and the explanations of scores.
 
 package oxbow
 
@@ -13,20 +13,20 @@ import (
 
 // Bounds of a [Query].
 const (
-	DefaultLimit = 5    // hits that a query without a limit gets
-	MaxLimit     = 1000 // the most hits that one query returns
-	MaxAround    = 10   // the most turns to each side of a hit; see [Query.Around]
+	DefaultLimit = 5    // maximum number of hits if [Query.Limit] is 0
+	MaxLimit     = 1000 // maximum number of hits of any query
+	MaxAround    = 10   // maximum number of turns on each side of a hit; see [Query.Around]
 )
 
 // The rankings.
 const (
-	// RankOxbow is BM25 over name, aliases, labels, speaker and body, each
-	// with a weight; words are stemmed, identifiers whole and in parts,
-	// diacritics folded, and the query's stop words left out.
+	// RankOxbow is BM25 over the fields name, aliases, labels, speaker and body. Each
+	// field has a weight. Words are stemmed and lose their diacritics. Identifiers are
+	// indexed whole and in parts. Stop words of the query are ignored.
 	RankOxbow = ranking.Oxbow
 
-	// RankSeed is crabtalk's ranking (its RFC 0150) to the last term: content
-	// and aliases, not the name, with its analyzer.
+	// RankSeed computes the same scores as crabtalk (its RFC 0150): BM25 over content and
+	// aliases, not the name, with crabtalk's analyzer.
 	RankSeed = ranking.Seed
 )
 
@@ -37,172 +37,181 @@ func checkRanking(name string) error {
 	return &InvalidError{Field: "rank", Value: text.Clip(name, 40), Reason: "is not one of " + RankOxbow + ", " + RankSeed}
 }
 
-// Query is what is looked for. A query without text selects by filter alone,
-// newest first.
+// A Query selects entries by a filter and ranks them by the words of a text. Without text,
+// the selected entries are returned newest first.
 type Query struct {
 	Text    string
 	Filter  Filter
-	Limit   int    // 0 means [DefaultLimit]; more than [MaxLimit] means that; negative is an error
-	AsOf    uint64 // search the store as it stood after this change; 0 means now
-	Explain bool   // fill in [Hit.Explanation]
+	Limit   int    // maximum number of hits; 0 means [DefaultLimit], values above [MaxLimit] mean MaxLimit, negative values are an error
+	AsOf    uint64 // search the store in its state after this change; 0 means the current state
+	Explain bool   // set [Hit.Explanation]
 
-	// Weigh fills it in by the index alone, in little time: without Fields, and without
-	// what stands next to an entry in a talk. No word of Text is corrected then.
+	// Weigh sets [Hit.Explanation] faster, from the index only: without Fields, and without
+	// the contribution of neighbouring turns of a conversation. With Weigh, no spelling in
+	// Text is corrected.
 	Weigh bool
 
-	// Collapse leaves out what says the same as a better hit, and counts it in
-	// that one's Alike. It looks at four times as many hits as are wanted.
+	// Collapse removes hits that say the same as a better hit. Their names are added to
+	// Alike of the better hit. With Collapse, four times Limit hits are examined.
 	Collapse bool
-	Rank     string // [RankOxbow] or [RankSeed]; "" means [Options.Ranking]
+	Rank     string // [RankOxbow] or [RankSeed]; empty means [Options.Ranking]
 
-	// Around is how many turns of the same talk come with a hit that is one: at
-	// most so many before it and after it that the filter selects, at most
-	// [MaxAround]; negative is an error. RankSeed knows no turns.
+	// Around is the number of turns that are returned with a hit that is a turn of a
+	// conversation: at most Around turns before it and Around turns after it, only those
+	// that Filter selects. Values above [MaxAround] mean MaxAround, negative values are an
+	// error. RankSeed ignores it.
 	Around int
 
-	// Second, if not nil, ranks entries in another way, and the first hundred of
-	// both rankings are fused by reciprocal rank: a hit's score is the sum of
-	// 1/(60+rank). [Hit.Explanation] is of the words alone.
+	// Second, if not nil, is a second ranking. The first hundred hits of both rankings are
+	// fused by reciprocal rank: the score of a hit is the sum of 1/(60+rank) over the
+	// rankings that found it. [Hit.Explanation] then explains the ranking by words only.
 	Second Ranker
 
-	// Recency, if above 0, is a half-life by which older entries rank lower:
-	// a score is multiplied by ½ + ½·2^(−age/Recency). An entry is as old as
-	// its last change, but one that records a moment (Archive, Journal,
-	// History) or was imported counts from its Created. Ages are counted to
-	// Now; zero means [Options.Clock]'s time.
+	// Recency, if above 0, is a half-life that lowers the scores of older entries: a score
+	// is multiplied by ½ + ½·2^(−age/Recency). The age of an entry is the time from its
+	// last change to Now. For entries that record a moment (Archive, Journal, History) and
+	// for imported entries, it is the time from Created to Now. A zero Now means the time
+	// of [Options.Clock].
 	Recency time.Duration
 	Now     time.Time
 
-	// Operators, if not nil, are what the query says beyond words. Package
-	// query reads them. RankSeed looks at Text only.
+	// Operators, if not nil, are the operators of the query, such as +word. Package query
+	// parses them. RankSeed ignores them and reads only Text.
 	Operators *Operators
 
-	// Dates are the date expressions that stand in Text, as package
-	// query understands them. RankOxbow ranks entries created then a little higher,
-	// and excludes none.
+	// Dates are the date expressions in Text, as package query parses them. RankOxbow
+	// raises the scores of entries created in one of these spans a little. No entry is
+	// excluded.
 	Dates []Span
 }
 
-// A Ranker ranks entries by other means than their words, as package vectors does.
+// A Ranker ranks entries by something other than their words. Package vectors has one.
 type Ranker interface {
-	// Rank returns IDs of entries, the best for the words first, at most limit;
-	// nil for no ranking. All is valid until it returns.
+	// Rank returns the IDs of at most limit entries, the best match for words first. It
+	// returns nil if it has no ranking. All must not be used after Rank has returned.
 	Rank(ctx context.Context, words string, limit int, all Entries) []uint64
 }
 
-// Entries are those that a query may find.
+// Entries are the entries that a query searches.
 type Entries interface {
 	Len() int
 
-	// Versions returns the IDs of all entries, rising, and their versions.
+	// Versions returns the IDs of all entries in ascending order, and the version of each.
 	Versions() (ids, versions []uint64)
 
-	// Entry returns the entry of that ID, nil when there is none.
+	// Entry returns the entry with this ID, or nil if there is none.
 	Entry(id uint64) *Entry
 
 	// Accepts reports whether the query's filter and operators select an entry.
 	Accepts(id uint64) bool
 }
 
-// Operators are what a query demands of an entry beyond looking like it.
+// Operators are the parts of a query that have a special meaning.
 type Operators struct {
-	Words    string   // what is ranked by, in the place of [Query.Text]
-	Must     []string // +word, +word*, "a phrase": an entry without it is no hit
-	Not      []string // -word, -word*, -"a phrase": an entry with it is no hit
-	Prefixes []string // word*: ranked by all words that begin so
+	Words    string   // the words to rank by, used instead of [Query.Text]
+	Must     []string // +word, +word* or "a phrase": entries without it are excluded
+	Not      []string // -word, -word* or -"a phrase": entries with it are excluded
+	Prefixes []string // word*: rank by all words with this prefix
 }
 
-// Span is a date expression and the time that it names, half-open. A bound that
-// is zero is open.
+// Span is a date expression and the time from From (inclusive) to To (exclusive) that it
+// means. A zero From or To means that the span has no bound on that side.
 type Span struct {
 	Text     string
 	From, To time.Time
 }
 
-// Hit is an entry that was found.
+// Hit is an entry that a query found.
 type Hit struct {
 	Entry       Entry
-	Score       float64      // higher is better; 0 when the query had no text
-	Explanation *Explanation // nil unless asked for
-	Alike       []string     // names of hits that say the same and are left out for it; see [Query.Collapse]
+	Score       float64      // higher is better; 0 if the query had no text
+	Explanation *Explanation // nil unless [Query.Explain] or [Query.Weigh] is set
+	Alike       []string     // names of the hits that say the same and were removed; see [Query.Collapse]
 
-	// Before and After are the turns around it, in the order of the talk; see [Query.Around].
+	// Before and After are the turns before and after the hit, in the order of the
+	// conversation; see [Query.Around].
 	Before, After []Entry
 }
 
-// Explanation accounts for a score: the sum of the terms' scores.
+// Explanation explains a score, which is the sum of the scores of its terms.
 type Explanation struct {
 	Formula string      // "bm25" for RankSeed, "oxbow" for RankOxbow
-	Entries int         // entries in the index, N
-	Length  float64     // terms in this entry, each weighing what its field does, dl; of a turn of a talk, 16 more
-	AvgLen  float64     // terms in an entry on average, avgdl
-	Terms   []TermScore // in the order of the query's terms, sorted
+	Entries int         // N: number of entries in the index
+	Length  float64     // dl: number of terms in this entry, weighted by field; for a turn of a conversation, 16 is added
+	AvgLen  float64     // avgdl: average of Length over all entries
+	Terms   []TermScore // sorted
 }
 
-// TermScore is what one term of the query gave to a score:
-// Score = Weight · IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl)). RankSeed
-// has k1 = 1.2 and b = 0.75, RankOxbow 1.2 and 0.5. What an entry has from
-// the turns of a talk next to it or from its best stretch, and what it gains or
-// loses for who speaks and what it tells, stands among the Fields only.
+// TermScore is the contribution of one query term to a score:
+//
+//	Score = Weight · IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl))
+//
+// k1 is 1.2. b is 0.75 for RankSeed and 0.5 for RankOxbow. Contributions that do not follow
+// this formula, such as those of neighbouring turns, are listed in Fields only.
 type TermScore struct {
 	Term   string
-	Word   string  // of the query, when the term is not what was written: its stem or a correction
-	Weight float64 // of the term in the query
-	TF     float64 // times the term stands in this entry, each weighing what its field does
-	DF     int     // entries that hold the term
-	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1); for RankOxbow, 300 texts of English at large count in N and DF of words
+	Word   string  // the word of the query, if Term is its stem or a corrected spelling
+	Weight float64 // weight of the term in the query
+	TF     float64 // number of occurrences in this entry, weighted by field
+	DF     int     // number of entries with the term
+	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1); RankOxbow adds 300 texts of ordinary English to N and to DF
 	Score  float64
-	Fields []FieldScore // where Score comes from: they sum to it, to rounding; nil for RankSeed without Recency
+	Fields []FieldScore // the parts of Score, which add up to it except for rounding; nil for RankSeed without Recency
 }
 
-// FieldScore is the part of a term's score that came from one field: name, alias,
-// label, body, speaker, user, assistant or date; or "beside " and the name of an entry
-// near to this one in the same talk. Behind those stand what the "best stretch" of a
-// dialogue adds, what a word loses in a chat by "how common it is" in English and in a
-// turn as one of "the name of who speaks", what a turn gains because the query names "who
-// speaks", or asks for a time and "it tells when", and what it loses when "it asks", when "a program
-// says it", and for "words it has not". What [Query.Recency] takes is "age", beside "text" for RankSeed.
+// FieldScore is one part of a term's score. Field is one of
+//
+//   - name, alias, label, body, speaker, user, assistant, date: the field with the term
+//   - "beside NAME": a neighbouring turn of the same conversation
+//   - "best stretch": the densest part of a dialogue
+//   - "how common it is": reduction for a word that is common in English, in a chat
+//   - "the name of who speaks": reduction for a word that is the speaker's name
+//   - "who speaks": the query names the speaker
+//   - "it tells when": the query asks for a time and the turn has one
+//   - "it asks", "a program says it", "words it has not": reductions for a question, for
+//     program output, and for missing query words
+//   - "age": the reduction by [Query.Recency]; for RankSeed, "text" is the rest
 type FieldScore struct {
 	Field string
 	TF    float64
 	Score float64
 }
 
-// ParsedQuery is how a query was understood.
+// ParsedQuery reports how a query was understood.
 type ParsedQuery struct {
 	Rank      string
-	Terms     []ParsedTerm // what is ranked by, in the order of the query
-	StopWords bool         // the query held only words too common to look for, so they were looked for
+	Terms     []ParsedTerm // the terms that entries are ranked by, in the order of the query
+	StopWords bool         // the query has only stop words, which were therefore not ignored
 	Dates     []Span
 }
 
-// ParsedTerm is a word of a query and the term that is looked for.
+// ParsedTerm is a word of a query and the term that the index is searched for.
 type ParsedTerm struct {
 	Word, Term string
-	Corrected  bool    // no entry holds the word: the term is one typing error away
-	DF         int     // entries that hold the word
-	IDF        float64 // what it counts; see [TermScore]
+	Corrected  bool    // no entry has Word, and Term differs from it by one typing error
+	DF         int     // number of entries with the word
+	IDF        float64 // weight of the word; see [TermScore]
 }
 
-// Diagnosis says why a query found nothing.
+// Diagnosis explains why a query has no hits.
 type Diagnosis struct {
-	Entries    int            // entries in the store
-	Terms      []ParsedTerm   // the query's words, sorted
-	StopWords  bool           // the query held only words too common or too short to look for
-	Unfiltered int            // hits without the filter, at most [MaxLimit]
-	Removed    []FilterEffect // conditions of the filter that alone removed everything, and what each alone would leave
-	Near       []string       // names, projects or tags near to what was written, best first
+	Entries    int            // number of entries in the store
+	Terms      []ParsedTerm   // the words of the query, sorted
+	StopWords  bool           // the query has only words that are too common or too short to search for
+	Unfiltered int            // number of hits without the filter, at most [MaxLimit]
+	Removed    []FilterEffect // the conditions that exclude hits, and how many hits each would leave on its own
+	Near       []string       // similar names, projects or tags, the most similar first
 }
 
-// FilterEffect is one condition of a filter and the number of the query's hits that
-// it alone would let through.
+// FilterEffect is one condition of a filter, and the number of hits that the query would have
+// with this condition only.
 type FilterEffect struct {
 	Filter string
 	Left   int
 }
 
-// checkRecency refuses what is no half-life, and fills in the time that ages
-// are counted to.
+// checkRecency returns an error if the half-life is negative. It sets q.Now if the half-life
+// is used and q.Now is zero.
 func checkRecency(q *Query, clock func() time.Time) error {
 	switch {
 	case q.Recency < 0:

@@ -1,4 +1,5 @@
-// The Store seam, and the optional interfaces of stores.
+// This file defines the Store interface, and the optional interfaces that a store may also
+// implement.
 
 package store
 
@@ -11,30 +12,32 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/logpos"
 )
 
-// A Store keeps entries. Package storetest holds the tests that every Store
-// must pass. A Store is safe for concurrent use. Each call sees every change that
-// was acknowledged to any process before the call began.
+// A Store keeps entries. It is safe for concurrent use. Each call sees all changes that were
+// acknowledged to any process before the call began. Package storetest has the tests that
+// every Store must pass.
 type Store interface {
-	// Get returns the entry of that name, or an error matching ErrNotFound.
+	// Get returns the entry with this name. If there is none, the error matches
+	// ErrNotFound.
 	Get(ctx context.Context, name string) (Entry, error)
 
-	// Entries yields the selected entries in order of ID, as they were when
-	// the iteration began. It yields at most one non-nil error, and nothing
-	// after it.
+	// Entries yields the entries that f selects, in order of ID and in their state at the
+	// beginning of the iteration. If it yields an error, the iteration ends.
 	Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error]
 
-	// Apply makes all the changes durable, or none of them. The changes see
-	// each other in order.
+	// Apply applies all ops in order, or none of them if it returns an error. Each op sees
+	// the effects of those before it. When Apply returns nil, the changes are durable.
 	Apply(ctx context.Context, ops ...Op) error
 
-	// Close releases the store. Later calls fail with ErrClosed.
+	// Close releases the store's resources. Later calls of other methods fail with
+	// ErrClosed.
 	Close() error
 }
 
-// A DryRunner is a Store that takes less than Check of an [Op] does, and says what.
+// A DryRunner is a Store that refuses some ops for which [Op] Check reports no error.
 type DryRunner interface {
-	// DryRun returns the error that Apply would return, if nothing changes
-	// meanwhile and writing succeeds. It changes nothing.
+	// DryRun returns the error that Apply would return for these ops, without changing
+	// anything. Apply may still fail, for example if writing fails or if another change
+	// comes first.
 	DryRun(ctx context.Context, ops ...Op) error
 }
 
@@ -45,37 +48,35 @@ type Historian interface {
 	// Log yields the changes, newest first.
 	Log(ctx context.Context) iter.Seq2[Change, error]
 
-	// Versions yields the versions of the entry of that name, newest first,
-	// the removals among them. An unknown name yields ErrNotFound.
+	// Versions yields the versions of the entry with this name, newest first. A removal
+	// is a version, too. For an unknown name it yields an error matching ErrNotFound.
 	Versions(ctx context.Context, name string) iter.Seq2[Version, error]
 
-	// AsOf returns a read-only view of the store as it stood after the change
-	// of that number. It is closed by its own Close.
+	// AsOf returns a read-only store with the state after change number seq. The caller
+	// must close it.
 	AsOf(ctx context.Context, seq uint64) (Store, error)
 
-	// SeqAt returns the number of the last change at or before t, 0 when
-	// there is none.
+	// SeqAt returns the number of the last change at or before t, or 0 if there is none.
 	SeqAt(ctx context.Context, t time.Time) (uint64, error)
 
-	// Revert undoes the changes of those numbers, all in one new change: each
-	// entry they touched goes back to the version before. An entry that a
-	// later change touched is a conflict, unless that change is reverted too
-	// or was. It returns the number of the new change.
+	// Revert undoes the changes with these numbers in one new change, and returns its
+	// number. Each entry that they changed gets the version from before them. If a later
+	// change, which is not and was not reverted, changed one of these entries, the error
+	// matches ErrConflict.
 	Revert(ctx context.Context, seqs ...uint64) (uint64, error)
 
-	// Restore makes the version of the entry that change seq left the current
-	// one, even when the entry was removed since. It returns the number of the
-	// new change.
+	// Restore writes the version of an entry that change number seq wrote again, as a new
+	// change, and returns its number. The entry may have been removed since.
 	Restore(ctx context.Context, name string, seq uint64) (uint64, error)
 
-	// RestoreIf is Restore, if the entry of that name is at that version, or,
-	// for version 0, if there is none. Else the error matches ErrConflict.
+	// RestoreIf is like Restore, but fails with an error matching ErrConflict unless the
+	// entry is at this version. Version 0 means that there must be no such entry.
 	RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error)
 }
 
-// HistoryOf returns the history of a store: the store itself if it is a
-// [Historian], or what its method History returns, which wrappers of a store
-// have. Else the error matches [ErrUnsupported].
+// HistoryOf returns the history of a store. This is the result of its method History, which
+// wrappers of stores have, or else the store itself if it is a [Historian]. If it is neither,
+// the error matches [ErrUnsupported].
 func HistoryOf(s Store) (Historian, error) {
 	switch s := s.(type) {
 	case interface{ History() (Historian, error) }:
@@ -88,59 +89,57 @@ func HistoryOf(s Store) (Historian, error) {
 
 // A Watcher is a Store that sends events. Any number of functions may watch it.
 type Watcher interface {
-	// Watch calls fn with every event from now on, until stop is called or
-	// the store is closed. The call comes before the Apply or Refresh that
-	// made or found the changes returns, and never from two goroutines at
-	// once. Fn must not call the store. An event that is being sent when stop
-	// is called may still arrive.
+	// Watch calls fn with each event until stop is called or the store is closed. Fn is
+	// called before the Apply or Refresh that caused the event returns, and never by two
+	// goroutines at the same time. Fn must not call the store. Fn may be called once more
+	// while stop runs.
 	Watch(fn func(Event)) (stop func())
 
-	// Refresh finds the changes of other processes.
+	// Refresh looks for changes by other processes and sends their events.
 	Refresh(ctx context.Context) error
 }
 
-// Event is what a [Watcher] reports: the entries that changed or, with Reset,
-// that the changes are unknown and all entries must be read again.
+// An Event lists entries that changed.
 type Event struct {
 	Changes []Delta
-	Reset   bool
+	Reset   bool // the changes are unknown, and all entries must be read again
 }
 
-// A Position is a place in the history of a store. It may be compared, and kept
-// in a file; only the store that returned it can read it.
+// A Position is a point in the history of a store. Positions can be compared with == and
+// stored. Only the store that returned a position can use it.
 type Position string
 
-// Precedes reports whether both places are of one store and p is not after q. A
-// compaction, a redaction or a restored backup may have taken p out of the
-// history since.
+// Precedes reports whether p and q are positions of the same store and p is not after q. The
+// history may no longer contain p, after a compaction, a redaction, or the restoration of a
+// backup.
 func (p Position) Precedes(q Position) bool {
 	was, ok := logpos.Decode(p)
 	is, there := logpos.Decode(q)
 	return ok && there && was.Precedes(is)
 }
 
-// A Sequencer is a Store whose changes follow each other in one order.
+// A Sequencer is a Store whose changes have one order.
 type Sequencer interface {
 	Store
 
-	// Position returns the place after the last change, of any process, that
-	// was durable before the call.
+	// Position returns the position after the last change, by any process, that was
+	// durable before the call.
 	Position(ctx context.Context) (Position, error)
 
-	// Since yields, in order, what changed after p, up to at least the place
-	// that Position returned last. A place that is not in the history of the
-	// store, as after a compaction or a redaction, is ErrPosition: all entries
-	// are to be read then.
+	// Since yields, in order, the entries that changed after p, at least up to the
+	// position that Position returned last. If the history does not contain p, for example
+	// after a compaction or a redaction, it yields an error matching ErrPosition. The
+	// caller must read all entries then.
 	Since(ctx context.Context, p Position) iter.Seq2[Delta, error]
 }
 
-// Delta is one entry that changed: its new state, or nil when it was removed.
+// A Delta is one entry that changed. Entry is its new state, or nil if it was removed.
 type Delta struct {
 	ID    uint64
 	Entry *Entry
 }
 
-// Verb says what a change did to an entry.
+// A Verb is the kind of a change to an entry.
 type Verb string
 
 // The verbs.
@@ -150,89 +149,89 @@ const (
 	VerbAlias   Verb = "alias"
 	VerbLabel   Verb = "label"
 	VerbRemove  Verb = "remove"
-	VerbRestore Verb = "restore" // put back by Revert or Restore
+	VerbRestore Verb = "restore" // an earlier version was written again by Revert or Restore
 )
 
-// Change is one record of the log: everything that one Apply did.
+// A Change is everything that one call of Apply did. It is one record of the log.
 type Change struct {
-	Seq      uint64
-	Hash     string // of the chain up to and including this change, in hex; "" where there is no chain
+	Seq      uint64 // number of the change
+	Hash     string // hex hash of the log up to and including this change; empty if the store has no hash chain
 	Time     time.Time
 	Source   Source
-	Note     string   // why, if the caller gave a note
-	Reverts  []uint64 // the changes that this one undid
+	Note     string   // the reason; see [WithNote]
+	Reverts  []uint64 // numbers of the changes that this one undid
 	Versions []Version
 }
 
-// Version is an entry as one change left it.
+// A Version is the state of an entry after one change.
 type Version struct {
-	Seq    uint64 // the change
-	Prev   uint64 // the change before it that touched the name, 0 for none
+	Seq    uint64 // number of the change
+	Prev   uint64 // number of the previous change to an entry of this name, or 0
 	Verb   Verb
-	Entry  Entry // after the change; of a removed one, only ID, Name and Kind
+	Entry  Entry // if the entry was removed, only ID, Name and Kind are set
 	Source Source
 	Note   string
-	Erased bool // the content was redacted from the log
+	Erased bool // the content was redacted
 }
 
 // A Checker is a Store that can examine its own files.
 type Checker interface {
-	// Check reads everything and compares it with what the store answers
-	// from. Problems are in the report; the error is for what kept it from
-	// looking.
+	// Check reads all files and compares them with the answers of the store. It reports
+	// problems in the CheckReport, and returns an error only if it could not examine the
+	// files.
 	Check(ctx context.Context) (CheckReport, error)
 }
 
-// CheckReport is what a check found.
+// CheckReport is the result of a check.
 type CheckReport struct {
 	Path     string
-	Records  int    // records read
-	Entries  int    // entries there are now
-	Bytes    int64  // bytes read
-	First    uint64 // first change that the log still holds
-	Last     uint64 // last change
-	Head     string // hash of the chain at Last, in hex: note it elsewhere to prove later that nothing before was edited
+	Records  int    // number of records read
+	Entries  int    // current number of entries
+	Bytes    int64  // number of bytes read
+	First    uint64 // number of the first change in the log
+	Last     uint64 // number of the last change
+	Head     string // hex hash of the log up to Last; a copy kept elsewhere proves later that the log was not edited
 	Problems []Problem
 
-	// Damaged reports that changes or entries which had been written cannot be read. Last is
-	// then the last change before the damage.
+	// Damaged reports whether changes or entries that were written cannot be read. If so,
+	// Last is the last change before the damage.
 	Damaged bool
 }
 
-// Problem is one thing a check found wrong, and its mend.
+// A Problem is something wrong that a check found, and how to repair it.
 type Problem struct {
-	Offset int64 // byte in the file, -1 when it is not about one
+	Offset int64 // offset in the file, or -1 if the problem is not at one place
 	What   string
-	Mend   string // what to do about it
+	Mend   string // how to repair it
 }
 
 // A Compactor is a Store that can drop old history.
 type Compactor interface {
-	// Compact rewrites the store without the versions that were replaced or
-	// removed before the time given. With dry, it only counts.
+	// Compact rewrites the store without the versions that were replaced or removed before
+	// a time. If dry is true, it only reports what it would drop.
 	Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error)
 }
 
-// CompactReport is what a compaction dropped.
+// CompactReport is the result of a compaction.
 type CompactReport struct {
-	BytesBefore, BytesAfter int64
-	Changes                 int    // changes dropped from the log
-	Versions                int    // versions of entries dropped
-	Seq                     uint64 // the change that records the compaction, 0 when nothing was done
+	BytesBefore, BytesAfter int64  // size of the file
+	Changes                 int    // number of changes dropped from the log
+	Versions                int    // number of versions dropped
+	Seq                     uint64 // number of the change that records the compaction, or 0 if nothing was dropped
 }
 
-// Stats are the numbers of a store.
+// Stats describe the size of a store.
 type Stats struct {
 	Path    string
-	Entries int
-	Bytes   int64 // of the file, free space included
-	Used    int64 // of the file, without free space
-	First   uint64
-	Last    uint64
-	Head    string // hash of the chain at Last, in hex; "" where there is no chain
+	Entries int    // number of entries
+	Bytes   int64  // size of the file
+	Used    int64  // size of the file without its free space
+	First   uint64 // number of the first change in the log
+	Last    uint64 // number of the last change
+	Head    string // hex hash of the log up to Last; empty if the store has no hash chain
 }
 
-// A Counter is a Store that knows its numbers without reading everything.
+// A Counter is a Store that can return its Stats without reading all entries.
 type Counter interface {
 	Stats(ctx context.Context) (Stats, error)
 }
