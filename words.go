@@ -1,4 +1,5 @@
-// The words of package store, as this package has them too.
+// This file gives the types, constants and functions of package store names in this package,
+// so that most programs import only this one.
 
 package oxbow
 
@@ -8,7 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// What a store holds and does, of package [store].
+// The types of package [store]. Their fields and methods are documented there: run
+// "go doc oxbow/store.Entry", for example.
 type (
 	// Actor is the kind of author of a version.
 	Actor = store.Actor
@@ -16,97 +18,96 @@ type (
 	Add = store.Add
 	// Alias replaces an entry's aliases.
 	Alias = store.Alias
-	// AliasError is an alias that means no entry, because of those in Names.
+	// AliasError reports an alias that several entries have, so that it means none of them.
 	AliasError = store.AliasError
 	// BusyError describes the process that holds the store's lock.
 	BusyError = store.BusyError
-	// Change is one record of the log: everything that one Apply did.
+	// Change is everything that one call of Apply did.
 	Change = store.Change
-	// CheckReport is what a check found.
+	// CheckReport is the result of a check.
 	CheckReport = store.CheckReport
 	// A Checker is a Store that can examine its own files.
 	Checker = store.Checker
-	// Claim is what a caller says of itself.
+	// Claim is what a caller says about itself, unchecked.
 	Claim = store.Claim
-	// CompactReport is what a compaction dropped.
+	// CompactReport is the result of a compaction.
 	CompactReport = store.CompactReport
 	// A Committer is a Store that returns the change that a call made.
 	Committer = store.Committer
 	// A Compactor is a Store that can drop old history.
 	Compactor = store.Compactor
-	// ConflictError says that an entry is not at the version a change was made for.
+	// ConflictError reports that an entry is not at the version that a change expects.
 	ConflictError = store.ConflictError
-	// CorruptError says where a file is damaged.
+	// CorruptError reports where a file is damaged.
 	CorruptError = store.CorruptError
-	// A Counter is a Store that knows its numbers without reading everything.
+	// A Counter is a Store that can return its Stats without reading all entries.
 	Counter = store.Counter
-	// Delta is one entry that changed: its new state, or nil when it was removed.
+	// A Delta is one entry that changed, with its new state.
 	Delta = store.Delta
-	// A DryRunner is a Store that takes less than Check of an [Op] does, and says what.
+	// A DryRunner is a Store that refuses some ops for which [Op] Check reports no error.
 	DryRunner = store.DryRunner
-	// Entry is one thing remembered.
+	// Entry is one thing that was remembered: a name, a text, labels and where it came from.
 	Entry = store.Entry
-	// Event is what a [Watcher] reports: the entries that changed or, with Reset, that the
-	// changes are unknown and all entries must be read again.
+	// An Event lists entries that changed; see [Watcher].
 	Event = store.Event
-	// Filter selects entries.
+	// Filter selects entries by labels, kind, dates, author and trust.
 	Filter = store.Filter
-	// Head is an entry as far as it is known without reading it; see package heads.
+	// Head is the part of an entry that is known without reading it from disk; see package heads.
 	Head = store.Head
 	// A Historian is a Store that keeps the versions of its entries.
 	Historian = store.Historian
-	// InvalidError says which value was refused and why.
+	// InvalidError reports which value was refused and why.
 	InvalidError = store.InvalidError
-	// Kind says what sort of thing an entry is.
+	// Kind is the sort of an entry, such as [Note] or [Journal].
 	Kind = store.Kind
-	// Label is a key and a value tied to an entry.
+	// Label is a key and a value that an entry has.
 	Label = store.Label
-	// NameError adds the name of the entry to an error.
+	// NameError adds the name of an entry to an error.
 	NameError = store.NameError
 	// Op is one change.
 	Op = store.Op
-	// A Position is a place in the history of a store.
+	// A Position is a point in the history of a store.
 	Position = store.Position
-	// Problem is one thing a check found wrong, and its mend.
+	// A Problem is something wrong that a check found, and how to repair it.
 	Problem = store.Problem
-	// QuotaError is a change beyond a bound that was set for a memory.
+	// QuotaError reports a change that exceeds a limit of the memory.
 	QuotaError = store.QuotaError
-	// RecoverReport is what was saved of a damaged store, and what was not.
+	// RecoverReport lists what was saved from a damaged store and what was not.
 	RecoverReport = store.RecoverReport
-	// RedactReport is what was erased.
+	// RedactReport lists what was erased.
 	RedactReport = store.RedactReport
-	// A Redactor is a Store that can take what an entry held out of its history.
+	// A Redactor is a Store that can erase texts from its history.
 	Redactor = store.Redactor
 	// Relabel replaces an entry's labels.
 	Relabel = store.Relabel
 	// Remove removes an entry.
 	Remove = store.Remove
-	// A Sequencer is a Store whose changes follow each other in one order.
+	// A Sequencer is a Store whose changes have one order.
 	Sequencer = store.Sequencer
-	// Source is the origin of a version.
+	// Source says who wrote a version, and through which interface.
 	Source = store.Source
-	// Stats are the numbers of a store.
+	// Stats describe the size of a store.
 	Stats = store.Stats
 	// A Store keeps entries.
 	Store = store.Store
-	// Summary is what the entries of a memory sum up to.
+	// Summary counts the entries of a memory by kind, project and tag.
 	Summary = store.Summary
-	// Term is one condition of a [Filter]: the entry has, under Key, one of the Values; with
-	// Not, it has none of them.
+	// Term is one condition of a [Filter].
 	Term = store.Term
-	// Trust is how far an entry may be believed.
+	// Trust is the level of trust in an entry.
 	Trust = store.Trust
-	// Update replaces an entry's content, aliases and labels; what is left empty becomes empty.
+	// Update replaces an entry's content, aliases and labels, also by empty ones.
 	Update = store.Update
-	// Verb says what a change did to an entry.
+	// A Verb is the kind of a change to an entry.
 	Verb = store.Verb
-	// Version is an entry as one change left it.
+	// A Version is the state of an entry after one change.
 	Version = store.Version
 	// A Watcher is a Store that sends events.
 	Watcher = store.Watcher
 )
 
-// Limits of what one entry may hold.
+// Limits of one entry: bytes of its name, bytes of its content, number of its aliases and
+// of its labels.
 const (
 	MaxName    = store.MaxName
 	MaxContent = store.MaxContent
@@ -124,7 +125,7 @@ const (
 	Handoff = store.Handoff
 )
 
-// The label keys that every door knows.
+// The keys of labels that have a meaning for oxbow. Other keys may be used freely.
 const (
 	LabelProject    = store.LabelProject
 	LabelTag        = store.LabelTag
@@ -179,7 +180,7 @@ const (
 	VerbRestore = store.VerbRestore
 )
 
-// The levels of trust, the highest first; see [Trusts].
+// The lower levels of trust. [Trusts] returns all levels in order.
 const (
 	TrustImported    = store.TrustImported
 	TrustUnvouched   = store.TrustUnvouched
@@ -187,7 +188,7 @@ const (
 	TrustQuarantined = store.TrustQuarantined
 )
 
-// Labels that programs write.
+// The keys and values of labels that only programs write.
 const (
 	LabelTaint      = store.LabelTaint
 	LabelSuspect    = store.LabelSuspect
@@ -200,13 +201,14 @@ const (
 	UnvouchedImport = store.UnvouchedImport
 )
 
-// Commit applies the ops to a store and returns the change that they made, which is
-// empty if the store is not a [Committer].
+// Commit applies ops to a store and returns the change that they made. The change is empty if
+// the store is not a [Committer].
 func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 	return store.Commit(ctx, s, ops...)
 }
 
-// WrittenBy returns the version that an op left in a store without a history.
+// WrittenBy returns the version that an op wrote in a store without a history, if e is the
+// entry after it.
 func WrittenBy(op Op, e Entry) Version {
 	return store.WrittenBy(op, e)
 }
@@ -216,31 +218,30 @@ func Kinds() []Kind {
 	return store.Kinds()
 }
 
-// ParseKind returns the kind of that word, or an error matching [ErrInvalid] that lists
-// the words there are.
+// ParseKind returns the kind with this name, such as "note". For an unknown name, the error
+// matches [ErrInvalid] and lists the names.
 func ParseKind(s string) (Kind, error) {
 	return store.ParseKind(s)
 }
 
-// CheckName reports, as an error matching [ErrInvalid], why a name cannot be used: it is
-// empty, longer than [MaxName] bytes, not UTF-8, holds a control character, or begins or
-// ends with a space.
+// CheckName returns an error matching [ErrInvalid] if a name is empty, longer than [MaxName]
+// bytes or not UTF-8, contains a control character, or begins or ends with white space.
 func CheckName(name string) error {
 	return store.CheckName(name)
 }
 
-// CheckContent reports, as an error matching [ErrInvalid], why a content cannot be kept:
-// it is not UTF-8, holds a NUL, or is longer than [MaxContent] bytes.
+// CheckContent returns an error matching [ErrInvalid] if a content is not UTF-8, contains a
+// NUL, or is longer than [MaxContent] bytes.
 func CheckContent(content string) error {
 	return store.CheckContent(content)
 }
 
-// Confidence returns the label that says how sure the writer was, f being from 0 to 1.
+// Confidence returns the label that says how sure the writer is, from 0 to 1.
 func Confidence(f float64) Label {
 	return store.Confidence(f)
 }
 
-// ParseLabel reads key:value, both quoted or not.
+// ParseLabel parses key:value. Both may have quotes.
 func ParseLabel(s string) (Label, error) {
 	return store.ParseLabel(s)
 }
@@ -250,56 +251,59 @@ func SortLabels(ls []Label) []Label {
 	return store.SortLabels(ls)
 }
 
-// CheckAliases is what a store checks with each change, as it makes it.
+// CheckAliases returns an error if an op adds an alias that must be unique and is taken. A
+// store calls it for each op; see [store.CheckAliases].
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	return store.CheckAliases(op, old, owner)
 }
 
-// WithSource returns a context whose changes are stamped with s, but for its Time.
+// WithSource returns a context in which changes have the source s. The store sets its Time.
 func WithSource(ctx context.Context, s Source) context.Context {
 	return store.WithSource(ctx, s)
 }
 
-// SourceFrom returns the source that ctx carries, and whether there is one.
+// SourceFrom returns the source in ctx. Ok is false if there is none.
 func SourceFrom(ctx context.Context) (Source, bool) {
 	return store.SourceFrom(ctx)
 }
 
-// WithOpID returns a context whose next [Store.Apply] carries that id, at most 64 bytes.
+// WithOpID returns a context for one call of [Store.Apply] with an op ID of at most 64 bytes.
+// If the store keeps op IDs and applied a call with this ID before, Apply changes nothing and
+// returns nil.
 func WithOpID(ctx context.Context, id string) context.Context {
 	return store.WithOpID(ctx, id)
 }
 
-// CallOpID returns the op id of a call: a change with the same id, and another print of
-// its call, is refused with [ErrOpIDUsed].
+// CallOpID returns the op ID for a call: the caller's id with a digest of the call. A change
+// with the same id and another digest is refused with [ErrOpIDUsed].
 func CallOpID(id, print string) string { return store.CallOpID(id, print) }
 
-// OpIDFrom returns the id that ctx carries, "" for none.
+// OpIDFrom returns the op ID in ctx, or an empty string.
 func OpIDFrom(ctx context.Context) string {
 	return store.OpIDFrom(ctx)
 }
 
-// WithNote returns a context whose changes carry a note, such as "load from brain/".
+// WithNote returns a context in which changes get a note, such as "load from brain/".
 func WithNote(ctx context.Context, note string) context.Context {
 	return store.WithNote(ctx, note)
 }
 
-// NoteFrom returns the note that ctx carries, "" for none.
+// NoteFrom returns the note in ctx, or an empty string.
 func NoteFrom(ctx context.Context) string {
 	return store.NoteFrom(ctx)
 }
 
-// HistoryOf returns the history of a store: the store itself if it is a [Historian], or
-// what its method History returns, which wrappers of a store have, as [Memory.History].
+// HistoryOf returns the history of a store or of a wrapper of a store, such as [Memory]. If
+// the store keeps none, the error matches [ErrUnsupported].
 func HistoryOf(s Store) (Historian, error) {
 	return store.HistoryOf(s)
 }
 
-// HeldLabels returns the keys of the labels that hold an entry back; see
+// HeldLabels returns the keys of the labels that keep an entry from being shown unasked; see
 // [Entry.Volunteered].
 func HeldLabels() []string { return store.HeldLabels() }
 
-// Trusts returns the levels, the highest first.
+// Trusts returns the levels of trust, the highest first.
 func Trusts() []Trust {
 	return store.Trusts()
 }
