@@ -79,7 +79,7 @@ its file.`,
 			}
 			in.Paths = append(in.Paths, name)
 		}
-		in.Progress = func(done int, part float64) { a.advancePart(done, part) }
+		in.Progress = a.countsParts(entriesUnit)
 		out, err := attempt(ctx, a, tool.Import, in)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = &hinted{err, "check the path"}

@@ -1,12 +1,16 @@
-// A line on standard error that shows how far long work is, on a terminal only.
+// This file shows on standard error, if that is a terminal, how far long work is.
 
 package command
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // Work is shown when it has taken so long, and again so often.
@@ -15,27 +19,46 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// progress is standard error with a line that shows the work of a command. The
-// line is wiped before anything else is written.
+// Rates and ends are shown from this time on: earlier ones say little.
+const rateAfter = 2 * time.Second
+
+// unit is what a command counts.
+type unit struct{ one, many string }
+
+var (
+	entriesUnit = unit{"entry", "entries"}
+	filesUnit   = unit{"file", "files"}
+	changesUnit = unit{"change", "changes"}
+	textsUnit   = unit{"text", "texts"}
+)
+
+// progress is standard error with a last line that shows how far the work of a command is. The
+// line is wiped before anything else is written. It is not shown while a question is open.
 type progress struct {
 	io.Writer
 	now func() time.Time
 
 	mu          sync.Mutex // guards what follows, and the writer
-	what        string     // is done; "" between two starts
+	what        string     // the command that works; "" between two starts
 	began       time.Time
-	done, total int           // 0 when they are not known
-	part        float64       // that is done, where the total is not known; 0 when this is neither
-	wait        time.Duration // for which a server is waited for; 0 when none is
+	unit        unit
+	done, total int           // 0 if they are not known
+	part        float64       // the part of the work that is done if total is not known; 0 if this is neither
+	wait        time.Duration // the time that a server asked to wait; 0 if it did not
 	timer       *time.Timer
 	shown       bool
+
+	open   bool      // the last line that was written is not complete: a question
+	reads  bool      // a person is asked for input
+	paused time.Time // since when one of these is so
 }
 
 // start begins to show work, until stop is called.
 func (p *progress) start(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.what, p.began, p.done, p.total, p.part, p.wait = what, p.now(), 0, 0, 0, 0
+	p.what, p.began, p.unit = what, p.now(), unit{}
+	p.done, p.total, p.part, p.wait = 0, 0, 0, 0
 	p.timer = time.AfterFunc(progressAfter, p.show)
 	return func() {
 		p.mu.Lock()
@@ -46,21 +69,21 @@ func (p *progress) start(what string) (stop func()) {
 	}
 }
 
-// set says how much is done, of how much.
-func (p *progress) set(done, total int) {
+// set sets how much is done of how much; a total of 0 is unknown.
+func (p *progress) set(u unit, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done, p.total = done, total
+	p.unit, p.done, p.total = u, done, total
 }
 
-// setPart says how much is done, and which part that is of all.
-func (p *progress) setPart(done int, part float64) {
+// setPart sets how much is done, and which part of all that is, from 0 to 1.
+func (p *progress) setPart(u unit, done int, part float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done, p.part = done, part
+	p.unit, p.done, p.part = u, done, part
 }
 
-// setWait says for how long a server is waited for, 0 when none is any more.
+// setWait sets for how long a server is waited for; 0 if it no longer is.
 func (p *progress) setWait(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,22 +96,59 @@ func (p *progress) show() {
 	if p.what == "" {
 		return
 	}
-	line := p.what + ": "
+	if !p.open && !p.reads {
+		p.shown = true
+		fmt.Fprintf(p.Writer, "\r%s\x1b[K", p.line())
+	}
+	p.timer.Reset(progressEvery)
+}
+
+// line returns how far the work is: "import: 14500 entries (45 %), 1450 a second, about 12 s left".
+func (p *progress) line() string {
+	took := p.now().Sub(p.began)
+	part := p.part
+	var facts []string
 	if p.done > 0 {
-		line += fmt.Sprint(p.done)
-		if p.total > 0 {
-			line += fmt.Sprintf(" of %d", p.total)
-		} else if p.part > 0 {
-			line += fmt.Sprintf(" (%d %%)", int(100*p.part))
+		did := text.Count(p.done, p.unit.one, p.unit.many)
+		switch {
+		case p.total > 0:
+			did = fmt.Sprintf("%d of %s", p.done, text.Count(p.total, p.unit.one, p.unit.many))
+			part = float64(p.done) / float64(p.total)
+		case part > 0:
+			did += fmt.Sprintf(" (%d %%)", int(100*part))
 		}
-		line += ", "
+		facts = append(facts, did)
 	}
 	if p.wait > 0 {
-		line += fmt.Sprintf("the server is busy and asks to wait %d s, ", (p.wait+time.Second-1)/time.Second)
+		facts = append(facts, fmt.Sprintf("the server is busy and asks to wait %s", seconds(p.wait+time.Second-1)))
 	}
-	p.shown = true
-	fmt.Fprintf(p.Writer, "\r%s%d s\x1b[K", line, p.now().Sub(p.began)/time.Second)
-	p.timer.Reset(progressEvery)
+	if p.done > 0 && took >= rateAfter {
+		facts = append(facts, rate(p.done, took))
+	}
+	if part > 0 && part < 1 && took >= rateAfter {
+		left := time.Duration(float64(took) * (1 - part) / part)
+		facts = append(facts, "about "+seconds(left+time.Second-1)+" left")
+	} else {
+		facts = append(facts, seconds(took))
+	}
+	return p.what + ": " + strings.Join(facts, ", ")
+}
+
+// rate says how many were done in one second or one minute.
+func rate(done int, took time.Duration) string {
+	if each := float64(done) / took.Seconds(); each >= 1 {
+		return fmt.Sprintf("%.0f a second", each)
+	}
+	return fmt.Sprintf("%.0f a minute", float64(done)/took.Minutes())
+}
+
+// seconds says a time in whole seconds, or minutes and seconds.
+func seconds(d time.Duration) string {
+	s := int(d / time.Second)
+	if s < 60 {
+		return fmt.Sprintf("%d s", s)
+	}
+	return fmt.Sprintf("%d min %d s", s/60, s%60)
 }
 
 func (p *progress) wipe() {
@@ -98,10 +158,47 @@ func (p *progress) wipe() {
 	}
 }
 
-// Write wipes the line, and writes b in its place.
+// Write wipes the line, and writes b in its place. If b does not end its line, it is a question:
+// nothing is shown until a person has answered it.
 func (p *progress) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wipe()
+	if len(b) > 0 {
+		p.pause(!bytes.HasSuffix(b, []byte("\n")), p.reads)
+	}
 	return p.Writer.Write(b)
+}
+
+// pause sets whether a question is open and whether a person is asked for input. The time in which
+// one of these is so is no working time.
+func (p *progress) pause(open, reads bool) {
+	was, is := p.open || p.reads, open || reads
+	p.open, p.reads = open, reads
+	switch {
+	case is && !was:
+		p.paused = p.now()
+	case was && !is:
+		p.began = p.began.Add(p.now().Sub(p.paused))
+	}
+}
+
+// setReads sets whether a person is asked for input, with which a person ends an open line.
+func (p *progress) setReads(reads bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wipe()
+	p.pause(p.open && reads, reads)
+}
+
+// input is standard input that is a terminal: nothing is shown while it is read.
+type input struct {
+	io.Reader
+	shown *progress
+}
+
+func (i input) Read(b []byte) (int, error) {
+	i.shown.setReads(true)
+	defer i.shown.setReads(false)
+	return i.Reader.Read(b)
 }

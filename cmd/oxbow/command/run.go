@@ -31,9 +31,12 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 		env.Stdout = &screen.Writer{W: out}
 	}
 	var shown *progress
-	if env.StderrTerm {
+	if env.StderrTerm && env.Getenv("TERM") != "dumb" {
 		shown = &progress{Writer: env.Stderr, now: env.Now}
 		env.Stderr = shown
+		if env.StdinTerm {
+			env.Stdin = input{env.Stdin, shown}
+		}
 	}
 	a := newApp(env)
 	a.progress = shown

@@ -79,18 +79,22 @@ func (t *terminal) working(what string) (stop func()) {
 	return t.progress.start(what)
 }
 
-// advance says how much of the work is done; a total of 0 is unknown.
-func (t *terminal) advance(done, total int) {
-	if t.progress != nil {
-		t.progress.set(done, total)
+// counts returns a function that is told how many of the unit are done, of how many; a total of 0
+// is unknown.
+func (t *terminal) counts(u unit) func(done, total int) {
+	return func(done, total int) {
+		if t.progress != nil {
+			t.progress.set(u, done, total)
+		}
 	}
 }
 
-// advancePart is advance where the part that is done, from 0 to 1, is known rather
-// than the total; a part of 0 is unknown.
-func (t *terminal) advancePart(done int, part float64) {
-	if t.progress != nil {
-		t.progress.setPart(done, part)
+// countsParts is like counts, but the function is told which part is done, from 0 to 1.
+func (t *terminal) countsParts(u unit) func(done int, part float64) {
+	return func(done int, part float64) {
+		if t.progress != nil {
+			t.progress.setPart(u, done, part)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -195,16 +196,16 @@ func TestProgress(t *testing.T) {
 			t.Errorf("short work wrote %q", b.String())
 		}
 		stop = p.start("dump")
-		p.set(3, 0)
+		p.set(entriesUnit, 3, 0)
 		time.Sleep(progressAfter + progressEvery/2)
-		p.set(4, 20)
+		p.set(entriesUnit, 4, 20)
 		time.Sleep(5 * progressEvery)
 		fmt.Fprint(p, "oxbow: a warning\n")
 		time.Sleep(progressEvery)
 		stop()
 		time.Sleep(time.Minute)
-		const four = "\rdump: 4 of 20, 1 s\x1b[K"
-		want := "\rdump: 3, 0 s\x1b[K\rdump: 4 of 20, 0 s\x1b[K\rdump: 4 of 20, 0 s\x1b[K" + strings.Repeat(four, 3) + "\r\x1b[Koxbow: a warning\n" + four + "\r\x1b[K"
+		const four = "\rdump: 4 of 20 entries, 1 s\x1b[K"
+		want := "\rdump: 3 entries, 0 s\x1b[K\rdump: 4 of 20 entries, 0 s\x1b[K\rdump: 4 of 20 entries, 0 s\x1b[K" + strings.Repeat(four, 3) + "\r\x1b[Koxbow: a warning\n" + four + "\r\x1b[K"
 		if b.String() != want {
 			t.Errorf("progress wrote %q, want %q", b.String(), want)
 		}
@@ -217,10 +218,10 @@ func TestProgressOfAPart(t *testing.T) {
 		var b strings.Builder
 		p := &progress{Writer: &b, now: time.Now}
 		stop := p.start("import")
-		p.setPart(14500, 0.459)
+		p.setPart(entriesUnit, 14500, 0.459)
 		time.Sleep(progressAfter + progressEvery/2)
 		stop()
-		if want := "\rimport: 14500 (45 %), 0 s\x1b[K\r\x1b[K"; b.String() != want {
+		if want := "\rimport: 14500 entries (45 %), 0 s\x1b[K\r\x1b[K"; b.String() != want {
 			t.Errorf("progress wrote %q, want %q", b.String(), want)
 		}
 	})
@@ -232,14 +233,71 @@ func TestProgressOfAWait(t *testing.T) {
 		var b strings.Builder
 		p := &progress{Writer: &b, now: time.Now}
 		stop := p.start("push")
-		p.set(500, 900)
+		p.set(changesUnit, 500, 900)
 		p.setWait(2500 * time.Millisecond)
 		time.Sleep(progressAfter + progressEvery/2)
 		p.setWait(0)
 		time.Sleep(progressEvery)
 		stop()
-		if want := "\rpush: 500 of 900, the server is busy and asks to wait 3 s, 0 s\x1b[K\rpush: 500 of 900, 0 s\x1b[K\r\x1b[K"; b.String() != want {
+		if want := "\rpush: 500 of 900 changes, the server is busy and asks to wait 3 s, 0 s\x1b[K\rpush: 500 of 900 changes, 0 s\x1b[K\r\x1b[K"; b.String() != want {
 			t.Errorf("progress wrote %q, want %q", b.String(), want)
+		}
+	})
+}
+
+// Work that takes long has a rate, and an end that comes nearer.
+func TestProgressHasARateAndAnEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			after time.Duration
+			tell  func(p *progress)
+			want  string
+		}{
+			{time.Second, func(p *progress) { p.set(entriesUnit, 100, 400) }, "x: 100 of 400 entries, 1 s"},
+			{10 * time.Second, func(p *progress) { p.set(entriesUnit, 100, 400) }, "x: 100 of 400 entries, 10 a second, about 30 s left"},
+			{10 * time.Second, func(p *progress) { p.setPart(entriesUnit, 9000, 0.1) }, "x: 9000 entries (10 %), 900 a second, about 1 min 30 s left"},
+			{2 * time.Minute, func(p *progress) { p.set(filesUnit, 1, 0) }, "x: 1 file, 0 a minute, 2 min 0 s"},
+			{time.Minute, func(p *progress) { p.set(filesUnit, 3, 3) }, "x: 3 of 3 files, 3 a minute, 1 min 0 s"},
+			{time.Minute, func(*progress) {}, "x: 1 min 0 s"},
+		} {
+			p := &progress{Writer: io.Discard, now: time.Now}
+			stop := p.start("x")
+			c.tell(p)
+			time.Sleep(c.after)
+			p.mu.Lock()
+			if got := p.line(); got != c.want {
+				t.Errorf("after %v it shows %q, want %q", c.after, got, c.want)
+			}
+			p.mu.Unlock()
+			stop()
+		}
+	})
+}
+
+// A question stays visible until it is answered, and the time until then does not count.
+func TestQuestionsStayVisible(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		p := &progress{Writer: &b, now: time.Now}
+		answer, typed := io.Pipe()
+		stdin := input{answer, p}
+		stop := p.start("setup")
+		fmt.Fprint(p, "a diff\nChange these files? [y/N] ")
+		go func() {
+			time.Sleep(time.Minute)
+			fmt.Fprint(typed, "y\n")
+		}()
+		line, err := bufio.NewReader(stdin).ReadString('\n')
+		if line != "y\n" || err != nil {
+			t.Errorf("read %q, %v", line, err)
+		}
+		if want := "a diff\nChange these files? [y/N] "; b.String() != want {
+			t.Errorf("while the question is open, %q was written, want %q", b.String(), want)
+		}
+		time.Sleep(progressEvery + time.Second)
+		stop()
+		if got := b.String(); !strings.Contains(got, "\rsetup: 1 s\x1b[K") || strings.Contains(got, "min") {
+			t.Errorf("after the answer, it wrote %q, want 1 s", got)
 		}
 	})
 }
@@ -261,7 +319,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 				c.term.progress.Writer = &b
 			}
 			stop := c.term.working("check")
-			c.term.advance(1, 2)
+			c.term.counts(filesUnit)(1, 2)
 			time.Sleep(2 * progressAfter)
 			stop()
 			if (b.Len() > 0) != c.want {
