@@ -58,6 +58,17 @@ func (n *Note) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// withParam returns the note with another name of a parameter.
+func (n Note) withParam(old, name ParamRef) Note {
+	args := slices.Clone(n.args)
+	for i, a := range args {
+		if a == any(old) {
+			args[i] = name
+		}
+	}
+	return Note{n.format, args}
+}
+
 // About reports whether the note speaks of a parameter.
 func (n Note) About(p ParamRef) bool { return slices.Contains(n.args, any(p)) }
 

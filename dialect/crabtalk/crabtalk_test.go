@@ -147,6 +147,9 @@ func TestLater(t *testing.T) {
 		if !slices.Equal(contents, []string{"Luna"}) {
 			t.Errorf("%s: entries are %q, want Luna", file, contents)
 		}
+		if r, err := h.Memory().Check(t.Context()); err != nil || r.Entries != 1 || len(r.Problems) > 0 {
+			t.Errorf("%s: Check() = %+v, %v, want one sound entry", file, r, err)
+		}
 		if err := h.Memory().Apply(t.Context(), oxbow.Add{Name: "x", Content: "y"}); !errors.Is(err, oxbow.ErrReadOnly) {
 			t.Errorf("%s: Apply() = %v, want ErrReadOnly", file, err)
 		}

@@ -23,6 +23,7 @@ import (
 // The files of a home.
 const (
 	storeFile = "memory.db"
+	lockFile  = storeFile + ".lock"
 	laterFile = "store.crmem" // of crabtalk after August 2026: a log of keys and values
 	crabFile  = "Crab.md"
 )
@@ -106,6 +107,7 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 	if err := errors.Join(s.Checkpoint(ctx), s.Close()); err != nil {
 		return nil, err
 	}
+	_ = o.FS.Remove(lockFile) // the first change makes it again
 	return []string{storeFile}, nil
 }
 
@@ -248,6 +250,15 @@ func freeName(s string, taken map[string]bool) string {
 
 // later is a store that was read from the file of a later crabtalk.
 type later struct{ oxbow.Store }
+
+// Check reports how many entries were read; what could not be read was reported then.
+func (l later) Check(ctx context.Context) (oxbow.CheckReport, error) {
+	c, ok := l.Store.(oxbow.Checker)
+	if !ok {
+		return oxbow.CheckReport{}, fmt.Errorf("checking the store of a later crabtalk: %w", oxbow.ErrUnsupported)
+	}
+	return c.Check(ctx)
+}
 
 // Apply refuses every change.
 func (later) Apply(context.Context, ...oxbow.Op) error {

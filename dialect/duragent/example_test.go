@@ -113,6 +113,10 @@ func Example() {
 		log.Fatal(err)
 	}
 
+	options.Agent = "bob"
+	if _, err := d.Init(ctx, options); err != nil {
+		log.Fatal(err)
+	}
 	bob := open("bob")
 	defer bob.Close()
 	converse(bob, begin(bob), turn{"which database?", "search_memory", `{"query":"database postgresql"}`, "PostgreSQL 16."})

@@ -87,7 +87,14 @@ func TestAgents(t *testing.T) {
 			t.Errorf("opening agent %q = %v", name, err)
 		}
 	}
+	// A slip makes no agent.
+	if _, err := Dialect().Open(t.Context(), options(fsys, "rie")); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "there are: bob, rei") {
+		t.Errorf("opening a misspelt agent = %v", err)
+	}
 	// One that has no agent.yaml has memory, kept as the others keep it.
+	if err := fsys.MkdirAll(".duragent/agents/new", 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if h := openHome(t, options(fsys, "new")); len(h.Tools()) != 5 {
 		t.Errorf("a new agent has %d tools", len(h.Tools()))
 	}

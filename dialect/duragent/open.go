@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"go.yaml.in/yaml/v3"
 )
@@ -127,7 +128,11 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
 	if others, err := agentsOf(o.FS, h.place.agents); err == nil && len(others) > 0 && !slices.Contains(others, h.place.agent) {
-		h.Warn(fmt.Sprintf("agent %q is new here; there are: %s", h.place.agent, strings.Join(others, ", ")))
+		if isDir, _ := dialect.Has(o.FS, h.place.agentDir("."), true); isDir == 0 {
+			return nil, fmt.Errorf("opening the memory of duragent: %w", tool.Advise(
+				&oxbow.InvalidError{Field: "agent", Value: h.place.agent, Reason: "is not here; there are: " + strings.Join(others, ", ")},
+				"oxbow init --agent NAME adds an agent to this home"))
+		}
 	}
 	if wanted && !o.Memory.ReadOnly {
 		// As duragent does at start. Context has its text in any case.

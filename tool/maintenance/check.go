@@ -158,7 +158,9 @@ type wordOwners map[string]string
 // add adds an entry, and returns which of its words another entry has.
 func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
 	for _, w := range append([]string{e.Name}, e.Aliases...) {
-		if other, ok := o[w]; ok {
+		if other, ok := o[w]; ok && other == e.Name {
+			clashes = append(clashes, fmt.Sprintf("%q has the name or alias %q twice", e.Name, w))
+		} else if ok {
 			clashes = append(clashes, fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name))
 		} else {
 			o[w] = e.Name

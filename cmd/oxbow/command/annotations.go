@@ -76,6 +76,13 @@ func onFile[In, Out any](ctx context.Context, a *app, arg string, verb call[In, 
 	if err != nil {
 		return out, err
 	}
+	bound, err := a.bound()
+	if err != nil {
+		return out, err
+	}
+	if bound != nil {
+		src.Profile = bound.Name
+	}
 	out, err = orKeep(ctx, a, &tool.Workspace{Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
 		Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, verb, in)
 	return out, adviseOnFile(badArgument(err))

@@ -144,6 +144,7 @@ var inScope = []string{
 	"profile", "profile list", "profile show", "profile select", "profile tokens", "spawn",
 	"session", "session list", "session show", "session search", "session resume",
 	"handoff", "handoff new", "handoff list", "handoff show", "handoff take", "handoff drop",
+	"annotate", "why", "blame", // of the working tree
 	"annotate merge-driver", // joins files that git names
 	"help", "version", "completion", "__complete", "__completeNoDesc",
 }

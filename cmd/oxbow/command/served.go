@@ -167,7 +167,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		a.warn("the annotations of code are not served: %v", berr)
 	} else {
 		closers = append(closers, book.Close)
-		if book.IsTree() {
+		if book.IsTree() || o.Sets.Has("annotate") {
 			workspace.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
 			workspace.Project = sync.OnceValue(a.projectHere)
 			o.Code = tool.Code()
