@@ -13,6 +13,7 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -104,6 +105,10 @@ func Read(client string, stdin []byte, env Env) Report {
 	e := session.Event{
 		Client: client, Session: cmp.Or(r.Parent, r.Session), Turn: r.Turn + r.PromptID, Time: r.Time, Dir: r.Dir,
 		Agent: agentOf(r, client), Model: r.Model, Transcript: r.Transcript,
+	}
+	if !session.ValidID(e.Session) {
+		out.Wrong = fmt.Sprintf("its session_id %.80q is no identifier of a session", e.Session)
+		return out
 	}
 	if e.Time.IsZero() {
 		e.Time = env.Now

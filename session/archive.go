@@ -119,7 +119,7 @@ func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op
 	add := addition{Archive: a, events: map[talk][]Event{}, done: Report{Events: len(events)}}
 	for _, e := range events {
 		e = a.incoming(e)
-		if e.Client == "" || e.Session == "" || e.Kind == "" || e.Kind == cutKind {
+		if e.Client == "" || !ValidID(e.Session) || e.Kind == "" || e.Kind == cutKind {
 			add.done.Bad++
 			continue
 		}

@@ -52,6 +52,9 @@ func (s Spool) Append(events ...Event) error {
 		if s.Redact != nil {
 			e = e.screened(s.Redact)
 		}
+		if !ValidID(e.Session) {
+			return fmt.Errorf("%.80q is no identifier of a session", e.Session)
+		}
 		line, err := json.Marshal(e.clean())
 		if err != nil {
 			return fmt.Errorf("encoding an event: %w", err)
@@ -131,7 +134,7 @@ func readEvents(b []byte) (events []Event, bad int) {
 			continue
 		}
 		var e Event
-		if err := json.Unmarshal(line, &e); err != nil || e.Client == "" || e.Session == "" || e.Kind == "" {
+		if err := json.Unmarshal(line, &e); err != nil || e.Client == "" || !ValidID(e.Session) || e.Kind == "" {
 			bad++
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -290,10 +291,11 @@ type ResumeOut struct {
 	Command string `json:"command"`
 }
 
-// resumes are the words after which a client takes the identifier of a session.
-var resumes = map[string][]string{
-	"claude": {"claude", "--resume"}, "codex": {"codex", "resume"}, "gemini": {"gemini", "--resume"},
-	"opencode": {"opencode", "-s"}, "copilot": {"copilot", "--resume"}, "qwen": {"qwen", "--resume"},
+// resumes are the beginnings of the commands by which a client goes on with a session; the
+// identifier follows at once.
+var resumes = map[string]string{
+	"claude": "claude --resume=", "codex": "codex resume ", "gemini": "gemini --resume=",
+	"opencode": "opencode --session=", "copilot": "copilot --resume=", "qwen": "qwen --resume=",
 }
 
 // ResumeSession gives the command line by which a client goes on with a session.
@@ -306,14 +308,18 @@ func ResumeSession(ctx context.Context, w *Workspace, in ResumeIn) (out ResumeOu
 	if err != nil {
 		return out, err
 	}
-	words, ok := resumes[s.Client]
+	begin, ok := resumes[s.Client]
+	if !session.ValidID(s.Session) { // an earlier version has kept it
+		return out, Advise(InvalidValue("session", s.Session, "is no identifier that may be an argument of a client"),
+			"oxbow session show "+text.ShellName(s.Client+"/"+s.Session)+" prints what was said")
+	}
 	if !ok {
 		return out, Advise(fmt.Errorf("%w: it is not known how %s goes on with a session", oxbow.ErrUnsupported, s.Client),
 			"oxbow session show "+text.ShellQuote(s.Client+"/"+s.Session)+" prints what was said")
 	}
-	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir, Command: strings.Join(words, " ") + " " + text.ShellQuote(s.Session)}
-	if s.Dir != "" {
-		out.Command = "cd " + text.ShellQuote(s.Dir) + " && " + out.Command
+	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir, Command: begin + text.ShellQuote(s.Session)}
+	if filepath.IsAbs(s.Dir) { // else it is nowhere, or means something else to a shell
+		out.Command = "cd -- " + text.ShellQuote(s.Dir) + " && " + out.Command
 	}
 	return out, nil
 }

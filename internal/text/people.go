@@ -25,6 +25,16 @@ func Bytes(n int64) string {
 	return Count(int(n), "byte", "bytes")
 }
 
+// ShellName writes a name as the last argument of a command that a person can paste into a
+// shell. A name that begins with a dash, which a program would read as an option, comes
+// after two dashes.
+func ShellName(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "-- " + ShellQuote(name)
+	}
+	return ShellQuote(name)
+}
+
 // ShellQuote writes a word so that a person can paste it into a shell.
 func ShellQuote(s string) string {
 	plain := func(r rune) bool {

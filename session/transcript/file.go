@@ -51,7 +51,7 @@ func (f *file) event(kind session.Kind, id string, at time.Time) session.Event {
 // report takes an event down.
 func (f *file) report(e session.Event) {
 	switch {
-	case e.Session == "":
+	case !session.ValidID(e.Session):
 	case f.hold:
 		f.held = append(f.held, e)
 	default:

@@ -168,7 +168,7 @@ func mayShare(e *oxbow.Entry) error {
 		return err
 	}
 	if err := team.Check(*e); err != nil {
-		return tool.Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; oxbow get "+text.ShellQuote(e.Name)+" shows the text")
+		return tool.Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text")
 	}
 	return nil
 }
@@ -177,13 +177,13 @@ func mayShare(e *oxbow.Entry) error {
 // data, and those that are held back from agents.
 func mayLeave(e *oxbow.Entry) error {
 	if e.Suspicious() {
-		return tool.Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellQuote(e.Name))
+		return tool.Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellName(e.Name))
 	}
 	if found := tool.SecretsOf(*e); len(found) > 0 {
 		return tool.Advise(fmt.Errorf("%w: the %s of %q looks like a secret (%s), and is not shared", oxbow.ErrInvalid, found[0].Part, e.Name, found[0].Rule), "take it out with oxbow edit, or keep the entry in your home")
 	}
 	if kinds := personalIn(e); len(kinds) > 0 {
-		return tool.Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; oxbow get "+text.ShellQuote(e.Name)+" shows the text")
+		return tool.Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text")
 	}
 	return nil
 }
@@ -288,7 +288,7 @@ func takenBack(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Sto
 		}
 		has, err := homeHas(ctx, w, p.Entry)
 		if err == nil && has == "other" {
-			err = tool.Advise(fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name), "oxbow team share "+text.ShellQuote(name)+" --dry-run shows how they differ; forget the one that is done with")
+			err = tool.Advise(fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name), "oxbow team share --dry-run "+text.ShellName(name)+" shows how they differ; forget the one that is done with")
 		}
 		if err == nil {
 			err = editedAdvice(t, name, t.CheckRemove(ctx, p))

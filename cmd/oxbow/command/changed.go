@@ -119,10 +119,7 @@ func (a *app) changedLines(e *tool.ChangedEntry, most int) []string {
 	if e.What == tool.EntryChanged || e.What == tool.EntryForgotten {
 		lines = append(lines, differenceLines(e.Own, e.Text, most, a.width()-4)...)
 	}
-	name := text.ShellQuote(e.Name)
-	if strings.HasPrefix(name, "-") {
-		name = "-- " + name
-	}
+	name := quoteName(e.Name)
 	return append(lines, "  keep it: oxbow changed keep "+name+"; bring yours back: oxbow changed restore "+name)
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,18 +33,7 @@ filters, too: oxbow recall project:<Tab>.`,
 		Args:      args(1, 1, "one of bash, zsh, fish, powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root, w := cmd.Root(), a.env.Stdout
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(w, true)
-			case "zsh":
-				return root.GenZshCompletion(w)
-			case "fish":
-				return root.GenFishCompletion(w, true)
-			case "powershell", "pwsh":
-				return root.GenPowerShellCompletionWithDesc(w)
-			}
-			return misusef("it writes scripts for bash, zsh, fish and powershell", "unknown shell %q", args[0])
+			return completionScript(cmd.Root(), args[0], a.env.Stdout)
 		},
 	}
 }
@@ -64,13 +54,19 @@ func offers(n int, from words) cobra.CompletionFunc {
 			return nil, then
 		}
 		start = strings.TrimPrefix(start, mark)
-		found := slices.DeleteFunc(from(cmd.Context(), start), func(w string) bool { return !strings.HasPrefix(w, start) })
+		found := slices.DeleteFunc(from(cmd.Context(), start), func(w string) bool { return !strings.HasPrefix(w, start) || isActive(w) })
 		slices.Sort(found)
 		if slices.ContainsFunc(found, func(w string) bool { return strings.HasSuffix(w, ":") }) {
 			then |= cobra.ShellCompDirectiveNoSpace
 		}
 		return found[:min(len(found), maxCompletions)], then
 	}
+}
+
+// isActive reports whether a word could run a command if a shell inserts a part of it
+// without quotes, as bash does with what several words begin with.
+func isActive(word string) bool {
+	return strings.ContainsAny(word, "$`;&|<>") || strings.ContainsFunc(word, unicode.IsControl)
 }
 
 // complete gives all commands below c their completions: of arguments by the

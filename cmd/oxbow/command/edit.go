@@ -63,9 +63,9 @@ func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut,
 		return out, misusef("forget it, or remember its text under a name", "an entry without a name cannot be changed")
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
-		return out, misusef("to bring it back: oxbow restore "+quote(name), "%s is a version of the past, and cannot be edited", name)
+		return out, misusef("to bring it back: oxbow restore "+quoteName(name), "%s is a version of the past, and cannot be edited", name)
 	}
-	draft := editing{name: entry.Name, ext: ".md", again: "oxbow edit " + quote(entry.Name)}
+	draft := editing{name: entry.Name, ext: ".md", again: "oxbow edit " + quoteName(entry.Name)}
 	text, err := a.editText(draft, was)
 	if err != nil {
 		return out, err
@@ -80,7 +80,7 @@ func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut,
 		return tool.RememberOut{Outcome: unchanged, Entry: entry}, nil
 	case strings.TrimSpace(text) == "":
 		return out, &hinted{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
-			hint: "to take it out of the memory: oxbow forget " + quote(entry.Name)}
+			hint: "to take it out of the memory: oxbow forget " + quoteName(entry.Name)}
 	}
 	err = tool.CheckText("the edited text", text)
 	if err == nil {

@@ -231,6 +231,7 @@ var (
 	count     = text.Count
 	bytesText = text.Bytes
 	quote     = text.ShellQuote
+	quoteName = text.ShellName
 )
 
 // wordFor returns the word for what a run did, or would do if it is a dry one.

@@ -116,7 +116,7 @@ entry was forgotten since. The log shows the numbers.`,
 	}, tool.Restore, func(in *tool.RestoreIn, _ *flagSet, args []string) error {
 		name, seq, ok := cutSeq(args)
 		if !ok {
-			return misusef("oxbow log "+quote(args[0])+" shows the numbers; for example: oxbow restore "+quote(args[0]+"@3"),
+			return misusef("oxbow log "+quoteName(args[0])+" shows the numbers; for example: oxbow restore "+quoteName(args[0]+"@3"),
 				"restore needs the number of a change: NAME@SEQ")
 		}
 		in.Name, in.Seq = name, seq

@@ -1,0 +1,87 @@
+// This file makes the scripts of cobra safe: they evaluate the words of the line at each
+// Tab, so that a pasted $(command) would run before the person presses Enter.
+
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A scriptEdit replaces a text that a script has once.
+type scriptEdit struct{ old, new string }
+
+// scriptEdits are the changes of the scripts, by shell. A line with a character that could
+// run a command, expand a variable or redirect gets no completions. Without such
+// characters only quotes, backslashes and patterns for file names are evaluated. Fish has
+// already split the line into words, so that nothing is evaluated there.
+var scriptEdits = map[string][]scriptEdit{
+	"bash": {{`    # Use eval to handle any environment variables and such
+    out=$(eval "${requestComp}" 2>/dev/null)
+`, `    # Only quotes are evaluated: a line that could run a command gets no completions.
+    case "${requestComp}" in
+        *['$` + "`" + `();&|<>']* | *$'\n'*) out=":4" ;;
+        *) out=$(eval "${requestComp}" 2>/dev/null) ;;
+    esac
+`}},
+	"zsh": {{`    # Use eval to handle any environment variables and such
+    out=$(eval ${requestComp} 2>/dev/null)
+`, `    # Only quotes are evaluated: a line that could run a command gets no completions.
+    case "${requestComp}" in
+        *['$` + "`" + `();&|<>']* | *$'\n'*) out=":4" ;;
+        *) out=$(eval ${requestComp} 2>/dev/null) ;;
+    esac
+`}},
+	"fish": {{`    set -l lastArg (string escape -- (commandline -ct))
+`, `    set -l lastArg (commandline -ct | string unescape)
+    test (count $lastArg) -gt 0; or set lastArg (commandline -ct)
+`}, {`    set -l requestComp "OXBOW_ACTIVE_HELP=0 $args[1] __complete $args[2..-1] $lastArg"
+
+    __oxbow_debug "Calling $requestComp"
+    set -l results (eval $requestComp 2> /dev/null)
+`, `    set -lx OXBOW_ACTIVE_HELP 0
+    set -l results ($args[1] __complete $args[2..-1] "$lastArg" 2> /dev/null)
+`}},
+	"powershell": {{`    Invoke-Expression -OutVariable out "$RequestComp" 2>&1 | Out-Null
+`, `    # Only quotes are evaluated: a line that could run a command gets no completions.
+    if ($RequestComp -match '[$();&|<>{}\r\n]') {
+        return
+    }
+    Invoke-Expression -OutVariable out "$RequestComp" 2>&1 | Out-Null
+`}},
+}
+
+// completionScript writes the script of a shell.
+func completionScript(root *cobra.Command, shell string, w io.Writer) error {
+	var script bytes.Buffer
+	var err error
+	switch shell {
+	case "bash":
+		err = root.GenBashCompletionV2(&script, true)
+	case "zsh":
+		err = root.GenZshCompletion(&script)
+	case "fish":
+		err = root.GenFishCompletion(&script, true)
+	case "powershell", "pwsh":
+		shell = "powershell"
+		err = root.GenPowerShellCompletionWithDesc(&script)
+	default:
+		return misusef("it writes scripts for bash, zsh, fish and powershell", "unknown shell %q", shell)
+	}
+	if err != nil {
+		return err
+	}
+	text := script.String()
+	for _, e := range scriptEdits[shell] {
+		if strings.Count(text, e.old) != 1 {
+			return fmt.Errorf("the script for %s cannot be made safe: this version of cobra writes another one", shell)
+		}
+		text = strings.Replace(text, e.old, e.new, 1)
+	}
+	_, err = io.WriteString(w, text)
+	return err
+}

@@ -1,0 +1,20 @@
+// This file says which identifiers of sessions are accepted.
+
+package session
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ValidID reports whether a client's identifier of a session is accepted. Identifiers come
+// from reports and transcripts, which others may have written, and become arguments of
+// commands. A valid one is not empty, is UTF-8, does not begin with a dash, which a client
+// would read as an option, and has no character that a person does not see.
+func ValidID(id string) bool {
+	if id == "" || !utf8.ValidString(id) || strings.HasPrefix(id, "-") || strings.TrimSpace(id) != id {
+		return false
+	}
+	return strings.IndexFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+}

@@ -1,0 +1,72 @@
+// Tests which identifiers of sessions are accepted, and where.
+
+package session_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// refusedIDs become options or hide text when they are printed in a command.
+var refusedIDs = []string{"", " a", "-", "--dangerously-skip-permissions", "a\nb", "a\x1b[0m", "a\u202eb", "a\u200bb", "\xff"}
+
+func TestValidID(t *testing.T) {
+	for _, id := range refusedIDs {
+		if session.ValidID(id) {
+			t.Errorf("ValidID(%q) = true", id)
+		}
+	}
+	for _, id := range []string{"178e33fd-9063-4a0b-8d3c-000000000000", "ses_1", "a b", "it's", "日本", strings.Repeat("x", 300)} {
+		if !session.ValidID(id) {
+			t.Errorf("ValidID(%q) = false", id)
+		}
+	}
+}
+
+// Neither the spool nor the archive takes an event of such a session, also if the spool
+// has one already. The archive may take white space and control characters away and keep
+// the rest.
+func TestRefusedIDs(t *testing.T) {
+	home := t.TempDir()
+	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
+	a := open(t, home)
+	check := func(what, id string, r session.Report, err error) {
+		t.Helper()
+		for _, s := range r.Sessions {
+			if !session.ValidID(s.Session) {
+				t.Errorf("%s of session %q keeps it as %q", what, id, s.Session)
+			}
+		}
+		if err != nil || len(r.Sessions)+r.Bad != 1 {
+			t.Errorf("%s of session %q = %+v, %v", what, id, r, err)
+		}
+	}
+	for _, id := range refusedIDs {
+		e := session.Event{Client: "claude", Session: id, Kind: session.Prompt, Text: "hello"}
+		if err := spool.Append(e); err == nil {
+			t.Errorf("the spool keeps an event of session %q", id)
+		}
+		if strings.ToValidUTF8(id, "") != id {
+			continue // no JSON has it
+		}
+		r, err := a.Add(t.Context(), []session.Event{e})
+		check("Add", id, r, err)
+		line, err := json.Marshal(e)
+		if err == nil {
+			err = os.MkdirAll(spool.Dir, 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(spool.Dir, "claude-x.jsonl"), append(line, '\n'), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err = a.Drain(t.Context(), spool, nil)
+		check("Drain", id, r, err)
+	}
+}
