@@ -230,7 +230,7 @@ func (w *Workspace) proposals(ctx context.Context, ids []string) (_ context.Cont
 
 func (w *Workspace) accept(ctx context.Context, a *session.Archive, it inbox.Item, name, content string) (RememberOut, error) {
 	if content == "" {
-		content = it.Sentence
+		content = it.AsNote()
 	}
 	in := RememberIn{Name: name, Content: content, Project: it.Project, RelatedFiles: it.Files, From: it.From[:min(len(it.From), 4)]}
 	if it.Why == inbox.Lesson {

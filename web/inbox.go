@@ -106,20 +106,20 @@ var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you
 // proposalRow shows a proposal with what decides on it, and with the ids of all of its
 // session.
 func (c *call) proposalRow(p tool.ProposalOut, session []string, row int) g.Node {
-	name := text.NameOf(p.Sentence)
+	name := text.NameOf(p.AsNote())
 	var turns []g.Node
 	for _, f := range p.From[:min(3, len(p.From))] {
 		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("the turn it was said in")))
 	}
 	return h.Li(c.card(row),
 		h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+"inbox/"+p.ID), page.Isolated(name))), page.Badge("", "proposal", "It becomes an entry when you approve it."), g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
-		g.If(name != strings.TrimSpace(p.Sentence), h.Pre(h.Class("text"), page.Isolated(p.Sentence))),
+		g.If(name != strings.TrimSpace(p.AsNote()), h.Pre(h.Class("text"), page.Isolated(p.AsNote()))),
 		h.Div(h.Class("meta"), g.If(p.Project != "", page.Chips(map[string][]string{oxbow.LabelProject: {p.Project}})),
 			h.Span(h.Text("Your words: "+whys[p.Why]+", "), page.When(c.now, p.Said)), g.Group(turns), g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.Isolated(strings.Join(p.Files, ", "))))),
-		c.sameName(name, p.Sentence),
+		c.sameName(name, p.AsNote()),
 		g.Iff(c.mayWrite() && p.State != "accepted", func() g.Node {
 			return g.Group{
-				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: waits(p.State), text: p.Sentence, withName: true, row: row}.form("id", p.ID),
+				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: waits(p.State), text: p.AsNote(), withName: true, row: row}.form("id", p.ID),
 				g.Iff(len(session) > 1 && p.ID == session[0], func() g.Node {
 					var ids []string
 					for _, s := range session {
@@ -265,7 +265,7 @@ func proposal(c *call) (reply, error) {
 		return nil, err
 	}
 	limit := 3
-	near, err := tool.Recall(c.ctx, c.work, tool.RecallIn{Query: plainWords(p.Sentence), Limit: &limit})
+	near, err := tool.Recall(c.ctx, c.work, tool.RecallIn{Query: plainWords(p.AsNote()), Limit: &limit})
 	if err != nil {
 		near = tool.RecallOut{}
 	}
@@ -276,7 +276,7 @@ func proposal(c *call) (reply, error) {
 	if len(near.Hits) > 0 {
 		s.body = append(s.body, page.Section("near", "Entries near to it", h.P(h.Class("hint"), h.Text("Where it corrects one of these, it may take its place.")),
 			h.Ul(h.Class("rows"), g.Map(near.Hits, func(e tool.Entry) g.Node {
-				return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))), page.Diff(e.Text, p.Sentence),
+				return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))), page.Diff(e.Text, p.AsNote()),
 					g.If(c.mayWrite() && p.State != "accepted", h.Div(h.Class("actions"), page.Button("inbox/accept", "", "Put it in the place of this text", "id", p.ID, "name", e.Name))))
 			}))))
 	}
@@ -295,7 +295,7 @@ func acceptProposal(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.edited(p.Sentence)
+	text, err := c.edited(p.AsNote())
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +324,7 @@ func dropProposals(c *call) (reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text, err := c.edited(p.Sentence); text != "" && err == nil {
+		if text, err := c.edited(p.AsNote()); text != "" && err == nil {
 			return keepEdit(errEditRejected, decision{approve: "inbox/accept", text: text, withName: true}, "id", ids[0]), nil
 		}
 	}

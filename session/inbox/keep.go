@@ -220,6 +220,14 @@ type Item struct {
 	Note     string    `json:"note,omitempty"` // name of the entry that was made of it
 }
 
+// AsNote returns the text of the entry that accepting makes, unless a person writes another.
+func (it *Item) AsNote() string {
+	if it.Why == Asked {
+		return extract.Note(it.Sentence)
+	}
+	return it.Sentence
+}
+
 // Sessions returns in how many sessions the sentence was said.
 func (it *Item) Sessions() int {
 	seen := map[string]bool{}

@@ -129,7 +129,7 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 			if err != nil {
 				return out, err
 			}
-			if in.Content, err = a.editText(editing{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}, it.Sentence+"\n"); err != nil {
+			if in.Content, err = a.editText(editing{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}, it.AsNote()+"\n"); err != nil {
 				return out, err
 			}
 			if in.Content = strings.TrimSpace(in.Content); in.Content == "" {

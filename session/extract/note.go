@@ -1,0 +1,41 @@
+// This file makes a note of a sentence that asks to remember something.
+
+package extract
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// request is how sentences begin that ask to remember what follows, in words that what follows
+// does not need.
+var request = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|okay|also|and|so|por favor|bitte|пожалуйста),? )*(?:` +
+		`(?:always |do |you (?:should|must|need to) |i (?:want|need) you to |i['’]d like you to )?remember(?:,? (?:that|this|to|for (?:next time|later|the future)))*[,:]? ` +
+		`|remember[:,] ?|(?:merke? dir|denke? dran|beachte)[^:,]{0,24}: ?` +
+		`|(?:recuerda|ten en cuenta) que |lembre-se (?:de )?que |(?:запомни|помни),? что |(?:记住|记得|牢记)[，：,: ]+)`)
+})
+
+// opening are words that may begin a sentence and are not written otherwise there.
+var opening = map[string]bool{"a": true, "all": true, "always": true, "an": true, "do": true, "don't": true, "each": true, "every": true, "i": true, "if": true,
+	"in": true, "it": true, "my": true, "never": true, "no": true, "not": true, "only": true, "our": true, "run": true, "the": true, "there": true,
+	"they": true, "this": true, "use": true, "we": true, "when": true, "you": true, "your": true}
+
+// Note returns a sentence without the words that ask to remember it: "Remember that we use tabs."
+// becomes "We use tabs." A sentence of which too little would be left stays as it is.
+func Note(sentence string) string {
+	asks := request().FindString(sentence)
+	rest := strings.TrimSpace(sentence[len(asks):])
+	if asks == "" || utf8.RuneCountInString(rest) < 6 || strings.HasPrefix(strings.ToLower(rest), "not ") {
+		return sentence
+	}
+	first, _, _ := strings.Cut(rest, " ")
+	if opening[strings.ToLower(first)] {
+		r, size := utf8.DecodeRuneInString(rest)
+		rest = string(unicode.ToUpper(r)) + rest[size:]
+	}
+	return rest
+}
