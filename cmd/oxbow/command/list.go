@@ -46,7 +46,7 @@ func (a *app) showList(out tool.ListOut) {
 		rows = append(rows, []string{"NAME", "KIND", "AGE", "LABELS", "BEGINS"})
 	}
 	for _, e := range out.Entries {
-		rows = append(rows, []string{nameText(e.Name), e.Kind, age(moment(e.Updated), a.env.Now()), labelText(shownLabels(e.Labels)), oneLine(e.Snippet)})
+		rows = append(rows, []string{nameText(e.Name), e.Kind, age(moment(e.Updated), a.env.Now()), labelText(shownLabels(e.Labels), fewValues), oneLine(e.Snippet)})
 	}
 	a.showTable(rows)
 	a.showNotes(out.Notes)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
@@ -33,8 +34,9 @@ func moment(s string) time.Time {
 }
 
 // labelText writes labels in the order people look for them: the project, the
-// tags, then the rest by key.
-func labelText(labels map[string][]string) string {
+// tags, then the rest by key. Of the labels of one key it writes all or, if there are more than
+// most, the first and the number of the others.
+func labelText(labels map[string][]string, most int) string {
 	var keys, words []string
 	for key := range labels {
 		if key != oxbow.LabelProject && key != oxbow.LabelTag {
@@ -43,7 +45,11 @@ func labelText(labels map[string][]string) string {
 	}
 	slices.Sort(keys)
 	for _, key := range append([]string{oxbow.LabelProject, oxbow.LabelTag}, keys...) {
-		for _, v := range labels[key] {
+		for i, v := range labels[key] {
+			if i == most {
+				words = append(words, fmt.Sprintf("(%d more)", len(labels[key])-most))
+				break
+			}
 			words = append(words, oxbow.Label{Key: key, Value: v}.String())
 		}
 	}
@@ -51,22 +57,36 @@ func labelText(labels map[string][]string) string {
 }
 
 // shownLabels leaves out what only get shows: where an import is from; and what only
-// --json does: what cited files were like.
+// --json does: what cited files were like. Of a turn of a session it leaves out what its name
+// says and what hooks and the archive note for themselves.
 func shownLabels(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
-	delete(labels, oxbow.LabelFileBlob)
-	delete(labels, "import")
-	delete(labels, "import-sum")
+	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-sum"} {
+		delete(labels, key)
+	}
+	if labels["session"] == nil || labels["turn"] == nil {
+		return labels
+	}
+	for _, key := range []string{"client", "session", "turn", "commit", "call", "tool", "used", session.LabelInjected, session.LabelShown} {
+		delete(labels, key)
+	}
 	return labels
 }
+
+// fewValues is how many labels of one key stand on a line with others.
+const fewValues = 4
 
 // summary is an entry's kind, date and labels on one line.
 func (t *terminal) summary(e tool.Entry) string {
 	parts := []string{e.Kind}
 	if at := moment(e.Created); !at.IsZero() {
-		parts = append(parts, at.In(t.env.Now().Location()).Format("2006-01-02"))
+		format := time.DateOnly
+		if e.Labels["turn"] != nil {
+			format = "2006-01-02 15:04"
+		}
+		parts = append(parts, at.In(t.env.Now().Location()).Format(format))
 	}
-	if l := labelText(shownLabels(e.Labels)); l != "" {
+	if l := labelText(shownLabels(e.Labels), fewValues); l != "" {
 		parts = append(parts, l)
 	}
 	if r := e.Source.Reviewed(); r != "" {
@@ -124,7 +144,7 @@ func (t *terminal) facts(e tool.Entry) (fs []tui.Fact) {
 	add("kind", e.Kind)
 	labels := maps.Clone(e.Labels)
 	delete(labels, oxbow.LabelFileBlob) // for programs: --json shows it
-	add("labels", labelText(labels))
+	add("labels", labelText(labels, oxbow.MaxLabels))
 	add("aliases", clean(strings.Join(e.Aliases, ", ")))
 	for _, c := range e.Citations {
 		add("cites", citationText(c))
