@@ -1,3 +1,5 @@
+// Tests of notes that are made of what a person asked to remember.
+
 package extract
 
 import "testing"
