@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/query"
 )
@@ -170,6 +172,9 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 		return out, err
 	}
 	var p label.Plan
+	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
+		plan = withoutProgramLabels(plan)
+	}
 	if dry {
 		if p, err = plan(ctx, m); err == nil {
 			err = m.DryRun(ctx, p.Ops()...)
@@ -190,6 +195,29 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 		}
 	}
 	return out, nil
+}
+
+// isProgramLabel reports whether oxbow itself sets the label and only a person may change it
+// by hand.
+func isProgramLabel(l oxbow.Label) bool {
+	return slices.Contains(oxbow.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved || l.IsPersonal()
+}
+
+// withoutProgramLabels returns a planner that refuses a plan with labels that oxbow itself
+// sets: they would stay as they are, and the caller would believe the opposite.
+func withoutProgramLabels(plan label.Planner) label.Planner {
+	return func(ctx context.Context, s oxbow.Store) (label.Plan, error) {
+		p, err := plan(ctx, s)
+		for _, c := range p.Changes {
+			for _, l := range slices.Concat(c.Added(), c.Removed()) {
+				if isProgramLabel(l) {
+					return label.Plan{}, Advise(InvalidValue("label", l.String(), "is set by oxbow itself, and only a person may change it"),
+						"ask the person to read the entry and to run: oxbow approve "+text.ShellName(c.Name))
+				}
+			}
+		}
+		return p, err
+	}
 }
 
 // relabelled returns what a change of labels did to an entry. The labels are those that

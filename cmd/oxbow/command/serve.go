@@ -153,6 +153,8 @@ func (a *app) ui(ctx context.Context, in uiIn, path string) error {
 	if flags.Addr == "" {
 		flags.Addr = "127.0.0.1:0"
 	}
+	remove := func() {}
+	defer func() { remove() }()
 	return a.serveAll(ctx, flags, func(at listening, t *tenants) error {
 		link, err := a.link(t.sessions[""], path)
 		if err != nil {
@@ -162,8 +164,8 @@ func (a *app) ui(ctx context.Context, in uiIn, path string) error {
 		if in.NoOpen || a.env.Browse == nil || !a.env.StdoutTerm {
 			return nil
 		}
-		if err := a.env.Browse(at.url + link); err != nil {
-			a.warn("no browser could be opened: %v; open the link above", err)
+		if remove, err = a.browsePrivately(at.url + link); err != nil {
+			a.warn("%v; open the link above", err)
 		}
 		return nil
 	})

@@ -1,0 +1,46 @@
+// This file opens a link that signs a browser in, without anybody else seeing it: every user
+// of the machine can read the arguments of a program, and the link works once.
+
+package command
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// leadOn is the page that leads a browser to a link.
+const leadOn = `<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url=%s">
+<title>oxbow</title>
+<p><a href="%[1]s">Open the memory</a></p>
+`
+
+// browsePrivately opens a link in the person's browser by a file that only the person can
+// read. The caller removes the file when the link is no longer needed.
+func (a *app) browsePrivately(link string) (remove func(), err error) {
+	dir, err := os.MkdirTemp("", "oxbow-ui-") // its mode is 0700
+	if err != nil {
+		return func() {}, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	file := filepath.Join(dir, "open.html")
+	if err := os.WriteFile(file, fmt.Appendf(nil, leadOn, html.EscapeString(link)), 0o600); err != nil {
+		remove()
+		return func() {}, err
+	}
+	at := filepath.ToSlash(file)
+	if !strings.HasPrefix(at, "/") { // a drive of Windows
+		at = "/" + at
+	}
+	if err := a.env.Browse((&url.URL{Scheme: "file", Path: at}).String()); err != nil {
+		remove()
+		return func() {}, fmt.Errorf("no browser could be opened: %w", err)
+	}
+	return remove, nil
+}
