@@ -23,15 +23,11 @@ func (a *app) root(run runner) *cobra.Command {
 		Short: "Memory for AI agents that people can read, search, undo and trust",
 		Long: `oxbow is memory for AI agents that people can read, search, undo and trust.
 
-The memory is one file, memory.oxbow, in a home: what --home says, else
-$OXBOW_HOME, else the nearest directory .oxbow at or above the working
-directory, else your data directory.
-
-NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
-		Example: `  oxbow demo                                      # see it work, on a sample
-  oxbow init                                      # a memory for this directory
-  oxbow remember style "Tabs, not spaces."        # keep something
-  oxbow recall tabs                               # find it again`,
+The memory is one file in a home: the directory after --home, the one in
+$OXBOW_HOME, the nearest .oxbow at or above the working directory, or else one
+directory for all your work.`,
+		Example: `  oxbow remember style "Tabs, not spaces."
+  oxbow recall tabs`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case version && len(args) == 0:
@@ -46,13 +42,12 @@ NO_COLOR switches colour off; long output goes through $OXBOW_PAGER or $PAGER.`,
 			return unknownCommand(cmd, unmark(args)[0])
 		},
 	})
-	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if words := c.Flags().Args(); len(words) > 0 && slices.Contains([]string{"oxbow", "label", "profile", "handoff", "session", "inbox", "team"}, c.Name()) {
 			a.unknown = c.RunE(c, words) // "oxbow nosuch --help"
 			return
 		}
-		help(c, args)
+		a.printHelp(c)
 	})
 	root.Flags().BoolVar(&version, "version", false, "say which version this is, as oxbow version does")
 
@@ -126,23 +121,6 @@ func (a *app) commonFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
 }
 
-func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [COMMAND]",
-		Short:   "Say how a command is used",
-		Example: "  oxbow help recall",
-		Hidden:  true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 && c == root {
-				return unknownCommand(root, args[0])
-			}
-			c.InitDefaultHelpFlag()
-			return c.Help()
-		},
-	}
-}
-
 // unknownCommand says which command may have been meant.
 func unknownCommand(root *cobra.Command, word string) error {
 	var names []string
@@ -166,7 +144,7 @@ func unknownCommand(root *cobra.Command, word string) error {
 	if near := text.Near(word, slices.Values(names), 1); len(near) > 0 {
 		return misusef("did you mean: oxbow "+near[0], "unknown command %q", word)
 	}
-	return misusef("oxbow --help lists them", "unknown command %q", word)
+	return misusef("oxbow help all lists them", "unknown command %q", word)
 }
 
 // flagError says which flag may have been meant.
