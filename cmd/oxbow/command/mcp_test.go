@@ -277,7 +277,7 @@ func TestHomesOfOtherLayouts(t *testing.T) {
 		{"entryfiles", "forget memory recall remember soul", "Crab.md memory/MEMORY.md", block},
 		{"duragent", "recall reflect remember search_memory update_world", "", ""},
 		{"clawft", "memory_read memory_write session_search", "MEMORY.md HISTORY.md", ""},
-		{"coderhapsody", "handoff_task load_memory_profile recall_memory save_memory spawn_sub_agent unload_memory_profile", "MEMORY.md SOUL.md", ""},
+		{"coderhapsody", "annotate get_annotations handoff_task load_memory_profile recall_memory save_memory spawn_sub_agent unload_memory_profile", "MEMORY.md SOUL.md", ""},
 	} {
 		t.Run(tt.layout, func(t *testing.T) {
 			w := newWorld(t)
