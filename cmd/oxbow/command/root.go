@@ -5,14 +5,11 @@
 package command
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
 // root returns the tree of commands. The demo runs others by run.
@@ -119,57 +116,4 @@ func (a *app) commonFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&a.allowSecret, "allow-secret", false, "keep what looks like a password or a key")
 	fs.BoolVar(&a.json, "json", false, "print one JSON object")
 	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but the result")
-}
-
-// unknownCommand says which command may have been meant.
-func unknownCommand(root *cobra.Command, word string) error {
-	var names []string
-	for _, c := range root.Commands() {
-		if !c.Hidden {
-			names = append(append(names, c.Name()), c.Aliases...)
-		}
-	}
-	// What others call it.
-	other := map[string]string{
-		"add": "remember", "save": "remember", "store": "remember", "set": "remember", "new": "remember", "note": "remember",
-		"search": "recall", "find": "recall", "query": "recall", "show": "get", "cat": "get", "read": "get", "ls": "list",
-		"rm": "forget", "delete": "forget", "remove": "forget", "serve": "mcp", "verify": "check", "fsck": "check",
-		"status": "stats", "info": "stats", "vacuum": "compact", "gc": "compact",
-		"erase": "redact", "purge": "redact", "shred": "redact", "copy": "backup", "snapshot": "backup",
-		"repair": "recover", "salvage": "recover", "mend": "doctor", "diagnose": "doctor", "health": "doctor",
-	}
-	if name, ok := other[word]; ok {
-		return misusef("did you mean: oxbow "+name, "unknown command %q", word)
-	}
-	if near := text.Near(word, slices.Values(names), 1); len(near) > 0 {
-		return misusef("did you mean: oxbow "+near[0], "unknown command %q", word)
-	}
-	return misusef("oxbow help all lists them", "unknown command %q", word)
-}
-
-// flagError says which flag may have been meant.
-func flagError(cmd *cobra.Command, err error) error {
-	if errors.Is(err, pflag.ErrHelp) {
-		return err
-	}
-	hint := cmd.CommandPath() + " --help lists its flags"
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
-		word := unknown.GetSpecifiedName()
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := text.Near(word, slices.Values(names), 1); len(near) > 0 {
-			return misusef("did you mean: --"+near[0], "unknown flag --%s", word)
-		}
-		return misusef(hint, "unknown flag --%s", word)
-	}
-	number, before := unknown != nil && strings.Trim(unknown.GetSpecifiedShortnames(), "0123456789") == "", " "
-	if cmd.Flags().Lookup("limit") != nil {
-		before = " --limit "
-	}
-	if number && (before != " " || cmd.Name() == "undo") {
-		hint = "did you mean: " + cmd.CommandPath() + before + unknown.GetSpecifiedShortnames()
-	}
-	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), mark, "")
-	return misusef(hint, "%s", message)
 }
