@@ -138,8 +138,15 @@ type Compression struct {
 	// Texts are the digests, by [DigestPart.Group]. Of a group that is not there
 	// the layout makes one by a rule of its own. Only with a Period.
 	Texts map[string]string
-	Dry   bool // change nothing
+	// Over is a number of bytes: what holds no more than that stays as it is. 0 means
+	// [DefaultOver], or 1 if there are Texts.
+	Over int
+	Dry  bool // change nothing
 }
+
+// DefaultOver is how many bytes a log holds at most that is not compressed unless the
+// caller names another number: the digest of a short log says little.
+const DefaultOver = 2000
 
 // Digest is what one period was compressed into.
 type Digest struct {

@@ -18,6 +18,7 @@ const (
 	LabelProcess = "process" // process:true, an entry that belongs to every profile
 	LabelPinned  = "pinned"  // pinned:true, an entry that ranks first
 	LabelCovered = "covered" // covered:true, an entry that a shorter one tells again; it ranks last
+	LabelDigest  = "digest"  // digest:true, an entry that tells others again, in fewer words
 	LabelProfile = "profile" // profile:NAME, the profile through which an entry was written
 )
 

@@ -17,7 +17,7 @@ const fusePool = 100
 // vectors, by these, too. The notes say what the vectors lacked.
 func (w *Workspace) Search(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, []Note, error) {
 	lacked := w.Vectors.second(&q)
-	hits, err := m.Recall(ctx, q)
+	hits, err := RecallOnce(ctx, m, q)
 	return hits, lacked(), err
 }
 

@@ -59,7 +59,7 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 	// One more than wanted tells whether there are more.
 	q.Limit = min(limit+1, oxbow.MaxLimit)
 	lacked := w.Vectors.second(&q)
-	hits, err := m.Recall(ctx, q)
+	hits, err := RecallOnce(ctx, m, q)
 	if err == nil && len(hits) == 0 && q.Operators != nil && len(q.Operators.Must) > 0 {
 		hits, err = out.recallWithoutMust(ctx, m, &q)
 	}

@@ -33,7 +33,8 @@ func (h *home) Spans() []string {
 // compressed already, and passes over what holds no entry to tell. A digest has
 // one entry for each group of entries whose labels are the same but for tags,
 // files and confidence: it has their labels, all of their tags and files, and
-// their least confidence when each has one.
+// their least confidence when each has one. Tags and files that a memory profile of
+// the home excludes make groups of their own.
 // Handoffs are no part of it. Each period is one change, all or nothing.
 func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.Digest, error) {
 	if err := h.whollyOpen(); err != nil {
@@ -50,6 +51,12 @@ func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.D
 		}
 	} else if len(r.Texts) > 0 {
 		return nil, &oxbow.InvalidError{Field: "text", Reason: "is for one " + r.Span + "; say which"}
+	}
+	switch {
+	case r.Over == 0 && len(r.Texts) > 0:
+		r.Over = 1
+	case r.Over == 0:
+		r.Over = dialect.DefaultOver
 	}
 	var periods []string
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
@@ -90,17 +97,32 @@ func (h *home) whollyOpen() error {
 	return nil
 }
 
-// inputs returns the logs of a period, the oldest first: those of days and of
-// shorter spans that nothing covers.
-func (h *home) inputs(v mdtree.View, s span, period string) []liveFile {
+// inputs returns the logs of a period that hold more than so many bytes, the oldest
+// first: those of days and of shorter spans that nothing covers.
+func (h *home) inputs(v mdtree.View, s span, period string, over int) []liveFile {
 	var in []liveFile
 	for _, f := range slices.Backward(h.live(v)) {
-		if p, ok := belongs(f.file, s); ok && p == period {
+		if p, ok := belongs(f.file, s); ok && p == period && isLonger(v, f.path, over) {
 			in = append(in, f)
 		}
 	}
 	slices.SortStableFunc(in, func(a, b liveFile) int { return a.from.Compare(b.from) })
 	return in
+}
+
+// isLonger reports whether the entries of a log hold more than so many bytes. One that
+// cannot be read counts, so that it is named.
+func isLonger(v mdtree.View, p string, over int) bool {
+	if _, ok := v.File(p); !ok {
+		return true
+	}
+	size := 0
+	for _, it := range v.Items(p) {
+		if it.Entry.Kind != oxbow.Handoff {
+			size += len(it.Entry.Content)
+		}
+	}
+	return size > over
 }
 
 // belongs returns the period of that span that a log belongs to, and false when
@@ -146,11 +168,39 @@ func digestPath(s span, period string) string { return logDir + "/" + s.name + "
 
 func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
 
-// apart returns the labels of an entry that a digest keeps apart.
-func apart(e *oxbow.Entry) []oxbow.Label {
+// apart returns the labels of an entry that a digest keeps apart. Excluded are the tags
+// and files that profiles exclude.
+func apart(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
-		return l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile || l.Key == oxbow.LabelConfidence || l == coveredLabel
+		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
+		return isJoined && !excluded[l] || l.Key == oxbow.LabelConfidence || l == coveredLabel || l == digestLabel
 	})
+}
+
+// excluded returns the tags and files that memory profiles of the home exclude. A
+// profile that cannot be read is named in a note.
+func (h *home) excluded() (labels map[oxbow.Label]bool, notes []string) {
+	labels = map[oxbow.Label]bool{}
+	names, err := h.profiles.Names()
+	if err != nil {
+		notes = append(notes, "memory profiles cannot be read: "+err.Error())
+	}
+	for _, name := range names {
+		r, err := h.profiles.Resolve(name)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("what profile %q excludes is not kept apart: %v", name, err))
+			continue
+		}
+		for _, c := range r.Excludes {
+			for _, tag := range c.Tags {
+				labels[oxbow.Label{Key: oxbow.LabelTag, Value: tag}] = true
+			}
+			for _, file := range c.RelatedFiles {
+				labels[oxbow.Label{Key: oxbow.LabelFile, Value: file}] = true
+			}
+		}
+	}
+	return labels, notes
 }
 
 // titleOf names a group by its labels.
@@ -173,11 +223,17 @@ func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compressio
 	case v.Taken(p) || v.Taken(coveredPath(p)):
 		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "has a digest already; undo " + d.Name + " first, to tell again what was added since"}
 	}
-	if err := d.cover(h.inputs(v, s, period)); err != nil {
+	var notes []string
+	d.excluded, notes = h.excluded()
+	d.Notes = append(d.Notes, notes...)
+	if err := d.cover(h.inputs(v, s, period, r.Over)); err != nil {
 		return d.Digest, nil, err
 	}
 	if len(d.groups) == 0 {
-		const why = "holds nothing that a digest could tell"
+		why := "holds nothing that a digest could tell"
+		if len(h.inputs(v, s, period, 0)) > len(h.inputs(v, s, period, r.Over)) {
+			why = fmt.Sprintf("has no log of more than %d bytes", r.Over)
+		}
 		if r.Period == "" {
 			return dialect.Digest{Name: d.Name, File: p, Covers: []string{}, Parts: []dialect.DigestPart{}, Notes: d.Notes, Skipped: why}, nil, nil
 		}
@@ -209,6 +265,8 @@ type digester struct {
 	entries []oxbow.Entry     // of the digest
 	log     *log              // its text
 	edits   []mdtree.Edit     // of the covered files
+
+	excluded map[oxbow.Label]bool // tags and files that profiles exclude
 }
 
 // cover moves logs to the covered files and groups their entries.
@@ -229,7 +287,7 @@ func (d *digester) cover(logs []liveFile) error {
 			if e.Kind == oxbow.Handoff {
 				continue
 			}
-			labels := apart(&e)
+			labels := apart(&e, d.excluded)
 			title := titleOf(labels)
 			if d.groups[title] == nil {
 				d.groups[title] = &group{title: title, apart: labels}
@@ -287,6 +345,7 @@ func (h *home) readsBack(p, text string, want []oxbow.Entry) error {
 	same := len(items) == len(want)
 	for i := 0; same && i < len(want); i++ {
 		got := items[i].Entry
+		got.Labels = slices.DeleteFunc(slices.Clone(got.Labels), func(l oxbow.Label) bool { return l == digestLabel })
 		same = got.Name == want[i].Name && got.Content == want[i].Content && slices.Equal(got.Labels, want[i].Labels)
 	}
 	if !same {
@@ -334,7 +393,8 @@ func (g *group) labels() (labels []oxbow.Label, notes []string) {
 	for i := range g.entries {
 		e := &g.entries[i]
 		for _, l := range e.Labels {
-			if l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile {
+			isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
+			if isJoined && !slices.Contains(g.apart, l) {
 				count[l]++
 			}
 		}
@@ -418,10 +478,11 @@ func (h *home) revert(v mdtree.View, name string) (dialect.Digest, []mdtree.Edit
 	if err != nil {
 		return d, nil, err
 	}
+	excluded, _ := h.excluded()
 	for i, q := range ps {
 		d.Covers = append(d.Covers, q.matter.covers...)
 		it := v.Items(p)[i].Entry
-		d.Parts = append(d.Parts, dialect.DigestPart{Entry: it.Name, Group: titleOf(apart(&it)), Labels: it.Labels, After: len(it.Content), Text: it.Content})
+		d.Parts = append(d.Parts, dialect.DigestPart{Entry: it.Name, Group: titleOf(apart(&it, excluded)), Labels: it.Labels, After: len(it.Content), Text: it.Content})
 	}
 	if len(d.Covers) == 0 {
 		return none("does not say what it covers; it was not made by compression")

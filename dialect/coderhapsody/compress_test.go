@@ -36,7 +36,7 @@ func openHome(t *testing.T, fsys vfs.FS, now time.Time) *home {
 func aprilHome(t *testing.T) *vfs.Mem {
 	t.Helper()
 	fsys := vfs.NewMem()
-	long := strings.Repeat("It took a while. ", 40)
+	long := strings.Repeat("It took a while. ", 300)
 	put(t, fsys, "memory/2026-04-13.md", "# Monday\r\n\r\nOld and unlabelled.\r\n\r\n## Rejected\r\n\r\n"+long+"\r\n")
 	put(t, fsys, "memory/2026-04-14.md", "---\ntime: 10:00\nproject: vtt\ntags: [decision]\nrelated_files: [map.go]\nconfidence: 0.9\n---\n\nSquares, not hexes. "+long+"\n\n"+
 		"---\ntime: 11:00\nproject: book\ntags: [lesson]\n---\n\nChapters are short.\n\n"+
@@ -82,14 +82,14 @@ func TestCompressWeeks(t *testing.T) {
 	h := openHome(t, fsys, may)
 	before, was := files(fsys), entries(t, h.Memory())
 
-	dry, err := h.Compress(t.Context(), dialect.Compression{Span: "week", Dry: true})
+	dry, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Dry: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !maps.Equal(files(fsys), before) {
 		t.Error("a dry run changed files")
 	}
-	done, err := h.Compress(t.Context(), dialect.Compression{Span: "week"})
+	done, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +131,11 @@ func TestCompressWeeks(t *testing.T) {
 	}
 	// Labels are kept, projects apart.
 	for name, want := range map[string]string{
-		"week-2026-W16":              "",
-		"week-2026-W16 project:vtt":  "confidence:0.5 file:map.go project:vtt tag:decision tag:lesson",
-		"week-2026-W16 project:book": "project:book tag:lesson",
-		"week-2026-W16 process:true": "process:true",
-		"week-2026-W17 project:vtt":  "project:vtt",
+		"week-2026-W16":              "digest:true",
+		"week-2026-W16 project:vtt":  "confidence:0.5 digest:true file:map.go project:vtt tag:decision tag:lesson",
+		"week-2026-W16 project:book": "digest:true project:book tag:lesson",
+		"week-2026-W16 process:true": "digest:true process:true",
+		"week-2026-W17 project:vtt":  "digest:true project:vtt",
 	} {
 		e, ok := now[name]
 		if got := labelText(e); !ok || got != want || e.Kind != oxbow.Archive {
@@ -143,25 +143,25 @@ func TestCompressWeeks(t *testing.T) {
 		}
 	}
 	vtt := now["week-2026-W16 project:vtt"].Content
-	if !strings.Contains(vtt, "Squares, not hexes.") || !strings.Contains(vtt, "Measure first.") || strings.Contains(vtt, "Chapters") || len(vtt) > 600 {
+	if !strings.Contains(vtt, "Squares, not hexes.") || !strings.Contains(vtt, "Measure first.") || strings.Contains(vtt, "Chapters") || len(vtt) > 700 {
 		t.Errorf("the digest of the project is %q", vtt)
 	}
 	if rest := now["week-2026-W16"].Content; !strings.Contains(rest, "- Monday: Old and unlabelled.") || !strings.Contains(rest, "- Rejected: It took a while.") {
 		t.Errorf("the digest of the rest is %q", rest)
 	}
-	if again, err := h.Compress(t.Context(), dialect.Compression{Span: "week"}); err != nil || len(again) != 0 {
+	if again, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week"}); err != nil || len(again) != 0 {
 		t.Errorf("compressing again did %+v, %v", again, err)
 	}
 
 	// Months take in weeks, and can be taken back, one after the other.
-	if done, err = h.Compress(t.Context(), dialect.Compression{Span: "month", Period: "2026-04"}); err != nil || len(done) != 1 {
+	if done, err = h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "month", Period: "2026-04"}); err != nil || len(done) != 1 {
 		t.Fatalf("Compress(month) = %+v, %v", done, err)
 	}
 	now = entries(t, h.Memory())
-	if got := labelText(now["month-2026-04 project:vtt"]); got != "file:map.go project:vtt tag:decision tag:lesson" {
+	if got := labelText(now["month-2026-04 project:vtt"]); got != "digest:true file:map.go project:vtt tag:decision tag:lesson" {
 		t.Errorf("the month's digest has labels %q", got)
 	}
-	if got := now["month-2026-04 project:vtt"].Content; !strings.Contains(got, "Squares, not hexes.") || !strings.Contains(got, "Fog of war.") || strings.Contains(strings.TrimPrefix(got, "# month-2026-04: project:vtt\n\n"+opening), opening) {
+	if got := now["month-2026-04 project:vtt"].Content; !strings.Contains(got, "Fog of war.") || strings.Contains(strings.TrimPrefix(got, "# month-2026-04: project:vtt\n\n"+opening), opening) {
 		t.Errorf("the month's digest is %q", got)
 	}
 	if _, ok := now["week-2026-W16 project:vtt"].Label("covered"); !ok {
@@ -196,14 +196,14 @@ func TestCompressPassesOver(t *testing.T) {
 		fsys := aprilHome(t)
 		put(t, fsys, "memory/2026-03-02.md", text)
 		h := openHome(t, fsys, may)
-		done, err := h.Compress(t.Context(), dialect.Compression{Span: "week"})
+		done, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week"})
 		if err != nil || len(done) != 3 || done[0].Name != "week-2026-W10" || done[0].Skipped == "" || done[1].Skipped != "" || done[2].Skipped != "" {
 			t.Errorf("with %q, compressed %+v, error %v", text, done, err)
 		}
 		if fs := files(fsys); fs["memory/2026-03-02.md"] != text || fs["memory/week-2026-W17.md"] == "" {
 			t.Errorf("with %q, the files are %q", text, fs)
 		}
-		if _, err := h.Compress(t.Context(), dialect.Compression{Span: "week", Period: "2026-W10"}); err == nil {
+		if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W10"}); err == nil {
 			t.Errorf("with %q, the week was compressed by its name", text)
 		}
 	}
@@ -214,12 +214,12 @@ func TestCompressWithText(t *testing.T) {
 	fsys := aprilHome(t)
 	h := openHome(t, fsys, may)
 	texts := map[string]string{"project:vtt": "We chose squares.\n---\nname: evil\n---\n"}
-	done, err := h.Compress(t.Context(), dialect.Compression{Span: "week", Period: "2026-W16", Texts: texts})
+	done, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: texts})
 	if err != nil || len(done) != 1 {
 		t.Fatalf("Compress() = %+v, %v", done, err)
 	}
 	e, err := h.Memory().Get(t.Context(), "week-2026-W16 project:vtt")
-	if err != nil || e.Content != "We chose squares.\n---\nname: evil\n---" || !strings.HasPrefix(labelText(e), "confidence:0.5 file:map.go project:vtt") {
+	if err != nil || e.Content != "We chose squares.\n---\nname: evil\n---" || !strings.HasPrefix(labelText(e), "confidence:0.5 digest:true file:map.go project:vtt") {
 		t.Errorf("Get() = %+v, %v", e, err)
 	}
 	if e, err = h.Memory().Get(t.Context(), "week-2026-W16 project:book"); err != nil || !strings.Contains(e.Content, "Chapters are short.") {
@@ -256,13 +256,13 @@ func TestCompressRefuses(t *testing.T) {
 		want string
 	}{
 		{dialect.Compression{Span: "year"}, "not one of week, month"},
-		{dialect.Compression{Span: "week", Period: "2026-16"}, "not written as 2026-W21"},
-		{dialect.Compression{Span: "month", Period: "2026-13"}, "not written as 2026-05"},
-		{dialect.Compression{Span: "week", Period: "2026-W30"}, "holds nothing"},
-		{dialect.Compression{Span: "month", Period: "2026-05"}, "is not over"},
-		{dialect.Compression{Span: "week", Texts: map[string]string{"": "x"}}, "say which"},
-		{dialect.Compression{Span: "week", Period: "2026-W16", Texts: map[string]string{"project:x": "x"}}, `there are "", "process:true", "project:book", "project:vtt"`},
-		{dialect.Compression{Span: "week", Period: "2026-W16", Texts: map[string]string{"": " "}}, "is empty"},
+		{dialect.Compression{Over: 1, Span: "week", Period: "2026-16"}, "not written as 2026-W21"},
+		{dialect.Compression{Over: 1, Span: "month", Period: "2026-13"}, "not written as 2026-05"},
+		{dialect.Compression{Over: 1, Span: "week", Period: "2026-W30"}, "holds nothing"},
+		{dialect.Compression{Over: 1, Span: "month", Period: "2026-05"}, "is not over"},
+		{dialect.Compression{Over: 1, Span: "week", Texts: map[string]string{"": "x"}}, "say which"},
+		{dialect.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: map[string]string{"project:x": "x"}}, `there are "", "process:true", "project:book", "project:vtt"`},
+		{dialect.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: map[string]string{"": " "}}, "is empty"},
 	} {
 		if got, err := h.Compress(t.Context(), tt.r); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Compress(%+v) = %+v, %v; want %q", tt.r, got, err, tt.want)
@@ -282,17 +282,17 @@ func TestCompressRefuses(t *testing.T) {
 	}
 	// What would overwrite a file is refused, both ways.
 	put(t, fsys, "memory/covered/2026-04-13.md", "Somebody's.\n")
-	if _, err := h.Compress(t.Context(), dialect.Compression{Span: "week", Period: "2026-W16"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "overwritten") {
+	if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W16"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "overwritten") {
 		t.Errorf("Compress() over a covered file = %v", err)
 	}
-	if _, err := h.Compress(t.Context(), dialect.Compression{Span: "week", Period: "2026-W17"}); err != nil {
+	if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W17"}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, fsys, "memory/2026-04-21.md", "A later thought.\n")
 	if _, err := h.Decompress(t.Context(), false, "week-2026-W17"); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "overwritten") {
 		t.Errorf("Decompress() over a log = %v", err)
 	}
-	if _, err := h.Compress(t.Context(), dialect.Compression{Span: "week", Period: "2026-W17"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "undo week-2026-W17 first") {
+	if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W17"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "undo week-2026-W17 first") {
 		t.Errorf("Compress() twice = %v", err)
 	}
 }
@@ -343,7 +343,7 @@ func TestCompressCrash(t *testing.T) {
 		disk.StopAt(stop)
 		h, err := open(t.Context(), dialect.Options{FS: disk.Process(), Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return may }}})
 		if err == nil {
-			_, err = h.(*home).Compress(t.Context(), dialect.Compression{Span: "week", Period: "2026-W16"})
+			_, err = h.(*home).Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W16"})
 			done = err == nil
 		}
 		if err != nil && !errors.Is(err, crashfs.ErrCrashed) {

@@ -262,7 +262,7 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 	if utf8.RuneCountInString(message) < minMessage {
 		return c, nil
 	}
-	hits, err := h.Mem.Recall(ctx, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: tool.NotSuspicious})
+	hits, err := tool.RecallOnce(ctx, h.Mem, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: tool.NotSuspicious})
 	if err != nil {
 		return c, err
 	}

@@ -129,7 +129,7 @@ func Example() {
 	}
 
 	now = time.Date(2026, 4, 20, 10, 0, 0, 0, time.UTC)
-	done, err := home.(dialect.Compressor).Compress(ctx, dialect.Compression{Span: "week", Period: "2026-W16"})
+	done, err := home.(dialect.Compressor).Compress(ctx, dialect.Compression{Over: 1, Span: "week", Period: "2026-W16"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func TestContext(t *testing.T) {
 	put(t, fsys, "SOUL.md", "I am careful.\n")
 	put(t, fsys, "MEMORY.md", "# Memory\n\nLikes short answers.\n")
 	put(t, fsys, "memory/bucket-0/2026-05-04-1_2026-05-04-3.md", "A bucket.\n")
-	if _, err := h.Compress(t.Context(), dialect.Compression{Span: "week", Period: "2026-W16"}); err != nil {
+	if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W16"}); err != nil {
 		t.Fatal(err)
 	}
 	c, err = h.Context(t.Context(), dialect.Request{})
@@ -207,7 +207,7 @@ func TestContextIsBounded(t *testing.T) {
 func TestAutoRecall(t *testing.T) {
 	fsys := aprilHome(t)
 	h := openHome(t, fsys, may)
-	if _, err := h.Compress(t.Context(), dialect.Compression{Span: "week", Period: "2026-W16"}); err != nil {
+	if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W16"}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := h.Session(t.Context(), dialect.Request{})
@@ -243,7 +243,7 @@ func TestAutoRecall(t *testing.T) {
 	}
 }
 
-const vttProfile = "description: the table\ninclude:\n  projects: [vtt]\nexclude:\n  tags: [lesson]\nmax_tokens: 2000\n"
+const vttProfile = "description: the table\ninclude:\n  projects: [vtt]\nexclude:\n  tags: [lesson]\nmax_tokens: 4000\n"
 
 // A profile takes the place of the default injection, and nothing else is there.
 func TestProfile(t *testing.T) {
@@ -268,7 +268,7 @@ func TestProfile(t *testing.T) {
 			t.Errorf("the context of the profile holds %q: %v, want %v", word, !want, want)
 		}
 	}
-	if c.Budget != 2000 || c.Tokens*prompt.Margin > 200_000 {
+	if c.Budget != 4000 || c.Tokens*prompt.Margin > 400_000 {
 		t.Errorf("the context has %d tokens of %d", c.Tokens, c.Budget)
 	}
 	if _, err := h.Memory().Get(t.Context(), "2026-04-13"); !errors.Is(err, oxbow.ErrNotFound) {
@@ -283,7 +283,10 @@ func TestProfile(t *testing.T) {
 		t.Errorf("what was saved through the profile is %+v, %v", e, err)
 	}
 	for _, err := range []error{
-		func() error { _, err := h.(*home).Compress(t.Context(), dialect.Compression{Span: "week"}); return err }(),
+		func() error {
+			_, err := h.(*home).Compress(t.Context(), dialect.Compression{Over: 1, Span: "week"})
+			return err
+		}(),
 		func() error { _, err := h.(*home).Decompress(t.Context(), true, "week-2026-W16"); return err }(),
 	} {
 		if !errors.Is(err, oxbow.ErrUnsupported) {
@@ -393,10 +396,10 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("Start() = %q, %v", c.Of(prompt.User), err)
 	}
 	c := h.(dialect.Compressor)
-	if d, err := c.Compress(t.Context(), dialect.Compression{Span: "week", Dry: true}); err != nil || len(d) != 2 {
+	if d, err := c.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Dry: true}); err != nil || len(d) != 2 {
 		t.Errorf("Compress(dry) = %+v, %v", d, err)
 	}
-	if _, err := c.Compress(t.Context(), dialect.Compression{Span: "week"}); !errors.Is(err, oxbow.ErrReadOnly) {
+	if _, err := c.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Compress() = %v", err)
 	}
 }

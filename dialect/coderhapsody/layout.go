@@ -108,6 +108,7 @@ func (l layout) Parse(p, text string) ([]mdtree.Item, error) {
 		return nil, err
 	}
 	f, _ := fileOf(p, l.zone)
+	isDigest := slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.covers) > 0 })
 	items := make([]mdtree.Item, len(ps))
 	for i, q := range ps {
 		b := lg.blocks[q.block]
@@ -125,6 +126,9 @@ func (l layout) Parse(p, text string) ([]mdtree.Item, error) {
 		if f.covered {
 			e.Labels = append(slices.Clone(e.Labels), coveredLabel)
 		}
+		if isDigest {
+			e.Labels = append(slices.Clone(e.Labels), digestLabel)
+		}
 		items[i] = mdtree.Item{Entry: e, Start: b.start, End: b.next}
 	}
 	return items, err
@@ -133,6 +137,10 @@ func (l layout) Parse(p, text string) ([]mdtree.Item, error) {
 // coveredLabel is what the entries of covered files bear: it stands nowhere in
 // their text, which stays as it was.
 var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
+
+// digestLabel is what the entries of a file bear that covers others. It does not stand in
+// their text either.
+var digestLabel = oxbow.Label{Key: profile.LabelDigest, Value: "true"}
 
 // Plan implements [mdtree.Layout].
 func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
@@ -273,6 +281,9 @@ func (l layout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) (str
 	if f.covered {
 		// It is said by where the file is.
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == coveredLabel })
+	}
+	if slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.covers) > 0 }) {
+		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == digestLabel })
 	}
 	if !slices.Equal(labels, q.matter.labels) {
 		values := labelValues(labels)

@@ -1,11 +1,12 @@
 // The summary that a digest has when the caller gives no text: day by day, of each
-// entry the beginnings of its sections, about an eighth of it. In a second step
-// the sections are days, and each is cut to an eighth again.
+// entry the beginnings of its sections, in an eighth of its bytes. In a second step
+// the sections are days, and all are cut to an eighth again.
 
 package coderhapsody
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,28 +16,39 @@ import (
 )
 
 const (
-	ratio     = 8   // how much shorter a section becomes, as CodeRhapsody's own steps are
-	leastKept = 160 // bytes of a section that are kept in any case
+	ratio     = 8  // how much shorter a group becomes, as CodeRhapsody's own steps are
+	leastKept = 60 // bytes of a section that are kept if the section is told at all
 )
 
 // opening is what a digest by rule begins with.
 const opening = "The beginnings of "
 
-// byRule returns the digest of a group.
+// told is a section of an entry that a digest tells.
+type told struct {
+	section
+	under string // the day, or the earlier digest
+	label string // the name of the entry, if it says more than the day
+
+	isFirst bool // of its entry
+}
+
+// byRule returns the digest of a group: of each section its beginning, in an eighth of
+// the bytes of all. If that is too little for all sections, the weightiest are told.
 func byRule(name string, g *group, zone *time.Location) string {
-	var b strings.Builder
-	title := name
-	if g.title != "" {
-		title += ": " + g.title
+	all, size := g.sections(zone)
+	budget := size / ratio
+	for n := len(all); ; n -= max(1, n/20) {
+		if text := writeDigest(name, g, weightiest(all, n), budget); len(text) <= budget || n <= 1 {
+			return text
+		}
 	}
-	entries := "1 entry"
-	if n := len(g.entries); n != 1 {
-		entries = fmt.Sprintf("%d entries", n)
-	}
-	fmt.Fprintf(&b, "# %s\n\n%s%s; recall finds them whole.\n", title, opening, entries)
-	last := ""
+}
+
+// sections returns the sections of all entries, and how many bytes the entries hold.
+func (g *group) sections(zone *time.Location) (all []told, size int) {
 	for i := range g.entries {
 		e := &g.entries[i]
+		size += len(e.Content)
 		under, label := e.Created.In(zone).Format("2006-01-02"), ""
 		switch {
 		case e.Kind == oxbow.Archive: // of an earlier step: it tells of several days
@@ -44,37 +56,97 @@ func byRule(name string, g *group, zone *time.Location) string {
 		case !strings.HasPrefix(e.Name, under): // else the name says the day, or the beginning
 			label = strings.Join(strings.Fields(e.Name), " ")
 		}
-		var said strings.Builder
+		isFirst := true
 		for _, s := range sections(e.Content) {
-			kept := beginning(s.text, max(leastKept, len(s.text)/ratio))
-			if e.Kind == oxbow.Archive && strings.HasPrefix(kept, opening) {
+			s.text = strings.TrimSpace(s.text)
+			isOpening := e.Kind == oxbow.Archive && strings.HasPrefix(s.text, opening)
+			if s.head == "" && s.text == "" && label == "" || isOpening {
 				continue
 			}
-			var words []string
-			for _, w := range []string{label, s.head, kept} {
-				if w != "" {
-					words = append(words, w)
-				}
-			}
-			if len(words) > 0 {
-				said.WriteString("- " + strings.Join(words, ": ") + "\n")
-				label = ""
+			all = append(all, told{s, under, label, isFirst})
+			label, isFirst = "", false
+		}
+	}
+	return all, size
+}
+
+// weightiest returns n sections, in their order: first those that begin an entry, the
+// shorter before the longer, because a short memory costs little; then the longest.
+func weightiest(all []told, n int) []told {
+	if n >= len(all) {
+		return all
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch x, y := all[a], all[b]; {
+		case x.isFirst && y.isFirst:
+			return len(x.text) - len(y.text)
+		case x.isFirst != y.isFirst:
+			return map[bool]int{true: -1, false: 1}[x.isFirst]
+		default:
+			return len(y.text) - len(x.text)
+		}
+	})
+	order = order[:n]
+	slices.Sort(order)
+	var kept []told
+	for _, i := range order {
+		kept = append(kept, all[i])
+	}
+	return kept
+}
+
+// writeDigest returns the digest that tells those sections, each in a share of what the
+// budget leaves for them.
+func writeDigest(name string, g *group, kept []told, budget int) string {
+	title := name
+	if g.title != "" {
+		title += ": " + g.title
+	}
+	head := fmt.Sprintf("# %s\n\n%s%s; recall finds them whole.\n", title, opening, text.Count(len(g.entries), "entry", "entries"))
+	if len(head) > budget/4 {
+		head = "" // the name of the entry has to do
+	}
+	left, size, last := budget-len(head), 0, ""
+	for _, s := range kept {
+		left -= len("- : \n") + len(s.label) + len(s.head)
+		if s.under != last {
+			left -= len("\n## \n\n") + len(s.under)
+			last = s.under
+		}
+		if len(s.text) <= leastKept {
+			left -= len(s.text) // told whole
+		} else {
+			size += len(s.text)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	last = ""
+	for _, s := range kept {
+		share := leastKept
+		if size > 0 {
+			share = max(share, int(int64(left)*int64(len(s.text))/int64(size)))
+		}
+		var words []string
+		for _, w := range []string{s.label, s.head, beginning(s.text, share)} {
+			if w != "" {
+				words = append(words, w)
 			}
 		}
-		if said.Len() == 0 {
+		if len(words) == 0 {
 			continue
 		}
-		if b.Len()+said.Len() > oxbow.MaxContent/2 {
-			b.WriteString("\n(and more)\n")
-			break
+		if s.under != last {
+			b.WriteString("\n## " + s.under + "\n\n")
+			last = s.under
 		}
-		if under != last {
-			b.WriteString("\n## " + under + "\n\n")
-			last = under
-		}
-		b.WriteString(said.String())
+		b.WriteString("- " + strings.Join(words, ": ") + "\n")
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return strings.Trim(b.String(), "\n")
 }
 
 // shorter returns the digest of a group by the rule or, where it would be longer,

@@ -24,9 +24,11 @@ days of a month, in a home that is kept by days (coderhapsody). SPAN is week
 unless it is given, or month. Without a PERIOD, all that are over are
 compressed, but not the one that holds the two newest logs. What differs in
 project, or in any label but tags, files and confidence, is kept apart and keeps
-its labels. A digest is made by a rule, of the beginnings of what it tells
-again, unless --text gives it. What is compressed is still found, and compress
-undo takes all back.
+its labels, and so is what a memory profile excludes. A digest is made by a
+rule, of the beginnings of what it tells again, in an eighth of the bytes,
+unless --text gives it. A log of 2000 bytes or less stays as it is; --over names
+another number. What is compressed is still found, and compress undo takes all
+back.
 
 In a home of clawft's, --max-tokens makes MEMORY.md fit so many tokens: it takes
 out what is said twice, then shortens paragraphs to their first sentence, then
@@ -44,14 +46,19 @@ back.`,
 	}, func(ctx context.Context, in compressIn, args []string) error {
 		if in.Budget != nil {
 			switch budget := *in.Budget; {
-			case len(args) > 0 || len(in.Texts) > 0:
-				return misusef("leave one of them out", "--max-tokens is for what is whole before the model, and a SPAN or --text for days")
+			case len(args) > 0 || len(in.Texts) > 0 || in.Over != nil:
+				return misusef("leave one of them out", "--max-tokens is for what is whole before the model, and a SPAN, --over or --text for days")
 			case budget < 1:
 				return misusef("for example: oxbow compress --max-tokens 2000 --dry-run", "--max-tokens %d is less than 1 token", budget)
 			}
 			return a.compressTo(ctx, *in.Budget, in.DryRun)
 		}
 		r := dialect.Compression{Dry: in.DryRun}
+		if in.Over != nil {
+			if r.Over = *in.Over; r.Over < 1 {
+				return misusef("for example: oxbow compress --over 4000 --dry-run", "--over %d is less than 1 byte", r.Over)
+			}
+		}
 		if len(args) > 0 {
 			r.Span = args[0]
 		}
@@ -73,6 +80,7 @@ back.`,
 type compressIn struct {
 	Texts  []string `json:"text,omitempty" empty:"allowed" value:"FILE" usage:"the digest, from a FILE or - for standard input; of a part of it, as GROUP=FILE"`
 	Budget *int     `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens before the model"`
+	Over   *int     `json:"over,omitempty" value:"BYTES" usage:"only logs of more than BYTES (default 2000; with --text, all)"`
 	DryRun bool     `json:"dry_run,omitempty" usage:"show what would be done and change nothing"`
 }
 

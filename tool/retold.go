@@ -1,0 +1,58 @@
+// Digests next to what they tell again: an answer says no fact twice.
+
+package tool
+
+import (
+	"context"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/profile"
+)
+
+// RecallOnce is Recall, but leaves out digests if what they tell again is found, too: of
+// a day and its week the day stays.
+func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, error) {
+	hits, err := m.Recall(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	kept := withoutRetold(slices.Clone(hits))
+	if len(kept) == len(hits) || len(hits) < limitOfQuery(q) {
+		return kept, nil
+	}
+	// Others take the places of the digests. There are at most as many digests as hits.
+	q.Limit = min(2*limitOfQuery(q), oxbow.MaxLimit)
+	more, err := m.Recall(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	kept = withoutRetold(more)
+	return kept[:min(len(kept), len(hits))], nil
+}
+
+// limitOfQuery returns the most hits of a query.
+func limitOfQuery(q oxbow.Query) int {
+	if q.Limit == 0 {
+		return oxbow.DefaultLimit
+	}
+	return q.Limit
+}
+
+// withoutRetold returns the hits without digests if there are entries that a digest
+// tells again, and without digests of digests if there are these.
+func withoutRetold(hits []oxbow.Hit) []oxbow.Hit {
+	is := func(h oxbow.Hit, key string) bool {
+		return slices.Contains(h.Entry.Labels, oxbow.Label{Key: key, Value: "true"})
+	}
+	isDay := func(h oxbow.Hit) bool { return is(h, profile.LabelCovered) && !is(h, profile.LabelDigest) }
+	switch {
+	case slices.ContainsFunc(hits, isDay):
+		return slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return is(h, profile.LabelDigest) })
+	case slices.ContainsFunc(hits, func(h oxbow.Hit) bool { return is(h, profile.LabelCovered) }):
+		return slices.DeleteFunc(hits, func(h oxbow.Hit) bool {
+			return is(h, profile.LabelDigest) && !is(h, profile.LabelCovered)
+		})
+	}
+	return hits
+}
