@@ -76,6 +76,7 @@ func (c *Call) clean() *Call {
 	d := *c
 	d.Tool, d.Command, d.Asked = short(c.Tool, maxWord), strings.TrimSpace(text.Cut(strings.TrimSpace(valid(c.Command)), MaxCommand)), short(c.Asked, maxPath)
 	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
+	d.Was, d.Became = short(c.Was, ReplacedLen), short(c.Became, ReplacedLen)
 	d.Output = tail(c.Output)
 	return &d
 }
@@ -182,6 +183,7 @@ func (c *Call) merge(o *Call) *Call {
 	d := *c
 	d.Tool, d.Command, d.Asked, d.Output = fuller(c.Tool, o.Tool), fuller(c.Command, o.Command), fuller(c.Asked, o.Asked), fuller(c.Output, o.Output)
 	d.Wrote, d.Read = cleanPaths(slices.Concat(c.Wrote, o.Wrote)), cleanPaths(slices.Concat(c.Read, o.Read))
+	d.Was, d.Became = fuller(c.Was, o.Was), fuller(c.Became, o.Became)
 	d.Failed = c.Failed || o.Failed
 	if exitOf(o) > exitOf(c) {
 		d.Exit = o.Exit

@@ -60,6 +60,8 @@ type Call struct {
 	Tool    string   `json:"tool"`              // as the client names it
 	Command string   `json:"command,omitempty"` // of a shell; at most [MaxCommand] bytes, without secrets
 	Wrote   []string `json:"wrote,omitempty"`   // paths of files that it changed, as the client names them
+	Was     string   `json:"was,omitempty"`     // hash of the text that an edit of one file replaced; "" if not known
+	Became  string   `json:"became,omitempty"`  // hash of the text that it wrote there
 	Read    []string `json:"read,omitempty"`    // paths of files that it read
 	Asked   string   `json:"asked,omitempty"`   // the address or the question of a tool that reads the web
 	Exit    *int     `json:"exit,omitempty"`    // the status of a command, when the client tells it
@@ -71,4 +73,5 @@ type Call struct {
 const (
 	MaxCommand     = 200 // bytes
 	MaxOutputLines = 10
+	ReplacedLen    = 12 // bytes of the hash of a replaced text
 )

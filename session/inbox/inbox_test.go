@@ -94,6 +94,33 @@ func TestFixSaid(t *testing.T) {
 	}
 }
 
+// An edit of a later turn that puts the text back takes the edit back; no other does.
+func TestRevertedByAnEdit(t *testing.T) {
+	edit := func(file, was, became string) session.Event {
+		e := edits(file)
+		e.Call.Was, e.Call.Became = was, became
+		return e
+	}
+	first := []session.Event{says("x"), edit("/src/shop/tax.go", "aa", "bb"), says("z")}
+	for _, c := range []struct {
+		name string
+		last []session.Event
+		want []mark
+	}{
+		{"the opposite", []session.Event{edit("/src/shop/tax.go", "bb", "aa")}, []mark{{0, "tax.go"}}},
+		{"the opposite in another file", []session.Event{edit("/src/shop/vat.go", "bb", "aa")}, nil},
+		{"another text", []session.Event{edit("/src/shop/tax.go", "bb", "cc")}, nil},
+		{"texts that are not known", []session.Event{edits("/src/shop/tax.go")}, nil},
+		{"there and back in one turn", []session.Event{edit("/src/shop/tax.go", "cc", "dd"), edit("/src/shop/tax.go", "dd", "cc")}, nil},
+		{"twice there, once back", []session.Event{edit("/src/shop/tax.go", "aa", "bb"), edit("/src/shop/tax.go", "bb", "aa")}, nil},
+	} {
+		turns := session.Fold(events("s", append(slices.Clone(first), c.last...)...))
+		if got := revertedOf(turns); !slices.Equal(got, c.want) {
+			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 // A command whose status the client does not report has not passed.
 func TestUnknownStatus(t *testing.T) {
 	unknown := session.Event{Kind: session.Called, Call: &session.Call{Tool: "Bash", Command: "go vet"}}

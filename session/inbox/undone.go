@@ -1,4 +1,4 @@
-// Which edits were taken back by git, and which the person corrected in words.
+// This file finds edits that git or a later edit took back, and edits that the person corrected.
 
 package inbox
 
@@ -15,7 +15,7 @@ import (
 
 // The keys of labels of turns. Their values are files, as the project names them.
 const (
-	LabelReverted  = "reverted"  // git took the turn's edits of the file back
+	LabelReverted  = "reverted"  // git or an edit of a later turn took the turn's edits of the file back
 	LabelCorrected = "corrected" // the prompt refuses what the turn before made of the file, and names it
 )
 
@@ -33,11 +33,18 @@ type tree struct {
 	changed   edited // since the last commit
 	committed edited // by the last commit
 	stashed   edited
+	edits     []replacement
 	found     []mark
 }
 
+// replacement is an edit of a file whose texts are known by their hashes.
+type replacement struct {
+	turn              int // index
+	file, was, became string
+}
+
 // revertedOf returns the files of turns whose edits were taken back by a later command of
-// git. Only edits that are known to be there count: committed ones are not taken back by
+// git, or by an edit of a later turn that put the replaced text back. For git, only edits that are known to be there count: committed ones are not taken back by
 // git restore, and those that were stashed come back by git stash pop.
 func revertedOf(turns []session.Turn) []mark {
 	t := tree{changed: edited{}, committed: edited{}, stashed: edited{}}
@@ -47,6 +54,7 @@ func revertedOf(turns []session.Turn) []mark {
 				if !slices.Contains(t.changed[f], i) {
 					t.changed[f] = append(t.changed[f], i)
 				}
+				t.edit(replacement{i, f, e.Call.Was, e.Call.Became})
 			}
 			if passed(e.Call) && len(e.Call.Command) < session.MaxCommand { // else it was cut
 				for _, args := range gitCommands(e.Call.Command) {
@@ -57,6 +65,22 @@ func revertedOf(turns []session.Turn) []mark {
 	}
 	slices.SortFunc(t.found, func(a, b mark) int { return cmp.Or(a.turn-b.turn, strings.Compare(a.file, b.file)) })
 	return slices.Compact(t.found)
+}
+
+// edit marks the last edit of an earlier turn that this one does the opposite of.
+func (t *tree) edit(r replacement) {
+	if r.was == r.became {
+		return // not known
+	}
+	for i, e := range slices.Backward(t.edits) {
+		if e.file == r.file && e.was == r.became && e.became == r.was {
+			if t.edits = slices.Delete(t.edits, i, i+1); e.turn != r.turn {
+				t.found = append(t.found, mark{e.turn, e.file})
+			}
+			return
+		}
+	}
+	t.edits = append(t.edits, r)
 }
 
 // gitCommands returns the arguments of each command of git in a command line.

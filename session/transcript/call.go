@@ -49,21 +49,27 @@ var roles = map[string]role{
 
 // input is the arguments of a tool, by the names that clients give them.
 type input struct {
-	Command   json.RawMessage `json:"command"`
-	Cmd       json.RawMessage `json:"cmd"`
-	FilePath  string          `json:"file_path"`
-	FilePathC string          `json:"filePath"`
-	Notebook  string          `json:"notebook_path"`
-	Absolute  string          `json:"absolute_path"`
-	Path      string          `json:"path"`
-	URL       string          `json:"url"`
-	Query     string          `json:"query"`
-	Prompt    string          `json:"prompt"`
-	Input     string          `json:"input"`
-	Patch     string          `json:"patch"`
-	PatchText string          `json:"patchText"`
-	Todos     json.RawMessage `json:"todos"`
-	Plan      json.RawMessage `json:"plan"`
+	Command    json.RawMessage `json:"command"`
+	Cmd        json.RawMessage `json:"cmd"`
+	FilePath   string          `json:"file_path"`
+	FilePathC  string          `json:"filePath"`
+	Notebook   string          `json:"notebook_path"`
+	Absolute   string          `json:"absolute_path"`
+	Path       string          `json:"path"`
+	URL        string          `json:"url"`
+	Query      string          `json:"query"`
+	Prompt     string          `json:"prompt"`
+	Input      string          `json:"input"`
+	Patch      string          `json:"patch"`
+	PatchText  string          `json:"patchText"`
+	OldString  string          `json:"old_string"`
+	NewString  string          `json:"new_string"`
+	OldStringC string          `json:"oldString"`
+	NewStringC string          `json:"newString"`
+	OldStr     string          `json:"old_str"`
+	NewStr     string          `json:"new_str"`
+	Todos      json.RawMessage `json:"todos"`
+	Plan       json.RawMessage `json:"plan"`
 }
 
 // Outcome is how a call ended.
@@ -107,6 +113,7 @@ func Called(e session.Event, tool string, args []byte, o Outcome, clean func(str
 		c.Command = text.Cut(clean(command), session.MaxCommand)
 		if !c.Failed {
 			c.Wrote = patched(command)
+			identify(c, &in, clean)
 		}
 	case reads:
 		c.Read = named(file)
@@ -116,6 +123,7 @@ func Called(e session.Event, tool string, args []byte, o Outcome, clean func(str
 			if c.Wrote == nil {
 				c.Wrote = patched(command + in.Input + in.Patch + in.PatchText)
 			}
+			identify(c, &in, clean)
 		}
 	case asks:
 		c.Asked = text.Cut(clean(in.URL+in.Query), session.MaxCommand)

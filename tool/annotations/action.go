@@ -31,7 +31,7 @@ type BeforeActionOut struct{ inject.Block }
 const maxCited = 2 // entries of a file
 
 // BeforeAction gives one line for an edit: how the failure just before was mended in a
-// past session, decisions that name a file, an edit of it that git took back, and words by
+// past session, decisions that name a file, an edit of it that was taken back, and words by
 // which a person corrected one. Each file and each failure is looked up once a session.
 func BeforeAction(ctx context.Context, w *tool.Workspace, in BeforeActionIn) (BeforeActionOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
@@ -84,14 +84,15 @@ func sayFix(e *oxbow.Entry) string {
 	return said
 }
 
-// sayReverted says that git took an edit of a file back, and after what prompt it was made.
+// sayReverted says that git or a later edit took an edit of a file back, and for what prompt it was
+// made.
 func sayReverted(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.Parse(e.Content)
 		if err != nil || t.Prompt() == "" {
 			return ""
 		}
-		return "an edit of " + file + " was taken back with git; it was made for the prompt: " + quoted(t.Prompt())
+		return "an edit of " + file + " was taken back; it was made for the prompt: " + quoted(t.Prompt())
 	}
 }
 

@@ -1,0 +1,74 @@
+// This file identifies the text that an edit replaced and the text that it wrote, so that a later
+// edit which does the opposite can be recognized.
+
+package transcript
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+// minReplaced is the fewest letters and digits of an edit that is identified: shorter texts are
+// found in many places of a file.
+const minReplaced = 8
+
+// identify sets in a call that changed one file what it replaced and what it wrote. Clean takes
+// out what may not be kept, before the texts become hashes.
+func identify(c *session.Call, in *input, clean func(string) string) {
+	if len(c.Wrote) != 1 {
+		return
+	}
+	before, after := in.OldString+in.OldStringC+in.OldStr, in.NewString+in.NewStringC+in.NewStr
+	if before == "" && after == "" {
+		before, after = replacedByPatch(commandOf(*in) + in.Input + in.Patch + in.PatchText)
+	}
+	before, after = changed(clean(before), clean(after))
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, before+after)
+	if before != after && len(letters) >= minReplaced {
+		c.Was, c.Became = digestOf(before), digestOf(after)
+	}
+}
+
+// replacedByPatch returns the lines that a patch of apply_patch takes out, and those that it puts
+// in their place. A file that is added or deleted has no such lines.
+func replacedByPatch(patch string) (before, after string) {
+	_, patch, ok := strings.Cut(patch, "*** Update File: ")
+	if !ok {
+		return "", ""
+	}
+	for l := range strings.Lines(patch) {
+		switch {
+		case strings.HasPrefix(l, "-"):
+			before += l[1:]
+		case strings.HasPrefix(l, "+"):
+			after += l[1:]
+		}
+	}
+	return before, after
+}
+
+// changed cuts off the lines with which both texts begin and end.
+func changed(before, after string) (string, string) {
+	a, b := strings.Split(strings.TrimSuffix(before, "\n"), "\n"), strings.Split(strings.TrimSuffix(after, "\n"), "\n")
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return strings.Join(a, "\n"), strings.Join(b, "\n")
+}
+
+func digestOf(text string) string {
+	s := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(s[:])[:session.ReplacedLen]
+}

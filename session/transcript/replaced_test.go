@@ -1,0 +1,68 @@
+// Tests of what edits replace: an edit and its opposite have the same hashes, in all clients.
+
+package transcript
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+func TestReplaced(t *testing.T) {
+	const before, after = "func Greet() {\n\tprintln(\"hello\")\n}\n", "func Greet() string {\n\treturn \"hello\"\n}\n"
+	call := func(tool string, args map[string]string) *session.Call {
+		b, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, ok := Called(session.Event{}, tool, b, Outcome{}, func(s string) string { return s })
+		if !ok {
+			t.Fatalf("%s is no call", tool)
+		}
+		return e.Call
+	}
+	patch := func(minus, plus string) string {
+		return "*** Begin Patch\n*** Update File: a.go\n@@\n // Greet greets.\n-" + minus + "\n+" + plus + "\n*** End Patch\n"
+	}
+	for _, c := range []struct {
+		name, tool string
+		there      map[string]string
+		back       map[string]string
+	}{
+		{"Claude Code", "Edit", map[string]string{"file_path": "a.go", "old_string": before, "new_string": after}, map[string]string{"file_path": "a.go", "old_string": after, "new_string": before}},
+		{"with more lines around", "replace", map[string]string{"file_path": "a.go", "old_string": before, "new_string": after},
+			map[string]string{"file_path": "a.go", "old_string": "// x\n" + after + "\n// y", "new_string": "// x\n" + before + "\n// y"}},
+		{"opencode", "edit", map[string]string{"filePath": "a.go", "oldString": before, "newString": after}, map[string]string{"filePath": "a.go", "oldString": after, "newString": before}},
+		{"Copilot CLI", "edit", map[string]string{"path": "a.go", "old_str": before, "new_str": after}, map[string]string{"path": "a.go", "old_str": after, "new_str": before}},
+		{"Codex", "apply_patch", map[string]string{"input": patch("println(1234567)", "return 1234567")}, map[string]string{"input": patch("return 1234567", "println(1234567)")}},
+	} {
+		there, back := call(c.tool, c.there), call(c.tool, c.back)
+		if there.Was == "" || there.Was == there.Became || there.Was != back.Became || there.Became != back.Was {
+			t.Errorf("%s: there %q to %q, back %q to %q", c.name, there.Was, there.Became, back.Was, back.Became)
+		}
+	}
+	for name, args := range map[string]map[string]string{
+		"a short text":    {"file_path": "a.go", "old_string": "}", "new_string": "})"},
+		"the same text":   {"file_path": "a.go", "old_string": before, "new_string": before},
+		"a whole file":    {"file_path": "a.go", "content": before},
+		"several files":   {"input": patch("println(1234567)", "return 1234567") + "*** Update File: b.go\n"},
+		"no file is said": {"old_string": before, "new_string": after},
+	} {
+		if c := call("edit", args); c.Was+c.Became != "" && len(c.Wrote) != 1 || c.Was+c.Became != "" && name != "several files" {
+			t.Errorf("%s: %q to %q, want nothing", name, c.Was, c.Became)
+		}
+	}
+}
+
+// A secret is no part of the hash: a hash can be guessed.
+func TestReplacedSecret(t *testing.T) {
+	hash := func(secret string) string {
+		args, _ := json.Marshal(map[string]string{"file_path": "a.go", "old_string": "password = x", "new_string": "password = " + secret})
+		e, _ := Called(session.Event{}, "Edit", args, Outcome{}, func(s string) string { return s[:min(len(s), len("password = "))] + "…" })
+		return e.Call.Became
+	}
+	if hash("hunter2") != hash("hunter3") {
+		t.Error("the hash depends on what may not be kept")
+	}
+}
