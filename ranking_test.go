@@ -185,6 +185,34 @@ func TestTurnsBeside(t *testing.T) {
 	}
 }
 
+// A turn that holds no word of the query itself is placed after the turns that hold its
+// rarest word, unless it answers a question that holds a word.
+func TestTurnsBesideOnly(t *testing.T) {
+	const query = "how long has it been since Nebraas had a nosebleed?"
+	talk := []string{
+		"t1|Emi: We talked about the garden.",
+		"t2|Nebraas: The tomatoes are doing well.",
+		"t3|Emi: My nosebleed is over, by the way.",
+		"t4|Nebraas: I called out of work today because of a stomach ache.",
+		"t5|Emi: Get well soon.",
+		"t6|Nebraas: Thank you.",
+		"t7|Emi: The kitchen is painted.",
+		"t8|Nebraas: It looks good.",
+		"t9|Emi: It does.",
+		"t10|Nebraas: Let us see the cinema.",
+		"t11|Emi: I haven't had a nosebleed since middle school, and I hope it stays so for all of my life.",
+	}
+	got := names(t, filled(t, talk...), query, oxbow.RankOxbow)
+	if first, last := strings.Index(got, "t4"), strings.Index(got, "t11"); first < last || last < 0 {
+		t.Errorf("%q finds %s; want t3 and t11 before t4", query, got)
+	}
+	talk[2] = "t3|Emi: Did you have a nosebleed?"
+	got = names(t, filled(t, talk...), query, oxbow.RankOxbow)
+	if !strings.HasPrefix(got, "t4 ") {
+		t.Errorf("%q finds %s; want the answer t4 first", query, got)
+	}
+}
+
 // A turn has more of a word when two turns next to it say it, and the account names
 // both.
 func TestTurnsBesideAddUp(t *testing.T) {

@@ -2,7 +2,13 @@
 
 package ranking
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow/internal/analysis"
+)
 
 // What neighbours give to a turn of a talk.
 const (
@@ -13,6 +19,8 @@ const (
 	neighbourBefore  = 0.6  // … when it is none
 	neighbourAfter   = 0.4  // … of the turn after
 	neighbourFurther = 0.3  // … of all others
+	rarestHolders    = 2    // turns with the rarest word that are placed before turns without any word
+	limitStep        = 1e-6 // share of the limit by which the scores of such turns stay below it
 	neighbourFaint   = 0.25 // that part of what the term gives to the turn itself adds nothing
 )
 
@@ -68,6 +76,74 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 	for _, b := range a.beside {
 		a.terms[b.term] = math.Sqrt(math.Sqrt(a.powers[b.term]))
 	}
+}
+
+// besideLimit returns the score that a turn stays below if it holds no word of the query
+// and answers no question: the score of the second-best candidate that holds the rarest
+// word, or of the only one. It returns 0, which limits nothing, if no candidate holds any
+// word.
+func (t *dialogue) besideLimit() float64 {
+	t.p.besideLimit = 0
+	if !t.p.found.talks {
+		return 0
+	}
+	rarest := -1
+	for _, i := range t.candidates {
+		own := t.read(i)
+		for k := range t.scores.Terms {
+			if t.holds(own, k) && (rarest < 0 || t.scores.Gains[k] > t.scores.Gains[rarest]) {
+				rarest = k
+			}
+		}
+	}
+	if rarest < 0 {
+		return 0
+	}
+	var scores []float64
+	for _, i := range t.candidates {
+		if t.holds(t.read(i), rarest) {
+			t.account(i, &t.spare)
+			scores = append(scores, t.spare.score)
+		}
+	}
+	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
+	return scores[min(rarestHolders, len(scores))-1]
+}
+
+// limitBeside lowers the score of a turn that has it from its neighbours alone to just
+// below the limit. The order among such turns stays the same. A turn is not limited if
+// the turn before is a question with a word of the query, because its answer seldom
+// repeats the word.
+func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
+	limit := t.p.besideLimit
+	if limit <= 0 || a.score < limit || own.turn.kind != analysis.TurnOfTalk {
+		return
+	}
+	for k := range t.scores.Terms {
+		if t.holds(own, k) {
+			return
+		}
+	}
+	isAnswer := false
+	t.neighbours(i, 1, nil, func(n *candidate, step int) {
+		isAnswer = isAnswer || step == -1 && n.turn.asks && n.most > 0
+	})
+	if isAnswer {
+		return
+	}
+	f := factor{"only turns beside it hold the words", limit / a.score * (1 - limitStep*limit/a.score)}
+	a.factors = append(a.factors, f)
+	a.score *= f.by
+}
+
+// holds reports whether a turn of a talk itself holds a term of the query that is neither
+// a date nor the name of its speaker.
+func (t *dialogue) holds(own *candidate, k int) bool {
+	if own.turn.kind != analysis.TurnOfTalk || own.scores[k] == 0 || t.dates[k] {
+		return false
+	}
+	weights := t.speaker(own.turn.speaker).weights
+	return weights == nil || weights[k] == 1
 }
 
 // fourth returns the fourth power of x. It and its root are the same to the last bit

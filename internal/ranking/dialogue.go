@@ -71,6 +71,7 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 	}
 	d := newDialogue(v, p, found)
 	defer d.release()
+	p.besideLimit = d.besideLimit()
 	order := func(a, b index.Hit) int {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
 			return c
@@ -333,6 +334,7 @@ func (t *dialogue) account(i int, a *account) {
 	for _, f := range a.factors {
 		a.score *= f.by
 	}
+	t.limitBeside(i, own, a)
 }
 
 // rarities returns what each term counts in a chat with a program, of which each is

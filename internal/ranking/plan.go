@@ -63,6 +63,10 @@ type Plan struct {
 	long   []uint64             // of that search, what is ranked by its best stretch, too; rising
 	accept func(id uint64) bool // filter and clauses; nil for none
 
+	// Of the last search, the score that a turn of a talk stays below if only its
+	// neighbours hold words of the query; 0 for no limit.
+	besideLimit float64
+
 	// The same for the index: what it looks up itself, and the rest.
 	filter []index.Clause
 	times  *index.Range
