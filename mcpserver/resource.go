@@ -122,11 +122,11 @@ const (
 	documentURI = "memory://document/"
 )
 
-// maxShown bounds the context in the instructions, in bytes, and shortened is the
-// budget, in tokens, that a longer one is made for.
+// maxInstructions bounds the instructions, in bytes. Claude Code cuts what is longer than
+// about 4,096 characters.
 const (
-	maxShown  = 16 << 10
-	shortened = 3000
+	maxInstructions       = 16 << 10
+	maxInstructionsClaude = 4000
 )
 
 // home returns the home where the client sees all of it, and else nil.
@@ -137,30 +137,37 @@ func (v *service) home() dialect.Home {
 	return v.opts.Home
 }
 
-// instruct returns the instructions with what the home puts before a model, as
-// far as that is not too long. The session counts as shown none of it: some
-// clients keep instructions from the model.
-func (d *transport) instruct(ctx context.Context) string {
+// instruct returns the instructions for that client with what the home puts before a
+// model. A context that is too long for the client is cut. The session counts as shown
+// none of it, because some clients keep instructions from the model.
+func (d *transport) instruct(ctx context.Context, client *mcp.Implementation) string {
 	ctx = tool.WithSeen(ctx, &tool.Seen{})
-	const more = "\nWhat stands before you in each conversation is the resource " + contextURI + " and the prompt /context"
+	const rest = "All of it is the resource " + contextURI + " and the prompt /context."
 	c, err := d.home().Context(ctx, dialect.Request{})
 	if err != nil {
 		d.opts.Logger.Warn("the context of the home is not in the instructions", "error", err)
-		return d.instructions + more + ".\n"
+		return d.instructions + "\nWhat should be before you in each conversation could not be read. " + rest + "\n"
 	}
-	text, end := c.Text(), ""
-	if len(text) > maxShown {
-		if c, err = d.home().Context(ctx, dialect.Request{Budget: shortened}); err == nil {
-			text, end = c.Text(), more+"; this is a part of it.\n"
-		}
+	limit := maxInstructions
+	if client != nil && client.Name == claudeCode {
+		limit = maxInstructionsClaude
 	}
-	switch {
-	case strings.TrimSpace(text) == "":
+	text := c.TextWithin(limit-len(d.instructions)-1, rest)
+	if strings.TrimSpace(text) == "" {
 		return d.instructions
-	case len(text) > maxShown:
-		return d.instructions + more + ".\n"
 	}
-	return d.instructions + "\n" + text + end
+	return d.instructions + "\n" + text
+}
+
+// clientOf returns the client that begins a connection, nil if it does not say.
+func clientOf(req mcp.Request) *mcp.Implementation {
+	switch r := req.(type) {
+	case *mcp.ServerRequest[*mcp.InitializeParams]:
+		return r.Params.ClientInfo
+	case *mcp.ServerRequest[*mcp.DiscoverParams]:
+		return r.ClientInfo()
+	}
+	return nil
 }
 
 // addHome adds the context of the home to the instructions, and its context and
@@ -174,9 +181,9 @@ func (d *transport) addHome(m *mcp.Server) {
 			res, err := next(ctx, method, req)
 			switch r := res.(type) {
 			case *mcp.InitializeResult:
-				r.Instructions = d.instruct(ctx)
+				r.Instructions = d.instruct(ctx, clientOf(req))
 			case *mcp.DiscoverResult:
-				r.Instructions = d.instruct(ctx)
+				r.Instructions = d.instruct(ctx, clientOf(req))
 			}
 			return res, err
 		}

@@ -38,6 +38,9 @@ type Part struct {
 	// Short, when it is not nil, makes the part smaller: it returns at most
 	// about so many tokens of it, ending where a paragraph ends, or "".
 	Short func(tokens int) string `json:"-"`
+
+	isFramed      bool   // made by Framed
+	before, after string // of a framed part: what is around its body
 }
 
 // Cut is what a budget kept out.

@@ -97,8 +97,8 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 			return c, err
 		}
 		if s = strings.TrimPrefix(s, "\ufeff"); strings.TrimSpace(s) != "" {
-			c.Add(prompt.Part{Name: d.name, Source: d.file, Pinned: true, Why: "always there",
-				Text: "<!-- " + d.file + " -->\n" + strings.TrimRight(s, "\n") + "\n\n"})
+			c.Add(prompt.Part{Name: d.name, Source: d.file, Pinned: true, Why: "always there"}.
+				Framed("<!-- "+d.file+" -->\n", strings.TrimRight(s, "\n"), "\n\n"))
 		}
 	}
 	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions + "\n"})

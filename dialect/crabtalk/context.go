@@ -52,7 +52,7 @@ func (h *home) instructions() []prompt.Part {
 		if i == len(layers)-1 {
 			after = "\n</instructions>"
 		}
-		parts[i] = prompt.Part{Name: "instructions", Source: l.source, Text: before + l.text + after, Pinned: true}
+		parts[i] = prompt.Part{Name: "instructions", Source: l.source, Pinned: true}.Framed(before, l.text, after)
 	}
 	return parts
 }

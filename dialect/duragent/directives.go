@@ -85,8 +85,8 @@ func (h *home) parts() ([]prompt.Part, error) {
 	}
 	parts := []prompt.Part{{Name: "directives", Text: "## Directives\n", Pinned: true}}
 	for _, d := range all {
-		parts = append(parts, prompt.Part{Name: "directive", Source: d.file, Pinned: true,
-			Text: "- " + strings.TrimRight(d.text, " \t\r\n") + "\n"})
+		parts = append(parts, prompt.Part{Name: "directive", Source: d.file, Pinned: true}.
+			Framed("- ", strings.TrimRight(d.text, " \t\r\n"), "\n"))
 	}
 	return parts, nil
 }

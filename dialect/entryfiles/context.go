@@ -40,10 +40,10 @@ func (h *home) system(ctx context.Context, c *prompt.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Add(prompt.Part{Name: "identity", Source: identityFile, Role: prompt.System, Text: identity, Pinned: true})
+	c.Add(prompt.Part{Name: "identity", Source: identityFile, Role: prompt.System, Pinned: true}.Framed("", identity, ""))
 	if strings.TrimSpace(index) != "" {
-		c.Add(prompt.Part{Name: "memory", Source: indexFile, Role: prompt.System, Pinned: true,
-			Text: "\n\n<memory>\n" + inside("memory", index) + "\n</memory>"})
+		c.Add(prompt.Part{Name: "memory", Source: indexFile, Role: prompt.System, Pinned: true}.
+			Framed("\n\n<memory>\n", inside("memory", index), "\n</memory>"))
 	}
 	c.Add(prompt.Part{Name: "instructions", Role: prompt.System, Text: "\n\n" + instructions, Pinned: true})
 	return nil

@@ -37,6 +37,12 @@ func eachDoor(t *testing.T, fn func(t *testing.T, w *world, open door)) {
 // openStdio begins a session with "oxbow mcp" over standard streams.
 func (w *world) openStdio(t *testing.T, flags ...string) *mcp.ClientSession {
 	t.Helper()
+	return w.openStdioAs(t, "tester", flags...)
+}
+
+// openStdioAs is openStdio for a client of that name.
+func (w *world) openStdioAs(t *testing.T, client string, flags ...string) *mcp.ClientSession {
+	t.Helper()
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	env := w.env
@@ -46,7 +52,7 @@ func (w *world) openStdio(t *testing.T, flags ...string) *mcp.ClientSession {
 		ended <- Run(context.WithoutCancel(t.Context()), env)
 		toClient.Close()
 	}()
-	cs, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: client, Version: "1"}, nil).
 		Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -62,12 +68,18 @@ func (w *world) openStdio(t *testing.T, flags ...string) *mcp.ClientSession {
 // openHTTP begins a session with "oxbow mcp --http".
 func (w *world) openHTTP(t *testing.T, flags ...string) *mcp.ClientSession {
 	t.Helper()
+	return w.openHTTPAs(t, "tester", flags...)
+}
+
+// openHTTPAs is openHTTP for a client of that name.
+func (w *world) openHTTPAs(t *testing.T, client string, flags ...string) *mcp.ClientSession {
+	t.Helper()
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(tokens, []byte("all "+tokenSecret+" rw\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	url, stop := w.serve(t, append([]string{"--tokens", tokens}, flags...)...)
-	cs, err := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil).
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: client, Version: "1"}, nil).
 		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: bearer(tokenSecret)}}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,179 @@
+// This file cuts a context to a number of bytes, for readers that take no more.
+
+package prompt
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// smallPart is the size in bytes up to which a part is whole as long as there is room.
+	smallPart = 1500
+	// cutMark is the last line of a part that was cut.
+	cutMark = "\n[… cut here]"
+	// maxNamed bounds how many parts the last line names.
+	maxNamed = 3
+)
+
+// Framed returns the part with a text that can be cut: body between two strings that
+// always stay, such as the tags of a block.
+func (p Part) Framed(before, body, after string) Part {
+	p.Text, p.before, p.after, p.isFramed = before+body+after, before, after, true
+	p.Short = func(tokens int) string {
+		for limit := 4 * tokens; limit > 0; limit = limit * 7 / 8 {
+			if s := p.cutFramed(limit); Tokens(s) <= tokens {
+				return s
+			}
+		}
+		return ""
+	}
+	return p
+}
+
+// cutFramed returns a framed part in at most limit bytes, "" if nothing of the body fits.
+func (p Part) cutFramed(limit int) string {
+	body := p.Text[len(p.before) : len(p.Text)-len(p.after)]
+	room := limit - len(p.before) - len(p.after) - len(cutMark)
+	if len(body) <= room+len(cutMark) {
+		return p.Text
+	}
+	body = cutAtParagraph(body, room)
+	if strings.TrimSpace(body) == "" {
+		return ""
+	}
+	return p.before + body + cutMark + p.after
+}
+
+// cutAtParagraph returns a beginning of s of at most limit bytes. It ends with a
+// paragraph if the last one that fits is in the second half, otherwise with a line, a
+// word or a character.
+func cutAtParagraph(s string, limit int) string {
+	if limit <= 0 {
+		return ""
+	}
+	if len(s) <= limit {
+		return s
+	}
+	for _, sep := range []string{"\r\n\r\n", "\n\n", "\n", " "} {
+		if i := strings.LastIndex(s[:min(len(s), limit+len(sep))], sep); i > limit/2 {
+			return s[:i]
+		}
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// TextWithin returns the text in at most limit bytes. If all of it does not fit, the
+// pinned parts come first, and of them the small ones whole; large ones are cut at a
+// paragraph and share the room. What room is left goes to the other parts in their
+// order. The last line names what was cut and ends with rest, a sentence that says where
+// all of it is.
+func (c Context) TextWithin(limit int, rest string) string {
+	if text := c.Text(); len(text) <= limit {
+		return text
+	}
+	w := &within{parts: c.Parts, texts: make([]string, len(c.Parts))}
+	w.room = limit - len(w.lastLine(rest, c.Parts)) - 20 // the last line counts what is left out
+	w.addPinned()
+	w.addOthers()
+	var cut []Part
+	for i, p := range c.Parts {
+		if w.texts[i] != p.Text {
+			cut = append(cut, p)
+		}
+	}
+	text := strings.Join(w.texts, "") + w.lastLine(rest, cut)
+	if len(text) > limit {
+		return ""
+	}
+	return text
+}
+
+// within is a context while it is cut.
+type within struct {
+	parts []Part
+	texts []string // by part; "" if it is left out
+	room  int      // bytes
+}
+
+// addPinned adds the pinned parts, the small ones first. Each has an equal share of the
+// room that is left, and the smaller parts leave what they do not need to the larger.
+func (w *within) addPinned() {
+	var pinned []int
+	for i, p := range w.parts {
+		if p.Pinned {
+			pinned = append(pinned, i)
+		}
+	}
+	slices.SortStableFunc(pinned, func(i, j int) int { return len(w.parts[i].Text) - len(w.parts[j].Text) })
+	for n, i := range pinned {
+		share := max(w.room/(len(pinned)-n), min(w.room, smallPart))
+		w.add(i, share)
+	}
+}
+
+// addOthers adds the parts that are not pinned: whole if they fit, and the first that
+// does not fit is made shorter.
+func (w *within) addOthers() {
+	hasShort := false
+	for i, p := range w.parts {
+		switch {
+		case p.Pinned:
+		case len(p.Text) <= w.room:
+			w.add(i, w.room)
+		case !hasShort:
+			w.add(i, w.room)
+			hasShort = w.texts[i] != ""
+		}
+	}
+}
+
+// add adds what fits into limit bytes of a part.
+func (w *within) add(i, limit int) {
+	w.texts[i] = w.parts[i].withinBytes(limit)
+	w.room -= len(w.texts[i])
+}
+
+// withinBytes returns the part's text in at most limit bytes, "" if that cannot be.
+func (p Part) withinBytes(limit int) string {
+	if len(p.Text) <= limit {
+		return p.Text
+	}
+	if p.Short != nil && !p.isFramed {
+		for tokens := limit / 3; tokens > 0; tokens = tokens * 3 / 4 {
+			if s := p.Short(tokens); len(s) <= limit {
+				return s
+			}
+		}
+		return ""
+	}
+	return p.cutFramed(limit)
+}
+
+// lastLine returns the line that names the parts that were cut.
+func (w *within) lastLine(rest string, cut []Part) string {
+	var names []string
+	for _, p := range cut {
+		name := p.Source
+		if name == "" {
+			name = p.Name
+		}
+		if r := []rune(filepath.ToSlash(name)); len(r) > 60 {
+			name = "…" + string(r[len(r)-60:])
+		}
+		if name = strconv.Quote(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed], fmt.Sprintf("%d more", more))
+	}
+	return "\n\n(Cut to fit: " + strings.Join(names, ", ") + ". " + rest + ")\n"
+}
