@@ -6,6 +6,7 @@ package setup
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 var clients = []*Client{
@@ -50,10 +51,10 @@ var clients = []*Client{
 // Clients returns all clients.
 func Clients() []*Client { return clients }
 
-// Find returns the client of that name, nil for none.
+// Find returns the client of that name or title, in any case, nil for none.
 func Find(name string) *Client {
 	for _, c := range clients {
-		if c.Name == name {
+		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Title, name) {
 			return c
 		}
 	}

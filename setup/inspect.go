@@ -36,7 +36,10 @@ type Finding struct {
 type Answer struct {
 	Home string // that it serves
 	Text string // of its tool list
-	Err  error
+	Err  error  // it does not answer
+
+	// NoMemory is why the server has no memory, and Mend what to do about that; "" if it has one.
+	NoMemory, Mend string
 }
 
 // Inspection finds out what is wrong with how clients are set up. It is not safe for concurrent
@@ -137,7 +140,22 @@ type fault struct {
 
 // Find returns the findings about the clients that are set up: first what is wrong, joined if it
 // is the same with several clients, then what is right.
+//
+// Unless the inspection is of a project, what is wrong with the setup of the project in World.Dir
+// comes last. Its servers are not started: files of a project may come from others.
 func (in *Inspection) Find(ctx context.Context) []Finding {
+	all := in.find(ctx)
+	if in.Options.Project || in.World.Dir == "" {
+		return all
+	}
+	project := *in
+	project.Options.Project, project.Start = true, nil
+	return append(all, slices.DeleteFunc(project.find(ctx), func(f Finding) bool { return f.Level == OK })...)
+}
+
+// find returns the findings about the user's files or, if the inspection is of a project, about
+// files there that setup changed.
+func (in *Inspection) find(ctx context.Context) []Finding {
 	type joined struct {
 		fault
 		of []Status
@@ -147,7 +165,7 @@ func (in *Inspection) Find(ctx context.Context) []Finding {
 	var absent []Status
 	for _, c := range clients {
 		s := in.Status(c)
-		if !s.Recorded && !s.SetUp() {
+		if !s.Recorded && (in.Options.Project || !s.SetUp()) {
 			continue
 		}
 		if c.Program != "" && !c.OnPath(in.World) {
@@ -170,13 +188,21 @@ func (in *Inspection) Find(ctx context.Context) []Finding {
 	all := []Finding{}
 	for _, j := range wrong {
 		names, titles := namesOf(j.of)
-		all = append(all, Finding{names, j.level, strings.ReplaceAll(j.what, "{clients}", list(titles)), j.mend(j.of), true})
+		all = append(all, Finding{names, j.level, strings.ReplaceAll(j.what, "{clients}", list(titles)+in.where()), j.mend(j.of), true})
 	}
 	if len(absent) > 0 {
 		names, titles := namesOf(absent)
 		right = append(right, Finding{names, OK, "not found on PATH, and set up all the same: " + list(titles), "", true})
 	}
 	return append(all, right...)
+}
+
+// where says of what the findings are, after the titles of clients.
+func (in *Inspection) where() string {
+	if in.Options.Project {
+		return " in this project"
+	}
+	return ""
 }
 
 // namesOf returns the names and the titles of clients.
@@ -223,19 +249,23 @@ func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
 	if isGone {
 		return all
 	}
-	if server, err := in.tryServer(ctx, s); err != nil {
-		add(Problem, again, "{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), err)
-	}
-	return all
+	return append(all, in.tryServer(ctx, s)...)
 }
 
 // tryServer starts the server of a client, if it has one and this inspection starts servers.
-func (in *Inspection) tryServer(ctx context.Context, s *Status) (Server, error) {
+func (in *Inspection) tryServer(ctx context.Context, s *Status) []fault {
 	if len(s.Servers) == 0 || in.Start == nil {
-		return Server{}, nil
+		return nil
 	}
 	server := s.Servers[0].Server
-	return server, in.Ask(ctx, server).Err
+	switch a := in.Ask(ctx, server); {
+	case a.Err != nil:
+		what := fmt.Sprintf("{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), a.Err)
+		return []fault{{Problem, what, func(of []Status) string { return in.again(of) }}}
+	case a.NoMemory != "":
+		return []fault{{Problem, "{clients}: the server answers that it has no memory: " + a.NoMemory, func([]Status) string { return a.Mend }}}
+	}
+	return nil
 }
 
 // lacksServer reports whether setup wrote a server that is no longer in the files.

@@ -46,7 +46,7 @@ func (c *Client) Notes(w World, o Options) []string {
 }
 
 // errScope says that a client has no files of a project.
-var errScope = errors.New("it has no file of a project for servers: set it up for the user")
+var errScope = errors.New("it has no file of a project for servers")
 
 // Plan returns what setting a client up changes, or with remove what taking oxbow
 // out of it does. It writes nothing.
@@ -245,6 +245,19 @@ func (c *Change) Apply() error {
 // Changed reports whether a change was not written since the file is not what was
 // planned for: plan again.
 func Changed(err error) bool { return errors.Is(err, errChanged) }
+
+// HasNoProject reports whether a client was not set up because it has no files of a project.
+func HasNoProject(err error) bool { return errors.Is(err, errScope) }
+
+// Paths returns the files of a client, without links.
+func (c *Client) Paths(w World, o Options) (all []string) {
+	for _, f := range c.files(w, o) {
+		if real, err := follow(f.path); err == nil {
+			all = append(all, real)
+		}
+	}
+	return all
+}
 
 // Recorded reports whether setup changed files of a client that it has not taken
 // back.

@@ -95,6 +95,8 @@ type SetupServer struct {
 	Answer  string   `json:"answer,omitempty"`
 	Entries *int     `json:"entries,omitempty"` // that it has; nil if the answer does not say that
 	Problem string   `json:"problem,omitempty"`
+
+	NoMemory bool `json:"-"` // it answers that it has none
 }
 
 // SetupClients sets clients up, takes oxbow out of them, or looks at them. Without
@@ -124,9 +126,19 @@ func SetupClients(ctx context.Context, w *tool.Workspace, in SetupIn) (SetupOut,
 		out.Findings = findings(ctx, look, chosen)
 	}
 	if in.Remove && len(in.Clients) == 0 && !in.DryRun {
-		out.Left = in.World.Recorded()
+		out.Left = in.left(out.Clients)
 	}
 	return out, nil
+}
+
+// left returns the files that are still set up though no client has a problem with them.
+func (in *SetupIn) left(all []SetupClient) []string {
+	o := in.options()
+	return slices.DeleteFunc(in.World.Recorded(), func(path string) bool {
+		return slices.ContainsFunc(all, func(s SetupClient) bool {
+			return s.Problem != "" && slices.Contains(setup.Find(s.Client).Paths(in.World, o), path)
+		})
+	})
 }
 
 // lists reports whether setup only says which clients there are.
@@ -285,8 +297,9 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 	for _, c := range setup.Clients() {
 		names = append(names, c.Name)
 	}
-	for _, name := range in.Clients {
-		c := setup.Find(name)
+	named := strings.FieldsFunc(strings.Join(in.Clients, ","), func(r rune) bool { return r == ',' })
+	for _, name := range named {
+		c := setup.Find(strings.TrimSpace(name))
 		switch {
 		case name == "all":
 			for _, c := range setup.Clients() {
@@ -325,7 +338,7 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 	for try := 0; ; try++ {
 		changes, err := c.Plan(in.World, o, in.Remove)
 		if err != nil {
-			return tool.Advise(err, mendFile(c))
+			return tool.Advise(err, "nothing was changed for "+c.Title+"; "+in.mendFile(c, err))
 		}
 		s.Files = filesOf(changes)
 		if in.DryRun || in.Check {
@@ -344,13 +357,24 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 			return nil
 		case !setup.Changed(err) || try == 5:
 			s.SetUp, s.Files = false, filesOf(changes[:n])
-			return tool.Advise(err, mendFile(c))
+			return tool.Advise(err, "nothing more was changed for "+c.Title+"; "+in.mendFile(c, err))
 		}
 	}
 }
 
-func mendFile(c *setup.Client) string {
-	return "nothing more was changed for " + c.Title + "; mend the file, then oxbow setup " + c.Name
+// mendFile says what to do about an error of a client's files.
+func (in *SetupIn) mendFile(c *setup.Client, err error) string {
+	command := "oxbow setup " + c.Name
+	if setup.HasNoProject(err) {
+		return "its files of the user: " + command
+	}
+	if in.Scope == "project" {
+		command += " --scope project"
+	}
+	if in.Remove {
+		command += " --remove"
+	}
+	return "correct the file, then " + command
 }
 
 func filesOf(changes []*setup.Change) (all []SetupFile) {
@@ -396,7 +420,7 @@ func (in *SetupIn) verify(ctx context.Context, w *tool.Workspace, c *setup.Clien
 	p, err := w.Located()
 	if err == nil {
 		a := look.Ask(ctx, server)
-		r.Answer, r.Home, r.Entries, err = a.Text, a.Home, entriesIn(a.Text), a.Err
+		r.Answer, r.Home, r.Entries, r.NoMemory, err = a.Text, a.Home, entriesIn(a.Text), a.NoMemory != "", a.Err
 	}
 	switch {
 	case err != nil:

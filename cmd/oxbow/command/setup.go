@@ -265,7 +265,7 @@ func (a *app) showFiles(c clients.SetupClient, in clients.SetupIn) {
 func (a *app) showServer(s *clients.SetupServer) {
 	switch {
 	case s == nil:
-	case s.Problem != "" && s.Home == "": // a finding says why it does not answer
+	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding says so
 	case s.Problem != "":
 		a.printf("  problem: %s: %s\n", quote(s.Command[0]), clean(s.Problem))
 	case s.Entries != nil:
@@ -310,24 +310,28 @@ var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPR
 // startServer starts a server as a client would, and asks it for its newest entry. A home that
 // the server made and left empty is removed again.
 func (a *app) startServer(ctx context.Context, s setup.Server) setup.Answer {
-	text, home, err := a.askServer(ctx, s)
-	return setup.Answer{Home: home, Text: text, Err: err}
+	text, home, isError, err := a.askServer(ctx, s)
+	answer := setup.Answer{Home: home, Text: text, Err: err}
+	if isError {
+		answer.NoMemory, answer.Mend, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	}
+	return answer
 }
 
 // askServer starts a server as a client would, and returns what its tool list answers, and the
 // home that it serves.
-func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home string, err error) {
+func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home string, isError bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	vars, dir, err := a.clientWorld(s)
 	if err != nil {
-		return "", "", err
+		return "", "", false, err
 	}
 	there := locator{terminal: terminal{env: a.env, name: a.name}, homeFlag: s.Home()}
 	there.env.Getenv = func(name string) string { return vars[name] }
 	there.env.Getwd = func() (string, error) { return dir, nil }
 	if home, _, err = there.findHome(); err != nil {
-		return "", "", err
+		return "", "", false, err
 	}
 	for _, made := range slices.Backward(setup.Missing(home)) {
 		defer func() { _ = os.Remove(made) }() // fails when it is in use
@@ -340,22 +344,19 @@ func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home strin
 	}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "oxbow-setup", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: c}, nil)
 	if err != nil {
-		return "", "", err
+		return "", "", false, err
 	}
 	defer session.Close()
 	got, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "list", Arguments: map[string]any{"limit": 1}})
 	if err != nil {
-		return "", "", err
+		return "", "", false, err
 	}
 	for _, part := range got.Content {
 		if t, ok := part.(*mcp.TextContent); ok {
 			answer += t.Text
 		}
 	}
-	if got.IsError {
-		return "", "", errors.New(answer)
-	}
-	return answer, home, nil
+	return answer, home, got.IsError, nil
 }
 
 // clientWorld returns the variables that every client gives a server, with those

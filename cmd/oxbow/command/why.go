@@ -167,16 +167,15 @@ func (a *app) showWaysToAnnotate(file string) {
 	}
 	way := func(what, command string) { fmt.Fprintf(a.env.Stderr, "  %s: %s\n", what, command) }
 	world := a.setupWorld()
-	if !git.InTree(wd) {
-		fmt.Fprintln(a.env.Stderr, "  hooks annotate only what is in a git repository: git init")
-	}
 	var on []string
 	for _, c := range setup.Clients() {
 		if c.CanAnnotate() && len(c.Servers(world, false)) > 0 && world.AnnotatesBelow(c.Name, wd) {
 			on = append(on, c.Title)
 		}
 	}
-	if len(on) > 0 {
+	if !git.InTree(wd) {
+		fmt.Fprintln(a.env.Stderr, "  hooks annotate only what is in a git repository: git init")
+	} else if len(on) > 0 {
 		fmt.Fprintf(a.env.Stderr, "  what agents edit from now on is annotated, in %s\n", strings.Join(on, ", "))
 	} else {
 		way("to have what agents edit annotated", "oxbow setup all")
