@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/inject"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/transcript"
@@ -80,8 +82,11 @@ func (a *app) sessionShowCommand() *cobra.Command {
 		if out.Dir != "" {
 			a.printf("%s\n", a.dim(clean(out.Dir)))
 		}
-		for _, t := range out.List {
-			a.showTurn(&t)
+		for i := range out.List {
+			if i+1 < len(out.List) {
+				moveResumedStart(&out.List[i], &out.List[i+1])
+			}
+			a.showTurn(&out.List[i])
 		}
 		if len(out.Wrote) > 0 {
 			a.printf("\nchanges of the notes:\n")
@@ -91,6 +96,22 @@ func (a *app) sessionShowCommand() *cobra.Command {
 			a.note("to take them back: oxbow revert --session %s", text.ShellQuote(out.Client+"/"+out.Summary.Session))
 		}
 	})
+}
+
+// moveResumedStart moves what a resumed session began with, and what the archive has at the end of
+// the turn before, to the turn that it was put before.
+func moveResumedStart(turn, next *session.Turn) {
+	n := len(turn.Events)
+	for n > 0 {
+		e := turn.Events[n-1]
+		isStart := e.Kind == session.Start || e.Kind == session.Injected && e.Injection != nil && e.Injection.Place == inject.AtStart
+		if !isStart {
+			break
+		}
+		n--
+	}
+	next.Events = slices.Concat(turn.Events[n:], next.Events)
+	turn.Events = turn.Events[:n]
 }
 
 // showTurn shows a turn: the person's text marked by >, what was called by $ and *.
