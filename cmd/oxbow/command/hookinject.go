@@ -200,10 +200,12 @@ func (t injector) show(ctx context.Context, place string, b inject.Block) bool {
 	}
 	e := t.event
 	e.Kind, e.Text, e.Injection, e.Call = session.Injected, cleaner(filepath.Dir(t.spool.Dir))(b.Text), &b.Injection, nil
-	e.ID = digest(fmt.Sprint(place, " ", t.state.State().Prompt, " ", b.Text))
 	if now := t.env.Now(); e.Time.Before(now) {
 		e.Time = now
 	}
+	// The time tells what a resumed session begins with from what it began with before, also if
+	// the prompt in between was not reported.
+	e.ID = digest(fmt.Sprint(place, " ", t.state.State().Prompt, " ", e.Time.UnixNano(), " ", b.Text))
 	return t.spool.Append(e) == nil && err == nil
 }
 
