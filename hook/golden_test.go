@@ -131,6 +131,11 @@ func TestSubagent(t *testing.T) {
 	if len(r.Events) != 1 || r.Events[0].Agent != "tester" || r.Events[0].Turn != "" || r.Events[0].Kind != session.Called {
 		t.Errorf("a sub-agent's call is %+v", r.Events)
 	}
+	r = hook.Read("gemini", []byte(`{"session_id":"s","hook_event_name":"AfterTool","tool_name":"invoke_agent","tool_input":{"agent_name":"generalist","prompt":"look"},`+
+		`"tool_response":{"llmContent":[{"text":"Subagent 'generalist' finished.\nTermination Reason: GOAL\nResult:\nIt is in b.go."}]}}`), testEnv)
+	if len(r.Events) != 2 || r.Events[1].Agent != "generalist" || r.Events[1].Text != "It is in b.go." || r.Events[1].Kind != session.Text {
+		t.Errorf("what a sub-agent of Gemini CLI said is %+v", r.Events)
+	}
 	if r := hook.Read("claude", []byte(in+`SessionStart","source":"startup"}`), testEnv); len(r.Events) > 0 || r.Answer("C") != nil {
 		t.Errorf("the beginning of a sub-agent is answered")
 	}

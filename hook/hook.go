@@ -209,6 +209,13 @@ func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(stri
 	if e, ok := transcript.Called(e, r.Tool, r.Input, o, clean); ok {
 		out.Events = append(out.Events, e)
 	}
+	if out.Client != "gemini" {
+		return
+	}
+	if agent, text := transcript.SubagentSaid(r.Tool, r.Input, o.Output); clean(text) != "" {
+		e.ID, e.Agent = "", agent
+		out.add(e, session.Text, clean(text))
+	}
 }
 
 // copilotTools are the names of tools in transcripts, by those that Copilot CLI

@@ -82,6 +82,11 @@ func (g gemini) answered(c clientline.GeminiCall) {
 	}
 	o.Silent = outputFirst(o.Output)
 	g.call(g.event(session.Called, c.ID, c.Time), c.Name, c.Args, o)
+	if agent, text := SubagentSaid(c.Name, c.Args, o.Output); agent != "" {
+		e := g.event(session.Text, c.ID, c.Time)
+		e.Agent = agent
+		g.say(e, text)
+	}
 }
 
 // isGeminiDocument reports whether a file is a session of Gemini CLI up to version 0.38.

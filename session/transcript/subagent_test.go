@@ -1,0 +1,58 @@
+// Tests of what sub-agents of Gemini CLI say, in transcripts.
+
+package transcript_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/session/transcript"
+)
+
+func TestSubagentSaid(t *testing.T) {
+	const output = "Subagent 'generalist' finished.\nTermination Reason: GOAL\nResult:\nThe parser\nis in b.go."
+	for _, c := range []struct{ tool, args, output, agent, text string }{
+		{"invoke_agent", `{"agent_name":"generalist","prompt":"look"}`, output, "generalist", "The parser\nis in b.go."},
+		{"generalist", `{"request":"look"}`, output, "generalist", "The parser\nis in b.go."},
+		{"invoke_agent", `{"agent_name":"other"}`, output, "", ""},
+		{"mcp_web_fetch", `{"agent_name":"generalist"}`, output, "", ""},
+		{"invoke_agent", `{"agent_name":"generalist"}`, "Subagent 'generalist' failed. Error: x", "", ""},
+		{"invoke_agent", `no JSON`, "", "", ""},
+	} {
+		if agent, text := transcript.SubagentSaid(c.tool, []byte(c.args), c.output); agent != c.agent || text != c.text {
+			t.Errorf("SubagentSaid(%q, %s) = %q, %q, want %q, %q", c.tool, c.args, agent, text, c.agent, c.text)
+		}
+	}
+}
+
+// What the hook reports of a sub-agent and what the transcript has are one text.
+func TestSubagentOfGemini(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "chats", "session-1.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lines := `{"sessionId":"s1","projectHash":"x","startTime":"2026-11-28T05:00:00Z","kind":"main"}
+{"id":"m1","timestamp":"2026-11-28T05:00:00Z","type":"user","content":"find the parser"}
+{"id":"m2","timestamp":"2026-11-28T05:00:01Z","type":"gemini","content":"","model":"g","toolCalls":[{"id":"c1","name":"invoke_agent","args":{"agent_name":"generalist","prompt":"look"},"status":"success","timestamp":"2026-11-28T05:00:02Z","result":[{"functionResponse":{"id":"c1","name":"invoke_agent","response":{"output":"Subagent 'generalist' finished.\nTermination Reason: GOAL\nResult:\nThe parser is in b.go."}}}]}]}
+{"id":"m3","timestamp":"2026-11-28T05:00:03Z","type":"gemini","content":"It is in b.go.","model":"g"}
+`
+	if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	events, _ := readAll(t, "gemini", path, "")
+	hook := session.Event{Client: "gemini", Session: "s1", Kind: session.Text, Agent: "generalist", Text: "The parser is in b.go.", Time: events[len(events)-1].Time}
+	turns := session.Fold(append(events, hook))
+	said := 0
+	for _, turn := range turns {
+		for _, e := range turn.Events {
+			if e.Kind == session.Text && e.Agent == "generalist" && e.Text == hook.Text {
+				said++
+			}
+		}
+	}
+	if len(turns) != 1 || said != 1 {
+		t.Errorf("%d turns have the text %d times, want one turn that has it once: %+v", len(turns), said, turns)
+	}
+}
