@@ -39,7 +39,7 @@ func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, e
 	if err != nil {
 		return func(yield func(Version, error) bool) { yield(Version{}, err) }
 	}
-	return h.Versions(ctx, name)
+	return h.Versions(ctx, versionsName(ctx, h, name))
 }
 
 // VersionAt returns the version of the entry that was current after change
@@ -50,6 +50,7 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 	if err != nil {
 		return Version{}, err
 	}
+	name = versionsName(ctx, h, name)
 	missing := fmt.Errorf("%w as of change %d", &NameError{Name: name, Err: ErrNotFound}, seq)
 	var oldest Version
 	for v, err := range h.Versions(ctx, name) {
@@ -103,7 +104,7 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	if err != nil {
 		return 0, err
 	}
-	return h.Restore(ctx, name, seq)
+	return h.Restore(ctx, versionsName(ctx, h, name), seq)
 }
 
 // RestoreIf is Restore, if the entry is at that version; see [Historian].
@@ -112,7 +113,7 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 	if err != nil {
 		return 0, err
 	}
-	return h.RestoreIf(ctx, name, seq, version)
+	return h.RestoreIf(ctx, versionsName(ctx, h, name), seq, version)
 }
 
 // Undoable returns the last n changes that can be undone, newest first: those that
@@ -136,4 +137,17 @@ func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
 		return 0, nil, err
 	}
 	return store.Undo(ctx, h, n)
+}
+
+// versionsName returns the spelling of a name that the history has, or the name itself.
+func versionsName(ctx context.Context, h Historian, name string) string {
+	for _, form := range store.NameForms(name) {
+		for _, err := range h.Versions(ctx, form) {
+			if err == nil || !errors.Is(err, ErrNotFound) {
+				return form
+			}
+			break
+		}
+	}
+	return name
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // indexed is an entry as data of a document.
@@ -71,12 +72,12 @@ func conditions(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Ra
 		switch {
 		case hasKeywords(t.Key):
 			c := index.Clause{Not: t.Not}
-			for _, v := range t.Values {
+			for _, v := range store.AllNameForms(t.Values) {
 				c.Terms = append(c.Terms, ranking.Keyword(t.Key, v))
 			}
 			cs = append(cs, c)
 			continue
-		case t.Key == "name" && !t.Not && len(t.Values) == 1:
+		case t.Key == "name" && !t.Not && len(store.AllNameForms(t.Values)) == 1:
 			cs = append(cs, r.Holds(t.Values[0])...)
 		}
 		more = true

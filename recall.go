@@ -14,6 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/ranking"
 	"github.com/oxbow-memory/oxbow/internal/syntax"
 	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // Recall returns what the query finds, best first. Equal scores are ordered by
@@ -306,7 +307,13 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 			wanted = v.Values(key)
 		}
 		for value := range wanted {
-			counts[value] = v.DF(ranking.Keyword(key, value))
+			forms := []string{value}
+			if len(values) > 0 {
+				forms = store.NameForms(value)
+			}
+			for _, form := range forms {
+				counts[value] += v.DF(ranking.Keyword(key, form))
+			}
 		}
 		return counts
 	})

@@ -17,16 +17,22 @@ import (
 // Get returns the entry of that name or, when there is none, the one entry
 // that has it as an alias. Errors match [ErrNotFound].
 func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
-	e, err := m.store.Get(ctx, name)
+	e, err := m.GetNamed(ctx, name)
 	if !errors.Is(err, ErrNotFound) {
 		return e, err
 	}
-	var found []Entry
+	var found, exact []Entry
 	for e, err := range m.store.Entries(ctx, Filter{Terms: []Term{{Key: "name", Values: []string{name}}}}) {
 		if err != nil {
 			return Entry{}, err
 		}
 		found = append(found, e)
+		if slices.Contains(e.Aliases, name) {
+			exact = append(exact, e)
+		}
+	}
+	if len(exact) > 0 {
+		found = exact
 	}
 	if len(found) == 1 {
 		return found[0], nil
@@ -35,6 +41,13 @@ func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
 		err = &AliasError{Alias: name, Names: []string{found[0].Name, found[1].Name}}
 	}
 	return Entry{}, err
+}
+
+// GetNamed returns the entry that has this name, which must not be an alias. Names that differ
+// in their Unicode composition only are one name. If a store of an earlier version has several
+// spellings of it, GetNamed returns the entry with the name exactly as it is given.
+func (m *Memory) GetNamed(ctx context.Context, name string) (Entry, error) {
+	return store.GetNamed(ctx, m.store, name)
 }
 
 // Entries yields the selected entries in order of ID.
@@ -70,10 +83,15 @@ func (m *Memory) commit(ctx context.Context, ops []Op, write func(ops []Op) erro
 	return err
 }
 
-// screen returns the changes, of which none may be nil, as [Options.Screen] leaves them.
+// screen returns the changes, of which none may be nil, with normalized names and as
+// [Options.Screen] leaves them.
 func (m *Memory) screen(ctx context.Context, ops []Op) ([]Op, error) {
 	if slices.Contains(ops, nil) {
 		return nil, &InvalidError{Field: "change", Reason: "is nil"}
+	}
+	ops, err := store.Normalize(ctx, m.store, ops)
+	if err != nil {
+		return nil, err
 	}
 	if m.opts.Screen == nil {
 		return ops, nil
@@ -169,7 +187,7 @@ func (m *Memory) CommitEdit(ctx context.Context, name string, edit func(old Entr
 		if err := ctx.Err(); err != nil {
 			return Change{}, err
 		}
-		old, err := m.store.Get(ctx, name)
+		old, err := m.GetNamed(ctx, name)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return Change{}, err
 		}

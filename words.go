@@ -230,6 +230,26 @@ func CheckName(name string) error {
 	return store.CheckName(name)
 }
 
+// NormalName returns a name, an alias or a value of a label in Unicode normal form C, as a
+// [Memory] writes it.
+func NormalName(name string) string { return store.NormalName(name) }
+
+// SameName reports whether two names differ at most in their Unicode composition.
+func SameName(a, b string) bool { return store.SameName(a, b) }
+
+// GetNamed returns the entry of a store that has the name in this or, if there is none, in
+// another spelling; see [SameName].
+func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
+	return store.GetNamed(ctx, s, name)
+}
+
+// NormalEntry returns the entry with its name, its aliases and the values of its labels in
+// normal form.
+func NormalEntry(e Entry) Entry { return store.NormalEntry(e) }
+
+// AllNameForms returns the spellings under which a store may have the names.
+func AllNameForms(names []string) []string { return store.AllNameForms(names) }
+
 // CheckContent returns an error matching [ErrInvalid] if a content is not UTF-8, contains a
 // NUL, or is longer than [MaxContent] bytes.
 func CheckContent(content string) error {

@@ -83,7 +83,7 @@ func (s *Summaries) End(ctx context.Context, summary string) error {
 // GetOfKind returns the entry of that name and kind, or an error matching
 // [oxbow.ErrNotFound].
 func (b *Base) GetOfKind(ctx context.Context, name string, kind oxbow.Kind) (oxbow.Entry, error) {
-	e, err := b.Mem.Store().Get(ctx, name)
+	e, err := b.Mem.GetNamed(ctx, name)
 	if err == nil && e.Kind != kind {
 		err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}

@@ -144,6 +144,10 @@ func (im *importer) plan(items []Item, blind bool) (*plan, error) {
 
 // place finds the entry that the item stands for, and plans the change.
 func (im *importer) place(it Item, p *plan) error {
+	it, err := im.normalized(it, p)
+	if err != nil {
+		return err
+	}
 	own := hash(it.Entry.Name)
 	whole := hash(it.Entry.Name, it.Entry.Kind.String(), contentSum(it.Entry))
 	if im.done.items[whole] || p.names.items[whole] {
@@ -164,8 +168,8 @@ func (im *importer) place(it Item, p *plan) error {
 		var old oxbow.Entry
 		if !p.blind {
 			var err error
-			if old, err = im.exact.Get(im.ctx, name); err == nil && old.Name == name {
-				v = same
+			if old, err = oxbow.GetNamed(im.ctx, im.exact, name); err == nil {
+				v, name = same, old.Name
 			} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 				return err
 			}
@@ -198,6 +202,27 @@ func (im *importer) place(it Item, p *plan) error {
 		p.do(v, it, old, reason)
 		return nil
 	}
+}
+
+// normalized returns the item with its name, aliases and labels as the store spells them. If the
+// store has the name in the very spelling of the item, the name stays.
+func (im *importer) normalized(it Item, p *plan) (Item, error) {
+	was := it.Entry
+	it.Entry = oxbow.NormalEntry(was)
+	changedWords := !slices.Equal(it.Entry.Aliases, was.Aliases) || !slices.Equal(it.Entry.Labels, was.Labels)
+	if changedWords && slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markSum }) {
+		it = marked(it)
+	}
+	if it.Entry.Name == was.Name || p.blind {
+		return it, nil
+	}
+	old, err := oxbow.GetNamed(im.ctx, im.exact, was.Name)
+	if err == nil {
+		it.Entry.Name = old.Name
+	} else if !errors.Is(err, oxbow.ErrNotFound) {
+		return it, err
+	}
+	return it, nil
 }
 
 // withFreeAliases returns the item, which gets that name, without the aliases that
@@ -242,8 +267,8 @@ func (im *importer) owner(word string, p *plan) (string, error) {
 	if p.blind {
 		return "", nil
 	}
-	if e, err := im.exact.Get(im.ctx, word); err == nil && e.Name == word {
-		return word, nil
+	if e, err := oxbow.GetNamed(im.ctx, im.exact, word); err == nil {
+		return e.Name, nil
 	} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 		return "", err
 	}
@@ -255,7 +280,7 @@ func (im *importer) owner(word string, p *plan) (string, error) {
 				return "", err
 			}
 			for _, a := range e.Aliases {
-				im.aliases[hash(a)] = strings.Clone(e.Name)
+				im.aliases[hash(oxbow.NormalName(a))] = strings.Clone(e.Name)
 			}
 		}
 	}

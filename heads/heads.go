@@ -25,7 +25,7 @@ func (a *Asked) Of(f oxbow.Filter) {
 	for _, t := range f.Terms {
 		switch t.Key {
 		case "name":
-			a.Names = append(a.Names, t.Values...)
+			a.Names = append(a.Names, oxbow.AllNameForms(t.Values)...)
 		case "has":
 			a.Keys = append(a.Keys, t.Values...)
 		default:

@@ -99,7 +99,7 @@ func Add(sel Selection, labels ...oxbow.Label) Planner {
 // Remove plans that the selected entries do not carry these labels.
 func Remove(sel Selection, labels ...oxbow.Label) Planner {
 	return sel.planner("remove "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
-		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.Contains(labels, l) })
+		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(labels, l.Is) })
 	})
 }
 
@@ -149,7 +149,7 @@ func Merge(labels []oxbow.Label, into oxbow.Label) Planner {
 func replace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label, now oxbow.Label) (Plan, error) {
 	p, err := Selection{}.planner(note, []oxbow.Label{now}, func(ls []oxbow.Label) []oxbow.Label {
 		n := len(ls)
-		ls = slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.Contains(old, l) })
+		ls = slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(old, l.Is) })
 		if len(ls) < n {
 			ls = append(ls, now)
 		}
@@ -173,7 +173,7 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 		}
 		wanted, seen := map[string]bool{}, map[string]bool{}
 		for _, n := range sel.Names {
-			wanted[n] = true
+			wanted[oxbow.NormalName(n)] = true
 		}
 		for e, err := range s.Entries(ctx, sel.Filter) {
 			if err != nil {
@@ -193,7 +193,7 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 			p.Changes = append(p.Changes, Change{e.Name, e.Version, e.Labels, after})
 		}
 		for _, n := range sel.Names {
-			if !seen[n] {
+			if !seen[oxbow.NormalName(n)] {
 				return p, &oxbow.NameError{Name: n, Err: oxbow.ErrNotFound}
 			}
 		}
@@ -204,12 +204,9 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 // isNamed reports whether the name or an alias of the entry is wanted, and records in
 // seen which of them are.
 func isNamed(e *oxbow.Entry, wanted, seen map[string]bool) (named bool) {
-	if wanted[e.Name] {
-		seen[e.Name], named = true, true
-	}
-	for _, a := range e.Aliases {
-		if wanted[a] {
-			seen[a], named = true, true
+	for _, word := range append([]string{e.Name}, e.Aliases...) {
+		if word = oxbow.NormalName(word); wanted[word] {
+			seen[word], named = true, true
 		}
 	}
 	return named

@@ -3,6 +3,7 @@
 package mdtree
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -29,8 +30,8 @@ func TestLoadIntoMemory(t *testing.T) {
 	first, second := open("first.oxbow"), open("second.oxbow")
 	for _, e := range nastyStore(t).entries {
 		add := addOf(&e)
-		if add.Check() != nil {
-			continue // no store takes it
+		if add.Check() != nil || oxbow.NormalName(e.Name) != e.Name {
+			continue // no memory has it; see TestLoadSpellings
 		}
 		if err := first.Apply(ctx, add); err != nil {
 			t.Fatalf("Apply(%q): %v", e.Name, err)
@@ -63,5 +64,42 @@ func TestLoadIntoMemory(t *testing.T) {
 	}
 	if _, err := second.Get(ctx, p.Added[0]); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("after undoing the load Get(%q): %v, want ErrNotFound", p.Added[0], err)
+	}
+}
+
+// TestLoadSpellings loads a tree of a store from before names were normalized, in which two
+// names differ in their Unicode composition only: the texts of both are kept.
+func TestLoadSpellings(t *testing.T) {
+	fsys, ctx := vfs.NewMem(), t.Context()
+	open := func(name string) *oxbow.Memory {
+		m, err := oxbow.Open(name, &oxbow.Options{FS: fsys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if r, err := m.Check(context.WithoutCancel(ctx)); err != nil || len(r.Problems) > 0 {
+				t.Errorf("Check() = %v, %v", r.Problems, err)
+			}
+			m.Close()
+		})
+		return m
+	}
+	first, second := open("first.oxbow"), open("second.oxbow")
+	for _, name := range []string{"caf\u00e9", "cafe\u0301"} {
+		if err := first.Store().Apply(ctx, note(name, "text of "+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustDump(t, first, fsys, "brain")
+	for _, m := range []*oxbow.Memory{first, second} {
+		load(t, mustRead(t, fsys, "brain"), m, &PlanOptions{Mode: Replace})
+	}
+	if e, err := first.Get(ctx, "cafe\u0301"); err != nil || e.Content != "text of cafe\u0301" {
+		t.Errorf("after a load into its own memory, the decomposed name has %q, %v", e.Content, err)
+	}
+	for name, want := range map[string]string{"caf\u00e9": "text of caf\u00e9", "caf\u00e9 (2)": "text of cafe\u0301"} {
+		if e, err := second.Get(ctx, name); err != nil || e.Content != want {
+			t.Errorf("Get(%+q) = %q, %v, want %q", name, e.Content, err, want)
+		}
 	}
 }

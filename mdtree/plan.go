@@ -85,6 +85,7 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 		e.Labels = withoutLocal(e.Labels)
 		have[e.Name] = e
 	}
+	t.normalizeNames(have)
 	p := &planner{tree: t, have: have, opts: opts, past: newPast(ctx, s)}
 	p.Base = opts.Origin.knows(t.Memory)
 	if err := p.plan(); err != nil {
@@ -94,6 +95,51 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 		slices.Sort(names)
 	}
 	return p.Plan, nil
+}
+
+// normalizeNames gives the entries of files the spelling that the store or the last dump has of
+// their names, or else the normal form: some file systems and archives change the composition of
+// names. If two files have the same name so, and the store does not have them both, the
+// decomposed name gets a number.
+func (t *Tree) normalizeNames(have map[string]oxbow.Entry) {
+	used := make(map[string]int)
+	for i := range t.Entries {
+		used[oxbow.NormalName(t.Entries[i].Name)]++
+	}
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		normal := oxbow.NormalName(e.Name)
+		_, known := have[e.Name]
+		_, dumped := t.base[e.Name]
+		isTwin := used[normal] > 1
+		if known || e.Name == normal || (dumped && !isTwin) {
+			continue
+		}
+		if !isTwin {
+			e.Name = spellingOf(normal, have)
+			continue
+		}
+		name := normal
+		for n := 2; used[name] > 0; n++ {
+			name = fmt.Sprintf("%s (%d)", normal, n)
+			if _, taken := have[name]; taken {
+				used[name]++
+			}
+		}
+		used[name]++
+		t.warn(t.Files[i], fmt.Errorf("it is loaded as %q: another file has its name %q in another Unicode composition", name, normal))
+		e.Name = name
+	}
+}
+
+// spellingOf returns the spelling of a name in normal form that the store has, or the name.
+func spellingOf(name string, have map[string]oxbow.Entry) string {
+	for _, form := range oxbow.AllNameForms([]string{name}) {
+		if _, ok := have[form]; ok {
+			return form
+		}
+	}
+	return name
 }
 
 // planner makes a plan.

@@ -12,7 +12,7 @@ import (
 // pair pairs the entries of both sides.
 func (s *session) pair(home, server *side) {
 	for _, e := range home.order {
-		s.taken[e.Name] = true
+		s.taken[oxbow.NormalName(e.Name)] = true
 	}
 	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // what has a record
 	for _, r := range s.st.records {
@@ -35,7 +35,7 @@ func (s *session) pair(home, server *side) {
 	for _, e := range server.order {
 		if !atServer[e] {
 			p := &pair{server: e, there: changed}
-			if h := home.byName[e.Name]; h != nil && !atHome[h] {
+			if h := home.named(e.Name); h != nil && !atHome[h] {
 				p.home, p.here, atHome[h] = h, changed, true
 			}
 			s.pairs = append(s.pairs, p)
@@ -78,7 +78,7 @@ func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.En
 	s.findMoved(home.order, atHome, func(p *pair) (met, bool) { return p.record.Home, p.home == nil && home.trusted },
 		func(name string) bool { return !names[name] }, func(p *pair, e *oxbow.Entry) { p.home = e })
 	s.findMoved(server.order, atServer, func(p *pair) (met, bool) { return p.record.Server, p.there == gone && server.trusted },
-		func(name string) bool { return home.byName[name] == nil }, func(p *pair, e *oxbow.Entry) { p.server, p.there = e, unchanged })
+		func(name string) bool { return home.named(name) == nil }, func(p *pair, e *oxbow.Entry) { p.server, p.there = e, unchanged })
 }
 
 // findMoved finds for each pair that misses a side the entry that it became. Of several

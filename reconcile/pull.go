@@ -177,10 +177,10 @@ func (s *session) merge(st *step, p *pair) error {
 		e.Labels = nil
 	}
 	st.record, st.stay, st.entry = s.st.recordOf(p.server, nil), true, p.home
-	if s.taken[e.Name] {
+	if s.taken[oxbow.NormalName(e.Name)] {
 		return nil
 	}
-	s.taken[e.Name] = true
+	s.taken[oxbow.NormalName(e.Name)] = true
 	st.ops, st.size, st.change = []oxbow.Op{addOf(e)}, len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd, Conflict: true}
 	return nil
 }
@@ -285,7 +285,7 @@ func (s *session) makePull(steps []*step) (seq uint64, err error) {
 			return 0, err
 		}
 		for i := range made.Versions {
-			written[made.Versions[i].Entry.Name] = &made.Versions[i].Entry
+			written[oxbow.NormalName(made.Versions[i].Entry.Name)] = &made.Versions[i].Entry
 		}
 		seq = made.Seq
 	}
@@ -337,7 +337,7 @@ func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 		return
 	}
 	if st.entry != nil {
-		e := written[st.entry.Name]
+		e := written[oxbow.NormalName(st.entry.Name)]
 		if e == nil {
 			e = st.entry // the pull does not change it, or the home does not return what it wrote
 		}

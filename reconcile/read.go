@@ -40,6 +40,16 @@ func (d *side) add(e oxbow.Entry) {
 	d.order = append(d.order, &e)
 }
 
+// named returns the entry that has the name, in this or another spelling, or nil.
+func (d *side) named(name string) *oxbow.Entry {
+	for _, form := range oxbow.AllNameForms([]string{name}) {
+		if e := d.byName[form]; e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
 func (s *session) readHome() (*side, error) {
 	d := newSide()
 	d.all = true

@@ -182,6 +182,9 @@ func checkWord(field, s string) error {
 	return nil
 }
 
+// Is reports whether two labels are the same, whatever their Unicode composition.
+func (l Label) Is(other Label) bool { return l.Key == other.Key && SameName(l.Value, other.Value) }
+
 // The label keys that every door knows. Other keys may be used freely.
 const (
 	LabelProject    = "project"    // what the entry belongs to

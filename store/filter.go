@@ -26,7 +26,8 @@ type Filter struct {
 // alias), by (the actor that wrote the current version), door, has (a label key)
 // and trust (see [Trust]). Under
 // confidence, a value is the least confidence wanted. An entry without a label
-// of that key does not have the value.
+// of that key does not have the value. Values that differ in their Unicode composition only
+// are one value; see [SameName].
 type Term struct {
 	Key    string
 	Values []string
@@ -63,7 +64,7 @@ func (t Term) has(e *Entry, v string) bool {
 	case "kind":
 		return e.Kind.String() == v
 	case "name":
-		return e.Name == v || slices.Contains(e.Aliases, v)
+		return SameName(e.Name, v) || containsName(e.Aliases, v)
 	case "by":
 		return string(e.Source.Actor) == v
 	case "door":
@@ -78,7 +79,7 @@ func (t Term) has(e *Entry, v string) bool {
 		have, ok := e.Confidence()
 		return ok && err == nil && have >= least
 	}
-	return slices.Contains(e.Labels, Label{t.Key, v})
+	return slices.ContainsFunc(e.Labels, Label{t.Key, v}.Is)
 }
 
 // And returns the filter that selects what both select.

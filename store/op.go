@@ -125,7 +125,7 @@ func onlyIf(unique bool, aliases []string) []string {
 // which are had, stay. Owner is that of [CheckAliases].
 func FreeAliases(name string, aliases, had []string, owner func(word, but string) (name string, ok bool)) (free, taken []string) {
 	for _, a := range aliases {
-		if _, ok := owner(a, name); ok && !slices.Contains(had, a) {
+		if _, ok := ownerOfName(a, name, owner); ok && !containsName(had, a) {
 			taken = append(taken, a)
 		} else {
 			free = append(free, a)
@@ -140,13 +140,24 @@ func FreeAliases(name string, aliases, had []string, owner func(word, but string
 // the one named but, that has a word as its name or alias.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	for _, a := range op.unique() {
-		if !slices.Contains(old, a) {
-			if o, ok := owner(a, op.Target()); ok {
+		if !containsName(old, a) {
+			if o, ok := ownerOfName(a, op.Target(), owner); ok {
 				return &AliasError{Alias: a, Names: []string{o}}
 			}
 		}
 	}
 	return nil
+}
+
+// ownerOfName returns the name of an entry, other than the one named but, that has the word as
+// its name or alias in any spelling.
+func ownerOfName(word, but string, owner func(word, but string) (name string, ok bool)) (name string, ok bool) {
+	for _, form := range NameForms(word) {
+		if name, ok = owner(form, but); ok {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 func checkParts(name, content string, aliases []string, labels []Label) error {

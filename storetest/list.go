@@ -70,6 +70,9 @@ func testNames(t *testing.T, s oxbow.Store, can Can) {
 		if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
 			continue // a layout may refuse a name, in words, but never mix two up
 		}
+		if n == "e\u0301" && errors.Is(err, oxbow.ErrExists) {
+			continue // a memory knows "é", which is the same name
+		}
 		if err != nil {
 			t.Errorf("Add(%q) = %v", n, err)
 			continue

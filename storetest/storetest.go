@@ -25,7 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 	}{
 		{"Add", testAdd}, {"Update", testUpdate}, {"Alias", testAlias}, {"UniqueAliases", testUniqueAliases}, {"Relabel", testRelabel},
 		{"Remove", testRemove}, {"Atomic", testAtomic}, {"CompareAndSet", testIf},
-		{"Order", testOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Contents", testContents},
+		{"Order", testOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Spellings", testSpellings}, {"OldSpellings", testOldSpellings}, {"Contents", testContents},
 		{"Refused", testRefused}, {"Commit", testCommit}, {"CommitParallel", testCommitParallel}, {"CommitOpID", testCommitOpID}, {"Snapshot", testSnapshot}, {"Parallel", testParallel},
 		{"Watch", testWatch}, {"Canceled", testCanceled}, {"Reopen", testReopen}, {"Closed", testClosed},
 	} {

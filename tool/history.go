@@ -43,7 +43,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	} else {
 		err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 		if errors.Is(err, oxbow.ErrNotFound) {
-			if e, gerr := m.Get(ctx, in.Name); gerr == nil && e.Name != in.Name {
+			if e, gerr := m.Get(ctx, in.Name); gerr == nil && !oxbow.SameName(e.Name, in.Name) {
 				out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
 				out.Name = e.Name
 				err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)

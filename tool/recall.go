@@ -418,7 +418,7 @@ func (out *GetOut) count(ctx context.Context, w *Workspace) {
 // that NAME@SEQ names.
 func (w *Workspace) entryOrVersion(ctx context.Context, m *oxbow.Memory, called string) (e oxbow.Entry, past bool, notes []Note, err error) {
 	e, err = m.Get(ctx, called)
-	if err == nil && e.Name != called {
+	if err == nil && !oxbow.SameName(e.Name, called) {
 		notes = []Note{Notef("%q is an alias of %q", called, e.Name)}
 	}
 	// Only now is NAME@SEQ looked for: a name may well end in @2.

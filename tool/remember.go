@@ -187,7 +187,7 @@ func (e *edit) isRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	}
 	e.settle(first)
 	e.repeat = "this is what the first call did"
-	switch now, err := m.Store().Get(ctx, e.name); {
+	switch now, err := m.GetNamed(ctx, e.name); {
 	case errors.Is(err, oxbow.ErrNotFound):
 		e.repeat += "; the entry was forgotten since"
 	case err == nil && now.Version != e.now.Version:
@@ -498,7 +498,7 @@ func forgottenBefore(in ForgetIn, made oxbow.Change) ForgetOut {
 
 // aliasNote says which entry a name meant that is its alias.
 func aliasNote(called, name string) []Note {
-	if called == name {
+	if oxbow.SameName(called, name) {
 		return nil
 	}
 	return []Note{Notef("%q is an alias of %q", called, name)}

@@ -89,7 +89,7 @@ func (h *home) keep(ctx context.Context, m *oxbow.Memory, kind oxbow.Kind, conte
 		if !errors.Is(err, oxbow.ErrExists) {
 			return e, false, err
 		}
-		old, gerr := m.Store().Get(ctx, name)
+		old, gerr := m.GetNamed(ctx, name)
 		if gerr == nil && old.Content == content && old.Kind == kind && slices.Equal(old.Labels, labels) {
 			return old, true, nil
 		}

@@ -56,7 +56,7 @@ func (s *scoped) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	if strings.HasPrefix(name, agentsMark) {
 		return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	e, err := s.m.Store().Get(ctx, s.below(name))
+	e, err := s.m.GetNamed(ctx, s.below(name))
 	if err != nil {
 		return oxbow.Entry{}, s.said(err)
 	}

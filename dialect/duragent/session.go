@@ -47,7 +47,7 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 
 // Resume returns the directives and the summary of that name.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
-	e, err := s.h.Mem.Store().Get(ctx, name)
+	e, err := s.h.Mem.GetNamed(ctx, name)
 	if err != nil {
 		return prompt.Context{}, fmt.Errorf("resuming: %w", err)
 	}

@@ -150,7 +150,7 @@ func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string
 	// Others may add to the same minute meanwhile: then the next name is tried.
 	for n := 1; ; n++ {
 		name := partName(date, moment, n)
-		if _, err := m.Store().Get(ctx, name); err == nil {
+		if _, err := m.GetNamed(ctx, name); err == nil {
 			continue
 		} else if !errors.Is(err, oxbow.ErrNotFound) {
 			return "", err
@@ -180,7 +180,7 @@ func (h *home) updateWorld(ctx context.Context, d *tool.Workspace, in updateWorl
 		return tool.Reply{}, err
 	}
 	name, err := chooseTopic(in.Topic, func(name string) (bool, error) {
-		_, err := m.Store().Get(ctx, name)
+		_, err := m.GetNamed(ctx, name)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			return false, nil
 		}

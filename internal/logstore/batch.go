@@ -211,13 +211,20 @@ func (g *batch) op(op store.Op) (put, error) {
 
 // takeName takes the name of an entry that a change makes from the aliases of other entries.
 func (g *batch) takeName(v *body, name string, owner func(word, but string) (string, bool)) {
+	for _, form := range store.NameForms(name) {
+		g.takeWord(v, form, name, owner)
+	}
+}
+
+// takeWord takes one spelling of the entry's name from the aliases of other entries.
+func (g *batch) takeWord(v *body, word, name string, owner func(word, but string) (string, bool)) {
 	for {
-		other, ok := owner(name, name)
-		if !ok {
+		other, ok := owner(word, word)
+		if !ok || other == name {
 			return
 		}
 		e := g.get(other).Clone()
-		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == name })
+		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == word })
 		if i := slices.IndexFunc(v.ops, func(p put) bool { return p.entry.Name == other }); i >= 0 {
 			v.ops[i].entry.Aliases = e.Aliases // this change made it
 			continue

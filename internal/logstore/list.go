@@ -67,7 +67,7 @@ func (l *listing) narrow(f store.Filter) {
 // alias, and of such as have the same hash.
 func (l *listing) named(words []string) []int {
 	rows := []int{}
-	for _, w := range words {
+	for _, w := range store.AllNameForms(words) {
 		for _, id := range append(l.base.numbers(sectionNames, w), l.base.numbers(sectionAliases, w)...) {
 			if row, ok := l.base.find(id); ok {
 				rows = append(rows, row)

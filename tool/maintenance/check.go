@@ -150,7 +150,7 @@ func checkSessions(ctx context.Context, w *tool.Workspace) (*SessionsCheck, erro
 }
 
 // mendAliases returns how an alias comes to mean one entry again.
-const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others"
+const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow get and oxbow forget move the text of one"
 
 // wordOwners has the entry that each name and alias means.
 type wordOwners map[string]string
@@ -158,12 +158,15 @@ type wordOwners map[string]string
 // add adds an entry, and returns which of its words another entry has.
 func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
 	for _, w := range append([]string{e.Name}, e.Aliases...) {
-		if other, ok := o[w]; ok && other == e.Name {
+		other, ok := o[oxbow.NormalName(w)]
+		if ok && other != e.Name && w == e.Name && oxbow.SameName(other, e.Name) {
+			clashes = append(clashes, fmt.Sprintf("%+q and %+q are two spellings of one name, and each is found only by its own", other, e.Name))
+		} else if ok && other == e.Name {
 			clashes = append(clashes, fmt.Sprintf("%q has the name or alias %q twice", e.Name, w))
 		} else if ok {
 			clashes = append(clashes, fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name))
 		} else {
-			o[w] = e.Name
+			o[oxbow.NormalName(w)] = e.Name
 		}
 	}
 	return clashes

@@ -219,9 +219,9 @@ func homeHas(ctx context.Context, w *tool.Workspace, e oxbow.Entry) (string, err
 	if err != nil {
 		return "", err
 	}
-	own, err := m.Store().Get(ctx, e.Name)
+	own, err := m.GetNamed(ctx, e.Name)
 	switch {
-	case errors.Is(err, oxbow.ErrNotFound) || err == nil && own.Name != e.Name:
+	case errors.Is(err, oxbow.ErrNotFound):
 		return "", nil
 	case err != nil:
 		return "", err

@@ -310,8 +310,8 @@ func inHome(ctx context.Context, w *tool.Workspace, name string) bool {
 	if err != nil {
 		return false
 	}
-	e, err := m.Store().Get(ctx, name)
-	return err == nil && e.Name == name
+	_, err = m.GetNamed(ctx, name)
+	return err == nil
 }
 
 // ShareProposalsOut are the notes, and where they moved.

@@ -1,0 +1,108 @@
+// This file tests names that differ in their Unicode composition only.
+
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Two spellings of one name: "é" is one character, or a letter and a mark.
+const (
+	composedName   = "caf\u00e9"
+	decomposedName = "cafe\u0301"
+)
+
+// testSpellings remembers, finds and forgets an entry by both spellings of its words.
+func testSpellings(t *testing.T, s oxbow.Store, can Can) {
+	m, ctx := oxbow.New(s, nil), t.Context()
+	for i, name := range []string{decomposedName, composedName, decomposedName} {
+		content := []string{"one", "two", "three"}[i]
+		if e, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: content}); err != nil || e.Content != content {
+			t.Fatalf("Remember(%+q) = %+v, %v", name, e, err)
+		}
+	}
+	if got := names(list(t, s, oxbow.Filter{})); !slices.Equal(got, []string{composedName}) {
+		t.Errorf("the names are %+q, want %+q alone", got, composedName)
+	}
+	for _, name := range []string{composedName, decomposedName} {
+		if e := get(t, m, name); e.Content != "three" {
+			t.Errorf("Get(%+q) = %q, want three", name, e.Content)
+		}
+	}
+	if can.Labels {
+		checkLabelSpellings(t, m)
+	}
+	if can.Aliases {
+		checkAliasSpellings(t, m)
+	}
+	if err := m.Forget(ctx, decomposedName); err != nil {
+		t.Errorf("Forget(%+q) = %v", decomposedName, err)
+	}
+	if got := list(t, s, oxbow.Filter{}); len(got) != 0 {
+		t.Errorf("%d entries are left", len(got))
+	}
+}
+
+// checkLabelSpellings finds the entry by both spellings of a tag.
+func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
+	t.Helper()
+	apply(t, m, oxbow.Relabel{Name: decomposedName, Labels: []oxbow.Label{{Key: "tag", Value: "p" + decomposedName}}})
+	for _, value := range []string{"p" + composedName, "p" + decomposedName} {
+		f := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{value}}}}
+		if got := names(list(t, m, f)); len(got) != 1 {
+			t.Errorf("Entries(%+q) = %q, want one", f, got)
+		}
+		if hits, err := m.Recall(t.Context(), oxbow.Query{Text: "three", Filter: f}); err != nil || len(hits) != 1 {
+			t.Errorf("Recall(%+q) = %v, %v, want one hit", f, hits, err)
+		}
+	}
+}
+
+// checkAliasSpellings gives the entry one alias in both spellings.
+func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
+	t.Helper()
+	apply(t, m, oxbow.Alias{Name: decomposedName, Aliases: []string{"a" + decomposedName, "a" + composedName}})
+	if e := get(t, m, "a"+decomposedName); !slices.Equal(e.Aliases, []string{"a" + composedName}) {
+		t.Errorf("the aliases are %+q, want one, composed", e.Aliases)
+	}
+	taken := oxbow.Entry{Name: "other", Content: "x", Aliases: []string{"a" + decomposedName}}
+	if _, err := m.Remember(t.Context(), taken); !errors.As(err, new(*oxbow.AliasError)) {
+		t.Errorf("Remember() with the alias of another entry = %v, want an AliasError", err)
+	}
+}
+
+// testOldSpellings has a store from before names were normalized, in which both spellings are
+// entries: each stays reachable by its own.
+func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
+	apply(t, s, oxbow.Add{Name: decomposedName, Content: "old"})
+	m, ctx := oxbow.New(s, nil), t.Context()
+	if e := get(t, m, composedName); e.Content != "old" {
+		t.Errorf("Get(%+q) = %q, want old", composedName, e.Content)
+	}
+	err := s.Apply(ctx, oxbow.Add{Name: composedName, Content: "new"})
+	if errors.Is(err, oxbow.ErrExists) {
+		return // a memory, or a server with one
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{decomposedName, composedName} {
+		content := map[string]string{decomposedName: "old", composedName: "new"}[name]
+		if e := get(t, m, name); e.Name != name || e.Content != content {
+			t.Errorf("Get(%+q) = %+v, want %q", name, e, content)
+		}
+		if e, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: content + " changed"}); err != nil || e.Name != name {
+			t.Errorf("Remember(%+q) = %+v, %v", name, e, err)
+		}
+	}
+	if err := m.Forget(ctx, composedName); err != nil {
+		t.Error(err)
+	}
+	if e := get(t, m, composedName); e.Content != "old changed" {
+		t.Errorf("Get(%+q) = %q, want what the other spelling has", composedName, e.Content)
+	}
+}
