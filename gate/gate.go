@@ -38,6 +38,7 @@ const (
 const (
 	leastMatched = 2  // terms of the prompt that it holds
 	leastSubject = 1  // of them, terms that are no steering words
+	leastNamed   = 2  // the same for a pointer, which part of the prompt speaks against
 	leastScore   = 6. // so that two common words are too little in a small memory, too
 
 	// mostUnknown is the share of terms that no unit holds, by idf and without
@@ -145,6 +146,8 @@ func FloorOf(gs map[string][]float64) Floor {
 func (f Floor) Answer(s Strength) Answer {
 	switch {
 	case s.G <= float64(f) || s.Score < leastScore || s.Subject < leastSubject:
+		return Silence
+	case s.Unknown > mostUnknown && s.Subject < leastNamed:
 		return Silence
 	case s.Unknown > mostUnknown:
 		return Pointer

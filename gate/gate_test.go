@@ -36,7 +36,7 @@ func TestSteeringWords(t *testing.T) {
 }
 
 func TestAnswer(t *testing.T) {
-	sure := Strength{G: 3, Score: 12, Matched: 2, Subject: 1}
+	sure := Strength{G: 3, Score: 12, Matched: 2, Subject: 2}
 	for _, c := range []struct {
 		name   string
 		change func(*Strength)
@@ -46,6 +46,8 @@ func TestAnswer(t *testing.T) {
 		{"at the floor", func(s *Strength) { s.G = 2 }, Silence},
 		{"two common words", func(s *Strength) { s.Score = 5.9 }, Silence},
 		{"a word nobody wrote", func(s *Strength) { s.Unknown = .3 }, Pointer},
+		{"one word and a word nobody wrote", func(s *Strength) { s.Unknown, s.Subject = .3, 1 }, Silence},
+		{"one word", func(s *Strength) { s.Subject = 1 }, Payload},
 		{"a small one", func(s *Strength) { s.Unknown = .1 }, Payload},
 	} {
 		s := sure
