@@ -45,6 +45,7 @@ type StartEntry struct {
 const (
 	selectionTokens = 1_500 // documents of the home, or the selection of a bound profile
 	startTail       = 75    // what follows the notes: names of other notes, an open handoff, how to search
+	slicePart       = 4     // part of the budget, 1/slicePart, for the newest notes of a group that does not fit whole
 	leastLine       = 25    // a note that has to be cut to fewer tokens is left out
 
 	newestVouched = 40  // notes of each kind of author that are considered
@@ -124,33 +125,59 @@ func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) 
 	if err != nil {
 		return "", err
 	}
-	room := cmp.Or(in.Budget, inject.StartTokens) - startTail - prompt.Tokens(startHead)
+	budget := cmp.Or(in.Budget, inject.StartTokens)
+	room := budget - startTail - prompt.Tokens(startHead)
 	var lines strings.Builder
-	for i := range vouched {
-		e := &vouched[i]
-		size := lineBytes
-		if why := whyAtStart(e); strings.HasSuffix(why, ":true") {
-			size = pinnedBytes
+	for len(vouched) > 0 {
+		first := groupAtStart(&vouched[0])
+		n := slices.IndexFunc(vouched, func(e oxbow.Entry) bool { return groupAtStart(&e) != first })
+		if n < 0 {
+			n = len(vouched)
 		}
-		line := noteLine(e, size)
-		for prompt.Tokens(line) > room && prompt.Tokens(line) > leastLine {
-			size /= 2
-			line = noteLine(e, size)
-		}
-		tokens := prompt.Tokens(line)
-		if tokens > room {
-			continue
-		}
-		room -= tokens
-		lines.WriteString(line)
-		out.Entries = append(out.Entries, StartEntry{e.Name, tokens, whyAtStart(e)})
-		out.Shown = append(out.Shown, session.Shown{In: inject.InNotes, Name: e.Name, Version: e.Version})
+		room -= out.addGroup(&lines, vouched[:n], room, budget/slicePart)
+		vouched = vouched[n:]
 	}
 	rest, err := out.restLine(ctx, m, in.Project)
 	if err != nil || lines.Len() == 0 && rest == "" {
 		return "", err
 	}
 	return startHead + lines.String() + rest, nil
+}
+
+// addGroup appends the lines of a group of notes as far as there is room, and returns the
+// tokens that it used. If the notes of a group have nothing in common but that they are
+// decisions or vouched for, and do not all fit, their age says little about what they are
+// worth. Then only the newest are shown, with at most slice tokens.
+func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room, slice int) (used int) {
+	size := lineBytes
+	if groupAtStart(&group[0]) < groupDecision {
+		size = pinnedBytes
+	} else {
+		all := 0
+		for i := range group {
+			all += prompt.Tokens(noteLine(&group[i], size))
+		}
+		if all > room {
+			room = min(room, slice)
+		}
+	}
+	for i := range group {
+		e, size := &group[i], size
+		line := noteLine(e, size)
+		for prompt.Tokens(line) > room-used && prompt.Tokens(line) > leastLine {
+			size /= 2
+			line = noteLine(e, size)
+		}
+		tokens := prompt.Tokens(line)
+		if tokens > room-used {
+			continue
+		}
+		used += tokens
+		lines.WriteString(line)
+		out.Entries = append(out.Entries, StartEntry{e.Name, tokens, whyAtStart(e)})
+		out.Shown = append(out.Shown, session.Shown{In: inject.InNotes, Name: e.Name, Version: e.Version})
+	}
+	return used
 }
 
 // vouchedNotes returns the vouched notes of a project and of no project, pinned notes
@@ -189,7 +216,7 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 			}
 		}
 		slices.SortStableFunc(found, func(a, b oxbow.Entry) int {
-			return cmp.Or(cmp.Compare(rankAtStart(&a), rankAtStart(&b)), b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+			return cmp.Or(cmp.Compare(groupAtStart(&a), groupAtStart(&b)), b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 		})
 		all = append(all, found...)
 	}
@@ -208,16 +235,28 @@ func placesOf(project string) []oxbow.Filter {
 	}
 }
 
-const labelDecision = "tag:decision"
+// The groups of notes in the block, in their order.
+const (
+	groupPinned = iota
+	groupProcess
+	groupDecision
+	groupOther
+)
 
-// rankAtStart returns 0 for decisions, which come before the other notes of their
-// group, and 1 for those.
-func rankAtStart(e *oxbow.Entry) int {
-	if slices.Contains(LabelTexts(e.Labels), labelDecision) {
-		return 0
+// groupAtStart returns the group of a note.
+func groupAtStart(e *oxbow.Entry) int {
+	switch whyAtStart(e) {
+	case profile.LabelPinned + ":true":
+		return groupPinned
+	case profile.LabelProcess + ":true":
+		return groupProcess
+	case labelDecision:
+		return groupDecision
 	}
-	return 1
+	return groupOther
 }
+
+const labelDecision = "tag:decision"
 
 // whyAtStart returns the reason for which a note is in the block.
 func whyAtStart(e *oxbow.Entry) string {

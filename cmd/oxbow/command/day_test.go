@@ -1,0 +1,147 @@
+// Test of a working day: what the prompts of one day get from a project's notes.
+
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/storetest"
+)
+
+// dayPrompt is a prompt of a working day.
+type dayPrompt struct {
+	text string
+	want string // name of the note that it needs; "" if it needs none
+}
+
+// readDay reads a file of notes and prompts. A line is "note NAME: TEXT",
+// "want NAME: PROMPT" or "none: PROMPT".
+func readDay(t *testing.T, name string) (notes []oxbow.Entry, prompts []dayPrompt) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "day", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		head, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		kind, note, _ := strings.Cut(head, " ")
+		switch kind {
+		case "note":
+			notes = append(notes, oxbow.Entry{Name: note, Content: text})
+		case "want", "none":
+			prompts = append(prompts, dayPrompt{text, note})
+		}
+	}
+	return notes, prompts
+}
+
+const (
+	daySession   = 8     // prompts of a session
+	dayArrive    = 9     // wanted notes that arrive, at least
+	dayMost      = 1_500 // tokens of a day
+	dayNotes     = 150
+	dayWanted    = 12
+	dayUnrelated = 28
+)
+
+// TestDay puts the prompts of a day to the hooks of two clients, for notes that a person
+// wrote and for notes that agents wrote. The notes that the prompts need arrive, and other
+// prompts get nothing.
+func TestDay(t *testing.T) {
+	for _, name := range []string{"harbor", "orchard"} {
+		for _, client := range []string{"claude", "gemini"} {
+			for _, actor := range []oxbow.Actor{oxbow.Person, oxbow.Agent} {
+				t.Run(fmt.Sprint(name, " ", client, " ", actor), func(t *testing.T) { testDay(t, name, client, actor) })
+			}
+		}
+	}
+}
+
+func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
+	notes, prompts := readDay(t, name)
+	if len(notes) != dayNotes || len(prompts) != dayWanted+dayUnrelated {
+		t.Fatalf("%s has %d notes and %d prompts; want %d and %d", name, len(notes), len(prompts), dayNotes, dayWanted+dayUnrelated)
+	}
+	w := newWorld(t)
+	w.dir = filepath.Join(w.dir, name)
+	home := filepath.Join(w.dir, "home")
+	w.vars["OXBOW_HOME"] = home
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m := storetest.Open(t, filepath.Join(home, "memory.oxbow"), &oxbow.Options{Clock: w.env.Now})
+	for _, e := range notes {
+		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: actor})
+		if err := m.Apply(ctx, oxbow.Add{Name: e.Name, Content: e.Content}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.must(t, "inject", "calibrate the floor") // a hook has less time for it
+	tokens, starts, arrived, unwanted := 0, 0, 0, 0
+	start := "" // of the session
+	event := "UserPromptSubmit"
+	if client == "gemini" {
+		event = "BeforeAgent"
+	}
+	for i, p := range prompts {
+		session := fmt.Sprintf("s%d", i/daySession)
+		if i%daySession == 0 {
+			start = w.report(t, client, map[string]any{"session_id": session, "hook_event_name": "SessionStart", "source": "startup"})
+		}
+		got := w.report(t, client, map[string]any{"session_id": session, "hook_event_name": event, "prompt": p.text, "prompt_id": fmt.Sprint(i)})
+		if i%daySession == 0 && start == "" { // Gemini CLI is given both with the first prompt
+			at := max(strings.LastIndex(got, "\n\n"), 0)
+			start, got = got[:at], got[at:]
+			if !strings.Contains(got, "@") {
+				start, got = start+got, ""
+			}
+		}
+		if i%daySession == 0 {
+			starts += prompt.Tokens(start)
+		}
+		tokens += prompt.Tokens(got)
+		isThere := strings.Contains(got, p.want+"@") || strings.Contains(start, "- "+p.want+" (")
+		switch {
+		case p.want != "" && isThere:
+			arrived++
+		case p.want != "":
+			t.Logf("missed %s: %q got %q", p.want, p.text, got)
+		case got != "":
+			unwanted++
+			t.Errorf("%q got %q", p.text, got)
+		}
+	}
+	t.Logf("%d of %d arrived, %d of %d others got something; %d tokens at starts, %d with prompts", arrived, dayWanted, unwanted, dayUnrelated, starts, tokens)
+	if arrived < dayArrive || starts+tokens > dayMost {
+		t.Errorf("%d notes arrived with %d tokens; want at least %d with at most %d", arrived, starts+tokens, dayArrive, dayMost)
+	}
+}
+
+// report gives a report to a client's hook and returns the text that the model is shown.
+func (w *world) report(t *testing.T, client string, fields map[string]any) string {
+	t.Helper()
+	fields["cwd"] = w.dir
+	b, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.env.Stdin = strings.NewReader(string(b))
+	out := w.must(t, "hook", client)
+	var answer struct {
+		HookSpecificOutput struct{ AdditionalContext string }
+	}
+	if out == "" {
+		return ""
+	}
+	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+		t.Fatalf("%s answers %q: %v", client, out, err)
+	}
+	return answer.HookSpecificOutput.AdditionalContext
+}
