@@ -316,3 +316,11 @@ func (b *Store) lock(ctx context.Context) (func() error, error) {
 	}
 	return l.Close, nil
 }
+
+// Head returns the commit that is checked out, in hex, "" without git.
+func (b *Store) Head(ctx context.Context) (string, error) {
+	if b.history == nil {
+		return "", nil
+	}
+	return b.history.Head(ctx)
+}

@@ -274,8 +274,8 @@ func ForgetsStart(client string) bool {
 	return client == "opencode" || client == "copilot" || client == "qwen"
 }
 
-// maxContext bounds the characters of context that a client takes whole.
-const maxContext = 9_500
+// MaxContext is the most characters of context that every client takes whole.
+const MaxContext = 9_500
 
 // Answer returns what is written to standard output to give the client context;
 // nothing where it would not be heard, or does harm.
@@ -284,8 +284,8 @@ func (r Report) Answer(context string) []byte {
 		return nil
 	}
 	const note = "\n… (there is more: recall)"
-	if runes := []rune(context); len(runes) > maxContext-len(begin+end) {
-		context = string(runes[:maxContext-len(begin+end+note)]) + note
+	if runes := []rune(context); len(runes) > MaxContext-len(begin+end) {
+		context = string(runes[:MaxContext-len(begin+end+note)]) + note
 	}
 	return reply(adapters[r.Client].answer, r.event, context)
 }

@@ -152,11 +152,12 @@ func (d *transport) instruct(ctx context.Context, client *mcp.Implementation) st
 	if client != nil && client.Name == claudeCode {
 		limit = maxInstructionsClaude
 	}
-	text := c.TextWithin(limit-len(d.instructions)-1, rest)
+	caution := dialect.Caution(c)
+	text := c.TextWithin(limit-len(d.instructions)-len(caution)-1, rest)
 	if strings.TrimSpace(text) == "" {
 		return d.instructions
 	}
-	return d.instructions + "\n" + text
+	return d.instructions + "\n" + caution + text
 }
 
 // clientOf returns the client that begins a connection, nil if it does not say.

@@ -28,6 +28,7 @@ type HandoffOut struct {
 	Summary string         `json:"summary"`
 	Plan    string         `json:"plan,omitempty"`
 	Loaded  *LoadedOut     `json:"loaded,omitempty"`
+	Offered bool           `json:"-"` // it may be shown to a model that has not asked
 
 	text string
 }
@@ -52,7 +53,7 @@ func (o HandoffOut) Text() string { return o.text }
 
 func handoffOut(h handoff.Handoff, files []handoff.File) HandoffOut {
 	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339), State: handoff.StateOpen,
-		Project: h.Project, Profile: h.Profile, Skills: h.Skills, Files: files, Summary: h.Summary, Plan: h.Plan}
+		Project: h.Project, Profile: h.Profile, Skills: h.Skills, Files: files, Summary: h.Summary, Plan: h.Plan, Offered: h.Offered}
 	if h.Taken {
 		out.State = handoff.StateTaken
 	}

@@ -53,6 +53,11 @@ func AnnotateHook(ctx context.Context, w *tool.Workspace, in HookReportIn) (Anno
 	}
 	fresh, err := newRecords(ctx, w, s, records)
 	if err == nil {
+		for i := range fresh { // the report is of what has just been edited
+			if fresh[i].Commit == "" {
+				fresh[i].Commit, _ = s.Head(ctx) // an edit before the first commit has none
+			}
+		}
 		_, err = s.Add(ctx, fresh...)
 	}
 	return AnnotateHookOut{len(fresh)}, err

@@ -36,6 +36,8 @@ type SetupIn struct {
 	Project    func(dir string) string     `json:"-"` // the name of a directory's project
 	Executable string                      `json:"-"` // path by which clients start oxbow
 	Home       string                      `json:"-"` // that they are given; "" where they find it
+	Layout     bool                        `json:"-"` // the home is one of another layout, with tools of its own
+	Approved   []string                    `json:"-"` // of such a home: the tools that run unasked
 	Plugin     func(argv []string) string  `json:"-"`
 	Agree      func(all []SetupFile) error `json:"-"` // asks before anything is written; nil for no question
 
@@ -319,6 +321,10 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 func (in *SetupIn) options() setup.Options {
 	o := setup.Options{Executable: in.Executable, Home: in.Home, Project: in.Scope == "project", NoMCP: in.NoMCP, NoInject: in.NoInject,
 		NoCapture: in.NoCapture, Off: in.OwnMemory == "off", Trust: in.Trust, Plugin: in.Plugin}
+	if in.Layout {
+		o.Allow = in.Approved
+		return o
+	}
 	for _, v := range tool.WithProfiles(append(tool.Table(), append(tool.Code(), tool.RecallMemory())...), nil) {
 		if v.ReadOnly || v.Name == "remember" {
 			o.Allow = append(o.Allow, v.Name)

@@ -36,9 +36,13 @@ When a session begins it answers with what always counts there: what is pinned,
 then decisions and what else the project has, an open handoff, how to search;
 the same memory gives the same bytes. To a prompt it answers when the memory
 knows something about it that the session was not shown, else with nothing. It
-answers nothing else, and nothing late. What it answers is kept, too. In a home
-of another layout it keeps nothing, and answers prompts alone, with what the
-system of that layout recalls by itself.
+answers nothing else, and nothing late. What it answers is kept, too.
+
+In a home of another layout a session begins with what oxbow context prints
+there, and with the open handoff, which is taken. Prompts are answered only if
+the system of the layout recalls by itself. A compaction leaves an archive in
+crabtalk, and the end of a session leaves the agent's last message in clawft's
+HISTORY.md. Nothing else that was said is kept.
 
 After an edit what the agent said before it becomes an annotation of its lines,
 in a repository (oxbow setup --no-annotate or OXBOW_ANNOTATE=off: in none),
@@ -79,8 +83,8 @@ func (a *app) hook(ctx context.Context, client string) {
 	raw := readReport(ctx, a.env.Stdin)
 	copilot := clientline.Home("copilot", a.userHome(), a.env.Getenv)
 	defer func() {
-		_, _ = stdout.Write(a.hookWhys(ctx, home, transcript.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
-			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}))
+		_, _ = stdout.Write(a.hookWhys(ctx, whysIn{home: home, report: transcript.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
+			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}}))
 	}()
 	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
 	if r.Wrong != "" {

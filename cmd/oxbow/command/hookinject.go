@@ -37,11 +37,26 @@ type injector struct {
 	spool session.Spool
 	state inject.StateFile
 	event session.Event // of which the answer is
+
+	home     string // of the memory
+	isLayout bool   // the home is one of another layout: nothing is spooled
+}
+
+// inLayout returns the injector of a home of another layout, whose state is in that
+// directory. In a home of oxbow's own layout state is "", and nothing changes.
+func (t injector) inLayout(state string) injector {
+	if state == "" {
+		return t
+	}
+	t.isLayout = true
+	t.spool.Dir = filepath.Join(state, session.SpoolDir)
+	t.state.Dir = filepath.Join(t.spool.Dir, "shown")
+	return t
 }
 
 func (a *app) injector(home string, e session.Event) injector {
 	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir), Redact: redactor(home)}
-	return injector{a, spool, inject.StateFile{Dir: filepath.Join(spool.Dir, "shown"), Client: e.Client, Session: e.Session, Now: a.env.Now()}, e}
+	return injector{a, spool, inject.StateFile{Dir: filepath.Join(spool.Dir, "shown"), Client: e.Client, Session: e.Session, Now: a.env.Now()}, e, home, false}
 }
 
 // answer returns what the client receives to a report.
@@ -62,7 +77,7 @@ func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 
 // off reports whether nothing is to be put before the model.
 func (t injector) off() bool {
-	home := filepath.Dir(t.spool.Dir)
+	home := t.home
 	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(tool.InjectOff, home, t.event.Dir) || t.offBy(tool.InjectOffFor(t.event.Client), home, t.event.Dir)
 }
 
@@ -197,6 +212,9 @@ func (t injector) show(ctx context.Context, place string, b inject.Block) bool {
 	fresh, err := t.state.Add(ctx, b)
 	if err == nil && !fresh {
 		return false
+	}
+	if t.isLayout {
+		return err == nil
 	}
 	e := t.event
 	e.Kind, e.Text, e.Injection, e.Call = session.Injected, cleaner(filepath.Dir(t.spool.Dir))(b.Text), &b.Injection, nil

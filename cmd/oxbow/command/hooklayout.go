@@ -1,46 +1,391 @@
-// Hooks in homes of other layouts: what the system of the layout recalls by itself.
+// This file answers hooks in homes of other layouts: it does what the system of the
+// layout does by itself.
 
 package command
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/annotate/transcript"
 	"github.com/oxbow-memory/oxbow/dialect"
 	"github.com/oxbow-memory/oxbow/hook"
+	"github.com/oxbow-memory/oxbow/inject"
+	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
-// hookLayout answers a prompt in a home of another layout with what its system would
-// recall for it, and nothing else. Such a home has no archive: nothing is kept.
+// layoutHook answers one report in a home of another layout. Such a home has no archive
+// of sessions. What the hooks of a session need to know of each other is in a directory of
+// the user, so that the home contains only what its own system writes.
+type layoutHook struct {
+	*app
+	dialect dialect.Dialect
+	home    string
+	state   string // directory of the state of sessions
+	bound   string // name of the profile that binds the run
+	report  hook.Report
+	event   session.Event // the first of the report
+}
+
+// hookLayout answers a report in a home of another layout. When a session begins it
+// gives what the system of the layout puts before a model. It answers prompts if that
+// system recalls by itself. A compaction and the end of a session are kept as that system
+// keeps them. Edits become annotations.
 func (a *app) hookLayout(ctx context.Context, client string) []byte {
-	home, err := a.home()
+	home, err := a.trustedHome()
 	d, other, lerr := a.layout()
 	bound, berr := a.boundName()
-	if err != nil || lerr != nil || berr != nil || !other || bound != "" {
+	data, derr := a.dataHome()
+	if err != nil || lerr != nil || berr != nil || derr != nil || !other {
 		return nil
 	}
-	r := hook.Read(client, readReport(ctx, a.env.Stdin), hook.Env{Now: a.env.Now(), Clean: cleaner(home)})
-	if r.Prompt == "" || a.env.Getenv("OXBOW_INJECT") == "off" || a.offBy(tool.HooksOff, home, r.Events[0].Dir) || a.offBy(tool.InjectOff, home, r.Events[0].Dir) {
+	sum := sha256.Sum256([]byte(home))
+	state := filepath.Join(data, "layouts", hex.EncodeToString(sum[:8]))
+	clean := cleaner(home)
+	redactor := secret.NewRedactor(home)
+	raw := readReport(ctx, a.env.Stdin)
+	copilot := clientline.Home("copilot", a.userHome(), a.env.Getenv)
+	r := hook.Read(client, raw, hook.Env{Now: a.env.Now(), Clean: clean, CopilotHome: copilot})
+	l := layoutHook{a, d, home, state, bound, r, session.Event{Client: client}}
+	whys := func() []byte {
+		return a.hookWhys(ctx, whysIn{home: home, state: state, tainted: l.isTurnTainted, report: transcript.Report{
+			Client: client, Raw: raw, CopilotHome: copilot, Clean: clean,
+			Secret: func(s string) bool { _, found := redactor.Redact(s); return len(found) > 0 }}})
+	}
+	if len(r.Events) == 0 {
+		return whys()
+	}
+	l.event = r.Events[0]
+	if a.offBy(tool.HooksOff, home, l.event.Dir) {
 		return nil
 	}
-	return r.Answer(inTime(ctx, waits.prompt, func(ctx context.Context) string {
-		h, err := a.openHome(d, look)
-		if err != nil {
-			return ""
+	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {
+		return nil
+	}
+	if err := l.note(); err != nil {
+		maintenance.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(state)
+	}
+	answer := l.answer(ctx)
+	l.keep(ctx)
+	return append(answer, whys()...)
+}
+
+// answer returns what the client gives its model: at the start of a session what the
+// system of the layout puts before a model, and to a prompt what that system recalls.
+func (l layoutHook) answer(ctx context.Context) []byte {
+	isAsked := l.report.Source != "" || l.report.Prompt != ""
+	in := injector{app: l.app, event: l.event, home: l.home}
+	if !isAsked || in.off() {
+		return nil
+	}
+	file := inject.StateFile{Dir: filepath.Join(l.state, session.SpoolDir, "shown"), Client: l.event.Client, Session: l.event.Session, Now: l.env.Now()}
+	if l.report.Source != "" && l.report.StartsLate() {
+		return nil // the first prompt is answered with the start
+	}
+	said := ""
+	if l.report.Source != "" || l.report.StartsLate() {
+		said = l.start(ctx, file)
+	}
+	if l.report.Prompt != "" && l.bound == "" {
+		said += "\n\n" + inTime(ctx, waits.prompt, l.recall)
+	}
+	return l.report.Answer(said)
+}
+
+// start returns what a session begins with, "" if the model has it already. The state is
+// recorded before anything is taken, so that of two hooks of one client one answers.
+func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
+	source := l.report.Source
+	state := file.State()
+	isLost := source == "compact" || source == "clear"
+	if state.HasStart && !isLost && !hook.ForgetsStart(l.event.Client) || source == "fork" {
+		return ""
+	}
+	if _, first, err := file.Begin(ctx, inject.AtStart, source, false); err != nil || !first {
+		return ""
+	}
+	isNew := !state.HasStart && (source == "startup" || source == "" || source == "clear")
+	text := l.startText(ctx, isNew)
+	if text == "" {
+		return ""
+	}
+	if _, err := file.Add(ctx, inject.Block{Injection: session.Injection{Place: inject.AtStart, Tokens: prompt.Tokens(text)}}); err != nil {
+		return ""
+	}
+	return text
+}
+
+// startText returns the context of the home, and for a new session the open handoff, which
+// is taken. A memory profile of the handoff takes the place of the context, as it does in
+// a session that it binds.
+func (l layoutHook) startText(ctx context.Context, isNew bool) string {
+	handoff, replaces := "", false
+	if isNew && l.dialect.Handoffs {
+		handoff, replaces = l.takeHandoff(ctx)
+	}
+	limit := hook.MaxContext - len(handoff) - 200
+	if replaces || limit < 0 {
+		return handoff
+	}
+	h, err := l.contextHome()
+	if err != nil {
+		return handoff
+	}
+	c, err := h.Context(ctx, dialect.Request{})
+	if err != nil {
+		return handoff
+	}
+	caution := dialect.Caution(c)
+	said := caution + c.TextWithin(limit-len(caution), "All of it: oxbow context, or the resource memory://context.")
+	if handoff != "" {
+		said += "\n\n" + handoff
+	}
+	return said
+}
+
+// contextHome returns the home as the profile of the run binds it.
+func (l layoutHook) contextHome() (dialect.Home, error) {
+	h, err := l.openHome(l.dialect, look)
+	if err != nil || l.bound == "" {
+		return h, err
+	}
+	p, ok := h.(dialect.Profiler)
+	if !ok {
+		return nil, fmt.Errorf("%s has no profiles", l.dialect.Name)
+	}
+	return p.WithProfile(l.bound)
+}
+
+// handoffTokens bounds what the profile of a handoff selects at the start of a session.
+const handoffTokens = 2_000
+
+// takeHandoffOf takes the open handoff of the project of the session, or of none, and returns
+// its text with its skills and what its profile selects, and whether a profile selected.
+func (a *app) takeHandoffOf(ctx context.Context, dir string) (text string, hasProfile bool) {
+	project, _ := projectOf(dir)
+	waiting, err := run(ctx, a, tool.Handoffs, tool.HandoffsIn{})
+	if err != nil {
+		return "", false
+	}
+	for _, h := range waiting.Handoffs {
+		if !h.Offered || (h.Project != "" && h.Project != project) {
+			continue
 		}
-		s, err := h.Session(ctx, dialect.Request{})
-		if err != nil {
-			return ""
+		out, err := run(ctx, a, tool.TakeHandoff, tool.TakeHandoffIn{Name: h.Name, Opening: tool.Opening{Budget: handoffTokens}})
+		if err != nil || out.HandoffOut == nil {
+			return "", false // another session was faster
 		}
-		c, err := s.BeforeTurn(ctx, r.Prompt)
-		if err != nil {
-			return ""
+		hasProfile = out.Profile != "" && out.Loaded != nil && out.Loaded.Wrong == "" && out.Loaded.Selection != nil
+		return out.Text(), hasProfile
+	}
+	return "", false
+}
+
+func (l layoutHook) takeHandoff(ctx context.Context) (string, bool) {
+	return l.takeHandoffOf(ctx, l.event.Dir)
+}
+
+// recall returns what the system of the layout recalls for the prompt.
+func (l layoutHook) recall(ctx context.Context) string {
+	h, err := l.openHome(l.dialect, look)
+	if err != nil {
+		return ""
+	}
+	s, err := h.Session(ctx, dialect.Request{})
+	if err != nil {
+		return ""
+	}
+	c, err := s.BeforeTurn(ctx, l.report.Prompt)
+	if err != nil {
+		return ""
+	}
+	return c.Of(prompt.User)
+}
+
+// keepsSummaries are the layouts whose systems keep a summary by themselves: crabtalk
+// when a conversation is compacted, clawft when it ends.
+var keepsSummaries = map[string]session.Kind{"crabtalk": session.Compact, "clawft": session.End}
+
+// maxSummary bounds the bytes of a summary that is kept.
+const maxSummary = 64 << 10
+
+// keep keeps the client's own summary of a compaction, or the last message of a session
+// that ends, if the system of the layout keeps such a text.
+func (l layoutHook) keep(ctx context.Context) {
+	for _, e := range l.report.Events {
+		notes := l.notes()
+		isEnd := e.Kind == session.End
+		if kind, ok := keepsSummaries[l.dialect.Name]; ok && kind == e.Kind && e.Agent == "" {
+			summary := e.Text
+			if isEnd {
+				summary = notes.last
+			}
+			if err := l.keepSummary(ctx, summary, notes, isEnd); err != nil {
+				maintenance.HookFailure{Client: l.event.Client, Error: "keeping the summary: " + err.Error(), Time: l.env.Now()}.Record(l.state)
+				return // the end is reported again, or never; the notes stay
+			}
 		}
-		return c.Of(prompt.User)
-	}))
+		if isEnd {
+			_ = os.Remove(l.notesFile())
+		}
+	}
+}
+
+// keepSummary writes a summary as the layout's own session does. A summary of a session
+// that read what others wrote says so in its first line, because the layouts have no place
+// for the mark of an entry.
+func (l layoutHook) keepSummary(ctx context.Context, summary string, notes sessionNotes, isEnd bool) error {
+	summary = strings.TrimSpace(cleaner(l.home)(strings.ToValidUTF8(summary, "�")))
+	if summary == "" {
+		return nil
+	}
+	if len(summary) > maxSummary {
+		summary = prompt.Paragraphs(summary, func(s string) bool { return len(s) <= maxSummary })
+	}
+	if len(notes.taints) > 0 {
+		summary = "(This session read what others wrote: " + strings.Join(notes.taints, "; ") + ". " + session.Warned + ".)\n" + summary
+	}
+	h, err := l.openHomeToWrite()
+	if err != nil {
+		return err
+	}
+	src, err := l.source()
+	if err != nil {
+		return err
+	}
+	caller := session.Caller{Client: l.event.Client, Session: l.event.Session}
+	src.Actor, src.Ref = oxbow.Agent, caller.Ref()
+	ctx = oxbow.WithSource(ctx, src)
+	s, err := h.Session(ctx, dialect.Request{Message: notes.first})
+	if err != nil {
+		return err
+	}
+	if isEnd {
+		return s.End(ctx, summary)
+	}
+	_, _, err = s.Compact(ctx, summary)
+	return err
+}
+
+// openHomeToWrite opens the home for a change, though an answer of this run may have
+// opened it for reading.
+func (l layoutHook) openHomeToWrite() (dialect.Home, error) {
+	l.opened = nil
+	return l.openHome(l.dialect, change)
+}
+
+// sessionNotes is what hooks have noted of a session.
+type sessionNotes struct {
+	first  string   // the first prompt, on one line
+	last   string   // the last message of the agent
+	taints []string // what the session read of others
+	turn   []string // the same since the last prompt
+}
+
+// noteLine is a line of the file of a session's notes, as JSON.
+type noteLine struct {
+	Prompt string `json:"prompt,omitempty"`
+	Last   string `json:"last,omitempty"`
+	Taint  string `json:"taint,omitempty"`
+}
+
+// Bounds of a session's notes.
+const (
+	maxNotes    = 4 << 20 // bytes of the file, of which the end is read
+	maxTaints   = 8
+	firstPrompt = 200 // bytes
+)
+
+func (l layoutHook) notesFile() string {
+	sum := sha256.Sum256([]byte(l.event.Client + " " + l.event.Session))
+	return filepath.Join(l.state, session.SpoolDir, "session-"+hex.EncodeToString(sum[:12]))
+}
+
+// note appends what the report adds to the notes.
+func (l layoutHook) note() error {
+	var lines []noteLine
+	if l.report.Prompt != "" {
+		lines = append(lines, noteLine{Prompt: text.Clip(inject.OneLine(l.report.Prompt), firstPrompt)})
+	}
+	for _, e := range l.report.Events {
+		if e.Kind == session.Text && e.Agent == "" && keepsSummaries[l.dialect.Name] == session.End {
+			lines = append(lines, noteLine{Last: e.Text[:min(len(e.Text), maxSummary)]})
+		}
+	}
+	for _, t := range (&session.Turn{Events: l.report.Events}).Taints() {
+		lines = append(lines, noteLine{Taint: t})
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	for _, line := range lines {
+		if err := json.NewEncoder(&b).Encode(line); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(l.notesFile(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b.Bytes())
+	return cmp.Or(err, f.Close())
+}
+
+// notes reads the notes of the session. A line that was not finished is skipped.
+func (l layoutHook) notes() (n sessionNotes) {
+	f, err := os.Open(l.notesFile())
+	if err != nil {
+		return n
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err == nil && fi.Size() > maxNotes {
+		_, _ = f.Seek(-maxNotes, io.SeekEnd)
+	}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxNotes)
+	for lines.Scan() {
+		var line noteLine
+		if json.Unmarshal(lines.Bytes(), &line) != nil {
+			continue
+		}
+		if line.Prompt != "" {
+			n.first, n.turn = cmp.Or(n.first, line.Prompt), nil
+		}
+		n.last = cmp.Or(line.Last, n.last)
+		if line.Taint != "" {
+			n.turn = append(n.turn, line.Taint)
+			if !slices.Contains(n.taints, line.Taint) && len(n.taints) < maxTaints {
+				n.taints = append(n.taints, line.Taint)
+			}
+		}
+	}
+	return n
+}
+
+// isTurnTainted reports whether the agent read what others wrote since the last prompt.
+func (l layoutHook) isTurnTainted(client, id string) bool {
+	l.event = session.Event{Client: client, Session: id}
+	return len(l.notes().turn) > 0
 }
 
 // Bounds of one call of a hook.
@@ -49,8 +394,8 @@ const (
 	reportWait = 3 * time.Second
 )
 
-// readReport returns what stands on standard input, "" when that is too much or
-// does not end in time.
+// readReport returns what is on standard input, nil if that is too much or does not end
+// in time.
 func readReport(ctx context.Context, in io.Reader) []byte {
 	done := make(chan []byte, 1)
 	go func() {

@@ -16,14 +16,27 @@ import (
 	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
+// whysIn is what hookWhys needs of a report.
+type whysIn struct {
+	home   string
+	report transcript.Report
+
+	// In a home of another layout: the directory of the state of sessions, and whether
+	// the running turn of a session read what others wrote.
+	state   string
+	tainted func(client, session string) bool
+}
+
 // hookWhys annotates what a report says was edited, and returns what the client receives
 // of what is about to be edited.
-func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []byte {
+func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
+	home, r := from.home, from.report
 	about := r.About()
 	if !about.Before && !about.After || !filepath.IsAbs(about.Dir) || a.offBy(tool.HooksOff, home, about.Dir) {
 		return nil
 	}
 	t := a.injector(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
+	t = t.inLayout(from.state)
 	r.Noted = t.spool.File(r.Client, about.Session)
 	annotates := a.env.Getenv("OXBOW_ANNOTATE")
 	everywhere := annotates == "on" || a.setupWorld().AnnotatesBelow(r.Client, about.Dir)
@@ -32,14 +45,21 @@ func (a *app) hookWhys(ctx context.Context, home string, r transcript.Report) []
 	case about.Before && a.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.off():
 		return t.before(ctx, about, in)
 	case about.After && annotates != "off" && (annotates == "on" || !a.offBy(tool.AnnotateOff, home, about.Dir)):
-		in.Tainted = func() bool {
-			return len(a.exposureOf(ctx, session.Caller{Client: r.Client, Session: about.Session, Dir: about.Dir}).Taints) > 0
-		}
+		in.Tainted = func() bool { return a.isTainted(ctx, from, about) }
 		if err := a.annotateHook(ctx, about.Dir, in); err != nil {
 			maintenance.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 		}
 	}
 	return nil
+}
+
+// isTainted reports whether the agent read what others wrote since the last prompt.
+func (a *app) isTainted(ctx context.Context, from whysIn, about transcript.About) bool {
+	if from.tainted != nil {
+		return from.tainted(from.report.Client, about.Session)
+	}
+	caller := session.Caller{Client: from.report.Client, Session: about.Session, Dir: about.Dir}
+	return len(a.exposureOf(ctx, caller).Taints) > 0
 }
 
 // annotateHook annotates what was edited in a directory, if that is in a working tree.
@@ -54,7 +74,9 @@ func (a *app) annotateHook(ctx context.Context, dir string, in annotations.HookR
 }
 
 func (a *app) bookWorkspace(b *annotate.Store) *tool.Workspace {
-	return &tool.Workspace{Now: a.env.Now, Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}
+	src, _ := a.source()
+	src.Profile, _ = a.boundName()
+	return &tool.Workspace{Now: a.env.Now, Source: src, Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}
 }
 
 // before returns what the client receives before an edit: annotations of the lines that
@@ -70,7 +92,7 @@ func (t injector) before(ctx context.Context, about transcript.About, in annotat
 		block.Text, block.Prints = out.Line, out.IDs
 		b.Close()
 	}
-	if block.Text == "" {
+	if block.Text == "" && !t.isLayout {
 		block = t.beforeAction(ctx, state, about.Files)
 	}
 	if block.Text == "" || !t.show(ctx, inject.AtAction, block) {

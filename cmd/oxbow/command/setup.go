@@ -128,7 +128,42 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 		return string(b)
 	}
 	in.Start, in.Executable = a.startServer, a.executableFor()
+	in.Approved, in.Layout = a.approvedTools()
 	return nil
+}
+
+// asksFirst are tools of layouts that a client asks about, because what they do is not
+// undone by writing the text again.
+var asksFirst = []string{"forget", "soul", "spawn_sub_agent"}
+
+// approvedTools returns the tools that run unasked in a home of another layout: those
+// that a server of the home lists, except for asksFirst. IsLayout is false for a home of
+// oxbow's own layout, and for one that cannot be opened.
+func (a *app) approvedTools() (names []string, isLayout bool) {
+	d, other, err := a.layout()
+	if err != nil || !other {
+		return nil, false
+	}
+	h, err := a.openHome(d, look)
+	if err != nil {
+		return nil, false
+	}
+	sets, err := serving{}.sets(d, other, nil)
+	if err != nil {
+		return nil, false
+	}
+	for _, name := range []string{"get_annotations", "annotate", "load_memory_profile", "unload_memory_profile"} {
+		if sets.Has(name) { // listed in a working tree, or where there are profiles
+			names = append(names, name)
+		}
+	}
+	out := leftOut(d, h)
+	for _, t := range toolsOf(h, sets) {
+		if !slices.Contains(asksFirst, t.Name) && !slices.Contains(out, t.Name) && !slices.Contains(names, t.Name) {
+			names = append(names, t.Name)
+		}
+	}
+	return names, true
 }
 
 // setupWorld returns the machine as setup sees it.
