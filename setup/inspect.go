@@ -69,8 +69,15 @@ type Status struct {
 	Holds    bool  // there is something of oxbow in the files
 	Err      error // a file that cannot be read; only if Recorded
 
-	choices *choices // of the setup; nil if they are not known
-	trusted bool     // the client runs the hooks
+	choices  *choices // of the setup; nil if they are not known
+	trusted  bool     // the client runs the hooks
+	servable bool     // one of the files may name servers
+}
+
+// isBelow reports whether a path is in a directory.
+func isBelow(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // SetUp reports whether the client uses oxbow.
@@ -80,35 +87,43 @@ func (s *Status) SetUp() bool { return len(s.Servers) > 0 || s.Holds }
 func (in *Inspection) Status(c *Client) Status {
 	s := Status{Client: c, Servers: c.Servers(in.World, in.Options.Project), trusted: true}
 	for _, f := range c.files(in.World, in.Options) {
-		real, err := follow(f.path)
-		if err != nil {
-			continue
-		}
-		r, err := in.World.record(real)
-		if err == nil && r != nil {
-			s.Recorded = true
-			if r.Choices != nil {
-				s.choices = r.Choices
-			}
-		}
-		var text, base []byte
-		if err == nil {
-			text, err = readFile(real)
-		}
-		if err == nil {
-			base, err = f.without(text, r)
-		}
-		switch {
-		case err != nil && (r != nil || s.Recorded):
-			s.Err = fmt.Errorf("%s: %w", in.World.Title(f.path), err)
-		case err == nil && !isEmpty(text) && !bytes.Equal(text, base):
-			s.Holds = true
+		if !in.Options.Project || isBelow(in.World.Dir, f.path) { // others are the user's, which setup of a project writes, too
+			s.read(in.World, &f)
 		}
 	}
 	if c.Name == "codex" {
 		s.trusted = trustsHooks(in.World, in.Options)
 	}
 	return s
+}
+
+// read adds what a file of the client says.
+func (s *Status) read(w World, f *file) {
+	s.servable = s.servable || len(f.servers) > 0
+	real, err := follow(f.path)
+	if err != nil {
+		return
+	}
+	r, err := w.record(real)
+	if r != nil {
+		s.Recorded = true
+		if r.Choices != nil {
+			s.choices = r.Choices
+		}
+	}
+	var text, base []byte
+	if err == nil {
+		text, err = readFile(real)
+	}
+	if err == nil {
+		base, err = f.without(text, r)
+	}
+	switch {
+	case err != nil && s.Recorded:
+		s.Err = fmt.Errorf("%s: %w", w.Title(f.path), err)
+	case err == nil && !isEmpty(text) && !bytes.Equal(text, base):
+		s.Holds = true
+	}
 }
 
 // Chosen returns options by which the client would be set up now as it is.
@@ -145,7 +160,7 @@ type fault struct {
 // comes last. Its servers are not started: files of a project may come from others.
 func (in *Inspection) Find(ctx context.Context) []Finding {
 	all := in.find(ctx)
-	if in.Options.Project || in.World.Dir == "" {
+	if in.Options.Project || in.World.Dir == "" || filepath.Clean(in.World.Dir) == filepath.Clean(in.World.User) {
 		return all
 	}
 	project := *in
@@ -270,7 +285,7 @@ func (in *Inspection) tryServer(ctx context.Context, s *Status) []fault {
 
 // lacksServer reports whether setup wrote a server that is no longer in the files.
 func (s *Status) lacksServer() bool {
-	return s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
+	return s.servable && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
 }
 
 // isOther reports whether a program is not this one.
