@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"filippo.io/age"
 
@@ -46,6 +47,7 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 		return out, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
+	vfs.RemoveStaleTemps(dir, ".", time.Now(), func(of string) bool { return of == name })
 	f, temp, err := vfs.CreateTemp(dir, name, 0o600)
 	if err != nil {
 		return out, err

@@ -17,7 +17,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -305,9 +304,6 @@ func (t *tree) removeTemps(dir string) {
 // isTemp reports whether a name is one that [vfs.WriteFile] gives to a temporary
 // file: a name, a number of 16 digits in hex, and .tmp.
 func isTemp(name string) bool {
-	rest, ok := strings.CutSuffix(name, ".tmp")
-	if !ok || len(rest) < 18 || rest[len(rest)-17] != '.' {
-		return false
-	}
-	return strings.Trim(rest[len(rest)-16:], "0123456789abcdef") == ""
+	_, ok := vfs.TempOf(name)
+	return ok
 }

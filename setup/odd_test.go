@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // TestOdd sets clients up over odd files, in homes and from programs with odd
@@ -99,7 +100,7 @@ func TestStaleTemporaryFile(t *testing.T) {
 	path := filepath.Join(w.User, ".claude.json")
 	for name, stays := range map[string]bool{".0123456789abcdef.tmp": false, ".0123456789abcdeg.tmp": true, ".tmp.1.2": true, ".bak": true} {
 		write(t, path+name, "")
-		if err := os.Chtimes(path+name, time.Time{}, time.Now().Add(-2*staleAfter)); err != nil {
+		if err := os.Chtimes(path+name, time.Time{}, time.Now().Add(-2*vfs.StaleAfter)); err != nil {
 			t.Fatal(err)
 		}
 		run(t, Find("claude"), w, options(), false)
@@ -110,7 +111,7 @@ func TestStaleTemporaryFile(t *testing.T) {
 	for _, name := range []string{"0.bak", "0.json.0123456789abcdef.tmp"} {
 		name = filepath.Join(w.State, name)
 		write(t, name, "")
-		if err := os.Chtimes(name, time.Time{}, time.Now().Add(-2*staleAfter)); err != nil {
+		if err := os.Chtimes(name, time.Time{}, time.Now().Add(-2*vfs.StaleAfter)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -198,12 +198,9 @@ func (w World) Recorded() (paths []string) {
 	return paths
 }
 
-// staleAfter is the age of a temporary file that no writer still has.
-const staleAfter = time.Minute
-
 func stale(e fs.DirEntry) bool {
 	fi, err := e.Info()
-	return err == nil && time.Since(fi.ModTime()) > staleAfter
+	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter
 }
 
 // sweep removes what killed runs left of records: temporary files, and copies
@@ -221,16 +218,13 @@ func (w World) sweep() {
 
 // sweep removes what killed writers of a file left.
 func sweep(path string) {
-	all, _ := os.ReadDir(filepath.Dir(path))
-	for _, e := range all {
-		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+".")
-		if number, temp := strings.CutSuffix(rest, ".tmp"); !ok || !temp || len(number) != 16 || strings.Trim(number, "0123456789abcdef") != "" {
-			continue
-		}
-		if stale(e) {
-			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
-		}
+	dir, err := vfs.Dir(filepath.Dir(path))
+	if err != nil {
+		return
 	}
+	defer dir.Close()
+	base := filepath.Base(path)
+	vfs.RemoveStaleTemps(dir, ".", time.Now(), func(of string) bool { return of == base })
 }
 
 func ignoreMissing(err error) error {

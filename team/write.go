@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/git"
@@ -92,15 +93,23 @@ func (t *Tree) DriverInstalled() bool {
 	return strings.Contains(t.repo.Config("merge", driver, "driver"), " merge-entry %O %A %B")
 }
 
+// ignoredTemps is the line of the .gitignore by which git passes over the temporary files of
+// writers that are at work or were killed.
+const ignoredTemps = "team/*.tmp"
+
 // passing returns the .gitignore of .oxbow with a line by which team files are not ignored,
 // "" when it needs none.
 func (t *Tree) passing() string {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
-	if err != nil || !slices.Contains(lines, "*") && !slices.Contains(lines, "/*") || slices.Contains(lines, "!team/**") {
+	if err != nil || !slices.Contains(lines, "*") && !slices.Contains(lines, "/*") || slices.Contains(lines, ignoredTemps) {
 		return ""
 	}
-	return strings.TrimRight(text, "\n") + "\n!team/\n!team/**\n"
+	text = strings.TrimRight(text, "\n") + "\n"
+	if !slices.Contains(lines, "!team/**") {
+		text += "!team/\n!team/**\n"
+	}
+	return text + ignoredTemps + "\n"
 }
 
 // WriteOptions say how [Tree.Write] writes a file.
@@ -138,7 +147,18 @@ func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, o WriteOption
 	} else if err := t.CheckReplace(ctx, file, o.Wrote); err != nil {
 		return "", false, err
 	}
+	t.removeStaleTemps()
 	return file, true, replace(t.path, file, text)
+}
+
+// removeStaleTemps removes the temporary files that killed writers of team files left.
+func (t *Tree) removeStaleTemps() {
+	d, err := vfs.Dir(t.path)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	vfs.RemoveStaleTemps(d, ".", time.Now(), func(of string) bool { return strings.HasSuffix(of, ".md") })
 }
 
 // EditedError is returned for a team file whose text would be lost, because somebody edited

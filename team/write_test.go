@@ -30,7 +30,12 @@ func TestInitTwice(t *testing.T) {
 			t.Errorf("Init() = %v, %v the %d. time, want %d files and a driver", written, err, i+1, want)
 		}
 	}
+	temp := Dir + "/" + nth(1) + ".0123456789abcdef.tmp"
+	put(t, dir, map[string]string{temp: "left by a killed writer"})
 	runGit(t, dir, "add", "-A")
+	if got := runGit(t, dir, "ls-files"); strings.Contains(got, ".tmp") {
+		t.Errorf("git tracks %q, want no temporary file", got)
+	}
 	if got := runGit(t, dir, "ls-files"); !strings.Contains(got, Dir+"/team.yaml") || !strings.Contains(got, Dir+"/.gitattributes") {
 		t.Errorf("git tracks %q, want the team files", got)
 	}
@@ -39,6 +44,27 @@ func TestInitTwice(t *testing.T) {
 	}
 	if got := runGit(t, dir, "config", "merge.oxbow-entry.driver"); strings.TrimSpace(got) != Command("oxbow") {
 		t.Errorf("the driver is %q", got)
+	}
+}
+
+func TestWriteRemovesStaleTemps(t *testing.T) {
+	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
+	stale, fresh := inDir(1)+".0123456789abcdef.tmp", inDir(1)+".fedcba9876543210.tmp"
+	put(t, clone, map[string]string{stale: "x", fresh: "y"})
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(clone, stale), old, old); err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, clone)
+	_, _, err := s.tree.Write(t.Context(), s, oxbow.Entry{Name: "b", Content: "two"}, WriteOptions{Random: bytes.NewReader(make([]byte, 10))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(clone, stale)); err == nil {
+		t.Error("the temporary file of a killed writer is still there")
+	}
+	if _, err := os.Stat(filepath.Join(clone, fresh)); err != nil {
+		t.Errorf("a temporary file that may be in use was removed: %v", err)
 	}
 }
 
