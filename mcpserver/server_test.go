@@ -27,6 +27,9 @@ func TestLife(t *testing.T) {
 			t.Errorf("remember = %q, want the entry, by an agent through %s with its client", got, door)
 		}
 		const fenced = "```markdown\nDeploy on Friday.\n```\n"
+		if got := say(t, cs, "recall", obj{"q": `friday "no such phrase"`}); !strings.HasPrefix(got, "1 hit,") || !strings.Contains(got, `no entry has "no such phrase"; these were ranked without requiring that`) {
+			t.Errorf("recall of a phrase that no entry has = %q, want the entry and a note", got)
+		}
 		if got := say(t, cs, "recall", obj{"q": "friday", "k": "3"}); !strings.HasPrefix(got, "1 hit,") || strings.Count(got, "Friday") != 1 || !strings.Contains(got, fenced) {
 			t.Errorf("recall = %q, want the entry whole and once, in a fence", got)
 		}

@@ -31,6 +31,7 @@ func TestFind(t *testing.T) {
 	shown = b.get(page.Root+page.FindPath("gate berth 7"), http.StatusOK)
 	b.has(shown, "The <mark>gate</mark> of <mark>berth</mark> 7 closes.", "<summary>score", "harbor</bdi></a><span class=\"dim\"> 20<", "Show more")
 	b.has(b.get(page.Root+page.FindPath("gate project:lantren"), http.StatusOK), "Nothing was found.", "project:lantern", "q=gate+project%3Alantern")
+	b.has(b.get(page.Root+page.FindPath(`lantern "no such phrase"`), http.StatusOK), "<bdi>other</bdi>", "o entry has &#34;no such phrase&#34;")
 	b.has(b.get(page.Root+page.FindPath(`"half a phrase`), http.StatusOK), `id="results"`)
 	b.has(b.get(page.Root+page.FindPath("after:never"), http.StatusOK), `id="results"`, "never")
 	if err := sound(shown); err != nil {
