@@ -327,7 +327,7 @@ func openHandoff(ctx context.Context, m *oxbow.Memory, project string) (string, 
 	for _, h := range hs {
 		if h.Offered && (h.Project == "" || h.Project == project) {
 			said := text.Clip(strings.Join(strings.Fields(h.Summary+" "+h.Plan), " "), startHandoff)
-			return fmt.Sprintf("An earlier session has handed off: %q. To go on with it: the tool handoff_task, or oxbow handoff take %s.\n", said, text.ShellName(h.Name)), nil
+			return fmt.Sprintf("An earlier session has handed off: %q. To go on with it: oxbow handoff take %s, or the prompt /handoff.\n", said, text.ShellName(h.Name)), nil
 		}
 	}
 	return "", err

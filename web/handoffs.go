@@ -60,7 +60,7 @@ func showHandoff(c *call) (reply, error) {
 		page.Facts("Name", o.Name, "Project", o.Project, "Profile", o.Profile, "Skills", strings.Join(o.Skills, ", ")),
 		page.Section("summary", "What was done", h.Pre(h.Class("text"), page.Isolated(o.Summary))),
 		g.If(o.Plan != "", page.Section("plan", "What is to do", h.Pre(h.Class("text"), page.Isolated(o.Plan)))),
-		h.P(h.Class("hint"), h.Text("A session takes it with the tool handoff_task, or you do: "), h.Code(h.Text("oxbow handoff take "+page.Visible(o.Name)))),
+		h.P(h.Class("hint"), h.Text("A session takes it with the prompt /handoff, or you do: "), h.Code(h.Text("oxbow handoff take "+page.Visible(o.Name)))),
 		g.If(c.mayWrite(), h.Div(h.Class("actions"), page.Button(handoffPath(o.Name)+"/drop", "", "Drop it")))}}, nil
 }
 
