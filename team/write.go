@@ -97,16 +97,17 @@ func (t *Tree) DriverInstalled() bool {
 // writers that are at work or were killed.
 const ignoredTemps = "team/*.tmp"
 
-// passing returns the .gitignore of .oxbow with a line by which team files are not ignored,
-// "" when it needs none.
+// passing returns the .gitignore of .oxbow with lines by which team files are not ignored, and
+// their temporary files are, or "" if it has these lines or there is no such file.
 func (t *Tree) passing() string {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
-	if err != nil || !slices.Contains(lines, "*") && !slices.Contains(lines, "/*") || slices.Contains(lines, ignoredTemps) {
+	if err != nil || slices.Contains(lines, ignoredTemps) {
 		return ""
 	}
 	text = strings.TrimRight(text, "\n") + "\n"
-	if !slices.Contains(lines, "!team/**") {
+	ignoresAll := slices.Contains(lines, "*") || slices.Contains(lines, "/*")
+	if ignoresAll && !slices.Contains(lines, "!team/**") {
 		text += "!team/\n!team/**\n"
 	}
 	return text + ignoredTemps + "\n"

@@ -17,9 +17,16 @@ import (
 )
 
 func TestInitTwice(t *testing.T) {
+	for _, ignored := range []string{"*\n", "*.oxbow\n"} {
+		t.Run(strings.TrimSpace(ignored), func(t *testing.T) { checkInitTwice(t, ignored) })
+	}
+}
+
+// checkInitTwice sets team files up twice below a .oxbow with this .gitignore.
+func checkInitTwice(t *testing.T, ignored string) {
 	dir := t.TempDir()
 	runGit(t, dir, "init", "-q")
-	put(t, dir, map[string]string{".oxbow/.gitignore": "*\n"})
+	put(t, dir, map[string]string{".oxbow/.gitignore": ignored})
 	tree, err := At(dir)
 	if err != nil {
 		t.Fatal(err)
