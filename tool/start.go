@@ -286,11 +286,10 @@ func noteLine(e *oxbow.Entry, size int) string {
 // restLine returns a line with the number of notes that are not in the block and
 // the names of the newest that may be volunteered; "" if there are none.
 func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
-	sum, err := m.Summary(ctx)
-	if err != nil {
+	more := -len(out.Shown)
+	if err := m.View(ctx, func(all oxbow.Entries) { more += all.Len() }); err != nil {
 		return "", err
 	}
-	more := sum.Entries - len(out.Shown)
 	if more <= 0 {
 		return "", nil
 	}
