@@ -13,7 +13,7 @@ import (
 
 // maxRaces is how often a change is tried again because another writer changed
 // the entry after it was checked.
-const maxRaces = 20
+const maxRaces = 1000
 
 // Apply implements [oxbow.Store]. Whether a change is allowed depends on the
 // entries as they are. It is bound to the versions that were checked, so that
