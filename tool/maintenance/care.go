@@ -103,6 +103,9 @@ func Redact(ctx context.Context, w *tool.Workspace, in RedactIn) (RedactOut, err
 	if err != nil {
 		return RedactOut{}, err
 	}
+	if err := keepsTyped(ctx, m, in); err != nil {
+		return RedactOut{}, err
+	}
 	r, err := m.Redact(ctx, in.Name, in.DryRun)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return RedactOut{}, tool.Advise(fmt.Errorf("redacting: %w", err), "redact takes the exact name, and of an entry that is in the log; oxbow log shows the names")
@@ -122,6 +125,28 @@ func Redact(ctx context.Context, w *tool.Workspace, in RedactIn) (RedactOut, err
 		out.Left = append(out.Left, l.path)
 	}
 	return out, err
+}
+
+// keepsTyped refuses to erase an entry of which a person wrote a version, unless a person asks
+// for it: what redact erases cannot be brought back.
+func keepsTyped(ctx context.Context, m oxbow.Store, in RedactIn) error {
+	if src, _ := oxbow.SourceFrom(ctx); in.DryRun || src.Actor == oxbow.Person {
+		return nil
+	}
+	h, err := oxbow.HistoryOf(m)
+	if err != nil {
+		return nil // the store says why it cannot redact
+	}
+	for v, err := range h.Versions(ctx, in.Name) {
+		if err != nil {
+			return nil // Redact reports a name that is unknown, and damage
+		}
+		if v.Source.Actor == oxbow.Person {
+			return tool.Advise(tool.Invalidf("a person wrote a version of %q, which redact would erase for good; nothing was erased", in.Name),
+				"only a person erases it: oxbow redact, in a terminal of their own; forget can be undone")
+		}
+	}
+	return nil
 }
 
 // StatsIn is what stats takes: nothing.
