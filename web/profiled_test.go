@@ -42,7 +42,7 @@ func TestContext(t *testing.T) {
 		b.remember(name, strings.Repeat("Ship the harbor by the blue script on port 8443 only. ", 8+40*i), project("harbor"))
 	}
 	shown := b.get(page.Root+"context?project=harbor", http.StatusOK)
-	b.has(shown, "What it gets", "by the blue script", "1 more note, such as deploy", "tokens, between the lines &lt;oxbow-memory&gt;", `/ui/entries/crane`)
+	b.has(shown, "What it gets", "by the blue script", "2 more notes, such as berth; deploy", "tokens, between the lines &lt;oxbow-memory&gt;", `/ui/entries/crane`)
 	b.has(b.get(page.Root+"context?event=a+profile+is+loaded&profile=dev", http.StatusOK), "by the blue script", "What this profile selects", "crane")
 	b.has(b.get(page.Root+"context?event=a+profile+is+loaded&profile=none", http.StatusOK), "none", "notice error")
 	b.has(b.get(page.Root+"context?event=a+prompt+is+written", http.StatusOK), "Write a prompt above.")
