@@ -154,11 +154,11 @@ func op(t *rapid.T) oxbow.Op {
 	switch rapid.IntRange(0, 4).Draw(t, "op") {
 	case 0:
 		return oxbow.Add{Name: name, Kind: oxbow.Kind(rapid.IntRange(0, 5).Draw(t, "kind")), Content: text(t),
-			Aliases: aliasGen.Draw(t, "aliases"), Labels: labelGen.Draw(t, "labels")}
+			Aliases: aliasesOf(t, name), Labels: labelGen.Draw(t, "labels")}
 	case 1:
-		return oxbow.Update{Name: name, Content: text(t), Aliases: aliasGen.Draw(t, "aliases"), Labels: labelGen.Draw(t, "labels")}
+		return oxbow.Update{Name: name, Content: text(t), Aliases: aliasesOf(t, name), Labels: labelGen.Draw(t, "labels")}
 	case 2:
-		return oxbow.Alias{Name: name, Aliases: aliasGen.Draw(t, "aliases")}
+		return oxbow.Alias{Name: name, Aliases: aliasesOf(t, name)}
 	case 3:
 		return oxbow.Relabel{Name: name, Labels: labelGen.Draw(t, "labels")}
 	}
@@ -376,4 +376,15 @@ func (m *machine) end(t *rapid.T) {
 			t.Fatalf("Close() = %v", err)
 		}
 	}
+}
+
+// aliasesOf draws aliases that only the entry of this name has. A restored entry loses the
+// aliases that another one has meanwhile, which the model does not follow; tests of the log
+// store do.
+func aliasesOf(t *rapid.T, name string) []string {
+	var own []string
+	for _, alias := range aliasGen.Draw(t, "aliases") {
+		own = append(own, alias+" "+name)
+	}
+	return own
 }
