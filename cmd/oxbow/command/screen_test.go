@@ -281,6 +281,11 @@ func TestQuestionsStayVisible(t *testing.T) {
 		p := &progress{Writer: &b, now: time.Now}
 		answer, typed := io.Pipe()
 		stdin := input{answer, p}
+		written := func() string {
+			p.mu.Lock() // the timer writes too
+			defer p.mu.Unlock()
+			return b.String()
+		}
 		stop := p.start("setup")
 		fmt.Fprint(p, "a diff\nChange these files? [y/N] ")
 		go func() {
@@ -291,12 +296,12 @@ func TestQuestionsStayVisible(t *testing.T) {
 		if line != "y\n" || err != nil {
 			t.Errorf("read %q, %v", line, err)
 		}
-		if want := "a diff\nChange these files? [y/N] "; b.String() != want {
-			t.Errorf("while the question is open, %q was written, want %q", b.String(), want)
+		if want := "a diff\nChange these files? [y/N] "; written() != want {
+			t.Errorf("while the question is open, %q was written, want %q", written(), want)
 		}
 		time.Sleep(progressEvery + time.Second)
 		stop()
-		if got := b.String(); !strings.Contains(got, "\rsetup: 1 s\x1b[K") || strings.Contains(got, "min") {
+		if got := written(); !strings.Contains(got, "\rsetup: 1 s\x1b[K") || strings.Contains(got, "min") {
 			t.Errorf("after the answer, it wrote %q, want 1 s", got)
 		}
 	})
