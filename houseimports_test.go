@@ -31,7 +31,7 @@ var floors = []struct {
 
 	{"mdtree", []string{".", "vfs", "internal/diff", "internal/journal", "internal/text", "internal/watch"}},
 	{"crmem", []string{".", "vfs", "internal/*"}},
-	{"exchange", []string{".", "vfs", "internal/frontmatter", "internal/rawjson", "internal/text", "crmem"}},
+	{"exchange", []string{".", "vfs", "internal/frontmatter", "internal/progress", "internal/rawjson", "internal/text", "crmem"}},
 	{"prompt", []string{".", "vfs", "internal/*"}},
 	{"label", []string{".", "vfs", "internal/*", "lineage"}},
 	{"profile", []string{".", "vfs", "internal/*", "heads", "scope", "query", "prompt"}},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/progress"
 )
 
 // record is the shape of an exported entry; the order of its fields is that of the
@@ -44,11 +45,12 @@ func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (in
 	bw := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(bw)
 	enc.SetEscapeHTML(false) // it is not for browsers
-	n := 0
+	n, tell := 0, progress.Counter(ctx, progress.Entries)
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
 			return n, fmt.Errorf("exporting entries: %w", err)
 		}
+		tell(n, 0)
 		if err := ctx.Err(); err != nil {
 			return n, fmt.Errorf("exporting entries: %w", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/prompt"
 )
@@ -14,8 +15,6 @@ import (
 type ConsolidateIn struct {
 	Over   int  `json:"over,omitempty" jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing unless there are more than N tokens"`
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would go and change nothing." usage:"show what would go and change nothing"`
-
-	Progress func(done, total int) `json:"-"`
 }
 
 // ConsolidateOut is what consolidate gives.
@@ -43,7 +42,7 @@ func Consolidate(ctx context.Context, w *Workspace, in ConsolidateIn) (out Conso
 	if in.Over > 0 && out.Before <= in.Over {
 		return out, nil
 	}
-	if out.Dropped, err = label.Duplicates(ctx, m, in.Progress); err != nil {
+	if out.Dropped, err = label.Duplicates(ctx, m, progress.Counter(ctx, progress.Entries)); err != nil {
 		return out, err
 	}
 	for _, d := range out.Dropped {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/internal/progress"
 )
 
 // ConvertIn is what convert takes.
@@ -82,5 +83,6 @@ func (in *ConvertIn) convert(ctx context.Context, m *oxbow.Memory, inMemory bool
 		return rep, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{Adapt: in.Adapt})
+	tell := progress.Counter(ctx, progress.Entries)
+	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{Adapt: in.Adapt, Progress: func(done int) { tell(done, 0) }})
 }

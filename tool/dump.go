@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -23,8 +24,7 @@ type DumpIn struct {
 	Dir   string `json:"dir" flag:"-" jsonschema:"The directory."`
 	Force bool   `json:"force,omitempty" jsonschema:"Dump into a directory that was not made by a dump, or over changes that were not loaded." usage:"dump into a directory that was not made by a dump, or over changes that were not loaded"`
 
-	Path     string                `json:"-"` // of the directory, absolute
-	Progress func(done, total int) `json:"-"`
+	Path string `json:"-"` // of the directory, absolute
 }
 
 // DumpOut is what dump gives.
@@ -59,7 +59,7 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Ref: in.Dir, Origin: origin, Progress: in.Progress})
+	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Ref: in.Dir, Origin: origin, Progress: progress.Counter(ctx, progress.Entries)})
 	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Directives}, err
 }
 
@@ -102,8 +102,7 @@ type LoadIn struct {
 	FilesWin bool   `json:"files_win,omitempty" jsonschema:"Take the files' side where the memory changed the same entries since the dump." usage:"take the files' side where the memory changed the same entries since the dump"`
 	DryRun   bool   `json:"dry_run,omitempty" jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
 
-	Path     string                `json:"-"` // of the directory, absolute
-	Progress func(done, total int) `json:"-"`
+	Path string `json:"-"` // of the directory, absolute
 }
 
 // LoadOut is what load gives.
@@ -141,7 +140,7 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	tree, err := mdtree.Read(fsys, filepath.Base(in.Path), &mdtree.ReadOptions{Ref: in.Dir, Progress: in.Progress})
+	tree, err := mdtree.Read(fsys, filepath.Base(in.Path), &mdtree.ReadOptions{Ref: in.Dir, Progress: progress.Counter(ctx, progress.Files)})
 	if err != nil {
 		return out, err
 	}

@@ -7,15 +7,13 @@ import (
 	"errors"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/vectors"
 )
 
 // EmbedIn is what embed takes.
 type EmbedIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"Say how much would be sent, and send nothing."`
-
-	// Progress is called with the vectors made, of how many; nil for no calls.
-	Progress func(done, total int) `json:"-"`
 }
 
 // EmbedOut is what embed gives.
@@ -40,6 +38,6 @@ func Embed(ctx context.Context, w *Workspace, in EmbedIn) (out EmbedOut, err err
 		return out, err
 	}
 	var r vectors.Report
-	err = errors.Join(m.View(ctx, func(all oxbow.Entries) { r, err = v.Fill(ctx, all, in.DryRun, in.Progress) }), err)
+	err = errors.Join(m.View(ctx, func(all oxbow.Entries) { r, err = v.Fill(ctx, all, in.DryRun, progress.Counter(ctx, progress.Texts)) }), err)
 	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.Made, r.Kept, r.Bytes}, err
 }

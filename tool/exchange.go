@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/exchange"
 	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -64,10 +65,6 @@ type ImportIn struct {
 
 	Projects map[string]string `json:"-"` // of entries of these paths that name none
 
-	// Progress is called with the number of items done, and the part of the
-	// input that was read, from 0 to 1; 0 where its size is not known.
-	Progress func(done int, part float64) `json:"-"`
-
 	Brief bool `json:"-"` // list no changes, unless it is a dry run: they are many
 
 	Interrupt func() `json:"-"` // makes a Read of Inputs that waits return; may be nil
@@ -111,10 +108,9 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 		makeIndex(ctx, m, 0) // of an empty memory, while it is written
 	}
 	var part atomic.Uint64 // bits of a float64
-	progress := func(done int) {
-		if in.Progress != nil {
-			in.Progress(done, math.Float64frombits(part.Load()))
-		}
+	show := progress.Of(ctx)
+	tell := func(done int) {
+		show(progress.State{Unit: progress.Entries, Done: int64(done), Part: math.Float64frombits(part.Load())})
 	}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -126,7 +122,7 @@ func Import(ctx context.Context, w *Workspace, in ImportIn) (ImportOut, error) {
 	}
 	items := w.Secrets.items(ctx, in.items(reading, w.Time().Location(), &part))
 	r, err := exchange.Import(oxbow.WithNote(w.Secrets.screened(ctx), text.Clip("import of "+strings.Join(in.Paths, ", "), 200)), m, items,
-		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, NoChanges: in.Brief && !in.DryRun, Progress: progress, Interrupt: interrupt})
+		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, NoChanges: in.Brief && !in.DryRun, Progress: tell, Interrupt: interrupt})
 	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
 		Changes: notNil(r.Changes), Problems: notNil(r.Problems), Notes: notNil(r.Notes), Stale: notNil(r.Stale), More: r.More}
 	if _, err := m.History(); err == nil && r.Added+r.Updated > 0 {

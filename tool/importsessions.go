@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/session/transcript"
 )
@@ -22,9 +23,8 @@ type ImportSessionsIn struct {
 	Files   []string `json:"files,omitempty" flag:"file" value:"FILE" usage:"Read these transcripts of the one client that is named, wherever they are; of opencode, what opencode export writes."`
 	DryRun  bool     `json:"dry_run,omitempty" usage:"Say what would be read, and read nothing."`
 
-	Home     string                                     `json:"-"` // the user's own directory
-	Read     func(bad func(string, int)) session.Reader `json:"-"`
-	Progress func(done, total int)                      `json:"-"` // files; nil for no calls
+	Home string                                     `json:"-"` // the user's own directory
+	Read func(bad func(string, int)) session.Reader `json:"-"`
 }
 
 // ImportSessionsOut is what importing sessions gives.
@@ -84,7 +84,7 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 	if err != nil {
 		return out, err
 	}
-	written := 0
+	written, tell := 0, progress.Counter(ctx, progress.Files)
 	for n, f := range files {
 		c := &out.Clients[at[f.Client]]
 		r, err := archive.Import(ctx, f.Client, f.Path, in.reader(c))
@@ -98,9 +98,7 @@ func ImportSessions(ctx context.Context, w *Workspace, in ImportSessionsIn) (Imp
 		case err != nil:
 			return out, err
 		}
-		if in.Progress != nil {
-			in.Progress(n+1, len(files))
-		}
+		tell(n+1, len(files))
 	}
 	makeIndex(ctx, archive.Memory, written)
 	return out, nil

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/store"
@@ -230,10 +231,12 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 	if !log.Exists() {
 		return rep, nil
 	}
+	tell := progress.Of(ctx)
 	err := log.Read(func(r *wal.Record) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		tell(progress.State{Unit: progress.Bytes, Done: r.Offset, Total: log.Size()})
 		rep.Records++
 		if r.Type == wal.Seal {
 			return nil

@@ -36,6 +36,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/ctxfile"
 	"github.com/oxbow-memory/oxbow/internal/keydir"
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
@@ -70,7 +71,7 @@ func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, 
 	if err != nil {
 		return nil, err
 	}
-	c := &compaction{d: d, log: log, survey: newSurvey(ctx, log.Header(), drops)}
+	c := &compaction{d: d, log: log, survey: newSurvey(ctx, log, drops)}
 	if _, err := d.replay(log, c.survey, nil, 0); err != nil {
 		return c, err
 	}
@@ -132,6 +133,14 @@ func (c *compaction) writeBase(emit func(b []byte, ops []put) error) error {
 	return err
 }
 
+// emit writes a record to the new log, and says how far the compaction is: to write is the second
+// half of its work.
+func (c *compaction) emit(r wal.Record) (offset int64, err error) {
+	offset, err = c.out.Emit(r)
+	c.tell(progress.State{Unit: progress.Bytes, Done: offset, Part: min(1, .5+float64(offset)/float64(c.size)/2)})
+	return offset, err
+}
+
 // copy writes the base and the changes after it into a new file, and its snapshot.
 func (c *compaction) copy() (err error) {
 	if c.out, err = c.log.Rewriter(c.horizon, c.chain); err != nil {
@@ -141,7 +150,7 @@ func (c *compaction) copy() (err error) {
 	c.sums = &summary{counts: map[store.Label]int{}}
 	last, now := c.log.Seq(), c.d.opts.Clock().UnixNano()
 	err = c.writeBase(func(b []byte, ops []put) error {
-		off, err := c.out.Emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b, Chain: c.chain})
+		off, err := c.emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b, Chain: c.chain})
 		c.place(ops, off)
 		return err
 	})
@@ -155,7 +164,7 @@ func (c *compaction) copy() (err error) {
 			return err
 		}
 		r.Durable = last
-		if off, err = c.out.Emit(r); err != nil {
+		if off, err = c.emit(r); err != nil {
 			return err
 		}
 		v, err := decodeBody(r.Body)

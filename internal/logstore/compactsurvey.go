@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
@@ -45,15 +46,21 @@ type survey struct {
 	kept []int64                   // offsets of the changes after the horizon
 
 	grouped bool // a record of the base is a large group of entries
+
+	tell func(progress.State)
+	size int64 // bytes of the log
 }
 
-func newSurvey(ctx context.Context, h wal.Header, drops dropFunc) *survey {
+func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *survey {
+	h := log.Header()
 	return &survey{ctx: ctx, drops: drops, horizon: h.Base, chain: h.Chain,
-		live: map[nameKey]placedVersion{}, gone: map[nameKey]uint64{}, ids: newState()}
+		live: map[nameKey]placedVersion{}, gone: map[nameKey]uint64{}, ids: newState(),
+		tell: progress.Of(ctx), size: max(1, log.Size())}
 }
 
 // applyRecord implements applier.
 func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+	s.tell(progress.State{Unit: progress.Bytes, Done: r.Offset, Part: float64(r.Offset) / float64(s.size) / 2})
 	if r.Type == typeChange {
 		if s.frozen = s.frozen || s.freeze(!s.drops(r)); s.frozen {
 			s.kept = append(s.kept, r.Offset)

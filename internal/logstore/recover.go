@@ -10,6 +10,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
@@ -31,7 +32,8 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 	d := &DB{fs: fsys, name: name, path: path, opts: opts, current: current{st: newState()}}
 
 	plan := salvagePlan{}
-	sal, err := d.salvage(ctx, &plan, func(*wal.Record) error { return nil })
+	tell := d.tellsHalf(ctx)
+	sal, err := d.salvage(ctx, &plan, func(r *wal.Record) error { tell(r, 0); return nil })
 	if err != nil {
 		return rep, d.describe(err)
 	}
@@ -129,6 +131,18 @@ func (p *salvagePlan) lose(first, last uint64) {
 	p.lost = append(p.lost, [2]uint64{first, last})
 }
 
+// tellsHalf returns a function that says how far one of the two readings of the log is, which
+// began when the part before was done.
+func (d *DB) tellsHalf(ctx context.Context) func(r *wal.Record, before float64) {
+	tell, size := progress.Of(ctx), int64(1)
+	if fi, err := d.fs.Stat(d.name); err == nil {
+		size = max(1, fi.Size())
+	}
+	return func(r *wal.Record, before float64) {
+		tell(progress.State{Unit: progress.Bytes, Done: r.Offset, Part: before + float64(r.Offset)/float64(size)/2})
+	}
+}
+
 // salvage calls fn with the sound records of the log that count.
 func (d *DB) salvage(ctx context.Context, p *salvagePlan, fn func(r *wal.Record) error) (wal.Salvaged, error) {
 	sal, err := wal.Salvage(d.fs, d.name, d.logOptions(), func(sal *wal.Salvaged, r *wal.Record) error {
@@ -168,7 +182,9 @@ func (d *DB) writeRecovered(ctx context.Context, out string, h wal.Header, plan 
 			v.base = sum[:]
 			return err
 		}
+		tell := d.tellsHalf(ctx)
 		_, err := d.salvage(ctx, &salvagePlan{}, func(r *wal.Record) error {
+			tell(r, .5)
 			b, err := decodeBody(r.Body)
 			if err != nil {
 				return d.formError(r, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -18,8 +19,6 @@ import (
 type WhyDiffIn struct {
 	Range  string `json:"range,omitempty" flag:"-" jsonschema:"A..B or A...B, or A for what the working tree has changed since; HEAD by default"`
 	Staged bool   `json:"staged,omitempty" jsonschema:"compare with git's index, not with the working tree"`
-
-	Progress func(done, total int) `json:"-"` // of files
 }
 
 // WhyDiffOut are the annotations that a change touches, and those that it adds.
@@ -48,7 +47,7 @@ func WhyDiff(ctx context.Context, w *tool.Workspace, in WhyDiffIn) (WhyDiffOut, 
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
-	d, err := s.Diff(ctx, annotate.DiffOptions{Range: in.Range, Staged: in.Staged, Progress: in.Progress})
+	d, err := s.Diff(ctx, annotate.DiffOptions{Range: in.Range, Staged: in.Staged, Progress: progress.Counter(ctx, progress.Files)})
 	if errors.Is(err, oxbow.ErrUnsupported) {
 		err = tool.Advise(err, "run it in a working tree of git that has a commit")
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/reconcile"
 	"github.com/oxbow-memory/oxbow/remote"
@@ -25,9 +26,8 @@ type SyncIn struct {
 	TokenFile string `json:"token_file,omitempty" value:"FILE" usage:"the file whose only line is the token, by default the one that is remembered, or OXBOW_TOKEN"`
 	DryRun    bool   `json:"dry_run,omitempty" usage:"show what would be changed and change nothing"`
 
-	Progress func(done, total int)                      `json:"-"` // of the changes
-	Waits    func(time.Duration)                        `json:"-"` // for the server, which asks for it; 0 at its end
-	Sleep    func(context.Context, time.Duration) error `json:"-"` // by default a timer
+	Waits func(time.Duration)                        `json:"-"` // for the server, which asks for it; 0 at its end
+	Sleep func(context.Context, time.Duration) error `json:"-"` // by default a timer
 }
 
 // SyncOut is what push and pull did. With an error, it is what was done before it.
@@ -84,7 +84,7 @@ func Push(ctx context.Context, w *tool.Workspace, in SyncIn) (SyncOut, error) {
 	}
 	ctx = oxbow.WithNote(ctx, "push")
 	return syncWith(ctx, w, "push", in, func(s *syncing) (reconcile.Report, error) {
-		return reconcile.Push(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Blocked: mayLeave, Rand: w.Host.Rand, Record: s.record, Progress: in.Progress})
+		return reconcile.Push(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Blocked: mayLeave, Rand: w.Host.Rand, Record: s.record, Progress: progress.Counter(ctx, progress.Changes)})
 	})
 }
 
@@ -103,7 +103,7 @@ func Pull(ctx context.Context, w *tool.Workspace, in SyncIn) (out SyncOut, err e
 		src.Actor = oxbow.Imported
 		src = src.WithOrigin(text.Clip(s.url, 200))
 		ctx := oxbow.WithNote(oxbow.WithSource(ctx, src), text.Clip("pull from "+s.url, 200))
-		return reconcile.Pull(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Rand: w.Host.Rand, Record: s.record, Progress: in.Progress})
+		return reconcile.Pull(ctx, m, s.server, s.state, &reconcile.Options{DryRun: in.DryRun, Rand: w.Host.Rand, Record: s.record, Progress: progress.Counter(ctx, progress.Changes)})
 	})
 	if _, herr := m.History(); herr == nil && !in.DryRun {
 		out.Undo = len(out.Changes) > 0

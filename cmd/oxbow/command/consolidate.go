@@ -63,7 +63,6 @@ func (a *app) consolidate(ctx context.Context, in tool.ConsolidateIn) (dialect.T
 		return t.Consolidate(ctx, in.DryRun)
 	}
 	did := dialect.Tidied{What: "consolidate", Time: a.env.Now()}
-	in.Progress = a.counts(entriesUnit)
 	out, err := attempt(ctx, a, tool.Consolidate, in)
 	did.Before, did.After = out.Before, out.After
 	for _, d := range out.Dropped {

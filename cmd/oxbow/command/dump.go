@@ -33,7 +33,6 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		if err != nil {
 			return err
 		}
-		in.Progress = a.counts(entriesUnit)
 		out, err := attempt(ctx, a, tool.Dump, in)
 		switch {
 		case errors.Is(err, mdtree.ErrForeign):

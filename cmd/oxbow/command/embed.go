@@ -67,7 +67,6 @@ OXBOW_EMBED_KEY stand for the flags and for the key.
 Nothing is ever sent unless you name an endpoint.`,
 		Example: `  oxbow embed --dry-run --embed http://127.0.0.1:11434 --embed-model bge-m3`,
 	}, func(ctx context.Context, w *tool.Workspace, in tool.EmbedIn) (tool.EmbedOut, error) {
-		in.Progress = a.counts(textsUnit)
 		return tool.Embed(ctx, w, in)
 	}, positional, func(out tool.EmbedOut) {
 		did := "made"

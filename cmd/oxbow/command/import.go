@@ -79,7 +79,6 @@ its file.`,
 			}
 			in.Paths = append(in.Paths, name)
 		}
-		in.Progress = a.countsParts(entriesUnit)
 		out, err := attempt(ctx, a, tool.Import, in)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = &hinted{err, "check the path"}

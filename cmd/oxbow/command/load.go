@@ -45,7 +45,6 @@ home first.`,
 		if in.Path, err = a.treePath(in.Dir); err != nil {
 			return err
 		}
-		in.Progress = a.counts(filesUnit)
 		out, err := attempt(ctx, a, tool.Load, in)
 		switch {
 		case errors.Is(err, mdtree.ErrNoTree) && errors.Is(err, fs.ErrNotExist):

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
 
@@ -22,31 +23,19 @@ const (
 // Rates and ends are shown from this time on: earlier ones say little.
 const rateAfter = 2 * time.Second
 
-// unit is what a command counts.
-type unit struct{ one, many string }
-
-var (
-	entriesUnit = unit{"entry", "entries"}
-	filesUnit   = unit{"file", "files"}
-	changesUnit = unit{"change", "changes"}
-	textsUnit   = unit{"text", "texts"}
-)
-
-// progress is standard error with a last line that shows how far the work of a command is. The
+// progressLine is standard error with a last line that shows how far the work of a command is. The
 // line is wiped before anything else is written. It is not shown while a question is open.
-type progress struct {
+type progressLine struct {
 	io.Writer
 	now func() time.Time
 
-	mu          sync.Mutex // guards what follows, and the writer
-	what        string     // the command that works; "" between two starts
-	began       time.Time
-	unit        unit
-	done, total int           // 0 if they are not known
-	part        float64       // the part of the work that is done if total is not known; 0 if this is neither
-	wait        time.Duration // the time that a server asked to wait; 0 if it did not
-	timer       *time.Timer
-	shown       bool
+	mu    sync.Mutex // guards what follows, and the writer
+	what  string     // the command that works; "" between two starts
+	began time.Time
+	state progress.State
+	wait  time.Duration // the time that a server asked to wait; 0 if it did not
+	timer *time.Timer
+	shown bool
 
 	open   bool      // the last line that was written is not complete: a question
 	reads  bool      // a person is asked for input
@@ -54,11 +43,11 @@ type progress struct {
 }
 
 // start begins to show work, until stop is called.
-func (p *progress) start(what string) (stop func()) {
+func (p *progressLine) start(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.what, p.began, p.unit = what, p.now(), unit{}
-	p.done, p.total, p.part, p.wait = 0, 0, 0, 0
+	p.what, p.began = what, p.now()
+	p.state, p.wait = progress.State{}, 0
 	p.timer = time.AfterFunc(progressAfter, p.show)
 	return func() {
 		p.mu.Lock()
@@ -69,28 +58,21 @@ func (p *progress) start(what string) (stop func()) {
 	}
 }
 
-// set sets how much is done of how much; a total of 0 is unknown.
-func (p *progress) set(u unit, done, total int) {
+// set sets how far the work is.
+func (p *progressLine) set(s progress.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.unit, p.done, p.total = u, done, total
-}
-
-// setPart sets how much is done, and which part of all that is, from 0 to 1.
-func (p *progress) setPart(u unit, done int, part float64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.unit, p.done, p.part = u, done, part
+	p.state = s
 }
 
 // setWait sets for how long a server is waited for; 0 if it no longer is.
-func (p *progress) setWait(d time.Duration) {
+func (p *progressLine) setWait(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wait = d
 }
 
-func (p *progress) show() {
+func (p *progressLine) show() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.what == "" {
@@ -104,29 +86,24 @@ func (p *progress) show() {
 }
 
 // line returns how far the work is: "import: 14500 entries (45 %), 1450 a second, about 12 s left".
-func (p *progress) line() string {
+func (p *progressLine) line() string {
 	took := p.now().Sub(p.began)
-	part := p.part
+	s := p.state
 	var facts []string
-	if p.done > 0 {
-		did := text.Count(p.done, p.unit.one, p.unit.many)
-		switch {
-		case p.total > 0:
-			did = fmt.Sprintf("%d of %s", p.done, text.Count(p.total, p.unit.one, p.unit.many))
-			part = float64(p.done) / float64(p.total)
-		case part > 0:
-			did += fmt.Sprintf(" (%d %%)", int(100*part))
-		}
-		facts = append(facts, did)
+	if s.Done > 0 {
+		facts = append(facts, doneText(s))
+	}
+	if s.Total > 0 {
+		s.Part = float64(s.Done) / float64(s.Total)
 	}
 	if p.wait > 0 {
 		facts = append(facts, fmt.Sprintf("the server is busy and asks to wait %s", seconds(p.wait+time.Second-1)))
 	}
-	if p.done > 0 && took >= rateAfter {
-		facts = append(facts, rate(p.done, took))
+	if s.Done > 0 && took >= rateAfter {
+		facts = append(facts, rate(s, took))
 	}
-	if part > 0 && part < 1 && took >= rateAfter {
-		left := time.Duration(float64(took) * (1 - part) / part)
+	if s.Part > 0 && s.Part < 1 && took >= rateAfter {
+		left := time.Duration(float64(took) * (1 - s.Part) / s.Part)
 		facts = append(facts, "about "+seconds(left+time.Second-1)+" left")
 	} else {
 		facts = append(facts, seconds(took))
@@ -134,12 +111,35 @@ func (p *progress) line() string {
 	return p.what + ": " + strings.Join(facts, ", ")
 }
 
-// rate says how many were done in one second or one minute.
-func rate(done int, took time.Duration) string {
-	if each := float64(done) / took.Seconds(); each >= 1 {
+// doneText says how much is done: "4 of 20 entries", "12.0 MB (30 %)".
+func doneText(s progress.State) string {
+	count := func(n int64) string {
+		if s.Unit == progress.Bytes {
+			return text.Bytes(n)
+		}
+		return text.Count(int(n), s.Unit.One, s.Unit.Many)
+	}
+	switch {
+	case s.Total > 0 && s.Unit == progress.Bytes:
+		return count(s.Done) + " of " + count(s.Total)
+	case s.Total > 0:
+		return fmt.Sprintf("%d of %s", s.Done, count(s.Total))
+	case s.Part > 0:
+		return fmt.Sprintf("%s (%d %%)", count(s.Done), int(100*s.Part))
+	}
+	return count(s.Done)
+}
+
+// rate says how much was done in one second or one minute.
+func rate(s progress.State, took time.Duration) string {
+	each := float64(s.Done) / took.Seconds()
+	if s.Unit == progress.Bytes {
+		return text.Bytes(int64(each)) + " a second"
+	}
+	if each >= 1 {
 		return fmt.Sprintf("%.0f a second", each)
 	}
-	return fmt.Sprintf("%.0f a minute", float64(done)/took.Minutes())
+	return fmt.Sprintf("%.0f a minute", float64(s.Done)/took.Minutes())
 }
 
 // seconds says a time in whole seconds, or minutes and seconds.
@@ -151,7 +151,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%d min %d s", s/60, s%60)
 }
 
-func (p *progress) wipe() {
+func (p *progressLine) wipe() {
 	if p.shown {
 		fmt.Fprint(p.Writer, "\r\x1b[K")
 		p.shown = false
@@ -160,7 +160,7 @@ func (p *progress) wipe() {
 
 // Write wipes the line, and writes b in its place. If b does not end its line, it is a question:
 // nothing is shown until a person has answered it.
-func (p *progress) Write(b []byte) (int, error) {
+func (p *progressLine) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wipe()
@@ -172,7 +172,7 @@ func (p *progress) Write(b []byte) (int, error) {
 
 // pause sets whether a question is open and whether a person is asked for input. The time in which
 // one of these is so is no working time.
-func (p *progress) pause(open, reads bool) {
+func (p *progressLine) pause(open, reads bool) {
 	was, is := p.open || p.reads, open || reads
 	p.open, p.reads = open, reads
 	switch {
@@ -184,7 +184,7 @@ func (p *progress) pause(open, reads bool) {
 }
 
 // setReads sets whether a person is asked for input, with which a person ends an open line.
-func (p *progress) setReads(reads bool) {
+func (p *progressLine) setReads(reads bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wipe()
@@ -194,7 +194,7 @@ func (p *progress) setReads(reads bool) {
 // input is standard input that is a terminal: nothing is shown while it is read.
 type input struct {
 	io.Reader
-	shown *progress
+	shown *progressLine
 }
 
 func (i input) Read(b []byte) (int, error) {

@@ -47,7 +47,7 @@ it is one change, which oxbow undo takes back; the next pull brings it again.`,
 func (a *app) syncs(c *cobra.Command, verb call[sharing.SyncIn, sharing.SyncOut], show func(sharing.SyncOut)) *cobra.Command {
 	c.Args = args(0, 1, "the URL of a server")
 	return decodes(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
-		in.Progress, in.Waits, in.Sleep = a.counts(changesUnit), a.waits, a.env.Sleep
+		in.Waits, in.Sleep = a.waits, a.env.Sleep
 		if in.TokenFile != "" {
 			if in.TokenFile, err = a.abs(in.TokenFile); err != nil {
 				return err

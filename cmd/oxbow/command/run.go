@@ -30,9 +30,9 @@ func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	if env.Stdout = out; env.StdoutTerm {
 		env.Stdout = &screen.Writer{W: out}
 	}
-	var shown *progress
+	var shown *progressLine
 	if env.StderrTerm && env.Getenv("TERM") != "dumb" {
-		shown = &progress{Writer: env.Stderr, now: env.Now}
+		shown = &progressLine{Writer: env.Stderr, now: env.Now}
 		env.Stderr = shown
 		if env.StdinTerm {
 			env.Stdin = input{env.Stdin, shown}

@@ -5,12 +5,14 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/screen"
 	"github.com/oxbow-memory/oxbow/internal/text"
 )
@@ -25,7 +27,7 @@ type terminal struct {
 
 	mayPage, noPager bool // the command has a pager; it is switched off
 
-	progress *progress // nil unless standard error is a terminal that it may use
+	progress *progressLine // nil unless standard error is a terminal that it may use
 }
 
 // colour reports whether standard output may carry escape sequences. NO_COLOR
@@ -79,23 +81,12 @@ func (t *terminal) working(what string) (stop func()) {
 	return t.progress.start(what)
 }
 
-// counts returns a function that is told how many of the unit are done, of how many; a total of 0
-// is unknown.
-func (t *terminal) counts(u unit) func(done, total int) {
-	return func(done, total int) {
-		if t.progress != nil {
-			t.progress.set(u, done, total)
-		}
+// withProgress returns a context whose calls show how far they are.
+func (t *terminal) withProgress(ctx context.Context) context.Context {
+	if t.progress == nil {
+		return ctx
 	}
-}
-
-// countsParts is like counts, but the function is told which part is done, from 0 to 1.
-func (t *terminal) countsParts(u unit) func(done int, part float64) {
-	return func(done int, part float64) {
-		if t.progress != nil {
-			t.progress.setPart(u, done, part)
-		}
-	}
+	return progress.With(ctx, t.progress.set)
 }
 
 // waits says for how long a server is waited for, 0 when none is any more.

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/oxbow-memory/oxbow/internal/progress"
 	"github.com/oxbow-memory/oxbow/internal/screen"
 )
 
@@ -188,7 +189,7 @@ func TestPager(t *testing.T) {
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
-		p := &progress{Writer: &b, now: time.Now}
+		p := &progressLine{Writer: &b, now: time.Now}
 		stop := p.start("check")
 		time.Sleep(progressAfter / 2)
 		stop()
@@ -196,9 +197,9 @@ func TestProgress(t *testing.T) {
 			t.Errorf("short work wrote %q", b.String())
 		}
 		stop = p.start("dump")
-		p.set(entriesUnit, 3, 0)
+		p.set(progress.State{Unit: progress.Entries, Done: 3, Total: 0})
 		time.Sleep(progressAfter + progressEvery/2)
-		p.set(entriesUnit, 4, 20)
+		p.set(progress.State{Unit: progress.Entries, Done: 4, Total: 20})
 		time.Sleep(5 * progressEvery)
 		fmt.Fprint(p, "oxbow: a warning\n")
 		time.Sleep(progressEvery)
@@ -216,9 +217,9 @@ func TestProgress(t *testing.T) {
 func TestProgressOfAPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
-		p := &progress{Writer: &b, now: time.Now}
+		p := &progressLine{Writer: &b, now: time.Now}
 		stop := p.start("import")
-		p.setPart(entriesUnit, 14500, 0.459)
+		p.set(progress.State{Unit: progress.Entries, Done: 14500, Part: 0.459})
 		time.Sleep(progressAfter + progressEvery/2)
 		stop()
 		if want := "\rimport: 14500 entries (45 %), 0 s\x1b[K\r\x1b[K"; b.String() != want {
@@ -231,9 +232,9 @@ func TestProgressOfAPart(t *testing.T) {
 func TestProgressOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
-		p := &progress{Writer: &b, now: time.Now}
+		p := &progressLine{Writer: &b, now: time.Now}
 		stop := p.start("push")
-		p.set(changesUnit, 500, 900)
+		p.set(progress.State{Unit: progress.Changes, Done: 500, Total: 900})
 		p.setWait(2500 * time.Millisecond)
 		time.Sleep(progressAfter + progressEvery/2)
 		p.setWait(0)
@@ -250,19 +251,21 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
 			after time.Duration
-			tell  func(p *progress)
+			state progress.State
 			want  string
 		}{
-			{time.Second, func(p *progress) { p.set(entriesUnit, 100, 400) }, "x: 100 of 400 entries, 1 s"},
-			{10 * time.Second, func(p *progress) { p.set(entriesUnit, 100, 400) }, "x: 100 of 400 entries, 10 a second, about 30 s left"},
-			{10 * time.Second, func(p *progress) { p.setPart(entriesUnit, 9000, 0.1) }, "x: 9000 entries (10 %), 900 a second, about 1 min 30 s left"},
-			{2 * time.Minute, func(p *progress) { p.set(filesUnit, 1, 0) }, "x: 1 file, 0 a minute, 2 min 0 s"},
-			{time.Minute, func(p *progress) { p.set(filesUnit, 3, 3) }, "x: 3 of 3 files, 3 a minute, 1 min 0 s"},
-			{time.Minute, func(*progress) {}, "x: 1 min 0 s"},
+			{time.Second, progress.State{Unit: progress.Entries, Done: 100, Total: 400}, "x: 100 of 400 entries, 1 s"},
+			{10 * time.Second, progress.State{Unit: progress.Entries, Done: 100, Total: 400}, "x: 100 of 400 entries, 10 a second, about 30 s left"},
+			{10 * time.Second, progress.State{Unit: progress.Entries, Done: 9000, Part: 0.1}, "x: 9000 entries (10 %), 900 a second, about 1 min 30 s left"},
+			{2 * time.Minute, progress.State{Unit: progress.Files, Done: 1, Total: 0}, "x: 1 file, 0 a minute, 2 min 0 s"},
+			{time.Minute, progress.State{Unit: progress.Files, Done: 3, Total: 3}, "x: 3 of 3 files, 3 a minute, 1 min 0 s"},
+			{4 * time.Second, progress.State{Unit: progress.Bytes, Done: 10 << 20, Total: 30 << 20}, "x: 10.0 MB of 30.0 MB, 2.5 MB a second, about 8 s left"},
+			{4 * time.Second, progress.State{Unit: progress.Bytes, Done: 10 << 20, Part: .5}, "x: 10.0 MB (50 %), 2.5 MB a second, about 4 s left"},
+			{time.Minute, progress.State{}, "x: 1 min 0 s"},
 		} {
-			p := &progress{Writer: io.Discard, now: time.Now}
+			p := &progressLine{Writer: io.Discard, now: time.Now}
 			stop := p.start("x")
-			c.tell(p)
+			p.set(c.state)
 			time.Sleep(c.after)
 			p.mu.Lock()
 			if got := p.line(); got != c.want {
@@ -278,7 +281,7 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 func TestQuestionsStayVisible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
-		p := &progress{Writer: &b, now: time.Now}
+		p := &progressLine{Writer: &b, now: time.Now}
 		answer, typed := io.Pipe()
 		stdin := input{answer, p}
 		written := func() string {
@@ -314,9 +317,9 @@ func TestProgressIsForTerminals(t *testing.T) {
 			term terminal
 			want bool
 		}{
-			{terminal{progress: &progress{now: time.Now}}, true},
-			{terminal{progress: &progress{now: time.Now}, quiet: true}, false},
-			{terminal{progress: &progress{now: time.Now}, json: true}, false},
+			{terminal{progress: &progressLine{now: time.Now}}, true},
+			{terminal{progress: &progressLine{now: time.Now}, quiet: true}, false},
+			{terminal{progress: &progressLine{now: time.Now}, json: true}, false},
 			{terminal{}, false},
 		} {
 			var b strings.Builder
@@ -324,7 +327,7 @@ func TestProgressIsForTerminals(t *testing.T) {
 				c.term.progress.Writer = &b
 			}
 			stop := c.term.working("check")
-			c.term.counts(filesUnit)(1, 2)
+			progress.Counter(c.term.withProgress(t.Context()), progress.Files)(1, 2)
 			time.Sleep(2 * progressAfter)
 			stop()
 			if (b.Len() > 0) != c.want {

@@ -249,7 +249,7 @@ first; the clients' files stay as they are.`,
 		Example: `  oxbow session import --dry-run
   oxbow session import claude --since 30d`,
 	}, tool.ImportSessions, func(in *tool.ImportSessionsIn, _ *flagSet, args []string) error {
-		in.Clients, in.Home, in.Progress = args, a.userHome(), a.counts(filesUnit)
+		in.Clients, in.Home = args, a.userHome()
 		if in.DryRun {
 			return nil
 		}

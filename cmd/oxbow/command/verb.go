@@ -98,7 +98,7 @@ func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 	}
 	stop := a.working(a.command)
 	defer func() { err = errors.Join(err, done()); stop() }()
-	return orKeep(ctx, a, w, verb, in)
+	return orKeep(a.withProgress(ctx), a, w, verb, in)
 }
 
 // orKeep calls a verb, and once more if a person keeps what looks like a secret.

@@ -107,7 +107,7 @@ func (a *app) whyDiff(ctx context.Context, in whyIn, args []string) error {
 	if in.Markdown && a.json {
 		return misusef("give one of the two", "--markdown and --json are two forms")
 	}
-	verb := annotations.WhyDiffIn{Range: strings.Join(args, ""), Staged: in.Staged, Progress: a.counts(filesUnit)}
+	verb := annotations.WhyDiffIn{Range: strings.Join(args, ""), Staged: in.Staged}
 	out, err := run(ctx, a, annotations.WhyDiff, verb)
 	if err != nil {
 		return err

@@ -1,0 +1,58 @@
+// Tests of what long calls say about how far they are.
+
+package logstore
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/progress"
+	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A check, a compaction and a recovery say how many bytes they have read, and end near the end.
+func TestLongCallsTellProgress(t *testing.T) {
+	fsys := vfs.NewMem()
+	d := openTest(t, fsys, "memory.oxbow", Options{})
+	for i := range 300 {
+		if err := remember(t.Context(), d, store.Entry{Name: fmt.Sprint("entry ", i%50), Content: fmt.Sprint("version ", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		call func(ctx context.Context) error
+	}{
+		{"Check", func(ctx context.Context) error { _, err := d.Check(ctx); return err }},
+		{"Recover", func(ctx context.Context) error {
+			_, err := Recover(ctx, "memory.oxbow", "recovered.oxbow", d.opts)
+			return err
+		}},
+		{"Compact", func(ctx context.Context) error {
+			_, err := d.Compact(ctx, time.Now().Add(time.Hour), false)
+			return err
+		}},
+	} {
+		calls, last := 0, 0.0
+		ctx := progress.With(t.Context(), func(s progress.State) {
+			if s.Total > 0 {
+				s.Part = float64(s.Done) / float64(s.Total)
+			}
+			if s.Unit != progress.Bytes || s.Part < last || s.Part > 1 {
+				t.Errorf("%s: told %+v after a part of %v", c.name, s, last)
+			}
+			calls, last = calls+1, s.Part
+		})
+		if err := c.call(ctx); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		// A compaction writes less than it reads, so that it ends before the end.
+		if calls < 100 || last < .5 {
+			t.Errorf("%s told its progress %d times, and last a part of %v", c.name, calls, last)
+		}
+	}
+	checkAndCloseStore(t, d)
+}
