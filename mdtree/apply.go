@@ -191,7 +191,10 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	case theirs(base.Aliases, now.Entry.Aliases, u.Aliases):
 		own.copies[now.Path] = fmt.Sprintf("entry %q was given other aliases while somebody else changed them", name)
 	}
-	switch was, is, want := labels(base.Labels), labels(now.Entry.Labels), labels(u.Labels); {
+	was := labels(base.Labels)
+	is := labels(now.Entry.Labels)
+	want := labels(u.Labels)
+	switch {
 	case theirs(was, is, want) && slices.Equal(was, want):
 		u.Labels = now.Entry.Labels
 	case theirs(was, is, want):

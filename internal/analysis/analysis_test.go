@@ -188,7 +188,10 @@ func TestAddressesProgram(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	if the, time, rare := Share("the"), Share(Root("time")), Share("oxbow"); !(the > .5 && the <= 1 && time > .01 && time < the && rare == 0) {
+	the := Share("the")
+	time := Share(Root("time"))
+	rare := Share("oxbow")
+	if !(the > .5 && the <= 1 && time > .01 && time < the && rare == 0) {
 		t.Errorf("shares of the, time and oxbow are %v, %v and %v", the, time, rare)
 	}
 	for term, share := range common() {
