@@ -31,6 +31,9 @@ const maxMaxTokens = 10_000_000
 // identity is what is always included unless a profile says otherwise.
 var identity = []string{"SOUL.md", "MEMORY.md"}
 
+// Identity returns the names of the documents that a profile includes if it names none.
+func Identity() []string { return slices.Clone(identity) }
+
 // Profile is one file, as written.
 type Profile struct {
 	Name        string

@@ -204,7 +204,7 @@ func (out *LoadOut) apply(ctx context.Context, w *Workspace, m *oxbow.Memory, pl
 	_, noHistory := m.History()
 	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {
 		var err error
-		if out.SavedIn, err = w.Save(ctx, m, "before-load", oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: lost}}}); err != nil {
+		if out.SavedIn, err = w.Save(ctx, m, SavedBeforeLoad, oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: lost}}}); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/agent/skill"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
@@ -22,6 +23,15 @@ type ProfilesIn struct{}
 type ProfilesOut struct {
 	Profiles []ProfileRow `json:"profiles"`
 }
+
+// ProfileDirs returns the names of the directories of a home that hold profiles.
+func ProfileDirs() []string { return slices.Clone(profile.HomeDirs) }
+
+// SkillDirs returns the names of the directories of a home that hold skills.
+func SkillDirs() []string { return slices.Clone(skill.HomeDirs) }
+
+// Documents returns the names of the files of a home that a profile includes if it names none.
+func Documents() []string { return profile.Identity() }
 
 // ProfileRow is one profile in a list.
 type ProfileRow struct {

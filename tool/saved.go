@@ -16,6 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
+// SavedBeforeLoad begins the names of the files that keep entries which a load dropped from a
+// home without a history.
+const SavedBeforeLoad = "before-load"
+
 // Save writes the selected entries, as export does, to a new file of the home
 // whose name begins with stem, and returns its path.
 func (w *Workspace) Save(ctx context.Context, m *oxbow.Memory, stem string, f oxbow.Filter) (path string, err error) {

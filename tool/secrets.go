@@ -109,21 +109,35 @@ type FoundSecret struct {
 	Current bool   `json:"current"` // not in the history alone
 	Archive bool   `json:"archive,omitempty"`
 	Rule    string `json:"rule"`
-	Part    string `json:"part"`           // name, content, alias, label, or packed: of a turn, what hooks put before the model
-	Line    int    `json:"line,omitempty"` // of the content, from 1
+	Part    string `json:"part"`           // name, content, alias, label; packed: of a turn, what hooks put before the model; note, source: of the change Version; profile, file: of the home
+	Line    int    `json:"line,omitempty"` // of the content or of the file, from 1
+}
+
+// SecretsIn returns where a text has secrets. Part says what the text is; lines are counted
+// if it is a content or a file.
+func SecretsIn(part, text string) (found []FoundSecret) {
+	for _, f := range secret.Find(text) {
+		s := FoundSecret{Rule: f.Rule, Part: part}
+		if part == "content" || part == "profile" || part == "file" {
+			s.Line = 1 + strings.Count(text[:f.Start], "\n")
+		}
+		found = append(found, s)
+	}
+	return found
+}
+
+// SecretsOfSource returns the secrets in what a source says of a change's author, such as
+// the path of an imported file.
+func SecretsOfSource(src oxbow.Source) (found []FoundSecret) {
+	for _, text := range []string{src.Session, src.Profile, src.Ref, src.Claimed.Client, src.Claimed.Agent} {
+		found = append(found, SecretsIn("source", text)...)
+	}
+	return found
 }
 
 // SecretsOf returns where an entry has secrets.
 func SecretsOf(e oxbow.Entry) (found []FoundSecret) {
-	look := func(part, text string) {
-		for _, f := range secret.Find(text) {
-			s := FoundSecret{Rule: f.Rule, Part: part}
-			if part == "content" {
-				s.Line = 1 + strings.Count(text[:f.Start], "\n")
-			}
-			found = append(found, s)
-		}
-	}
+	look := func(part, text string) { found = append(found, SecretsIn(part, text)...) }
 	look("name", e.Name)
 	look("content", e.Content)
 	for _, t := range session.Packed(e.Content) {

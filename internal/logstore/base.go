@@ -34,10 +34,16 @@ func newBaseWriter(nextID uint64, seen []seenID, emit func(b []byte, ops []put) 
 	return &baseWriter{emit: emit, hash: sha256.New(), nextID: nextID, seen: seen}
 }
 
-// add adds an entry.
+// add adds an entry, without the secrets that its source has. The sources of changes in the
+// log cannot be changed, because the chain of hashes covers them.
 func (w *baseWriter) add(e *store.Entry) error {
 	if err := w.writeSeen(); err != nil {
 		return err
+	}
+	if source := sourceWithoutSecrets(e.Source); source != e.Source {
+		screened := *e
+		screened.Source = source
+		e = &screened
 	}
 	p := put{verb: store.VerbAdd, entry: e}
 	if len(w.ops) > 0 && w.size+p.size() > baseBytes {

@@ -243,7 +243,7 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 			continue
 		}
 		v.opID, v.note, v.source = id, withoutSecrets(cmp.Or(v.note, store.NoteFrom(r.ctx))), d.source(r.ctx)
-		v.source.Ref = withoutSecrets(v.source.Ref) // the path of an imported file
+		v.source = sourceWithoutSecrets(v.source)
 		f := draft{request: r, body: v}
 		if err := f.tooLarge(); err != nil {
 			// Those after it are staged on top, and are not refused.
@@ -268,6 +268,15 @@ func withoutSecrets(note string) string {
 	var marks *secret.Redactor // without a key: a note's marks need no tags
 	clean, _ := marks.Redact(note)
 	return clean
+}
+
+// sourceWithoutSecrets returns a source without passwords and keys. They can be in the path
+// of an imported file, and in the names that a client claims for itself.
+func sourceWithoutSecrets(s store.Source) store.Source {
+	for _, text := range sourceFields(&s) {
+		*text = withoutSecrets(*text)
+	}
+	return s
 }
 
 // show applies durable changes to the state, and publishes them.

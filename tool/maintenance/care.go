@@ -106,6 +106,10 @@ func Redact(ctx context.Context, w *tool.Workspace, in RedactIn) (RedactOut, err
 	if err := keepsTyped(ctx, m, in); err != nil {
 		return RedactOut{}, err
 	}
+	notes, err := notesAbout(ctx, w, m, in.Name)
+	if err != nil {
+		return RedactOut{}, fmt.Errorf("redacting: %w", err)
+	}
 	r, err := m.Redact(ctx, in.Name, in.DryRun)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return RedactOut{}, tool.Advise(fmt.Errorf("redacting: %w", err), "redact takes the exact name, and of an entry that is in the log; oxbow log shows the names")
@@ -119,6 +123,9 @@ func Redact(ctx context.Context, w *tool.Workspace, in RedactIn) (RedactOut, err
 		}
 	}
 	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, Left: r.Left}
+	if notes != "" {
+		out.Left = append(out.Left, notes)
+	}
 	// What lies next to the store is known by name.
 	left, err := staleFiles(store)
 	for _, l := range left {

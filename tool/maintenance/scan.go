@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/secret"
@@ -30,13 +31,15 @@ type ScanOut struct {
 	Fixed    int                `json:"fixed,omitempty"`    // of those found
 	Versions int                `json:"versions,omitempty"` // erased from the history
 	Left     []string           `json:"left,omitempty"`     // what --fix does not reach
+	Steps    []string           `json:"steps,omitempty"`    // commands that remove the secrets that --fix leaves
 }
 
 // Failed reports whether secrets are left.
 func (o ScanOut) Failed() bool { return o.Fixed < len(o.Found) }
 
-// Scan looks for secrets in the notes, in the archive of sessions, and in the
-// history of both; with Fix it replaces them. That cannot be undone.
+// Scan looks for secrets in the entries, in the archive of sessions, in the history of both
+// with the notes of its changes, and in the other files that oxbow keeps in the home. With
+// Fix it replaces them. That cannot be undone.
 func Scan(ctx context.Context, w *tool.Workspace, in ScanIn) (ScanOut, error) {
 	out := ScanOut{DryRun: in.DryRun, Found: []tool.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
@@ -51,19 +54,25 @@ func Scan(ctx context.Context, w *tool.Workspace, in ScanIn) (ScanOut, error) {
 	if err != nil || !p.Own() {
 		return out, nil // an archive is next to oxbow's own layout alone
 	}
-	if err := out.archive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil || !in.Fix {
-		return out, err
+	return out, out.besides(ctx, w, p, fix)
+}
+
+// besides looks through what is next to the store: the archive of sessions and other files.
+func (o *ScanOut) besides(ctx context.Context, w *tool.Workspace, p tool.Place, fix bool) error {
+	if fix && w.Sessions != nil {
+		_, _ = w.Sessions(ctx) // moves what hooks reported into the archive; files reports what is left
 	}
-	if fix && len(out.Found) > 0 {
-		if err := os.Remove(p.Store + tool.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return out, tool.Wrapped("removing the vectors", err)
-		}
+	if err := o.archive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil {
+		return err
 	}
-	left, err := staleFiles(p.Store)
-	for _, l := range left {
-		out.Left = append(out.Left, l.path)
+	src, _ := oxbow.SourceFrom(ctx)
+	if err := o.files(w, p, fix && src.Actor != oxbow.Agent); err != nil || !fix || len(o.Found) == 0 {
+		return err
 	}
-	return out, err
+	if err := os.Remove(p.Store + tool.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return tool.Wrapped("removing the vectors", err)
+	}
+	return nil
 }
 
 // archive is memory for the archive of sessions, if there is one.
@@ -79,33 +88,43 @@ func (o *ScanOut) archive(ctx context.Context, w *tool.Workspace, file string, f
 	return o.memory(ctx, w, m, fix, true)
 }
 
-// memory looks through one memory.
+// memory looks through one memory, and with fix replaces what it finds.
 func (o *ScanOut) memory(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, fix, archive bool) error {
 	before := len(o.Found)
-	see := func(e oxbow.Entry, current bool) {
-		for _, f := range tool.SecretsOf(e) {
-			f.Name, f.Version, f.Current, f.Archive = w.Secrets.Redact(e.Name, new([]secret.Finding)), e.Version, current, archive
-			o.Found = append(o.Found, f)
-		}
+	l := look{out: o, w: w, archive: archive, sources: map[uint64][]tool.FoundSecret{}}
+	if err := l.entries(ctx, m); err != nil {
+		return tool.Wrapped("scanning", err)
 	}
-	now := map[string]uint64{}
-	var dirty []oxbow.Entry
-	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
-		if err != nil {
-			return tool.Wrapped("scanning", err)
-		}
-		now[e.Name] = e.Version
-		n := len(o.Found)
-		if see(e, true); len(o.Found) > n {
-			dirty = append(dirty, e)
-		}
-	}
-	if err := eachOldVersion(ctx, m, now, func(e oxbow.Entry) { see(e, false) }); err != nil {
-		return tool.Wrapped("scanning the history", err)
+	inEntries := len(o.Found) - before
+	until, err := o.changes(ctx, m, l.sources, archive)
+	if err != nil {
+		return tool.Wrapped("scanning the notes of changes", err)
 	}
 	if !fix || len(o.Found) == before {
 		return nil
 	}
+	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Agent && l.hasTyped {
+		return tool.Advise(tool.Invalidf("a person wrote some of the texts with secrets, which this would erase for good; nothing was erased"),
+			"only a person erases them: oxbow scan --fix, in a terminal of their own")
+	}
+	if err := o.eraseVersions(ctx, w, m, l.dirty); err != nil {
+		return err
+	}
+	o.Fixed += inEntries
+	if err := o.dropChanges(ctx, w, m, until, len(o.Found)-before-inEntries, archive); err != nil {
+		return err
+	}
+	if size, ok := m.Store().(oxbow.Counter); ok {
+		if s, err := size.Stats(ctx); err == nil && s.Bytes < mostIndexed {
+			_ = m.MakeIndex(ctx) // else the next recall makes it
+		}
+	}
+	return nil
+}
+
+// eraseVersions writes the dirty entries again without their secrets, and erases all versions
+// that have some.
+func (o *ScanOut) eraseVersions(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, dirty []oxbow.Entry) error {
 	if err := clean(ctx, &w.Secrets, m, dirty); err != nil {
 		return tool.Wrapped("replacing secrets", err)
 	}
@@ -114,14 +133,47 @@ func (o *ScanOut) memory(ctx context.Context, w *tool.Workspace, m *oxbow.Memory
 		return tool.Wrapped("erasing old versions", err)
 	}
 	o.Versions += r.Versions
+	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostEnd) }) // files looks into these
 	o.Left = unique(append(o.Left, r.Left...))
-	o.Fixed += len(o.Found) - before
-	if size, ok := m.Store().(oxbow.Counter); ok {
-		if s, err := size.Stats(ctx); err == nil && s.Bytes < mostIndexed {
-			_ = m.MakeIndex(ctx) // else the next recall makes it
+	return nil
+}
+
+// look is what scan knows of the entries of one memory.
+type look struct {
+	out      *ScanOut
+	w        *tool.Workspace
+	archive  bool
+	dirty    []oxbow.Entry                 // entries as they are now that have secrets
+	sources  map[uint64][]tool.FoundSecret // secrets in the sources of versions
+	hasTyped bool                          // a person wrote a version that has a secret
+}
+
+// entries looks through the entries as they are now and as they were.
+func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
+	now := map[string]uint64{}
+	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+		if err != nil {
+			return err
+		}
+		if now[e.Name] = e.Version; l.version(e, true) {
+			l.dirty = append(l.dirty, e)
 		}
 	}
-	return nil
+	return eachOldVersion(ctx, m, now, func(e oxbow.Entry) { l.version(e, false) })
+}
+
+// version looks through one version, and reports whether it has a secret.
+func (l *look) version(e oxbow.Entry, current bool) bool {
+	found := tool.SecretsOf(e)
+	for _, f := range found {
+		f.Name, f.Version, f.Current, f.Archive = l.w.Secrets.Redact(e.Name, new([]secret.Finding)), e.Version, current, l.archive
+		l.out.Found = append(l.out.Found, f)
+	}
+	if found != nil && e.Source.Actor == oxbow.Person {
+		l.hasTyped = true
+	}
+	l.sources[e.Version] = tool.SecretsOfSource(e.Source)
+	return found != nil
 }
 
 // eachOldVersion calls fn with the versions in the history that are not those of
@@ -137,6 +189,7 @@ func eachOldVersion(ctx context.Context, m *oxbow.Memory, now map[string]uint64,
 		}
 		first = c.Seq
 		for _, v := range c.Versions {
+			v.Entry.Source = v.Source
 			if v.Entry.Version = c.Seq; !v.Erased && now[v.Entry.Name] != c.Seq {
 				fn(v.Entry)
 			}

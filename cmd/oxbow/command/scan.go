@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
@@ -16,10 +17,14 @@ func (a *app) scanCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "scan",
 		Short: "Look for passwords and keys in the memory, its history and the archive",
-		Long: `Scan looks through the notes, the archive of sessions and the history of both
-for passwords, keys and tokens, and says where they are, never what. It fails
-when it finds one. With --fix, each is replaced by [redacted: RULE #tag], and
-the versions that held it are erased, as redact does: that cannot be undone.`,
+		Long: `Scan looks for passwords, keys and tokens in the entries, the archive of
+sessions, the history of both with the notes of its changes, and in the
+profiles, skills and other files that oxbow keeps in the home. It prints where
+they are, never what they are, and fails if it finds one. With --fix, each is
+replaced by [redacted: RULE #tag], and the versions that held it are erased, as
+redact does: that cannot be undone. The note of a change cannot be replaced, and
+neither can a file that an interrupted write left. For these, scan --fix prints
+the commands that drop them.`,
 		Example: `  oxbow scan
   oxbow scan --fix --dry-run
   oxbow scan --fix --yes        # does not ask`,
@@ -53,32 +58,53 @@ func (a *app) confirmScan(ctx context.Context, in maintenance.ScanIn, yes bool) 
 
 func (a *app) showScan(out maintenance.ScanOut, fix bool) {
 	for _, f := range out.Found {
-		where := f.Part
-		if f.Line > 0 {
-			where = fmt.Sprintf("%s, line %d", f.Part, f.Line)
-		}
-		if f.Archive {
-			where += ", archive of sessions"
-		}
-		if !f.Current {
-			where += ", history"
-		}
-		a.printf("%s@%d: %s (%s)\n", nameText(f.Name), f.Version, f.Rule, where)
+		a.showFoundSecret(f)
 	}
 	switch n := count(len(out.Found), "secret", "secrets"); {
 	case len(out.Found) == 0:
 		a.printf("no secrets were found\n")
 	case out.Fixed > 0:
-		a.printf("replaced %s; erased %s of the history\n", n, count(out.Versions, "version", "versions"))
-	case fix:
+		a.printf("replaced %s; erased %s of the history\n", count(out.Fixed, "secret", "secrets"), count(out.Versions, "version", "versions"))
+	case fix && out.DryRun:
 		a.printf("would replace %s\n", n)
-	default:
+	case !fix:
 		a.note("oxbow scan --fix replaces them, in the history too; a key that was written down is best changed where it is used")
 	}
-	if len(out.Left) > 0 && !a.quiet {
-		a.note("what it does not reach:")
-		for _, l := range out.Left {
-			fmt.Fprintf(a.env.Stderr, "  %s\n", clean(l))
-		}
+	a.noteLines("to remove the rest, run:", out.Steps)
+	a.noteLines("what it does not reach:", out.Left)
+}
+
+// showFoundSecret prints where a secret is, and never the secret.
+func (a *app) showFoundSecret(f tool.FoundSecret) {
+	where := f.Part
+	if f.Line > 0 {
+		where = fmt.Sprintf("%s, line %d", f.Part, f.Line)
+	}
+	if f.Archive {
+		where += ", archive of sessions"
+	}
+	if !f.Current {
+		where += ", history"
+	}
+	of := fmt.Sprintf("%s@%d", nameText(f.Name), f.Version)
+	switch f.Part {
+	case "note", "source":
+		of = fmt.Sprintf("change %d", f.Version)
+	case "profile":
+		of = "profile " + nameText(f.Name)
+	case "file":
+		of = nameText(f.Name)
+	}
+	a.printf("%s: %s (%s)\n", of, f.Rule, where)
+}
+
+// noteLines writes lines to standard error below a title, if there are any.
+func (a *app) noteLines(title string, lines []string) {
+	if len(lines) == 0 || a.quiet {
+		return
+	}
+	a.note("%s", title)
+	for _, l := range lines {
+		fmt.Fprintf(a.env.Stderr, "  %s\n", clean(l))
 	}
 }

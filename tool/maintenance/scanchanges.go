@@ -1,0 +1,132 @@
+// This file makes scan find secrets in the notes and sources of changes.
+
+package maintenance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// changes looks for secrets in the notes and sources of changes, and in those of sources, which
+// are the sources of versions. It returns the time of the last change that must be dropped so that
+// none is left; the time is zero if there are none.
+func (o *ScanOut) changes(ctx context.Context, m *oxbow.Memory, sources map[uint64][]tool.FoundSecret, archive bool) (until time.Time, err error) {
+	add := func(seq uint64, found []tool.FoundSecret) {
+		for _, f := range found {
+			f.Version, f.Archive = seq, archive
+			o.Found = append(o.Found, f)
+		}
+	}
+	var first oxbow.Change // of those in the log, which come newest first
+	for c, err := range m.Log(ctx) {
+		if errors.Is(err, oxbow.ErrUnsupported) {
+			return until, nil
+		}
+		if err != nil {
+			return until, err
+		}
+		found := append(tool.SecretsIn("note", c.Note), tool.SecretsOfSource(c.Source)...)
+		if add(c.Seq, found); found != nil && c.Time.After(until) {
+			until = c.Time
+		}
+		delete(sources, c.Seq)
+		first = c
+	}
+	for _, seq := range slices.Sorted(maps.Keys(sources)) {
+		if found := sources[seq]; found != nil {
+			add(seq, found) // a compaction kept the version, and the next compaction cleans it
+			if first.Time.After(until) {
+				until = first.Time
+			}
+		}
+	}
+	return until, nil
+}
+
+// dropChanges removes the secrets that changes found: it compacts the archive, whose history
+// nobody undoes, and names the command that compacts the memory. The chain of hashes covers the
+// notes and sources of changes, so that they cannot be replaced.
+func (o *ScanOut) dropChanges(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, until time.Time, found int, archive bool) error {
+	if found == 0 {
+		return nil
+	}
+	if !archive {
+		command, err := dropCommand(w, until)
+		o.Steps = append(o.Steps, command)
+		return err
+	}
+	c, ok := m.Store().(oxbow.Compactor)
+	if !ok {
+		return nil
+	}
+	if _, err := c.Compact(ctx, until.Add(time.Nanosecond), false); err != nil {
+		return tool.Wrapped("dropping the history of the archive", err)
+	}
+	o.Fixed += found
+	return nil
+}
+
+// dropCommand returns the command that drops the changes up to that time.
+func dropCommand(w *tool.Workspace, until time.Time) (string, error) {
+	p, err := w.Located()
+	hours := max(int(w.Time().Sub(until).Hours()), 0)
+	return fmt.Sprintf("oxbow --home %s compact --keep %dh", text.ShellQuote(p.Home), hours), err
+}
+
+// leastWord is the length of the shortest word that notesAbout looks for. Shorter words are in
+// many notes.
+const leastWord = 3
+
+// notesAbout returns which notes of changes repeat the name, an alias or a label of an entry, and
+// the command that drops them; "" if none does. Redacting the entry does not change notes.
+func notesAbout(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, name string) (string, error) {
+	words := map[string]bool{name: true}
+	var noted []oxbow.Change // changes with a note, newest first
+	for c, err := range m.Log(ctx) {
+		if errors.Is(err, oxbow.ErrUnsupported) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		for _, v := range c.Versions {
+			if v.Entry.Name != name {
+				continue
+			}
+			for _, a := range v.Entry.Aliases {
+				words[a] = true
+			}
+			for _, l := range v.Entry.Labels {
+				words[l.Value] = true
+			}
+		}
+		if c.Note != "" {
+			c.Versions = nil
+			noted = append(noted, c)
+		}
+	}
+	var seqs []string
+	var until time.Time
+	for _, c := range slices.Backward(noted) {
+		for word := range words {
+			if len(word) >= leastWord && strings.Contains(c.Note, word) {
+				seqs, until = append(seqs, fmt.Sprint(c.Seq)), c.Time
+				break
+			}
+		}
+	}
+	if seqs == nil {
+		return "", nil
+	}
+	command, err := dropCommand(w, until)
+	return "notes of changes, which oxbow log shows (" + text.Clip(strings.Join(seqs, ", "), 60) + "); to drop them: " + command, err
+}

@@ -1,0 +1,156 @@
+// This file makes scan find secrets in the files that oxbow keeps beside the store.
+
+package maintenance
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// maxScanned is the size up to which a file beside the store is read. Larger ones are listed
+// among what scan does not reach.
+const maxScanned = 256 << 20
+
+// files looks for secrets in profiles, skills and documents of the home, in what hooks reported
+// and is not in the archive yet, and in what interrupted work left beside the store. With fix it
+// replaces those in texts. For the other files it names the command that deletes the file.
+func (o *ScanOut) files(w *tool.Workspace, p tool.Place, fix bool) (err error) {
+	home, err := vfs.Dir(p.Dir())
+	if err != nil {
+		return tool.Wrapped("scanning the files of the home", err)
+	}
+	defer func() { err = errors.Join(err, home.Close()) }()
+	texts, leftovers, err := scannedFiles(p)
+	if err != nil {
+		return tool.Wrapped("scanning the files of the home", err)
+	}
+	for _, name := range texts {
+		if err := o.textFile(w, home, p.Dir(), name, fix); err != nil {
+			return tool.Wrapped("scanning "+name, err)
+		}
+	}
+	for _, name := range leftovers {
+		found, err := o.lookInto(home, p.Dir(), name, "file")
+		if err != nil {
+			return tool.Wrapped("scanning "+name, err)
+		}
+		if found != "" && fix {
+			o.Steps = append(o.Steps, "rm "+text.ShellQuote(filepath.Join(p.Dir(), filepath.FromSlash(name))))
+		}
+	}
+	return nil
+}
+
+// scannedFiles returns the names, relative to the home, of the texts whose secrets are replaced, and
+// of the leftovers that are deleted.
+func scannedFiles(p tool.Place) (texts, leftovers []string, err error) {
+	dir := p.Dir()
+	relative := func(file string) string {
+		name, err := filepath.Rel(dir, file)
+		if err != nil {
+			return file
+		}
+		return filepath.ToSlash(name)
+	}
+	for _, store := range []string{p.Store, filepath.Join(dir, session.StoreFile)} {
+		stale, err := staleFiles(store)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, s := range stale {
+			if name := relative(s.path); s.kind != staleUnsaved {
+				leftovers = append(leftovers, name)
+			}
+		}
+	}
+	walk := func(top string, list *[]string) error {
+		return filepath.WalkDir(filepath.Join(dir, top), func(file string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err == nil && d.Type().IsRegular() {
+				*list = append(*list, relative(file))
+			}
+			return err
+		})
+	}
+	err = errors.Join(walk(session.SpoolDir, &leftovers), walk(UnsavedDir, &texts))
+	for _, top := range slices.Concat(tool.ProfileDirs(), tool.SkillDirs()) {
+		err = errors.Join(err, walk(top, &texts))
+	}
+	here, readErr := os.ReadDir(dir)
+	for _, e := range here {
+		isSaved := strings.HasPrefix(e.Name(), tool.SavedBeforeLoad+"-") && strings.HasSuffix(e.Name(), ".jsonl")
+		if e.Type().IsRegular() && (isSaved || slices.Contains(tool.Documents(), e.Name())) {
+			texts = append(texts, e.Name())
+		}
+	}
+	return texts, leftovers, errors.Join(err, readErr)
+}
+
+// textFile looks for secrets in a text, and replaces them with fix.
+func (o *ScanOut) textFile(w *tool.Workspace, home vfs.FS, dir, name string, fix bool) error {
+	part := "file"
+	if slices.Contains(tool.ProfileDirs(), path.Dir(name)) {
+		part = "profile"
+	}
+	before := len(o.Found)
+	content, err := o.lookInto(home, dir, name, part)
+	if err != nil || content == "" || !fix {
+		return err
+	}
+	fi, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return err
+	}
+	clean := w.Secrets.Redact(content, new([]secret.Finding))
+	unchanged := func() error {
+		now, err := vfs.ReadFile(home, name, maxScanned)
+		if err == nil && string(now) != content {
+			err = errors.New("the file changed meanwhile; run scan again")
+		}
+		return err
+	}
+	if err := vfs.ReplaceFile(home, name, []byte(clean), fi.Mode().Perm(), unchanged); err != nil {
+		return err
+	}
+	o.Fixed += len(o.Found) - before
+	return nil
+}
+
+// lookInto adds the secrets in a file, and returns its content if it has any.
+func (o *ScanOut) lookInto(home vfs.FS, dir, name, part string) (content string, err error) {
+	b, err := vfs.ReadFile(home, name, maxScanned)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if errors.Is(err, vfs.ErrTooLarge) {
+		o.Left = append(o.Left, filepath.Join(dir, filepath.FromSlash(name)))
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	found := tool.SecretsIn(part, string(b))
+	for _, f := range found {
+		if f.Name, f.Current = name, true; part == "profile" {
+			f.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
+		}
+		o.Found = append(o.Found, f)
+	}
+	if found == nil {
+		return "", nil
+	}
+	return string(b), nil
+}
