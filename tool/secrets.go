@@ -278,6 +278,11 @@ func (s *Secrets) Records(ctx context.Context, rs []annotate.Record) (found []se
 		if rs[i].Why, err = s.text(ctx, "reason", rs[i].Why, &found); err != nil {
 			return nil, err
 		}
+		for _, who := range []*string{&rs[i].Model, &rs[i].Agent, &rs[i].Profile, &rs[i].Ref} {
+			if *who, err = s.text(ctx, "author", *who, &found); err != nil {
+				return nil, err
+			}
+		}
 		rs[i].Rejected = slices.Clone(rs[i].Rejected)
 		for j, t := range rs[i].Rejected {
 			if rs[i].Rejected[j], err = s.text(ctx, "rejected way", t, &found); err != nil {

@@ -21,11 +21,17 @@ import (
 // returns its status and what it said.
 func (w *world) serve(t *testing.T, args ...string) (url string, stop func() (int, string)) {
 	t.Helper()
+	return w.serveCommand(t, "mcp", append([]string{"--http", "127.0.0.1:0"}, args...)...)
+}
+
+// serveCommand runs the command of a server until stop is called.
+func (w *world) serveCommand(t *testing.T, command string, args ...string) (url string, stop func() (int, string)) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	env := w.env
 	var out, errs bytes.Buffer
 	addr := make(chan string, 1)
-	env.Args, env.Stdout, env.Stderr = append([]string{"mcp", "--http", "127.0.0.1:0"}, args...), &out, &errs
+	env.Args, env.Stdout, env.Stderr = append([]string{command}, args...), &out, &errs
 	env.Listening = func(a string) { addr <- a }
 	ended := make(chan int, 1)
 	go func() { ended <- Run(ctx, env) }()

@@ -1,0 +1,309 @@
+// Tests that a secret in any field of any call, through each interface, reaches no file.
+
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fieldSecret is a secret, and fieldText is a text that has it and is valid in any field.
+const (
+	fieldSecret = "ghp_a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
+	fieldText   = "tag:" + fieldSecret
+)
+
+// fieldSchema is what the test needs of a JSON schema.
+type fieldSchema struct {
+	Type       any                     `json:"type"`
+	Enum       []any                   `json:"enum"`
+	Items      *fieldSchema            `json:"items"`
+	Properties map[string]*fieldSchema `json:"properties"`
+	Required   []string                `json:"required"`
+}
+
+// hasType reports whether a value may be of the type.
+func (s *fieldSchema) hasType(want string) bool {
+	switch t := s.Type.(type) {
+	case string:
+		return t == want
+	case []any:
+		return slices.Contains(t, any(want))
+	}
+	return false
+}
+
+// value returns a value of the schema in which every text is the given one; nil if the schema has
+// no free text.
+func (s *fieldSchema) value(text string) any {
+	switch {
+	case s == nil || len(s.Enum) > 0:
+		return nil
+	case s.hasType("string"):
+		return text
+	case s.hasType("array"):
+		if v := s.Items.value(text); v != nil {
+			return []any{v}
+		}
+	case s.hasType("object"):
+		v := object{}
+		for name, p := range s.Properties {
+			if x := p.value(text); x != nil {
+				v[name] = x
+			}
+		}
+		if len(v) > 0 {
+			return v
+		}
+	}
+	return nil
+}
+
+// fieldDefaults are the arguments with which calls succeed, by the names of the fields.
+var fieldDefaults = map[string]any{
+	"name": "base", "names": []string{"base"}, "content": "A text.", "labels": []string{"tag:first"}, "old": "tag:first", "new": "tag:second",
+	"into": "tag:joined", "file": "code.go", "start_line": 1, "why": "because of the cache", "summary": "The grid is done.", "query": "text",
+	"message": "Remember the grid.", "agent_id": "helper", "task": "look", "memory_profile": "p", "profile": "p", "version": 1, "session": "s",
+	"prompt": "what is the text", "ids": []string{"x"}, "skills": []string{"s"}, "where": []string{}, "agent": "helper", "id": "x", "seq": []int{1},
+}
+
+// calls calls fn with arguments for each free text field of a call.
+func (s *fieldSchema) calls(fn func(field string, args object)) {
+	for field, p := range s.Properties {
+		v := p.value(fieldText)
+		if v == nil {
+			continue
+		}
+		args := object{}
+		for _, name := range s.Required {
+			args[name] = cmp.Or[any](fieldDefaults[name], s.Properties[name].value("text"))
+		}
+		for _, name := range []string{"name", "names", "labels", "content"} { // which calls often need though they are optional
+			if _, has := s.Properties[name]; has && field != name {
+				args[name] = fieldDefaults[name]
+			}
+		}
+		args[field] = v
+		fn(field, args)
+	}
+}
+
+// newFieldWorld returns a world with a home, an entry and a file of code.
+func newFieldWorld(t *testing.T) *world {
+	w := newWorld(t)
+	w.must(t, "init")
+	w.must(t, "remember", "base", "A text.", "--tag", "first")
+	w.must(t, "profile", "new", "p", "--tag", "first")
+	w.write(t, "code.go", "package code\n\nfunc f() {}\n")
+	return w
+}
+
+// noFieldSecret fails the test if a file has the secret, in any case of letters, and removes the
+// file's claim on later checks.
+func noFieldSecret(t *testing.T, dir, what string) {
+	t.Helper()
+	for _, name := range filesWith(t, dir, fieldSecret[4:]) {
+		t.Errorf("after %s, the secret is in %s", what, name)
+		if err := os.Truncate(filepath.Join(dir, name), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkFields fails the test if a field that is known to be written was not among the calls that
+// succeeded.
+func checkFields(t *testing.T, succeeded map[string]bool, want ...string) {
+	t.Helper()
+	for _, field := range want {
+		if !succeeded[field] {
+			t.Errorf("no call with a secret in %s succeeded: %v", field, succeeded)
+		}
+	}
+}
+
+func TestSecretFieldsMCP(t *testing.T) {
+	eachDoor(t, func(t *testing.T, _ *world, _ door) {
+		w := newFieldWorld(t)
+		open := w.openStdio
+		if strings.HasSuffix(t.Name(), "http") {
+			open = w.openHTTP
+		}
+		cs := open(t, "--tools", "all")
+		succeeded := map[string]bool{}
+		for tool, err := range cs.Tools(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := json.Marshal(tool.InputSchema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s fieldSchema
+			if err := json.Unmarshal(b, &s); err != nil {
+				t.Fatal(err)
+			}
+			s.calls(func(field string, args object) {
+				what := tool.Name + "." + field
+				said, failed := callIn(t, cs, tool.Name, args)
+				succeeded[what] = !failed
+				if isReader := tool.Annotations != nil && tool.Annotations.ReadOnlyHint; !failed && !isReader && strings.Contains(said, fieldSecret) {
+					t.Errorf("the answer of %s repeats the secret: %s", what, said)
+				}
+				noFieldSecret(t, w.dir, what)
+			})
+		}
+		checkFields(t, succeeded, "remember.content", "remember.aliases", "remember.tags", "remember.project", "remember.related_files",
+			"save_memory.content", "annotate.why", "annotate.rejected", "annotate.model", "handoff_task.summary", "handoff_task.plan", "handoff_task.files_to_read")
+		w.must(t, "check")
+	})
+}
+
+func TestSecretFieldsHTTP(t *testing.T) {
+	w := newFieldWorld(t)
+	b, err := os.ReadFile("../../../httpapi/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var api struct {
+		Paths map[string]map[string]struct {
+			OperationID string `json:"operationId"`
+			Parameters  []struct{ Name, In string }
+			RequestBody struct {
+				Content map[string]struct{ Schema fieldSchema }
+			} `json:"requestBody"`
+		}
+	}
+	if err := json.Unmarshal(b, &api); err != nil {
+		t.Fatal(err)
+	}
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("all "+tokenSecret+" rw\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base, stop := w.serveCommand(t, "serve", "--http", "127.0.0.1:0", "--tokens", tokens)
+	defer stop()
+	client := &http.Client{Transport: bearer(tokenSecret)}
+	succeeded := map[string]bool{}
+	send := func(what, method, path string, body any) {
+		data, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), method, base+path, bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Oxbow-Session", fieldSecret)
+		req.Header.Set("User-Agent", "agent "+fieldSecret)
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		said, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if succeeded[what] = res.StatusCode < 300; !succeeded[what] {
+			t.Logf("%s: %s %s", what, res.Status, said)
+		}
+		if succeeded[what] && !strings.Contains(what, "search.") && !strings.Contains(what, "hook_") && strings.Contains(string(said), fieldSecret) {
+			t.Errorf("the answer of %s repeats the secret: %s", what, said)
+		}
+		noFieldSecret(t, w.dir, what)
+	}
+	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
+		methods := api.Paths[path]
+		for _, method := range slices.Sorted(maps.Keys(methods)) {
+			op := methods[method]
+			if strings.ToUpper(method) == http.MethodGet {
+				continue
+			}
+			s := op.RequestBody.Content["application/json"].Schema
+			inPath := path
+			for _, p := range op.Parameters {
+				if p.In == "path" {
+					value := fmt.Sprint(cmp.Or[any](fieldDefaults[p.Name], "x"))
+					send(op.OperationID+".path."+p.Name, strings.ToUpper(method), strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(fieldText)), object{"content": "A text."})
+					inPath = strings.ReplaceAll(inPath, "{"+p.Name+"}", value)
+				}
+			}
+			s.calls(func(field string, args object) {
+				switch {
+				case inPath != path:
+					delete(args, "name")
+				case op.OperationID == "create" && field != "name":
+					args["name"] = "new " + field
+				}
+				send(op.OperationID+"."+field, strings.ToUpper(method), inPath, args)
+			})
+		}
+	}
+	checkFields(t, succeeded, "create.name", "create.content", "update.aliases", "create.tags", "create.project", "remember.path.name", "remember.content",
+		"add_labels.labels", "merge_labels.into", "hand_off.summary", "hand_off.plan")
+	w.must(t, "check")
+}
+
+// A person's secret is refused with a message that does not repeat it, and an agent's is replaced.
+func TestSecretFieldsCLI(t *testing.T) {
+	for _, args := range [][]string{
+		{"remember", fieldText, "A text."},
+		{"remember", "other", fieldText},
+		{"remember", "base", "--tag", fieldText},
+		{"remember", "base", "--alias", fieldText},
+		{"remember", "base", "--project", fieldText},
+		{"remember", "base", "--related", fieldText},
+		{"label", "add", fieldText, "--name", "base"},
+		{"label", "rename", "tag:first", fieldText},
+		{"label", "merge", "tag:first", fieldText},
+		{"profile", "new", "q", "--description", fieldText},
+		{"profile", "new", "q", "--tag", fieldText},
+		{"profile", "new", "q", "--project", fieldText},
+		{"profile", "new", "q", "--without-tag", fieldText},
+		{"profile", "new", "q", "--always", fieldText},
+		{"profile", "new", "q-" + fieldSecret, "--tag", "first"},
+		{"annotate", "code.go:1", "--why", fieldText},
+		{"annotate", "code.go:1", "--why", "because", "--rejected", fieldText},
+		{"annotate", "code.go:1", "--why", "because", "--model", fieldText},
+		{"handoff", "new", fieldText},
+		{"handoff", "new", "The grid is done.", "--plan", fieldText},
+		{"handoff", "new", "The grid is done.", "--read", fieldText},
+		{"import", fieldSecret},
+		{"load", fieldSecret},
+	} {
+		for _, by := range []string{"person", "agent"} {
+			w := newFieldWorld(t)
+			args := slices.Clone(args)
+			isRead := args[0] == "import" || args[0] == "load"
+			if isRead { // what is read is outside of the home
+				args[1] = filepath.Join(t.TempDir(), args[1])
+				w.must(t, "dump", args[1])
+			}
+			if by == "agent" {
+				w.vars["OXBOW_AGENT"] = "bot"
+			}
+			what := by + ": " + strings.Join(args, " ")
+			status, said, stderr := w.run(t, args...)
+			if by == "person" && !isRead && (status == exitDone || !strings.Contains(stderr, "secret")) {
+				t.Errorf("%s ended with status %d and %q, want a refusal", what, status, stderr)
+			}
+			if !isRead && strings.Contains(said+stderr, fieldSecret) {
+				t.Errorf("%s repeats the secret: %s%s", what, said, stderr)
+			}
+			noFieldSecret(t, w.dir, what)
+			w.must(t, "check")
+		}
+	}
+}
