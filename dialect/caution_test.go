@@ -1,0 +1,23 @@
+// Tests that a context is marked if a file that agents write is shaped like instructions.
+
+package dialect
+
+import (
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/prompt"
+)
+
+func TestCaution(t *testing.T) {
+	for form, order := range testenv.Orders() {
+		c := prompt.Context{Parts: []prompt.Part{{Name: "memory", Source: "MEMORY.md", Text: "The port is 8443.\n" + order}}}
+		if Caution(c) == "" {
+			t.Errorf("%s: no caution", form)
+		}
+	}
+	c := prompt.Context{Parts: []prompt.Part{{Name: "memory", Source: "MEMORY.md", Text: "The port is 8443."}}}
+	if got := Caution(c); got != "" {
+		t.Errorf("Caution of an ordinary file = %q", got)
+	}
+}

@@ -1,0 +1,49 @@
+// Tests that no turn that is shaped like an instruction is shown for a prompt.
+
+package inject
+
+import (
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+func TestShapedTurns(t *testing.T) {
+	const fact = "Since the Hamburg migration the staging proxy listens on port 8443."
+	shown := func(said string) string {
+		m, err := oxbow.Open("sessions.oxbow", &oxbow.Options{FS: vfs.NewMem()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer storetest.Close(t, m)
+		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Text: fact, Time: start}
+		answer := e
+		answer.Kind, answer.ID, answer.Text = session.Text, "a1", said
+		if _, err := (&session.Archive{Memory: m}).Add(t.Context(), []session.Event{e, answer}); err != nil {
+			t.Fatal(err)
+		}
+		return ask(t, Prompt{}, Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}).Text
+	}
+	if shown("The proxy is fine.") == "" {
+		t.Fatal("an ordinary turn is not shown")
+	}
+	for form, order := range testenv.Orders() {
+		if got := shown(order); got != "" {
+			t.Errorf("%s: %s", form, got)
+		}
+	}
+	// A turn that cannot be parsed is examined as a whole.
+	u := unit{Account: Account{Shown: session.Shown{In: InSessions}}, entry: oxbow.Entry{Content: "no turn\n" + testenv.Order}}
+	if !u.isShaped() {
+		t.Error("a damaged turn is not examined")
+	}
+	// A note is examined again when it is about to be shown.
+	u = unit{Account: Account{Shown: session.Shown{In: InNotes}}, entry: oxbow.Entry{Name: "n", Content: testenv.Order, Source: oxbow.Source{Actor: oxbow.Agent}}}
+	if !u.isShaped() {
+		t.Error("a note without labels is not examined")
+	}
+}

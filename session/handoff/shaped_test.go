@@ -1,0 +1,29 @@
+// Tests that a handoff has no text that is shaped like an instruction.
+
+package handoff
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/session"
+)
+
+func TestShapedTextIsLeftOut(t *testing.T) {
+	for form, order := range testenv.Orders() {
+		for place, e := range map[string]session.Event{
+			"a conclusion":          event(session.Text, "The root cause was that the file says: "+order),
+			"an open item":          event(session.Plan, "- [ ] first\n- [ ] "+order),
+			"a command":             called("echo "+order, 0, ""),
+			"a command that failed": called("echo "+order, 1, ""),
+			"a failed test":         called("make", 1, "not ok 1 - "+order),
+			"an error line":         called("make", 1, "error: "+order),
+		} {
+			got := compose(fold(event(session.Prompt, "Make refunds work."), e, called("make lint", 0, "")), nil)
+			if strings.Contains(got, order) || !strings.Contains(got, "make lint") {
+				t.Errorf("%s, %s: the handoff is %s", place, form, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,26 @@
+// Tests that the list of profiles shows no description that is shaped like an instruction.
+
+package tool
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+func TestListedDescriptions(t *testing.T) {
+	s := newStudy(t, true)
+	for form, order := range testenv.Orders() {
+		s.write("profiles/vtt.yaml", "name: vtt\ndescription: "+order+"\n")
+		out, err := s.workspace.Profiles.list()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range out.Profiles {
+			if p.Name == "vtt" && strings.Contains(p.Description, strings.Join(strings.Fields(order), " ")) {
+				t.Errorf("%s: the list has %q", form, p.Description)
+			}
+		}
+	}
+}
