@@ -53,6 +53,7 @@ type Tree struct {
 	dir      string
 	base     map[string]manifestItem // by the name of the entry
 	unedited []bool                  // of each entry: its file is as the last dump wrote it
+	marked   []bool                  // of each entry: its file has git's conflict markers
 }
 
 // MissingFile is an entry whose file is gone since the last dump.
@@ -277,6 +278,7 @@ func (r *treeReader) add(it item, text string) {
 	}
 	r.tree.Entries = append(r.tree.Entries, e)
 	r.tree.Files = append(r.tree.Files, it.path)
+	r.tree.marked = append(r.tree.marked, HasConflictMarkers(text))
 	r.tree.unedited = append(r.tree.unedited, r.tree.base[e.Name].isText(it.kind.dir, text, &e, f.named))
 }
 

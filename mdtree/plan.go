@@ -4,6 +4,7 @@ package mdtree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -165,6 +166,10 @@ func (p *planner) plan() error {
 		if err != nil {
 			return err
 		}
+		if err := p.unfinished(i); len(ops) > 0 && err != nil {
+			problems.Add(p.tree.Files[i], err)
+			continue
+		}
 		for _, op := range ops {
 			// What is removed needs no check: the store has it.
 			if _, remove := op.(oxbow.Remove); remove {
@@ -185,6 +190,23 @@ func (p *planner) plan() error {
 	p.checkAliases()
 	return problems.orNil()
 }
+
+// unfinished returns why a file cannot be meant as it is: it lost all its text, as in a write that
+// a full disk cut, or git could not merge it. Text or markers that the store's entry has, too, are
+// no reason.
+func (p *planner) unfinished(i int) error {
+	want := &p.tree.Entries[i]
+	e, exists := p.have[want.Name]
+	if exists && isBlank(want.Content) && !isBlank(e.Content) {
+		return errors.New("it has no text any more: write some, or delete the file to forget its entry")
+	}
+	if p.tree.marked[i] && !HasConflictMarkers(e.Content) {
+		return fmt.Errorf("it %w", ErrConflictMarkers)
+	}
+	return nil
+}
+
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // checkAliases warns of names and aliases that would lead to two entries.
 func (p *planner) checkAliases() {

@@ -235,3 +235,43 @@ func TestPlanEditedManifest(t *testing.T) {
 		t.Errorf("Plan = %v, want ErrDiverged naming notes/b.md", err)
 	}
 }
+
+// A file that lost its text, or that git could not merge, changes nothing and is named. Text and
+// markers that the store's entry has, too, are loaded.
+func TestUnfinishedFiles(t *testing.T) {
+	const markers = "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs\n"
+	for _, c := range []struct {
+		name, content, file string // what the store has, and what the file is then
+		problem             string // "" for none
+	}{
+		{"empty", "text", "", "no text any more"},
+		{"white space", "text", " \r\n\t\n", "no text any more"},
+		{"markers in the text", "text", "<div id=\"meta\">\n<dl>\n</dl>\n</div>\n\n" + markers, "git's conflict markers"},
+		{"markers in the data", "text", "<div id=\"meta\">\n<dl>\n  <dt>Labels</dt>\n" +
+			markers + "<dd><li>tag:x</li></dd></dl>\n</div>\n\ntext\n", "git's conflict markers"},
+		{"markers around all", "text", "<<<<<<< ours\n<div id=\"meta\">\n=======\n<div>\n>>>>>>> theirs\ntext", "git's conflict markers"},
+		{"markers that were there", "on git:\n" + markers, "on git, and more:\n" + markers, ""},
+		{"markers in part", "text", "a\n=======\n<<<<<<< b\n", ""},
+		{"blank as before", "", "\n\n", ""},
+	} {
+		for _, hasBase := range []bool{true, false} {
+			fsys := vfs.NewMem()
+			s := storeOf(t, note("a", c.content), note("other", "o"))
+			mustDump(t, s, fsys, "brain")
+			put(t, fsys, "brain/notes/a.md", c.file)
+			if !hasBase {
+				if err := fsys.Remove("brain/" + manifestFile); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := mustRead(t, fsys, "brain").Plan(t.Context(), s, nil)
+			if c.problem == "" && err != nil {
+				t.Errorf("%s (with a base: %v): %v", c.name, hasBase, err)
+			}
+			if c.problem != "" && (!errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), c.problem) ||
+				!strings.Contains(err.Error(), "notes/a.md")) {
+				t.Errorf("%s (with a base: %v): %v, want that notes/a.md has %q", c.name, hasBase, err, c.problem)
+			}
+		}
+	}
+}

@@ -53,9 +53,6 @@ func fileName(at time.Time, random [10]byte) string {
 	return string(id[:]) + extension
 }
 
-// errMarkers is returned where git could not merge a file and a person has not yet done it.
-var errMarkers = errors.New("has git's conflict markers: choose what is right, and take the lines <<<<<<<, ======= and >>>>>>> out")
-
 // parse reads the file of an entry. A file whose lines all end in CRLF, as git may
 // write them on Windows, is read as with LF. Notes are of parts that are left out.
 func parse(text string) (e oxbow.Entry, notes []string, err error) {
@@ -65,8 +62,8 @@ func parse(text string) (e oxbow.Entry, notes []string, err error) {
 	if strings.IndexByte(text, '\r') >= 0 && strings.Count(text, "\n") == strings.Count(text, "\r\n") {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 	}
-	if hasMarkers(text) {
-		return e, nil, errMarkers
+	if mdtree.HasConflictMarkers(text) {
+		return e, nil, mdtree.ErrConflictMarkers
 	}
 	e, notes, err = mdtree.ParseEntry(text)
 	if err == nil {
@@ -88,20 +85,3 @@ func check(e *oxbow.Entry) error {
 
 // format returns the file of an entry.
 func format(e *oxbow.Entry) string { return mdtree.FormatEntry(*e) }
-
-// hasMarkers reports whether lines of a text begin as those of a conflict do, in their
-// order.
-func hasMarkers(text string) bool {
-	if !strings.Contains(text, "<<<<<<<") {
-		return false
-	}
-	lines := []string{"<<<<<<<", "=======", ">>>>>>>"}
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, lines[0]) {
-			if lines = lines[1:]; len(lines) == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}

@@ -259,7 +259,7 @@ func Check(e oxbow.Entry) error {
 	if err := check(&e); err != nil {
 		return err
 	}
-	if hasMarkers(e.Content) {
+	if mdtree.HasConflictMarkers(e.Content) {
 		return errors.New("has lines that git writes into a conflict (<<<<<<<, =======, >>>>>>>): indent them")
 	}
 	if n := len(e.Content); n > maxContent {

@@ -27,9 +27,10 @@ old dump so, remove its .oxbow-manifest.json first.
 
 With --merge, the default, entries whose file is gone stay; with --replace they
 are forgotten, if --prune says that they were deleted on purpose. Nothing is
-changed when any file is wrong. oxbow undo takes a load back; where the layout
-keeps no history, what it replaces is written to before-load-DATE.jsonl in the
-home first.`,
+changed when any file is wrong: a file that lost all its text, or that has git's
+conflict markers, is. oxbow undo takes a load back; where the layout keeps no
+history, what it replaces is written to before-load-DATE.jsonl in the home
+first.`,
 		Example: `  oxbow load brain --dry-run
   oxbow load brain
   oxbow load brain --replace --prune`,
