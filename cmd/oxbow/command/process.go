@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"runtime"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/cli/browser"
@@ -29,7 +28,7 @@ const stopWait = 7 * time.Second
 func Main() int { return mainOf(Run) }
 
 func mainOf(run runner) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	// A second Ctrl-C ends the process at once, whatever it is doing. One is
 	// enough, too: what does not look at the context is ended after a while, as a

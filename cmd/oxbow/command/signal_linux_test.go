@@ -179,3 +179,49 @@ func TestServerOnATerminal(t *testing.T) {
 		t.Errorf("after Ctrl-C: %v, output %q, want status 0 and none", err, s.out.String())
 	}
 }
+
+// A terminal that is closed at the question about an edit does not take the text along.
+func TestClosedTerminalKeepsEdit(t *testing.T) {
+	dir := t.TempDir()
+	editor := filepath.Join(dir, "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho 'token ghp_16C7e42F292c6912E7710c838347Ae178B4a' >>\"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EDITOR", editor)
+	t.Setenv("VISUAL", "")
+	m, err := oxbow.Open(filepath.Join(dir, "home", storeFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := atTerminal(t, dir, "--home", "home", "edit", "a")
+	s.until(t, "Keep it as it is?")
+	if err := s.person.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != exitFailed {
+		t.Errorf("after the terminal was closed it ended with %v, want status 1", err)
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, "home", "unsaved", "a.*.md"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept %v (%v), want the edited text in one file", kept, err)
+	}
+	if b, err := os.ReadFile(kept[0]); err != nil || !bytes.HasPrefix(b, []byte("first")) || !bytes.Contains(b, []byte("ghp_")) {
+		t.Errorf("%s holds %q (%v), want the edited text", kept[0], b, err)
+	}
+	m, err = oxbow.Open(filepath.Join(dir, "home", storeFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+		t.Errorf("Check() = %v, %v", rep.Problems, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,13 @@
+// This file is for systems on which a closed terminal sends SIGTERM, or nothing.
+
+//go:build !unix
+
+package command
+
+import (
+	"os"
+	"syscall"
+)
+
+// endSignals returns the signals after which a run ends in order.
+func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
