@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/text"
@@ -145,7 +146,13 @@ func checkSessions(ctx context.Context, w *tool.Workspace) (*SessionsCheck, erro
 		out.Problems = append(out.Problems, tool.Problem{What: oxbow.ErrNotStore.Error(), Mend: MendSessions(file)})
 		return out, nil
 	}
-	out.Entries, out.Bytes, out.Problems = r.Entries, r.Bytes, append(out.Problems, tool.ProblemsOf(r)...)
+	out.Entries, out.Bytes = r.Entries, r.Bytes
+	for _, p := range tool.ProblemsOf(r) {
+		if strings.Contains(p.Mend, "oxbow recover") { // which would recover the memory
+			p.Mend = MendSessions(file)
+		}
+		out.Problems = append(out.Problems, p)
+	}
 	return out, err
 }
 

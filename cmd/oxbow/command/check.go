@@ -79,27 +79,31 @@ func (a *app) showCheck(out maintenance.CheckOut, sound bool) {
 }
 
 // maintains matches a command that works on the file of a memory.
-var maintains = regexp.MustCompile(`\boxbow (check|recover|doctor|setup)\b`)
+var maintains = regexp.MustCompile(beforeName + `oxbow (check|recover|doctor|setup)\b`)
+
+// beforeName matches what may stand before the name of this program in a text: nothing that makes
+// it a part of a path, such as sessions.oxbow.
+const beforeName = `(?:^|[\s;,:("'])`
 
 // here makes the commands in a text work as typed: those about a home that a flag chose get the
 // flag, and all get the path of this program if its name leads elsewhere.
 func (a *app) here(text string) string {
 	if a.homeFlag != "" {
 		text = maintains.ReplaceAllStringFunc(text, func(command string) string {
-			return "oxbow --home " + quote(a.homeFlag) + strings.TrimPrefix(command, "oxbow")
+			return strings.Replace(command, "oxbow", "oxbow --home "+quote(a.homeFlag), 1)
 		})
 	}
 	if a.isOnPath() || a.env.Executable == "" {
 		return text
 	}
 	return command.ReplaceAllStringFunc(text, func(command string) string {
-		return quote(a.env.Executable) + strings.TrimPrefix(command, "oxbow")
+		return strings.Replace(command, "oxbow", quote(a.env.Executable), 1)
 	})
 }
 
 // command is what begins a command of this program in a text: its name, and the name of a command
 // or a flag.
-var command = regexp.MustCompile(`\boxbow (--home|annotate|check|convert|doctor|inject|profile|recover|remember|restore|session|setup|trust|why)\b`)
+var command = regexp.MustCompile(beforeName + `oxbow (--home|annotate|check|convert|doctor|inject|profile|recover|remember|restore|session|setup|trust|why)\b`)
 
 func (a *app) showProblems(problems []tool.Problem) {
 	for _, p := range problems {
