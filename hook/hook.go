@@ -51,6 +51,11 @@ type Report struct {
 	// Final reports that a turn or a session has ended.
 	Final bool
 
+	// Tool, Input and Output are of a call: its name, its arguments and what it returned,
+	// as the client reports them. Output is nil if the client does not report it.
+	Tool          string
+	Input, Output json.RawMessage
+
 	event string // as the client names it
 }
 
@@ -208,6 +213,7 @@ func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(stri
 	}
 	if e, ok := transcript.Called(e, r.Tool, r.Input, o, clean); ok {
 		out.Events = append(out.Events, e)
+		out.Tool, out.Input, out.Output = r.Tool, r.Input, outputOf(r)
 	}
 	if out.Client != "gemini" {
 		return
@@ -216,6 +222,20 @@ func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(stri
 		e.ID, e.Agent = "", agent
 		out.add(e, session.Text, clean(text))
 	}
+}
+
+// outputOf returns what a call returned, or nil if the client does not report it.
+func outputOf(r *clientline.Report) json.RawMessage {
+	for _, raw := range []json.RawMessage{r.Result, r.Response} {
+		if len(raw) > 0 && string(raw) != "null" {
+			return raw
+		}
+	}
+	if r.Event == "PostToolUseFailure" && r.Error != "" {
+		b, _ := json.Marshal(r.Error) // of a string
+		return b
+	}
+	return nil
 }
 
 // copilotTools are the names of tools in transcripts, by those that Copilot CLI

@@ -93,7 +93,7 @@ export const Oxbow = async ({ directory }) => {
       tool_input: state.input,
       exit_status: typeof exit === "number" ? exit : undefined,
       error: failed ? String(state.error).slice(-20000) : undefined,
-      tool_response: exit ? String(state.output).slice(-20000) : undefined,
+      tool_response: failed ? undefined : String(state.output ?? "").slice(-1000000),
     })
   }
 

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/fingerprint"
 )
 
 // StoreFile is the name of the archive's file in a home.
@@ -44,6 +45,9 @@ type Archive struct {
 	// Redact takes secrets out of a text. With it, the fences of hooks are removed, too.
 	// Nil takes out none.
 	Redact func(string) string
+
+	// Prints tells which texts repeat what was read of others. Nil tells of none.
+	Prints *fingerprint.File
 
 	// Label returns labels of a turn beyond those that are made of its events. It
 	// is a function of the turn alone. Nil returns none.
@@ -117,8 +121,14 @@ type addition struct {
 // add is Add, with a last change for when all is there.
 func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op, error)) (Report, error) {
 	add := addition{Archive: a, events: map[talk][]Event{}, done: Report{Events: len(events)}}
+	events = slices.Clone(events)
+	for i := range events {
+		events[i] = a.incoming(events[i])
+	}
+	if err := a.findRepeats(events); err != nil {
+		return add.done, err
+	}
 	for _, e := range events {
-		e = a.incoming(e)
 		if e.Client == "" || !ValidID(e.Session) || e.Kind == "" || e.Kind == cutKind {
 			add.done.Bad++
 			continue

@@ -43,6 +43,7 @@ func (e Event) clean() Event {
 	if e.Call != nil {
 		e.Call = e.Call.clean()
 	}
+	e.Repeats = e.Repeats.clean()
 	switch {
 	case e.Kind != Injected:
 		e.Injection = nil
@@ -77,7 +78,7 @@ func (c *Call) clean() *Call {
 	d.Tool, d.Command, d.Asked = short(c.Tool, maxWord), strings.TrimSpace(text.Cut(strings.TrimSpace(valid(c.Command)), MaxCommand)), short(c.Asked, maxPath)
 	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
 	d.Was, d.Became = short(c.Was, ReplacedLen), short(c.Became, ReplacedLen)
-	d.Output = tail(c.Output)
+	d.Output, d.Reading = tail(c.Output), c.Reading.clean()
 	return &d
 }
 
@@ -176,7 +177,73 @@ func (e Event) merge(o Event) Event {
 		e.Call = e.Call.merge(o.Call)
 	}
 	e.Injection = e.Injection.merge(o.Injection)
+	e.Repeats = e.Repeats.merge(o.Repeats)
 	return e
+}
+
+// merge returns what two reports of one event repeat.
+func (r *Repeats) merge(o *Repeats) *Repeats {
+	if r == nil || o == nil {
+		return cmp.Or(r, o)
+	}
+	return (&Repeats{slices.Concat(r.Foreign, o.Foreign), slices.Concat(r.Unvouched, o.Unvouched)}).clean()
+}
+
+// clean returns what is kept: each call once, sorted, and nil for none.
+func (r *Repeats) clean() *Repeats {
+	if r == nil || len(r.Foreign)+len(r.Unvouched) == 0 {
+		return nil
+	}
+	all := Repeats{slices.Clone(r.Foreign), slices.Clone(r.Unvouched)}
+	for _, list := range []*[]string{&all.Foreign, &all.Unvouched} {
+		for i, s := range *list {
+			(*list)[i] = short(s, maxTaint)
+		}
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+		*list = (*list)[:min(len(*list), maxTaints)]
+	}
+	return &all
+}
+
+// words returns all of it as one text, to compare it.
+func (r *Repeats) words() string {
+	if r == nil {
+		return ""
+	}
+	return strings.Join(r.Foreign, "\x00") + "\x01" + strings.Join(r.Unvouched, "\x00")
+}
+
+// merge returns the reading that is more of others.
+func (r *Reading) merge(o *Reading) *Reading {
+	if r == nil || o != nil && o.rank() > r.rank() {
+		return o
+	}
+	return r
+}
+
+// rank orders readings: by level, and of one level the one without a trace last.
+func (r *Reading) rank() string {
+	if r == nil {
+		return ""
+	}
+	level := map[string]string{ReadOwn: "1", ReadUnvouched: "2", ReadForeign: "3"}[r.Level]
+	if level == "" {
+		level = "4"
+	}
+	return level + word(r.Trace == "") + "\x00" + r.What + "\x00" + r.Trace
+}
+
+// clean returns the reading as it is kept. One of a level that is not known is foreign.
+func (r *Reading) clean() *Reading {
+	if r == nil {
+		return nil
+	}
+	d := Reading{Level: r.Level, What: short(r.What, maxTaint), Trace: short(r.Trace, maxWord)}
+	if d.Level != ReadOwn && d.Level != ReadUnvouched {
+		d.Level = ReadForeign
+	}
+	return &d
 }
 
 func (c *Call) merge(o *Call) *Call {
@@ -188,6 +255,7 @@ func (c *Call) merge(o *Call) *Call {
 	if exitOf(o) > exitOf(c) {
 		d.Exit = o.Exit
 	}
+	d.Reading = c.Reading.merge(o.Reading)
 	return &d
 }
 

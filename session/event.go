@@ -51,6 +51,10 @@ type Event struct {
 	Text string `json:"text,omitempty"`
 	Call *Call  `json:"call,omitempty"` // of [Called]
 
+	// Repeats is what the text, the command or its output repeats of what was read of
+	// others. The archive sets it.
+	Repeats *Repeats `json:"repeats,omitempty"`
+
 	Injection *Injection `json:"injection,omitempty"` // of [Injected]
 }
 
@@ -67,6 +71,36 @@ type Call struct {
 	Exit    *int     `json:"exit,omitempty"`    // the status of a command, when the client tells it
 	Failed  bool     `json:"failed,omitempty"`  // the tool or the command failed
 	Output  string   `json:"output,omitempty"`  // the last [MaxOutputLines] lines of a failed command, without secrets
+
+	// Reading is where the text came from that the call returned. It is nil if no hook has
+	// judged it.
+	Reading *Reading `json:"reading,omitempty"`
+}
+
+// Reading is where the text came from that a call returned.
+type Reading struct {
+	Level string `json:"level"` // ReadOwn, ReadUnvouched or ReadForeign
+
+	// What is the tool and its argument, "" for text of the agent's own.
+	What string `json:"what,omitempty"`
+
+	// Trace identifies the prints of the text, by which is found what repeats it. It is ""
+	// if the text is not known: then all that the agent writes in the turn counts as
+	// repeating it.
+	Trace string `json:"trace,omitempty"`
+}
+
+// Levels of a Reading.
+const (
+	ReadOwn       = "own"       // of the project, the agent or the person
+	ReadUnvouched = "unvouched" // of a program that is not known
+	ReadForeign   = "foreign"   // of others
+)
+
+// Repeats names the calls whose results a text repeats in the same words.
+type Repeats struct {
+	Foreign   []string `json:"foreign,omitempty"`
+	Unvouched []string `json:"unvouched,omitempty"`
 }
 
 // Bounds of what is kept of a call.

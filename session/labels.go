@@ -34,7 +34,7 @@ var most = []struct {
 	key string
 	n   int
 }{{"client", 1}, {"session", 1}, {turnLabel, 1}, {oxbow.LabelProject, 1}, {"branch", 1}, {"agent", 10}, {"test", 2}, {"exit", 8}, {"error", 10},
-	{"taint", 10}, {"commit", 8}, {"call", 10}, {LabelInjected, 3}, {LabelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80}}
+	{oxbow.LabelTaint, 10}, {oxbow.LabelUnvouched, 4}, {"commit", 8}, {"call", 10}, {LabelInjected, 3}, {LabelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80}}
 
 // maxMade is the most labels that are made of a turn's events, and maxForeign the
 // most that others have given, or that [Archive.Label] gives.
@@ -46,7 +46,7 @@ const (
 // labels returns the labels of a turn. Of those that its entry has, the ones of
 // other keys are kept.
 func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
-	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)}, "branch": {t.Branch()}, "taint": t.Taints()}
+	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)}, "branch": {t.Branch()}, oxbow.LabelTaint: t.Taints(), oxbow.LabelUnvouched: t.Unvouched()}
 	project, root := a.project(t.Dir(), old)
 	given[oxbow.LabelProject] = []string{project}
 	if given["commit"] = valuesOf(old, "commit"); a.Commits != nil && t.Dir() != "" {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/fingerprint"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -39,7 +40,9 @@ const (
 
 // Exposure is what stood before the model of a session.
 type Exposure struct {
-	Taints []string    // what it read of others since the person's last prompt; see [Turn.Taints]
+	Known  bool        // the hooks of a client report the session
+	Taints []string    // what it read of others since the person's last prompt and of which no prints are kept
+	Read   []string    // what it read of others since then
 	Shown  []ShownText // what hooks put before it, as far as its last reports tell
 	Proof  string      // the last test that it passed since, or commit; "" for none, or when files were written after
 	Proved []string    // paths of the files that were written before the proof
@@ -72,12 +75,15 @@ func (s Spool) Exposure(ctx context.Context, c Caller, open func(context.Context
 	if len(chosen) == 1 {
 		x.Proof, x.Proved = proofOf(chosen[0].sincePrompt())
 	}
+	x.Known = len(chosen) > 0
 	for _, r := range chosen {
-		for _, t := range taintsOf(r.sincePrompt(), r.dir, c.Own) {
-			if !slices.Contains(x.Taints, t) && len(x.Taints) < maxTaints {
-				x.Taints = append(x.Taints, t)
-			}
+		since := r.sincePrompt()
+		if !s.Prints(func() time.Time { return now }).Has(traces(since)...) {
+			since = withoutTraces(since)
 		}
+		turn := Turn{Events: since}
+		x.Read = appendNew(x.Read, turn.Read()...)
+		x.Taints = appendNew(x.Taints, untraced(since, r.dir, strings.Split(c.Own, "\n")...)...)
 		for _, e := range r.events {
 			if e.Kind != Injected || e.Injection == nil {
 				continue
@@ -88,6 +94,23 @@ func (s Spool) Exposure(ctx context.Context, c Caller, open func(context.Context
 		}
 	}
 	return x, nil
+}
+
+// Prints returns the prints of what the sessions of the home have read.
+func (s Spool) Prints(now func() time.Time) fingerprint.File {
+	return fingerprint.File{Dir: s.Dir, Now: now}
+}
+
+// withoutTraces returns events of which the prints of what they read were lost.
+func withoutTraces(events []Event) []Event {
+	events = slices.Clone(events)
+	for i, e := range events {
+		if e.Call != nil && e.Call.Reading != nil {
+			c, r := *e.Call, *e.Call.Reading
+			r.Trace, c.Reading, events[i].Call = "", &r, &c
+		}
+	}
+	return events
 }
 
 // choose returns the sessions that may have made the call, of those with a spool

@@ -1,9 +1,14 @@
-// Taint: which calls of a turn read what others wrote. What an agent writes after
-// one, until the person's next prompt, may say what they want.
+// This file decides which texts of a turn repeat what the agent had read of others.
+//
+// A hook judges each call as it reports it ([Reading]), and keeps prints of the text. What
+// repeats that text in the same words is found by the prints. The rules for names of tools
+// and commands at the end of this file are for calls that no hook has judged, such as
+// those of an old archive: what was written after such a call counts as repeating it.
 
 package session
 
 import (
+	"cmp"
 	"iter"
 	"path"
 	"slices"
@@ -46,64 +51,120 @@ var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages", "vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// Taints returns what the calls of the turn read of others, each once, as the
-// tool and its argument, in order of time.
-func (t *Turn) Taints() []string { return taintsOf(t.Events, t.Dir()) }
-
-// taintsOf is Taints of events in order of time, in a working directory. To read the
-// agent's own files taints none.
-func taintsOf(events []Event, dir string, own ...string) (found []string) {
-	for _, s := range taints(events, dir, own...) {
-		if !slices.Contains(found, s) {
-			if found = append(found, s); len(found) == maxTaints {
-				break
-			}
+// Taints returns what the turn repeats of others: the calls whose results its texts and
+// commands repeat, and those whose results are not known. Each is the tool and its
+// argument.
+func (t *Turn) Taints() []string {
+	found := untraced(t.Events, t.Dir())
+	for i := range t.Events {
+		if r := t.Events[i].Repeats; r != nil {
+			found = appendNew(found, r.Foreign...)
 		}
 	}
 	return found
 }
 
-// taints yields the numbers of the events that are calls which read what others wrote,
-// and the tool and its argument of each.
+// Unvouched returns the calls of programs that are not known whose output the turn's texts
+// and commands repeat.
+func (t *Turn) Unvouched() (found []string) {
+	for i := range t.Events {
+		if r := t.Events[i].Repeats; r != nil {
+			found = appendNew(found, r.Unvouched...)
+		}
+	}
+	return found
+}
+
+// Read returns the calls that returned text by others, whether or not the turn repeats it.
+func (t *Turn) Read() (found []string) {
+	for i := range t.Events {
+		if c := t.Events[i].Call; c != nil && c.Reading != nil && c.Reading.Level == ReadForeign {
+			found = appendNew(found, c.Reading.What)
+		}
+	}
+	return appendNew(found, untraced(t.Events, t.Dir())...)
+}
+
+// appendNew adds texts that a list does not have, up to maxTaints.
+func appendNew(list []string, more ...string) []string {
+	for _, s := range more {
+		if len(list) < maxTaints && !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// untraced returns the calls that returned text by others of which there are no prints, in
+// order of time, in a working directory. To read the agent's own files counts for none.
+func untraced(events []Event, dir string, own ...string) (found []string) {
+	for _, s := range taints(events, dir, own...) {
+		found = appendNew(found, s)
+	}
+	return found
+}
+
+// taints yields the numbers of the events that are calls which returned text by others of
+// which there are no prints, and the tool and its argument of each.
 func taints(events []Event, dir string, own ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
-		var earlier strings.Builder // commands and paths of earlier calls: what they made is the agent's own
-		earlier.WriteString(strings.Join(own, "\n") + "\n")
+		wrote := slices.Clone(own) // files that the agent wrote are its own
 		for i, e := range events {
 			if e.Kind != Called || e.Call == nil {
 				continue
 			}
-			if s := e.Call.taint(e.Client, dir, earlier.String()); s != "" && !yield(i, s) {
+			if s := e.Call.taint(e.Client, dir, wrote); s != "" && !yield(i, s) {
 				return
 			}
-			earlier.WriteString(e.Call.Command + "\n" + strings.Join(e.Call.Wrote, "\n") + "\n")
+			wrote = append(wrote, e.Call.Wrote...)
 		}
 	}
 }
 
-// Untainted returns the turn without what its agent said, planned and typed after it
-// had read what others wrote. The files that it wrote stay.
+// traces returns the identifiers of the prints of text by others that the events have.
+func traces(events []Event) (ids []string) {
+	for _, e := range events {
+		if e.Call != nil && e.Call.Reading != nil && e.Call.Reading.Level != ReadOwn && e.Call.Reading.Trace != "" {
+			ids = append(ids, e.Call.Reading.Trace)
+		}
+	}
+	return ids
+}
+
+// Untainted returns the turn without what its agent said, planned and typed that repeats
+// what it had read of others, and without all of that after a call whose result is not
+// known. The files that it wrote stay.
 func (t *Turn) Untainted() Turn {
 	u := *t
-	for from := range taints(t.Events, t.Dir()) {
-		u.Events = slices.Clone(t.Events[:from])
-		for _, e := range t.Events[from:] {
+	from := len(t.Events)
+	for i := range taints(t.Events, t.Dir()) {
+		from = i
+		break
+	}
+	u.Events = nil
+	for i, e := range t.Events {
+		if i >= from || e.Repeats != nil {
 			switch {
 			case e.Kind == Text || e.Kind == Plan:
 				continue
 			case e.Kind == Called && e.Call != nil:
 				e.Call = &Call{Tool: e.Call.Tool, Wrote: e.Call.Wrote}
 			}
-			u.Events = append(u.Events, e)
 		}
-		break
+		u.Events = append(u.Events, e)
 	}
 	return u
 }
 
-// taint returns the tool and its argument if the call reads what others wrote,
-// else "".
-func (c *Call) taint(client, dir, earlier string) string {
+// taint returns the tool and its argument if the call returned text by others of which
+// there are no prints, else "".
+func (c *Call) taint(client, dir string, wrote []string) string {
+	if r := c.Reading; r != nil {
+		if r.Level == ReadForeign && r.Trace == "" {
+			return cmp.Or(r.What, c.Tool)
+		}
+		return ""
+	}
 	arg := ""
 	switch server := c.server(client); {
 	case server != "" && !slices.Contains(ownServers, strings.ToLower(server)):
@@ -111,7 +172,7 @@ func (c *Call) taint(client, dir, earlier string) string {
 	case c.Asked != "" || slices.Contains(webTools[client], c.Tool):
 		arg = c.Asked
 	default:
-		if arg = c.readsForeign(dir, earlier); arg == "" {
+		if arg = c.readsForeign(dir, wrote); arg == "" {
 			return ""
 		}
 	}
@@ -155,13 +216,13 @@ func (c *Call) server(client string) string {
 
 // readsForeign returns the first path or address that the call reads and that is
 // not the agent's or the person's own.
-func (c *Call) readsForeign(dir, earlier string) string {
+func (c *Call) readsForeign(dir string, wrote []string) string {
 	for _, p := range c.Read {
-		if isForeign(p, dir) && !strings.Contains(earlier, p) {
+		if isForeign(p, dir) && !slices.Contains(wrote, p) {
 			return p
 		}
 	}
-	return commandReads(c.Command, dir, earlier)
+	return commandReads(c.Command, dir, wrote)
 }
 
 // fetchers are programs that read what an address leads to; readers print files.
@@ -175,7 +236,7 @@ var (
 
 // commandReads returns the part of a command line that reads an address or a path
 // that is foreign. Quotes are taken off, and nothing is expanded.
-func commandReads(command, dir, earlier string) string {
+func commandReads(command, dir string, wrote []string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)
 		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(wrappers, words[0])) {
@@ -184,7 +245,7 @@ func commandReads(command, dir, earlier string) string {
 		for i, w := range words {
 			words[i] = strings.Trim(w, `"'<`)
 		}
-		if len(words) > 0 && readsOthers(words, func(p string) bool { return isForeign(p, dir) && !strings.Contains(earlier, p) }) {
+		if len(words) > 0 && readsOthers(words, func(p string) bool { return isForeign(p, dir) && !slices.Contains(wrote, p) }) {
 			return strings.TrimSpace(part)
 		}
 	}

@@ -52,7 +52,7 @@ func TestTaint(t *testing.T) {
 		{"a test", "claude", Call{Tool: "Bash", Command: "go test ./... 2>&1 | tail -20"}, ""},
 		{"a build elsewhere", "claude", Call{Tool: "Bash", Command: "go build -o /tmp/x ./cmd"}, ""},
 	} {
-		if got := c.call.taint(c.client, dir, ""); got != c.want {
+		if got := c.call.taint(c.client, dir, nil); got != c.want {
 			t.Errorf("%s: taint() = %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestTaint(t *testing.T) {
 		"copilot":  {"github-mcp-server-get_issue", "oxbow-recall", "str_replace_editor"},
 	} {
 		for i, want := range []string{tools[0], "", ""} { // of a foreign server, of ours, and of the client
-			if got := (&Call{Tool: tools[i]}).taint(client, dir, ""); got != want {
+			if got := (&Call{Tool: tools[i]}).taint(client, dir, nil); got != want {
 				t.Errorf("%s of %s: taint() = %q, want %q", tools[i], client, got, want)
 			}
 		}
@@ -82,16 +82,14 @@ func TestTaints(t *testing.T) {
 	call := func(c Call) Event { return Event{Client: "claude", Kind: Called, Dir: "/p", Call: &c} }
 	events := []Event{
 		{Kind: Prompt, Text: "x"},
-		call(Call{Tool: "Bash", Command: "go test ./... > /tmp/out"}),
-		call(Call{Tool: "Bash", Command: "tail -5 /tmp/out"}),
 		call(Call{Tool: "Write", Wrote: []string{"/tmp/a.go"}}),
 		call(Call{Tool: "Read", Read: []string{"/tmp/a.go"}}),
 		call(Call{Tool: "WebSearch", Asked: "q"}),
 		call(Call{Tool: "WebSearch", Asked: "q"}),
 		call(Call{Tool: "Read", Read: []string{"/tmp/b.go"}}),
 	}
-	if got, want := taintsOf(events, "/p"), []string{"WebSearch q", "Read /tmp/b.go"}; !slices.Equal(got, want) {
-		t.Errorf("taintsOf() = %q, want %q", got, want)
+	if got, want := untraced(events, "/p"), []string{"WebSearch q", "Read /tmp/b.go"}; !slices.Equal(got, want) {
+		t.Errorf("untraced() = %q, want %q", got, want)
 	}
 }
 
@@ -100,7 +98,7 @@ func FuzzTaint(f *testing.F) {
 	f.Add("gemini", "mcp_", "cat ../x", `C:\`)
 	f.Fuzz(func(t *testing.T, client, name, s, dir string) {
 		c := Call{Tool: name, Command: s, Read: []string{s}}
-		if got := c.taint(client, dir, ""); len(got) > maxTaint || got != c.taint(client, dir, "") {
+		if got := c.taint(client, dir, nil); len(got) > maxTaint || got != c.taint(client, dir, nil) {
 			t.Errorf("taint() = %q", got)
 		}
 	})

@@ -34,7 +34,7 @@ func (a *Archive) Wrote(ctx context.Context, client, file string, since, changed
 				continue
 			}
 			wrote = wrote || near
-			for _, s := range taintsOf(t.Events[:i], t.Dir(), own...) {
+			for _, s := range untraced(t.Events[:i], t.Dir(), own...) {
 				if !slices.Contains(taints, s) && len(taints) < maxTaints {
 					taints = append(taints, s)
 				}

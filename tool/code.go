@@ -141,6 +141,9 @@ func Annotate(ctx context.Context, w *Workspace, in AnnotateIn) (AnnotateOut, er
 	if by, _ := oxbow.SourceFrom(ctx); by.Actor == oxbow.Agent {
 		r.Agent = cmp.Or(by.Claimed.Agent, by.Claimed.Client)
 	}
+	if err := w.RefuseRepeats(ctx, "why", append([]string{in.Why}, in.Rejected...)...); err != nil {
+		return AnnotateOut{}, err
+	}
 	rs := []annotate.Record{r}
 	if _, err := w.Secrets.Records(ctx, rs); err != nil {
 		return AnnotateOut{}, err

@@ -284,6 +284,9 @@ func NewProfile(ctx context.Context, w *Workspace, in NewProfileIn) (NewProfileO
 	if err != nil {
 		return NewProfileOut{}, err
 	}
+	if err := w.RefuseRepeats(w.Stamped(ctx), "description", in.Name, in.Description); err != nil {
+		return NewProfileOut{}, err
+	}
 	notes, err := in.screen(w.Stamped(ctx), &w.Secrets)
 	if err != nil {
 		return NewProfileOut{}, err
@@ -381,6 +384,9 @@ func ReplaceProfile(ctx context.Context, w *Workspace, in ReplaceProfileIn) (Rep
 		return out, err
 	}
 	if out.File, err = l.Profiles.File(in.Name); err != nil || bytes.Equal(in.Was, in.Text) {
+		return out, err
+	}
+	if err := w.RefuseRepeats(w.Stamped(ctx), "profile", string(in.Text)); err != nil {
 		return out, err
 	}
 	text := string(in.Text)

@@ -1,5 +1,5 @@
-// Trust stamps: what an agent writes in a turn that read what others wrote says so, and
-// so does what is shaped like instructions.
+// This file stamps what is written: text that repeats what was read of others says so, and
+// so does text that is shaped like instructions.
 
 package tool
 
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/session"
@@ -41,34 +42,52 @@ type Knowledge struct {
 	Memory   *oxbow.Memory                                          // of the store; nil where none is open
 	Exposure func(context.Context, session.Caller) session.Exposure // nil where there are no sessions
 	Caller   session.Caller                                         // of a call whose context carries none
+
+	Prints     *fingerprint.File // of what the sessions of the home have read; nil for none
+	AtTerminal bool              // a person of the command line types at a terminal
 }
 
-// Stamp returns changes as they are applied. Those of a person are as given. Others have
-// the labels of what tainted the call, of what the text was made from, and of what makes
-// it look like instructions. The taints that an entry has stay. It is part of an
+// vouches reports whether the source is a person who is there: at a page or a terminal. A
+// command whose input is no terminal may be an agent's that hides the variables by which
+// it is known.
+func (k *Knowledge) vouches(src oxbow.Source) bool {
+	return src.Actor == oxbow.Person && (src.Door != "cli" || k.AtTerminal)
+}
+
+// Stamp returns changes as they are applied. Those of a person at a terminal or a page are
+// as given, and what they repeat of others counts as the person's from then on. Other
+// changes get labels: of what they repeat of others ([repeatsOf]), of the calls of the turn
+// whose results are not known, of what the text was made from, and of what makes it look
+// like instructions. The taints that an entry has stay. A change by a person whose input is
+// no terminal is as given unless it repeats others. Stamp is part of an
 // [oxbow.Options.Screen].
 //
-// A tainted change of what is pinned, or is of every process, is refused: the error
-// matches [oxbow.ErrInvalid].
+// A change of what is pinned, or is of every process, is refused if the text repeats others
+// or the turn has read others: the error matches [oxbow.ErrInvalid].
 func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) ([]oxbow.Op, error) {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor == oxbow.Person {
-		return vouchedByPerson(ctx, store, ops), nil
+		ops = vouchedByPerson(ctx, store, ops)
 	}
-	s := stamper{origins: originsOf(ctx, k.Memory), staged: map[string]oxbow.Entry{}, source: src}
-	caller, ok := ctx.Value(callerKey{}).(session.Caller)
-	if !ok {
-		caller = k.Caller
+	if k.vouches(src) {
+		return ops, vouchFor(ctx, store, ops, k)
 	}
-	known, given := ctx.Value(taintsKey{}).([]string)
-	s.taints = known
-	if !given && caller != (session.Caller{}) && k.Exposure != nil {
-		x := k.Exposure(ctx, caller)
-		s.taints, s.proof, s.proved = x.Taints, x.Proof, x.Proved
-		s.origins.show(x.Shown)
+	s := stamper{staged: map[string]oxbow.Entry{}, source: src}
+	if src.Actor != oxbow.Person {
+		s.origins = originsOf(ctx, k.Memory)
+		s.expose(ctx, k)
+	}
+	repeats, err := s.repeatsOf(ctx, store, ops, k)
+	if err != nil {
+		return nil, err
 	}
 	var out []oxbow.Op
-	for _, op := range ops {
+	for i, op := range ops {
+		if s.repeats = repeats[i]; src.Actor == oxbow.Person && !s.repeats.any() {
+			s.staged[op.Target()] = afterOp(op, s.staged[op.Target()])
+			out = append(out, op)
+			continue
+		}
 		if _, ok := op.(oxbow.Alias); ok {
 			s.look(out) // its labels may be those that the entry has by then
 		}
@@ -83,7 +102,26 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 		out = append(out, stamped...)
 	}
 	s.look(out)
-	return out, nil
+	return out, keepPrints(out, k)
+}
+
+// expose sets what stood before the model of the caller's session.
+func (s *stamper) expose(ctx context.Context, k Knowledge) {
+	caller, ok := ctx.Value(callerKey{}).(session.Caller)
+	if !ok {
+		caller = k.Caller
+	}
+	known, given := ctx.Value(taintsKey{}).([]string)
+	if s.taints = known; given {
+		return
+	}
+	var x session.Exposure
+	if caller != (session.Caller{}) && k.Exposure != nil {
+		x = k.Exposure(ctx, caller)
+	}
+	s.taints, s.reads, s.noHooks = x.Taints, x.Read, s.origins.agent && !x.Known
+	s.proof, s.proved = x.Proof, x.Proved
+	s.origins.show(x.Shown)
 }
 
 // stamp returns a change as it is applied, and what follows it.
@@ -124,10 +162,10 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 // found by what others may have chosen.
 func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
-	if len(s.taints) == 0 || len(add) == 0 {
+	if len(s.taints) == 0 && !s.repeats.any() || len(add) == 0 {
 		return nil
 	}
-	bare := stamper{taints: s.taints, staged: map[string]oxbow.Entry{}}
+	bare := stamper{taints: s.taints, repeats: s.repeats, staged: map[string]oxbow.Entry{}}
 	ls, _ := bare.labels("", "", add, nil, oxbow.Entry{}) // protects none
 	bare.looks[0].labels = append(ls, old.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
@@ -137,7 +175,10 @@ func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 
 // stamper gives labels to what is no person's.
 type stamper struct {
-	taints  []string
+	taints  []string // calls of the turn whose results are not known
+	reads   []string // calls of the turn that returned text by others
+	noHooks bool     // an agent writes of which no hook reports what it has read
+	repeats repeats  // of the change that is stamped
 	proof   string
 	proved  []string // files that the proof is about
 	source  oxbow.Source
@@ -209,6 +250,14 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 		aliases = append(aliases, l.Value)
 	}
 	add(oxbow.LabelTaint, s.taints)
+	add(oxbow.LabelTaint, s.repeats.foreign)
+	add(oxbow.LabelUnvouched, s.repeats.unvouched)
+	if s.noHooks && content != old.Content {
+		add(oxbow.LabelUnvouched, []string{unvouchedNoHooks})
+	}
+	if s.repeats.imported {
+		add(oxbow.LabelOrigin, []string{string(oxbow.TrustImported)})
+	}
 	out = append(out, s.origins.labels(name, content, old)...)
 	if s.proof != "" && content != old.Content && cites(content, out, s.proved) {
 		add(oxbow.LabelVerified, []string{s.proof})
@@ -301,11 +350,14 @@ func cites(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// mayChange refuses a tainted change of what has one of the labels.
+// mayChange refuses a change of what has one of the protected labels, if its text repeats
+// others or its turn has read others. A change without text, such as one that pins a note,
+// has nothing to be compared, so that what the turn has read decides.
 func (s *stamper) mayChange(labels []oxbow.Label) error {
+	read := slices.Concat(s.repeats.foreign, s.taints, s.reads)
 	for _, l := range labels {
-		if len(s.taints) > 0 && slices.Contains(protected, l.Key) && l.Value == "true" {
-			return Advise(InvalidValue("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+s.taints[0]),
+		if len(read) > 0 && slices.Contains(protected, l.Key) && l.Value == "true" {
+			return Advise(InvalidValue("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+read[0]),
 				"write a new note without it, and ask the person, whose next prompt ends this")
 		}
 	}

@@ -47,6 +47,10 @@ type Workspace struct {
 	// time zone of what it returns. Nil means time.Now.
 	Now func() time.Time
 
+	// Knowledge returns what decides whether a text repeats others, for verbs that write
+	// files. Nil decides nothing.
+	Knowledge func() Knowledge
+
 	// Annotations returns the annotations of the working tree. The verbs of
 	// [Code] need it, and entries that cite files are checked against its tree;
 	// nil where there is none. It is called only when there is something to
@@ -159,6 +163,9 @@ func (w *Workspace) Memory(ctx context.Context, how Access) (context.Context, *o
 	m, err := w.Open(ctx, how)
 	if err != nil {
 		return ctx, nil, err
+	}
+	if w.Knowledge != nil {
+		ctx = WithPrints(ctx, w.Knowledge())
 	}
 	return w.Stamped(ctx), m, nil
 }

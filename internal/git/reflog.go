@@ -21,6 +21,7 @@ type Move struct {
 	Time time.Time
 	To   string // the commit
 	New  bool   // the commit was made then
+	Made bool   // git commit made it
 }
 
 // Reflog returns the last moves of HEAD, in their order, by reading the file of
@@ -64,6 +65,7 @@ func moveOf(line string) (Move, bool) {
 	for _, made := range []string{"commit", "cherry-pick", "revert", "merge"} {
 		m.New = m.New || strings.HasPrefix(what, made)
 	}
+	m.Made = strings.HasPrefix(what, "commit")
 	return m, true
 }
 

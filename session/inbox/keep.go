@@ -60,6 +60,9 @@ func Label(t *session.Turn) []oxbow.Label {
 	for _, v := range t.Taints() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelTaint, Value: v})
 	}
+	for _, v := range t.Unvouched() {
+		ls = append(ls, oxbow.Label{Key: oxbow.LabelUnvouched, Value: v})
+	}
 	return ls
 }
 

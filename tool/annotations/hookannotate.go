@@ -28,6 +28,9 @@ type HookReportIn struct {
 	// last prompt. Nil is no.
 	Tainted func() bool `json:"-"`
 
+	// Repeats reports whether a text repeats what was read of others. Nil is no.
+	Repeats func(text string) bool `json:"-"`
+
 	// Shown are the annotations that the session was shown before, by ID.
 	Shown map[string]bool `json:"-"`
 }
@@ -39,8 +42,9 @@ type AnnotateHookOut struct {
 
 // AnnotateHook adds the annotations of what a hook reports that are new: of an edit, or
 // at the end of a turn of all in it. A tree without annotations gets none, unless
-// that is asked for; those that start so are private. What is said in a tainted turn becomes none: annotations stand before
-// a model when their lines change. The transcript has it.
+// that is asked for; those that start so are private. What repeats others becomes none, nor
+// does what was said after text was read that is not known: annotations stand before a model
+// when their lines change. The transcript has it.
 func AnnotateHook(ctx context.Context, w *tool.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil || !s.Annotated() && !(in.Everywhere && s.IsTree()) {
@@ -50,6 +54,9 @@ func AnnotateHook(ctx context.Context, w *tool.Workspace, in HookReportIn) (Anno
 	records, err := transcript.Live(ctx, s, in.Report)
 	if err != nil || len(records) == 0 || in.Tainted != nil && in.Tainted() {
 		return AnnotateHookOut{}, err
+	}
+	if in.Repeats != nil {
+		records = slices.DeleteFunc(records, func(r annotate.Record) bool { return in.Repeats(r.Why + "\n" + strings.Join(r.Rejected, "\n")) })
 	}
 	fresh, err := newRecords(ctx, w, s, records)
 	if err == nil {

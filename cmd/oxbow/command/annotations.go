@@ -83,7 +83,7 @@ func onFile[In, Out any](ctx context.Context, a *app, arg string, verb call[In, 
 	if bound != nil {
 		src.Profile = bound.Name
 	}
-	out, err = orKeep(ctx, a, &tool.Workspace{Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
+	out, err = orKeep(ctx, a, &tool.Workspace{Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
 		Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, verb, in)
 	return out, adviseOnFile(badArgument(err))
 }

@@ -32,8 +32,8 @@ var failing = map[string]int{
 	"oxbow redact 'db password'":                 exitMisused, // asks at a terminal
 }
 
-// reading are examples that change nothing; they share their surroundings.
-var reading = regexp.MustCompile(`^oxbow (get|list|recall|log|stats|check|doctor|why|blame|version|help|completion|label (list|lint)|profile (show|select|tokens|lint|list|diff)) |--dry-run|--json`)
+// readingCommands are examples that change nothing; they share their surroundings.
+var readingCommands = regexp.MustCompile(`^oxbow (get|list|recall|log|stats|check|doctor|why|blame|version|help|completion|label (list|lint)|profile (show|select|tokens|lint|list|diff)) |--dry-run|--json`)
 
 // before are commands that make room for what an example makes.
 var before = map[string]string{
@@ -76,7 +76,7 @@ func TestExamples(t *testing.T) {
 			}
 			t.Run(strings.ReplaceAll(line, "/", "|"), func(t *testing.T) {
 				dir := base
-				if !reading.MatchString(line + " ") {
+				if !readingCommands.MatchString(line + " ") {
 					dir = t.TempDir()
 					if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
 						t.Fatal(err)

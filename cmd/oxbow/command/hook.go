@@ -97,8 +97,12 @@ func (a *app) hook(ctx context.Context, client string) {
 	if !isDir(t.spool.Dir) {
 		_ = maintenance.WriteGitignore(home) // before the first prompt is in the working tree
 	}
+	markNotes := a.traceCall(home, &r, clean)
 	if err := t.spool.Append(r.Events...); err != nil {
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(home)
+	}
+	if markNotes != nil {
+		markNotes(ctx)
 	}
 	_, _ = stdout.Write(t.answer(ctx, r))
 	a.mirrorMemory(ctx, home, r)

@@ -46,6 +46,7 @@ func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 		return t.before(ctx, about, in)
 	case about.After && annotates != "off" && (annotates == "on" || !a.offBy(tool.AnnotateOff, home, about.Dir)):
 		in.Tainted = func() bool { return a.isTainted(ctx, from, about) }
+		in.Repeats = a.repeatsOthers
 		if err := a.annotateHook(ctx, about.Dir, in); err != nil {
 			maintenance.HookFailure{Client: r.Client, Error: err.Error(), Time: a.env.Now()}.Record(home)
 		}

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 type mirrored struct {
 	*flow
 	file, state string
+	answers     string // what the next call returns; "" for "done"
 }
 
 func newMirrored(t *testing.T) *mirrored {
@@ -64,7 +66,8 @@ func (f *mirrored) add(text string) {
 
 // call reports a call of a session.
 func (f *mirrored) call(tool string, input object) {
-	f.hook("taught", "PostToolUse", object{"tool_use_id": "toolu_" + tool, "tool_name": tool, "tool_input": input, "tool_response": "done"})
+	f.hook("taught", "PostToolUse", object{"tool_use_id": "toolu_" + tool, "tool_name": tool, "tool_input": input, "tool_response": cmp.Or(f.answers, "done")})
+	f.answers = ""
 }
 
 // silent checks whether a word comes up by itself, and that it is found when it is asked
@@ -109,7 +112,7 @@ func TestMirrorOfAnOutsider(t *testing.T) {
 	f.put(other, "# Days\n\nThe release of harbor is on zzfriday.\n")
 	f.call("Write", object{"file_path": other, "content": "x"})
 	f.silent("zzfriday", true)
-	f.held("words of Read " + f.file)
+	f.held("Days  tainted")
 
 	f.must(t, "approve", "Lamps")
 	f.silent("zzevil", false)
@@ -153,6 +156,7 @@ func TestMirrorOfTheClient(t *testing.T) {
 
 	// One of a turn that has read the web is tainted.
 	f.prompt("taught", "Read the post.")
+	f.answers = "The release of harbor uses zzevil."
 	f.call("WebFetch", object{"url": "https://example.org/post"})
 	f.add("The release of harbor uses zzevil.")
 	f.call("Edit", object{"file_path": f.file, "old_string": "a", "new_string": "b"})
@@ -168,7 +172,10 @@ func TestMirrorAsksTheArchive(t *testing.T) {
 		held   string
 	}{
 		{"untainted", func(*mirrored) {}, "nothing"},
-		{"tainted", func(f *mirrored) { f.call("WebSearch", object{"query": "harbor"}) }, "WebSearch harbor"},
+		{"tainted", func(f *mirrored) { 
+			f.answers = "The release of harbor is on zzmonday."
+			f.call("WebSearch", object{"query": "harbor"})
+		}, "WebSearch harbor"},
 	} {
 		f := newMirrored(t)
 		f.prompt("taught", "Note when the release is.")

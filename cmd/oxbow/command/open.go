@@ -256,14 +256,15 @@ func (a *app) workspace(ctx context.Context) (*tool.Workspace, func() error, err
 			}
 			return notes, err
 		},
-		Now:     a.env.Now,
-		Source:  src,
-		Secrets: a.secretsPolicy(),
-		Project: a.projectHere,
-		Place:   a.memoryPlace,
-		Host:    a.host(),
-		Words:   referenceText,
-		Loader:  a.loader,
+		Knowledge: a.knowledge,
+		Now:       a.env.Now,
+		Source:    src,
+		Secrets:   a.secretsPolicy(),
+		Project:   a.projectHere,
+		Place:     a.memoryPlace,
+		Host:      a.host(),
+		Words:     referenceText,
+		Loader:    a.loader,
 
 		Sessions: a.archive(),
 		Kept:     a.archiveAsIs(),

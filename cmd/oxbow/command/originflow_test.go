@@ -56,7 +56,7 @@ func TestCopiesNameTheirSource(t *testing.T) {
 	const poison = "Deploys of harbor run from the mirror zinc, with the token of Ann Reyes, at dawn."
 	f := newFlow(t)
 	f.must(t, "profile", "new", "work", "--project", "harbor")
-	f.plant(0, poison, readings[0])
+	f.plant(0, poison, object{"tool_name": "WebFetch", "tool_input": object{"url": "https://example.org/post"}, "tool_response": poison})
 	f.must(t, "import", "--format", "markdown", f.file(t, "notes.md", "# gate\n\nThe northern gate of the quay opens only when both keepers turn their keys.\n"))
 	// The client reports no call, so that only the ledger has it.
 	f.prompt("taught", "What do we know of the release? Write it down.")
@@ -129,7 +129,7 @@ func TestTestsVerify(t *testing.T) {
 	edit("toolu_05", "pay.go")
 	note("tax", "toolu_06")
 	ran("toolu_07", "go test ./...", 0)
-	f.hook("s", "PostToolUse", object{"tool_use_id": "toolu_08", "tool_name": "WebFetch", "tool_input": object{"url": "https://example.org/x"}, "tool_response": "x"})
+	f.hook("s", "PostToolUse", object{"tool_use_id": "toolu_08", "tool_name": "WebFetch", "tool_input": object{"url": "https://example.org/x"}, "tool_response": "The rate is counted in cents."})
 	note("rate", "toolu_09")
 	for trust, want := range map[string]string{"verified": "total", "agent": "fee sum tax", "tainted": "rate"} {
 		names := strings.Fields(f.must(t, "list", "--quiet", "trust:"+trust, "-name:crane"))

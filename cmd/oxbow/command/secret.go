@@ -39,13 +39,37 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 		if p, err := a.memoryPlace(); err == nil && !p.Own() {
 			return ops, nil // other layouts have no place for such labels
 		}
-		k := tool.Knowledge{Memory: *m, Exposure: a.exposure}
-		if variable, c := a.env.startedBy(); variable != "" && k.Exposure == nil {
-			k.Exposure, k.Caller = a.exposureOf, c
+		k := a.knowledge()
+		k.Memory = *m
+		if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Person && a.command == "convert" {
+			k = tool.Knowledge{AtTerminal: true} // the entries keep the labels that they have
 		}
 		if ops, err = tool.Stamp(ctx, s, ops, k); err != nil {
 			return nil, err
 		}
 		return tool.StampPersonal(ctx, s, ops), nil
 	}
+}
+
+// knowledge returns what decides in this run whether a text repeats others.
+func (a *app) knowledge() tool.Knowledge {
+	k := tool.Knowledge{Exposure: a.exposure, AtTerminal: a.env.StdinTerm}
+	if home, err := a.archiveHome(); err == nil {
+		prints := a.prints(home)
+		k.Prints = &prints
+	}
+	if variable, c := a.env.startedBy(); variable != "" && k.Exposure == nil {
+		k.Exposure, k.Caller = a.exposureOf, c
+	}
+	return k
+}
+
+// repeatsOthers reports whether a text repeats what was read of others.
+func (a *app) repeatsOthers(text string) bool {
+	k := a.knowledge()
+	if k.Prints == nil {
+		return false
+	}
+	m, err := k.Prints.Find([]string{text}, nil)
+	return err != nil || m[0].Any()
 }

@@ -142,7 +142,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		o.Home, o.Tools, o.Leave = h, toolsOf(h, o.Sets), leftOut(d, h)
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
-	workspace := &tool.Workspace{Open: open, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
+	workspace := &tool.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
 	if o.Home != nil {
 		workspace.Written = o.Home.Written()
 	}

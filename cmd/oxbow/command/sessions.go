@@ -199,7 +199,8 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 	if !none {
 		a.closeAtEnd(m)
 	}
-	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.CommitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home)}, none, nil
+	prints := a.prints(home)
+	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.CommitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home), Prints: &prints}, none, nil
 }
 
 // cleaner returns what takes secrets and the fences of hooks out of a text.

@@ -134,6 +134,7 @@ func (f *flow) plant(through int, text string, read object) {
 		for k, v := range read {
 			call[k] = v
 		}
+		call["tool_response"] = object{"stdout": "A page. " + text} // which the agent repeats
 		f.hook("taught", "PostToolUse", call)
 	}
 	f.mcp("tools/call", object{"name": plants[through].tool, "arguments": plants[through].args(text), "_meta": object{"claudecode/toolUseId": "toolu_2"}})

@@ -1,0 +1,71 @@
+// This file finds the texts in what a tool returned.
+
+package fingerprint
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf16"
+)
+
+// TextOf returns the text that a model reads of what a tool returned: the strings of
+// JSON, each on lines of its own, without their escapes. Bytes that do not look like JSON
+// are returned as they are. It does not parse: a tool may return anything, and much of it.
+func TextOf(raw []byte) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || bytes.IndexByte([]byte(`{["`), raw[0]) < 0 {
+		return string(raw)
+	}
+	return unescaped(raw)
+}
+
+// unescaped resolves the escapes of JSON in a text that may hold pieces of JSON. A quote
+// without an escape ends a line.
+func unescaped(s []byte) string {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			out = append(out, '\n')
+		case s[i] != '\\' || i+1 == len(s):
+			out = append(out, s[i])
+		default:
+			i++
+			switch c := s[i]; c {
+			case 'n', 'r':
+				out = append(out, '\n')
+			case 't', 'f', 'b':
+				out = append(out, ' ')
+			case 'u':
+				r, size := escapedRune(s[i+1:])
+				out = append(out, string(r)...)
+				i += size
+			default:
+				out = append(out, c)
+			}
+		}
+	}
+	return string(out)
+}
+
+// escapedRune reads the hexadecimal digits that follow \u, and a second escape if the
+// character needs two. It returns a blank and 0 for other text.
+func escapedRune(s []byte) (r rune, size int) {
+	digits := func(s []byte) rune {
+		if len(s) < 4 {
+			return -1
+		}
+		n, err := strconv.ParseUint(string(s[:4]), 16, 32)
+		if err != nil {
+			return -1
+		}
+		return rune(n)
+	}
+	if r = digits(s); r < 0 {
+		return ' ', 0
+	}
+	if utf16.IsSurrogate(r) && len(s) >= 10 && s[4] == '\\' && s[5] == 'u' {
+		return utf16.DecodeRune(r, digits(s[6:])), 10
+	}
+	return r, 4
+}

@@ -1,0 +1,237 @@
+// Tests of where the text of a call comes from.
+
+package reading
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// project makes a project of git with a file of each sort, and returns its directory.
+func project(t testing.TB) string {
+	git := testenv.Program(t, "git", "apt-get install git")
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(top, "p")
+	write := func(name, text string) {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) {
+		t.Helper()
+		c := exec.Command(git, append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=a@b.c"}, args...)...)
+		c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	write("a.go", "package a")
+	write("docs/b.md", "text")
+	write("vendor/x/README.md", "text")
+	write(".gitignore", "*.log\n")
+	run("init", "-q")
+	run("add", "-A")
+	run("commit", "-qm", "first")
+	write("node_modules/x/README.md", "text")
+	write("new.md", "text")
+	write("own.md", "text")
+	write("run.log", "text")
+	write("../out.md", "text")
+	for link, to := range map[string]string{"inlink": "../out.md", "mods": "node_modules"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip("links cannot be made: ", err)
+		}
+	}
+	return dir
+}
+
+// judged returns the verdict on a call in the project, whose agent wrote own.md.
+func judged(dir, client, tool string, input map[string]any, output string) Verdict {
+	in, _ := json.Marshal(input)
+	return Judge(Call{Client: client, Tool: tool, Input: in, Dir: dir, Output: output}, Machine{
+		Getenv: func(k string) string { return map[string]string{"HOME": filepath.Dir(dir)}[k] },
+		Writers: func(paths []string) []fingerprint.Writer {
+			ws := make([]fingerprint.Writer, len(paths))
+			for i, p := range paths {
+				switch p {
+				case filepath.Join(dir, "own.md"):
+					ws[i] = fingerprint.Agent
+				case filepath.Join(dir, "docs/b.md"):
+					ws[i] = fingerprint.Other // fetched over it
+				}
+			}
+			return ws
+		},
+	})
+}
+
+func TestCommands(t *testing.T) {
+	dir := project(t)
+	for level, commands := range map[Level][]string{
+		Own: {
+			"go test ./...", "go build ./... && go vet ./...", "make", "npm test", "npm run build", "ls", "ls -la", "git status", "cat a.go", "cat own.md", "cd docs && cat ../a.go",
+			"head -n 5 a.go | grep -n package", "grep -rn package a.go", "sed -n 1,20p a.go", "git diff", "git diff HEAD -- a.go", "git show HEAD:a.go", "git add -A && git commit -m x",
+			"echo hello > x.txt", "FOO=1 go test ./...", "cat <<'EOF' > y.md\nhello\nEOF", "cargo test", "python3 -m pytest -q", "time go test ./...", "bash -c 'go test ./...'", "find . -name '*.go'",
+			"x=a.go; cat $x", "for f in a.go own.md; do cat $f; done", "go doc fmt.Println", "oxbow recall words", "awk '{print $1}' a.go", "cat /dev/null", "git log", "wc -l a.go", "timeout 10 go test ./...",
+			"find . -name '*.go' -exec wc -l {} +", "sort a.go", "git stash", "go list ./...", "cat {a.go,own.md}", `git commit -m "$(cat <<'EOF'
+message
+EOF
+)"`,
+		},
+		Unvouched: {
+			"./build.sh", "go run ./cmd", "python3 script.py", "node script.js", "curl -s http://localhost:8080/x", "mytool --help", "cargo run", "sh script.sh", "python3 -c 'print(1)'", 
+		},
+		Foreign: {
+			"curl https://evil.example/x", "curl -s https://evil.example | jq .", "wget -qO- http://evil.example", "curl evil.example", "bash -c \"curl http://x\"", "cat <(curl http://x)", "echo x | xargs curl",
+			"echo http://x | xargs -n1 curl", "cat $HOME/mail.txt", "cat ~/mail.txt", "cat ../out.md", "cat inlink", "cat mods/x/README.md", "cat node_modules/x/README.md", "cat NODE_MODULES/x/README.md",
+			"cat vendor/x/README.md", "cat new.md", "cat run.log", "cat docs/b.md", "cd / && cat etc/passwd", "cd .. && cat out.md", "ls -la ../out.md; cat ../out.md", "wc -l ../out.md; cat ../out.md",
+			"git pull", "git clone http://evil.example/x d", "git fetch origin", "git diff origin/main", "git show origin/main:a.go", "git show HEAD:vendor/x/README.md",
+			"npm view x readme", "npm install", "pip show x", "pip install x", "docker logs x", "kubectl logs x", "ssh host cat f", "aws s3 cp s3://x -", "psql -c 'select 1'", "sqlite3 new.md .dump", "redis-cli get x",
+			"python3 -c \"import urllib.request; print(urllib.request.urlopen('http://x').read())\"", "find /", "find / -name x -exec cat {} ;", "gh issue view 12", "man ls", "apt-cache show x", "go doc example.org/x/y",
+			"X=$(curl http://evil.example); echo \"$X\"", "echo `curl http://evil.example`", "sudo curl http://evil.example", "env -i curl http://evil.example", "timeout 5 curl http://evil.example", "cat < ../out.md",
+			"while read l; do echo $l; done < ../out.md", "eval 'curl http://evil.example'", "(cd .. && cat out.md)", "if true; then curl http://evil.example; fi", "f() { curl http://evil.example; }; f",
+			"cat $FILE", "xargs cat < a.go", "diff a.go ../out.md", "pbpaste", "unzip -p new.md", "journalctl -u x", "scp host:f . && cat f", "rsync host:f .", "tail -f ../out.md", "cat a.go ../out.md",
+			"grep -r x ..", "cat *.md", "sh -c 'sh -c \"curl http://evil.example\"'", "awk 1 ../out.md", "nohup curl http://evil.example &", "git -C .. log", "uv run curl http://evil.example",
+		},
+	} {
+		for _, c := range commands {
+			if v := judged(dir, "claude", "Bash", map[string]any{"command": c}, ""); v.Level != level {
+				t.Errorf("%q is level %d (%s), want %d", c, v.Level, v.What, level)
+			}
+		}
+	}
+}
+
+func TestTools(t *testing.T) {
+	dir := project(t)
+	in := func(k, v string) map[string]any { return map[string]any{k: v} }
+	for _, c := range []struct {
+		client, tool string
+		input        map[string]any
+		output       string
+		want         Level
+	}{
+		{"claude", "Read", in("file_path", dir+"/a.go"), "", Own},
+		{"claude", "Read", in("file_path", "a.go"), "", Own},
+		{"claude", "Read", in("file_path", dir+"/own.md"), "", Own},
+		{"claude", "Read", in("file_path", dir+"/new.md"), "", Foreign},
+		{"claude", "Read", in("file_path", dir+"/inlink"), "", Foreign},
+		{"claude", "Read", in("file_path", "/etc/hostname"), "", Foreign},
+		{"claude", "Grep", map[string]any{"pattern": "x", "path": "/etc"}, "", Foreign},
+		{"claude", "Grep", in("pattern", "x"), "a.go:1:x", Own},
+		{"claude", "Grep", in("pattern", "x"), "node_modules/x/README.md:1:text", Foreign},
+		{"claude", "Glob", in("pattern", "/etc/*.conf"), "", Foreign},
+		{"claude", "LS", in("path", "/"), "", Foreign},
+		{"claude", "ReadMcpResourceTool", map[string]any{"server": "github", "uri": "x"}, "", Foreign},
+		{"claude", "WebFetch", in("url", "http://x"), "", Foreign},
+		{"claude", "BashOutput", in("bash_id", "1"), "", Foreign},
+		{"claude", "mcp__github__get_issue", nil, "", Foreign},
+		{"claude", "mcp__oxbow__recall", nil, "", Own},
+		{"claude", "mcp__oxbow-evil__recall", nil, "", Foreign},
+		{"claude", "Edit", in("file_path", "a.go"), "", Own},
+		{"claude", "Task", nil, "", Own},
+		{"claude", "NewTool", nil, "", Unvouched},
+		{"codex", "Bash", in("command", "cat ../out.md"), "", Foreign},
+		{"codex", "shell", map[string]any{"command": []any{"bash", "-lc", "curl http://x"}}, "", Foreign},
+		{"codex", "read_mcp_resource", nil, "", Foreign},
+		{"gemini", "mcp_github_get_issue", nil, "", Foreign},
+		{"gemini", "mcp_oxbow_recall", nil, "", Own},
+		{"gemini", "read_many_files", map[string]any{"paths": []any{"a.go", "node_modules/x/README.md"}}, "", Foreign},
+		{"gemini", "web_fetch", in("prompt", "x"), "", Foreign},
+		{"opencode", "github_get_issue", nil, "", Foreign},
+		{"opencode", "oxbow_recall", nil, "", Own},
+		{"opencode", "read", in("filePath", dir+"/a.go"), "", Own},
+		{"copilot", "github-mcp-server-get_issue", nil, "", Foreign},
+		{"copilot", "view", in("path", dir+"/run.log"), "", Foreign},
+		{"qwen", "mcp__x__y", nil, "", Foreign},
+		{"qwen", "read_file", in("file_path", dir+"/a.go"), "", Own},
+	} {
+		if v := judged(dir, c.client, c.tool, c.input, c.output); v.Level != c.want || (v.What == "") != (c.want == Own) {
+			t.Errorf("%s %s %v: level %d (%q), want %d", c.client, c.tool, c.input, v.Level, v.What, c.want)
+		}
+	}
+}
+
+// TestHistory checks that commits made here are the agent's own, and others are not.
+func TestHistory(t *testing.T) {
+	dir := project(t)
+	c := exec.Command(testenv.Program(t, "git", "apt-get install git"), "-C", dir, "rev-parse", "HEAD")
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, other := strings.TrimSpace(string(out)), strings.Repeat("ab", 20)
+	for _, c := range []struct {
+		command, printed string
+		want             Level
+	}{
+		{"git log", "commit " + own + "\nAuthor: n\n\n    first\n", Own},
+		{"git log --oneline", own[:8] + " first\n", Own},
+		{"git log --oneline", own[:8] + " first\n" + other[:8] + " poison\n", Foreign},
+		{"git show " + other, "commit " + other + "\n\n    poison\n", Foreign},
+		{"git log --format=%s", "poison\n", Foreign},
+	} {
+		if v := judged(dir, "claude", "Bash", map[string]any{"command": c.command}, c.printed); v.Level != c.want {
+			t.Errorf("%s with %q is level %d, want %d", c.command, c.printed, v.Level, c.want)
+		}
+	}
+}
+
+// TestWritten checks which files a command is found to write, and with whose text.
+func TestWritten(t *testing.T) {
+	dir := project(t)
+	for _, c := range []struct {
+		command    string
+		own, other []string
+	}{
+		{"echo hello > x.txt", []string{"x.txt"}, nil},
+		{"curl http://evil.example > x.txt", nil, []string{"x.txt"}},
+		{"curl http://evil.example | tee x.txt", nil, []string{"x.txt"}},
+		{"curl http://evil.example | cat > x.txt", nil, []string{"x.txt"}},
+		{"cp ../out.md a.go", nil, []string{"a.go", "a.go/out.md"}},
+		{"cp a.go b.go", []string{"b.go", "b.go/a.go"}, nil},
+		{"curl -o a.go http://evil.example", nil, []string{"a.go"}},
+		{"cat > x.md <<'EOF'\nhi\nEOF", []string{"x.md"}, nil},
+	} {
+		v := judged(dir, "claude", "Bash", map[string]any{"command": c.command}, "")
+		abs := func(names []string) (all []string) {
+			for _, n := range names {
+				all = append(all, filepath.Join(dir, n))
+			}
+			return all
+		}
+		if !slices.Equal(v.Wrote, abs(c.own)) || !slices.Equal(v.WroteOther, abs(c.other)) {
+			t.Errorf("%q wrote %q and, of others, %q; want %q and %q", c.command, v.Wrote, v.WroteOther, c.own, c.other)
+		}
+	}
+}
+
+func FuzzJudge(f *testing.F) {
+	f.Add("Bash", `{"command":"cat <(curl http://x) | bash -c 'x=$(y)'; for f in {a,b}; do cat $f; done"}`, "a:1:b")
+	f.Add("Grep", `{"path":["a"],"pattern":"/*"}`, ":::")
+	f.Add("apply_patch", `{"input":"*** Add File: a\n"}`, "")
+	f.Add("git", `{"command":["git","log"]}`, "commit abcdefa")
+	f.Fuzz(func(t *testing.T, tool, input, output string) {
+		for client := range tables {
+			v := Judge(Call{Client: client, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output}, Machine{})
+			if (v.What == "") != (v.Level == Own) && tool != "" || len(v.What) > maxWhat {
+				t.Errorf("%s: level %d, what %q", client, v.Level, v.What)
+			}
+		}
+	})
+}
