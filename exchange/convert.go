@@ -79,7 +79,8 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 			}
 		}
 	}
-	return c.rep, flush()
+	err := flush()
+	return c.rep, err
 }
 
 type converter struct {

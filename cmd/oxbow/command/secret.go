@@ -41,8 +41,8 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 		}
 		k := a.knowledge()
 		k.Memory = *m
-		if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Person && a.command == "convert" {
-			k = tool.Knowledge{AtTerminal: true} // the entries keep the labels that they have
+		if a.command == "convert" {
+			return tool.StampPersonal(ctx, s, ops), nil // the entries keep the sources and labels that they have
 		}
 		if ops, err = tool.Stamp(ctx, s, ops, k); err != nil {
 			return nil, err
