@@ -133,7 +133,9 @@ const heldBytes = 8 << 20
 // repeatsOfEntries adds what changes repeat of entries that are tainted, unvouched or
 // imported.
 func (s *stamper) repeatsOfEntries(ctx context.Context, store oxbow.Store, ops []oxbow.Op, texts, before []string, found []repeats) error {
-	has := func(key string) oxbow.Filter { return oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{key}}}} }
+	has := func(key string) oxbow.Filter {
+		return oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{key}}}}
+	}
 	filters := []oxbow.Filter{has(oxbow.LabelTaint)}
 	if !s.noHooks { // else the change is unvouched whatever it repeats
 		filters = append(filters, has(oxbow.LabelUnvouched), has(oxbow.LabelOrigin),

@@ -94,7 +94,7 @@ EOF
 )"`,
 		},
 		Unvouched: {
-			"./build.sh", "go run ./cmd", "python3 script.py", "node script.js", "curl -s http://localhost:8080/x", "mytool --help", "cargo run", "sh script.sh", "python3 -c 'print(1)'", 
+			"./build.sh", "go run ./cmd", "python3 script.py", "node script.js", "curl -s http://localhost:8080/x", "mytool --help", "cargo run", "sh script.sh", "python3 -c 'print(1)'",
 		},
 		Foreign: {
 			"curl https://evil.example/x", "curl -s https://evil.example | jq .", "wget -qO- http://evil.example", "curl evil.example", "bash -c \"curl http://x\"", "cat <(curl http://x)", "echo x | xargs curl",

@@ -172,7 +172,7 @@ func TestMirrorAsksTheArchive(t *testing.T) {
 		held   string
 	}{
 		{"untainted", func(*mirrored) {}, "nothing"},
-		{"tainted", func(f *mirrored) { 
+		{"tainted", func(f *mirrored) {
 			f.answers = "The release of harbor is on zzmonday."
 			f.call("WebSearch", object{"query": "harbor"})
 		}, "WebSearch harbor"},
