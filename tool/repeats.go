@@ -148,6 +148,10 @@ func (s *stamper) repeatsOfEntries(ctx context.Context, store oxbow.Store, ops [
 			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
 				break // a layout without labels holds none
 			}
+			if errors.Is(err, oxbow.ErrCorrupt) {
+				s.addUnreadable(found)
+				return nil // damage stops no write
+			}
 			if err != nil {
 				return fmt.Errorf("comparing with entries that nobody vouches for: %w", err)
 			}
@@ -167,6 +171,20 @@ func (s *stamper) repeatsOfEntries(ctx context.Context, store oxbow.Store, ops [
 		}
 	}
 	return nil
+}
+
+// unvouchedUnreadable is the value of the label unvouched on what an agent wrote while
+// entries could not be read, so that it is not known whether the text repeats one.
+const unvouchedUnreadable = "unreadable-entries"
+
+// addUnreadable marks the changes of an agent as unvouched, because the memory is damaged.
+func (s *stamper) addUnreadable(found []repeats) {
+	if !s.origins.agent {
+		return
+	}
+	for i := range found {
+		found[i].add(nil, []string{unvouchedUnreadable})
+	}
 }
 
 // RefuseRepeats returns an error matching [oxbow.ErrInvalid] if texts repeat what was read
