@@ -48,6 +48,7 @@ var floors = []struct {
 	{"session", []string{".", "vfs", "internal/*", "label"}},
 	{"session/extract", []string{"internal/*"}},
 	{"session/handoff", []string{"internal/*", "session", "session/extract"}},
+	{"session/reading", []string{"internal/*"}},
 	{"session/inbox", []string{".", "internal/*", "session", "session/extract"}},
 	{"session/transcript", []string{".", "vfs", "internal/*", "session"}},
 	{"annotate", []string{".", "vfs", "internal/*"}},

@@ -21,7 +21,10 @@ type Move struct {
 	Time time.Time
 	To   string // the commit
 	New  bool   // the commit was made then
-	Made bool   // git commit made it
+	Made bool   // git commit made it, with a message of the person or of an agent
+
+	from   string // the commit before
+	amends bool   // git commit --amend made it
 }
 
 // Reflog returns the last moves of HEAD, in their order, by reading the file of
@@ -42,8 +45,11 @@ func (r *Repo) Reflog() []Move {
 		return nil
 	}
 	var all []Move
+	made := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
 		if m, ok := moveOf(line); ok {
+			m.Made = m.Made || m.amends && made[m.from] // an amended commit keeps a message
+			made[m.To] = made[m.To] || m.Made
 			all = append(all, m)
 		}
 	}
@@ -65,7 +71,10 @@ func moveOf(line string) (Move, bool) {
 	for _, made := range []string{"commit", "cherry-pick", "revert", "merge"} {
 		m.New = m.New || strings.HasPrefix(what, made)
 	}
-	m.Made = strings.HasPrefix(what, "commit")
+	for _, made := range []string{"commit: ", "commit (initial): ", "commit (merge): "} {
+		m.Made = m.Made || strings.HasPrefix(what, made)
+	}
+	m.from, m.amends = words[0], strings.HasPrefix(what, "commit (amend): ")
 	return m, true
 }
 

@@ -66,3 +66,6 @@ func (w *Worktree) OwnCommits() map[string]bool {
 	}
 	return own
 }
+
+// ConfigFile returns the path of the repository's config.
+func (w *Worktree) ConfigFile() string { return filepath.Join(w.repo.common, "config") }

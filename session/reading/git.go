@@ -7,108 +7,192 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/git"
 )
 
-var (
-	// gitOwn are commands of git that print its own words, names, or text of tracked files.
-	gitOwn = []string{"status", "add", "rm", "mv", "commit", "init", "config", "branch", "checkout", "switch", "restore", "reset", "rev-parse", "symbolic-ref", "remote", "tag",
-		"push", "ls-files", "check-ignore", "worktree", "gc", "fsck", "update-index", "write-tree", "merge-base", "describe", "count-objects", "hash-object", "rev-list",
-		"clean", "sparse-checkout", "version", "--version", "help", "blame", "annotate", "grep", "bisect", "update-ref", "var", "lfs"}
+// gitCommand is what decides whose text a command of git prints. A command that is not listed,
+// such as pull, log of a remote, notes, shortlog, tag or cat-file, prints text of others.
+type gitCommand int
 
-	// gitHistory are commands that print commits: they are the agent's own if all commits
-	// that are named were made here.
-	gitHistory = []string{"log", "show", "reflog", "shortlog", "whatchanged", "cherry", "cherry-pick", "revert", "stash", "format-patch", "range-diff", "notes", "merge", "rebase"}
+const (
+	gitForeign gitCommand = iota
+	gitOwn                // git's own words, and names of files of the working tree
+	gitFiles              // lines of tracked files
+	gitDiff               // changed lines of the working tree
+	gitCommits            // subjects of commits, next to the hash of each
+	gitLog                // commits in a format that the caller may choose
+	gitShow               // commits or files
 )
 
-// commitHash finds the hashes of commits at the beginnings of lines that git prints.
-var commitHash = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[*|\\/ ]*(?:commit )?([0-9a-f]{7,64})\b`)
-})
-
-// git judges a command of git.
-func (s *shell) git(args []string, what string) {
-	dir := s.dir
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		option := args[0]
-		args = args[1:]
-		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace"}, option) && len(args) > 0 {
-			if option == "-C" || option == "--git-dir" || option == "--work-tree" {
-				s.changeDir(args[:1])
-				s.read([]string{"."}, what) // outside of the project it is another repository
-			}
-			args = args[1:]
+// gitCommands are the commands of git whose output can be proved to be the project's own.
+var gitCommands = func() map[string]gitCommand {
+	all := map[string]gitCommand{}
+	for kind, names := range map[gitCommand]string{
+		gitOwn: `status add rm mv init config rev-parse symbolic-ref remote ls-files check-ignore gc fsck update-index
+			write-tree merge-base count-objects hash-object clean sparse-checkout version --version restore update-ref`,
+		gitFiles:   `blame annotate grep`,
+		gitDiff:    `diff diff-index diff-files`,
+		gitCommits: `commit checkout switch reset worktree bisect branch stash merge rebase cherry-pick revert`,
+		gitLog:     `log reflog whatchanged`,
+		gitShow:    `show`,
+	} {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = kind
 		}
 	}
-	defer func() { s.dir = dir }()
+	return all
+}()
+
+// git judges a command of git. What git works on is known in the project's own working
+// tree only.
+func (s *shell) git(p program) {
+	was := s.dir
+	defer func() { s.dir = was }()
+	args, ok := s.gitOptions(p.args)
+	if !ok || s.isGitMoved || !s.isInProject() {
+		s.j.raise(Foreign, p.what)
+		return
+	}
 	if len(args) == 0 {
 		return
 	}
-	command, rest := args[0], args[1:]
-	switch {
-	case command == "diff" || command == "diff-index" || command == "diff-files":
-		s.gitDiff(rest, what)
-	case command == "grep" && len(operands(rest)) > 1 && !s.areThere(operands(rest)[1:]):
-		s.j.raise(Foreign, what) // of another revision
-	case slices.Contains(gitOwn, command):
-	case slices.Contains(gitHistory, command):
-		if command == "show" && isOwnBlob(operands(rest)) {
-			return
-		}
-		if command == "show" && slices.ContainsFunc(operands(rest), func(a string) bool { return strings.Contains(a, ":") }) {
-			s.j.raise(Foreign, what)
-			return
-		}
-		if command == "stash" && (len(rest) == 0 || slices.Contains([]string{"push", "pop", "apply", "drop", "list", "save", "clear", "show"}, rest[0])) {
-			return // of the working tree
-		}
-		if (command == "merge" || command == "rebase" || command == "cherry-pick" || command == "revert") && slices.ContainsFunc(rest, func(a string) bool { return a == "--abort" || a == "--continue" || a == "--quit" }) {
-			return
-		}
-		s.gitCommits(what)
-	default: // pull, fetch, clone, cat-file, archive, submodule, ls-remote and others
-		s.j.raise(Foreign, what)
+	chooses := gitCommands[args[0]] != gitOwn && args[0] != "commit" // its arguments decide what it prints
+	if chooses && slices.Contains(args, unknownWord) || !s.isOwnOutput(args[0], args[1:]) {
+		s.j.raise(Foreign, p.what)
 	}
 }
 
-// gitCommits judges the commits that were printed.
-func (s *shell) gitCommits(what string) {
-	found := commitHash().FindAllStringSubmatch(s.printed, -1)
-	if len(found) == 0 && strings.TrimSpace(s.printed) != "" {
-		s.j.raise(Foreign, what)
+// gitOptions follows the options in front of the command. It reports whether it knows them.
+func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--version" {
+		switch {
+		case args[0] == "-C" && len(args) > 1:
+			s.changeDir(args[1:2])
+			args = args[1:]
+		case slices.Contains([]string{"--no-pager", "-P", "--paginate", "-p", "--no-optional-locks", "--literal-pathspecs"}, args[0]):
+		default: // another repository, or settings that change what git prints
+			return nil, false
+		}
+		args = args[1:]
 	}
-	for _, m := range found {
+	return args, true
+}
+
+// isInProject reports whether the current directory is in the working tree of the project,
+// not in another one below it.
+func (s *shell) isInProject() bool {
+	if s.dir == "" || s.j.tree.git == nil {
+		return false
+	}
+	if s.dir == s.j.tree.dir {
+		return true
+	}
+	w, ok := git.WorktreeOf(s.dir)
+	return ok && s.j.tree.resolve(w.Root()) == s.j.tree.root
+}
+
+// isOwnOutput reports whether what a command of git printed is proved to be the project's
+// own text.
+func (s *shell) isOwnOutput(command string, args []string) bool {
+	switch gitCommands[command] {
+	case gitOwn:
+		return true
+	case gitFiles:
+		names := operands(args)
+		if command == "grep" {
+			names = names[min(1, len(names)):]
+		}
+		return s.hasFiles(names)
+	case gitDiff:
+		return s.isWorkingDiff(args)
+	case gitCommits:
+		showsRemote := command == "branch" && (slices.Contains(args, "-r") || strings.Contains(s.printed, "remotes/"))
+		return !showsRemote && s.namesOwnCommits(anyHash())
+	case gitLog:
+		return s.isProvedLog(args)
+	case gitShow:
+		return isProjectFile(operands(args)) || s.areOwnCommits(operands(args)) && s.isProvedLog(args)
+	}
+	return false
+}
+
+// Patterns of hashes in what git prints: anywhere, and where git log prints the hash of a
+// commit, behind the lines and marks of its graph.
+var (
+	anyHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
+	logHash = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^[^\w\n]*(?:o +)?(?:commit [^\w\n]*)?([0-9a-f]{7,64})\b`)
+	})
+	noteTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\w\n]*Notes\b.*:$`) })
+)
+
+// namesOwnCommits reports whether all commits that the output names were made here.
+func (s *shell) namesOwnCommits(hashes *regexp.Regexp) bool {
+	for _, m := range hashes.FindAllStringSubmatch(s.printed, -1) {
 		if !s.j.tree.isOwnCommit(m[1]) {
-			s.j.raise(Foreign, what)
-			return
+			return false
 		}
 	}
+	return true
 }
 
-// gitDiff judges a diff: that of the working tree, the index and the last commit is the
-// agent's own.
-func (s *shell) gitDiff(args []string, what string) {
+// hashFormats are the formats of git log in which git prints the hash of each commit at
+// the beginning of a line, so that the text of a message cannot stand in for it.
+var hashFormats = []string{"oneline", "short", "medium", "full", "fuller"}
+
+// isProvedLog reports whether git log or git show printed nothing but commits that were
+// made here. The format must be one of git's own, and no note may be among the text.
+func (s *shell) isProvedLog(args []string) bool {
 	for _, a := range args {
-		if a == "--" {
-			return
-		}
-		isOwn := strings.HasPrefix(a, "-") || a == "HEAD" || s.there(a)
-		if !isOwn || a == "--no-index" {
-			s.j.raise(Foreign, what)
-			return
+		name, value, _ := strings.Cut(a, "=")
+		isFormat := strings.HasPrefix(name, "--pretty") || strings.HasPrefix(name, "--format")
+		if isFormat && !slices.Contains(hashFormats, value) {
+			return false
 		}
 	}
+	isEmpty := strings.TrimSpace(s.printed) == ""
+	hasHash := logHash().MatchString(s.printed)
+	return isEmpty || hasHash && !noteTitle().MatchString(s.printed) && s.namesOwnCommits(logHash()) && !s.j.tree.setsFormats(s.j.Getenv)
 }
 
-// isOwnBlob reports whether all operands of git show are files of the last commit or of
+// areOwnCommits reports whether all operands of git show are commits that were made here.
+// Without operands it shows the last commit. A tag has a message of its own, and the text of
+// another object may look like a commit.
+func (s *shell) areOwnCommits(operands []string) bool {
+	return !slices.ContainsFunc(operands, func(a string) bool {
+		rest, isHead := strings.CutPrefix(a, "HEAD")
+		isAncestor := isHead && strings.Trim(rest, "~^0123456789") == ""
+		return !isAncestor && (len(a) < 7 || !s.j.tree.isOwnCommit(a))
+	})
+}
+
+// isProjectFile reports whether all operands of git show are files of the last commit or of
 // the index.
-func isOwnBlob(operands []string) bool {
+func isProjectFile(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")
 		return !ok || rev != "HEAD" && rev != "" || isForeignDir(file)
 	})
 }
 
-// areThere reports whether all of some names are files that are there.
-func (s *shell) areThere(names []string) bool {
-	return !slices.ContainsFunc(names, func(n string) bool { return !s.there(n) })
+// isWorkingDiff reports whether a diff is that of the working tree, the index and the last
+// commit, and whether the changed files are the agent's own.
+func (s *shell) isWorkingDiff(args []string) bool {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		isKnown := strings.HasPrefix(a, "-") || a == "HEAD" || s.hasFile(a)
+		if !isKnown || a == "--no-index" {
+			return false
+		}
+	}
+	var changed []string
+	for line := range strings.Lines(s.printed) {
+		if name, ok := strings.CutPrefix(line, "+++ b/"); ok {
+			changed = append(changed, strings.TrimSpace(name))
+		}
+	}
+	return s.j.tree.level(absolute(s.j.tree.root, changed), s.j.Machine) == Own
 }

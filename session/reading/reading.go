@@ -12,22 +12,9 @@ package reading
 
 import (
 	"encoding/json"
-	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/text"
-)
-
-// Level is how far the text that a call returned is the agent's own.
-type Level int
-
-// The levels.
-const (
-	Own       Level = iota // of the project, the agent or the person
-	Unvouched              // of a program that is not known
-	Foreign                // of others
 )
 
 // Call is a call of a tool.
@@ -37,14 +24,6 @@ type Call struct {
 	Input  json.RawMessage
 	Dir    string // the working directory, absolute
 	Output string // what the tool returned; only the names of files in it are looked at
-}
-
-// Machine is what is known of the computer on which the call was made.
-type Machine struct {
-	Getenv func(string) string
-
-	// Writers returns who wrote some files last. The paths are absolute and resolved.
-	Writers func(paths []string) []fingerprint.Writer
 }
 
 // Verdict is where the text of a call came from.
@@ -113,82 +92,6 @@ func Judge(c Call, m Machine) (v Verdict) {
 func label(tool, arg string) string {
 	line := strings.Join(strings.Fields(tool+" "+arg), " ")
 	return strings.TrimSpace(text.Cut(line, maxWhat))
-}
-
-// judge is the verdict on a call while it is found.
-type judge struct {
-	Machine
-	tree  *tree
-	level Level
-	what  string // the part of a command that decided
-	own   []string
-	other []string
-}
-
-// raise sets the level if it is higher than that which was found.
-func (j *judge) raise(l Level, what string) {
-	if l > j.level {
-		j.level, j.what = l, what
-	}
-}
-
-// wrote notes files that were written, with the agent's own text or with other text.
-func (j *judge) wrote(byAgent bool, paths ...string) {
-	for _, p := range paths {
-		if p = j.tree.resolve(p); byAgent {
-			j.own = append(j.own, p)
-		} else {
-			j.other = append(j.other, p)
-		}
-	}
-}
-
-// readFiles raises the level to that of files that were read.
-func (j *judge) readFiles(dir string, paths []string, what string) {
-	if dir == "" && slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) }) {
-		j.raise(Foreign, what)
-		return
-	}
-	j.raise(j.tree.level(absolute(dir, paths), j.Machine), what)
-}
-
-// searchFiles raises the level to that of the directories that were searched, and of the
-// files that the output names.
-func (j *judge) searchFiles(dir string, paths []string, output, what string) {
-	j.readFiles(dir, paths, what)
-	if j.level < Foreign {
-		j.readFiles(dir, namedIn(output), what)
-	}
-}
-
-// maxNamed is the number of files that are looked at of those that an output names.
-const maxNamed = 200
-
-// namedIn returns the files whose lines a search printed: NAME:LINE:TEXT or NAME:TEXT.
-func namedIn(output string) (names []string) {
-	seen := map[string]bool{}
-	for line := range strings.Lines(output) {
-		name, _, ok := strings.Cut(line, ":")
-		if name = strings.TrimSpace(name); !ok || name == "" || strings.ContainsAny(name, " \t\"'(){}<>") || !strings.ContainsAny(name, "./") || seen[name] {
-			continue
-		}
-		seen[name] = true
-		if names = append(names, name); len(names) == maxNamed {
-			break
-		}
-	}
-	return names
-}
-
-// absolute returns paths below a directory as absolute ones.
-func absolute(dir string, paths []string) (all []string) {
-	for _, p := range paths {
-		if p = filepath.FromSlash(strings.ReplaceAll(p, `\`, string(filepath.Separator))); !filepath.IsAbs(p) {
-			p = filepath.Join(dir, p)
-		}
-		all = append(all, filepath.Clean(p))
-	}
-	return all
 }
 
 // pathKeys are the arguments of tools that name a file or a directory, or several.

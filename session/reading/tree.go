@@ -57,68 +57,74 @@ func (t *tree) resolve(p string) string {
 
 // level returns the highest level of some files or directories, given as absolute paths.
 func (t *tree) level(paths []string, m Machine) Level {
-	level, ask := Own, []string{}
+	level, files := Own, []string{}
 	for _, p := range paths {
 		if isDevice(p) {
 			continue
 		}
 		real := t.resolve(p)
-		rel, inside := t.inside(real)
-		switch {
-		case inside && t.git == nil && !isForeignDir(rel): // no index tells
-			level = max(level, Unvouched)
-			ask = append(ask, real)
-		case inside && isForeignDir(rel):
-			return Foreign
-		case inside && isDir(real):
-		case !inside && isOwnMemory(real, m.Getenv):
-		default:
-			ask = append(ask, real)
+		if l := t.levelOfPlace(real, m); l != undecided {
+			level = max(level, l)
+			continue
 		}
+		files = append(files, real)
 	}
-	if len(ask) == 0 {
+	if level == Foreign || len(files) == 0 {
 		return level
 	}
-	var writers []fingerprint.Writer
-	if m.Writers != nil {
-		writers = m.Writers(ask)
+	return max(level, t.levelOfFiles(files, m))
+}
+
+// undecided is the level of a place that decides nothing about a file in it.
+const undecided Level = -1
+
+// levelOfPlace returns the level of all files at a place, or undecided.
+func (t *tree) levelOfPlace(real string, m Machine) Level {
+	rel, isInside := t.inside(real)
+	switch {
+	case isInside && isForeignDir(rel):
+		return Foreign
+	case isInside && t.git != nil && isDir(real):
+		return Own // it has names of files
+	case !isInside && isOwnMemory(real, m.Getenv):
+		return Own
 	}
-	var untold []string // inside, and not known to be written
-	unwritten := 0
-	for i, p := range ask {
-		writer := fingerprint.Unknown
-		if i < len(writers) {
-			writer = writers[i]
-		}
-		rel, inside := t.inside(p)
-		switch {
-		case writer == fingerprint.Other:
+	return undecided
+}
+
+// levelOfFiles returns the highest level of files, given as resolved paths. A file is the
+// agent's own if the agent wrote it last, or if git tracks it in the project. In a project
+// without git nobody vouches for the others.
+func (t *tree) levelOfFiles(files []string, m Machine) Level {
+	writers := make([]fingerprint.Writer, len(files))
+	if m.Writers != nil {
+		copy(writers, m.Writers(files))
+	}
+	var unwritten []string // inside the project
+	for i, p := range files {
+		rel, isInside := t.inside(p)
+		isWritten := writers[i] == fingerprint.Agent
+		if writers[i] == fingerprint.Other || !isInside && !isWritten {
 			return Foreign
-		case writer == fingerprint.Agent:
-		case !inside:
-			return Foreign
-		default:
-			untold = append(untold, rel)
-			unwritten++
 		}
+		if !isWritten {
+			unwritten = append(unwritten, rel)
+		}
+	}
+	if len(unwritten) == 0 {
+		return Own
 	}
 	if t.git == nil {
-		if unwritten == 0 {
-			return Own
-		}
-		return level
+		return Unvouched
 	}
-	if len(untold) == 0 {
-		return level
-	}
-	tracked, err := t.git.Tracks(untold...)
+	tracked, err := t.git.Tracks(unwritten...)
 	switch {
 	case err != nil:
 		return Unvouched
-	case slices.ContainsFunc(untold, func(n string) bool { return !tracked[n] }):
+	case slices.ContainsFunc(unwritten, func(n string) bool { return !tracked[n] }):
 		return Foreign
 	}
-	return level
+	return Own
 }
 
 // inside returns the path below the root of the project, with slashes.
@@ -178,6 +184,11 @@ func isDir(p string) bool {
 	return err == nil && fi.IsDir()
 }
 
+func exists(p string) bool {
+	_, err := os.Lstat(p)
+	return err == nil
+}
+
 // isDevice reports whether the path is a device that holds no text, or one of the
 // process's own streams.
 func isDevice(p string) bool {
@@ -194,6 +205,30 @@ func (t *tree) isOwnCommit(hash string) bool {
 	}
 	for own := range t.own {
 		if strings.HasPrefix(own, hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// setsFormats reports whether the settings of git may change the format of git log. An
+// include may, too.
+func (t *tree) setsFormats(getenv func(string) string) bool {
+	files := []string{t.git.ConfigFile()}
+	if getenv != nil {
+		home := getenv("HOME")
+		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "config"))
+		if dir := getenv("XDG_CONFIG_HOME"); dir != "" {
+			files = append(files, filepath.Join(dir, "git", "config"))
+		}
+		if file := getenv("GIT_CONFIG_GLOBAL"); file != "" {
+			files = append(files, file)
+		}
+	}
+	for _, f := range files {
+		b, _ := os.ReadFile(f) // a file that does not exist has no settings
+		settings := strings.ToLower(string(b))
+		if strings.Contains(settings, "pretty") || strings.Contains(settings, "[include") {
 			return true
 		}
 	}

@@ -1,0 +1,61 @@
+// This file is the verdict on a call while it is found.
+
+package reading
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// judge is the verdict on a call while it is found.
+type judge struct {
+	Machine
+	tree  *tree
+	level Level
+	what  string // the part of a command that decided
+	own   []string
+	other []string
+}
+
+// raise sets the level if it is higher than that which was found.
+func (j *judge) raise(l Level, what string) {
+	if l > j.level {
+		j.level, j.what = l, what
+	}
+}
+
+// wrote notes files that were written, with the agent's own text or with other text.
+func (j *judge) wrote(byAgent bool, paths ...string) {
+	for _, p := range paths {
+		if p = j.tree.resolve(p); byAgent {
+			j.own = append(j.own, p)
+		} else {
+			j.other = append(j.other, p)
+		}
+	}
+}
+
+// maxFiles is how many files of one call are looked at. More are not known.
+const maxFiles = 500
+
+// readFiles raises the level to that of files that were read.
+func (j *judge) readFiles(dir string, paths []string, what string) {
+	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
+	if dir == "" && hasRelative || len(paths) > maxFiles {
+		j.raise(Foreign, what)
+		return
+	}
+	j.raise(j.tree.level(absolute(dir, paths), j.Machine), what)
+}
+
+// absolute returns paths below a directory as absolute ones.
+func absolute(dir string, paths []string) (all []string) {
+	for _, p := range paths {
+		if p = filepath.FromSlash(strings.ReplaceAll(p, `\`, string(filepath.Separator))); !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		all = append(all, filepath.Clean(p))
+	}
+	return all
+}

@@ -1,0 +1,169 @@
+// This file finds the values of the words of a command line.
+
+package reading
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxValues is how many values of one word are followed.
+const maxValues = 64
+
+// manyValues are the values of a word that has more than are followed.
+var manyValues = []string{unknownWord}
+
+// bounded returns values, or that they are not known if there are too many.
+func bounded(values []string) []string {
+	if len(values) > maxValues {
+		return manyValues
+	}
+	return values
+}
+
+// braces returns the words that a word with braces means. The value of a sequence such as
+// {1..9} is not known.
+func braces(w *syntax.Word) []*syntax.Word {
+	words := []*syntax.Word{{}}
+	syntax.SplitBraces(w)
+	for _, p := range w.Parts {
+		ends := []*syntax.Word{{Parts: []syntax.WordPart{p}}}
+		if b, ok := p.(*syntax.BraceExp); ok {
+			ends = elements(b)
+		}
+		if len(words)*len(ends) > maxValues {
+			return []*syntax.Word{unknownSyntax()}
+		}
+		var next []*syntax.Word
+		for _, front := range words {
+			for _, end := range ends {
+				next = append(next, &syntax.Word{Parts: slices.Concat(front.Parts, end.Parts)})
+			}
+		}
+		words = next
+	}
+	return words
+}
+
+// elements returns the words between braces.
+func elements(b *syntax.BraceExp) (all []*syntax.Word) {
+	if b.Sequence {
+		return []*syntax.Word{unknownSyntax()}
+	}
+	for _, e := range b.Elems {
+		all = append(all, braces(e)...)
+	}
+	return all
+}
+
+// unknownSyntax returns a word whose value is not known: a variable that nobody can set.
+func unknownSyntax() *syntax.Word {
+	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Param: &syntax.Lit{Value: "not known"}}}}
+}
+
+// word returns the values of a word, and judges the commands in it. A value that is not
+// known is unknownWord.
+func (s *shell) word(w *syntax.Word) []string {
+	values := s.parts(w.Parts)
+	for i, v := range values {
+		switch {
+		case strings.Contains(v, unknownWord):
+			values[i] = unknownWord
+		case v == "~" || strings.HasPrefix(v, "~/"):
+			values[i] = s.home() + v[1:]
+		}
+	}
+	return values
+}
+
+// parts returns the values of the parts of a word.
+func (s *shell) parts(ps []syntax.WordPart) []string {
+	values := []string{""}
+	for _, p := range ps {
+		var next []string
+		for _, v := range s.part(p) {
+			for _, front := range values {
+				next = append(next, front+v)
+			}
+		}
+		values = slices.Clone(bounded(next))
+	}
+	return values
+}
+
+func (s *shell) part(p syntax.WordPart) []string {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		return []string{unquoted(p.Value)}
+	case *syntax.SglQuoted:
+		if p.Dollar && strings.Contains(p.Value, `\`) {
+			return manyValues
+		}
+		return []string{p.Value}
+	case *syntax.DblQuoted:
+		return s.parts(p.Parts)
+	case *syntax.ParamExp:
+		s.inside(p)
+		if isPlain(p) {
+			return s.variable(p.Param.Value)
+		}
+	case *syntax.CmdSubst:
+		s.sub(p.Stmts)
+	case *syntax.ProcSubst:
+		s.sub(p.Stmts)
+		return []string{os.DevNull} // what it reads is judged already
+	default:
+		s.inside(p)
+	}
+	return manyValues
+}
+
+// isPlain reports whether an expansion is the value of a variable as it is.
+func isPlain(p *syntax.ParamExp) bool {
+	isChanged := p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0
+	return p.Param != nil && !isChanged
+}
+
+// variable returns the values of a variable.
+func (s *shell) variable(name string) []string {
+	if v, ok := s.vars[name]; ok {
+		if len(v) == 0 {
+			return []string{""}
+		}
+		return v
+	}
+	switch name {
+	case "PWD":
+		if s.dir != "" {
+			return []string{s.dir}
+		}
+	case "HOME":
+		return []string{s.home()}
+	case "TMPDIR":
+		return []string{os.TempDir()}
+	case "?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO":
+		return []string{"0"}
+	}
+	return manyValues
+}
+
+// unquoted returns a literal without its backslashes.
+func unquoted(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

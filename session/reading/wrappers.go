@@ -1,0 +1,248 @@
+// This file is the table of programs that run others.
+
+package reading
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// wrapper says how a program names the one that it runs.
+type wrapper struct {
+	values string // the options that have a value
+	line   string // the option whose value is a command line
+	dir    string // the option whose value is the directory to run in
+	skip   int    // operands in front of the program
+	isLine bool   // the operands are a command line
+	isFed  bool   // more arguments come from the standard input
+	isSh   bool   // without arguments it runs what it reads
+}
+
+// wrappers are the programs that run the one which their arguments name.
+var wrappers = map[string]wrapper{
+	"sudo":       {values: "-u -g -h -p -C -r -t -T -U -R --user --group --host --prompt --chroot", dir: "-D"},
+	"doas":       {values: "-u -C"},
+	"env":        {values: "-u --unset -a --argv0", line: "-S", dir: "-C"},
+	"time":       {values: "-f -o"},
+	"nohup":      {},
+	"nice":       {values: "-n"},
+	"ionice":     {values: "-c -n -p"},
+	"timeout":    {values: "-k -s --signal --kill-after", skip: 1},
+	"gtimeout":   {values: "-k -s --signal --kill-after", skip: 1},
+	"stdbuf":     {values: "-i -o -e"},
+	"command":    {},
+	"exec":       {values: "-a"},
+	"builtin":    {},
+	"setsid":     {},
+	"unbuffer":   {},
+	"caffeinate": {values: "-t -w"},
+	"watch":      {values: "-n --interval", isLine: true},
+	"xargs":      {values: "-I -L -P -n -s -d -E -a --max-args --max-procs --delimiter --replace", isFed: true},
+	"parallel":   {values: "-j -I -n --jobs", isFed: true},
+	"strace":     {values: "-e -o -s -p -E -u"},
+	"ltrace":     {values: "-e -o -s -p -u"},
+	"script":     {values: "-o", line: "-c"},
+	"chroot":     {skip: 1},
+	"unshare":    {values: "-S -G"},
+	"taskset":    {skip: 1},
+	"chrt":       {skip: 1},
+	"flock":      {values: "-w -E", line: "-c", skip: 1},
+	"entr":       {},
+	"retry":      {values: "-n -d"},
+	"direnv":     {skip: 2},
+	"mise":       {skip: 1},
+	"busybox":    {},
+}
+
+// wrapped judges the program that a wrapper runs.
+func (s *shell) wrapped(w wrapper, args []string) {
+	was := s.dir
+	defer func() { s.dir = was }()
+	for len(args) > 0 && (strings.HasPrefix(args[0], "-") || isAssignment(args[0])) {
+		option := args[0]
+		args = args[1:]
+		hasValue := len(args) > 0
+		switch {
+		case option == "--":
+		case option == w.line && hasValue:
+			s.run(args[0])
+			return
+		case option == w.dir && hasValue:
+			s.changeDir(args[:1])
+			args = args[1:]
+		case strings.HasPrefix(option, "--chdir="):
+			s.changeDir([]string{strings.TrimPrefix(option, "--chdir=")})
+		case hasWord(w.values, option) && hasValue:
+			args = args[1:]
+		}
+	}
+	args = args[min(w.skip, len(args)):]
+	switch {
+	case w.isLine:
+		s.run(strings.Join(args, " "))
+	case w.isFed && len(args) > 0:
+		s.simple(append(slices.Clone(args), unknownWord))
+	default:
+		s.simple(args)
+	}
+}
+
+// isAssignment reports whether a word sets a variable for the program that follows it.
+func isAssignment(w string) bool {
+	name, _, ok := strings.Cut(w, "=")
+	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+func hasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
+
+// shellProgram judges a shell that is run with arguments.
+func (s *shell) shellProgram(p program) {
+	for i, a := range p.args {
+		isShort := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c")
+		isCommand := isShort || strings.EqualFold(a, "-Command") || strings.EqualFold(a, "/c")
+		if isCommand && i+1 < len(p.args) && p.args[i+1] != unknownWord {
+			inner := *s
+			inner.vars = maps.Clone(s.vars)
+			inner.run(p.args[i+1])
+			return
+		}
+	}
+	s.j.raise(Unvouched, p.what) // a script, or what it reads
+}
+
+// manager is a package manager or a build tool: the words after its name, of which the
+// second may count too, decide what it prints.
+type manager struct {
+	own      string // it prints what the project says
+	runs     string // it runs the program that follows
+	unknown  string // it runs a program of the project or of a package
+	isRunner bool   // each word is a program of a package
+}
+
+// managers are package managers and build tools. With other words than these they print
+// what packages or other machines say.
+var managers = map[string]manager{
+	"npm":       {own: "test t run run-script start build pack version init prefix root bin config set pkg lint"},
+	"pnpm":      {own: "test t run start build lint typecheck check pack init"},
+	"yarn":      {own: "test run start build lint typecheck check pack init workspaces workspace"},
+	"bun":       {own: "test run build init"},
+	"deno":      {own: "test check lint fmt task compile", unknown: "run eval"},
+	"npx":       {own: "tsc eslint jest vitest prettier mocha playwright biome ava tap webpack rollup vite esbuild", isRunner: true},
+	"bunx":      {own: "tsc eslint jest vitest prettier biome", isRunner: true},
+	"pnpx":      {own: "tsc eslint jest vitest", isRunner: true},
+	"go":        {own: "build test vet fmt fix env version list clean work telemetry help bug mod/tidy mod/init mod/verify mod/graph mod/why mod/edit mod/vendor", unknown: "run generate tool"},
+	"cargo":     {own: "build b test t check c clippy fmt bench clean new init nextest version metadata locate-project fix", unknown: "run r"},
+	"pip":       {own: "check cache"},
+	"pip3":      {own: "check cache"},
+	"uv":        {own: "lock venv version build", runs: "run"},
+	"poetry":    {own: "build check lock version", runs: "run"},
+	"pipenv":    {runs: "run"},
+	"conda":     {own: "activate deactivate env", runs: "run"},
+	"gem":       {own: "build"},
+	"bundle":    {own: "check", runs: "exec"},
+	"rake":      {own: "test spec build lint"},
+	"composer":  {own: "validate dump-autoload test"},
+	"dotnet":    {own: "build test clean format new sln", unknown: "run"},
+	"swift":     {own: "build test format", unknown: "run"},
+	"zig":       {own: "build test fmt version", unknown: "run"},
+	"flutter":   {own: "test analyze build format"},
+	"dart":      {own: "test analyze format compile", unknown: "run"},
+	"terraform": {own: "fmt validate"},
+	"gh":        {own: "pr/create issue/create release/create pr/merge pr/close issue/close pr/checkout config", isRunner: true},
+	"glab":      {own: "mr/create issue/create", isRunner: true},
+	"hub":       {own: "create pull-request", isRunner: true},
+	"docker":    {own: "build compose/build tag rm rmi stop kill", isRunner: true},
+	"mix":       {own: "test compile format"},
+}
+
+// manager judges a package manager or a build tool.
+func (s *shell) manager(m manager, p program) {
+	i := slices.IndexFunc(p.args, func(a string) bool { return !strings.HasPrefix(a, "-") })
+	if i < 0 { // it prints its help or version
+		if m.isRunner && len(p.args) > 0 && !slices.Contains(p.args, "--version") {
+			s.j.raise(Foreign, p.what)
+		}
+		return
+	}
+	word, rest := p.args[i], p.args[i+1:]
+	two := word
+	if len(rest) > 0 {
+		two += "/" + rest[0]
+	}
+	switch {
+	case hasWord(m.own, word), hasWord(m.own, two):
+	case hasWord(m.runs, word):
+		s.wrapped(wrapper{values: "--with --python --extra --group -p"}, rest)
+	case hasWord(m.unknown, word):
+		s.j.raise(Unvouched, p.what)
+	case p.name == "go" && word == "doc" && isStandardPackage(rest):
+	default:
+		s.j.raise(Foreign, p.what)
+	}
+}
+
+// isStandardPackage reports whether the argument of go doc is a package of the project or
+// of the standard library. An import path with a host is neither.
+func isStandardPackage(args []string) bool {
+	names := operands(args)
+	if len(names) == 0 || strings.HasPrefix(names[0], "./") {
+		return true
+	}
+	host, _, hasPath := strings.Cut(names[0], "/")
+	return !hasPath || !strings.Contains(host, ".")
+}
+
+// interpreter is a program that runs a script.
+type interpreter struct {
+	modules string // modules whose output is the project's own
+	foreign string // modules that print text of others
+	code    string // options that are followed by code
+	own     string // options with which it prints its own words
+}
+
+// interpreters are the interpreters by name, without the number of a version.
+var interpreters = map[string]interpreter{
+	"python": {modules: "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox", foreign: "pip pydoc", code: "-c", own: "--version -V"},
+	"node":   {code: "-e -p --eval --print", own: "--test --version -v --check"},
+	"ruby":   {code: "-e -ne -pe", own: "--version -c"},
+	"perl":   {code: "-e -E -ne -pe", own: "--version -v"},
+	"php":    {code: "-r", own: "--version -l"},
+	"lua":    {code: "-e"}, "tsx": {code: "-e"}, "ts-node": {code: "-e"}, "rscript": {code: "-e"}, "julia": {code: "-e"},
+}
+
+func interpreterOf(name string) (interpreter, bool) {
+	i, ok := interpreters[strings.TrimRight(name, "0123456789.")]
+	return i, ok
+}
+
+// level returns the level of what a script prints.
+func (i *interpreter) level(args []string) Level {
+	for n, a := range args {
+		rest := args[n+1:]
+		switch {
+		case a == "-m" && i.modules != "" && len(rest) > 0 && hasWord(i.modules, rest[0]), hasWord(i.own, a):
+			return Own
+		case a == "-m" && len(rest) > 0 && hasWord(i.foreign, rest[0]):
+			return Foreign
+		case hasWord(i.code, a):
+			code := strings.Join(rest, " ")
+			if strings.Contains(code, unknownWord) || reaches().MatchString(code) {
+				return Foreign
+			}
+			return Unvouched
+		case !strings.HasPrefix(a, "-"):
+			return Unvouched // the script
+		}
+	}
+	return Unvouched
+}
+
+// reaches finds, in code on a command line, what reads from other machines, programs or
+// files. Code without it is unvouched all the same.
+var reaches = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)://|urllib|urlopen|requests?\b|httpx?\b|socket|fetch\(|axios|aiohttp|ftplib|smtplib|imaplib|paramiko|boto|LWP|Net::|open-uri|` +
+		`subprocess|popen|os\.system|child_process|exec\(|spawn|psycopg|sqlite3|pymysql|redis|mongo|open\(|readFile|read_text|Path\(|File\.read|file_get_contents`)
+})
