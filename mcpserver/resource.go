@@ -152,7 +152,7 @@ func (d *transport) instruct(ctx context.Context, client *mcp.Implementation) st
 	if client != nil && client.Name == claudeCode {
 		limit = maxInstructionsClaude
 	}
-	caution := dialect.Caution(c)
+	caution := dialect.Caution(c, d.Workspace.RepeatsOthers)
 	text := c.TextWithin(limit-len(d.instructions)-len(caution)-1, rest)
 	if strings.TrimSpace(text) == "" {
 		return d.instructions

@@ -125,9 +125,7 @@ func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op
 	for i := range events {
 		events[i] = a.incoming(events[i])
 	}
-	if err := a.findRepeats(events); err != nil {
-		return add.done, err
-	}
+	findRepeats(a.Prints, events)
 	for _, e := range events {
 		if e.Client == "" || !ValidID(e.Session) || e.Kind == "" || e.Kind == cutKind {
 			add.done.Bad++

@@ -27,6 +27,8 @@ const (
 	outputLine = 400       // bytes of a line of output
 	maxShown   = 40        // entries of an injection
 	maxRare    = 100       // terms of an injection
+	maxTaints  = 8         // calls of a turn that returned text of others
+	maxTaint   = 250       // bytes of the name of one
 )
 
 // clean returns the event as it is kept. What is clean stays as it is.
@@ -206,32 +208,12 @@ func (r *Repeats) clean() *Repeats {
 	return &all
 }
 
-// words returns all of it as one text, to compare it.
-func (r *Repeats) words() string {
-	if r == nil {
-		return ""
-	}
-	return strings.Join(r.Foreign, "\x00") + "\x01" + strings.Join(r.Unvouched, "\x00")
-}
-
 // merge returns the reading that is more of others.
 func (r *Reading) merge(o *Reading) *Reading {
 	if r == nil || o != nil && o.rank() > r.rank() {
 		return o
 	}
 	return r
-}
-
-// rank orders readings: by level, and of one level the one without a trace last.
-func (r *Reading) rank() string {
-	if r == nil {
-		return ""
-	}
-	level := map[string]string{ReadOwn: "1", ReadUnvouched: "2", ReadForeign: "3"}[r.Level]
-	if level == "" {
-		level = "4"
-	}
-	return level + word(r.Trace == "") + "\x00" + r.What + "\x00" + r.Trace
 }
 
 // clean returns the reading as it is kept. One of a level that is not known is foreign.

@@ -3,15 +3,15 @@
 package session
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/oxbow-memory/oxbow/internal/fingerprint"
 )
 
-// findRepeats sets what the events of agents repeat of what was read of others. Errors are
-// those of reading the prints.
-func (a *Archive) findRepeats(events []Event) error {
-	if a.Prints == nil {
-		return nil
+// findRepeats sets what the events of agents repeat of what was read of others.
+func findRepeats(prints *fingerprint.File, events []Event) {
+	if prints == nil {
+		return
 	}
 	var texts []string
 	var at []int
@@ -21,15 +21,10 @@ func (a *Archive) findRepeats(events []Event) error {
 		}
 		events[i].Repeats = events[i].Repeats.merge(events[i].ownOutput())
 	}
-	matches, err := a.Prints.Find(texts, nil)
-	if err != nil {
-		return fmt.Errorf("comparing what was said with what was read: %w", err)
-	}
-	for k, m := range matches {
+	for k, m := range prints.Find(texts, nil) {
 		e := &events[at[k]]
 		e.Repeats = e.Repeats.merge((&Repeats{m.Foreign, m.Unvouched}).clean())
 	}
-	return nil
 }
 
 // agentText returns what the agent said, planned or typed; "" for what a person said.

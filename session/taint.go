@@ -21,11 +21,6 @@ import (
 // that got such an answer has read what others wrote.
 const Warned = "others may have had a part in what it says"
 
-const (
-	maxTaints = 8   // labels of one turn
-	maxTaint  = 250 // bytes of one
-)
-
 // webTools are the tools of clients that read the web, mail or chats, by client.
 var webTools = map[string][]string{
 	"claude":   {"WebFetch", "WebSearch"},

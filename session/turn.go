@@ -117,3 +117,23 @@ func exitOf(c *Call) int {
 // Reports returns what the turn was made of. Together with other events they fold
 // to what all of them would.
 func (t *Turn) Reports() []Event { return slices.Clone(t.reports) }
+
+// words returns all of it as one text, to compare it.
+func (r *Repeats) words() string {
+	if r == nil {
+		return ""
+	}
+	return strings.Join(r.Foreign, "\x00") + "\x01" + strings.Join(r.Unvouched, "\x00")
+}
+
+// rank orders readings: by level, and of one level the one without a trace last.
+func (r *Reading) rank() string {
+	if r == nil {
+		return ""
+	}
+	level := map[string]string{ReadOwn: "1", ReadUnvouched: "2", ReadForeign: "3"}[r.Level]
+	if level == "" {
+		level = "4"
+	}
+	return level + word(r.Trace == "") + "\x00" + r.What + "\x00" + r.Trace
+}

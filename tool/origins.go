@@ -23,22 +23,11 @@ func WithLedger(ctx context.Context, s *Seen) context.Context {
 	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
 }
 
-type printsKey struct{}
-
-// WithPrints returns a context in which prints are kept of entries that are shown and that
-// nobody vouches for, so that what repeats them is found.
-func WithPrints(ctx context.Context, k Knowledge) context.Context {
-	if k.Prints == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, printsKey{}, *k.Prints)
-}
-
 // ShowTo records that the session of the context is shown entries.
 func ShowTo(ctx context.Context, entries ...oxbow.Entry) {
 	if p, ok := ctx.Value(printsKey{}).(fingerprint.File); ok {
 		for i := range entries {
-			_ = keepPrintsOf(p, &entries[i]) // else they are found in the memory
+			keepPrintsOf(p, &entries[i])
 		}
 	}
 	l, _ := ctx.Value(ledgerKey{}).(*lineage.Ledger)

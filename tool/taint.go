@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/instruction"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/session"
@@ -37,22 +36,9 @@ func WithTaints(ctx context.Context, taints []string) context.Context {
 // written after foreign text was read may not have them, nor change what has them.
 var protected = []string{profile.LabelPinned, profile.LabelProcess}
 
-// Knowledge is what stamps depend on besides the change.
-type Knowledge struct {
-	Memory   *oxbow.Memory                                          // of the store; nil where none is open
-	Exposure func(context.Context, session.Caller) session.Exposure // nil where there are no sessions
-	Caller   session.Caller                                         // of a call whose context carries none
-
-	Prints     *fingerprint.File // of what the sessions of the home have read; nil for none
-	AtTerminal bool              // a person of the command line types at a terminal
-}
-
-// vouches reports whether the source is a person who is there: at a page or a terminal. A
-// command whose input is no terminal may be an agent's that hides the variables by which
-// it is known.
-func (k *Knowledge) vouches(src oxbow.Source) bool {
-	return src.Actor == oxbow.Person && (src.Door != "cli" || k.AtTerminal)
-}
+// unvouchedNoHooks is the value of the label unvouched on what an agent wrote of which no
+// hook reports what it has read.
+const unvouchedNoHooks = "no-hooks"
 
 // Stamp returns changes as they are applied. Those of a person at a terminal or a page are
 // as given, and what they repeat of others counts as the person's from then on. Other
@@ -70,17 +56,15 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 		ops = vouchedByPerson(ctx, store, ops)
 	}
 	if k.vouches(src) {
-		return ops, vouchFor(ctx, store, ops, k)
+		vouchFor(ctx, store, ops, k)
+		return ops, nil
 	}
 	s := stamper{staged: map[string]oxbow.Entry{}, source: src}
 	if src.Actor != oxbow.Person {
 		s.origins = originsOf(ctx, k.Memory)
 		s.expose(ctx, k)
 	}
-	repeats, err := s.repeatsOf(ctx, store, ops, k)
-	if err != nil {
-		return nil, err
-	}
+	repeats := repeatsOf(ctx, store, ops, k, s.noHooks)
 	var out []oxbow.Op
 	for i, op := range ops {
 		if s.repeats = repeats[i]; src.Actor == oxbow.Person && !s.repeats.any() {
@@ -102,7 +86,8 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 		out = append(out, stamped...)
 	}
 	s.look(out)
-	return out, keepPrints(out, k)
+	keepPrints(out, k)
+	return out, nil
 }
 
 // expose sets what stood before the model of the caller's session.
@@ -255,7 +240,7 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 	if s.noHooks && content != old.Content {
 		add(oxbow.LabelUnvouched, []string{unvouchedNoHooks})
 	}
-	if s.repeats.imported {
+	if s.repeats.isImported {
 		add(oxbow.LabelOrigin, []string{string(oxbow.TrustImported)})
 	}
 	out = append(out, s.origins.labels(name, content, old)...)
@@ -354,7 +339,7 @@ func cites(content string, labels []oxbow.Label, files []string) bool {
 // others or its turn has read others. A change without text, such as one that pins a note,
 // has nothing to be compared, so that what the turn has read decides.
 func (s *stamper) mayChange(labels []oxbow.Label) error {
-	read := slices.Concat(s.repeats.foreign, s.taints, s.reads)
+	read := slices.Concat(s.repeats.foreign, s.repeats.unvouched, s.taints, s.reads)
 	for _, l := range labels {
 		if len(read) > 0 && slices.Contains(protected, l.Key) && l.Value == "true" {
 			return Advise(InvalidValue("labels", l.String(), "is for what no foreign text had a part in, and this turn has read "+read[0]),

@@ -165,7 +165,7 @@ func (w *Workspace) Memory(ctx context.Context, how Access) (context.Context, *o
 		return ctx, nil, err
 	}
 	if w.Knowledge != nil {
-		ctx = WithPrints(ctx, w.Knowledge())
+		ctx = withPrints(ctx, w.Knowledge())
 	}
 	return w.Stamped(ctx), m, nil
 }

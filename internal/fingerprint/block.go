@@ -1,19 +1,29 @@
-// This file is the format of the file of prints.
+// This file is the format of a file of fingerprints.
 //
-// The file is a sequence of blocks. Each is what one call returned, or one text:
+// The file begins with a header of 32 bytes. Numbers are little-endian.
 //
-//	magic    4 bytes "OXfp"
-//	check    4 bytes CRC-32C of the rest of the head
-//	size     4 bytes of what follows the head
-//	time     8 bytes seconds since 1970
-//	id       8 bytes
-//	nonce   12 bytes
-//	sealed  AES-256-GCM under the key of the home, with the head as additional data
+//	magic   8 bytes "OXprint1"
+//	check   8 bytes of the key: the start of HMAC-SHA-256(key, "prints")
+//	size    8 bytes length of the file as far as it is written; what follows does not count
+//	zero    4 bytes
+//	check   4 bytes CRC-32C of the bytes before
 //
-// Sealed is: version (1 byte), level (1 byte), the number of labels (1 byte), each label
-// after its length (uvarint), then the prints, 5 bytes each. Numbers are little-endian.
-// A process that is killed may leave an unfinished block. The reader goes on at the next
-// magic whose check is right.
+// Blocks follow. Each is of one text, or of one change of a file:
+//
+//	magic   4 bytes "OXfp"
+//	check   4 bytes CRC-32C of the rest of the head
+//	check   4 bytes CRC-32C of what follows the head
+//	sealed  4 bytes length of the sealed labels
+//	prints  4 bytes length of the prints
+//	level   4 bytes
+//	time    8 bytes seconds since 1970
+//	id      8 bytes
+//	labels  a nonce of 12 bytes, and the labels under AES-256-GCM, with the head from
+//	        "level" on as additional data; each label follows its length (uvarint)
+//	prints  6 bytes each: AES-256 of the hash of a run of words, under the key of the home
+//
+// So neither the labels nor the words can be learned from the file without the key, and it
+// is searched without being decrypted.
 
 package fingerprint
 
@@ -21,151 +31,175 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"iter"
 	"time"
 )
 
-// blockVersion is the version of what a block seals. Diary:
-//
-//	1  levels 1 to 5
-const blockVersion = 1
-
 const (
-	headSize  = 28
-	nonceSize = 12
-	printSize = printBits / 8
-	maxSealed = 4 << 20 // bytes of a block after its head
+	headerSize = 32
+	headSize   = 40
+	nonceSize  = 12
+	printSize  = 6
+	maxBody    = 4 << 20 // bytes of a block after its head
 )
 
 var (
-	blockMagic = []byte("OXfp")
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-	le         = binary.LittleEndian
+	headerMagic = []byte("OXprint1")
+	blockMagic  = []byte("OXfp")
+	castagnoli  = crc32.MakeTable(crc32.Castagnoli)
+	le          = binary.LittleEndian
 )
 
-// errBlock is the error for sealed bytes that are no block.
-var errBlock = errors.New("the block cannot be read")
+// errDamaged is the error for bytes that are not what was written.
+var errDamaged = errors.New("the file of fingerprints is damaged")
 
 // Level says what the prints of a block are of.
-type Level byte
+type Level uint32
 
 // The levels. They are part of the format.
 const (
 	Foreign     Level = 1 // text by others
 	Unvouched   Level = 2 // text that nobody is known to vouch for
-	Vouched     Level = 3 // text that a person vouched for: what is older counts no more
+	vouched     Level = 3 // text that a person vouches for: older blocks with it do not count
 	ownPath     Level = 4 // paths of files that the agent wrote
-	foreignPath Level = 5 // paths of files into which a program wrote what is not the agent's
+	foreignPath Level = 5 // paths of files into which a program wrote text that is not the agent's
 )
 
-// block is the content of a block.
-type block struct {
-	level  Level
-	labels []string
-	prints []Print
+// printHash is the keyed hash of a run of words. It has 48 bits.
+type printHash uint64
+
+// cipherKey is the key of a home, ready for use.
+type cipherKey struct {
+	key   []byte
+	block cipher.Block
+	seal  cipher.AEAD
 }
 
-// sealer returns the cipher of a home's key.
-func sealer(key []byte) (cipher.AEAD, error) {
-	c, err := aes.NewCipher(key)
+func newCipherKey(key []byte) (*cipherKey, error) {
+	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, err
 	}
-	return cipher.NewGCM(c)
+	seal, err := cipher.NewGCM(block)
+	return &cipherKey{key, block, seal}, err
 }
 
-// appendBlock appends a sealed block to b.
-func appendBlock(b []byte, seal cipher.AEAD, at time.Time, id uint64, x block) []byte {
-	plain := []byte{blockVersion, byte(x.level), byte(len(x.labels))}
-	for _, l := range x.labels {
+// print returns the keyed hash of a hash.
+func (k *cipherKey) print(hash uint64) printHash {
+	var b [16]byte
+	le.PutUint64(b[:], hash)
+	b[15] = 1 // no other use of the key encrypts such a block
+	k.block.Encrypt(b[:], b[:])
+	return printAt(b[:])
+}
+
+// printAt returns the print at the start of b.
+func printAt(b []byte) printHash {
+	return printHash(le.Uint32(b)) | printHash(le.Uint16(b[4:]))<<32
+}
+
+// mac returns the first bytes of a keyed digest.
+func (k *cipherKey) mac(parts ...[]byte) uint64 {
+	h := hmac.New(sha256.New, k.key)
+	for _, p := range parts {
+		h.Write(p)
+	}
+	return le.Uint64(h.Sum(nil))
+}
+
+// header returns the header of a file of a size.
+func (k *cipherKey) header(size int64) []byte {
+	b := make([]byte, headerSize)
+	copy(b, headerMagic)
+	le.PutUint64(b[8:], k.mac([]byte("prints")))
+	le.PutUint64(b[16:], uint64(size))
+	le.PutUint32(b[28:], crc32.Checksum(b[:28], castagnoli))
+	return b
+}
+
+// readHeader returns the size of the file that a header reports.
+func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
+	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) || crc32.Checksum(b[:28], castagnoli) != le.Uint32(b[28:]) {
+		return 0, errDamaged
+	}
+	if size = int64(le.Uint64(b[16:])); le.Uint64(b[8:]) != k.mac([]byte("prints")) || size < headerSize {
+		return 0, errDamaged
+	}
+	return size, nil
+}
+
+// head is the head of a block.
+type head struct {
+	raw    []byte
+	body   uint32 // checksum of what follows
+	sealed int    // bytes of the sealed labels
+	prints int    // bytes of the prints
+	level  Level
+	time   time.Time
+	id     uint64
+}
+
+// readHead reads the head at the start of b.
+func readHead(b []byte) (h head, err error) {
+	if len(b) < headSize || !bytes.Equal(b[:4], blockMagic) || le.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], castagnoli) {
+		return h, errDamaged
+	}
+	sealed, prints := le.Uint32(b[12:]), le.Uint32(b[16:])
+	if sealed > maxBody || prints > maxBody || prints%printSize != 0 {
+		return h, errDamaged
+	}
+	return head{b[:headSize], le.Uint32(b[8:]), int(sealed), int(prints), Level(le.Uint32(b[20:])), time.Unix(int64(le.Uint64(b[24:])), 0), le.Uint64(b[32:])}, nil
+}
+
+// size returns the bytes of the block.
+func (h *head) size() int { return headSize + h.sealed + h.prints }
+
+// appendBlock appends a block to b.
+func (k *cipherKey) appendBlock(b []byte, level Level, at time.Time, labels []string, prints []printHash) (_ []byte, id uint64) {
+	var plain, body []byte
+	for _, l := range labels {
 		plain = append(binary.AppendUvarint(plain, uint64(len(l))), l...)
 	}
-	for _, p := range x.prints {
-		plain = append(plain, byte(p), byte(p>>8), byte(p>>16), byte(p>>24), byte(p>>32))
+	for _, p := range prints {
+		body = append(body, byte(p), byte(p>>8), byte(p>>16), byte(p>>24), byte(p>>32), byte(p>>40))
 	}
-	head := make([]byte, headSize, headSize+nonceSize)
-	copy(head, blockMagic)
-	le.PutUint32(head[8:], uint32(nonceSize+len(plain)+seal.Overhead()))
-	le.PutUint64(head[12:], uint64(at.Unix()))
-	le.PutUint64(head[20:], id)
-	le.PutUint32(head[4:], crc32.Checksum(head[8:], castagnoli))
+	id = k.mac(le.AppendUint32(nil, uint32(level)), plain, []byte{0}, body)
+	raw := make([]byte, headSize)
+	copy(raw, blockMagic)
+	le.PutUint32(raw[20:], uint32(level))
+	le.PutUint64(raw[24:], uint64(at.Unix()))
+	le.PutUint64(raw[32:], id)
 	nonce := make([]byte, nonceSize)
 	_, _ = rand.Read(nonce) // never fails
-	b = append(append(b, head...), nonce...)
-	return seal.Seal(b, nonce, plain, head)
+	sealed := k.seal.Seal(nonce, nonce, plain, raw[20:])
+	le.PutUint32(raw[12:], uint32(len(sealed)))
+	le.PutUint32(raw[16:], uint32(len(body)))
+	le.PutUint32(raw[8:], crc32.Update(crc32.Checksum(sealed, castagnoli), castagnoli, body))
+	le.PutUint32(raw[4:], crc32.Checksum(raw[8:], castagnoli))
+	return append(append(append(b, raw...), sealed...), body...), id
 }
 
-// sealedBlock is a block in a file.
-type sealedBlock struct {
-	head, body []byte
-	time       time.Time
-	id         uint64
-}
-
-// blocks yields the blocks of a file. Damaged is called with the number of bytes that
-// are no block.
-func blocks(file []byte, damaged func(bytes int)) iter.Seq[sealedBlock] {
-	return func(yield func(sealedBlock) bool) {
-		for len(file) > 0 {
-			if x, ok := readHead(file); ok {
-				if !yield(x) {
-					return
-				}
-				file = file[headSize+len(x.body):]
-				continue
-			}
-			next := bytes.Index(file[1:], blockMagic) + 1
-			if next == 0 {
-				next = len(file)
-			}
-			damaged(next)
-			file = file[next:]
-		}
+// openLabels returns the labels of a block, of which sealed are the sealed bytes.
+func (k *cipherKey) openLabels(h *head, sealed []byte) (labels []string, err error) {
+	if len(sealed) < nonceSize {
+		return nil, errDamaged
 	}
-}
-
-// readHead reads the block at the start of b.
-func readHead(b []byte) (x sealedBlock, ok bool) {
-	if len(b) < headSize || !bytes.Equal(b[:4], blockMagic) || le.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], castagnoli) {
-		return x, false
+	b, err := k.seal.Open(nil, sealed[:nonceSize], sealed[nonceSize:], h.raw[20:])
+	if err != nil {
+		return nil, errDamaged
 	}
-	size := le.Uint32(b[8:])
-	if size > maxSealed || int(size) > len(b)-headSize {
-		return x, false
-	}
-	return sealedBlock{b[:headSize], b[headSize : headSize+int(size)], time.Unix(int64(le.Uint64(b[12:])), 0), le.Uint64(b[20:])}, true
-}
-
-// whole returns the bytes of the block.
-func (x *sealedBlock) whole() []byte { return x.head[:headSize+len(x.body)] }
-
-// open returns the level and labels of the block and the bytes of its prints. It uses
-// buf if that is large enough.
-func (x *sealedBlock) open(seal cipher.AEAD, buf []byte) (level Level, labels []string, prints []byte, err error) {
-	if len(x.body) < nonceSize {
-		return 0, nil, nil, errBlock
-	}
-	b, err := seal.Open(buf[:0], x.body[:nonceSize], x.body[nonceSize:], x.head)
-	if err != nil || len(b) < 3 || b[0] != blockVersion {
-		return 0, nil, nil, errBlock
-	}
-	level, n := Level(b[1]), int(b[2])
-	for b = b[3:]; n > 0; n-- {
+	for len(b) > 0 {
 		size, used := binary.Uvarint(b)
 		if used <= 0 || size > uint64(len(b)-used) {
-			return 0, nil, nil, errBlock
+			return nil, errDamaged
 		}
 		labels = append(labels, string(b[used:used+int(size)]))
 		b = b[used+int(size):]
 	}
-	return level, labels, b, nil
-}
-
-// printAt returns the print at the start of b.
-func printAt(b []byte) Print {
-	return Print(b[0]) | Print(b[1])<<8 | Print(b[2])<<16 | Print(b[3])<<24 | Print(b[4])<<32
+	return labels, nil
 }

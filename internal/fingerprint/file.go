@@ -1,14 +1,17 @@
-// This file reads and writes the prints of a home.
+// This file reads and writes the fingerprints of a home.
 
 package fingerprint
 
 import (
-	"crypto/hmac"
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,275 +24,309 @@ import (
 
 // Names of files in the directory.
 const (
-	printsFile = "read.prints"
 	keyFile    = "read.key"
+	printsFile = "read.prints"
+	pathsFile  = "read.paths"
 	lockFile   = "read.lock"
+	lossFile   = "read.lost" // when and why fingerprints were lost
+	asideEnd   = ".damaged"  // of a file that was put aside
 )
 
 const (
 	// keepFor is how long a text is found again after it was read.
 	keepFor = 14 * 24 * time.Hour
 
-	maxFile   = 8 << 20   // bytes; then the oldest blocks are dropped,
-	keepBytes = 5 << 20   // until there are so many
+	maxFile   = 8 << 20   // bytes of a file; then the oldest blocks are dropped,
+	keepBytes = 6 << 20   // until it has so many
 	recent    = 256 << 10 // bytes at the end, in which a text is not written twice
 	again     = 24 * time.Hour
 	keySize   = 32
 	maxLabels = 8 // of a block
-	rounds    = 100
+	lockWait  = 2 * time.Second
+	readSize  = 256 << 10
 )
 
-// File is the file of prints of a home. Many processes may read it and add to it at once.
+// File is the fingerprints of a home: a file of those of texts, and one of paths. Many
+// processes may read them and add to them at once.
 type File struct {
 	Dir string // it is made when something is added
 	Now func() time.Time
 }
 
-// id returns a digest of a block.
-func blockID(key []byte, x block) uint64 {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte{byte(x.level)})
-	for _, l := range x.labels {
-		mac.Write([]byte(l + "\x00"))
-	}
-	var b []byte
-	for _, p := range x.prints {
-		b = le.AppendUint64(b, uint64(p))
-	}
-	mac.Write(b)
-	return le.Uint64(mac.Sum(nil))
-}
+// errTooLong is the error for a text of which only the beginning and the end were kept.
+var errTooLong = errors.New("it is too long to be kept as a whole")
 
-// Add adds the prints of a text that was read, and returns an identifier of them, which
-// [File.Has] knows while they are there. A text without words is found by its identifier
-// alone.
+// Add adds the prints of a text that was read, and returns an identifier of them. [File.Has]
+// reports whether they are still kept. A text without words has an identifier, too. If the
+// text is too long, Add keeps the prints of its beginning and end and returns an error.
 func (f File) Add(level Level, text string, labels ...string) (id string, err error) {
-	return f.add(level, labels, func(seed uint64) []Print { return ofRead(text, seed) })
+	hashes, isWhole := ofRead(text)
+	id, err = f.add(printsFile, level, labels, hashes)
+	if err == nil && !isWhole {
+		return "", errTooLong
+	}
+	return id, err
 }
 
-func (f File) add(level Level, labels []string, prints func(seed uint64) []Print) (id string, err error) {
-	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
-		return "", err
-	}
-	root, err := os.OpenRoot(f.Dir)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	key, err := makeKey(root)
-	if err != nil {
-		return "", err
-	}
-	seal, err := sealer(key)
-	if err != nil {
-		return "", err
-	}
-	x := block{level, labels[:min(len(labels), maxLabels)], prints(le.Uint64(key))}
-	n := blockID(key, x)
-	id = strconv.FormatUint(n, 36)
-	now := f.Now()
-	if level < Vouched && f.isRecent(root, n, now) { // the order of the others counts
-		return id, nil
-	}
-	b := appendBlock(nil, seal, now, n, x)
-	size := int64(0)
-	for range rounds {
-		var done bool
-		if done, size, err = appendTo(root, b); done || err != nil {
-			break
+// add appends a block with the prints of hashes to a file.
+func (f File) add(name string, level Level, labels []string, hashes []uint64) (id string, err error) {
+	return f.addPrints(name, level, labels, func(key *cipherKey) []printHash {
+		prints := make([]printHash, len(hashes))
+		for i, h := range hashes {
+			prints[i] = key.print(h)
 		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("keeping what was read: %w", err)
-	}
-	if size > maxFile {
-		return id, f.shrink()
+		return prints
+	})
+}
+
+// addPrints appends a block to a file.
+func (f File) addPrints(name string, level Level, labels []string, printsOf func(*cipherKey) []printHash) (id string, err error) {
+	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
+		key, err := f.makeKey(dir)
+		if err != nil {
+			return err
+		}
+		prints := printsOf(key)
+		slices.Sort(prints)
+		block, n := key.appendBlock(nil, level, f.Now(), labels[:min(len(labels), maxLabels)], prints)
+		id = strconv.FormatUint(n, 36)
+		return f.appendTo(dir, name, key, block, n, level)
+	})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("keeping fingerprints: %w", err)
+	case !ok:
+		return "", errors.New("keeping fingerprints: another process has locked them")
 	}
 	return id, nil
 }
 
-// appendTo appends bytes to the file, and reports whether the name still leads to the file
-// that has them, and how long that is.
-func appendTo(root *os.Root, b []byte) (done bool, size int64, err error) {
-	f, err := root.OpenFile(printsFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return false, 0, err
-	}
-	defer f.Close()
-	if _, err := f.Write(b); err != nil {
-		return false, 0, err
-	}
-	mine, err := f.Stat()
-	if err != nil {
-		return false, 0, err
-	}
-	now, err := root.Lstat(printsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, 0, nil
-	}
-	return err == nil && os.SameFile(mine, now), mine.Size(), err
-}
-
-// isRecent reports whether a block was added within the last day, as far as the end of the
-// file tells.
-func (f File) isRecent(root *os.Root, id uint64, now time.Time) bool {
-	file, err := root.Open(printsFile)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	fi, err := file.Stat()
-	if err != nil || !fi.Mode().IsRegular() {
-		return false
-	}
-	b := make([]byte, min(fi.Size(), recent))
-	n, _ := file.ReadAt(b, fi.Size()-int64(len(b)))
-	for x := range blocks(b[:n], func(int) {}) {
-		if x.id == id && now.Sub(x.time) < again {
-			return true
-		}
-	}
-	return false
-}
-
-// makeKey returns the key of the home, which it makes if there is none.
-func makeKey(root *os.Root) ([]byte, error) {
-	key, err := readKey(root)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return key, err
-	}
-	key = make([]byte, keySize)
-	_, _ = rand.Read(key) // never fails
-	own := keyFile + "-" + hex.EncodeToString(key[:4])
-	if err := root.WriteFile(own, key, 0o600); err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Remove(own) }() // it is gone if it was renamed
-	if err = root.Link(own, keyFile); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err = root.Rename(own, keyFile); err != nil { // a file system without hard links
-			return nil, err
-		}
-	}
-	return readKey(root)
-}
-
-func readKey(root *os.Root) ([]byte, error) {
-	key, err := root.ReadFile(keyFile)
-	if err == nil && len(key) != keySize {
-		err = fmt.Errorf("%s has %d bytes, not %d", keyFile, len(key), keySize)
-	}
-	return key, err
-}
-
-// content is the file, and what reads it.
-type content struct {
-	file    []byte
-	key     []byte
-	oldest  time.Time // blocks before it do not count
-	damaged int       // bytes that are no block
-}
-
-// read returns the content of the file, which is empty if there is none.
-func (f File) read() (c content, err error) {
-	c.oldest = f.Now().Add(-keepFor)
-	file, err := vfs.OpenRegular(filepath.Join(f.Dir, printsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	if err != nil {
-		return c, err
-	}
-	defer file.Close()
-	root, err := os.OpenRoot(f.Dir)
-	if err != nil {
-		return c, err
-	}
-	defer root.Close()
-	if c.key, err = readKey(root); err != nil {
-		return c, fmt.Errorf("reading the key of what was read: %w", err)
-	}
-	fi, err := file.Stat()
-	if err != nil {
-		return c, err
-	}
-	c.file = make([]byte, min(fi.Size(), 2*maxFile))
-	n, _ := file.ReadAt(c.file, max(0, fi.Size()-int64(len(c.file))))
-	c.file = c.file[:n]
-	return c, nil
-}
-
-// each calls fn with the blocks that count, in the order in which they were added. The
-// labels and prints are valid until it returns.
-func (c *content) each(fn func(x *sealedBlock, level Level, labels []string, prints []byte)) error {
-	if len(c.file) == 0 {
-		return nil
-	}
-	seal, err := sealer(c.key)
+// appendTo appends a block to a file. A block that was written before the header reports it
+// does not count, so that a process may be killed at any time.
+func (f File) appendTo(dir *vfs.OS, name string, key *cipherKey, block []byte, id uint64, level Level) error {
+	file, err := dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, 0, 64<<10)
-	for x := range blocks(c.file, func(n int) { c.damaged += n }) {
-		if x.time.Before(c.oldest) {
-			continue
-		}
-		if cap(buf) < len(x.body) {
-			buf = make([]byte, 0, len(x.body))
-		}
-		level, labels, prints, err := x.open(seal, buf)
-		if err != nil {
-			c.damaged += len(x.body)
-			continue
-		}
-		fn(&x, level, labels, prints)
+	defer func() { _ = file.Close() }() // closed below if something was written
+	b := make([]byte, headerSize)
+	if _, err := file.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	size, err := key.readHeader(b)
+	if err != nil {
+		return err
+	}
+	isText := level < vouched // the order of the others counts
+	if isText && isRecent(file, size, id, f.Now()) {
+		return nil
+	}
+	if _, err := file.WriteAt(block, size); err != nil {
+		return err
+	}
+	size += int64(len(block))
+	if _, err := file.WriteAt(key.header(size), 0); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	if size > maxFile {
+		return f.shrink(dir, name, key)
 	}
 	return nil
 }
 
-// Has reports whether the prints of all of these identifiers are there.
+// isRecent reports whether a block was added within the last day, as far as the end of the
+// file tells.
+func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
+	b := make([]byte, min(size-headerSize, recent))
+	n, _ := file.ReadAt(b, size-int64(len(b))) // what cannot be read is written again
+	for b = b[:n]; ; {
+		next := bytes.Index(b, blockMagic)
+		if next < 0 {
+			return false
+		}
+		b = b[next:]
+		if h, err := readHead(b); err == nil && h.id == id && now.Sub(h.time) < again {
+			return true
+		}
+		b = b[1:]
+	}
+}
+
+// makeKey returns the key of the home. It makes the key and the files if they do not exist,
+// and puts damaged ones aside.
+func (f File) makeKey(dir *vfs.OS) (*cipherKey, error) {
+	key, err := readKey(dir)
+	hasKey, why := !errors.Is(err, fs.ErrNotExist), ""
+	if err != nil {
+		if hasKey {
+			why = lossOf(keyFile, err)
+			f.putAside(dir, keyFile, why)
+		}
+		b := make([]byte, keySize)
+		_, _ = rand.Read(b) // never fails
+		if err := vfs.WriteFile(dir, keyFile, b, 0o600); err != nil {
+			return nil, err
+		}
+		if key, err = readKey(dir); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range []string{printsFile, pathsFile} {
+		err := checkHeader(dir, name, key)
+		if err == nil {
+			continue
+		}
+		if isMissing := errors.Is(err, fs.ErrNotExist); !isMissing || hasKey {
+			f.putAside(dir, name, cmp.Or(why, lossOf(name, err)))
+		}
+		if err := vfs.WriteFile(dir, name, key.header(headerSize), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return key, nil
+}
+
+// checkHeader returns an error if a file cannot be read with the key.
+func checkHeader(dir *vfs.OS, name string, key *cipherKey) error {
+	file, err := dir.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	b := make([]byte, headerSize)
+	n, _ := file.ReadAt(b, 0) // a short header is damaged
+	_, err = key.readHeader(b[:n])
+	return err
+}
+
+func readKey(dir *vfs.OS) (*cipherKey, error) {
+	b, err := vfs.ReadFile(dir, keyFile, keySize)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) != keySize {
+		return nil, fmt.Errorf("%w: %s has %d bytes, not %d", errDamaged, keyFile, len(b), keySize)
+	}
+	return newCipherKey(b)
+}
+
+// scan calls fn with the blocks of a file that count, in the order in which they were added.
+// The bytes are valid until fn returns. It returns an error if not all blocks could be read.
+func (f File) scan(name string, fn func(key *cipherKey, h *head, sealed, prints []byte) error) error {
+	file, key, size, err := f.openFile(name)
+	if file == nil || err != nil {
+		return err
+	}
+	defer file.Close()
+	oldest := f.Now().Add(-keepFor)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, headerSize, size-headerSize), readSize)
+	raw, body := make([]byte, headSize), make([]byte, 0, readSize)
+	for rest := size - headerSize; rest > 0; {
+		if _, err := io.ReadFull(r, raw); err != nil {
+			return errDamaged
+		}
+		h, err := readHead(raw)
+		if err != nil {
+			return err
+		}
+		n := h.sealed + h.prints
+		if cap(body) < n {
+			body = make([]byte, 0, n)
+		}
+		body = body[:n]
+		if _, err := io.ReadFull(r, body); err != nil || crc32.Checksum(body, castagnoli) != h.body {
+			return errDamaged
+		}
+		rest -= int64(h.size())
+		if h.time.Before(oldest) {
+			continue
+		}
+		if err := fn(key, &h, body[:h.sealed], body[h.sealed:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openFile opens a file to read it. It returns nil if nothing was ever added.
+func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, err error) {
+	dir, err := vfs.Dir(f.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, 0, nil
+	}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	defer dir.Close()
+	file, err = vfs.OpenRegular(filepath.Join(f.Dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, keyErr := dir.Stat(keyFile); errors.Is(keyErr, fs.ErrNotExist) {
+			return nil, nil, 0, nil
+		}
+	}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if key, err = readKey(dir); err == nil {
+		size, err = readSizeOf(file, key)
+	}
+	if err != nil {
+		_ = file.Close() // nothing was written
+		return nil, nil, 0, err
+	}
+	return file, key, size, nil
+}
+
+// readSizeOf returns the size that the header of a file reports. It reads the header once
+// more if another process was writing it.
+func readSizeOf(file *os.File, key *cipherKey) (size int64, err error) {
+	b := make([]byte, headerSize)
+	for range 3 {
+		n, _ := file.ReadAt(b, 0) // a short header is damaged
+		if size, err = key.readHeader(b[:n]); err == nil {
+			break
+		}
+	}
+	return size, err
+}
+
+// Has reports whether the prints of all of these identifiers are kept.
 func (f File) Has(ids ...string) bool {
 	if len(ids) == 0 {
 		return true
 	}
-	c, err := f.read()
-	if err != nil {
-		return false
+	missing := map[uint64]bool{}
+	for _, id := range ids {
+		n, err := strconv.ParseUint(id, 36, 64)
+		if err != nil {
+			return false
+		}
+		missing[n] = true
 	}
-	there := map[string]bool{}
-	err = c.each(func(x *sealedBlock, _ Level, _ []string, _ []byte) { there[strconv.FormatUint(x.id, 36)] = true })
-	return err == nil && !slices.ContainsFunc(ids, func(id string) bool { return !there[id] })
+	err := f.scan(printsFile, func(_ *cipherKey, h *head, _, _ []byte) error {
+		delete(missing, h.id)
+		return nil
+	})
+	return err == nil && len(missing) == 0
 }
 
-// shrink drops the oldest blocks, and those that count no more. Another process that
-// shrinks it does it alone.
-func (f File) shrink() error {
-	dir, err := vfs.Dir(f.Dir)
-	if err != nil {
-		return err
+// shrink drops blocks that do not count any more, and then the oldest ones.
+func (f File) shrink(dir *vfs.OS, name string, key *cipherKey) error {
+	var blocks [][]byte
+	err := f.scan(name, func(_ *cipherKey, h *head, sealed, prints []byte) error {
+		blocks = append(blocks, slices.Concat(h.raw, sealed, prints))
+		return nil
+	})
+	if err != nil { // what is damaged further on is put aside when it is searched
+		f.putAside(dir, name, lossOf(name, err))
 	}
-	defer dir.Close()
-	lock, err := dir.OpenLock(lockFile)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	if ok, err := lock.TryLock(); !ok || err != nil {
-		return err
-	}
-	c, err := f.read()
-	if err != nil || len(c.file) <= maxFile { // another process was first
-		return err
-	}
-	var kept [][]byte
-	for x := range blocks(c.file, func(int) {}) {
-		if !x.time.Before(c.oldest) {
-			kept = append(kept, x.whole())
-		}
-	}
-	size, from := 0, len(kept)
-	for from > 0 && size+len(kept[from-1]) <= keepBytes {
+	size, from := int64(headerSize), len(blocks)
+	for from > 0 && size+int64(len(blocks[from-1])) <= keepBytes {
 		from--
-		size += len(kept[from])
+		size += int64(len(blocks[from]))
 	}
-	return vfs.WriteFile(dir, printsFile, slices.Concat(kept[from:]...), 0o600)
+	return vfs.WriteFile(dir, name, slices.Concat(key.header(size), slices.Concat(blocks[from:]...)), 0o600)
 }

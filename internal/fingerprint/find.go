@@ -3,8 +3,8 @@
 package fingerprint
 
 import (
+	"math/bits"
 	"slices"
-	"strings"
 )
 
 // Match is what a text repeats.
@@ -12,25 +12,57 @@ type Match struct {
 	Foreign   []string // labels of texts by others
 	Unvouched []string // labels of texts that nobody vouches for
 
-	shared []Print
+	shared []printHash
 }
 
 // Any reports whether the text repeats anything.
 func (m *Match) Any() bool { return len(m.Foreign) > 0 || len(m.Unvouched) > 0 }
 
-const (
-	filterBits = 20
-	filterMask = 1<<filterBits - 1
+// batch is about how many prints are looked for in one pass over the file.
+const batch = 1 << 18
 
-	// batch is about how many prints are looked for in one pass over the file.
-	batch = 1 << 18
-)
+// number is what prints are looked for by: the keyed hash in a file, or the plain one.
+type number interface{ ~uint64 }
 
-// asked are the prints of texts that are looked for.
-type asked struct {
-	filter [1 << filterBits / 64]uint64
-	texts  map[Print][]int32 // the numbers of the texts that have the print
-	found  map[Print][]origin
+// wanted are the prints of texts that are looked for.
+type wanted[P number] struct {
+	texts  map[P][]int32 // the numbers of the texts that have the print
+	filter []uint64      // bits that tell most prints that no text has; a power of two of them
+	mask   P             // of the bits of a print that choose a bit
+}
+
+// filterShare is how many bits the filter has for each print, so that few others pass it and
+// it stays in the fastest memory.
+const filterShare = 64
+
+// makeFilter makes the filter of the prints.
+func (w *wanted[P]) makeFilter() {
+	size := 1 << bits.Len(uint(len(w.texts)*filterShare))
+	w.mask = P(max(size, 64) - 1)
+	w.filter = make([]uint64, (w.mask+1)/64)
+	for p := range w.texts {
+		w.filter[p&w.mask/64] |= 1 << (p % 64)
+	}
+}
+
+// has reports whether a text may have a print.
+func (w *wanted[P]) has(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
+
+// add adds the prints of a text, without those of another.
+func (w *wanted[P]) add(i int, text, apart string, print func(hash uint64) P) {
+	old := map[uint64]bool{}
+	if apart != "" {
+		ofWritten(apart, func(h uint64) { old[h] = true })
+	}
+	ofWritten(text, func(h uint64) {
+		if old[h] {
+			return
+		}
+		p := print(h)
+		if has := w.texts[p]; len(has) == 0 || has[len(has)-1] != int32(i) {
+			w.texts[p] = append(has, int32(i))
+		}
+	})
 }
 
 // origin is where a print was read.
@@ -40,25 +72,68 @@ type origin struct {
 }
 
 // Find returns what each text repeats. Apart is, for each text, a text whose words do not
-// count, such as an earlier version of it; it may be shorter than texts.
-func (f File) Find(texts, apart []string) ([]Match, error) {
+// count, such as an earlier version of it; it may be shorter than texts. While fingerprints
+// are missing, each text that has words counts as repeating one that nobody vouches for.
+func (f File) Find(texts, apart []string) []Match {
 	matches := make([]Match, len(texts))
-	c, err := f.read()
-	if err != nil || len(c.file) == 0 {
-		return matches, err
+	_, isLost := f.Lost()
+	for from := 0; from < len(texts); {
+		to, err := f.findSome(texts, apart, matches, from)
+		if err != nil {
+			f.repair(printsFile)
+			isLost = true
+			break
+		}
+		from = to
 	}
-	seed := le.Uint64(c.key)
-	q := asked{texts: map[Print][]int32{}}
-	for i := range texts {
-		q.add(i, texts[i], textAt(apart, i), seed)
-		if len(q.texts) > batch || i == len(texts)-1 {
-			if err := q.search(&c, matches); err != nil {
-				return matches, err
+	for i := range matches {
+		m := &matches[i]
+		if isLost && hasPrints(texts[i]) {
+			m.Unvouched = append(m.Unvouched, lossLabel)
+		}
+		m.Foreign, m.Unvouched = someLabels(m.Foreign), someLabels(m.Unvouched)
+	}
+	return matches
+}
+
+// someLabels returns labels sorted, each once, and at most maxLabels.
+func someLabels(all []string) []string {
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return all[:min(len(all), maxLabels)]
+}
+
+// hasPrints reports whether a text is long enough to repeat another.
+func hasPrints(text string) (ok bool) {
+	ofWritten(text, func(uint64) { ok = true })
+	return ok
+}
+
+// findSome looks for texts from a number on in one pass over the file, and returns the
+// number of the text after them.
+func (f File) findSome(texts, apart []string, matches []Match, from int) (to int, err error) {
+	var w *wanted[printHash] // made with the key
+	found := map[printHash][]origin{}
+	to = len(texts)
+	err = f.scan(printsFile, func(key *cipherKey, h *head, sealed, prints []byte) error {
+		if w == nil {
+			w = &wanted[printHash]{texts: map[printHash][]int32{}}
+			for i := from; i < len(texts); i++ {
+				if w.add(i, texts[i], textAt(apart, i), key.print); len(w.texts) > batch {
+					to = i + 1
+					break
+				}
 			}
-			q = asked{texts: map[Print][]int32{}}
+			w.makeFilter()
+		}
+		return w.search(key, h, sealed, prints, found)
+	})
+	for p, origins := range found {
+		for _, i := range w.texts[p] {
+			matches[i].add(p, origins)
 		}
 	}
-	return matches, nil
+	return to, err
 }
 
 func textAt(texts []string, i int) string {
@@ -68,171 +143,85 @@ func textAt(texts []string, i int) string {
 	return ""
 }
 
-// add adds the prints of a text, without those of another.
-func (q *asked) add(i int, text, apart string, seed uint64) {
-	old := map[Print]bool{}
-	if apart != "" {
-		ofWritten(apart, seed, func(p Print) { old[p] = true })
+// search notes which prints of a block are wanted.
+func (w *wanted[P]) search(key *cipherKey, h *head, sealed, prints []byte, found map[P][]origin) error {
+	if h.level > vouched {
+		return nil
 	}
-	ofWritten(text, seed, func(p Print) {
-		if old[p] {
-			return
-		}
-		if has := q.texts[p]; len(has) == 0 || has[len(has)-1] != int32(i) {
-			q.texts[p] = append(has, int32(i))
-		}
-		q.filter[p&filterMask/64] |= 1 << (p % 64)
-	})
-}
-
-// Comparison compares texts that are written with others, one after the other.
-type Comparison struct{ q asked }
-
-// Compare returns a comparison of texts that are written. Apart is as in [File.Find].
-func Compare(texts, apart []string) *Comparison {
-	c := &Comparison{asked{texts: map[Print][]int32{}}}
-	for i := range texts {
-		c.q.add(i, texts[i], textAt(apart, i), 0)
-	}
-	return c
-}
-
-// With returns the numbers of the texts that repeat another text.
-func (c *Comparison) With(other string) (numbers []int) {
-	for _, p := range ofRead(other, 0) {
-		if c.q.filter[p&filterMask/64]&(1<<(p%64)) == 0 {
+	var o *origin // opened for the first print that is wanted
+	for ; len(prints) >= printSize; prints = prints[printSize:] {
+		p := P(printAt(prints))
+		if !w.has(p) || w.texts[p] == nil {
 			continue
 		}
-		for _, i := range c.q.texts[p] {
-			if !slices.Contains(numbers, int(i)) {
-				numbers = append(numbers, int(i))
-			}
+		if h.level == vouched {
+			delete(found, p)
+			continue
 		}
+		if o == nil {
+			labels, err := key.openLabels(h, sealed)
+			if err != nil {
+				return err
+			}
+			o = &origin{h.level, labels}
+		}
+		found[p] = append(found[p], *o)
 	}
-	return numbers
+	return nil
 }
 
-// search sets what the texts repeat.
-func (q *asked) search(c *content, matches []Match) error {
-	q.found = map[Print][]origin{}
-	err := c.each(func(_ *sealedBlock, level Level, labels []string, prints []byte) {
-		if level > Vouched {
-			return
-		}
-		for ; len(prints) >= printSize; prints = prints[printSize:] {
-			p := printAt(prints)
-			if q.filter[p&filterMask/64]&(1<<(p%64)) == 0 || q.texts[p] == nil {
-				continue
-			}
-			if level == Vouched {
-				delete(q.found, p)
-				continue
-			}
-			q.found[p] = append(q.found[p], origin{level, labels})
-		}
-	})
-	for p, origins := range q.found {
-		for _, i := range q.texts[p] {
-			m := &matches[i]
-			m.shared = append(m.shared, p)
-			for _, o := range origins {
-				to := &m.Foreign
-				if o.level == Unvouched {
-					to = &m.Unvouched
-				}
-				for _, l := range o.labels {
-					if !slices.Contains(*to, l) {
-						*to = append(*to, l)
-					}
-				}
-			}
+// add adds a print that the text shares with texts that were read.
+func (m *Match) add(p printHash, origins []origin) {
+	if len(origins) > 0 {
+		m.shared = append(m.shared, p)
+	}
+	for _, o := range origins {
+		if o.level == Unvouched {
+			m.Unvouched = append(m.Unvouched, o.labels...)
+		} else {
+			m.Foreign = append(m.Foreign, o.labels...)
 		}
 	}
-	for i := range matches {
-		for _, ls := range []*[]string{&matches[i].Foreign, &matches[i].Unvouched} {
-			slices.Sort(*ls)
-			*ls = (*ls)[:min(len(*ls), maxLabels)]
-		}
-	}
-	return err
 }
 
 // Vouch makes the words that texts were found to repeat count no more, until they are read
 // again.
 func (f File) Vouch(matches ...Match) error {
-	var all []Print
+	var all []printHash
 	for i := range matches {
 		all = append(all, matches[i].shared...)
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	_, err := f.add(Vouched, nil, func(uint64) []Print { return all })
+	_, err := f.addPrints(printsFile, vouched, nil, func(*cipherKey) []printHash { return all })
 	return err
 }
 
-// AddPaths adds the paths of files that were written: by the agent, or by a program that
-// wrote what is not the agent's.
-func (f File) AddPaths(byAgent bool, paths ...string) error {
-	if len(paths) == 0 {
-		return nil
+// Comparison compares texts that are written with others, one after the other.
+type Comparison struct{ w wanted[uint64] }
+
+// Compare returns a comparison of texts that are written. Apart is as in [File.Find].
+func Compare(texts, apart []string) *Comparison {
+	c := &Comparison{wanted[uint64]{texts: map[uint64][]int32{}}}
+	for i := range texts {
+		c.w.add(i, texts[i], textAt(apart, i), func(hash uint64) uint64 { return hash })
 	}
-	level := foreignPath
-	if byAgent {
-		level = ownPath
-	}
-	_, err := f.add(level, nil, func(seed uint64) (prints []Print) {
-		for _, p := range paths {
-			prints = append(prints, pathPrint(p, seed))
-		}
-		return prints
-	})
-	return err
+	c.w.makeFilter()
+	return c
 }
 
-// pathPrint returns the print of a path.
-func pathPrint(path string, seed uint64) Print {
-	h := hashBasis ^ seed
-	for _, c := range []byte(strings.TrimSuffix(path, "/")) {
-		h = (h ^ uint64(c)) * hashPrime
-	}
-	return finish(h * runFactor)
-}
-
-// Writer tells who wrote a file last, as far as it is known.
-type Writer int
-
-// The writers of files.
-const (
-	Unknown Writer = iota
-	Agent
-	Other // a program that wrote what is not the agent's
-)
-
-// Writers returns who wrote each file last.
-func (f File) Writers(paths []string) []Writer {
-	writers := make([]Writer, len(paths))
-	c, err := f.read()
-	if err != nil || len(c.file) == 0 {
-		return writers
-	}
-	seed := le.Uint64(c.key)
-	at := map[Print][]int{}
-	for i, p := range paths {
-		at[pathPrint(p, seed)] = append(at[pathPrint(p, seed)], i)
-	}
-	_ = c.each(func(_ *sealedBlock, level Level, _ []string, prints []byte) { // else they stay unknown
-		if level != ownPath && level != foreignPath {
+// With returns the numbers of the texts that repeat another text.
+func (c *Comparison) With(other string) (numbers []int) {
+	printsOf(other, func(h uint64) {
+		if !c.w.has(h) {
 			return
 		}
-		for ; len(prints) >= printSize; prints = prints[printSize:] {
-			for _, i := range at[printAt(prints)] {
-				writers[i] = Agent
-				if level == foreignPath {
-					writers[i] = Other
-				}
+		for _, i := range c.w.texts[h] {
+			if !slices.Contains(numbers, int(i)) {
+				numbers = append(numbers, int(i))
 			}
 		}
 	})
-	return writers
+	return numbers
 }

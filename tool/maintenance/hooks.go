@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
@@ -57,6 +58,17 @@ func lastFailure(home string) (f HookFailure, ok bool) {
 	return HookFailure{"a client", "why could not be written either, as on a full disk", fi.ModTime()}, true
 }
 
+// fingerprints reports that fingerprints of what agents have read were lost.
+func (d *diagnosis) fingerprints(spool string) {
+	l, ok := fingerprint.File{Dir: spool, Now: d.w.Time}.Lost()
+	if !ok {
+		return
+	}
+	d.add(warning, "hooks", "oxbow approve NAME lets a note that you have read count again",
+		"the fingerprints of what agents had read were lost at %s (%s): until %s what agents write is kept and found, but not shown unasked",
+		d.w.Date(l.Time), l.Why, d.w.Date(l.Ends))
+}
+
 // hooks looks at what hooks write to: the spool and the archive; and for the last
 // failure of a hook.
 func (d *diagnosis) hooks(ctx context.Context) {
@@ -74,6 +86,7 @@ func (d *diagnosis) hooks(ctx context.Context) {
 	if f, ok := lastFailure(d.dir); ok && d.w.Time().Sub(f.Time) <= failureKept {
 		d.add(warning, about, "what the client has kept itself comes with oxbow session import", "a hook of %s could not keep what it was given at %s: %s", f.Client, d.w.Date(f.Time), f.Error)
 	}
+	d.fingerprints(spool)
 	out, err := checkSessions(ctx, d.w)
 	switch {
 	case err != nil && ctx.Err() == nil:

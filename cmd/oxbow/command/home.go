@@ -5,6 +5,8 @@ package command
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -205,6 +207,19 @@ func (l *locator) dataHome() (string, error) {
 		err:  fmt.Errorf("finding a home: neither a %s directory nor the user's own directory is known", homeDir),
 		hint: "give one with --home DIR, set OXBOW_HOME, or make one here with: oxbow init",
 	}
+}
+
+// layoutState returns the directory of the user that has the state of a home of another
+// layout. It reports whether the home is one.
+func (l *locator) layoutState() (dir string, ok bool) {
+	home, err := l.home()
+	_, other, lerr := l.layout()
+	data, derr := l.dataHome()
+	if err != nil || lerr != nil || derr != nil || !other {
+		return "", false
+	}
+	sum := sha256.Sum256([]byte(home))
+	return filepath.Join(data, "layouts", hex.EncodeToString(sum[:8])), true
 }
 
 // configHome returns the directory of the user's own configuration of oxbow, ""

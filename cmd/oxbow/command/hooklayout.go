@@ -54,12 +54,10 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 	home, err := a.trustedHome()
 	d, other, lerr := a.layout()
 	bound, berr := a.boundName()
-	data, derr := a.dataHome()
-	if err != nil || lerr != nil || berr != nil || derr != nil || !other {
+	state, hasState := a.layoutState()
+	if err != nil || lerr != nil || berr != nil || !hasState || !other {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(home))
-	state := filepath.Join(data, "layouts", hex.EncodeToString(sum[:8]))
 	clean := cleaner(home)
 	redactor := secret.NewRedactor(home)
 	raw := readReport(ctx, a.env.Stdin)
@@ -81,6 +79,7 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {
 		return nil
 	}
+	a.traceCall(state, &l.report, clean) // such a home has no entries to be marked
 	if err := l.note(); err != nil {
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: a.env.Now()}.Record(state)
 	}
@@ -154,7 +153,7 @@ func (l layoutHook) startText(ctx context.Context, isNew bool) string {
 	if err != nil {
 		return handoff
 	}
-	caution := dialect.Caution(c)
+	caution := dialect.Caution(c, l.repeatsOthers)
 	said := caution + c.TextWithin(limit-len(caution), "All of it: oxbow context, or the resource memory://context.")
 	if handoff != "" {
 		said += "\n\n" + handoff
@@ -218,7 +217,7 @@ func (l layoutHook) recall(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	return c.Of(prompt.User)
+	return dialect.Caution(c, l.repeatsOthers) + c.Of(prompt.User)
 }
 
 // keepsSummaries are the layouts whose systems keep a summary by themselves: crabtalk
@@ -298,14 +297,18 @@ type sessionNotes struct {
 	first  string   // the first prompt, on one line
 	last   string   // the last message of the agent
 	taints []string // what the session read of others
-	turn   []string // the same since the last prompt
+	turn   []string // what it read since the last prompt and of which no fingerprints are kept
 }
 
 // noteLine is a line of the file of a session's notes, as JSON.
 type noteLine struct {
 	Prompt string `json:"prompt,omitempty"`
 	Last   string `json:"last,omitempty"`
-	Taint  string `json:"taint,omitempty"`
+	Taint  string `json:"taint,omitempty"` // a call that returned text of others
+
+	// Untraced says that no fingerprints of the text were kept, so that all that the agent
+	// writes in the turn counts as repeating it.
+	Untraced bool `json:"untraced,omitempty"`
 }
 
 // Bounds of a session's notes.
@@ -331,8 +334,10 @@ func (l layoutHook) note() error {
 			lines = append(lines, noteLine{Last: e.Text[:min(len(e.Text), maxSummary)]})
 		}
 	}
-	for _, t := range (&session.Turn{Events: l.report.Events}).Taints() {
-		lines = append(lines, noteLine{Taint: t})
+	turn := session.Turn{Events: l.report.Events}
+	untraced := turn.Taints()
+	for _, t := range turn.Read() {
+		lines = append(lines, noteLine{Taint: t, Untraced: slices.Contains(untraced, t)})
 	}
 	if len(lines) == 0 {
 		return nil
@@ -373,7 +378,9 @@ func (l layoutHook) notes() (n sessionNotes) {
 		}
 		n.last = cmp.Or(line.Last, n.last)
 		if line.Taint != "" {
-			n.turn = append(n.turn, line.Taint)
+			if line.Untraced {
+				n.turn = append(n.turn, line.Taint)
+			}
 			if !slices.Contains(n.taints, line.Taint) && len(n.taints) < maxTaints {
 				n.taints = append(n.taints, line.Taint)
 			}
@@ -382,7 +389,8 @@ func (l layoutHook) notes() (n sessionNotes) {
 	return n
 }
 
-// isTurnTainted reports whether the agent read what others wrote since the last prompt.
+// isTurnTainted reports whether the agent read, since the last prompt, text of others of
+// which no fingerprints are kept.
 func (l layoutHook) isTurnTainted(client, id string) bool {
 	l.event = session.Event{Client: client, Session: id}
 	return len(l.notes().turn) > 0

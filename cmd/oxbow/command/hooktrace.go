@@ -24,65 +24,76 @@ import (
 // readLevels are the levels of readings as events have them.
 var readLevels = map[reading.Level]string{reading.Own: session.ReadOwn, reading.Unvouched: session.ReadUnvouched, reading.Foreign: session.ReadForeign}
 
-// prints returns the prints of what the sessions of a home have read.
-func (a *app) prints(home string) fingerprint.File {
-	return session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Prints(a.env.Now)
-}
-
-// traceCall judges the call that a report is of, and keeps prints of what it returned. If
-// a command may have piped such text into the memory, it returns what marks the notes that
-// were written meanwhile.
+// traceCall judges the call that a report is of, and keeps fingerprints of what it returned.
+// If a command may have piped such text into the memory, it returns what marks the notes
+// that were written meanwhile.
 func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) (markNotes func(context.Context)) {
 	i := slices.IndexFunc(r.Events, func(e session.Event) bool { return e.Kind == session.Called && e.Call != nil })
 	if r.Tool == "" || i < 0 {
 		return nil
 	}
 	e := &r.Events[i]
-	prints := a.prints(home)
-	text := fingerprint.TextOf(r.Output)
-	v := reading.Judge(reading.Call{Client: r.Client, Tool: r.Tool, Input: r.Input, Dir: e.Dir, Output: text},
-		reading.Machine{Getenv: a.env.Getenv, Writers: prints.Writers})
-	if v.Level == reading.Own && bytes.Contains(r.Output, []byte(session.Warned)) {
-		// The answer of a memory with tainted entries. If it is the memory of this home,
-		// their prints were kept when they were shown.
-		if m, err := prints.Find([]string{text}, nil); err != nil || len(m[0].Foreign) == 0 {
-			v.Level, v.What = reading.Foreign, r.Tool+" tainted entry"
-		}
-	}
+	p := prints(home, a.env.Now)
+	v := judgeCall(p, r, e.Dir, a.env.Getenv)
 	v.What = clean(v.What)
 	e.Call.Reading = &session.Reading{Level: readLevels[v.Level], What: v.What}
 	var err error
-	if v.Level != reading.Own && r.Output != nil {
-		level := fingerprint.Foreign
-		if v.Level == reading.Unvouched {
-			level = fingerprint.Unvouched
-		}
-		e.Call.Reading.Trace, err = prints.Add(level, text, v.What)
+	if e.Call.Reading.Trace, err = keepRead(p, v, r.Output); err == nil && !e.Call.Failed {
+		err = keepWritten(p, v)
 	}
-	for _, paths := range []struct {
-		byAgent bool
-		paths   []string
-	}{{true, v.Wrote}, {false, v.WroteOther}} {
-		if err == nil && !e.Call.Failed {
-			err = prints.AddPaths(paths.byAgent, paths.paths...)
-		}
-	}
-	if err != nil { // without prints, all that is written in the turn is tainted
+	if err != nil { // without fingerprints, all that is written in the turn is tainted
 		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " + err.Error(), Time: a.env.Now()}.Record(home)
 	}
-	if v.Level == reading.Own || e.Call.Command == "" {
+	if v.Level == reading.Own || e.Call.Command == "" || !a.hasWritten(home, e) {
 		return nil
 	}
-	since := a.lastReport(home, e)
+	since, names := a.lastReport(home, e), strings.Contains(string(r.Input), "oxbow")
+	return func(ctx context.Context) { a.markWritten(ctx, v, since, names) }
+}
+
+// judgeCall returns where the text came from that the call of a report returned. The answer
+// of a memory with tainted entries is text of others. If it is the memory of this home, the
+// fingerprints of these entries were kept when they were shown.
+func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) reading.Verdict {
+	text := fingerprint.TextOf(r.Output)
+	v := reading.Judge(reading.Call{Client: r.Client, Tool: r.Tool, Input: r.Input, Dir: dir, Output: text},
+		reading.Machine{Getenv: getenv, Writers: p.Writers})
+	isWarned := v.Level == reading.Own && bytes.Contains(r.Output, []byte(session.Warned))
+	if isWarned && len(p.Find([]string{text}, nil)[0].Foreign) == 0 {
+		v.Level, v.What = reading.Foreign, r.Tool+" tainted entry"
+	}
+	return v
+}
+
+// keepRead keeps fingerprints of what a call returned, and returns their identifier: "" for
+// text of the agent's own, and for text that the client does not report.
+func keepRead(p *fingerprint.File, v reading.Verdict, output []byte) (trace string, err error) {
+	if v.Level == reading.Own || output == nil {
+		return "", nil
+	}
+	level := fingerprint.Foreign
+	if v.Level == reading.Unvouched {
+		level = fingerprint.Unvouched
+	}
+	return p.Add(level, fingerprint.TextOf(output), v.What)
+}
+
+// keepWritten keeps which files a call wrote.
+func keepWritten(p *fingerprint.File, v reading.Verdict) error {
+	if err := p.AddPaths(true, v.Wrote...); err != nil {
+		return err
+	}
+	return p.AddPaths(false, v.WroteOther...)
+}
+
+// hasWritten reports whether the memory was written since the session reported last.
+func (a *app) hasWritten(home string, e *session.Event) bool {
 	store, err := a.storePath()
 	if err != nil {
-		return nil
+		return false
 	}
-	if fi, err := os.Stat(store); err != nil || fi.ModTime().Before(since.Add(-time.Second)) {
-		return nil
-	}
-	names := strings.Contains(string(r.Input), "oxbow")
-	return func(ctx context.Context) { a.markWritten(ctx, v, since, names) }
+	fi, err := os.Stat(store)
+	return err == nil && !fi.ModTime().Before(a.lastReport(home, e).Add(-time.Second))
 }
 
 // maxCommandTime is how long a command is taken to have run if it is not known when the

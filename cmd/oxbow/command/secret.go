@@ -40,7 +40,7 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 			return ops, nil // other layouts have no place for such labels
 		}
 		k := a.knowledge()
-		k.Memory = *m
+		k.Memory, k.Reopen = *m, a.reopen
 		if a.command == "convert" {
 			return tool.StampPersonal(ctx, s, ops), nil // the entries keep the sources and labels that they have
 		}
@@ -51,25 +51,14 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 	}
 }
 
-// knowledge returns what decides in this run whether a text repeats others.
-func (a *app) knowledge() tool.Knowledge {
-	k := tool.Knowledge{Exposure: a.exposure, AtTerminal: a.env.StdinTerm}
-	if home, err := a.archiveHome(); err == nil {
-		prints := a.prints(home)
-		k.Prints = &prints
+// reopen opens the memory of the home once more, to be read.
+func (a *app) reopen() (*oxbow.Memory, error) {
+	if a.store != nil {
+		return nil, oxbow.ErrUnsupported
 	}
-	if variable, c := a.env.startedBy(); variable != "" && k.Exposure == nil {
-		k.Exposure, k.Caller = a.exposureOf, c
+	path, err := a.storePath()
+	if err != nil {
+		return nil, err
 	}
-	return k
-}
-
-// repeatsOthers reports whether a text repeats what was read of others.
-func (a *app) repeatsOthers(text string) bool {
-	k := a.knowledge()
-	if k.Prints == nil {
-		return false
-	}
-	m, err := k.Prints.Find([]string{text}, nil)
-	return err != nil || m[0].Any()
+	return oxbow.Open(path, &oxbow.Options{ReadOnly: true, Clock: a.env.Now})
 }

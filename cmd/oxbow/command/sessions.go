@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/fingerprint"
 	"github.com/oxbow-memory/oxbow/internal/git"
 	"github.com/oxbow-memory/oxbow/internal/index"
 	"github.com/oxbow-memory/oxbow/internal/secret"
@@ -165,6 +166,12 @@ func (a *app) archiveHome() (string, error) {
 	return a.trustedHome()
 }
 
+// prints returns the fingerprints of what the sessions of a home have read.
+func prints(home string, now func() time.Time) *fingerprint.File {
+	p := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Prints(now)
+	return &p
+}
+
 // openArchive opens the archive: to be written to where that is possible and there
 // is one, or something for it. Without either it is none: an empty one of no file,
 // which must take nothing out of a spool that came since.
@@ -199,8 +206,7 @@ func (a *app) openArchive(home string, spool session.Spool) (_ *session.Archive,
 	if !none {
 		a.closeAtEnd(m)
 	}
-	prints := a.prints(home)
-	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.CommitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home), Prints: &prints}, none, nil
+	return &session.Archive{Memory: m, Project: archivedProject, Commits: git.CommitsOf(a.env.Now), Label: inbox.Label, Redact: redactor(home), Prints: prints(home, a.env.Now)}, none, nil
 }
 
 // cleaner returns what takes secrets and the fences of hooks out of a text.

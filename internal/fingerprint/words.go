@@ -3,7 +3,7 @@
 // Package fingerprint finds out whether a text repeats words of texts that were read
 // earlier. It keeps hashes of these texts, not the texts.
 //
-// Two texts share words if they have a run of [RunWords] words in common. Letter case,
+// Two texts share words if they have a run of six words in common. Letter case,
 // punctuation, forms of the same letter (NFKC), marks and characters without width do not
 // count. In scripts that are written without spaces a letter counts as half a word. A line
 // or sentence that is shorter than a run is found by itself: as a whole line or sentence,
@@ -20,14 +20,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// RunWords is the number of words in a row that two texts share if one repeats the other.
-const RunWords = 6
+// runWords is the number of words in a row that two texts share if one repeats the other.
+const runWords = 6
 
 // A word counts as two units, a letter of an unspaced script as one.
 const (
 	wordUnits   = 2
 	letterUnits = 1
-	runUnits    = RunWords * wordUnits
+	runUnits    = runWords * wordUnits
 
 	// A line or sentence below runUnits is printed as a whole if it has at least these
 	// units and letters.
@@ -40,13 +40,7 @@ const (
 	innerLetters = 20
 )
 
-// Print is the hash of a run of words. It has [printBits] bits.
-type Print uint64
-
 const (
-	printBits = 40
-	printMask = 1<<printBits - 1
-
 	hashBasis  = 14695981039346656037
 	hashPrime  = 1099511628211
 	runFactor  = 0x9e3779b97f4a7c15
@@ -61,17 +55,15 @@ type word struct {
 	ends    bool // a line or sentence ends after the word
 }
 
-// finish mixes the bits of a hash, of which the lower ones are kept.
-func finish(h uint64) Print {
+// finish mixes the bits of a hash.
+func finish(h uint64) uint64 {
 	h ^= h >> 32
 	h *= 0xd6e8feb86659fd93
-	h ^= h >> 32
-	return Print(h & printMask)
+	return h ^ h>>32
 }
 
 // scanner cuts a text into words.
 type scanner struct {
-	seed    uint64
 	words   []word
 	hash    uint64
 	letters int
@@ -81,7 +73,7 @@ func (s *scanner) endWord() {
 	if s.letters > 0 {
 		s.words = append(s.words, word{hash: s.hash, units: wordUnits, letters: uint16(min(s.letters, 1<<15))})
 	}
-	s.hash, s.letters = hashBasis^s.seed, 0
+	s.hash, s.letters = hashBasis, 0
 }
 
 func (s *scanner) endLine() {
@@ -112,29 +104,27 @@ func isASCII(s string) bool {
 }
 
 // wordsOf returns the words of a text.
-func wordsOf(text string, seed uint64) []word {
+func wordsOf(text string) []word {
 	if !isASCII(text) && !norm.NFKD.IsNormalString(text) {
 		text = norm.NFKD.String(text) // which takes the marks off their letters
 	}
-	s := scanner{seed: seed, hash: hashBasis ^ seed, words: make([]word, 0, len(text)/5+1)}
+	s := scanner{hash: hashBasis, words: make([]word, 0, len(text)/5+1)}
 	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
-			s.hash = (s.hash ^ uint64(c)) * hashPrime
+		switch class := asciiClass[text[i]]; class {
+		case letterClass:
+			s.hash = (s.hash ^ uint64(text[i]|0x20)) * hashPrime // digits have the bit, too
 			s.letters++
-		case c >= 'A' && c <= 'Z':
-			s.hash = (s.hash ^ uint64(c|0x20)) * hashPrime
-			s.letters++
-		case c == '\n' || c == '\r':
+		case lineClass:
 			s.endLine()
-		case c < utf8.RuneSelf:
-			if isEnd := strings.IndexByte(".!?;:", c) >= 0; isEnd && (i+1 == len(text) || strings.IndexByte(" \n\r\t\"')*_", text[i+1]) >= 0) {
+		case stopClass:
+			if i+1 == len(text) || strings.IndexByte(" \n\r\t\"')*_", text[i+1]) >= 0 {
 				s.endLine()
-			} else if c != '\'' { // so that "don't" is one word, however it is quoted
+			} else {
 				s.endWord()
 			}
-		default:
+		case gapClass:
+			s.endWord()
+		case otherClass:
 			r, size := utf8.DecodeRuneInString(text[i:])
 			i += size - 1
 			s.rune(r)
@@ -143,6 +133,35 @@ func wordsOf(text string, seed uint64) []word {
 	s.endLine()
 	return s.words
 }
+
+// Classes of bytes.
+const (
+	gapClass    = iota // ends a word
+	letterClass        // part of a word
+	lineClass          // ends a line
+	stopClass          // ends a sentence if a blank follows
+	joinClass          // counts for nothing, so that "don't" is one word, however it is quoted
+	otherClass         // of a character that is not ASCII
+)
+
+// asciiClass are the classes of all bytes.
+var asciiClass = func() (class [256]byte) {
+	for c := range class {
+		switch b := byte(c); {
+		case b >= utf8.RuneSelf:
+			class[c] = otherClass
+		case strings.IndexByte("\n\r", b) >= 0:
+			class[c] = lineClass
+		case strings.IndexByte(".!?;:", b) >= 0:
+			class[c] = stopClass
+		case b == '\'':
+			class[c] = joinClass
+		case b >= '0' && b <= '9', b|0x20 >= 'a' && b|0x20 <= 'z':
+			class[c] = letterClass
+		}
+	}
+	return class
+}()
 
 // rune adds a character that is not ASCII.
 func (s *scanner) rune(r rune) {
@@ -169,8 +188,8 @@ func mixRune(h uint64, r rune) uint64 {
 	return h
 }
 
-// runs calls fn with the print of each run of words.
-func runs(words []word, fn func(Print)) {
+// runs calls fn with the hash of each run of words.
+func runs(words []word, fn func(hash uint64)) {
 	for i := range words {
 		var h uint64
 		units := 0
@@ -187,9 +206,9 @@ func runs(words []word, fn func(Print)) {
 	}
 }
 
-// shortLines calls fn with the print of each line and each sentence that is shorter than
+// shortLines calls fn with the hash of each line and each sentence that is shorter than
 // a run.
-func shortLines(words []word, fn func(Print)) {
+func shortLines(words []word, fn func(hash uint64)) {
 	for from := 0; from < len(words); {
 		to := from
 		for to < len(words)-1 && !words[to].ends {
@@ -215,9 +234,9 @@ func shortHash(words []word) (h uint64, units, letters int) {
 	return h, units, letters
 }
 
-// innerLines calls fn with the prints that a short line would have which stands anywhere
+// innerLines calls fn with the hashes that a short line would have which stands anywhere
 // between the words.
-func innerLines(words []word, fn func(Print)) {
+func innerLines(words []word, fn func(hash uint64)) {
 	for i := range words {
 		h, units, letters := uint64(shortBasis), 0, 0
 		for j := i; j < len(words); j++ {
@@ -233,53 +252,37 @@ func innerLines(words []word, fn func(Print)) {
 	}
 }
 
-// Bounds of the prints of one text that was read.
-const (
-	maxRead      = 4 << 20 // bytes
-	wholePrints  = 1 << 16 // of so many runs each is kept; of more, one in every window
-	windowPrints = 4
-)
+// maxRead is the bytes of a text of which all hashes are kept. Of a longer one those of as
+// many bytes at the beginning and at the end are: clients cut what is longer, too.
+const maxRead = 512 << 10
 
-// ofRead returns the prints that are kept of a text that was read, each once. Of a very
-// long text, one print in each window of four is kept, so that runs of nine words are
-// sure to be found.
-func ofRead(text string, seed uint64) []Print {
-	text = text[:min(len(text), maxRead)]
-	var all []Print
-	for _, form := range formsOf(text) {
-		words := wordsOf(form, seed)
-		first := len(all)
-		runs(words, func(p Print) { all = append(all, p) })
-		if len(all)-first > wholePrints {
-			all = append(all[:first], winnowed(all[first:])...)
-		}
-		shortLines(words, func(p Print) { all = append(all, p) })
+// ofRead returns the hashes that are kept of a text that was read, each once, and whether
+// they are all.
+func ofRead(text string) (all []uint64, isWhole bool) {
+	add := func(h uint64) { all = append(all, h) }
+	if isWhole = len(text) <= maxRead; isWhole {
+		printsOf(text, add)
+	} else {
+		printsOf(text[:maxRead], add)
+		printsOf(text[len(text)-maxRead:], add)
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.Compact(all), isWhole
 }
 
-// winnowed returns the least print of each window.
-func winnowed(prints []Print) (some []Print) {
-	last := -1
-	for i := 0; i+windowPrints <= len(prints); i++ {
-		least := i
-		for j := i + 1; j < i+windowPrints; j++ {
-			if prints[j] <= prints[least] {
-				least = j
-			}
-		}
-		if least != last {
-			some, last = append(some, prints[least]), least
-		}
-	}
-	return some
-}
-
-// ofWritten calls fn with all prints by which a text may be found to repeat another.
-func ofWritten(text string, seed uint64, fn func(Print)) {
+// printsOf calls fn with the hashes by which what repeats a text is found.
+func printsOf(text string, fn func(hash uint64)) {
 	for _, form := range formsOf(text) {
-		words := wordsOf(form, seed)
+		words := wordsOf(form)
+		runs(words, fn)
+		shortLines(words, fn)
+	}
+}
+
+// ofWritten calls fn with all hashes by which a text may be found to repeat another.
+func ofWritten(text string, fn func(hash uint64)) {
+	for _, form := range formsOf(text) {
+		words := wordsOf(form)
 		runs(words, fn)
 		shortLines(words, fn)
 		innerLines(words, fn)

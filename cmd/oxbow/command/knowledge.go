@@ -1,0 +1,35 @@
+// This file is what a run knows of the texts that agents have read.
+
+package command
+
+import (
+	"github.com/oxbow-memory/oxbow/internal/fingerprint"
+	"github.com/oxbow-memory/oxbow/tool"
+)
+
+// knowledge returns what decides in this run whether a text repeats others.
+func (a *app) knowledge() tool.Knowledge {
+	k := tool.Knowledge{Exposure: a.exposure, AtTerminal: a.env.StdinTerm, Prints: a.readPrints()}
+	if variable, c := a.env.startedBy(); variable != "" && k.Exposure == nil {
+		k.Exposure, k.Caller = a.exposureOf, c
+	}
+	return k
+}
+
+// readPrints returns the fingerprints of what the sessions of the home have read, or nil if
+// the home has none.
+func (a *app) readPrints() *fingerprint.File {
+	if home, err := a.archiveHome(); err == nil {
+		return prints(home, a.env.Now)
+	}
+	if state, ok := a.layoutState(); ok {
+		return prints(state, a.env.Now)
+	}
+	return nil
+}
+
+// repeatsOthers reports whether a text repeats what was read of others.
+func (a *app) repeatsOthers(text string) bool {
+	p := a.readPrints()
+	return p != nil && p.Find([]string{text}, nil)[0].Any()
+}

@@ -1,0 +1,67 @@
+// This file handles damage. Fingerprints that are lost must not let a text pass as clean, and
+// must not keep anybody from writing.
+
+package fingerprint
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// lossLabel is what a text is taken to repeat while fingerprints are missing.
+const lossLabel = "fingerprints-lost"
+
+// Loss is when and why fingerprints were lost.
+type Loss struct {
+	Time time.Time
+	Why  string
+	Ends time.Time // until then texts by agents count as repeating one that nobody vouches for
+}
+
+// putAside renames a damaged file, and notes that fingerprints were lost. A directory or a
+// link of this name is put aside as well. Why names the file that was damaged first. Errors
+// are ignored: then the caller cannot write the new file either.
+func (f File) putAside(dir *vfs.OS, name, why string) {
+	_ = os.RemoveAll(filepath.Join(f.Dir, name+asideEnd))
+	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+asideEnd))
+	line := fmt.Sprintf("%s %s\n", f.Now().UTC().Format(time.RFC3339), why)
+	_ = vfs.WriteFile(dir, lossFile, []byte(line), 0o600)
+}
+
+// lossOf returns why the fingerprints of a file were lost.
+func lossOf(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
+
+// repair puts a damaged file aside and begins a new one with the blocks that can be read.
+func (f File) repair(name string) {
+	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
+		key, err := f.makeKey(dir)
+		if err != nil {
+			return err
+		}
+		if err := f.scan(name, func(*cipherKey, *head, []byte, []byte) error { return nil }); err == nil {
+			return nil // another process has repaired it
+		}
+		return f.shrink(dir, name, key)
+	})
+}
+
+// Lost returns when fingerprints were lost, if that was less than 14 days ago.
+func (f File) Lost() (l Loss, ok bool) {
+	b, err := os.ReadFile(filepath.Join(f.Dir, lossFile))
+	if os.IsNotExist(err) {
+		return l, false
+	}
+	when, why, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
+	l.Why = why
+	if l.Time, err = time.Parse(time.RFC3339, when); err != nil {
+		l.Time, l.Why = f.Now(), lossFile+" cannot be read"
+	}
+	l.Ends = l.Time.Add(keepFor)
+	return l, l.Ends.After(f.Now())
+}

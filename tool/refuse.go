@@ -1,0 +1,55 @@
+// This file refuses texts of others in files that have no labels.
+
+package tool
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// RefuseRepeats returns an error matching [oxbow.ErrInvalid] if texts repeat what was read
+// of others, or if it is not known what the turn of the caller has read. It is for what is
+// written into files, which have no labels. A person at a terminal or a page may write
+// what they like. What names the thing that is written.
+func (w *Workspace) RefuseRepeats(ctx context.Context, what string, texts ...string) error {
+	if w.Knowledge == nil {
+		return nil
+	}
+	k := w.Knowledge()
+	src, _ := oxbow.SourceFrom(ctx)
+	text := strings.Join(texts, "\n")
+	if k.vouches(src) || strings.TrimSpace(text) == "" {
+		return nil
+	}
+	var s stamper
+	if src.Actor != oxbow.Person {
+		s.origins.agent = src.Actor == oxbow.Agent
+		s.expose(ctx, k)
+	}
+	c := comparer{names: []string{""}, texts: []string{text}, before: []string{""}, found: []repeats{{foreign: s.taints}}}
+	c.read(k)
+	if w.Open != nil && !c.found[0].any() {
+		if ctx, m, err := w.Memory(ctx, Own); err == nil { // without a memory there are no entries
+			c.entries(ctx, m.Store(), false)
+		}
+	}
+	found := &c.found[0]
+	if !found.any() {
+		return nil
+	}
+	read := append(slices.Concat(found.foreign, found.unvouched), "an imported entry")[0]
+	return Advise(InvalidValue(what, text, "repeats what others wrote, or comes after it: "+read),
+		"say it in your own words, or ask the person, who can write it at a terminal")
+}
+
+// RepeatsOthers reports whether a text repeats what was read of others.
+func (w *Workspace) RepeatsOthers(text string) bool {
+	if w.Knowledge == nil {
+		return false
+	}
+	k := w.Knowledge()
+	return k.Prints != nil && k.Prints.Find([]string{text}, nil)[0].Any()
+}
