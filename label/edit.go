@@ -118,13 +118,15 @@ func Rename(old, now oxbow.Label) Planner {
 		if old == now {
 			return Plan{}, &oxbow.InvalidError{Field: "label", Value: now.String(), Reason: "is the old label too"}
 		}
+		isOldUsed, isNewUsed := false, false
 		for e, err := range s.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
 				return Plan{}, err
 			}
-			if !slices.Contains(e.Labels, now) {
-				continue
-			}
+			isOldUsed = isOldUsed || slices.ContainsFunc(e.Labels, old.Is)
+			isNewUsed = isNewUsed || slices.ContainsFunc(e.Labels, now.Is)
+		}
+		if isOldUsed && isNewUsed {
 			return Plan{}, &oxbow.InvalidError{Field: "label", Value: now.String(),
 				Reason: fmt.Sprintf("is in use already; to join the two: merge %s into %s", old, now)}
 		}
@@ -145,6 +147,17 @@ func Merge(labels []oxbow.Label, into oxbow.Label) Planner {
 	}
 }
 
+// UnusedError is the error of a change of labels that no entry has. It matches
+// [oxbow.ErrNotFound].
+type UnusedError struct{ Labels []oxbow.Label }
+
+func (e *UnusedError) Error() string {
+	return "no entry has the label " + strings.Join(texts(e.Labels), " or ")
+}
+
+// Is reports whether the target is [oxbow.ErrNotFound].
+func (*UnusedError) Is(target error) bool { return target == oxbow.ErrNotFound }
+
 // replace plans that now stands in the place of each of the old labels.
 func replace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label, now oxbow.Label) (Plan, error) {
 	p, err := Selection{}.planner(note, []oxbow.Label{now}, func(ls []oxbow.Label) []oxbow.Label {
@@ -156,7 +169,7 @@ func replace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label,
 		return ls
 	})(ctx, s)
 	if err == nil && len(p.Changes) == 0 {
-		err = fmt.Errorf("%w: none has %s", oxbow.ErrNotFound, strings.Join(texts(old), " or "))
+		err = &UnusedError{old}
 	}
 	return p, err
 }

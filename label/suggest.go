@@ -126,6 +126,10 @@ func Accept(ss []Suggestion, least float64) Planner {
 	}
 }
 
+// leastCarriers is the number of entries that must carry a label before it is proposed for
+// others: one entry alone does not show what the label is for.
+const leastCarriers = 2
+
 // suggester proposes labels of one key.
 type suggester struct {
 	m      *oxbow.Memory
@@ -134,6 +138,7 @@ type suggester struct {
 
 	entries  int
 	labelled int
+	carriers map[string]int // labelled entries by value
 	evidence *evidenceModel
 	tried    []trial
 }
@@ -154,7 +159,7 @@ func (g *suggester) suggest(ctx context.Context, es []oxbow.Entry, o SuggestOpti
 			return nil, err
 		}
 		for _, s := range ss {
-			if s.Confidence >= o.MinConfidence {
+			if s.Confidence >= o.MinConfidence && g.carriers[s.Label.Value] >= leastCarriers {
 				all = append(all, s)
 			}
 		}
@@ -177,6 +182,12 @@ func (g *suggester) learn(ctx context.Context, es []oxbow.Entry) error {
 		}
 	}
 	g.entries, g.labelled = len(es), len(have)
+	g.carriers = map[string]int{}
+	for _, e := range have {
+		for _, v := range e.Values(g.key) {
+			g.carriers[v]++
+		}
+	}
 	g.evidence = newEvidenceModel(g.key, have)
 	step := max(1, (len(have)+trials-1)/trials)
 	for i := 0; i < len(have); i += step {

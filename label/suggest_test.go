@@ -187,3 +187,25 @@ func TestIsFile(t *testing.T) {
 		}
 	}
 }
+
+// A label that one entry alone has is not proposed, whatever the entry says; that of two is.
+func TestSuggestFromOneVote(t *testing.T) {
+	m := open(t)
+	suggested := func() []Suggestion {
+		t.Helper()
+		all, err := Suggest(t.Context(), m, SuggestOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	say(t, m, "grid", "the grid map has hexes", "tag:map")
+	say(t, m, "grid2", "the grid map has squares")
+	if got := suggested(); len(got) != 0 {
+		t.Errorf("Suggest with one labelled entry = %v, want nothing", got)
+	}
+	say(t, m, "grid3", "the grid map has triangles", "tag:map")
+	if got := suggested(); len(got) != 1 || got[0].Name != "grid2" {
+		t.Errorf("Suggest with two labelled entries = %v, want tag:map for grid2", got)
+	}
+}
