@@ -266,6 +266,10 @@ func ParseLabel(s string) (Label, error) {
 	return store.ParseLabel(s)
 }
 
+// SplitTags returns the tags of a list in which each string may name several tags, separated by
+// commas.
+func SplitTags(list ...string) []string { return store.SplitTags(list...) }
+
 // SortLabels returns the labels sorted by key, then value, without repeats.
 func SortLabels(ls []Label) []Label {
 	return store.SortLabels(ls)

@@ -145,7 +145,10 @@ func (g *graph) items(ref string, yield func(Item, error) bool) {
 	for _, n := range g.nodes {
 		it := Item{Ref: n.where, Origin: ref, Warnings: n.warnings}
 		it.Entry = oxbow.Entry{Name: n.name, Content: bullets(slices.Concat(n.observations, n.relations))}
-		if tag := strings.TrimSpace(n.typ); tag != "" {
+		for _, tag := range oxbow.SplitTags(n.typ) {
+			if tag == "" {
+				continue
+			}
 			l := oxbow.Label{Key: oxbow.LabelTag, Value: tag}
 			if err := l.Check(); err != nil {
 				it.Warnings = append(it.Warnings, n.where+": entityType is no tag: "+err.Error())

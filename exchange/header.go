@@ -138,10 +138,10 @@ func (h *header) setName(k frontKey) {
 func (h *header) addTags(k frontKey) {
 	tags := k.values
 	if !k.list {
-		tags = strings.Split(k.value(), ",")
+		tags = []string{k.value()}
 	}
-	for _, t := range tags {
-		h.addLabels(k, oxbow.LabelTag, strings.TrimPrefix(strings.TrimSpace(t), "#"))
+	for _, t := range oxbow.SplitTags(tags...) {
+		h.addLabels(k, oxbow.LabelTag, strings.TrimPrefix(t, "#"))
 	}
 }
 

@@ -180,6 +180,9 @@ func parseLabels(o object) ([]oxbow.Label, error) {
 		if err != nil {
 			return nil, err
 		}
+		if f.key == oxbow.LabelTag {
+			vs = oxbow.SplitTags(vs...)
+		}
 		for _, v := range vs {
 			ls = append(ls, oxbow.Label{Key: f.key, Value: v})
 		}

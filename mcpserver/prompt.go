@@ -205,15 +205,9 @@ func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, ar
 	return text, nil
 }
 
-// splitTags returns the tags of a list with commas.
+// splitTags returns the tags of a list with commas, which may be empty.
 func splitTags(s string) []string {
-	var tags []string
-	for t := range strings.SplitSeq(s, ",") {
-		if t = strings.TrimSpace(t); t != "" {
-			tags = append(tags, t)
-		}
-	}
-	return tags
+	return slices.DeleteFunc(oxbow.SplitTags(s), func(tag string) bool { return tag == "" })
 }
 
 // giveProfile loads a profile, in the session where there is one.

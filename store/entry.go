@@ -268,6 +268,25 @@ func ParseLabel(s string) (Label, error) {
 	return l, l.Check()
 }
 
+// SplitTags returns the tags of a list in which each string may name several tags, separated by
+// commas, as "a, b" does. A filter reads a comma as "or", so that no filter would find a tag
+// with a comma unless it is quoted. A string without a tag becomes the tag "", which is invalid.
+func SplitTags(list ...string) []string {
+	var tags []string
+	for _, s := range list {
+		before := len(tags)
+		for t := range strings.SplitSeq(s, ",") {
+			if t = strings.TrimSpace(t); t != "" {
+				tags = append(tags, t)
+			}
+		}
+		if len(tags) == before {
+			tags = append(tags, "")
+		}
+	}
+	return tags
+}
+
 // SortLabels returns the labels sorted by key, then value, without repeats.
 // The result shares nothing with the argument.
 func SortLabels(ls []Label) []Label {

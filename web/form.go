@@ -22,7 +22,7 @@ type part struct{ name, label, hint, key string }
 // parts are all but the text. Those of several values have one on each line.
 var parts = []part{
 	{"project", "Project", "", oxbow.LabelProject},
-	{"tags", "Tags", "One on each line.", oxbow.LabelTag},
+	{"tags", "Tags", "One on each line, or with commas between them.", oxbow.LabelTag},
 	{"related_files", "Files that it is about", "One on each line, relative to the project.", oxbow.LabelFile},
 	{"aliases", "Other names", "One on each line.", ""},
 	{"confidence", "Confidence", "From 0 to 1; empty for none.", oxbow.LabelConfidence},

@@ -91,7 +91,7 @@ func TestTools(t *testing.T) {
 	if got, err = call(t, h, "save_memory", save); err != nil || !strings.Contains(got, `system... (2)"`) || !strings.HasPrefix(read(t, fsys, "memory/2026-04-18.md"), want) {
 		t.Errorf("save_memory with a confidence = %q, %v", got, err)
 	}
-	for _, bad := range []m{{"content": " "}, {"content": "x", "confidence": 2}, {"content": "x", "tags": []string{" x"}}, {"content": "a\x00b"}} {
+	for _, bad := range []m{{"content": " "}, {"content": "x", "confidence": 2}, {"content": "x", "tags": []string{"x\ny"}}, {"content": "a\x00b"}} {
 		if got, err := call(t, h, "save_memory", bad); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("save_memory(%v) = %q, %v", bad, got, err)
 		}

@@ -43,7 +43,7 @@ func (h *home) saveMemory(ctx context.Context, d *tool.Workspace, in tool.SaveMe
 	if in.Project != "" {
 		put(oxbow.LabelProject, in.Project)
 	}
-	put(oxbow.LabelTag, in.Tags...)
+	put(oxbow.LabelTag, oxbow.SplitTags(in.Tags...)...)
 	put(oxbow.LabelFile, in.RelatedFiles...)
 	if c := in.Confidence; c != nil {
 		if !(*c >= 0 && *c <= 1) {
