@@ -18,21 +18,32 @@ func reference(r tool.Reference) string {
 	case tool.PageRef:
 		return fmt.Sprintf("the next page has offset %d", int(r))
 	case *tool.Hint:
-		args := map[string]any{}
-		for _, a := range r.Args {
-			args[a.Name] = a.Value
-		}
-		body, err := json.Marshal(args)
-		if err != nil {
-			body = []byte("{}")
-		}
-		said := strings.TrimSpace(requestOf(r.Verb) + " with " + string(body) + " " + r.Does)
+		said := strings.TrimSpace(requestWith(r.Verb, r.Args) + " " + r.Does)
 		if r.To != "" {
 			return "to " + r.To + ": " + said
 		}
 		return said
 	}
 	return tool.Notef("%s", r).String()
+}
+
+// requestWith returns the method, the path and the body of a call. An argument that the path
+// contains is not repeated in the body.
+func requestWith(verb string, args []tool.Arg) string {
+	request, body := requestOf(verb), map[string]any{}
+	for _, a := range args {
+		inPath := "{" + a.Name + "}"
+		if s, ok := a.Value.(string); ok && strings.Contains(request, inPath) {
+			request = strings.Replace(request, inPath, escape(s), 1)
+			continue
+		}
+		body[a.Name] = a.Value
+	}
+	b, err := json.Marshal(body)
+	if err != nil {
+		return request
+	}
+	return request + " with " + string(b)
 }
 
 // requestOf returns the method and path of a verb, by the name that notes have.

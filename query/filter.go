@@ -83,7 +83,10 @@ func cutFilterTerm(w string) (term, error) {
 
 // whyNoTerm returns the reason why a word, without its sign, is no term.
 func whyNoTerm(w string) string {
-	key, _, _ := strings.Cut(strings.ToLower(w), ":")
+	key, _, hasColon := strings.Cut(strings.ToLower(w), ":")
+	if !hasColon && !syntax.IsKnown(key) || !hasColon && key == strings.ToLower(w) {
+		return `is not key:value, such as project:vtt; a value with spaces has quotes, and a shell needs more around it: 'name:"exact name"'`
+	}
 	if syntax.IsKnown(key) {
 		return "has no lower-case key; write " + key + ":"
 	}

@@ -62,7 +62,7 @@ func labelsOf(project string, tags, files []string) []oxbow.Label {
 	if project != "" {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelProject, Value: project})
 	}
-	for _, t := range tags {
+	for _, t := range oxbow.SplitTags(tags...) {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelTag, Value: t})
 	}
 	for _, f := range files {
@@ -179,7 +179,9 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, 
 
 // reasons says why a query found nothing, of things so called.
 func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
-	if g.StopWords {
+	if g.StopWords && !hasWords(q.Text) {
+		why = append(why, Plain("the query has no letters and no digits; emoji and other signs are not searched"))
+	} else if g.StopWords {
 		why = append(why, Plain("the query holds only words that are too common or too short to look for; use rarer words, or list with a filter"))
 	}
 	var unknown, known []string
@@ -197,12 +199,13 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 		why = append(why, Plain("found, before the filter: "+few(known)))
 	}
 	for _, r := range g.Removed[:min(len(g.Removed), mostNamed)] {
+		part := typed(r.Filter, q.Filter)
 		switch {
 		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0: // the words did, whatever the filter
 		case r.Left == 0:
-			why = append(why, Notef("filter %s alone removes all that was found", r.Filter))
+			why = append(why, Notef("filter %s alone removes all that was found", part))
 		default:
-			why = append(why, Notef("filter %s alone leaves %s", r.Filter, text.Count(r.Left, one, many)))
+			why = append(why, Notef("filter %s alone leaves %s", part, text.Count(r.Left, one, many)))
 		}
 	}
 	if g.Unfiltered > 0 && !q.Filter.IsZero() {
@@ -210,12 +213,42 @@ func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
 		if g.Unfiltered == oxbow.MaxLimit {
 			n += " or more"
 		}
-		why = append(why, Notef("without the filter %s, %s would be found", q.Filter, n))
+		why = append(why, Notef("without the filter %s, %s would be found", typed(q.Filter.String(), q.Filter), n))
 	}
 	if len(why) == 0 {
 		why = append(why, Notef("none of the %s matches", text.Count(g.Entries, one, many)))
 	}
 	return why
+}
+
+// typed returns a text of a filter's bounds as people type them: the bounds of one day are that
+// day, on:2026-11-27, and other bounds at midnight are dates.
+func typed(filterText string, f oxbow.Filter) string {
+	after, before := oxbow.Filter{After: f.After}.String(), oxbow.Filter{Before: f.Before}.String()
+	if !f.After.IsZero() && f.Before.Equal(f.After.AddDate(0, 0, 1)) && isMidnight(f.After) {
+		day := "on:" + f.After.Format(time.DateOnly)
+		return strings.NewReplacer(after+" "+before, day, before, day, after, day).Replace(filterText)
+	}
+	for _, bound := range []struct {
+		text string
+		at   time.Time
+	}{{after, f.After}, {before, f.Before}} {
+		if !bound.at.IsZero() && isMidnight(bound.at) {
+			key, _, _ := strings.Cut(bound.text, ":")
+			filterText = strings.ReplaceAll(filterText, bound.text, key+":"+bound.at.Format(time.DateOnly))
+		}
+	}
+	return filterText
+}
+
+// isMidnight reports whether a time is the beginning of a day.
+func isMidnight(t time.Time) bool {
+	return t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0
+}
+
+// hasWords reports whether a text has a letter or a digit.
+func hasWords(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
 // mostNamed is how many words or terms of a long query an answer names.

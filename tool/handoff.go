@@ -118,7 +118,7 @@ type Opening struct {
 
 // ShowHandoffIn is what ShowHandoff takes.
 type ShowHandoffIn struct {
-	Name string `json:"name" flag:"-" usage:"name of the handoff"`
+	Name string `json:"name,omitempty" flag:"-" usage:"name of the handoff; the newest open one by default"`
 	Opening
 }
 
@@ -132,12 +132,35 @@ func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOu
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	h, err := handoff.Get(ctx, m, in.Name)
+	var h handoff.Handoff
+	if in.Name == "" {
+		h, err = newestHandoff(ctx, m)
+	} else {
+		h, err = handoff.Get(ctx, m, in.Name)
+	}
 	if err != nil {
 		return HandoffOut{}, err
 	}
 	return w.open(ctx, l, m, h, in.Opening), nil
 }
+
+// newestHandoff returns the handoff that a taker would get.
+func newestHandoff(ctx context.Context, m *oxbow.Memory) (handoff.Handoff, error) {
+	open, err := handoff.List(ctx, m, "", false)
+	if err == nil && len(open) == 0 {
+		err = Advise(noHandoffError{}, "oxbow handoff list --all shows the taken ones, too")
+	}
+	if err != nil {
+		return handoff.Handoff{}, err
+	}
+	return open[0], nil
+}
+
+// noHandoffError says that no handoff is open. Callers treat it as an unknown name.
+type noHandoffError struct{}
+
+func (noHandoffError) Error() string        { return "no handoff waits" }
+func (noHandoffError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
 // TakeHandoffIn is what TakeHandoff takes. Without a name, it is the newest.
 type TakeHandoffIn struct {

@@ -155,11 +155,8 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 			parts++
 		}
 	}
-	switch n := len(cs) - parts; {
-	case in.Seq == nil && n < count:
+	if n := len(cs) - parts; in.Seq == nil && n < count {
 		out.Notes = append(out.Notes, Notef("only %s could be undone, not %d", text.Count(n, "change", "changes"), count))
-	case in.Seq == nil && parts > 0:
-		out.Notes = append(out.Notes, Plain("an import of several changes was undone as one"))
 	}
 	if in.DryRun {
 		out.Notes = append(out.Notes, Notef("dry run: nothing was undone; call again without %s to undo it", ParamRef("dry_run")))
@@ -177,6 +174,10 @@ func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []o
 	if err != nil {
 		return // the undo itself is done
 	}
+	var before map[string]oxbow.Entry
+	if len(undone) == 1 {
+		before = entriesBefore(ctx, m, undone[0])
+	}
 	touched := map[string]bool{}
 	for _, c := range undone {
 		for _, v := range c.Versions {
@@ -187,13 +188,36 @@ func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []o
 		switch {
 		case v.Verb == oxbow.VerbAlias && !touched[v.Entry.Name]:
 			out.Notes = append(out.Notes, Notef("%q lost an alias: it is the name of an entry again", v.Entry.Name))
-		case v.Verb == oxbow.VerbRestore && len(undone) == 1:
-			was, err := m.VersionAt(ctx, v.Entry.Name, undone[0].Seq-1)
-			if err == nil {
-				out.Notes = append(out.Notes, takenAliases(v.Entry.Name, was.Entry.Aliases, v.Entry.Aliases)...)
+		case v.Verb == oxbow.VerbRestore:
+			if was, ok := before[v.Entry.Name]; ok {
+				out.Notes = append(out.Notes, takenAliases(v.Entry.Name, was.Aliases, v.Entry.Aliases)...)
 			}
 		}
 	}
+}
+
+// entriesBefore returns the entries that a change touched, by name, as they were before it. It
+// leaves out what the log no longer has. Each earlier change is read once, however many of the
+// entries it touched.
+func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[string]oxbow.Entry {
+	var seqs []uint64
+	for _, v := range c.Versions {
+		if v.Prev != 0 {
+			seqs = append(seqs, v.Prev)
+		}
+	}
+	slices.Sort(seqs)
+	earlier, err := changes(ctx, m, slices.Compact(seqs))
+	if err != nil {
+		return nil
+	}
+	before := map[string]oxbow.Entry{}
+	for _, c := range slices.Backward(earlier) { // the oldest first
+		for _, v := range c.Versions {
+			before[v.Entry.Name] = v.Entry
+		}
+	}
+	return before
 }
 
 // undoneBy returns the changes that an undo took back.

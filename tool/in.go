@@ -19,6 +19,10 @@ type RememberIn struct {
 	IfVersion    *uint64  `json:"if_version,omitempty" also:"version,expected_version" jsonschema:"Refuse if it changed since." usage:"Change it only if it is still at this version."`
 	OpID         string   `json:"op_id,omitempty" also:"idempotency_key,request_id" usage:"Id of this call: a repeat with the same id changes nothing." schema:"-"`
 
+	// OnlyArgument is set instead of a name and a content if a person typed one argument, which
+	// may be either.
+	OnlyArgument string `json:"-"`
+
 	From []string `json:"-"` // turns of sessions that it was said in; a program gives them
 	New  bool     `json:"-"` // an entry of that name is not updated: see [RememberNew]
 }
@@ -95,6 +99,6 @@ type UndoIn struct {
 
 // RestoreIn is what restore takes.
 type RestoreIn struct {
-	Name string `json:"name" also:"key,title,id" flag:"-" usage:"Name of the entry, forgotten ones too."`
-	Seq  uint64 `json:"seq" also:"version,change" flag:"-" jsonschema:"Number of the change whose version comes back; history lists them." usage:"Number of the change whose version comes back; history lists them."`
+	Name string  `json:"name" also:"key,title,id" flag:"-" usage:"Name of the entry, forgotten ones too."`
+	Seq  *uint64 `json:"seq,omitempty" also:"version,change" flag:"-" jsonschema:"Change whose version comes back; the last of a forgotten entry by default." usage:"Number of the change whose version comes back; history lists them. By default, the last version of a forgotten entry."`
 }

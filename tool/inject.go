@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -35,6 +36,7 @@ type InjectOut struct {
 	Shown    []session.Shown  `json:"shown,omitempty"`
 	Accounts []inject.Account `json:"accounts,omitempty"` // the strongest first
 	Why      []Note           `json:"why,omitempty"`      // why there is silence
+	OffBy    string           `json:"off_by,omitempty"`   // file that keeps hooks from putting anything before a model
 
 	Block inject.Block `json:"-"`
 }
@@ -64,6 +66,9 @@ func Inject(ctx context.Context, w *Workspace, in InjectIn) (InjectOut, error) {
 	out := InjectOut{Answer: b.Answer, Text: b.Text, Tokens: b.Tokens, Shown: b.Shown, Block: b}
 	if in.Explain {
 		out.Accounts = b.Accounts
+	}
+	if place, err := w.Located(); err == nil && in.Of == nil {
+		out.OffBy = cmp.Or(OffBy(InjectOff, place.Dir(), w.Dir), OffBy(HooksOff, place.Dir(), w.Dir))
 	}
 	if out.Text == "" {
 		out.Answer, out.Why = string(gate.Silence), whySilent(b.Accounts)

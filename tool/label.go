@@ -40,6 +40,7 @@ func (e *LabelError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong with it, which matches [oxbow.ErrInvalid].
 func (e *LabelError) Unwrap() error { return e.Err }
 
+// parseLabels parses labels. As in a filter, tag:a,b is two tags, and tag:"a,b" is one.
 func parseLabels(texts ...string) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	for _, s := range texts {
@@ -47,9 +48,32 @@ func parseLabels(texts ...string) ([]oxbow.Label, error) {
 		if err != nil {
 			return nil, &LabelError{err}
 		}
-		ls = append(ls, l)
+		if l.Key != oxbow.LabelTag || strings.HasSuffix(s, `"`) {
+			ls = append(ls, l)
+			continue
+		}
+		for _, tag := range oxbow.SplitTags(l.Value) {
+			l.Value = tag
+			if err := l.Check(); err != nil {
+				return nil, &LabelError{err}
+			}
+			ls = append(ls, l)
+		}
 	}
 	return ls, nil
+}
+
+// parseNewLabel parses a label that entries are to get in place of others. A tag with a comma
+// is refused, because a filter would read it as two tags.
+func parseNewLabel(s string) (oxbow.Label, error) {
+	l, err := oxbow.ParseLabel(s)
+	if err == nil && l.Key == oxbow.LabelTag && strings.Contains(l.Value, ",") {
+		return l, Invalidf("the tag %q has a comma, which a filter reads as two tags; name one tag", l.Value)
+	}
+	if err != nil {
+		return l, &LabelError{err}
+	}
+	return l, nil
 }
 
 // LabelsIn is what labels takes.
@@ -112,6 +136,13 @@ type Relabelled struct {
 
 // AddLabels gives labels to entries.
 func AddLabels(ctx context.Context, w *Workspace, in EditLabelsIn) (RelabelOut, error) {
+	for _, s := range in.Labels {
+		if strings.HasSuffix(s, `"`) {
+			if _, err := parseNewLabel(s); err != nil {
+				return RelabelOut{}, err
+			}
+		}
+	}
 	return editLabels(ctx, w, in, label.Add)
 }
 
@@ -141,11 +172,19 @@ type RenameLabelIn struct {
 
 // RenameLabel puts a new label in the place of another, on every entry.
 func RenameLabel(ctx context.Context, w *Workspace, in RenameLabelIn) (RelabelOut, error) {
-	ls, err := parseLabels(in.Old, in.New)
+	old, err := parseLabels(in.Old)
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return relabel(ctx, w, label.Rename(ls[0], ls[1]), in.DryRun)
+	if len(old) > 1 {
+		return RelabelOut{}, Invalidf("%s names %d tags; rename one at a time, or write tag:%q for one tag with a comma",
+			in.Old, len(old), strings.TrimPrefix(in.Old, "tag:"))
+	}
+	now, err := parseNewLabel(in.New)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, label.Rename(old[0], now), in.DryRun)
 }
 
 // MergeLabelsIn is what merge takes.
@@ -157,11 +196,15 @@ type MergeLabelsIn struct {
 
 // MergeLabels joins labels into one, on every entry.
 func MergeLabels(ctx context.Context, w *Workspace, in MergeLabelsIn) (RelabelOut, error) {
-	ls, err := parseLabels(append(in.Labels[:len(in.Labels):len(in.Labels)], in.Into)...)
+	old, err := parseLabels(in.Labels...)
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return relabel(ctx, w, label.Merge(ls[:len(ls)-1], ls[len(ls)-1]), in.DryRun)
+	into, err := parseNewLabel(in.Into)
+	if err != nil {
+		return RelabelOut{}, err
+	}
+	return relabel(ctx, w, label.Merge(old, into), in.DryRun)
 }
 
 // relabel applies a plan, or only makes it.

@@ -160,7 +160,8 @@ type ListOut struct {
 // ForgetOut is what forget gives.
 type ForgetOut struct {
 	Entry            // as it was, with a snippet
-	Forgotten bool   `json:"forgotten"` // false for a dry run
+	Forgotten bool   `json:"forgotten"`       // false for a dry run
+	Final     bool   `json:"final,omitempty"` // nothing brings it back, because the layout keeps no history
 	Seq       uint64 `json:"seq,omitempty"`
 	Notes     []Note `json:"notes,omitempty"`
 }

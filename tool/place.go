@@ -163,6 +163,9 @@ func NotStore(path string, err error) error {
 	head := make([]byte, 32)
 	n, _ := f.Read(head)
 	switch file, dir := text.ShellQuote(path), text.ShellQuote(filepath.Dir(path)); {
+	case n == 0 && filepath.Ext(path) != ".oxbow": // not the store of a home, which was truncated
+		return Advise(fmt.Errorf("opening %s: it is empty, and no memory: %w", path, oxbow.ErrNotStore),
+			"name another file, or a directory for a new memory: oxbow --home DIR init")
 	case n == 0:
 		return Advise(fmt.Errorf("opening %s: it has no bytes, so what it held is lost: %w", path, oxbow.ErrNotStore),
 			"copy a backup over it, then oxbow recover --accept; without one, move it away to begin again")

@@ -77,7 +77,7 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 		f = f.And(span)
 	}
 	var tags []oxbow.Term
-	for _, t := range in.Tags {
+	for _, t := range oxbow.SplitTags(in.Tags...) {
 		if err := (oxbow.Label{Key: oxbow.LabelTag, Value: t}).Check(); err != nil {
 			return f, err
 		}

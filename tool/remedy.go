@@ -11,6 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/label"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -24,6 +25,14 @@ func Remedy(err error) Note {
 	var lost *lostError
 	if errors.As(err, &lost) {
 		return lost.remedy()
+	}
+	var notForgotten *notForgottenError
+	if errors.As(err, &notForgotten) {
+		return notForgotten.remedy()
+	}
+	var unused *label.UnusedError
+	if errors.As(err, &unused) {
+		return Notef("%s shows the labels that entries have", VerbRef("labels"))
 	}
 	var conflict *oxbow.ConflictError
 	if errors.As(err, &conflict) {

@@ -20,6 +20,9 @@ import (
 
 // Remember keeps an entry, or updates the one of that name.
 func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
+	if err := in.readOnlyArgument(ctx, w); err != nil {
+		return RememberOut{}, err
+	}
 	if err := in.check(); err != nil {
 		return RememberOut{}, err
 	}
@@ -343,6 +346,8 @@ func (e *edit) nameNotes() []Note {
 		return nil
 	case e.tries > 0:
 		return []Note{Notef("the name was made from the first line; as %q is another entry, this one is %q; to replace that one, give its name", e.base, e.name)}
+	case e.outcome != added:
+		return nil
 	}
 	return []Note{Notef("the name %q was made from the first line of the content", e.name)}
 }
@@ -430,7 +435,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return ForgetOut{}, w.Missing(ctx, m, in.Name, err)
 	}
 	if in.DryRun {
-		return forgetDry(ctx, in, e)
+		return forgetDry(ctx, in, e, isFinal(m))
 	}
 	seen := guard(ctx, m)
 	made, err := m.CommitEdit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
@@ -448,12 +453,19 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, w.Missing(ctx, m, e.Name, err)
 	}
-	return ForgetOut{Forgotten: true, Seq: made.Seq, Entry: outline(ctx, e), Notes: append(aliasNote(in.Name, e.Name), backNotes(m, made.Seq)...)}, nil
+	return ForgetOut{Forgotten: true, Final: isFinal(m), Seq: made.Seq, Entry: outline(ctx, e), Notes: append(aliasNote(in.Name, e.Name), backNotes(m, made.Seq)...)}, nil
+}
+
+// isFinal reports whether the memory keeps no history, so that nothing brings a forgotten entry
+// back.
+func isFinal(m *oxbow.Memory) bool {
+	_, err := m.History()
+	return errors.Is(err, oxbow.ErrUnsupported)
 }
 
 // backNotes says whether and how an entry comes back that a change removed.
 func backNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
-	if _, err := m.History(); errors.Is(err, oxbow.ErrUnsupported) {
+	if isFinal(m) {
 		notes = append(notes, Plain("this store keeps no history: the entry cannot be brought back"))
 	}
 	if seq != 0 {
@@ -480,13 +492,13 @@ func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *Seen) (
 }
 
 // forgetDry returns what forgetting the entry would do.
-func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry) (ForgetOut, error) {
+func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (ForgetOut, error) {
 	found := true
 	if _, err := forgetOp(in, e.Name, e, found, nil); err != nil {
 		return ForgetOut{}, err
 	}
 	notes := append(aliasNote(in.Name, e.Name), Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")))
-	return ForgetOut{Entry: outline(ctx, e), Notes: notes}, nil
+	return ForgetOut{Entry: outline(ctx, e), Final: isFinal, Notes: notes}, nil
 }
 
 // forgottenBefore is the answer to a repeat of a call that has forgotten an entry by that
@@ -509,17 +521,21 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return RestoreOut{}, err
 	}
-	if in.Seq == 0 {
+	if in.Seq != nil && *in.Seq == 0 {
 		return RestoreOut{}, InvalidValue("seq", "0", "is no change; history with this name lists them")
 	}
 	ctx, m, err := w.Memory(ctx, Write)
 	if err != nil {
 		return RestoreOut{}, err
 	}
-	seq, err := m.Restore(ctx, in.Name, in.Seq)
+	from, err := w.versionToRestore(ctx, m, in)
+	if err != nil {
+		return RestoreOut{}, err
+	}
+	seq, err := m.Restore(ctx, in.Name, from)
 	if err != nil {
 		if errors.Is(err, oxbow.ErrNotFound) {
-			err = fmt.Errorf("restoring %q as of change %d: %w", in.Name, in.Seq, err)
+			err = fmt.Errorf("restoring %q as of change %d: %w", in.Name, from, err)
 			if _, gerr := m.Get(ctx, in.Name); gerr != nil {
 				err = w.Missing(ctx, m, in.Name, err)
 			}
@@ -530,12 +546,70 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	if err != nil {
 		return RestoreOut{}, err
 	}
-	out := RestoreOut{Seq: seq, From: in.Seq, Entry: outline(ctx, e), Written: e}
+	out := RestoreOut{Seq: seq, From: from, Entry: outline(ctx, e), Written: e}
 	out.Notes = []Note{Notef("%s", undoHint(seq, "takes this back", "take this back"))}
-	if was, err := m.VersionAt(ctx, in.Name, in.Seq); err == nil {
+	if was, err := m.VersionAt(ctx, in.Name, from); err == nil {
 		out.Notes = append(out.Notes, takenAliases(was.Entry.Name, was.Entry.Aliases, e.Aliases)...)
 	}
 	return out, nil
+}
+
+// versionToRestore returns the number of the change whose version a call of restore means. Without
+// a number it is the last version of an entry that was forgotten. An entry that is still in the
+// memory has no version that is obvious.
+func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in RestoreIn) (uint64, error) {
+	if in.Seq != nil {
+		return *in.Seq, nil
+	}
+	var current *oxbow.Entry // nil if the entry was forgotten
+	isFirst := true
+	for v, err := range m.Versions(ctx, in.Name) {
+		isVersion := err == nil && v.Verb != oxbow.VerbRemove && !v.Erased
+		switch {
+		case err != nil:
+			return 0, w.Missing(ctx, m, in.Name, err)
+		case isFirst && v.Verb != oxbow.VerbRemove:
+			current = &v.Entry
+		case isVersion && current == nil:
+			return v.Seq, nil
+		case isVersion && !sameParts(v.Entry, *current):
+			return 0, &notForgottenError{name: in.Name, earlier: v.Seq}
+		}
+		isFirst = false
+	}
+	if current != nil {
+		return 0, &notForgottenError{name: in.Name}
+	}
+	return 0, Advise(fmt.Errorf("restoring %q: its versions are no longer in the log: %w", in.Name, oxbow.ErrNotFound), "a backup may have them")
+}
+
+// sameParts reports whether two versions of an entry have the same text, labels and aliases.
+func sameParts(a, b oxbow.Entry) bool {
+	return a.Content == b.Content && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Aliases, b.Aliases)
+}
+
+// notForgottenError is the error of a call of restore without the number of a version, for an
+// entry that was not forgotten.
+type notForgottenError struct {
+	name    string
+	earlier uint64 // change that made the version before the current one; 0 if there is none
+}
+
+func (e *notForgottenError) Error() string {
+	if e.earlier == 0 {
+		return fmt.Sprintf("%q was not forgotten, and the log has no earlier version of it", e.name)
+	}
+	return fmt.Sprintf("%q was not forgotten: say which earlier version is to come back", e.name)
+}
+
+func (*notForgottenError) Is(target error) bool { return target == oxbow.ErrInvalid }
+
+func (e *notForgottenError) remedy() Note {
+	if e.earlier == 0 {
+		return Notef("%s shows what was changed", VerbRef("history"))
+	}
+	return Notef("%s; %s shows all versions",
+		&Hint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.earlier}}, Does: "brings back the one before"}, VerbRef("history"))
 }
 
 // leftBy returns the entry of a name as change seq left it. If the change is no longer in

@@ -159,8 +159,14 @@ func writeNotes(b *strings.Builder, why []Note, near []string, notes []Note) {
 	}
 }
 
-func writeChange(b *strings.Builder, c Change) {
-	fmt.Fprintf(b, "change %d, %s", c.Seq, c.Time)
+func writeChange(b *strings.Builder, c Change) { writeOperation(b, Operation{Change: c, First: c.Seq}) }
+
+func writeOperation(b *strings.Builder, c Operation) {
+	if c.IsImport() {
+		fmt.Fprintf(b, "changes %d to %d, %s", c.First, c.Seq, c.Time)
+	} else {
+		fmt.Fprintf(b, "change %d, %s", c.Seq, c.Time)
+	}
 	if s := sourceText(c.Source); s != "" {
 		b.WriteString(", " + s)
 	}
@@ -169,9 +175,9 @@ func writeChange(b *strings.Builder, c Change) {
 		b.WriteString("  session " + strconv.Quote(c.Source.Session) + "\n")
 	}
 	if len(c.Reverts) > 0 {
-		fmt.Fprintf(b, "  undid %s\n", strings.Trim(fmt.Sprint(c.Reverts), "[]"))
+		fmt.Fprintf(b, "  undid %s\n", text.Ranges(slices.Sorted(slices.Values(c.Reverts))))
 	}
-	if c.Note != "" {
+	if c.Note != "" && len(c.Reverts) == 0 {
 		b.WriteString("  note: " + strconv.Quote(c.Note) + "\n")
 	}
 	shown := min(len(c.Entries), maxTouched)
@@ -259,8 +265,8 @@ func (a ForgetOut) Text() string {
 func changesText(head string, changes []Change, notes []Note) string {
 	var b strings.Builder
 	b.WriteString(head)
-	for _, c := range changes {
-		writeChange(&b, c)
+	for _, o := range Operations(changes) {
+		writeOperation(&b, o)
 	}
 	writeNotes(&b, nil, nil, notes)
 	return b.String()

@@ -230,7 +230,7 @@ func TestNeverSilentZero(t *testing.T) {
 		{"recall", `{"query":"cache","project":"vtx"}`, []string{"project:vtx alone removes all that was found", "1 entry would be found", "vtt"}},
 		{"recall", `{"query":"cache","before":"2020"}`, []string{"before:2020", "alone removes all that was found"}},
 		{"recall", `{"query":"the of and"}`, []string{"only words too common"}},
-		{"recall", `{"query":"!!!"}`, []string{"too common or too short"}},
+		{"recall", `{"query":"!!!"}`, []string{"no letters and no digits"}},
 		{"recall", `{"query":"cache","as_of":"2020-01-01"}`, []string{"held nothing yet"}},
 		{"list", `{"project":"nope"}`, []string{"project:nope alone removes all that was found"}},
 		{"list", `{"tags":["a","b"]}`, []string{"tag:a alone removes all that was found"}},
@@ -328,7 +328,7 @@ func TestForgetUndoRestore(t *testing.T) {
 	b.fail("undo", `{"seq":[99999]}`, "99999", "no such change", "history")
 	b.fail("undo", `{"seq":[99999],"dry_run":true}`, "no such change")
 	b.fail("restore", `{"name":"n","seq":0}`, "no change")
-	b.fail("restore", `{"name":"n"}`, `"seq" is missing`)
+	b.fail("restore", `{"name":"n"}`, "was not forgotten", "brings back the one before")
 	b.fail("restore", `{"name":"nn","seq":1}`, "nearest names", `"n"`)
 	b.fail("history", `{"name":"nobody"}`, "not found")
 }

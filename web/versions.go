@@ -49,7 +49,7 @@ func restore(c *call) (reply, error) {
 	if err != nil {
 		return nil, &oxbow.InvalidError{Field: "seq", Value: c.value("seq"), Reason: "is no number of a change"}
 	}
-	out, err := tool.Restore(c.ctx, c.work, tool.RestoreIn{Name: c.name(), Seq: seq})
+	out, err := tool.Restore(c.ctx, c.work, tool.RestoreIn{Name: c.name(), Seq: &seq})
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,9 @@ type InitIn struct {
 	From string `json:"from,omitempty" value:"FILE" usage:"Begin with what this backup holds."`
 	KeyFiles
 
+	// Outer is the home that was found from here so far, further up; "" if there is none.
+	Outer string `json:"-"`
+
 	// LayOut makes the files of a home of another layout, and returns the names
 	// of those that were not there.
 	LayOut func(ctx context.Context) ([]string, error) `json:"-"`
@@ -29,8 +32,9 @@ type InitOut struct {
 	Layout string   `json:"dialect,omitempty"` // unless it is oxbow's own
 	Files  []string `json:"files,omitempty"`   // that were made, of another layout
 	Home   string   `json:"home"`
-	Made   bool     `json:"made"`            // it was not there
-	Store  string   `json:"store,omitempty"` // of oxbow's own layout
+	Made   bool     `json:"made"`                  // it was not there
+	Store  string   `json:"store,omitempty"`       // of oxbow's own layout
+	Hidden string   `json:"hidden_home,omitempty"` // home further up that is no longer found from here
 
 	From    string `json:"from,omitempty"` // the backup that it was made of
 	Entries int    `json:"entries,omitempty"`
@@ -60,7 +64,7 @@ func Init(ctx context.Context, w *tool.Workspace, in InitIn) (InitOut, error) {
 	}
 	out, how := InitOut{Home: p.Home, Store: p.Store}, tool.Read
 	if _, err := os.Stat(p.Store); errors.Is(err, fs.ErrNotExist) {
-		out.Made, how = true, tool.Create
+		out.Made, out.Hidden, how = true, in.Outer, tool.Create
 	}
 	var m *oxbow.Memory
 	if ctx, m, err = w.Memory(ctx, how); err == nil && out.Made {

@@ -3,25 +3,43 @@
 package command
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/tool/maintenance"
 )
 
 func (a *app) compactCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return erases(a, &cobra.Command{
 		Use:   "compact",
 		Short: "Drop old history for good",
 		Long: `Compact rewrites the file without the versions that were replaced or forgotten
 longer ago than --keep says. What the entries say now is never touched. What is
 dropped cannot be undone: oxbow undo reaches only the changes that are kept.
-Others may read and write meanwhile. With OXBOW_KEEP=10000, or 90d, a program
+Compact asks before it drops anything; without a terminal, give --yes. Others
+may read and write meanwhile. With OXBOW_KEEP=10000, or 90d, a program
 that writes compacts by itself when more than half of the file is older history;
 without it none does, and all history is kept.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
-  oxbow compact --keep 0d      # keep no history`,
-	}, maintenance.Compact, positional, a.showCompacted)
+  oxbow compact --keep 0d --yes    # keep no history, and do not ask`,
+	}, loss[maintenance.CompactIn, maintenance.CompactOut]{
+		command: "compact",
+		verb:    maintenance.Compact,
+		dryRun:  func(in maintenance.CompactIn) maintenance.CompactIn { in.DryRun = true; return in },
+		question: func(would maintenance.CompactOut) string {
+			if would.Changes == 0 && would.Versions == 0 {
+				return ""
+			}
+			return fmt.Sprintf("Drop %s from before %s for good? oxbow undo no longer reaches them.", droppedText(would), a.date(moment(would.Before)))
+		},
+	}, func(in maintenance.CompactIn) (bool, error) { return !in.DryRun, nil }, positional, a.showCompacted)
+}
+
+// droppedText counts the changes, and the versions of entries, that a compaction drops.
+func droppedText(out maintenance.CompactOut) string {
+	return count(out.Changes, "change", "changes") + " and " + count(out.Versions, "version", "versions")
 }
 
 func (a *app) showCompacted(out maintenance.CompactOut) {
@@ -33,8 +51,7 @@ func (a *app) showCompacted(out maintenance.CompactOut) {
 		a.printf("there is no history from before %s to drop; nothing was changed\n", before)
 		return
 	}
-	what := count(out.Changes, "change", "changes") + " and " + count(out.Versions, "version", "versions")
-	a.printf("%s %s from before %s: %s, now %s\n", did, what, before, bytesText(out.BytesBefore), bytesText(out.BytesAfter))
+	a.printf("%s %s from before %s: %s, now %s\n", did, droppedText(out), before, bytesText(out.BytesBefore), bytesText(out.BytesAfter))
 	if out.DryRun {
 		a.note("nothing was changed; what is dropped cannot be brought back by oxbow undo")
 	} else {

@@ -3,23 +3,38 @@
 package command
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/tool"
 )
 
 func (a *app) forgetCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return erases(a, &cobra.Command{
 		Use:   "forget NAME",
 		Short: "Take an entry out of the memory",
 		Long: `Forget takes an entry out of the memory. Its versions stay in the log: undo
 brings it back, until the log is compacted. Layouts without a log lose it for
-good, and forget says so.`,
+good, and forget asks first; without a terminal, give --yes.`,
 		Example: `  oxbow forget style
   oxbow forget style --dry-run
   oxbow undo                   # brings it back`,
 		Args: args(1, 1, "the name of one entry"),
-	}, tool.Forget, positional, func(out tool.ForgetOut) {
+	}, loss[tool.ForgetIn, tool.ForgetOut]{
+		command: "forget",
+		verb:    tool.Forget,
+		dryRun:  func(in tool.ForgetIn) tool.ForgetIn { in.DryRun, in.OpID = true, ""; return in },
+		question: func(would tool.ForgetOut) string {
+			if !would.Final {
+				return ""
+			}
+			return fmt.Sprintf("Forget %q for good? This layout keeps no history.", clean(would.Entry.Name))
+		},
+	}, func(in tool.ForgetIn) (bool, error) {
+		_, isForeign, err := a.layout()
+		return isForeign && !in.DryRun, err
+	}, positional, func(out tool.ForgetOut) {
 		word := wordFor(!out.Forgotten, "forgot", "would forget")
 		a.printf("%s %s\n", word, a.bold(nameText(out.Entry.Name)))
 		a.showNotes(out.Notes)

@@ -73,10 +73,11 @@ func (a *app) handoffListCommand() *cobra.Command {
 
 func (a *app) handoffShowCommand() *cobra.Command {
 	return does(a, &cobra.Command{
-		Use:     "show NAME",
-		Short:   "Show a handoff as its taker sees it, and take nothing",
-		Example: `  oxbow handoff show "handoff: The grid is done."`,
-		Args:    args(1, 1, "the NAME of a handoff"),
+		Use:   "show [NAME]",
+		Short: "Show the newest open handoff, or the one of that name, and take nothing",
+		Example: `  oxbow handoff show
+  oxbow handoff show "handoff: The grid is done."`,
+		Args: args(0, 1, "at most one NAME"),
 	}, tool.ShowHandoff, positional, func(out tool.HandoffOut) { a.printf("%s", clean(out.Text())) })
 }
 

@@ -29,6 +29,9 @@ history included; --identity names the key of an encrypted one.`,
 	}, maintenance.Init, func(in *maintenance.InitIn, _ *flagSet, _ []string) (err error) {
 		if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" && !a.inUserHome() {
 			a.homeFlag = homeDir // here, not one further up
+			if in.Outer, err = a.outerHome(); err != nil {
+				return err
+			}
 		}
 		in.LayOut = a.layOut
 		if in.From == "" {
@@ -43,6 +46,16 @@ history included; --identity names the key of an encrypted one.`,
 		a.closers = append(a.closers, a.recordMade)
 		return a.keyFiles(&in.KeyFiles)
 	}, a.showMade)
+}
+
+// outerHome returns the home that is found from the directory above the working directory, or
+// "".
+func (a *app) outerHome() (string, error) {
+	wd, err := a.abs(".")
+	if err != nil || filepath.Dir(wd) == wd {
+		return "", err
+	}
+	return a.nearest(filepath.Dir(wd))
 }
 
 // layOut lays the home out as its dialect does.
@@ -67,6 +80,9 @@ func (a *app) layOut(ctx context.Context) ([]string, error) {
 }
 
 func (a *app) showMade(out maintenance.InitOut) {
+	if out.Hidden != "" {
+		defer a.note("the memory in %s is no longer found from here; --home %s names it", out.Hidden, quote(out.Hidden))
+	}
 	switch {
 	case out.Layout != "" && !out.Made:
 		a.printf("%s is laid out as %s already; nothing was changed.\n", out.Home, out.Layout)

@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,7 @@ done is kept all the same. oxbow injected lists what was put before models.`,
 }
 
 func (a *app) showInject(out tool.InjectOut) {
+	defer a.tellInjectOff(out.OffBy)
 	for l := range strings.Lines(out.Text) {
 		a.printf("%s\n", clean(strings.TrimRight(l, "\n")))
 	}
@@ -56,6 +58,23 @@ func (a *app) showInject(out tool.InjectOut) {
 			a.printf(" %s", a.dim("("+it.Why+")"))
 		}
 		a.printf("\n")
+	}
+}
+
+// tellInjectOff says that hooks do not put before a model what oxbow inject shows.
+func (a *app) tellInjectOff(file string) {
+	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
+		if a.env.Getenv(name) == "off" {
+			a.note("hooks put nothing before a model: it is off by %s=off", name)
+			return
+		}
+	}
+	switch {
+	case file == "":
+	case filepath.Base(file) == tool.HooksOff:
+		a.note("hooks put nothing before a model: they are off by %s; remove that file to switch them on", clean(file))
+	default:
+		a.note("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
 	}
 }
 

@@ -32,9 +32,7 @@ elsewhere, it proves that no change up to there was edited since.`,
 		Args: args(0, 1, "at most one NAME"),
 	}
 	does(a, c, tool.History, positional, func(out tool.HistoryOut) {
-		for _, c := range out.Changes {
-			a.showChange(c)
-		}
+		a.showChanges(out.Changes)
 		a.showNotes(out.Notes)
 	})
 	c.Flags().BoolVar(&verify, "verify", false, "prove that the changes were not edited")

@@ -156,7 +156,7 @@ func TestSentence(t *testing.T) {
 		{tool.Notef("%s", undo("brings it back", "bring it back")), "undo with seq [4] brings it back", "to bring it back: oxbow undo --seq 4"},
 		{tool.Notef("to redo: %s", undo("", "")), "to redo: undo with seq [4]", "to redo: oxbow undo --seq 4"},
 		{tool.Notef("%s", restore("a")), `restore with name "a" and seq 3 brings it back`, "oxbow restore a@3 brings it back"},
-		{tool.Notef("%s", restore("a b")), `restore with name "a b" and seq 3 brings it back`, `oxbow restore "a b" 3 brings it back`},
+		{tool.Notef("%s", restore("a b")), `restore with name "a b" and seq 3 brings it back`, `oxbow restore 'a b@3' brings it back`},
 		{tool.Notef("%d more; %s", 5, tool.PageRef(20)), "5 more; the next page has offset 20", "5 more; the next page: --offset 20"},
 		{tool.Remedy(oxbow.ErrNotFound), "list shows what there is, history what was changed", "oxbow list shows what there is, oxbow log what was changed"},
 		{tool.Notef("raise %s", tool.ParamRef("max_tokens")), "raise max_tokens", "raise --max-tokens"},

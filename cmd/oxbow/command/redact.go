@@ -3,8 +3,8 @@
 package command
 
 import (
-	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +12,7 @@ import (
 )
 
 func (a *app) redactCommand() *cobra.Command {
-	var yes bool
-	c := &cobra.Command{
+	return erases(a, &cobra.Command{
 		Use:   "redact NAME",
 		Short: "Erase an entry and all it ever said, for good",
 		Long: `Redact takes an entry, with every version it ever had, out of the file: for a
@@ -24,32 +23,14 @@ it cannot reach, such as backups, it says.`,
   oxbow redact 'db password'
   oxbow redact 'db password' --yes     # does not ask`,
 		Args: args(1, 1, "the name of one entry"),
-	}
-	takes(c, func(ctx context.Context, in maintenance.RedactIn, args []string) error {
-		in.Name = args[0]
-		if err := a.confirmRedact(ctx, in, yes); err != nil {
-			return err
-		}
-		return perform(ctx, a, maintenance.Redact, in, a.showRedacted)
-	})
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	return c
-}
-
-// confirmRedact asks whether to erase an entry, unless that is said already.
-func (a *app) confirmRedact(ctx context.Context, in maintenance.RedactIn, yes bool) error {
-	if err := a.ownOnly("redact"); err != nil || in.DryRun || yes {
-		return err
-	}
-	in.DryRun = true
-	would, err := run(ctx, a, maintenance.Redact, in)
-	if err != nil {
-		return err
-	}
-	if !a.env.StdinTerm || !a.env.StderrTerm {
-		return misusef("add --yes, or look first with --dry-run", "redact erases for good, and there is no terminal to ask at")
-	}
-	return a.confirm(fmt.Sprintf("Erase %s of %q for good?", count(would.Versions, "version", "versions"), clean(in.Name)))
+	}, loss[maintenance.RedactIn, maintenance.RedactOut]{
+		command: "redact",
+		verb:    maintenance.Redact,
+		dryRun:  func(in maintenance.RedactIn) maintenance.RedactIn { in.DryRun = true; return in },
+		question: func(would maintenance.RedactOut) string {
+			return eraseQuestion(would.Versions, "version", "versions", strconv.Quote(clean(would.Name)))
+		},
+	}, func(in maintenance.RedactIn) (bool, error) { return !in.DryRun, a.ownOnly("redact") }, positional, a.showRedacted)
 }
 
 func (a *app) showRedacted(out maintenance.RedactOut) {

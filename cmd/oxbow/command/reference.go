@@ -31,8 +31,11 @@ func referenceText(r tool.Reference) string {
 
 // commandName returns the name of the command that calls a verb.
 func commandName(verb string) string {
-	if verb == "history" {
+	switch verb {
+	case "history":
 		return "log"
+	case "labels":
+		return "label list"
 	}
 	return verb
 }
@@ -56,8 +59,5 @@ func hintText(h *tool.Hint) string {
 
 // versionText writes a version of an entry as restore takes it.
 func versionText(name string, seq any) string {
-	if strings.ContainsAny(name, " \t\n\"'") {
-		return fmt.Sprintf("%q %v", name, seq)
-	}
-	return fmt.Sprintf("%s@%v", name, seq)
+	return quoteName(fmt.Sprintf("%s@%v", name, seq))
 }

@@ -3,7 +3,6 @@
 package command
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,12 +16,16 @@ func (a *app) rememberCommand() *cobra.Command {
 		Use:   "remember [NAME [TEXT]]",
 		Short: "Keep an entry, or update the one of that name",
 		Long: `Remember keeps a text under a name. The text is the second argument, or
---content, or a file, or standard input. A name that is in use is updated: what
-you leave out (tags, aliases, project) stays as it was; labels and aliases can
-be changed alone. An alias means one entry. Without a name, the
-first line of the text names the entry. --project auto labels with the project
-of the working directory, as oxbow label project names it.`,
+--content, or a file, or standard input. Without a name, the first line of the
+text names the entry: one argument with spaces in it is such a text, unless an
+entry has it as its name or standard input holds a text.
+
+A name that is in use is updated: what you leave out (tags, aliases, project)
+stays as it was, and labels and aliases can be changed alone. --tag a,b gives
+two tags. An alias belongs to one entry. --project auto labels with the project
+of the working directory, which oxbow label project prints.`,
 		Example: `  oxbow remember style "Tabs, not spaces."
+  oxbow remember "We ship on Tuesdays."
   oxbow remember style --content "Tabs." --tag go --project site --alias tabs
   oxbow remember runbook --file RUNBOOK.md
   git log -1 --format=%B | oxbow remember --tag commit`,
@@ -31,13 +34,14 @@ of the working directory, as oxbow label project names it.`,
 	does(a, c, tool.Remember, func(in *tool.RememberIn, f *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			if in.Name = args[0]; strings.TrimSpace(in.Name) == "" {
-				return misusef("leave it out to have one made from the first line", "the name is empty")
+				return misusef("leave it out to have one made from the first line: oxbow remember TEXT", "the name is empty")
 			}
 		}
-		if len(args) == 1 && a.env.StdinTerm && !f.given("content") && file == "" && slices.ContainsFunc([]string{"project", "tags", "related_files", "confidence", "aliases", "clear"}, f.given) {
-			// The content stays as it is.
-		} else if in.Content, err = a.content(in.Content, f.given("content"), file, args); err != nil {
+		if in.Content, err = a.content(in.Content, f.given("content"), file, args); err != nil {
 			return err
+		}
+		if len(args) == 1 && strings.TrimSpace(in.Content) == "" && !f.given("content") && file == "" {
+			in.OnlyArgument, in.Name, in.Content = args[0], "", ""
 		}
 		in.Project, err = a.projectNamed(in.Project)
 		return err
@@ -63,8 +67,8 @@ func (a *app) content(flag string, flagged bool, file string, args []string) (st
 		return flag, nil
 	case file != "":
 		return a.readFile(file)
-	case given == 0 && a.env.StdinTerm && len(args) == 1 && strings.ContainsAny(args[0], " \n"):
-		return "", misusef("did you mean: oxbow remember --content "+quote(args[0]), "one argument is a name, and there is no content for it")
+	case given == 0 && a.env.StdinTerm && len(args) == 1:
+		return "", nil // the argument is all there is
 	case given == 0 && a.env.StdinTerm:
 		return "", misusef("for example: oxbow remember style \"Tabs, not spaces.\"", "there is nothing to remember: no content is given")
 	}

@@ -13,7 +13,18 @@ import (
 )
 
 func (a *app) scanCommand() *cobra.Command {
-	var yes bool
+	var isConfirmed *bool
+	fixLoss := loss[maintenance.ScanIn, maintenance.ScanOut]{
+		command: "scan --fix",
+		verb:    maintenance.Scan,
+		dryRun:  func(in maintenance.ScanIn) maintenance.ScanIn { in.DryRun = true; return in },
+		question: func(would maintenance.ScanOut) string {
+			if len(would.Found) == 0 {
+				return ""
+			}
+			return fmt.Sprintf("Replace %s for good, in the history too?", count(len(would.Found), "secret", "secrets"))
+		},
+	}
 	c := &cobra.Command{
 		Use:   "scan",
 		Short: "Look for passwords and keys in the memory, its history and the archive",
@@ -31,29 +42,15 @@ the commands that drop them.`,
 		Args: args(0, 0, "no arguments"),
 	}
 	takes(c, func(ctx context.Context, in maintenance.ScanIn, _ []string) error {
-		if err := a.confirmScan(ctx, in, yes); err != nil {
-			return err
+		if in.Fix && !in.DryRun {
+			if err := fixLoss.confirm(ctx, a, in, *isConfirmed); err != nil {
+				return err
+			}
 		}
 		return perform(ctx, a, maintenance.Scan, in, func(out maintenance.ScanOut) { a.showScan(out, in.Fix) })
 	})
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	isConfirmed = addYes(c)
 	return c
-}
-
-// confirmScan asks whether to replace what is found, unless that is said already.
-func (a *app) confirmScan(ctx context.Context, in maintenance.ScanIn, yes bool) error {
-	if !in.Fix || in.DryRun || yes {
-		return nil
-	}
-	in.DryRun = true
-	would, err := run(ctx, a, maintenance.Scan, in)
-	if err != nil || len(would.Found) == 0 {
-		return err
-	}
-	if !a.env.StdinTerm || !a.env.StderrTerm {
-		return misusef("add --yes, or look first with --dry-run", "scan --fix erases for good, and there is no terminal to ask at")
-	}
-	return a.confirm(fmt.Sprintf("Replace %s for good, in the history too?", count(len(would.Found), "secret", "secrets")))
 }
 
 func (a *app) showScan(out maintenance.ScanOut, fix bool) {

@@ -90,9 +90,7 @@ func (a *app) sessionShowCommand() *cobra.Command {
 		}
 		if len(out.Wrote) > 0 {
 			a.printf("\nchanges of the notes:\n")
-			for _, c := range out.Wrote {
-				a.showChange(c)
-			}
+			a.showChanges(out.Wrote)
 			a.note("to take them back: oxbow revert --session %s", text.ShellQuote(out.Client+"/"+out.Summary.Session))
 		}
 	})
@@ -212,17 +210,25 @@ func (a *app) sessionResumeCommand() *cobra.Command {
 }
 
 func (a *app) sessionForgetCommand() *cobra.Command {
-	return does(a, &cobra.Command{
+	return erases(a, &cobra.Command{
 		Use:   "forget SESSION",
 		Short: "Take a session out of the archive",
 		Long: `Forget removes the turns of a session. They stay in the archive's history, and
---undo brings back the session that was forgotten last; with --purge that
-history is erased as well, also of a session that was forgotten before. The
-client's own transcript is not touched.`,
+--undo brings back the session that was forgotten last. With --purge that
+history is erased as well, also of a session that was forgotten before: this
+asks first, and without a terminal needs --yes. The client's own transcript is
+not touched.`,
 		Example: `  oxbow session forget 178e33fd --dry-run
   oxbow session forget --undo`,
 		Args: args(0, 1, "the identifier of a SESSION"),
-	}, tool.ForgetSession, positional, func(out tool.ForgetSessionOut) {
+	}, loss[tool.ForgetSessionIn, tool.ForgetSessionOut]{
+		command: "session forget --purge",
+		verb:    tool.ForgetSession,
+		dryRun:  func(in tool.ForgetSessionIn) tool.ForgetSessionIn { in.DryRun = true; return in },
+		question: func(would tool.ForgetSessionOut) string {
+			return eraseQuestion(would.Turns, "turn", "turns", clean(would.Client+"/"+would.Session))
+		},
+	}, func(in tool.ForgetSessionIn) (bool, error) { return in.Purge && !in.DryRun && !in.Undo, nil }, positional, func(out tool.ForgetSessionOut) {
 		what := clean(out.Client+"/"+out.Session) + ": " + count(out.Turns, "turn", "turns")
 		switch {
 		case out.Undone:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
+	texts "github.com/oxbow-memory/oxbow/internal/text"
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/tool"
 )
@@ -162,8 +163,14 @@ func (t *terminal) facts(e tool.Entry) (fs []tui.Fact) {
 	return fs
 }
 
-// showChange shows one change and what it touched.
-func (t *terminal) showChange(c tool.Change) {
+// showChanges shows changes and what they touched. The changes of one import are one line.
+func (t *terminal) showChanges(changes []tool.Change) {
+	for _, o := range tool.Operations(changes) {
+		t.showOperation(o)
+	}
+}
+
+func (t *terminal) showOperation(c tool.Operation) {
 	what := make([]string, 0, len(c.Entries))
 	verbs := map[string]int{}
 	var order []string
@@ -187,11 +194,8 @@ func (t *terminal) showChange(c tool.Change) {
 	}
 	text := strings.Join(what, ", ")
 	if len(c.Reverts) > 0 {
-		var seqs []string
-		for _, s := range c.Reverts {
-			seqs = append(seqs, seqText(s))
-		}
-		text = "undo of " + strings.Join(seqs, ", ") + ": " + text
+		what := "undo of " + texts.Ranges(slices.Sorted(slices.Values(c.Reverts)))
+		text = what + ": " + text
 	}
 	if c.Note != "" && !strings.HasPrefix(c.Note, "undo of ") {
 		text += " (" + c.Note + ")"
@@ -199,7 +203,11 @@ func (t *terminal) showChange(c tool.Change) {
 	if id := c.Source.ClientSession(); id != "" {
 		text += " [session " + id + "]"
 	}
-	head := fmt.Sprintf("%5d  %s  %s  ", c.Seq, t.date(moment(c.Time)), pad(who(c.Source), 11))
+	number := seqText(c.Seq)
+	if c.IsImport() {
+		number = seqText(c.First) + " to " + number
+	}
+	head := fmt.Sprintf("%5s  %s  %s  ", number, t.date(moment(c.Time)), pad(who(c.Source), 11))
 	room := t.width() - columns(head)
 	if room < t.width()/2 {
 		room = t.width() - 4

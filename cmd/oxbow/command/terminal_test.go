@@ -85,8 +85,7 @@ func TestNothingToRememberOnATerminal(t *testing.T) {
 		hint string
 	}{
 		{[]string{"remember"}, "for example"},
-		{[]string{"remember", "style"}, "for example"},
-		{[]string{"remember", "Tabs, not spaces."}, "oxbow remember --content 'Tabs, not spaces.'"},
+		{[]string{"remember", "style"}, "oxbow remember style TEXT; or, if it is the text: oxbow remember --content style"},
 	} {
 		status, _, stderr := w.run(t, c.args...)
 		if status != exitMisused || !strings.Contains(stderr, c.hint) {
@@ -96,6 +95,11 @@ func TestNothingToRememberOnATerminal(t *testing.T) {
 	if _, err := os.Stat(w.vars["HOME"]); !os.IsNotExist(err) {
 		t.Errorf("a refused remember made a home (%v)", err)
 	}
+	w.must(t, "remember", "Tabs, not spaces.")
+	if got := w.must(t, "get", "Tabs, not spaces.", "--raw"); got != "Tabs, not spaces." {
+		t.Errorf("the text that was remembered is %q, want the argument", got)
+	}
+	w.must(t, "check")
 }
 
 func TestDemoFitsAScreen(t *testing.T) {

@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -97,29 +98,37 @@ func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err err
 }
 
 func (a *app) showUndone(out tool.UndoOut) {
-	a.printf("%s %s\n", map[bool]string{false: "undid", true: "would undo"}[out.DryRun], count(len(out.Undone), "change", "changes"))
-	for _, c := range out.Undone {
-		a.showChange(c)
+	ops := tool.Operations(out.Undone)
+	what := count(len(ops), "change", "changes")
+	if len(ops) == 1 && ops[0].IsImport() {
+		what = fmt.Sprintf("the %s: %s", clean(ops[0].Note), count(len(ops[0].Entries), "entry", "entries"))
 	}
+	a.printf("%s %s\n", wordFor(out.DryRun, "undid", "would undo"), what)
+	a.showChanges(out.Undone)
 	a.showNotes(out.Notes)
 }
 
 func (a *app) restoreCommand() *cobra.Command {
 	return does(a, &cobra.Command{
-		Use:   "restore NAME@SEQ",
-		Short: "Bring a version of an entry back",
-		Long: `Restore makes the version that change SEQ left the current one, even when the
-entry was forgotten since. The log shows the numbers.`,
-		Example: `  oxbow log style
+		Use:   "restore NAME[@SEQ]",
+		Short: "Bring back a forgotten entry, or an earlier version of one",
+		Long: `Restore brings back an entry that was forgotten, as it last was. With a number,
+it makes the version that change SEQ left the current one, whether the entry was
+forgotten or not. oxbow log NAME shows the numbers.`,
+		Example: `  oxbow restore style      # after oxbow forget style
+  oxbow log style
   oxbow restore style@3`,
-		Args: args(1, 2, "NAME@SEQ"),
+		Args: args(1, 2, "NAME or NAME@SEQ"),
 	}, tool.Restore, func(in *tool.RestoreIn, _ *flagSet, args []string) error {
 		name, seq, ok := cutSeq(args)
-		if !ok {
-			return misusef("oxbow log "+quoteName(args[0])+" shows the numbers; for example: oxbow restore "+quoteName(args[0]+"@3"),
-				"restore needs the number of a change: NAME@SEQ")
+		if !ok && len(args) == 1 {
+			in.Name = args[0]
+			return nil
 		}
-		in.Name, in.Seq = name, seq
+		if !ok {
+			return misusef("oxbow log "+quoteName(args[0])+" shows the numbers", "%q is not the number of a change", args[1])
+		}
+		in.Name, in.Seq = name, &seq
 		return nil
 	}, func(out tool.RestoreOut) {
 		a.printf("restored %s as of change %d\n", a.bold(nameText(out.Entry.Name)), out.From)

@@ -1,0 +1,28 @@
+// Lists of numbers for people.
+
+package text
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Ranges writes sorted numbers as a list in which three or more in a row are a range, such as
+// "2, 3, 7 to 9".
+func Ranges(numbers []uint64) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		end := i
+		for end+1 < len(numbers) && numbers[end+1] == numbers[end]+1 {
+			end++
+		}
+		if end-i < 2 {
+			end = i
+			parts = append(parts, strconv.FormatUint(numbers[i], 10))
+		} else {
+			parts = append(parts, strconv.FormatUint(numbers[i], 10)+" to "+strconv.FormatUint(numbers[end], 10))
+		}
+		i = end + 1
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,40 @@
+// Changes as a person counts them: an import is one operation, however many changes it made.
+
+package tool
+
+import (
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// Operation is one or more changes that belong together, such as those of one import.
+type Operation struct {
+	Change        // the newest one, with the entries of all, newest first
+	First  uint64 // number of the oldest one
+}
+
+// IsImport reports whether the operation is an import that needed several changes.
+func (o Operation) IsImport() bool { return o.First < o.Seq }
+
+// Operations joins the changes of each import. The changes are in the order of the log, newest
+// first, and changes of an import that do not follow each other are not joined.
+func Operations(changes []Change) []Operation {
+	var ops []Operation
+	for _, c := range changes {
+		if n := len(ops); n > 0 && ops[n-1].isSameImport(c) {
+			last := &ops[n-1]
+			last.First, last.Entries = c.Seq, append(slices.Clip(last.Entries), c.Entries...)
+			continue
+		}
+		ops = append(ops, Operation{Change: c, First: c.Seq})
+	}
+	return ops
+}
+
+// isSameImport is [oxbow.Change.OneImport] for changes in an answer.
+func (o Operation) isSameImport(c Change) bool {
+	isImport := c.Source.By == string(oxbow.Imported) && c.Note != "" && c.Source.Session != ""
+	sameCall := c.Source.Session == o.Source.Session && c.Source.By == o.Source.By && c.Source.Door == o.Source.Door
+	return isImport && sameCall && c.Note == o.Note
+}
