@@ -5,7 +5,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -170,13 +169,4 @@ func about(out any) (name string, version uint64, gone bool) {
 		return out.Name, out.Version, out.Forgotten
 	}
 	return "", 0, true
-}
-
-// escape writes a name as one segment of a path.
-func escape(name string) string {
-	s := url.PathEscape(name)
-	if s == "." || s == ".." {
-		return strings.ReplaceAll(s, ".", "%2E")
-	}
-	return s
 }

@@ -179,10 +179,8 @@ func diagnose(ctx context.Context, m *oxbow.Memory, q oxbow.Query) (why []Note, 
 
 // reasons says why a query found nothing, of things so called.
 func reasons(g oxbow.Diagnosis, q oxbow.Query, one, many string) (why []Note) {
-	if g.StopWords && !hasWords(q.Text) {
-		why = append(why, Plain("the query has no letters and no digits; emoji and other signs are not searched"))
-	} else if g.StopWords {
-		why = append(why, Plain("the query holds only words that are too common or too short to look for; use rarer words, or list with a filter"))
+	if g.StopWords {
+		why = append(why, noWordsNote(q.Text))
 	}
 	var unknown, known []string
 	for _, t := range g.Terms {
@@ -244,6 +242,14 @@ func typed(filterText string, f oxbow.Filter) string {
 // isMidnight reports whether a time is the beginning of a day.
 func isMidnight(t time.Time) bool {
 	return t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0
+}
+
+// noWordsNote says why a query has no word to look for.
+func noWordsNote(query string) Note {
+	if !hasWords(query) {
+		return Plain("the query has no letters and no digits; emoji and other signs are not searched")
+	}
+	return Plain("the query holds only words that are too common or too short to look for; use rarer words, or list with a filter")
 }
 
 // hasWords reports whether a text has a letter or a digit.

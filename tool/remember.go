@@ -91,6 +91,43 @@ func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut,
 	return Remember(ctx, w, in)
 }
 
+// readOnlyArgument sets the name or the content from OnlyArgument. The argument is a name if an
+// entry has it. Otherwise it is a text if it contains a space: a name of one word alone may have
+// been typed before its text was.
+func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error {
+	word := in.OnlyArgument
+	if word == "" {
+		return nil
+	}
+	in.OnlyArgument = ""
+	if m, err := w.Open(ctx, Own); err == nil { // otherwise there is no memory yet, or the write will say why
+		switch e, err := m.Get(ctx, word); {
+		case err != nil:
+		case e.Content == word:
+			in.Content = word // the same call again
+			return nil
+		case in.keepsContent():
+			in.Name = word
+			return nil
+		default:
+			name := text.ShellName(e.Name)
+			return Advise(InvalidValue("content", "", fmt.Sprintf("is missing: %q is an entry already", e.Name)),
+				fmt.Sprintf("give its new text: oxbow remember %s TEXT; or a text for an entry of its own: oxbow remember --content %s", name, text.ShellQuote(word)))
+		}
+	}
+	switch {
+	case strings.ContainsAny(strings.TrimSpace(word), " \t\n"):
+		in.Content = word
+	case in.keepsContent():
+		in.Name = word
+	default:
+		name := text.ShellName(word)
+		return Advise(InvalidValue("content", "", "is missing: one word alone is read as a name"),
+			fmt.Sprintf("give the text, too: oxbow remember %s TEXT; or, if it is the text: oxbow remember --content %s", name, text.ShellQuote(word)))
+	}
+	return nil
+}
+
 // check refuses arguments that contradict each other, before anything is opened
 // or read from the content, such as a name.
 func (in RememberIn) check() error {
@@ -586,30 +623,6 @@ func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in Re
 // sameParts reports whether two versions of an entry have the same text, labels and aliases.
 func sameParts(a, b oxbow.Entry) bool {
 	return a.Content == b.Content && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Aliases, b.Aliases)
-}
-
-// notForgottenError is the error of a call of restore without the number of a version, for an
-// entry that was not forgotten.
-type notForgottenError struct {
-	name    string
-	earlier uint64 // change that made the version before the current one; 0 if there is none
-}
-
-func (e *notForgottenError) Error() string {
-	if e.earlier == 0 {
-		return fmt.Sprintf("%q was not forgotten, and the log has no earlier version of it", e.name)
-	}
-	return fmt.Sprintf("%q was not forgotten: say which earlier version is to come back", e.name)
-}
-
-func (*notForgottenError) Is(target error) bool { return target == oxbow.ErrInvalid }
-
-func (e *notForgottenError) remedy() Note {
-	if e.earlier == 0 {
-		return Notef("%s shows what was changed", VerbRef("history"))
-	}
-	return Notef("%s; %s shows all versions",
-		&Hint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.earlier}}, Does: "brings back the one before"}, VerbRef("history"))
 }
 
 // leftBy returns the entry of a name as change seq left it. If the change is no longer in

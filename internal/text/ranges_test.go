@@ -1,3 +1,5 @@
+// Tests of lists of numbers.
+
 package text
 
 import "testing"

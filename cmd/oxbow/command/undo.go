@@ -115,8 +115,7 @@ func (a *app) restoreCommand() *cobra.Command {
 		Long: `Restore brings back an entry that was forgotten, as it last was. With a number,
 it makes the version that change SEQ left the current one, whether the entry was
 forgotten or not. oxbow log NAME shows the numbers.`,
-		Example: `  oxbow restore style      # after oxbow forget style
-  oxbow log style
+		Example: `  oxbow log style
   oxbow restore style@3`,
 		Args: args(1, 2, "NAME or NAME@SEQ"),
 	}, tool.Restore, func(in *tool.RestoreIn, _ *flagSet, args []string) error {

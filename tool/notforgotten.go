@@ -1,0 +1,33 @@
+// The error of a call of restore that does not say which version is to come back.
+
+package tool
+
+import (
+	"fmt"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// notForgottenError is the error of a call of restore without the number of a version, for an
+// entry that was not forgotten.
+type notForgottenError struct {
+	name    string
+	earlier uint64 // change that made the version before the current one; 0 if there is none
+}
+
+func (e *notForgottenError) Error() string {
+	if e.earlier == 0 {
+		return fmt.Sprintf("%q was not forgotten, and the log has no earlier version of it", e.name)
+	}
+	return fmt.Sprintf("%q was not forgotten: say which earlier version is to come back", e.name)
+}
+
+func (*notForgottenError) Is(target error) bool { return target == oxbow.ErrInvalid }
+
+func (e *notForgottenError) remedy() Note {
+	if e.earlier == 0 {
+		return Notef("%s shows what was changed", VerbRef("history"))
+	}
+	return Notef("%s; %s shows all versions",
+		&Hint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.earlier}}, Does: "brings back the one before"}, VerbRef("history"))
+}
