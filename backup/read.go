@@ -65,7 +65,7 @@ func Restore(ctx context.Context, file string, k Keys, beside string) (temp stri
 	if err != nil {
 		return "", err
 	}
-	_, err = io.CopyBuffer(&sink{ctx: ctx, file: f}, r, make([]byte, copyStep))
+	_, err = io.CopyBuffer(&sink{ctx: ctx, to: io.NewOffsetWriter(f, 0)}, r, make([]byte, copyStep))
 	if err == nil {
 		err = f.Sync()
 	}
@@ -86,7 +86,7 @@ func Settle(temp, file string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	return settle(dir, temp, name, false)
+	return errors.Join(vfs.RenameNew(dir, temp, name), dir.SyncDir("."))
 }
 
 // decrypt returns what a reader holds: the same, or, of a file of age, what is

@@ -10,9 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"path/filepath"
-	"time"
 
 	"filippo.io/age"
 
@@ -47,24 +45,26 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 		return out, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	vfs.RemoveStaleTemps(dir, ".", time.Now(), func(of string) bool { return of == name })
-	f, temp, err := vfs.CreateTemp(dir, name, 0o600)
+	d, err := vfs.NewDraft(dir, name, 0o600)
 	if err != nil {
 		return out, err
 	}
-	s := &sink{ctx: ctx, file: f, sum: sha256.New()}
-	err = out.fill(ctx, m, s, to, ids)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = settle(dir, temp, name, replace)
+	if err = out.fill(ctx, m, d, &sink{ctx: ctx, to: d, sum: sha256.New()}, to, ids); err == nil {
+		err = commit(d, replace)
 	}
-	if err != nil {
-		_ = dir.Remove(temp)
+	return out, errors.Join(err, d.Discard())
+}
+
+// commit gives a complete new file its name, durably.
+func commit(d *vfs.Draft, replace bool) error {
+	if !replace {
+		return d.CommitNew()
 	}
-	return out, err
+	return d.Commit(nil)
 }
 
 // fill encrypts the store into a new file, and tries what it wrote.
-func (o *Written) fill(ctx context.Context, m *oxbow.Memory, s *sink, to []age.Recipient, ids []age.Identity) error {
+func (o *Written) fill(ctx context.Context, m *oxbow.Memory, d *vfs.Draft, s *sink, to []age.Recipient, ids []age.Identity) error {
 	enc, err := age.Encrypt(s, to...)
 	if err != nil {
 		return fmt.Errorf("encrypting: %w", err)
@@ -76,12 +76,12 @@ func (o *Written) fill(ctx context.Context, m *oxbow.Memory, s *sink, to []age.R
 	if err := enc.Close(); err != nil {
 		return fmt.Errorf("encrypting: %w", err)
 	}
-	o.Size = s.off
-	if err := s.file.Sync(); err != nil {
+	o.Size = d.Size()
+	if err := d.Sync(); err != nil {
 		return err
 	}
 	again := sha256.New()
-	if _, err := io.Copy(again, s.read()); err != nil {
+	if _, err := io.Copy(again, d.Reader()); err != nil {
 		return fmt.Errorf("reading what was written again: %w", err)
 	}
 	if [32]byte(again.Sum(nil)) != [32]byte(s.sum.Sum(nil)) {
@@ -90,7 +90,7 @@ func (o *Written) fill(ctx context.Context, m *oxbow.Memory, s *sink, to []age.R
 	if len(ids) == 0 {
 		return nil
 	}
-	r, err := decrypt(s.read(), ids)
+	r, err := decrypt(d.Reader(), ids)
 	if err != nil {
 		return fmt.Errorf("trying the key on what was written: %w", err)
 	}
@@ -105,45 +105,26 @@ func (o *Written) fill(ctx context.Context, m *oxbow.Memory, s *sink, to []age.R
 	return nil
 }
 
-// settle gives a complete new file its name, durably.
-func settle(dir vfs.FS, temp, name string, replace bool) error {
-	if _, err := dir.Stat(name); !replace && !errors.Is(err, fs.ErrNotExist) {
-		if err == nil {
-			err = fs.ErrExist
-		}
-		return &fs.PathError{Op: "copy", Path: name, Err: err}
-	}
-	if err := dir.Rename(temp, name); err != nil {
-		return err
-	}
-	return dir.SyncDir(".")
-}
-
 // place opens the directory of a file, and returns the name in it.
 func place(file string) (dir *vfs.OS, name string, err error) {
 	dir, err = vfs.Dir(filepath.Dir(file))
 	return dir, filepath.Base(file), err
 }
 
-// sink writes a new file from its start, until the context ends.
+// sink writes until the context ends.
 type sink struct {
-	ctx  context.Context
-	file vfs.File
-	off  int64
-	sum  hash.Hash // of what was written; nil for none
+	ctx context.Context
+	to  io.Writer
+	sum hash.Hash // of what was written; may be nil
 }
 
 func (s *sink) Write(b []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := s.file.WriteAt(b, s.off)
-	s.off += int64(n)
+	n, err := s.to.Write(b)
 	if s.sum != nil {
 		s.sum.Write(b[:n])
 	}
 	return n, err
 }
-
-// read returns what was written.
-func (s *sink) read() io.Reader { return io.NewSectionReader(s.file, 0, s.off) }

@@ -232,7 +232,12 @@ func (f StateFile) write(b []byte, l *stateLine) error {
 	line = append(append([]byte{'\n'}, line...), '\n') // after a line that was not finished, too
 	name := filepath.Join(f.Dir, f.name())
 	if len(b)+len(line) > maxState {
-		return os.WriteFile(name, append(b[len(b)-maxState/2:len(b):len(b)], line...), 0o600)
+		dir, err := vfs.Dir(f.Dir)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return vfs.WriteDerived(dir, f.name(), 0o600, b[len(b)-maxState/2:], line)
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -223,8 +223,7 @@ func sweep(path string) {
 		return
 	}
 	defer dir.Close()
-	base := filepath.Base(path)
-	vfs.RemoveStaleTemps(dir, ".", time.Now(), func(of string) bool { return of == base })
+	vfs.RemoveDrafts(dir, filepath.Base(path))
 }
 
 func ignoreMissing(err error) error {

@@ -144,25 +144,18 @@ func signingKey(store string, create bool) (proof.Key, error) {
 		return k, err
 	}
 	defer dir.Close()
-	// Two processes that make one end with one: a link is not made over a file.
-	f, temp, err := vfs.CreateTemp(dir, filepath.Base(store), 0o600)
+	// If two processes create a key, both use the one that was there first.
+	d, err := vfs.NewDraft(dir, filepath.Base(store)+signKeyEnd, 0o600)
 	if err != nil {
 		return k, err
 	}
-	defer func() { _ = dir.Remove(temp) }()
-	if err := vfs.WriteSync(f, k.Encode()); err != nil {
-		return k, err
+	if _, err = d.Write(k.Encode()); err == nil {
+		err = d.CommitNew()
 	}
-	from := filepath.Join(filepath.Dir(store), temp)
-	switch err := os.Link(from, store+signKeyEnd); {
-	case errors.Is(err, fs.ErrExist):
+	if err = errors.Join(err, d.Discard()); errors.Is(err, fs.ErrExist) {
 		return signingKey(store, false)
-	case err != nil: // no links here
-		if err := dir.Rename(temp, filepath.Base(store)+signKeyEnd); err != nil {
-			return k, err
-		}
 	}
-	return k, dir.SyncDir(".")
+	return k, err
 }
 
 // HeadsCheck is what the signed heads say of a memory.

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 )
 
 // A TempNumberer is a file system that numbers temporary files itself, so that
@@ -112,19 +113,12 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	if err := WriteSync(f, data); err != nil {
-		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
+	d := draftOf(fsys, f, name, temp)
+	if _, err = d.Write(data); err == nil {
+		err = d.Commit(sure)
 	}
-	if sure != nil {
-		if err := sure(); err != nil {
-			return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
-		}
-	}
-	if err := fsys.Rename(temp, name); err != nil {
-		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
-	}
-	if err := fsys.SyncDir(path.Dir(name)); err != nil {
-		return fmt.Errorf("writing %s: making its name durable: %w", name, err)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, errors.Join(err, d.Discard()))
 	}
 	return nil
 }
@@ -198,7 +192,7 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	}
 	var err error
 	for range tempTries {
-		temp := fmt.Sprintf("%s.%016x.tmp", name, tempNumber(fsys))
+		temp := fmt.Sprintf("%s.%016x.tmp", clipTemp(name), tempNumber(fsys))
 		var f File
 		f, err = fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		if err == nil {
@@ -209,6 +203,19 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 		}
 	}
 	return nil, "", err
+}
+
+// maxTempBase is the most bytes of a file's name that the name of its temporary file begins with.
+const maxTempBase = 200
+
+// clipTemp returns the part of a name that the name of its temporary file begins with. File
+// systems take names of 255 bytes.
+func clipTemp(name string) string {
+	over := len(path.Base(name)) - maxTempBase
+	if over <= 0 {
+		return name
+	}
+	return strings.ToValidUTF8(name[:len(name)-over], "")
 }
 
 func tempNumber(fsys FS) uint64 {

@@ -167,6 +167,30 @@ func (o *OS) Rename(oldname, newname string) error {
 	return ofCall("rename", untilFree(func() error { return o.root.Rename(from, to) }))
 }
 
+// Link makes newname a second name of the file oldname. It fails with [fs.ErrExist] if newname
+// is taken, and with [ErrUnsupported] if the file system has no hard links.
+func (o *OS) Link(oldname, newname string) error {
+	from, ferr := localize("link", oldname)
+	to, terr := localize("link", newname)
+	if err := cmp.Or(ferr, terr); err != nil {
+		return err
+	}
+	err := o.root.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return ofCall("link", err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnsupported, err)
+}
+
+// Chmod sets the permissions of a file.
+func (o *OS) Chmod(name string, mode fs.FileMode) error {
+	local, err := localize("chmod", name)
+	if err != nil {
+		return err
+	}
+	return ofCall("chmod", o.root.Chmod(local, mode.Perm()))
+}
+
 // Remove deletes a file, a link or an empty directory.
 func (o *OS) Remove(name string) error {
 	local, err := localize("remove", name)

@@ -17,7 +17,11 @@ import (
 // ignores leave out of git what is not for others: the store, with all files that
 // begin with its name, tokens, and what an editor could not save. Annotations,
 // profiles and skills may be shared.
-var ignores = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", ".token-*", "unsaved/"}
+var ignores = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
+
+// ignoredDrafts leaves out the temporary file of a token, which a killed writer leaves. Homes of
+// earlier versions are not asked to have it.
+const ignoredDrafts = "token.*.tmp"
 
 // WriteGitignore makes the .gitignore of a home in a working tree of git, or in a
 // directory that may become one, and the home. One that is there is left as it is:
@@ -34,7 +38,7 @@ func WriteGitignore(home string) error {
 		return nil
 	}
 	if err == nil {
-		_, err = f.WriteString("# What oxbow keeps for you alone.\n" + strings.Join(ignores, "\n") + "\n")
+		_, err = f.WriteString("# What oxbow keeps for you alone.\n" + strings.Join(append(slices.Clone(ignores), ignoredDrafts), "\n") + "\n")
 		err = errors.Join(err, f.Close())
 	}
 	return tool.Wrapped("writing .gitignore", err)

@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/session"
 	"github.com/oxbow-memory/oxbow/setup"
 	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // HookFailure is what went wrong in a hook.
@@ -39,8 +40,14 @@ func failureFile(home string) string {
 func (f HookFailure) Record(home string) {
 	f.Client = text.Clip(strings.ToValidUTF8(f.Client, ""), 40)
 	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // it may be there
-	if b, err := json.Marshal(f); err == nil {
-		_ = os.WriteFile(failureFile(home), b, 0o600)
+	dir, err := vfs.Dir(filepath.Dir(failureFile(home)))
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	vfs.RemoveDrafts(dir, filepath.Base(failureFile(home)))
+	if b, err := json.Marshal(f); err == nil && vfs.WriteDerived(dir, filepath.Base(failureFile(home)), 0o600, b) != nil {
+		_ = os.WriteFile(failureFile(home), nil, 0o600) // a full disk takes an empty file
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // staleKind is what a file next to the store is.
@@ -49,6 +52,9 @@ const UnsavedDir = "unsaved"
 func staleFiles(store string) ([]staleFile, error) {
 	dir, base := filepath.Split(store)
 	found, err := listFiles(dir, func(name string) (staleKind, bool) {
+		if _, isDraft := vfs.TempOf(name); isDraft {
+			return staleTemp, true
+		}
 		rest, ours := strings.CutPrefix(name, base)
 		switch {
 		case !ours:
@@ -64,10 +70,27 @@ func staleFiles(store string) ([]staleFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range []struct {
+	unsaved := filepath.Join(dir, UnsavedDir)
+	type place struct {
 		dir  string
 		kind staleKind
-	}{{store + lostEnd, staleTorn}, {filepath.Join(dir, UnsavedDir), staleUnsaved}} {
+	}
+	places := []place{{store + lostEnd, staleTorn}, {unsaved, staleUnsaved}}
+	profiles, err := listFiles(filepath.Join(dir, profile.HomeDirs[0]), func(name string) (staleKind, bool) {
+		_, isDraft := vfs.TempOf(name)
+		return staleTemp, isDraft
+	})
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, profiles...)
+	editing, _ := os.ReadDir(unsaved) // listFiles reports the error
+	for _, e := range editing {
+		if e.IsDir() { // of an editor that is open, or of a process that was killed
+			places = append(places, place{filepath.Join(unsaved, e.Name()), staleUnsaved})
+		}
+	}
+	for _, d := range places {
 		more, err := listFiles(d.dir, func(string) (staleKind, bool) { return d.kind, true })
 		if err != nil {
 			return nil, err

@@ -20,6 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/mcpserver"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // tokens returns the tokens of a file, the bounds of tenants and where it is. That others may read it
@@ -67,19 +68,19 @@ func (a *app) makeToken(file string) error {
 	if _, err := io.ReadFull(a.env.Rand, b); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".token-*") // of mode 0600
+	dir, err := vfs.Dir(filepath.Dir(file))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(base64.RawURLEncoding.EncodeToString(b) + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	defer dir.Close()
+	d, err := vfs.NewDraft(dir, filepath.Base(file), 0o600)
+	if err != nil {
 		return err
 	}
-	if err = os.Link(f.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(f.Name(), file) // no hard links here
+	if _, err = d.Write([]byte(base64.RawURLEncoding.EncodeToString(b) + "\n")); err == nil {
+		err = d.CommitNew()
 	}
-	if errors.Is(err, fs.ErrExist) {
+	if err = errors.Join(err, d.Discard()); errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	return err

@@ -1,0 +1,232 @@
+// This file writes files that a person names: under a temporary name first, and without
+// losing the file that had the name before.
+
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+)
+
+// A Draft is a new file with a temporary name. [Draft.Commit] and [Draft.CommitNew] give it
+// the name that it was made for, so that this name never leads to half of a file. A Draft is
+// not safe for concurrent use.
+type Draft struct {
+	fsys FS
+	file File
+	name string // name of the finished file
+	temp string // name until the file is finished
+	size int64
+	err  error // the first error of Write
+}
+
+// NewDraft creates an empty draft of the file name in the same directory. It removes the
+// drafts of this file that killed writers left.
+func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
+	RemoveDrafts(fsys, name)
+	f, temp, err := CreateTemp(fsys, name, perm)
+	if err != nil {
+		return nil, err
+	}
+	return draftOf(fsys, f, name, temp), nil
+}
+
+// RemoveDrafts removes the drafts of a file that killed writers left; see [RemoveStaleTemps].
+func RemoveDrafts(fsys FS, name string) {
+	base := path.Base(clipTemp(name))
+	RemoveStaleTemps(fsys, path.Dir(name), time.Now(), func(of string) bool { return of == base })
+}
+
+func draftOf(fsys FS, f File, name, temp string) *Draft {
+	return &Draft{fsys: fsys, file: f, name: name, temp: temp}
+}
+
+// Write appends to the draft.
+func (d *Draft) Write(b []byte) (int, error) {
+	if d.err != nil {
+		return 0, d.err
+	}
+	n, err := d.file.WriteAt(b, d.size)
+	d.size += int64(n)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	d.err = err
+	return n, err
+}
+
+// SetMode sets the permissions of the file, if the file system can. The umask does not narrow
+// them.
+func (d *Draft) SetMode(mode fs.FileMode) error {
+	c, ok := d.fsys.(interface {
+		Chmod(name string, mode fs.FileMode) error
+	})
+	if !ok {
+		return nil
+	}
+	return c.Chmod(d.temp, mode.Perm())
+}
+
+// Size returns the number of bytes written.
+func (d *Draft) Size() int64 { return d.size }
+
+// Reader returns a reader of all bytes written.
+func (d *Draft) Reader() io.Reader { return io.NewSectionReader(d.file, 0, d.size) }
+
+// Sync makes the bytes written durable. The name is not durable before a commit.
+func (d *Draft) Sync() error {
+	if d.err != nil {
+		return d.err
+	}
+	return d.file.Sync()
+}
+
+// finish syncs and closes the file.
+func (d *Draft) finish() error {
+	if d.file == nil {
+		return fs.ErrClosed
+	}
+	err := errors.Join(d.Sync(), d.file.Close())
+	d.file = nil
+	return err
+}
+
+// Commit gives the file its name, durably. It replaces a file of this name, or a link of
+// this name itself. If confirm is not nil, Commit calls it when only the rename is left to
+// do; an error of it is returned. After an error of Commit, the caller calls
+// [Draft.Discard], which does nothing if the file has its name.
+func (d *Draft) Commit(confirm func() error) error {
+	err := d.finish()
+	if err == nil && confirm != nil {
+		err = confirm()
+	}
+	if err == nil {
+		err = d.fsys.Rename(d.temp, d.name)
+	}
+	if err != nil {
+		return err
+	}
+	d.temp = ""
+	return syncName(d.fsys, d.name)
+}
+
+// CommitNew is Commit that replaces nothing: if the name is taken, the error matches
+// [fs.ErrExist].
+func (d *Draft) CommitNew() error {
+	if err := d.finish(); err != nil {
+		return err
+	}
+	if err := RenameNew(d.fsys, d.temp, d.name); err != nil {
+		return err
+	}
+	d.temp = ""
+	return syncName(d.fsys, d.name)
+}
+
+// RenameNew is [FS.Rename] that replaces nothing: if the new name is taken, the error matches
+// [fs.ErrExist]. If the file system has no hard links, a file that another program creates
+// during the call may be replaced.
+func RenameNew(fsys FS, oldname, newname string) error {
+	err := link(fsys, oldname, newname)
+	if err == nil {
+		return fsys.Remove(oldname)
+	}
+	if !errors.Is(err, ErrUnsupported) {
+		return err
+	}
+	if _, err := fsys.Stat(newname); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(&fs.PathError{Op: "rename", Path: newname, Err: fs.ErrExist}, err)
+	}
+	return fsys.Rename(oldname, newname)
+}
+
+// Discard removes the temporary file, unless it has its name by now. The error reports that it
+// is still there; the next [NewDraft] of the same file removes it.
+func (d *Draft) Discard() error {
+	if d.file != nil {
+		_ = d.file.Close() // its bytes are not needed
+		d.file = nil
+	}
+	temp := d.temp
+	if d.temp = ""; temp == "" {
+		return nil
+	}
+	return dropTemp(d.fsys, temp)
+}
+
+func syncName(fsys FS, name string) error {
+	if err := fsys.SyncDir(path.Dir(name)); err != nil {
+		return fmt.Errorf("making the name of %s durable: %w", name, err)
+	}
+	return nil
+}
+
+// A linker is a file system with hard links.
+type linker interface {
+	// Link makes newname a second name of the file oldname. It fails with [fs.ErrExist] if
+	// newname is taken, and with [ErrUnsupported] if the file system has no hard links.
+	Link(oldname, newname string) error
+}
+
+func link(fsys FS, oldname, newname string) error {
+	if l, ok := fsys.(linker); ok {
+		return l.Link(oldname, newname)
+	}
+	return ErrUnsupported
+}
+
+// maxCopies is the most copies that [KeepCopy] makes of one file.
+const maxCopies = 10_000
+
+// KeepCopy keeps a file that is to be replaced, durably, under a name of its own, which it
+// returns: the name with ".kept" behind it, or with ".kept-2" and so on. If the file system
+// has hard links, the copy is a second name of the file and takes no space.
+func KeepCopy(fsys FS, name string) (kept string, err error) {
+	kept = name + KeptSuffix
+	for n := 2; n <= maxCopies; n++ {
+		if err = link(fsys, name, kept); errors.Is(err, ErrUnsupported) {
+			err = copyNew(fsys, name, kept)
+		}
+		switch {
+		case err == nil:
+			return kept, syncName(fsys, kept)
+		case !errors.Is(err, fs.ErrExist):
+			return "", fmt.Errorf("keeping a copy of %s: %w", name, err)
+		}
+		kept = fmt.Sprintf("%s%s-%d", name, KeptSuffix, n)
+	}
+	return "", fmt.Errorf("%s has %d kept copies: look at them, and remove those that are done with", name, maxCopies)
+}
+
+// KeptSuffix is what [KeepCopy] appends to a name.
+const KeptSuffix = ".kept"
+
+// copyNew copies a file to a name that is not taken.
+func copyNew(fsys FS, from, to string) error {
+	if _, err := fsys.Stat(to); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(&fs.PathError{Op: "create", Path: to, Err: fs.ErrExist}, err)
+	}
+	src, err := fsys.OpenFile(from, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	info, err := src.Stat()
+	if err != nil {
+		return err
+	}
+	d, err := NewDraft(fsys, to, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	defer d.Discard()
+	if _, err := io.Copy(d, io.NewSectionReader(src, 0, 1<<62)); err != nil {
+		return err
+	}
+	return d.CommitNew()
+}
