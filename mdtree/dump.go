@@ -21,9 +21,9 @@ import (
 // DumpOptions change how a tree is written. Nil and zero fields mean the
 // default.
 type DumpOptions struct {
-	// Force dumps into a directory that is not empty and was not made by a
-	// dump, and overwrites or removes files of entries that a person changed
-	// or added and did not load. UNSAFE: what only those files held is gone.
+	// Force dumps into a directory that is not empty and was not made by a dump. It
+	// also replaces or removes files of entries that a person changed or added and did
+	// not load, and keeps a copy of each; see [Report.Kept].
 	Force bool
 
 	// Origin names the store in the manifest. A manifest that names another
@@ -47,6 +47,10 @@ type Report struct {
 	Unchanged int  // files that were right already
 	Removed   int  // files of entries that are no more
 	Recovered bool // an interrupted dump was finished first
+
+	// Kept are the copies of files that were edited and not loaded, and that this dump
+	// replaced or removed: entries with Force, and the table of contents.
+	Kept []string
 
 	// Directives are the names of entries with directives of mdbook, such as
 	// {{#include FILE}}, if the book.toml that a person wrote lets mdbook follow them.
@@ -105,6 +109,7 @@ type dumper struct {
 	byName   map[string]*oxbow.Entry
 	onDisk   map[string]bool         // files of entries there are, by path
 	was      string                  // origin of the last dump
+	listed   []manifestItem          // what the last dump wrote, of whatever store
 	sums     map[string]string       // what it wrote, by path
 	base     map[string]manifestItem // and by name
 	spelling map[string]string       // path as the file system spells it, by foldKey
@@ -112,6 +117,7 @@ type dumper struct {
 	write  []journal.Change
 	remove []journal.Deletion
 	edited []string
+	keep   []string // edited files that are replaced or removed
 }
 
 func (d *dumper) dump(ctx context.Context, s oxbow.Store) error {
@@ -142,7 +148,7 @@ func (d *dumper) dump(ctx context.Context, s oxbow.Store) error {
 	if len(d.edited) > 0 {
 		slices.Sort(d.edited)
 		return &FilesError{Dir: d.dir, Err: ErrEdited, Files: d.edited,
-			Hint: "load the tree first, or force the dump to lose the changes"}
+			Hint: "load the tree first, or force the dump, which keeps a copy of each of them"}
 	}
 	if len(d.write)+len(d.remove) == 0 {
 		return nil
@@ -266,6 +272,16 @@ func (d *dumper) scan() error {
 	if err != nil {
 		return err
 	}
+	top, err := d.fs.ReadDir(d.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range top {
+		isDumped := e.Name() == summaryFile || e.Name() == bookFile || e.Name() == manifestFile
+		if isDumped && !e.Type().IsRegular() {
+			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", e.Name(), describe(e.Type()))
+		}
+	}
 	d.onDisk = make(map[string]bool)
 	d.spelling = make(map[string]string)
 	for _, it := range items {
@@ -286,6 +302,9 @@ func (d *dumper) scan() error {
 		m, _ = parseManifest([]byte(text))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if m != nil {
+		d.listed = m.Files
 	}
 	if m != nil && d.origin.denies(m.Memory) {
 		m = nil
@@ -320,6 +339,9 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 			*buf = appendEntry((*buf)[:0], &out.entry, out.showName)
 			return names[i], *buf, perm
 		})
+	}
+	if err == nil {
+		err = d.keepCopies()
 	}
 	if err != nil {
 		// Nothing is committed. What cannot be deleted now is deleted by the

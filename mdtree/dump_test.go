@@ -291,12 +291,61 @@ func TestDumpRefusesEdited(t *testing.T) {
 		t.Errorf("after load and dump the tree has\n%q, want\n%q", describeAll(got.Entries), describeAll(s.entries))
 	}
 
-	put(t, fsys, "brain/notes/a.md", "lost")
-	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil {
-		t.Fatalf("forced Dump: %v", err)
+}
+
+// A forced dump keeps a copy of each edited file that it replaces or removes, and of nothing
+// that it wrote itself.
+func TestDumpForcedKeepsEdits(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
+	mustDump(t, s, fsys, "brain")
+	edits := map[string]string{"notes/a.md": "typed over a", "notes/new.md": "typed anew", "notes/c.md": "typed over c"}
+	for p, text := range edits {
+		put(t, fsys, "brain/"+p, text)
 	}
-	if got := get(t, fsys, "brain/notes/a.md"); !strings.HasSuffix(got, "\n\nedited\n") {
+	if err := s.Apply(t.Context(), oxbow.Update{Name: "b", Content: "TWO"}, oxbow.Remove{Name: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true})
+	if want := []string{"notes/a.md.kept", "notes/c.md.kept", "notes/new.md.kept"}; err != nil || !slices.Equal(slices.Sorted(slices.Values(r.Kept)), want) {
+		t.Fatalf("forced Dump kept %v, %v; want %v", r.Kept, err, want)
+	}
+	for p, text := range edits {
+		if got := get(t, fsys, "brain/"+p+".kept"); got != text {
+			t.Errorf("%s.kept = %q, want %q", p, got, text)
+		}
+	}
+	if got := get(t, fsys, "brain/notes/a.md"); !strings.HasSuffix(got, "\n\none\n") {
 		t.Errorf("notes/a.md = %q after a forced dump", got)
+	}
+	put(t, fsys, "brain/notes/a.md", "typed again")
+	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil || !slices.Equal(r.Kept, []string{"notes/a.md.kept-2"}) {
+		t.Errorf("second forced Dump kept %v, %v; want notes/a.md.kept-2", r.Kept, err)
+	}
+	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil || r.Kept != nil || r.Written > 0 {
+		t.Errorf("forced Dump without edits = %+v, %v; want nothing written or kept", r, err)
+	}
+}
+
+// The table of contents is the dump's, but what a person added to it is kept.
+func TestDumpKeepsSummary(t *testing.T) {
+	fsys := vfs.NewMem()
+	s := storeOf(t, note("b", "two"))
+	mustDump(t, s, fsys, "brain")
+	if err := s.Apply(t.Context(), oxbow.Add{Name: "B", Content: "other"}, oxbow.Add{Name: "a/x", Content: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := mustDump(t, s, fsys, "brain"); r.Kept != nil {
+		t.Errorf("Dump kept %v of what the last dump wrote", r.Kept)
+	}
+	put(t, fsys, "brain/SUMMARY.md", strings.ReplaceAll(get(t, fsys, "brain/SUMMARY.md"), "\n", "\r\n"))
+	if r := mustDump(t, s, fsys, "brain"); r.Kept != nil {
+		t.Errorf("Dump kept %v, in which only git changed the ends of lines", r.Kept)
+	}
+	typed := get(t, fsys, "brain/SUMMARY.md") + "\n- [Mine](mine.md)\n"
+	put(t, fsys, "brain/SUMMARY.md", typed)
+	if r := mustDump(t, s, fsys, "brain"); !slices.Equal(r.Kept, []string{"SUMMARY.md.kept"}) || get(t, fsys, "brain/SUMMARY.md.kept") != typed {
+		t.Errorf("Dump kept %v, want SUMMARY.md.kept with what was typed", r.Kept)
 	}
 }
 
@@ -317,6 +366,15 @@ func TestDumpRefusesIrregular(t *testing.T) {
 		t.Skipf("no symbolic links here: %v", err)
 	}
 	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "notes/a.md is a symbolic link") {
+		t.Errorf("Dump over a link: %v, want a refusal that names it", err)
+	}
+	if err := os.Rename(dir+"/brain/SUMMARY.md", dir+"/brain/mine.txt"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("mine.txt", dir+"/brain/SUMMARY.md"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err == nil || !strings.Contains(err.Error(), "SUMMARY.md is a symbolic link") {
 		t.Errorf("Dump over a link: %v, want a refusal that names it", err)
 	}
 	if _, err := Read(fsys, "brain", nil); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "notes/a.md: it is a symbolic link") {

@@ -4,12 +4,15 @@ package mdtree
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/journal"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // compare finds what is to be written and removed. It returns the contents of
@@ -62,7 +65,6 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 		if may, err := d.mayReplace(p, text); err != nil {
 			return nil, err
 		} else if !may {
-			d.edited = append(d.edited, p)
 			continue
 		}
 		d.remove = append(d.remove, journal.Deletion{Path: p, Was: journal.Sum([]byte(text))})
@@ -96,6 +98,11 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 			return nil, err
 		}
 		sum := journal.Sum(contents[p])
+		if p == summaryFile && sum != was {
+			if err := d.keepSummary(); err != nil {
+				return nil, err
+			}
+		}
 		if sum != was {
 			d.write = append(d.write, journal.Change{Path: p, Was: was, Sum: sum})
 		}
@@ -160,7 +167,6 @@ func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 	if may, err := d.mayReplace(p, old); err != nil {
 		return err
 	} else if !may {
-		d.edited = append(d.edited, p)
 		return nil
 	}
 	d.write = append(d.write, journal.Change{Path: p, Was: journal.Sum([]byte(old)), Sum: sum})
@@ -168,10 +174,25 @@ func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 	return nil
 }
 
-// mayReplace reports whether nothing is lost with a file: the last dump wrote
-// it as it is, or the store holds what it says, or did and moved on from it.
+// mayReplace reports whether a file may be replaced or removed. If the file has an edit, it
+// adds the file to those that are edited, or with force to those of which a copy is kept.
 func (d *dumper) mayReplace(p, text string) (bool, error) {
-	if d.force || d.sums[p] == journal.Sum([]byte(text)) {
+	isSaved, err := d.isSaved(p, text)
+	switch {
+	case err != nil || isSaved:
+		return true, err
+	case d.force:
+		d.keep = append(d.keep, p)
+		return true, nil
+	}
+	d.edited = append(d.edited, p)
+	return false, nil
+}
+
+// isSaved reports whether nothing is lost with a file: the last dump wrote it as it is, or
+// the store holds its text, or held it before.
+func (d *dumper) isSaved(p, text string) (bool, error) {
+	if d.sums[p] == journal.Sum([]byte(text)) {
 		return true, nil
 	}
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
@@ -186,4 +207,36 @@ func (d *dumper) mayReplace(p, text string) (bool, error) {
 		return true, nil
 	}
 	return d.past.held(&e, d.base[e.Name])
+}
+
+// keepSummary adds the table of contents to the files of which a copy is kept, unless it is
+// the one that the last dump wrote.
+func (d *dumper) keepSummary() error {
+	text, err := d.read(summaryFile, maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	links := make(map[string][]link)
+	for _, f := range slices.SortedFunc(slices.Values(d.listed), func(a, b manifestItem) int { return strings.Compare(a.Name, b.Name) }) {
+		links[path.Dir(f.Path)] = append(links[path.Dir(f.Path)], link{f.Name, f.Path})
+	}
+	if strings.ReplaceAll(text, "\r\n", "\n") != string(appendSummary(nil, links)) {
+		d.keep = append(d.keep, summaryFile)
+	}
+	return nil
+}
+
+// keepCopies keeps a copy of each file whose edit this dump replaces.
+func (d *dumper) keepCopies() error {
+	for _, p := range d.keep {
+		kept, err := vfs.KeepCopy(d.fs, d.path(p))
+		if err != nil {
+			return err
+		}
+		d.report.Kept = append(d.report.Kept, path.Join(path.Dir(p), path.Base(kept)))
+	}
+	return nil
 }

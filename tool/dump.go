@@ -22,7 +22,7 @@ import (
 // DumpIn is what dump takes.
 type DumpIn struct {
 	Dir   string `json:"dir" flag:"-" jsonschema:"The directory."`
-	Force bool   `json:"force,omitempty" jsonschema:"Dump into a directory that was not made by a dump, or over changes that were not loaded." usage:"dump into a directory that was not made by a dump, or over changes that were not loaded"`
+	Force bool   `json:"force,omitempty" jsonschema:"Dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept." usage:"dump into a directory that was not made by a dump, or over changes that were not loaded, of which a copy is kept"`
 
 	Path string `json:"-"` // of the directory, absolute
 }
@@ -35,6 +35,9 @@ type DumpOut struct {
 	Unchanged int    `json:"unchanged"`
 	Removed   int    `json:"removed"`
 	Recovered bool   `json:"-"` // an earlier dump was interrupted, and finished first
+
+	// Kept are the copies of files that were edited, not loaded, and replaced.
+	Kept []string `json:"kept,omitempty"`
 
 	// Directives are the names of entries whose text mdbook would replace by local files,
 	// because a person's book.toml does not forbid it.
@@ -60,7 +63,7 @@ func Dump(ctx context.Context, w *Workspace, in DumpIn) (out DumpOut, err error)
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
 	r, err := mdtree.Dump(ctx, m, fsys, filepath.Base(in.Path), &mdtree.DumpOptions{Force: in.Force, Ref: in.Dir, Origin: origin, Progress: progress.Counter(ctx, progress.Entries)})
-	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Directives}, err
+	return DumpOut{in.Dir, r.Entries, r.Written, r.Unchanged, r.Removed, r.Recovered, r.Kept, r.Directives}, err
 }
 
 // origin names the memory in the manifests of dumps: by its position where it has

@@ -35,6 +35,7 @@ type ExportIn struct {
 type ExportOut struct {
 	File    string `json:"file"` // for the door to fill in
 	Entries int    `json:"entries"`
+	Kept    string `json:"kept,omitempty"` // copy of the edited file that was replaced, for the door to fill in
 }
 
 // Export writes the selected entries as JSON lines.

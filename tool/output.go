@@ -1,38 +1,48 @@
-// Files that verbs write for the user, at a path that the user chose.
+// This file writes the files that a verb makes for the user, at a path that the user chose.
 
 package tool
 
 import (
-	"crypto/rand"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Output is a file that a verb writes for the user.
+//
+// With Force a regular file may be replaced. If it is not what oxbow wrote there last, a
+// person may have edited it, and a copy of it is kept beside; see [vfs.KeepCopy]. Links,
+// directories, devices and pipes are never replaced.
 type Output struct {
-	Path  string // by the operating system
-	Name  string // as the user gave it
-	Doing string // what errors begin with, such as "exporting"
-	Force bool   // a regular file that is there may be replaced
+	Path  string // in the form of the operating system
+	Name  string // as the user wrote it
+	Doing string // the beginning of errors, such as "exporting"
+	Force bool   // a regular file may be replaced
 
-	Dir   string // what to do when it is a directory; may be ""
-	Other string // what to do when it is a pipe, a device or the like; may be ""
+	Dir   string // what the user can do if it is a directory; may be ""
+	Other string // what the user can do if it is a pipe, a device or the like; may be ""
+
+	Record trust.List // record of what was written; see [Host.Trusted]
 }
 
-// Place returns the path of the regular file to write: where a link leads, when it is
-// one. Anything else that is there is refused, since a rename would replace it, and so
-// is a regular file without Force.
+// Place returns the path of the regular file to write, with links followed. Whatever else is
+// at the path is refused, because a rename would replace it. Without Force, a regular file is
+// refused, too.
 func (o Output) Place() (string, error) {
 	fi, err := os.Stat(o.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(o.Path); err != nil {
-			return o.Path, nil // or the error that creating it meets, too
+			return o.Path, nil // or creating the file fails with this error, too
 		}
 		return "", Advise(Invalidf("%s is a link to a file that is not there", o.Name), "name that file, or remove the link")
 	}
@@ -44,44 +54,139 @@ func (o Output) Place() (string, error) {
 	case !fi.Mode().IsRegular():
 		return "", Advise(Invalidf("%s is not a regular file", o.Name), "name another file"+o.Other)
 	case !o.Force:
-		return "", Advise(fmt.Errorf("%s: %w: %s", o.Doing, fs.ErrExist, o.Name), "name another file, or replace it with --force")
+		return "", o.exists()
 	}
 	path, err := filepath.EvalSymlinks(o.Path)
 	return path, Wrapped(o.Doing, err)
 }
 
-// Write writes the file under another name first, so that its own never leads to half
-// of it. A file that is replaced keeps its mode; a new one gets perm.
-func (o Output) Write(perm fs.FileMode, write func(io.Writer) error) (err error) {
+// exists returns the error for a file that may not be replaced.
+func (o Output) exists() error {
+	return Advise(fmt.Errorf("%s: %w: %s", o.Doing, fs.ErrExist, o.Name),
+		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
+}
+
+// Write writes the file under a temporary name first, so that its own name never leads to
+// half of it. A file that is replaced keeps its mode; a new file gets perm. Write returns the
+// path of the copy that it kept of an edited file, or "".
+func (o Output) Write(ctx context.Context, perm fs.FileMode, write func(io.Writer) error) (kept string, err error) {
+	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
+		return writeFile(dir, name, perm, isOurs, write)
+	})
+}
+
+// WriteBy is Write for a function that gives the file its name itself, in one step. The copy
+// of an edited file is kept before the call, and removed if the function fails.
+func (o Output) WriteBy(ctx context.Context, write func() error) (kept string, err error) {
+	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
+		vfs.RemoveDrafts(dir, name)
+		if kept, err = keepEdit(dir, name, isOurs); err != nil {
+			return "", "", err
+		}
+		if err = write(); err == nil {
+			digest, err = fileDigest(dir, name)
+		} else if kept != "" {
+			err = errors.Join(err, dir.Remove(kept))
+		}
+		return digest, kept, err
+	})
+}
+
+// to calls write with the directory and the name of the file, and with a function that reports
+// whether a digest is that of what oxbow wrote there last. It records the digest that write
+// returns, and makes a path of the name of the copy.
+func (o Output) to(ctx context.Context, write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error)) (kept string, err error) {
 	path, err := o.Place()
 	if err != nil {
-		return err
+		return "", err
 	}
-	temp := filepath.Join(filepath.Dir(path), "."+text.Clip(filepath.Base(path), 200)+"."+rand.Text()+".tmp")
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		p.Path = path // the caller knows no other name
-	}
+	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.Doing, err)
+		return "", fmt.Errorf("%s: %w", o.Doing, &fs.PathError{Op: "open", Path: path, Err: cause(err)})
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temp)
-			err = fmt.Errorf("%s: %w", o.Doing, err)
+	defer dir.Close()
+	digest, kept, err := write(dir, filepath.Base(path), func(digest string) bool { return o.Record.Wrote(path, digest) })
+	switch {
+	case errors.Is(err, fs.ErrExist): // another program made it meanwhile
+		return "", o.exists()
+	case err != nil:
+		if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == filepath.Base(path) {
+			p.Path = path
 		}
-	}()
-	if fi, serr := os.Stat(path); serr == nil {
-		err = f.Chmod(fi.Mode().Perm())
+		return "", fmt.Errorf("%s: %w", o.Doing, err)
+	}
+	_ = o.Record.AddOutput(ctx, path, digest) // otherwise the next call keeps a copy
+	if kept != "" {
+		kept = filepath.Join(filepath.Dir(path), kept)
+	}
+	return kept, nil
+}
+
+// writeFile writes a file in one step. It returns the digest of the file, and the name of the
+// copy that it kept of the file before, "" if it kept none.
+func writeFile(fsys vfs.FS, name string, perm fs.FileMode, isOurs func(digest string) bool, write func(io.Writer) error) (digest, kept string, err error) {
+	old, err := fsys.Stat(name)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
+		return "", "", err
+	}
+	d, err := vfs.NewDraft(fsys, name, perm)
+	if err != nil { // the caller does not know the temporary name
+		return "", "", &fs.PathError{Op: "open", Path: name, Err: cause(err)}
+	}
+	if !isNew {
+		err = d.SetMode(old.Mode())
+	}
+	sum := sha256.New()
+	if err == nil {
+		err = write(io.MultiWriter(d, sum))
 	}
 	if err == nil {
-		err = write(f)
+		digest = hex.EncodeToString(sum.Sum(nil))
+		if isNew {
+			err = d.CommitNew()
+		} else {
+			err = d.Commit(func() (err error) {
+				kept, err = keepEdit(fsys, name, func(was string) bool { return was == digest || isOurs(was) })
+				return err
+			})
+		}
 	}
-	if err == nil {
-		err = f.Sync()
+	return digest, kept, errors.Join(err, d.Discard())
+}
+
+// cause returns the error of the operating system in an error that names another path.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+	return err
+}
+
+// keepEdit keeps a copy of a file unless isOurs returns true for its digest. It returns the
+// name of the copy, "" if none was needed.
+func keepEdit(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
+	switch digest, err := fileDigest(fsys, name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case isOurs(digest):
+		return "", nil
 	}
-	return os.Rename(temp, path)
+	return vfs.KeepCopy(fsys, name)
+}
+
+// fileDigest returns the SHA-256 digest of a file.
+func fileDigest(fsys vfs.FS, name string) (string, error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }

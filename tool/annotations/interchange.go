@@ -28,6 +28,7 @@ type InterchangeOut struct {
 	Known   int            `json:"known,omitempty"`  // were there already
 	Left    map[string]int `json:"left,omitempty"`   // what does not fit, and how often
 	Output  string         `json:"output,omitempty"` // the file that was written
+	Kept    string         `json:"kept,omitempty"`   // copy of the edited file that was replaced
 
 	New []annotate.Record `json:"-"`
 }
@@ -38,7 +39,7 @@ type ExportAnnotationsIn struct {
 	Format string   `json:"format" default:"agent-trace" value:"FORMAT" enum:"agent-trace" jsonschema:"the FORMAT"`
 	Output string   `json:"output,omitempty" short:"o" value:"FILE" jsonschema:"write to a FILE, and not to standard output"`
 
-	Force bool `json:"force,omitempty" jsonschema:"replace the file of --output if it is there"`
+	Force bool `json:"force,omitempty" jsonschema:"replace the file of --output if it is there; a copy is kept of what somebody edited"`
 
 	Path   string    `json:"-"` // of Output, by the operating system
 	Stdout io.Writer `json:"-"` // gets the records when there is no Output
@@ -75,16 +76,17 @@ func ExportAnnotations(ctx context.Context, w *tool.Workspace, in ExportAnnotati
 		_, err := to.Write(text.Bytes())
 		return tool.Wrapped("writing", err)
 	}
+	out := InterchangeOut{Format: in.Format, Written: rep.Written, Left: rep.Left, Output: in.Output}
 	if in.Output == "" {
 		err = write(in.Stdout)
 	} else {
-		err = tool.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force,
-			Other: "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(0o644, write)
+		out.Kept, err = tool.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force, Record: w.Host.Trusted,
+			Other: "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(ctx, 0o644, write)
 	}
 	if err != nil {
 		return InterchangeOut{}, err
 	}
-	return InterchangeOut{Format: in.Format, Written: rep.Written, Left: rep.Left, Output: in.Output}, nil
+	return out, nil
 }
 
 // ImportAnnotationsIn is what the import of annotations takes.

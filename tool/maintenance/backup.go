@@ -20,7 +20,7 @@ import (
 // BackupIn is what backup takes.
 type BackupIn struct {
 	File  string `json:"file" flag:"-" jsonschema:"path of the new file"`
-	Force bool   `json:"force,omitempty" jsonschema:"replace a file of that name"`
+	Force bool   `json:"force,omitempty" jsonschema:"replace a file of that name; a copy is kept of what oxbow did not write"`
 
 	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
 
@@ -52,6 +52,7 @@ type BackupOut struct {
 
 	Left    string   `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
 	Tenants []string `json:"tenants_left,omitempty"` // the homes of a server's tenants, which are not in the copy
+	Kept    string   `json:"kept,omitempty"`         // copy of the file that was replaced, if oxbow had not written it
 
 	Store string `json:"-"` // what was copied
 }
@@ -107,53 +108,63 @@ func copyStore(ctx context.Context, w *tool.Workspace, store string, in BackupIn
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)
 	}
-	if in.File, err = in.target(w, src); err != nil {
+	to := in.output(w)
+	if in.File, err = in.target(to, src); err != nil {
 		return BackupOut{}, err
 	}
 	ctx, m, err := w.Memory(ctx, tool.Own)
 	if err != nil {
 		return BackupOut{}, err
 	}
-	if k := in.keys(in.To...); k.Encrypts() {
-		return encrypt(ctx, m, store, in, k)
-	} else if k.Opens() {
+	k := in.keys(in.To...)
+	if k.Opens() && !k.Encrypts() {
 		return BackupOut{}, tool.Advise(tool.Invalidf("an identity opens a copy, and this one is not encrypted"), "name the public key with --to age1…; age-keygen -y KEYFILE prints it")
 	}
-	if _, err = m.Backup(ctx, in.File, in.Force); errors.Is(err, fs.ErrExist) { // made since it was looked for
-		return BackupOut{}, fileExists(in.File)
-	} else if err != nil {
-		return BackupOut{}, fmt.Errorf("backing up: %w", err)
+	out := BackupOut{File: in.File, Store: store}
+	out.Kept, err = to.WriteBy(ctx, func() error {
+		if k.Encrypts() {
+			return out.encrypt(ctx, m, in, k)
+		}
+		_, err := m.Backup(ctx, in.File, in.Force)
+		return err
+	})
+	if err != nil {
+		return BackupOut{}, err
+	}
+	if out.Encrypted {
+		return out, nil
 	}
 	r, err := checkFile(ctx, w, in.File)
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("reading the copy again: %w", err)
 	}
-	return BackupOut{File: in.File, Store: store, Entries: r.Entries, Last: r.Last, Bytes: r.Bytes, Head: r.Head, Problems: tool.ProblemsOf(r)}, nil
+	out.Entries, out.Last, out.Bytes, out.Head, out.Problems = r.Entries, r.Last, r.Bytes, r.Head, tool.ProblemsOf(r)
+	return out, nil
 }
 
 // encrypt writes a copy that only a key opens.
-func encrypt(ctx context.Context, m *oxbow.Memory, store string, in BackupIn, k backup.Keys) (BackupOut, error) {
+func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
 	r, err := backup.Write(ctx, m, in.File, k, in.Force)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return BackupOut{}, fileExists(in.File)
-	case errors.Is(err, backup.ErrKey):
-		return BackupOut{}, tool.Advise(fmt.Errorf("backing up: %w; nothing was written", err), "name with --to the public key of that identity: age-keygen -y KEYFILE prints it")
-	case err != nil:
-		return BackupOut{}, fmt.Errorf("backing up: %w", err)
+	if errors.Is(err, backup.ErrKey) {
+		return tool.Advise(fmt.Errorf("%w; nothing was written", err), "name with --to the public key of that identity: age-keygen -y KEYFILE prints it")
 	}
-	return BackupOut{File: in.File, Store: store, Entries: r.Entries, Last: r.Last, Bytes: r.Size, Head: r.Head, Problems: tool.ProblemsOf(r.CheckReport),
-		Encrypted: true, Opened: r.Opened}, nil
+	o.Entries, o.Last, o.Bytes, o.Head, o.Problems = r.Entries, r.Last, r.Size, r.Head, tool.ProblemsOf(r.CheckReport)
+	o.Encrypted, o.Opened = true, r.Opened
+	return err
 }
 
-// target returns the file for a copy. What holds something else than an earlier copy is
-// refused.
-func (in BackupIn) target(w *tool.Workspace, store fs.FileInfo) (string, error) {
+// output returns the file for a copy.
+func (in BackupIn) output(w *tool.Workspace) tool.Output {
+	name := filepath.Join(in.File, "memory-"+w.Time().Format("20060102")+".oxbow")
+	return tool.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Record: w.Host.Trusted, Dir: ": oxbow backup " + text.ShellQuote(name)}
+}
+
+// target returns the path of the file for a copy. A memory in use is refused.
+func (in BackupIn) target(to tool.Output, store fs.FileInfo) (string, error) {
 	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
 		return "", tool.Advise(tool.Invalidf("%s is the memory itself", in.File), "name another file")
 	}
-	name := filepath.Join(in.File, "memory-"+w.Time().Format("20060102")+".oxbow")
-	file, err := tool.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Dir: ": oxbow backup " + text.ShellQuote(name)}.Place()
+	file, err := to.Place()
 	if err != nil {
 		return "", err
 	}
@@ -165,10 +176,6 @@ func (in BackupIn) target(w *tool.Workspace, store fs.FileInfo) (string, error) 
 			"name another file; "+text.ShellQuote(wal.LockName(file))+" is what shows that it is in use")
 	}
 	return file, nil
-}
-
-func fileExists(file string) error {
-	return tool.Advise(fmt.Errorf("backing up: %w: %s", fs.ErrExist, file), "name another file, or replace it with --force")
 }
 
 // openBackup writes the store that a backup holds to a new file next to the path

@@ -49,6 +49,7 @@ age -d decrypts it.`,
 	}, func(out maintenance.BackupOut) {
 		a.printf("copied %s to %s: %s, change %d, %s\n", out.Store, out.File, count(out.Entries, "entry", "entries"), out.Last, bytesText(out.Bytes))
 		a.printf("head %s\n", out.Head)
+		a.showKept(out.Kept)
 		switch {
 		case out.Opened:
 			a.printf("it is encrypted, and the key opens it\n")

@@ -38,7 +38,7 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		case errors.Is(err, mdtree.ErrForeign):
 			return &hinted{err, "choose another directory; or, if what is in it may be mixed with the dump, add --force"}
 		case errors.Is(err, mdtree.ErrEdited):
-			return &hinted{err, "to keep the edits: oxbow load " + quote(in.Dir) + "; to lose them, add --force"}
+			return &hinted{err, "to keep the edits: oxbow load " + quote(in.Dir) + "; to replace the files, and keep a copy of each, add --force"}
 		case err != nil:
 			return err
 		}
@@ -51,6 +51,9 @@ func (a *app) showDumped(out tool.DumpOut) {
 		count(out.Entries, "entry", "entries"), out.Dir, out.Written, out.Unchanged, out.Removed)
 	if out.Recovered {
 		a.note("an earlier dump that was interrupted was finished first")
+	}
+	for _, kept := range out.Kept {
+		a.showKept(filepath.Join(out.Dir, filepath.FromSlash(kept)))
 	}
 	if n := len(out.Directives); n > 0 {
 		a.warn("mdbook would put local files into the pages of %s, such as %s, since your book.toml does not forbid it: write use-default-preprocessors = false below [build] there",

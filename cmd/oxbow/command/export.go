@@ -48,12 +48,19 @@ Import reads it back, on this machine or another.`,
 		in.Filter = strings.Join(append(terms, in.Filter), " ")
 		return a.export(ctx, in, file, force)
 	})
-	c.Flags().BoolVar(&force, "force", false, "replace FILE if it is there")
+	c.Flags().BoolVar(&force, "force", false, "replace FILE if it is there; a copy is kept of what somebody edited")
 	for _, name := range []string{"limit", "offset"} {
 		c.Flags().Int(name, 0, "")
 		_ = c.Flags().MarkHidden(name) // pages are for looking; an export is whole
 	}
 	return c
+}
+
+// showKept names the copy that was kept of a file that was edited and is replaced now.
+func (a *app) showKept(kept string) {
+	if kept != "" {
+		a.note("the file was edited since oxbow wrote it; a copy is kept as %s", oneLine(kept))
+	}
 }
 
 func (a *app) export(ctx context.Context, in tool.ExportIn, file string, force bool) error {
@@ -74,16 +81,17 @@ func (a *app) export(ctx context.Context, in tool.ExportIn, file string, force b
 		return err
 	}
 	var n int
-	err = tool.Output{Path: path, Name: file, Doing: "exporting", Force: force,
+	kept, err := tool.Output{Path: path, Name: file, Doing: "exporting", Force: force, Record: a.host().Trusted,
 		Dir: ", or use: oxbow dump " + quote(file), Other: "; a pipe or a device is written by: oxbow export > FILE",
-	}.Write(0o600, func(to io.Writer) (err error) {
+	}.Write(ctx, 0o600, func(to io.Writer) (err error) {
 		n, err = write(to)
 		return err
 	})
 	if err != nil {
 		return badArgument(err)
 	}
-	return answer(a, tool.ExportOut{File: file, Entries: n}, func(out tool.ExportOut) {
+	return answer(a, tool.ExportOut{File: file, Entries: n, Kept: kept}, func(out tool.ExportOut) {
 		a.printf("exported %s to %s\n", count(out.Entries, "entry", "entries"), out.File)
+		a.showKept(out.Kept)
 	})
 }

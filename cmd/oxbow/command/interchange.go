@@ -46,6 +46,7 @@ annotate import finds it again. What does not fit is told on standard error.`,
 		if out.Output != "" && !a.quiet {
 			a.printf("wrote %s to %s\n", count(out.Written, "annotation", "annotations"), oneLine(out.Output))
 		}
+		a.showKept(out.Kept)
 		a.showLeft(out.Left)
 	})
 }

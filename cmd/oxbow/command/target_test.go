@@ -18,7 +18,7 @@ var writers = map[string]func(path string) []string{
 	"dump":                  func(p string) []string { return []string{"dump", p, "--force"} },
 	"convert":               func(p string) []string { return []string{"convert", p} },
 	"recover":               func(p string) []string { return []string{"recover", "--out", p} },
-	"annotate export":       func(p string) []string { return []string{"annotate", "export", "--output", p} },
+	"annotate export":       func(p string) []string { return []string{"annotate", "export", "--output", p, "--force"} },
 	"annotate merge-driver": func(p string) []string { return []string{"annotate", "merge-driver", p, p, p} },
 	"merge-entry":           func(p string) []string { return []string{"merge-entry", p, p, p} },
 	"mcp":                   func(p string) []string { return []string{"mcp", "--http", "127.0.0.1:0", "--token-file", p} },

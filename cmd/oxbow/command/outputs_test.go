@@ -1,0 +1,113 @@
+// Tests of the files and directories that commands write where the user says.
+
+package command
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// gitDrivers write the file that git gives them to merge; git has all versions of it.
+var gitDrivers = []string{"annotate merge-driver", "merge-entry"}
+
+const typedText = "A person typed this."
+
+// wantTyped fails unless a file below the directory has the text that a person typed.
+func wantTyped(t *testing.T, dir, command string) {
+	t.Helper()
+	found := false
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			b, rerr := os.ReadFile(path)
+			found, err = found || string(b) == typedText, rerr
+		}
+		return err
+	})
+	if err != nil || !found {
+		t.Errorf("%s: what a person typed is gone (%v)", command, err)
+	}
+}
+
+// No command of [TestWritersAreKnown] loses what a person typed into the file or the directory
+// that it writes.
+func TestOutputsKeepWhatWasTyped(t *testing.T) {
+	for name, args := range writers {
+		if slices.Contains(gitDrivers, name) {
+			continue
+		}
+		for _, isForced := range []bool{false, true} {
+			run := args("OUT")
+			if isForced && !slices.Contains(run, "--force") {
+				continue
+			}
+			if !isForced {
+				run = slices.DeleteFunc(run, func(arg string) bool { return arg == "--force" })
+			}
+			t.Run(strings.Join(run, " "), func(t *testing.T) { keepsWhatWasTyped(t, name, run, isForced) })
+		}
+	}
+}
+
+func keepsWhatWasTyped(t *testing.T, name string, run []string, isForced bool) {
+	w := newWorld(t)
+	place := filepath.Join(w.dir, "place")
+	out := filepath.Join(place, "out")
+	typed := out
+	if name == "dump" || name == "convert" {
+		typed = filepath.Join(out, "notes", "one.md")
+	}
+	if err := os.MkdirAll(filepath.Dir(typed), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if name == "annotate export" {
+		testenv.Program(t, "git", "install git")
+		if text, err := exec.Command("git", "init", "-q", w.dir).CombinedOutput(); err != nil {
+			t.Fatalf("git init: %v: %s", err, text)
+		}
+	}
+	w.must(t, "init")
+	w.must(t, "remember", "one", "First.")
+	write := func() {
+		t.Helper()
+		if err := os.WriteFile(typed, []byte(typedText), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write()
+	run = slices.Clone(run)
+	run[slices.Index(run, "OUT")] = out
+	status, _, errs := w.run(t, run...)
+	if isForced && (status != exitDone || !strings.Contains(errs, "a copy is kept as ")) {
+		t.Errorf("oxbow %v = %d, %q, want it to name the copy", run, status, errs)
+	}
+	if !isForced && name != "recover" && (status == exitDone || !strings.Contains(errs, "\n  ")) {
+		t.Errorf("oxbow %v = %d, %q, want a refusal with a remedy", run, status, errs)
+	}
+	wantTyped(t, place, name)
+	w.must(t, "check")
+	if typed != out {
+		return
+	}
+	// A link stays, and so does what it leads to.
+	target := filepath.Join(place, "target")
+	if err := os.Remove(out); err != nil {
+		t.Fatal(err)
+	}
+	typed = target
+	write()
+	if err := os.Symlink("target", out); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	w.run(t, run...)
+	if to, err := os.Readlink(out); err != nil || to != "target" {
+		t.Errorf("%s replaced a link: %v", name, err)
+	}
+	wantTyped(t, place, name)
+}
