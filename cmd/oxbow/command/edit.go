@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,33 +67,30 @@ func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut,
 		return out, misusef("to bring it back: oxbow restore "+quoteName(name), "%s is a version of the past, and cannot be edited", name)
 	}
 	draft := editing{name: entry.Name, ext: ".md", again: "oxbow edit " + quoteName(entry.Name)}
-	text, err := a.editText(draft, was)
-	if err != nil {
-		return out, err
-	}
-	// Editors end the last line. That alone is no change.
-	if !strings.HasSuffix(was, "\n") {
-		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
-	}
-	switch {
-	case text == was:
-		entry.Content = nil
-		return tool.RememberOut{Outcome: unchanged, Entry: entry}, nil
-	case strings.TrimSpace(text) == "":
-		return out, &hinted{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
-			hint: "to take it out of the memory: oxbow forget " + quoteName(entry.Name)}
-	}
-	err = tool.CheckText("the edited text", text)
-	if err == nil {
-		out, err = run(ctx, a, tool.Remember, tool.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version})
-	}
-	if gone, ok := errors.AsType[*oxbow.ConflictError](err); ok && gone.Have == 0 {
-		draft.back = a.forgotten(ctx, entry)
-	}
-	if err != nil {
-		return out, a.keep(draft, text, err)
-	}
-	return out, nil
+	err = a.withEditor(&draft, was, func(text string) error {
+		// Editors end the last line. That alone is no change.
+		if !strings.HasSuffix(was, "\n") {
+			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+		}
+		switch {
+		case text == was:
+			entry.Content = nil
+			out = tool.RememberOut{Outcome: unchanged, Entry: entry}
+			return nil
+		case strings.TrimSpace(text) == "":
+			return &hinted{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
+				hint: "to take it out of the memory: oxbow forget " + quoteName(entry.Name)}
+		}
+		err := tool.CheckText("the edited text", text)
+		if err == nil {
+			out, err = run(ctx, a, tool.Remember, tool.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version})
+		}
+		if gone, ok := errors.AsType[*oxbow.ConflictError](err); ok && gone.Have == 0 {
+			draft.back = a.forgotten(ctx, entry)
+		}
+		return err
+	})
+	return out, err
 }
 
 // forgotten says which change has forgotten an entry, and how it comes back; ""
@@ -109,52 +107,61 @@ func (a *app) forgotten(ctx context.Context, e tool.Entry) string {
 // the command that edits it again, and how it comes back if it is gone.
 type editing struct{ name, ext, again, back string }
 
-// editText returns what a person makes of a text in their editor. It is kept when
-// the editor fails.
-func (a *app) editText(e editing, was string) (text string, err error) {
-	dir, err := os.MkdirTemp("", "oxbow-edit-")
+// withEditor has a person edit a text, and calls use with the result. If anything fails, the
+// edited text is kept in a file below the home, which the error names. The file is there from
+// the start, so that not even a killed process or a full disk loses the text.
+func (a *app) withEditor(e *editing, was string, use func(text string) error) error {
+	dir, err := a.editDir()
 	if err != nil {
-		return "", fmt.Errorf("making a file to edit: %w", err)
+		return fmt.Errorf("making a file to edit: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, fileName(e.name)+e.ext)
 	if err := os.WriteFile(file, []byte(was), 0o600); err != nil {
-		return "", fmt.Errorf("making a file to edit: %w", err)
+		return errors.Join(fmt.Errorf("making a file to edit: %w", err), os.RemoveAll(dir))
 	}
 	failed := a.runEditor(file)
-	text, err = a.readFile(file)
-	if failed != nil && err == nil && text != was {
-		return "", a.keep(e, text, failed)
+	text, err := a.readFile(file)
+	isTyped := err != nil && !errors.Is(err, fs.ErrNotExist) || text != was && strings.TrimSpace(text) != ""
+	if err = cmp.Or(failed, err); err == nil {
+		err = use(text)
 	}
-	return text, cmp.Or(failed, err)
+	if err != nil && isTyped {
+		return a.keep(*e, file, err)
+	}
+	return errors.Join(err, os.RemoveAll(dir))
 }
 
-// keep saves a text that could not be stored below the home, and returns the
-// error with the name of its file.
-func (a *app) keep(e editing, text string, cause error) error {
-	home, err := a.home()
-	if err != nil {
-		return errors.Join(cause, err)
+// editDir creates the directory of a file that is edited: below the home, or if nothing can be
+// written there, below the directory of temporary files.
+func (a *app) editDir() (string, error) {
+	const pattern = "edit-"
+	if home, err := a.home(); err == nil && isDir(home) {
+		unsaved := filepath.Join(home, maintenance.UnsavedDir)
+		if err := os.MkdirAll(unsaved, 0o700); err == nil {
+			if dir, err := os.MkdirTemp(unsaved, pattern); err == nil {
+				return dir, nil
+			}
+		}
 	}
-	dir := filepath.Join(home, maintenance.UnsavedDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		dir = os.TempDir() // a home on a full or read-only disk
+	return os.MkdirTemp("", "oxbow-"+pattern)
+}
+
+// keep moves an edited file that could not be used to the texts that are kept, and returns the
+// error with the name of the file.
+func (a *app) keep(e editing, file string, cause error) error {
+	dir := filepath.Dir(file)
+	kept := filepath.Join(filepath.Dir(dir), fileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext)
+	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedDir && os.Rename(file, kept) == nil {
+		file = kept
+		_ = os.RemoveAll(dir) // what the editor left there
 	}
-	f, err := os.CreateTemp(dir, fileName(e.name)+".*"+e.ext)
-	if err == nil {
-		_, err = f.WriteString(text)
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		return errors.Join(cause, fmt.Errorf("keeping your text: %w", err))
-	}
-	next := "your text is kept in " + f.Name()
+	next := "your text is kept in " + file
 	if own, ok := errors.AsType[*hinted](cause); ok {
 		next = own.hint + "; " + next
 	}
 	switch gone, ok := errors.AsType[*oxbow.ConflictError](cause); {
 	case ok && gone.Have == 0:
-		next = e.back + "your text is kept in " + f.Name() + "; to make an entry of it: oxbow remember " + quote(e.name) + " --file " + quote(f.Name())
+		next = e.back + "your text is kept in " + file + "; to make an entry of it: oxbow remember " + quote(e.name) + " --file " + quote(file)
 	case errors.Is(cause, oxbow.ErrConflict):
 		next += "; merge it by hand: " + e.again
 	}

@@ -121,26 +121,31 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
   oxbow inbox accept 3fa9 --name prices --edit`,
 		Args: args(1, -1, "the IDs of proposals"),
 	}, func(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out sharing.ShareProposalsOut, err error) {
-		if edit {
-			if len(in.IDs) != 1 {
-				return out, misusef("accept the others without it", "--edit takes one proposal at a time")
+		accept := func() error {
+			if team {
+				out, err = sharing.ShareProposals(ctx, w, in)
+				return err
 			}
-			it, err := tool.Proposal(ctx, w, tool.ProposalIn{ID: in.IDs[0]})
-			if err != nil {
-				return out, err
-			}
-			if in.Content, err = a.editText(editing{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}, it.AsNote()+"\n"); err != nil {
-				return out, err
-			}
-			if in.Content = strings.TrimSpace(in.Content); in.Content == "" {
-				return out, misusef("oxbow inbox drop "+it.ID+" puts it away", "the edited text is empty; nothing was remembered")
-			}
+			out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in)
+			return err
 		}
-		if team {
-			return sharing.ShareProposals(ctx, w, in)
+		if !edit {
+			return out, accept()
 		}
-		out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in)
-		return out, err
+		if len(in.IDs) != 1 {
+			return out, misusef("accept the others without it", "--edit takes one proposal at a time")
+		}
+		it, err := tool.Proposal(ctx, w, tool.ProposalIn{ID: in.IDs[0]})
+		if err != nil {
+			return out, err
+		}
+		draft := editing{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}
+		return out, a.withEditor(&draft, it.AsNote()+"\n", func(text string) error {
+			if in.Content = strings.TrimSpace(text); in.Content == "" {
+				return misusef("oxbow inbox drop "+it.ID+" puts it away", "the edited text is empty; nothing was remembered")
+			}
+			return accept()
+		})
 	}, positional, func(out sharing.ShareProposalsOut) {
 		for _, n := range out.Notes {
 			a.showRemembered(n)

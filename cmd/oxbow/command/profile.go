@@ -302,13 +302,13 @@ func (a *app) editProfile(ctx context.Context, name string) error {
 		return &misuse{err, "oxbow profile list shows what there is; oxbow profile new NAME makes one"}
 	}
 	draft := editing{name: name, ext: ".yaml", again: "oxbow profile edit " + quote(name)}
-	text, err := a.editText(draft, string(was))
+	var out tool.ReplaceProfileOut
+	err = a.withEditor(&draft, string(was), func(text string) (err error) {
+		out, err = attempt(ctx, a, tool.ReplaceProfile, tool.ReplaceProfileIn{Name: name, Was: was, Text: []byte(text)})
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	out, err := attempt(ctx, a, tool.ReplaceProfile, tool.ReplaceProfileIn{Name: name, Was: was, Text: []byte(text)})
-	if err != nil {
-		return a.keep(draft, text, err)
 	}
 	return answer(a, out, func(out tool.ReplaceProfileOut) {
 		a.printf("%s is %s\n", clean(out.File), out.Outcome)
