@@ -35,8 +35,8 @@ func inboxRoutes() []route {
 	return []route{
 		look("/inbox", "inbox", "List proposals", tool.Inbox, whole),
 		look("/inbox/{id}", "proposal", "Show a proposal", tool.Proposal, whole),
-		change(http.MethodPost, "/inbox/accept", "accept", "Make notes of proposals", tool.AcceptProposals, whole),
-		change(http.MethodPost, "/inbox/reject", "reject", "Drop proposals", tool.DropProposals, whole, takes),
+		change(http.MethodPost, "/inbox/accept", "accept", "Make notes of proposals; for persons", tool.AcceptProposals, whole),
+		change(http.MethodPost, "/inbox/reject", "reject", "Drop proposals; for persons", tool.DropProposals, whole, takes),
 		look("/changed", "changed", "List entries of a person that agents changed", tool.Changed, whole),
 		look("/held", "held", "List entries that are held back", tool.Held, whole),
 		change(http.MethodPost, "/approve", "approve", "Let entries be shown that are held back; for persons", tool.Approve, whole),

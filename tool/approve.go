@@ -172,8 +172,8 @@ func Approve(ctx context.Context, w *Workspace, in ApproveIn) (RelabelOut, error
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
-		return RelabelOut{}, Advise(Invalidf("only a person approves what is held back"), "a person runs oxbow approve in a terminal of their own, not in one of the client's")
+	if err := PersonOnly(ctx, "approves what is held back", "oxbow approve"); err != nil {
+		return RelabelOut{}, err
 	}
 	names := in.Names
 	if in.Group != "" {

@@ -182,8 +182,8 @@ func decideChanged(ctx context.Context, w *Workspace, in DecideChangedIn, act st
 	if err != nil {
 		return out, err
 	}
-	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
-		return out, Advise(Invalidf("only a person %s", act), "a person runs oxbow changed in a terminal of their own, not in one of the client's")
+	if err := PersonOnly(ctx, act, "oxbow changed"); err != nil {
+		return out, err
 	}
 	if len(in.Names) == 0 && !in.All {
 		return out, Advise(Invalidf("no entry is named"), "oxbow changed lists what agents changed")

@@ -18,7 +18,8 @@ type InboxIn struct {
 	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is that of the working directory"`
 	All     bool   `json:"all,omitempty" usage:"the accepted and the dropped ones too"`
 
-	// Twice makes a note of what a person has asked to remember in two sessions.
+	// Twice makes a note of what a person has asked to remember in two sessions. It counts only
+	// if a person makes the call.
 	Twice bool `json:"-"`
 }
 
@@ -52,7 +53,7 @@ func Inbox(ctx context.Context, w *Workspace, in InboxIn) (out InboxOut, err err
 	if err != nil {
 		return out, err
 	}
-	if in.Twice {
+	if in.Twice && isPerson(w.Stamped(ctx)) {
 		open, err := inbox.List(ctx, a.Memory, inbox.Open, in.Project)
 		if err != nil {
 			return out, err
@@ -180,13 +181,16 @@ type AcceptProposalsOut struct {
 	Notes []RememberOut `json:"notes"`
 }
 
-// AcceptProposals makes notes of proposals, as remember does. The note is there
-// before the proposal is marked. A proposal whose note is there is refused with an
+// AcceptProposals makes notes of proposals, as remember does. Only a person may; for another
+// caller the error matches [oxbow.ErrInvalid]. The note is there before the proposal is marked. A proposal whose note is there is refused with an
 // error matching [oxbow.ErrExists]; one whose note was undone is accepted again.
 func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
 	out := AcceptProposalsOut{Notes: []RememberOut{}}
 	if len(in.IDs) != 1 && (in.Name != "" || in.Content != "") {
 		return out, InvalidValue("name", in.Name, "is for one proposal alone")
+	}
+	if err := PersonOnly(w.Stamped(ctx), "accepts a proposal", "oxbow inbox accept"); err != nil {
+		return out, err
 	}
 	ctx, a, items, err := w.proposals(ctx, in.IDs)
 	if err != nil {
@@ -318,9 +322,12 @@ type DropProposalsIn struct {
 	IDs []string `json:"ids" flag:"-" usage:"ids of proposals, or how they begin"`
 }
 
-// DropProposals marks proposals as dropped: they do not come back.
+// DropProposals marks proposals as dropped: they do not come back. Only a person may.
 func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
+	if err := PersonOnly(w.Stamped(ctx), "rejects a proposal", "oxbow inbox drop"); err != nil {
+		return out, err
+	}
 	ctx, a, items, err := w.proposals(ctx, in.IDs)
 	if err != nil {
 		return out, err
@@ -344,9 +351,12 @@ func DropProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (Inbox
 	return out, nil
 }
 
-// ReopenProposals has proposals wait again that were dropped.
+// ReopenProposals has proposals wait again that were dropped. Only a person may.
 func ReopenProposals(ctx context.Context, w *Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.Item{}}
+	if err := PersonOnly(w.Stamped(ctx), "brings a proposal back", "oxbow inbox"); err != nil {
+		return out, err
+	}
 	ctx, a, items, err := w.proposals(ctx, in.IDs)
 	if err != nil {
 		return out, err

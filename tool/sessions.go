@@ -371,6 +371,14 @@ func ForgetSession(ctx context.Context, w *Workspace, in ForgetSessionIn) (out F
 	if in.DryRun {
 		return out, nil
 	}
+	if in.Purge {
+		said := func(yield func(oxbow.Entry, error) bool) { // a session holds what its person said
+			yield(oxbow.Entry{Name: s.Client + "/" + s.Session, Source: oxbow.Source{Actor: oxbow.Person}}, nil)
+		}
+		if err := MayErase(w.Stamped(ctx), "session forget --purge", said); err != nil {
+			return out, err
+		}
+	}
 	if !forgotten {
 		out.Turns, err = a.Forget(oxbow.WithNote(ctx, forgetNote+s.Client+"/"+s.Session), s.Client, s.Session)
 	}

@@ -54,7 +54,7 @@ func inbox(c *call) (reply, error) {
 	case len(rows) == 0:
 		s.body = []g.Node{page.Empty("Nothing waits.", nil, h.P(h.Class("dim"), h.Text("A proposal comes when you tell an agent what to remember, in a session that hooks report. What an agent writes after it has read texts of others is held back here, too.")))}
 	default:
-		s.body = []g.Node{c.mayNot(len(held.Entries) > 0 || changed != nil), changed, page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
+		s.body = []g.Node{c.mayNot(true), changed, page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
 			g.If(more > 0, h.P(h.Class("dim"), h.Textf("%d more wait behind these.", more)))}
 	}
@@ -86,7 +86,7 @@ func (c *call) mayNot(held bool) g.Node {
 	case c.view.Rights.ReadOnly:
 		return page.Notice("note", "This browser only reads: it may look at what waits, and decide nothing.", "The link that oxbow ui prints, without --ro, opens a page that may.")
 	case held && c.actor != oxbow.Person:
-		return page.Notice("note", "You signed in with a token, which programs have, too. Only a person approves what is held back, and keeps or brings back what agents changed.", "Run oxbow ui in a terminal: the link that it prints is yours alone.")
+		return page.Notice("note", "You signed in with a token, which programs have, too. Only a person approves what is held back, accepts proposals, and keeps or brings back what agents changed.", "Run oxbow ui in a terminal: the link that it prints is yours alone.")
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (c *call) proposalRow(p tool.ProposalOut, session []string, row int) g.Node
 		h.Div(h.Class("meta"), g.If(p.Project != "", page.Chips(map[string][]string{oxbow.LabelProject: {p.Project}})),
 			h.Span(h.Text("Your words: "+whys[p.Why]+", "), page.When(c.now, p.Said)), g.Group(turns), g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.Isolated(strings.Join(p.Files, ", "))))),
 		c.sameName(name, p.AsNote()),
-		g.Iff(c.mayWrite() && p.State != "accepted", func() g.Node {
+		g.Iff(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", func() g.Node {
 			return g.Group{
 				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: waits(p.State), text: p.AsNote(), withName: true, row: row}.form("id", p.ID),
 				g.Iff(len(session) > 1 && p.ID == session[0], func() g.Node {
@@ -269,7 +269,7 @@ func proposal(c *call) (reply, error) {
 	if err != nil {
 		near = tool.RecallOut{}
 	}
-	s := screen{title: "Proposal", at: "inbox", body: []g.Node{c.mayNot(false), h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, 0))}}
+	s := screen{title: "Proposal", at: "inbox", body: []g.Node{c.mayNot(true), h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, 0))}}
 	if p.Prompt != "" {
 		s.body = append(s.body, page.Section("said", "All that you said there", h.Pre(h.Class("text"), page.Isolated(p.Prompt))))
 	}
@@ -277,7 +277,7 @@ func proposal(c *call) (reply, error) {
 		s.body = append(s.body, page.Section("near", "Entries near to it", h.P(h.Class("hint"), h.Text("Where it corrects one of these, it may take its place.")),
 			h.Ul(h.Class("rows"), g.Map(near.Hits, func(e tool.Entry) g.Node {
 				return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))), page.Diff(e.Text, p.AsNote()),
-					g.If(c.mayWrite() && p.State != "accepted", h.Div(h.Class("actions"), page.Button("inbox/accept", "", "Put it in the place of this text", "id", p.ID, "name", e.Name))))
+					g.If(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", h.Div(h.Class("actions"), page.Button("inbox/accept", "", "Put it in the place of this text", "id", p.ID, "name", e.Name))))
 			}))))
 	}
 	return s, nil

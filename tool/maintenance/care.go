@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
+	"time"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/session/inbox"
@@ -49,8 +51,10 @@ func Compact(ctx context.Context, w *tool.Workspace, in CompactIn) (CompactOut, 
 	if !ok {
 		return CompactOut{}, fmt.Errorf("compacting: %w", oxbow.ErrUnsupported)
 	}
-	if err := keepsChanged(ctx, w, in.DryRun); err != nil {
-		return CompactOut{}, err
+	if !in.DryRun {
+		if err := tool.MayErase(ctx, "compact", oldVersions(ctx, m, before)); err != nil {
+			return CompactOut{}, err
+		}
 	}
 	r, err := c.Compact(ctx, before, in.DryRun)
 	if err != nil {
@@ -64,18 +68,28 @@ func Compact(ctx context.Context, w *tool.Workspace, in CompactIn) (CompactOut, 
 	return CompactOut{in.DryRun, tool.Timestamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil
 }
 
-// keepsChanged refuses a compaction by an agent while a person has not decided about texts
-// that agents changed: it could drop the person's texts.
-func keepsChanged(ctx context.Context, w *tool.Workspace, dry bool) error {
-	if src, _ := oxbow.SourceFrom(ctx); dry || src.Actor == oxbow.Person {
-		return nil
+// oldVersions yields the versions of a memory that are not current, and that were written before
+// a time: those that a compaction which keeps what is newer may drop.
+func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Seq2[oxbow.Entry, error] {
+	return func(yield func(oxbow.Entry, error) bool) {
+		now := map[string]uint64{}
+		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
+			if err != nil {
+				yield(oxbow.Entry{}, err)
+				return
+			}
+			now[e.Name] = e.Version
+		}
+		more := true
+		err := eachOldVersion(ctx, m, now, func(e oxbow.Entry) {
+			if more && e.Content != "" && e.Source.Time.Before(before) {
+				more = yield(e, nil)
+			}
+		})
+		if err != nil && more {
+			yield(oxbow.Entry{}, err)
+		}
 	}
-	changed, err := tool.Changed(ctx, w, tool.ChangedIn{})
-	if err != nil || changed.Total == 0 {
-		return err
-	}
-	return tool.Advise(tool.Invalidf("agents changed texts of a person, which a compaction could drop; nothing was dropped"),
-		"a person decides about them first: oxbow changed, in a terminal of their own")
 }
 
 // RedactIn is what redact takes.
@@ -103,8 +117,8 @@ func Redact(ctx context.Context, w *tool.Workspace, in RedactIn) (RedactOut, err
 	if err != nil {
 		return RedactOut{}, err
 	}
-	if err := keepsTyped(ctx, m, in); err != nil {
-		return RedactOut{}, err
+	if err := tool.MayErase(ctx, "redact", versionsOf(ctx, m, in.Name)); !in.DryRun && errors.Is(err, oxbow.ErrInvalid) {
+		return RedactOut{}, err // Redact reports other errors
 	}
 	notes, err := notesAbout(ctx, w, m, in.Name)
 	if err != nil {
@@ -134,26 +148,19 @@ func Redact(ctx context.Context, w *tool.Workspace, in RedactIn) (RedactOut, err
 	return out, err
 }
 
-// keepsTyped refuses to erase an entry of which a person wrote a version, unless a person asks
-// for it: what redact erases cannot be brought back.
-func keepsTyped(ctx context.Context, m oxbow.Store, in RedactIn) error {
-	if src, _ := oxbow.SourceFrom(ctx); in.DryRun || src.Actor == oxbow.Person {
-		return nil
-	}
-	h, err := oxbow.HistoryOf(m)
-	if err != nil {
-		return nil // the store says why it cannot redact
-	}
-	for v, err := range h.Versions(ctx, in.Name) {
-		if err != nil {
-			return nil // Redact reports a name that is unknown, and damage
-		}
-		if v.Source.Actor == oxbow.Person {
-			return tool.Advise(tool.Invalidf("a person wrote a version of %q, which redact would erase for good; nothing was erased", in.Name),
-				"only a person erases it: oxbow redact, in a terminal of their own; forget can be undone")
+// versionsOf yields the versions of an entry that are not erased.
+func versionsOf(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxbow.Entry, error] {
+	return func(yield func(oxbow.Entry, error) bool) {
+		for v, err := range m.Versions(ctx, name) {
+			if err != nil {
+				yield(oxbow.Entry{}, err)
+				return
+			}
+			if v.Entry.Source = v.Source; !v.Erased && v.Verb != oxbow.VerbRemove && !yield(v.Entry, nil) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // StatsIn is what stats takes: nothing.

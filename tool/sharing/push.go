@@ -75,7 +75,7 @@ func (o SyncOut) Conflicts() (n int) {
 // Push sends what changed in the home to a server. What both sides changed waits for
 // [Pull], and what [TeamShare] would block stays.
 func Push(ctx context.Context, w *tool.Workspace, in SyncIn) (SyncOut, error) {
-	if err := person(w.Stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
+	if err := tool.PersonOnly(w.Stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncOut{}, err
 	}
 	ctx, m, err := w.Memory(ctx, tool.Own)
@@ -91,7 +91,7 @@ func Push(ctx context.Context, w *tool.Workspace, in SyncIn) (SyncOut, error) {
 // Pull brings what changed on a server into the home, merged with what changed there,
 // as one change. What comes is trusted as an import is.
 func Pull(ctx context.Context, w *tool.Workspace, in SyncIn) (out SyncOut, err error) {
-	if err := person(w.Stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
+	if err := tool.PersonOnly(w.Stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err
 	}
 	ctx, m, err := w.Memory(ctx, tool.Create.Unless(in.DryRun))

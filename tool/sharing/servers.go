@@ -56,7 +56,7 @@ type ForgetServerOut struct {
 // ForgetServer has push and pull of the home remember a server no longer. What both had
 // last stays in the home, so that a push or pull which names it goes on from there.
 func ForgetServer(ctx context.Context, w *tool.Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
-	if err := person(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget"); err != nil {
+	if err := tool.PersonOnly(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget"); err != nil {
 		return out, err
 	}
 	p, err := w.Located()

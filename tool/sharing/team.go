@@ -26,14 +26,6 @@ func teamOf(w *tool.Workspace) (*team.Tree, error) {
 	return t, err
 }
 
-// person refuses callers that are none: what is shared is read by others.
-func person(ctx context.Context, what, command string) error {
-	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
-		return tool.Advise(tool.Invalidf("only a person %s", what), "a person runs "+command+" in a terminal of their own, not in one of the client's")
-	}
-	return nil
-}
-
 // TeamInitIn is what team init takes.
 type TeamInitIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"say what would be made and change nothing"`
@@ -53,7 +45,7 @@ type TeamInitOut struct {
 // TeamInit makes what is missing of the team files of a working tree, has git call the
 // merge driver in this clone, and trusts them. A second call changes nothing.
 func TeamInit(ctx context.Context, w *tool.Workspace, in TeamInitIn) (out TeamInitOut, err error) {
-	if err := person(w.Stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
+	if err := tool.PersonOnly(w.Stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
 		return out, err
 	}
 	t, err := team.At(w.Dir)
@@ -94,7 +86,7 @@ func TeamTrust(ctx context.Context, w *tool.Workspace, in TeamTrustIn) (out Team
 	if in.List {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
 	}
-	if err := person(w.Stamped(ctx), "trusts team files", "oxbow team trust"); err != nil {
+	if err := tool.PersonOnly(w.Stamped(ctx), "trusts team files", "oxbow team trust"); err != nil {
 		return out, err
 	}
 	t, err := teamOf(w)

@@ -45,7 +45,7 @@ type TeamMoved struct {
 // somebody edited is not replaced until the edit is committed. If TeamShare is interrupted,
 // the same call completes it: an entry that only the team files have is shared already.
 func TeamShare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := person(w.Stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
+	if err := tool.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
 		return out, err
 	}
 	t, s, err := openTeam(ctx, w, &out, in.DryRun)
@@ -227,7 +227,7 @@ func lineMap(a, b []string) []int {
 // removes their files. If it is interrupted, the same call completes it: an entry that only
 // the home has was taken back already.
 func TeamUnshare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := person(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
+	if err := tool.PersonOnly(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
 		return out, err
 	}
 	t, s, err := openTeam(ctx, w, &out, in.DryRun)
@@ -323,7 +323,7 @@ type ShareProposalsOut struct {
 // ShareProposals makes notes of proposals, and moves them into team files as [TeamShare]
 // does. What may not be shared stays a note.
 func ShareProposals(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out ShareProposalsOut, err error) {
-	if err := person(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
+	if err := tool.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
 		return out, err
 	}
 	if _, err := teamOf(w); err != nil {

@@ -1,0 +1,45 @@
+// Tests of what only persons do: callers of the API are agents.
+
+package httpapi
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// An agent approves nothing that waits for a person, neither as it is nor edited, and erases
+// nothing that a person wrote.
+func TestAgentsDecideAndEraseNothing(t *testing.T) {
+	h := newHome(t)
+	person := oxbow.WithSource(t.Context(), oxbow.Source{Door: "cli", Actor: oxbow.Person})
+	agent := oxbow.WithSource(t.Context(), oxbow.Source{Door: "mcp", Actor: oxbow.Agent})
+	const leaky = "password = \"Xk29sLq81mZpR4tv\""
+	h.must(h.notes.Apply(person, oxbow.Add{Name: "leaky", Content: leaky}))
+	h.must(h.notes.Apply(agent, oxbow.Add{Name: "held", Content: "Ship on Fridays.", Labels: []oxbow.Label{{Key: oxbow.LabelTaint, Value: "WebFetch https://evil.example"}}}))
+	id := h.send("all", http.MethodGet, "/inbox", "").get(t, "proposals", 0, "id").(string)
+	for _, c := range []struct {
+		path, body string
+		holds      string
+	}{
+		{"/inbox/accept", object(map[string]any{"ids": []string{id}}), "only a person accepts"},
+		{"/inbox/accept", object(map[string]any{"ids": []string{id}, "content": "Edited."}), "content"},
+		{"/inbox/reject", object(map[string]any{"ids": []string{id}}), "only a person rejects"},
+		{"/approve", object(map[string]any{"names": []string{"held"}}), "only a person approves"},
+		{"/scan", object(map[string]any{"fix": true}), "a person wrote some of the texts with secrets, which this would erase for good"},
+	} {
+		h.want(h.send("all", http.MethodPost, c.path, c.body), http.StatusBadRequest, c.holds)
+	}
+	// An edit of a text that is held back leaves it held back.
+	h.want(h.send("all", http.MethodPut, "/entries/held", object(map[string]any{"content": "Ship on Mondays."})), http.StatusOK, "")
+	if e, err := h.notes.Get(t.Context(), "held"); err != nil || e.Volunteered() {
+		t.Errorf("after an agent's edit the entry is %+v, %v, want it held back", e, err)
+	}
+	if e, err := h.notes.Get(t.Context(), "leaky"); err != nil || e.Content != leaky {
+		t.Errorf("the person's entry is %+v, %v", e, err)
+	}
+	if got := h.send("all", http.MethodGet, "/inbox", "").get(t, "proposals", 0, "state"); got != "open" {
+		t.Errorf("the proposal is %v, want open", got)
+	}
+}
