@@ -47,7 +47,7 @@ func (c *call) logFilters(name, by, session string) g.Node {
 		g.If(session != "", page.Hidden("session", session)),
 		h.Button(h.Text("Show")), g.If(name+by+session != "", h.A(h.Href(page.Root+"log"), h.Text("All changes")))),
 		g.If(session != "", h.Div(h.Class("callout"), h.P(h.Text("Changes of session "), h.Code(page.Isolated(session)), h.Text(". "),
-			g.If(c.mayDecide(), h.A(h.Href(page.Root+"log/revert?"+url.Values{"session": {session}}.Encode()), h.Text("Take back all of it…"))))))}
+			g.If(c.mayDecide(), takeBackLink(session, "Take back all of it…")))))}
 }
 
 func (c *call) logRow(ch tool.Change) g.Node {

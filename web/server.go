@@ -163,7 +163,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work, actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles}
 	out, err := handle(c)
 	if err != nil {
-		out = failed(err)
+		page := failed(err)
+		page.body = append(page.body, typedBack(r))
+		out = page
 	}
 	out.send(c, w, s.assets)
 }

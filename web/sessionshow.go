@@ -50,6 +50,7 @@ func showSession(c *call) (reply, error) {
 		h.Div(h.Class("actions"),
 			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=markdown"), h.Text("Export as Markdown")),
 			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=json"), h.Text("as JSON")),
+			g.If(c.mayDecide(), takeBackLink(out.Client+"/"+out.Summary.Session, "Take back what it wrote…")),
 			g.If(c.mayWrite(), h.A(h.Class("button"), h.Href(page.Root+path+"/forget"), h.Text("Forget…")))),
 		page.Facts("Client", out.Client, "Session", out.Summary.Session, "Project", out.Project, "Directory", out.Dir, "Branch", out.Branch, "Turns", strconv.Itoa(out.Turns)),
 		h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.List[from:to], c.turn)),

@@ -43,13 +43,18 @@ func noteForm(c *call) (reply, error) {
 	if text == "" {
 		text = strings.TrimSpace(t.Prompt())
 	}
+	return noteScreen(out, t, typed{"content": clipped(text), "project": out.Project}, 0), nil
+}
+
+// noteScreen is the page with the form that makes a note of a turn.
+func noteScreen(out tool.SessionOut, t *session.Turn, v typed, status int, above ...g.Node) screen {
 	path := page.SessionPath(out.Client, out.Session, 0)
-	return screen{title: "Make a note of a turn", at: "sessions", lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")), body: []g.Node{
+	return screen{title: "Make a note of a turn", at: "sessions", status: status, lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")), body: append(above,
 		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+"/note"), h.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
-			page.Field("name", "Name (the first line, where it is empty)", ""),
-			page.Text("content", "Text", clipped(text), h.Required()),
-			page.Field("project", "Project", out.Project), page.Field("tags", "Tags, with commas", ""),
-			h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember it")), h.A(h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.N)), h.Text("Back to the turn"))))}}, nil
+			page.Field("name", "Name (the first line, where it is empty)", v["name"]),
+			page.Text("content", "Text", v["content"], h.Required()),
+			page.Field("project", "Project", v["project"]), page.Field("tags", "Tags, with commas", v["tags"]),
+			h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember it")), h.A(h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.N)), h.Text("Back to the turn")))))}
 }
 
 func noteTurn(c *call) (reply, error) {
@@ -59,9 +64,13 @@ func noteTurn(c *call) (reply, error) {
 	}
 	back := page.SessionPath(session.Client, session.Summary.Session, t.N)
 	in := tool.RememberIn{Name: c.value("name"), Content: c.value("content"), Project: c.value("project"), From: []string{t.Name()}}
+	again := func(err error) (reply, error) {
+		v := typed{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.value("tags")}
+		return noteScreen(session, t, v, failed(err).status, wrong(err)), nil
+	}
 	if in.Name != "" { // nothing of that name is replaced unseen
 		if _, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: in.Name, Bare: true}); err == nil {
-			return nil, &oxbow.InvalidError{Field: "name", Value: in.Name, Reason: "is that of another entry; go back and give another, or edit that entry"}
+			return again(&oxbow.InvalidError{Field: "name", Value: in.Name, Reason: "is that of another entry; give another, or edit that entry"})
 		}
 	}
 	for tag := range strings.SplitSeq(c.value("tags"), ",") {
@@ -71,7 +80,7 @@ func noteTurn(c *call) (reply, error) {
 	}
 	out, err := tool.Remember(c.ctx, c.work, in)
 	if err != nil {
-		return nil, err
+		return again(err)
 	}
 	if out.Outcome == "unchanged" {
 		return redirect{to: back, said: "The memory says this already."}, nil

@@ -33,7 +33,9 @@ func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
 		return
 	}
-	d.send(w, signInPage("You are not signed in any more. Sign in, go back, and send the form again.", http.StatusUnauthorized))
+	door := signInPage("You are not signed in any more. Sign in, go back, and send the form again.", http.StatusUnauthorized)
+	door.Body = append(door.Body, typedBack(r))
+	d.send(w, door)
 }
 
 // enter signs a browser in by a link. The page that leads on is one of this site, so

@@ -1,0 +1,38 @@
+// This file brings back what a person typed into a form that was not carried out.
+
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	g "maragu.dev/gomponents"
+
+	"github.com/oxbow-memory/oxbow/web/page"
+	h "github.com/oxbow-memory/oxbow/web/tag"
+)
+
+// typedBack shows the text of a form, and what was typed with it, so that a person can copy it
+// from a page that reports an error. It returns nil if the form has no text.
+func typedBack(r *http.Request) g.Node {
+	if r.Method != http.MethodPost || strings.TrimSpace(r.PostFormValue("content")) == "" {
+		return nil
+	}
+	fields := []struct{ name, label string }{{"name", "Name"}, {"content", "Text"}}
+	for _, p := range parts {
+		fields = append(fields, struct{ name, label string }{p.name, p.label})
+	}
+	var shown g.Group
+	for _, f := range fields {
+		value := strings.ReplaceAll(r.PostFormValue(f.name), "\r\n", "\n")
+		if strings.TrimSpace(value) == "" {
+			continue
+		}
+		rows := 2
+		if f.name == "content" {
+			rows = 16
+		}
+		shown = append(shown, h.Label(h.For(strings.ReplaceAll(f.name, "_", "-")), h.Text(f.label)), textArea(f.name, value, rows, h.Attr("readonly", "")))
+	}
+	return page.Section("typed", "What you typed; it was not saved", h.Div(h.Class("stack edit"), shown))
+}
