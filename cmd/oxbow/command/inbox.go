@@ -111,7 +111,14 @@ func (a *app) inboxShowCommand() *cobra.Command {
 
 func (a *app) inboxAcceptCommand() *cobra.Command {
 	var edit, team bool
-	c := does(a, &cobra.Command{
+	accept := func(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out sharing.ShareProposalsOut, err error) {
+		if team {
+			return sharing.ShareProposals(ctx, w, in)
+		}
+		out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in)
+		return out, err
+	}
+	c := decodes(&cobra.Command{
 		Use:   "accept ID…",
 		Short: "Make notes of proposals",
 		Long: `Accept remembers the sentence, with its project, its files and a label from that
@@ -120,43 +127,48 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 		Example: `  oxbow inbox accept 3fa9 81c0
   oxbow inbox accept 3fa9 --name prices --edit`,
 		Args: args(1, -1, "the IDs of proposals"),
-	}, func(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out sharing.ShareProposalsOut, err error) {
-		accept := func() error {
-			if team {
-				out, err = sharing.ShareProposals(ctx, w, in)
-				return err
-			}
-			out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in)
-			return err
+	}, positional, func(ctx context.Context, in tool.AcceptProposalsIn) error {
+		if edit {
+			return a.acceptEdited(ctx, accept, in)
 		}
-		if !edit {
-			return out, accept()
-		}
-		if len(in.IDs) != 1 {
-			return out, misusef("accept the others without it", "--edit takes one proposal at a time")
-		}
-		it, err := tool.Proposal(ctx, w, tool.ProposalIn{ID: in.IDs[0]})
-		if err != nil {
-			return out, err
-		}
-		draft := editing{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}
-		return out, a.withEditor(&draft, it.AsNote()+"\n", func(text string) error {
-			if in.Content = strings.TrimSpace(text); in.Content == "" {
-				return misusef("oxbow inbox drop "+it.ID+" puts it away", "the edited text is empty; nothing was remembered")
-			}
-			return accept()
-		})
-	}, positional, func(out sharing.ShareProposalsOut) {
-		for _, n := range out.Notes {
-			a.showRemembered(n)
-		}
-		if out.Shared != nil {
-			a.showMoved(*out.Shared)
-		}
+		return perform(ctx, a, accept, in, a.showAcceptedNotes)
 	})
 	c.Flags().BoolVar(&team, "team", false, "share the notes with the team")
 	c.Flags().BoolVar(&edit, "edit", false, "change the text in your editor first")
 	return c
+}
+
+// acceptEdited makes a note of what a person makes of a proposal in their editor.
+func (a *app) acceptEdited(ctx context.Context, accept call[tool.AcceptProposalsIn, sharing.ShareProposalsOut], in tool.AcceptProposalsIn) error {
+	if len(in.IDs) != 1 {
+		return misusef("accept the others without it", "--edit takes one proposal at a time")
+	}
+	it, err := run(ctx, a, tool.Proposal, tool.ProposalIn{ID: in.IDs[0]})
+	if err != nil {
+		return err
+	}
+	var out sharing.ShareProposalsOut
+	draft := editing{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}
+	err = a.withEditor(&draft, it.AsNote()+"\n", func(text string) (err error) {
+		if in.Content = strings.TrimSpace(text); in.Content == "" {
+			return misusef("oxbow inbox drop "+it.ID+" puts it away", "the edited text is empty; nothing was remembered")
+		}
+		out, err = run(ctx, a, accept, in)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return answer(a, out, a.showAcceptedNotes)
+}
+
+func (a *app) showAcceptedNotes(out sharing.ShareProposalsOut) {
+	for _, n := range out.Notes {
+		a.showRemembered(n)
+	}
+	if out.Shared != nil {
+		a.showMoved(*out.Shared)
+	}
 }
 
 func (a *app) inboxDropCommand() *cobra.Command {
