@@ -272,15 +272,8 @@ func (d *dumper) scan() error {
 	if err != nil {
 		return err
 	}
-	top, err := d.fs.ReadDir(d.dir)
-	if err != nil {
+	if err := d.checkTop(); err != nil {
 		return err
-	}
-	for _, e := range top {
-		isDumped := e.Name() == summaryFile || e.Name() == bookFile || e.Name() == manifestFile
-		if isDumped && !e.Type().IsRegular() {
-			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", e.Name(), describe(e.Type()))
-		}
 	}
 	d.onDisk = make(map[string]bool)
 	d.spelling = make(map[string]string)
@@ -313,6 +306,21 @@ func (d *dumper) scan() error {
 		d.was = m.Memory
 	}
 	d.sums, d.base = m.sums(), m.byName()
+	return nil
+}
+
+// checkTop refuses links and directories that have the name of a file of the dump.
+func (d *dumper) checkTop() error {
+	top, err := d.fs.ReadDir(d.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range top {
+		isDumped := e.Name() == summaryFile || e.Name() == bookFile || e.Name() == manifestFile
+		if isDumped && !e.Type().IsRegular() {
+			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", e.Name(), describe(e.Type()))
+		}
+	}
 	return nil
 }
 

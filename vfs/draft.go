@@ -187,7 +187,7 @@ const maxCopies = 10_000
 // returns: the name with ".kept" behind it, or with ".kept-2" and so on. If the file system
 // has hard links, the copy is a second name of the file and takes no space.
 func KeepCopy(fsys FS, name string) (kept string, err error) {
-	kept = name + KeptSuffix
+	kept = name + keptSuffix
 	for n := 2; n <= maxCopies; n++ {
 		if err = link(fsys, name, kept); errors.Is(err, ErrUnsupported) {
 			err = copyNew(fsys, name, kept)
@@ -198,13 +198,13 @@ func KeepCopy(fsys FS, name string) (kept string, err error) {
 		case !errors.Is(err, fs.ErrExist):
 			return "", fmt.Errorf("keeping a copy of %s: %w", name, err)
 		}
-		kept = fmt.Sprintf("%s%s-%d", name, KeptSuffix, n)
+		kept = fmt.Sprintf("%s%s-%d", name, keptSuffix, n)
 	}
 	return "", fmt.Errorf("%s has %d kept copies: look at them, and remove those that are done with", name, maxCopies)
 }
 
-// KeptSuffix is what [KeepCopy] appends to a name.
-const KeptSuffix = ".kept"
+// keptSuffix is what [KeepCopy] appends to a name.
+const keptSuffix = ".kept"
 
 // copyNew copies a file to a name that is not taken.
 func copyNew(fsys FS, from, to string) error {
@@ -229,4 +229,35 @@ func copyNew(fsys FS, from, to string) error {
 		return err
 	}
 	return d.CommitNew()
+}
+
+// WriteFile makes data the content of a file, all or nothing, and durable when
+// it returns nil. It writes a temporary file next to it (the name, a number,
+// and .tmp), syncs it, renames it over the name, and syncs the directory. A
+// link of that name is replaced, not followed; the permissions of a file that
+// was there before are not kept.
+//
+// After an error the temporary file is removed and the name leads to the old
+// content, or, when only the last sync failed, to the new, which may not be
+// durable.
+func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
+	return ReplaceFile(fsys, name, data, perm, nil)
+}
+
+// ReplaceFile is [WriteFile] that asks once more: when the new content is on
+// stable storage and all that is left is the rename, it calls sure, and an
+// error of it leaves the file as it is and is returned, wrapped.
+func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func() error) error {
+	f, temp, err := CreateTemp(fsys, name, perm)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	d := draftOf(fsys, f, name, temp)
+	if _, err = d.Write(data); err == nil {
+		err = d.Commit(sure)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, errors.Join(err, d.Discard()))
+	}
+	return nil
 }

@@ -92,37 +92,6 @@ func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	}
 }
 
-// WriteFile makes data the content of a file, all or nothing, and durable when
-// it returns nil. It writes a temporary file next to it (the name, a number,
-// and .tmp), syncs it, renames it over the name, and syncs the directory. A
-// link of that name is replaced, not followed; the permissions of a file that
-// was there before are not kept.
-//
-// After an error the temporary file is removed and the name leads to the old
-// content, or, when only the last sync failed, to the new, which may not be
-// durable.
-func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
-	return ReplaceFile(fsys, name, data, perm, nil)
-}
-
-// ReplaceFile is [WriteFile] that asks once more: when the new content is on
-// stable storage and all that is left is the rename, it calls sure, and an
-// error of it leaves the file as it is and is returned, wrapped.
-func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func() error) error {
-	f, temp, err := CreateTemp(fsys, name, perm)
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	d := draftOf(fsys, f, name, temp)
-	if _, err = d.Write(data); err == nil {
-		err = d.Commit(sure)
-	}
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, errors.Join(err, d.Discard()))
-	}
-	return nil
-}
-
 // WriteDerived makes parts, one after the other, the content of a file, all or
 // nothing as long as the machine does not crash: nothing is synced. It is for
 // what can be made again and is checked before it is used. A link of that name

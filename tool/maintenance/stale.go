@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -76,7 +75,7 @@ func staleFiles(store string) ([]staleFile, error) {
 		kind staleKind
 	}
 	places := []place{{store + lostEnd, staleTorn}, {unsaved, staleUnsaved}}
-	profiles, err := listFiles(filepath.Join(dir, profile.HomeDirs[0]), func(name string) (staleKind, bool) {
+	profiles, err := listFiles(filepath.Join(dir, "profiles"), func(name string) (staleKind, bool) {
 		_, isDraft := vfs.TempOf(name)
 		return staleTemp, isDraft
 	})
