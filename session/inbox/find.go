@@ -101,6 +101,8 @@ type fix struct {
 	Said      string       // what the agent said of the cause or of the change, in one sentence
 	Turn      session.Turn // in which the command passed
 
+	Repeats *session.Repeats // what the command that failed and its output repeat of others
+
 	texts []string // that the agent said since the failure, up to the last edit
 }
 
@@ -129,7 +131,7 @@ func fixesOf(turns []session.Turn) []fix {
 			case e.Kind == session.Text && e.Agent == "" && strings.Contains(trusted, e.Text):
 				s.said += e.Text + "\n"
 			case e.Kind == session.Called && e.Call != nil:
-				s.call(e.Call, &turns[i])
+				s.call(&e, &turns[i])
 			}
 		}
 	}
@@ -144,7 +146,8 @@ type fixSearch struct {
 }
 
 // call reads a call: the end of a fix, the begin of one, or what came between.
-func (s *fixSearch) call(c *session.Call, t *session.Turn) {
+func (s *fixSearch) call(e *session.Event, t *session.Turn) {
+	c := e.Call
 	if len(s.open) > maxOpen {
 		clear(s.open)
 	}
@@ -157,10 +160,14 @@ func (s *fixSearch) call(c *session.Call, t *session.Turn) {
 		}
 	}
 	if failed(c) {
-		note(s.open, command, c)
+		note(s.open, command, e)
+	}
+	shown := command
+	if e.Repeats != nil {
+		shown = "" // its words are those of others
 	}
 	for _, f := range s.open {
-		f.add(c, wroteBy(c, t.Dir()), command, s.said)
+		f.add(c, wroteBy(c, t.Dir()), shown, s.said)
 	}
 	if len(c.Wrote) > 0 {
 		s.said = ""
@@ -174,12 +181,12 @@ func passed(c *session.Call) bool { return !failed(c) && c.Exit != nil }
 
 // note begins a fix, unless the call printed no error or the command failed with
 // the same before.
-func note(open map[string]*fix, command string, c *session.Call) {
-	s := session.Signature(c.Output)
+func note(open map[string]*fix, command string, e *session.Event) {
+	s := session.Signature(e.Call.Output)
 	if command == "" || s == "" || open[command] != nil && open[command].Signature == s {
 		return
 	}
-	open[command] = &fix{Signature: s, Command: command, Error: session.ErrorLine(c.Output)}
+	open[command] = &fix{Signature: s, Command: command, Error: session.ErrorLine(e.Call.Output), Repeats: e.Repeats}
 }
 
 func wroteBy(c *session.Call, dir string) (files []string) {

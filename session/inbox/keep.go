@@ -160,6 +160,14 @@ func keepFix(ctx context.Context, m *oxbow.Memory, f *fix, project string) error
 	for _, file := range f.Edits {
 		labels = append(labels, labelsOf(oxbow.LabelFile, file)...)
 	}
+	if r := f.Repeats; r != nil {
+		for _, call := range r.Foreign {
+			labels = append(labels, labelsOf(oxbow.LabelTaint, call)...)
+		}
+		for _, call := range r.Unvouched {
+			labels = append(labels, labelsOf(oxbow.LabelUnvouched, call)...)
+		}
+	}
 	return upsert(ctx, m, oxbow.Entry{Name: "fix/" + f.ID(), Content: f.Text(), Labels: append(labels, labelsOf("fix", "yes")...), Created: f.Turn.Start})
 }
 
