@@ -206,6 +206,9 @@ func (s *stamper) look(ops []oxbow.Op) {
 	s.looks = s.looks[:0]
 }
 
+// unnamedCall is the value of a label whose own value, the name of a call, cannot be one.
+const unnamedCall = "call"
+
 // labels returns the labels of an entry: those that are given, the taints that its old
 // version has, and those of the call and of what it was made from; [stamper.look] adds the
 // rules that its texts meet.
@@ -225,9 +228,11 @@ func (s *stamper) labels(name, content string, aliases []string, given []oxbow.L
 	}
 	add := func(key string, values []string) {
 		for _, v := range values {
-			if l := (oxbow.Label{Key: key, Value: v}); l.Check() == nil {
-				out = append(out, l)
+			l := oxbow.Label{Key: key, Value: v}
+			if l.Check() != nil {
+				l.Value = unnamedCall // the text is held back nevertheless
 			}
+			out = append(out, l)
 		}
 	}
 	aliases = slices.Clip(aliases)

@@ -88,9 +88,10 @@ func Judge(c Call, m Machine) (v Verdict) {
 	return v
 }
 
-// label returns the tool and its argument on one line.
+// label returns the tool and its argument on one line, in which "…" stands for words that
+// are not known.
 func label(tool, arg string) string {
-	line := strings.Join(strings.Fields(tool+" "+arg), " ")
+	line := strings.Join(strings.Fields(tool+" "+strings.ReplaceAll(arg, unknownWord, "…")), " ")
 	return strings.TrimSpace(text.Cut(line, maxWhat))
 }
 
