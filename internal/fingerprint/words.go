@@ -277,6 +277,8 @@ func printsOf(text string, fn func(hash uint64)) {
 		runs(words, fn)
 		shortLines(words, fn)
 	}
+	// A short line of a file is found also if few lines of the output have a prefix.
+	shortLines(wordsOf(prefixedLines(text)), fn)
 }
 
 // ofWritten calls fn with all hashes by which a text may be found to repeat another.
@@ -349,23 +351,41 @@ func withoutPrefixes(s string) (string, bool) {
 	with, lines := 0, 0
 	for line := range strings.Lines(s) {
 		lines++
-		rest := line
-		for _, sep := range []string{"→", "\t", ":", "|", ") "} {
-			head, tail, ok := strings.Cut(line, sep)
-			if ok && len(head) <= 120 && isLinePrefix(head) {
-				rest = tail
-				if sep == ":" { // a name and a number
-					if number, tail, ok := strings.Cut(tail, ":"); ok && isNumber(number) {
-						rest = tail
-					}
-				}
-				with++
-				break
-			}
+		rest, ok := withoutPrefix(line)
+		if ok {
+			with++
 		}
 		b.WriteString(rest)
 	}
 	return b.String(), lines > 0 && with*2 > lines
+}
+
+// prefixedLines returns the lines that have such a prefix, without it.
+func prefixedLines(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if rest, ok := withoutPrefix(line); ok {
+			b.WriteString(rest)
+		}
+	}
+	return b.String()
+}
+
+// withoutPrefix returns a line without such a prefix, and whether it has one.
+func withoutPrefix(line string) (rest string, ok bool) {
+	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
+		head, tail, ok := strings.Cut(line, sep)
+		if !ok || len(head) > 120 || !isLinePrefix(head) {
+			continue
+		}
+		if sep == ":" { // a name and a number
+			if number, tail, ok := strings.Cut(tail, ":"); ok && isNumber(number) {
+				return tail, true
+			}
+		}
+		return tail, true
+	}
+	return line, false
 }
 
 // isLinePrefix reports whether a text is a number, or a name of a file, with nothing but
