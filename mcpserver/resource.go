@@ -111,6 +111,7 @@ func (d *transport) listed(ctx context.Context, l *mcp.ListResourcesResult) (*mc
 		}
 		l.Resources = append(l.Resources, &mcp.Resource{
 			URI: uriOf(e.Name), Name: e.Name, MIMEType: markdown, Size: int64(len(e.Content)),
+			Description: strings.TrimSpace(tool.Warning(e.Trust())), // a name may hold the text
 			Annotations: &mcp.Annotations{LastModified: e.Updated.UTC().Format("2006-01-02T15:04:05Z")},
 		})
 	}
