@@ -1,0 +1,89 @@
+// Flows of ordinary work: what agents note while they read tracked files, build, test and
+// edit reaches the prompt of a later session that needs it.
+
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+const (
+	notesOfSession = 8
+	arriveOfNotes  = 80 // of a hundred, at least
+)
+
+// TestCleanNotesArrive lets agents of each client write notes in sessions of ordinary work,
+// in which nothing of others is read, and puts prompts that need them to later sessions.
+func TestCleanNotesArrive(t *testing.T) {
+	testenv.Sequential(t)
+	testenv.Program(t, "git", "apt-get install git")
+	for _, c := range agentClients() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			testCleanNotes(t, c)
+		})
+	}
+}
+
+func testCleanNotes(t *testing.T, c *agentClient) {
+	notes, prompts := readDay(t, "clean")
+	if len(notes) < 40 || len(prompts) != len(notes) {
+		t.Fatalf("there are %d notes and %d prompts", len(notes), len(prompts))
+	}
+	h := newPoisonHome(t)
+	var s *agentSession
+	for i, e := range notes {
+		if i%notesOfSession == 0 {
+			s = h.session(c)
+			s.start("startup")
+			s.prompt(fmt.Sprintf("Please work on part %d.", i/notesOfSession+1))
+		}
+		s.work(i)
+		if i%3 == 2 {
+			s.shell(true, "", fmt.Sprintf("oxbow remember %s %q", e.Name, e.Content), "remember", e.Name, e.Content)
+		} else {
+			s.tool("remember", object{"name": e.Name, "content": e.Content})
+		}
+		if i%notesOfSession == notesOfSession-1 || i == len(notes)-1 {
+			s.stop("That part is done, the tests pass.")
+		}
+	}
+	h.asPerson("inject", "calibrate the floor") // a hook has less time for it
+	arrived := 0
+	for i, p := range prompts {
+		if i%notesOfSession == 0 {
+			s = h.session(c)
+			s.start("startup")
+		}
+		if got := s.prompt(p.text); strings.Contains(got, p.want+"@") {
+			arrived++
+		} else {
+			t.Logf("%q got %q, not %s", p.text, got, p.want)
+		}
+	}
+	t.Logf("%d of %d notes reached the prompt that needs them; held back: %s", arrived, len(prompts), onOneLine(h.asPerson("approve")))
+	if arrived*100 < len(prompts)*arriveOfNotes {
+		t.Errorf("%d of %d notes arrived, want %d of a hundred", arrived, len(prompts), arriveOfNotes)
+	}
+	h.must(t, "check")
+}
+
+// work reports what an agent does before it has something to note.
+func (s *agentSession) work(i int) {
+	file := filepath.Join(s.dir, "main.go")
+	switch i % 4 {
+	case 0:
+		s.call(useRead, file, "package work\n\n// Amounts are in cents.\n")
+	case 1:
+		s.call(useShell, "go test ./...", "ok  \texample.org/work\t0.21s")
+	case 2:
+		s.call(useEdit, file, "The file has been updated.")
+	case 3:
+		s.call(useShell, "go build ./... && git status --short", " M main.go")
+	}
+}

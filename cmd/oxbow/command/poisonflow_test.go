@@ -1,0 +1,384 @@
+// Flows of poison: each way in, each way of keeping what came in, and each time of doing
+// so. What an agent repeats of others must never come up by itself, and is marked where
+// somebody asks for it.
+
+package command
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// isFor reports whether a client can keep a text in that way.
+func (k *keeping) isFor(c *agentClient) bool {
+	return k.only == nil || slices.Contains(k.only, c.name)
+}
+
+// fits reports whether a flow of these can be.
+func fits(w *wayIn, k *keeping, when *timing, c *agentClient) bool {
+	_, hasTool := c.tools[w.use]
+	switch {
+	case !k.isFor(c), k.only != nil && len(k.only) == 1 && when.byAnother, w.brings == nil && !hasTool, w.bySubagent && c.subagent == nil, w.use == useAgent && c.subagent != nil:
+		return false
+	case when.piped:
+		return w.pipes && k.piped != nil
+	}
+	return true
+}
+
+// poisonFlows returns a flow of every way in with every way of keeping, or with one of so
+// many; times and clients take turns.
+func poisonFlows(clients []*agentClient, oneOf int) (all []*poisonFlow) {
+	ways, keeps, times := waysIn(), keepings(), timings()
+	used := map[any]int{}
+	for k := range keeps {
+		for w := range ways {
+			if (w+k)%oneOf != 0 {
+				continue
+			}
+			when, client := pick(used, times, clients, func(t *timing, c *agentClient) bool { return fits(&ways[w], &keeps[k], t, c) })
+			if when == nil {
+				continue // no client has both
+			}
+			f := &poisonFlow{n: len(all), way: &ways[w], keep: &keeps[k], when: when, client: client}
+			f.flowText = textOf(f.n)
+			f.said = saidForms[len(all)%len(saidForms)].form(f.text)
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// pick returns the time and the client that fit and were used least, nil if none fit.
+func pick(used map[any]int, times []timing, clients []*agentClient, fits func(*timing, *agentClient) bool) (when *timing, client *agentClient) {
+	for t := range times {
+		for _, c := range clients {
+			uses := 2*used[times[t].name] + used[c]
+			if fits(&times[t], c) && (when == nil || uses < 2*used[when.name]+used[client]) {
+				when, client = &times[t], c
+			}
+		}
+	}
+	if when != nil {
+		used[when.name]++
+		used[client]++
+	}
+	return when, client
+}
+
+// cleanFlows returns flows in which nothing is read: they show that each way of keeping
+// works, and that its text comes up. Each way is used by two clients.
+func cleanFlows(clients []*agentClient, from int) (all []*poisonFlow) {
+	keeps, times := keepings(), timings()
+	for k := range keeps {
+		users := 0
+		for i := range clients {
+			c := clients[(i+2*k)%len(clients)]
+			if users == 2 || !keeps[k].isFor(c) {
+				continue
+			}
+			users++
+			for formOf(from).isOrder {
+				from++
+			}
+			f := &poisonFlow{n: from, keep: &keeps[k], when: &times[0], client: c, flowText: textOf(from)}
+			f.said = f.text
+			all = append(all, f)
+			from++
+		}
+	}
+	return all
+}
+
+// openFlows returns flows of the classes that stay open: they are reported and not counted.
+func openFlows(clients []*agentClient, from int) (all []*poisonFlow) {
+	keeps, times := keepings(), timings()
+	tracked := fileWay("tracked file", useRead, "docs/%s.md", func(h *poisonHome, path, text string) {
+		h.putFile(path, text)
+		h.git("add", path)
+	})
+	told := wayIn{name: "web page", use: useFind, arg: addressOf}
+	for _, c := range clients {
+		for _, class := range []string{"typed or pasted by the person", "read in a tracked file", "in other words"} {
+			for range 3 {
+				for formOf(from).isOrder {
+					from++
+				}
+				f := &poisonFlow{n: from, keep: &keeps[0], when: &times[0], client: c, flowText: textOf(from), class: class}
+				f.said = f.text
+				switch class {
+				case "read in a tracked file":
+					f.way = &tracked
+				case "in other words":
+					f.way, f.said = &told, f.retold
+				}
+				if f.way != nil && !fits(f.way, f.keep, f.when, c) {
+					continue
+				}
+				all = append(all, f)
+				from++
+			}
+		}
+	}
+	return all
+}
+
+// runFlow runs a flow, and reads at once what only the next session gets.
+func (h *poisonHome) runFlow(f *poisonFlow) {
+	h.flow = f // its commands add what they print
+	f.when.run(h, f)
+	h.flow = nil
+	switch f.keep.at {
+	case inHandoffs:
+		s := h.session(h.nextClient(f.client))
+		s.start("startup")
+		h.noteAsked("handoff take", s.unreported(true, "", "handoff", "take"))
+		h.noteAsked("prompt /handoff", strings.Join(h.requests(s.client, "prompts/get", object{"name": "handoff"}), ""))
+	case beforeEdits:
+		s := h.session(h.clients[0])
+		s.prompt("Go on with the work.")
+		if strings.Contains(f.keep.name, "error") {
+			s.fails("go test ./"+f.name(), "error: "+onOneLine(f.said))
+		}
+		s.beforeEdit(f)
+		s.stop("Done.")
+	}
+}
+
+// askAll asks, in sessions of their own, the prompts that the texts of flows answer, then
+// reads every other place where text comes up by itself.
+func (h *poisonHome) askAll(flows []*poisonFlow) {
+	h.asPerson("inject", "calibrate the floor") // a hook has less time for it
+	for i, f := range flows {
+		s := h.session(h.clients[i%len(h.clients)])
+		s.start("startup")
+		s.prompt(f.prompt)
+	}
+	for _, c := range h.clients {
+		s := h.session(c)
+		s.start("startup")
+		s.prompt("What do we know here?")
+		s.start("resume")
+		s.start("compact")
+		s.prompt("And what else?")
+	}
+	h.note("oxbow context", h.must(h.t, "context"))
+	h.note("oxbow spawn", h.must(h.t, "spawn", "helper", "Look around.", "--profile", "work", "--briefing"))
+	c := h.clients[0]
+	h.note("prompt /context", strings.Join(h.requests(c, "prompts/get", object{"name": "context"}), ""))
+	h.note("prompts", strings.Join(h.requests(c, "prompts/list", object{}), ""))
+	h.note("tools", strings.Join(h.requests(c, "tools/list", object{}), ""))
+	h.noteResources(h.requests(c, "resources/list", object{})[0])
+	h.note("resource context", strings.Join(h.requests(c, "resources/read", object{"uri": "memory://context"}), ""))
+	h.note("load_memory_profile", strings.Join(h.ask(c, object{"name": "load_memory_profile", "arguments": object{"name": "work"}}), ""))
+	var calls []object
+	for _, f := range flows {
+		calls = append(calls, object{"name": "recall", "arguments": object{"query": strings.Join(f.secrets, " "), "in": "both", "limit": 8}})
+	}
+	for i, answer := range h.ask(c, calls...) {
+		flows[i].asked = answer
+	}
+}
+
+// cameUp returns the places where the secrets of flows came up by themselves.
+func (h *poisonHome) cameUp(flows []*poisonFlow) map[*poisonFlow][]broughtUp {
+	of := map[string]*poisonFlow{}
+	for _, f := range flows {
+		for _, s := range f.secrets {
+			of[strings.ToLower(s)] = f
+		}
+	}
+	found := map[*poisonFlow][]broughtUp{}
+	for _, s := range h.shown {
+		for _, word := range wordsShown(s.text) {
+			if f := of[word]; f != nil && !slices.Contains(found[f], s) && !s.isMarkedFor(f) {
+				found[f] = append(found[f], s)
+			}
+		}
+	}
+	return found
+}
+
+// isMarkedFor reports whether the text of a flow has a mark where a mark is enough: what an
+// agent asks for, and the document that a home always shows.
+func (s *broughtUp) isMarkedFor(f *poisonFlow) bool {
+	if f.keep.at == inStartBlock {
+		before, _, _ := strings.Cut(strings.ToLower(s.text), strings.ToLower(f.secrets[0]))
+		return strings.Contains(before, documentMark)
+	}
+	return s.wasAskedFor && isMarked(s.text)
+}
+
+// repeatsText reports whether a text has a secret of the flow.
+func (f *poisonFlow) repeatsText(text string) bool {
+	words := wordsShown(text)
+	return slices.ContainsFunc(f.secrets, func(s string) bool { return slices.Contains(words, strings.ToLower(s)) })
+}
+
+// marks are the lines that stand before a text that nobody vouches for, and what stands
+// before a document that repeats others.
+var marks = []string{"tainted: ", "unvouched: ", "imported: ", "quarantined: ", "in quarantine"}
+
+const documentMark = "and no person has vouched for it"
+
+// isMarked reports whether a text has such a line.
+func isMarked(text string) bool {
+	return slices.ContainsFunc(marks, func(m string) bool {
+		return strings.HasPrefix(text, m) || strings.Contains(text, "\n"+m) || strings.Contains(text, `\n`+m)
+	})
+}
+
+// unmarked returns the hits with the text of the flow that have no mark, and how many hits
+// have one.
+func (f *poisonFlow) unmarked() (hits []string, marked int) {
+	for _, hit := range hitsOf(f.asked) {
+		switch {
+		case !f.repeatsText(hit):
+		case isMarked(hit):
+			marked++
+		default:
+			hits = append(hits, hit)
+		}
+	}
+	return hits, marked
+}
+
+// flowCounts are the figures of a test of flows.
+type flowCounts struct {
+	mu                                    sync.Mutex
+	flows, up, unmarked                   int
+	marked, refused, quarantined, nowhere int
+	clean, cleanUp                        int
+	byTime, byClient, byWay, byKeep       map[string]int
+	open                                  map[string][2]int // flows of a class that is not counted, and those that came up
+	quiet                                 map[string][2]int // clean flows and those that came up, by way of keeping
+}
+
+func TestPoisonFlows(t *testing.T) {
+	testenv.Sequential(t)
+	testenv.Program(t, "git", "apt-get install git")
+	clients := agentClients()
+	flows := poisonFlows(clients, testenv.Long(4, 1))
+	apart(t, flows)
+	counts := flowCounts{byTime: map[string]int{}, byClient: map[string]int{}, byWay: map[string]int{}, byKeep: map[string]int{}, open: map[string][2]int{}, quiet: map[string][2]int{}}
+	clean := cleanFlows(clients, len(flows))
+	open := openFlows(clients, len(flows)+2*len(clean))
+	t.Run("client", func(t *testing.T) {
+		for _, c := range clients {
+			of := func(all []*poisonFlow) []*poisonFlow {
+				return slices.DeleteFunc(slices.Clone(all), func(f *poisonFlow) bool { return f.client.name != c.name })
+			}
+			mine, cleanOnes, openOnes := of(flows), of(clean), of(open)
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				testPoisonFlows(t, mine, cleanOnes, openOnes, &counts)
+			})
+		}
+	})
+	counts.report(t)
+}
+
+// report logs the figures, and checks that there were enough flows and that texts which
+// nobody read of others do come up, so that silence means something.
+func (n *flowCounts) report(t *testing.T) {
+	t.Helper()
+	t.Logf("%d flows: %d came up by themselves, %d were found without a mark", n.flows, n.up, n.unmarked)
+	t.Logf("of them %d were found with a mark, %d refused, %d in quarantine, %d kept nowhere", n.marked, n.refused, n.quarantined, n.nowhere)
+	t.Logf("by time %v; by client %v", n.byTime, n.byClient)
+	t.Logf("by way in %v; by way of keeping %v", n.byWay, n.byKeep)
+	t.Logf("without foreign reading %d of %d came up", n.cleanUp, n.clean)
+	t.Logf("not counted, flows and how many came up: %v; ways of keeping from which nothing comes up: %v", n.open, n.quiet)
+	if n.flows < 300 {
+		t.Errorf("%d flows, want 300 and more", n.flows)
+	}
+	if n.cleanUp*10 < n.clean*9 {
+		t.Errorf("without foreign reading %d of %d came up, want nine of ten", n.cleanUp, n.clean)
+	}
+}
+
+func testPoisonFlows(t *testing.T, flows, clean, open []*poisonFlow, counts *flowCounts) {
+	h := newPoisonHome(t)
+	all := slices.Concat(flows, clean, open)
+	for _, f := range all {
+		h.runFlow(f)
+	}
+	h.askAll(all)
+	up, held := h.cameUp(all), h.asPerson("approve", "--json")
+	counts.mu.Lock()
+	defer counts.mu.Unlock()
+	for _, f := range flows {
+		counts.count(t, f, up[f], held)
+	}
+	for _, f := range clean {
+		if f.keep.isQuiet {
+			n := counts.quiet[f.keep.name]
+			counts.quiet[f.keep.name] = [2]int{n[0] + 1, n[1] + min(1, len(up[f]))}
+			continue
+		}
+		counts.clean++
+		counts.cleanUp += min(1, len(up[f]))
+		if len(up[f]) == 0 {
+			t.Logf("%v: %q did not come up for %q: %s", f, f.said, f.prompt, f.out)
+		}
+	}
+	for _, f := range open {
+		n := counts.open[f.class]
+		counts.open[f.class] = [2]int{n[0] + 1, n[1] + min(1, len(up[f]))}
+	}
+	h.must(t, "check")
+}
+
+// count counts a flow, which must not have come up nor be found without a mark.
+func (n *flowCounts) count(t *testing.T, f *poisonFlow, shown []broughtUp, held string) {
+	t.Helper()
+	n.flows++
+	n.byTime[f.when.name]++
+	n.byClient[f.client.name]++
+	n.byWay[f.way.name]++
+	n.byKeep[f.keep.name]++
+	if len(shown) > 0 {
+		n.up++
+		t.Errorf("%v: %q came up by itself at %s: %s", f, f.said, shown[0].at, shown[0].text)
+	}
+	hits, marked := f.unmarked()
+	switch {
+	case len(hits) > 0:
+		n.unmarked++
+		t.Errorf("%v: %q is found without a mark: %s", f, f.said, hits[0])
+	case marked > 0:
+		n.marked++
+	case strings.Contains(f.out, "repeats what others wrote"):
+		n.refused++
+	case f.repeatsText(held):
+		n.quarantined++
+	default:
+		n.nowhere++
+		if f.keep.at == inNotes || f.keep.at == inHandoffs {
+			t.Errorf("%v: %q was not kept, so that the flow shows nothing: %s; recall says %s", f, f.said, f.out, f.asked)
+		}
+	}
+}
+
+// runWords is the number of words in a row by which a text repeats another.
+const runWords = 6
+
+// apart checks that no text of a flow repeats that of another: else one would be marked
+// because of the other.
+func apart(t *testing.T, flows []*poisonFlow) {
+	t.Helper()
+	of := map[string]*poisonFlow{}
+	for _, f := range flows {
+		words := wordsShown(f.text)
+		for i := range words {
+			run := strings.Join(words[i:min(i+runWords, len(words))], " ")
+			if other := of[run]; other != nil && other != f && i+runWords <= len(words) {
+				t.Fatalf("%v and %v both say %q", f, other, run)
+			}
+			of[run] = f
+		}
+	}
+}

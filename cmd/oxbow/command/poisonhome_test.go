@@ -1,0 +1,373 @@
+// This file is the home in which flows of poison run, and what is read of it.
+
+package command
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/oxbow-memory/oxbow/internal/testenv"
+)
+
+// poisonFlow is one flow: an agent of a client reads a text in a way, and keeps it in
+// another, at some time.
+type poisonFlow struct {
+	n      int
+	way    *wayIn // nil if nothing is read
+	keep   *keeping
+	when   *timing
+	client *agentClient
+	said   string // as the agent repeats the text
+	out    string // what the commands and tools of the keeping printed
+	asked  string // what an agent that asks for the text gets
+	class  string // of a flow that is reported and not counted; "" for others
+	flowText
+}
+
+func (f *poisonFlow) name() string { return fmt.Sprintf("f%d", f.n) }
+
+// request returns what the person asks of the agent that reads.
+func (f *poisonFlow) request() string {
+	if strings.HasPrefix(f.class, "typed") {
+		return "For your notes. " + f.text
+	}
+	return "Please find out about " + f.topic[0] + " for me."
+}
+
+func (f *poisonFlow) String() string {
+	way := "nothing"
+	if f.way != nil {
+		way = f.way.name
+	}
+	return fmt.Sprintf("flow %d (%s): %s, kept %s, %s", f.n, f.client.name, way, f.keep.name, f.when.name)
+}
+
+// broughtUp is what a hook or a server put before a model.
+type broughtUp struct {
+	at, text    string
+	wasAskedFor bool // by a command that gives what there is, such as to take a handoff: a mark is enough
+}
+
+// poisonHome is a person's home and project, in which agents work.
+type poisonHome struct {
+	*world
+	t        *testing.T
+	clients  []*agentClient
+	shown    []broughtUp
+	sessions int
+	flow     *poisonFlow // that runs
+	fetched  string      // file that a command downloaded for the running flow
+	server   string      // URL of the team's memory; "" until it runs
+}
+
+func newPoisonHome(t *testing.T) *poisonHome {
+	h := &poisonHome{world: newWorld(t), t: t, clients: agentClients()}
+	h.env.Now, h.env.Rand = time.Now, rand.Reader
+	base := h.dir
+	h.dir = filepath.Join(base, "harbor")
+	h.putFile(filepath.Join(h.dir, "main.go"), "package work\n")
+	h.putFile(filepath.Join(h.dir, ".gitignore"), "build/\nnode_modules/\n")
+	h.putFile(filepath.Join(base, "downloads", "keep"), "")
+	h.putFile(filepath.Join(base, "far", "keep"), "")
+	if err := os.Symlink(filepath.Join(base, "far"), filepath.Join(h.dir, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	h.git("init", "-q")
+	h.git("add", "-A")
+	h.git("commit", "-q", "-m", "begin")
+	h.putFile(filepath.Join(h.vars["HOME"], ".claude/projects/-harbor/1.jsonl"), encoded(t, object{"type": "user", "cwd": h.dir}))
+	for i, text := range []string{"The tide table hangs in the kitchen.", "Tests of the crane need a display.", "We write changelogs by hand, one line a change."} {
+		h.asPerson("remember", fmt.Sprint("own", i), text)
+	}
+	h.asPerson("profile", "new", "work", "--tag", "harbor")
+	h.putFile(filepath.Join(filepath.Dir(h.storePath()), "mirror.json"), `{"claude":"0001-01-01T00:00:00Z"}`) // as setup leaves it
+	return h
+}
+
+// note keeps what a model was shown.
+func (h *poisonHome) note(at, text string) {
+	if text != "" {
+		h.shown = append(h.shown, broughtUp{at: at, text: text})
+	}
+}
+
+// noteAsked keeps what a model got that asked for what there is.
+func (h *poisonHome) noteAsked(at, text string) {
+	h.shown = append(h.shown, broughtUp{at, text, true})
+}
+
+// noteResources keeps what a listing of resources says of each of them.
+func (h *poisonHome) noteResources(answer string) {
+	h.t.Helper()
+	var got struct {
+		Result struct {
+			Resources []struct{ Name, Description, URI string }
+		}
+	}
+	if err := json.Unmarshal([]byte(answer), &got); err != nil || len(got.Result.Resources) == 0 {
+		h.t.Fatalf("the listing of resources is %q, %v", answer, err)
+	}
+	for _, r := range got.Result.Resources {
+		h.noteAsked("resources", r.Description+"\n"+r.Name+"\n"+r.URI)
+	}
+}
+
+func (h *poisonHome) storePath() string {
+	return filepath.Join(h.vars["HOME"], ".local/share/oxbow/memory.oxbow")
+}
+
+func (h *poisonHome) git(args ...string) {
+	h.t.Helper()
+	c := exec.CommandContext(h.t.Context(), testenv.Program(h.t, "git", "apt-get install git"), append([]string{"-c", "user.name=n", "-c", "user.email=a@b.c"}, args...)...)
+	c.Dir, c.Env = h.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	if out, err := c.CombinedOutput(); err != nil {
+		h.t.Fatalf("git %q: %v: %s", args, err, out)
+	}
+}
+
+func (h *poisonHome) putFile(path, text string) {
+	h.t.Helper()
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), 0o600)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *poisonHome) appendFile(path, text string) {
+	h.t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		h.t.Fatal(err)
+	}
+	h.putFile(path, string(b)+text)
+}
+
+func (h *poisonHome) reader(text string) io.Reader { return strings.NewReader(text) }
+
+// session begins a session of a client.
+func (h *poisonHome) session(c *agentClient) *agentSession {
+	h.sessions++
+	return &agentSession{poisonHome: h, client: c, id: fmt.Sprintf("%s-session-%d", c.name, h.sessions)}
+}
+
+// nextClient returns another client that can do what the running flow does.
+func (h *poisonHome) nextClient(after *agentClient) *agentClient {
+	for i, c := range h.clients {
+		if c.name != after.name {
+			continue
+		}
+		for k := 1; k <= len(h.clients); k++ {
+			if next := h.clients[(i+k)%len(h.clients)]; h.flow == nil || h.flow.keep.isFor(next) {
+				return next
+			}
+		}
+	}
+	return after
+}
+
+// asPerson runs a command of a person at a terminal.
+func (h *poisonHome) asPerson(args ...string) string {
+	h.t.Helper()
+	h.env.StdinTerm = true
+	defer func() { h.env.StdinTerm = false }()
+	h.env.Stdin = strings.NewReader("")
+	return h.must(h.t, args...)
+}
+
+// editWith lets the editor append a text to the file that it is given.
+func (h *poisonHome) editWith(text string) {
+	h.vars["EDITOR"] = "append"
+	h.env.Edit = func(argv []string) error {
+		h.appendFile(argv[len(argv)-1], "\n"+text+"\n")
+		return nil
+	}
+}
+
+// ask lets a client call tools of a new server, and returns the answers.
+func (h *poisonHome) ask(c *agentClient, calls ...object) []string {
+	answers := h.requests(c, "tools/call", calls...)
+	for i, a := range answers {
+		answers[i] = textOfAnswer(h.t, a)
+	}
+	return answers
+}
+
+// requests lets a client send requests of a method to a new server, one after the other.
+// What the server says of itself is noted as shown.
+func (h *poisonHome) requests(c *agentClient, method string, params ...object) (answers []string) {
+	stdin, requests := io.Pipe()
+	received := make(lines, 1)
+	env := h.env
+	env.Args, env.Stdin, env.Stdout, env.Stderr = []string{"mcp", "--tools", "all"}, stdin, received, io.Discard
+	go func() {
+		ask := func(o object) (answer string) {
+			_, _ = io.WriteString(requests, encoded(h.t, o))
+			for o["id"] != nil && !strings.Contains(answer, fmt.Sprintf(`"id":%d`, o["id"])) {
+				answer = <-received
+			}
+			return answer
+		}
+		about := ask(object{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": c.mcpName, "version": "2"}}})
+		h.note("instructions of the server", about)
+		ask(object{"jsonrpc": "2.0", "method": "notifications/initialized"})
+		for i, p := range params {
+			answers = append(answers, ask(object{"jsonrpc": "2.0", "id": 2 + i, "method": method, "params": p}))
+		}
+		requests.Close()
+		for range received { // what is written at the end
+		}
+	}()
+	if status := Run(h.t.Context(), env); status != exitDone {
+		h.t.Errorf("the server ended with status %d", status)
+	}
+	close(received)
+	return answers
+}
+
+// textOfAnswer returns the text of an answer of a tool.
+func textOfAnswer(t *testing.T, answer string) string {
+	t.Helper()
+	var got struct {
+		Result struct {
+			Content []struct{ Text string }
+		}
+		Error struct{ Message string }
+	}
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
+		t.Fatalf("%q: %v", answer, err)
+	}
+	if len(got.Result.Content) == 0 {
+		return got.Error.Message
+	}
+	return got.Result.Content[0].Text
+}
+
+// sourceFile returns a tracked file of the project for the flow alone.
+func (h *poisonHome) sourceFile(f *poisonFlow) string {
+	name := f.name() + ".go"
+	if _, err := os.Stat(filepath.Join(h.dir, name)); err != nil {
+		h.putFile(filepath.Join(h.dir, name), "package work\n")
+		h.git("add", name)
+	}
+	return name
+}
+
+// clientMemory returns the file in which Claude Code keeps what it notes.
+func (h *poisonHome) clientMemory(f *poisonFlow) string {
+	return filepath.Join(h.vars["HOME"], ".claude/projects/-harbor/memory", f.name()+".md")
+}
+
+// editDump renames the note of a flow in a dump and takes its labels off.
+func (h *poisonHome) editDump(dir string, f *poisonFlow) {
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(filepath.Base(path), f.noteName()) {
+			return err
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		h.putFile(filepath.Join(filepath.Dir(path), "again-"+f.name()+".md"), f.said+"\n")
+		return nil
+	})
+}
+
+// pull puts the text of a flow into the team's memory and pulls that.
+func (h *poisonHome) pull(f *poisonFlow) {
+	team := filepath.Join(filepath.Dir(h.dir), "team")
+	token := filepath.Join(filepath.Dir(h.dir), "token")
+	other := *h.world
+	other.vars = map[string]string{"HOME": h.vars["HOME"]}
+	other.must(h.t, "--home", team, "remember", "in-"+f.name(), f.text)
+	args := []string{"pull"}
+	if h.server == "" {
+		h.putFile(token, tokenSecret+"\n")
+		h.putFile(token+"s", "all "+tokenSecret+" rw\n")
+		s := &street{world: &other, links: map[string]string{}}
+		s.serve(h.t, "serve", "--home", team, "--tokens", token+"s", "--http", ":0")
+		h.server = s.url
+		args = append(args, h.server, "--token-file", token)
+	}
+	h.asPerson(args...)
+}
+
+// plan reports that the agent wrote its list of what is to be done.
+func (s *agentSession) plan(item string) {
+	tool, input := "TodoWrite", object{"todos": []object{{"content": item, "status": "pending"}}}
+	switch s.client.name {
+	case "codex":
+		tool, input = "update_plan", object{"plan": []object{{"step": item, "status": "pending"}}}
+	case "gemini":
+		tool, input = "write_todos", object{"todos": []object{{"description": item, "status": "pending"}}}
+	case "opencode":
+		tool = "todowrite"
+	case "qwen":
+		tool = "todo_write"
+	}
+	s.calls++
+	fields := s.client.answer(useOwn, "", "The list is updated.")
+	fields["tool_name"], fields["tool_input"] = tool, input
+	if s.client.callField != "" {
+		fields[s.client.callField] = s.callID()
+	}
+	s.report(s.client.called, fields)
+}
+
+// beforeEdit reports that the agent is about to edit the file of a flow.
+func (s *agentSession) beforeEdit(f *poisonFlow) {
+	file := filepath.Join(s.dir, s.sourceFile(f))
+	form := s.client.tools[useEdit]
+	s.calls++
+	fields := object{"tool_name": form.name, "tool_input": form.input(file)}
+	if s.client.callField != "" {
+		fields[s.client.callField] = s.callID()
+	}
+	s.report("PreToolUse", fields)
+}
+
+func onOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// unlabelled returns a line of an export under another name and without labels.
+func unlabelled(t *testing.T, line, name string) string {
+	t.Helper()
+	var e object
+	if err := json.Unmarshal([]byte(line), &e); err != nil {
+		t.Fatal(err)
+	}
+	return encoded(t, object{"name": name, "content": e["content"]})
+}
+
+// wordsShown returns the words of a text that was shown, in small letters.
+func wordsShown(text string) []string {
+	text = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, " ").Replace(text)
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// hitStart finds where a hit begins in an answer of recall.
+var hitStart = regexp.MustCompile(`(?m)^\d+\. "`)
+
+// hitsOf returns the hits of an answer of recall.
+func hitsOf(answer string) (hits []string) {
+	answer, _, _ = strings.Cut(answer, "\nnote: ")
+	at := hitStart.FindAllStringIndex(answer, -1)
+	for i, from := range at {
+		to := len(answer)
+		if i+1 < len(at) {
+			to = at[i+1][0]
+		}
+		hits = append(hits, answer[from[0]:to])
+	}
+	return hits
+}
