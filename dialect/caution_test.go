@@ -12,12 +12,12 @@ import (
 func TestCaution(t *testing.T) {
 	for form, order := range testenv.Orders() {
 		c := prompt.Context{Parts: []prompt.Part{{Name: "memory", Source: "MEMORY.md", Text: "The port is 8443.\n" + order}}}
-		if Caution(c) == "" {
+		if Caution(c, nil) == "" {
 			t.Errorf("%s: no caution", form)
 		}
 	}
 	c := prompt.Context{Parts: []prompt.Part{{Name: "memory", Source: "MEMORY.md", Text: "The port is 8443."}}}
-	if got := Caution(c); got != "" {
+	if got := Caution(c, nil); got != "" {
 		t.Errorf("Caution of an ordinary file = %q", got)
 	}
 }

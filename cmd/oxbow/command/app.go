@@ -65,6 +65,9 @@ type app struct {
 	exposure func(ctx context.Context, c session.Caller) session.Exposure // of a server's calls; nil where there are none
 	unknown  error                                                        // the command that help was asked for
 
+	// repeats reports whether a text repeats what agents have read of others; nil is for no.
+	repeats func(text string) bool
+
 	// forPrompt chooses what a hook puts before a prompt; nil is for tool.Inject.
 	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)
 }

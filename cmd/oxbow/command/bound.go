@@ -42,7 +42,7 @@ func (a *app) profiles() (*profile.Set, error) {
 	}
 	trusted := a.host().Trusted
 	own.Vouched = func(path string) bool { return trusted.VouchesForDocument(home, path) }
-	own.Repeats = a.repeatsOthers
+	own.Repeats = a.repeats
 	set := &profile.Set{Places: []profile.Place{own}, Zone: a.env.Now().Location()}
 	root, err := a.abs(".")
 	if err != nil { // a home that was named does without
