@@ -11,6 +11,7 @@
 package reading
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -83,7 +84,7 @@ func Judge(c Call, m Machine) (v Verdict) {
 		if j.what != "" {
 			arg = j.what
 		}
-		v.What = label(c.Tool, arg)
+		v.What = cmp.Or(label(c.Tool, arg), "a tool without a name")
 	}
 	return v
 }
