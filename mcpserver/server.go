@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/oxbow-memory/oxbow/auth"
 	"github.com/oxbow-memory/oxbow/dialect"
@@ -36,6 +37,10 @@ type Options struct {
 
 	// Rand gives the bytes of session ids, crypto/rand by default.
 	Rand io.Reader
+
+	// Drain is how long [Server.ServeStdio] waits, after its input has ended, for the next
+	// answer of the calls that it has read; two minutes by default.
+	Drain time.Duration
 
 	// Tools are what clients may call that see all of the memory; those of
 	// [tool.Table] in Sets by default. Those that see a part of it get these and
@@ -99,6 +104,7 @@ func New(d *tool.Workspace, o *Options) *Server {
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
+	s.opts.Drain = cmp.Or(s.opts.Drain, callTime)
 	s.opts.Instructions = cmp.Or(s.opts.Instructions, instructions)
 	return s
 }

@@ -22,7 +22,7 @@ const callTime = 2 * time.Minute
 
 // ServeStdio serves the client that writes to in and reads from out, until in or ctx
 // ends. Then it finishes and answers the calls that it has read, however many there are.
-// If no call is answered for two minutes, the rest is answered with an error. It returns
+// If no call is answered for [Options.Drain], the rest is answered with an error. It returns
 // nil if in ended, and the error of ctx if that did; a Read of in that hangs then keeps
 // one goroutine until it returns. A line that is no message is answered with an error.
 // If out cannot be written any more, the calls are executed all the same, and the error
@@ -36,7 +36,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	locked := &lockedWriter{w: out}
 	deaf := &untilFailed{w: locked}
 	run := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
-	err = m.Run(run, &draining{stop: ctx, wait: callTime, reply: deaf, Transport: &mcp.IOTransport{
+	err = m.Run(run, &draining{stop: ctx, wait: s.opts.Drain, reply: deaf, Transport: &mcp.IOTransport{
 		Reader: io.NopCloser(newMessages(in, deaf)), Writer: nopWriteCloser{deaf},
 		MaxLineLength: -1, // messages has bounded it
 	}})

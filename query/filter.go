@@ -83,18 +83,15 @@ func cutFilterTerm(w string) (term, error) {
 
 // whyNoTerm returns the reason why a word, without its sign, is no term.
 func whyNoTerm(w string) string {
-	key, _, hasColon := strings.Cut(strings.ToLower(w), ":")
-	if !hasColon && !syntax.IsKnown(key) || !hasColon && key == strings.ToLower(w) {
-		return `is not key:value, such as project:vtt; a value with spaces has quotes, and a shell needs more around it: 'name:"exact name"'`
-	}
+	key, _, _ := strings.Cut(strings.ToLower(w), ":")
 	if syntax.IsKnown(key) {
 		return "has no lower-case key; write " + key + ":"
 	}
 	reason := "is not key:value, such as project:vtt or -tag:draft"
 	if near := syntax.Nearest(key); near != "" {
-		reason += "; did you mean " + near + "?"
+		return reason + "; did you mean " + near + "?"
 	}
-	return reason
+	return reason + `; a value with spaces has quotes, and a shell needs more around them: 'name:"exact name"'`
 }
 
 // addTo joins the term to the filter.

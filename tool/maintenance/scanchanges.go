@@ -79,7 +79,7 @@ func (o *ScanOut) dropChanges(ctx context.Context, w *tool.Workspace, m *oxbow.M
 func dropCommand(w *tool.Workspace, until time.Time) (string, error) {
 	p, err := w.Located()
 	hours := max(int(w.Time().Sub(until).Hours()), 0)
-	return fmt.Sprintf("oxbow --home %s compact --keep %dh", text.ShellQuote(p.Home), hours), err
+	return fmt.Sprintf("oxbow --home %s compact --keep %dh --yes", text.ShellQuote(p.Home), hours), err
 }
 
 // leastWord is the length of the shortest word that notesAbout looks for. Shorter words are in

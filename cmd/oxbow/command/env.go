@@ -44,6 +44,10 @@ type Env struct {
 	// Sleep waits, for a server that asks for it; nil is a timer.
 	Sleep func(context.Context, time.Duration) error
 
+	// Drain is how long a server of MCP goes on with the calls that it has read when its
+	// client has gone; 0 is the server's own default.
+	Drain time.Duration
+
 	// Screen returns the terminal of standard input and output, for a screen of its
 	// own.
 	Screen func() *tui.Terminal

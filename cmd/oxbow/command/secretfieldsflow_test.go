@@ -80,8 +80,9 @@ var fieldDefaults = map[string]any{
 
 // calls calls fn with arguments for each free text field of a call.
 func (s *fieldSchema) calls(fn func(field string, args object)) {
-	for field, p := range s.Properties {
-		v := p.value(fieldText)
+	// In order: once an entry has the name that stands for the secret, it is no alias of another.
+	for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
+		v := s.Properties[field].value(fieldText)
 		if v == nil {
 			continue
 		}

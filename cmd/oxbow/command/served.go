@@ -118,6 +118,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		Version: moduleVersion(),
 		Logger:  a.serverLog(),
 		Rand:    a.env.Rand,
+		Drain:   a.env.Drain,
 	}
 	if o.Rights, err = a.rights(flags); err != nil {
 		return nil, nil, err

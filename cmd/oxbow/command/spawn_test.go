@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -135,6 +136,7 @@ func TestServerStopsItsSubAgents(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Join(w.dir, "memory")
 	w.env.Environ = os.Environ
+	w.env.Drain = time.Second
 	w.vars["OXBOW_HOME"] = home
 	w.must(t, "remember", "grid", "Squares.")
 	settings := fmt.Sprintf("runner:\n  command: [%q, wait, %q]\n", agent, l.Addr().String())
