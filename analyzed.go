@@ -73,7 +73,8 @@ func lastDeltas(ds []analyzedDelta) []analyzedDelta {
 // appendDeltas appends changes, and drops those that a later one replaces when
 // there are as many as thinAt, which it then moves.
 func appendDeltas(ds, more []analyzedDelta, thinAt *int) []analyzedDelta {
-	if ds = append(ds, more...); len(ds) >= *thinAt {
+	ds = append(ds, more...)
+	if len(ds) >= *thinAt {
 		ds = lastDeltas(ds)
 		*thinAt = max(fewPending, 2*len(ds))
 	}

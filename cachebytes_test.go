@@ -46,11 +46,13 @@ func TestCacheBytes(t *testing.T) {
 	}
 	n := 0
 	for e, err := range m.Entries(t.Context(), Filter{}) {
-		if n++; err != nil || e.ID != uint64(n) {
+		n++
+		if err != nil || e.ID != uint64(n) {
 			t.Fatalf("entry %d is %d; %v", n, e.ID, err)
 		}
 	}
-	if h.held(m); n != 600 {
+	h.held(m)
+	if n != 600 {
 		t.Errorf("%d entries, want 600", n)
 	}
 	h.close(m)
@@ -95,7 +97,7 @@ func TestCacheBesideWriter(t *testing.T) {
 			seen := map[string]uint64{}
 			for i := g; ctx.Err() == nil; i = (i + 7) % 300 {
 				e, err := m.Get(t.Context(), fmt.Sprint("entry ", i))
-				if err != nil || e.Version < seen[e.Name] || strings.HasPrefix(e.Content, "harbor of") && !strings.HasPrefix(e.Content, fmt.Sprintf("harbor of %d in", i)) {
+				if err != nil || e.Version < seen[e.Name] || (strings.HasPrefix(e.Content, "harbor of") && !strings.HasPrefix(e.Content, fmt.Sprintf("harbor of %d in", i))) {
 					t.Errorf("Get of entry %d: version %d after %d, %q; %v", i, e.Version, seen[e.Name], e.Content, err)
 					return
 				}
@@ -159,7 +161,8 @@ func TestSharedCache(t *testing.T) {
 			if e, err := m.Get(t.Context(), name); err != nil || e.Name != name {
 				t.Fatalf("Get(%q) = %q, %v", name, e.Name, err)
 			}
-			if held = c.room.Held(); held > most {
+			held = c.room.Held()
+			if held > most {
 				t.Fatalf("%d bytes are kept, the most of all is %d", held, most)
 			}
 		}

@@ -238,7 +238,8 @@ func TestCheckpointCrash(t *testing.T) {
 		disk.Stop()
 		n := 0
 		disk.Images(func(left *vfs.Mem, label string) bool {
-			if n++; n > 4 && n%29 != 0 {
+			n++
+			if n > 4 && n%29 != 0 {
 				return true
 			}
 			images++

@@ -196,7 +196,8 @@ func TestIndexOfRunsOnAFullDisk(t *testing.T) {
 		fs := &runsFS{Mem: of.fs}
 		n := left
 		fs.onWrite = func(string, int64) error {
-			if n--; n < 0 {
+			n--
+			if n < 0 {
 				return errors.New("the disk is full")
 			}
 			return nil
@@ -264,7 +265,8 @@ func TestIndexOfRunsOfWhatIsErased(t *testing.T) {
 		}
 		h.agree(m)
 		h.close(m)
-		if h.tidy(); !done {
+		h.tidy()
+		if !done {
 			break
 		}
 		h.nowhere(word)
@@ -300,7 +302,8 @@ func TestIndexOfRunsAfterAKill(t *testing.T) {
 				n++
 			}
 		}
-		if left += n; n > 1 {
+		left += n
+		if n > 1 {
 			t.Errorf("a killed process left %d files", n)
 		}
 		m := of.openRuns(fs, 1<<30)
@@ -350,7 +353,8 @@ func TestIndexOfRunsBesideAWriter(t *testing.T) {
 	h.close(m)
 	h.tidy()
 	m = h.open(nil)
-	if h.recall(m, "alpha"); countIndexed(m) > 0 {
+	h.recall(m, "alpha")
+	if countIndexed(m) > 0 {
 		t.Error("the index file was not written")
 	}
 	h.agree(m)
@@ -370,7 +374,8 @@ func TestIndexOfRunsOnlyRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.agree(m)
-	if h.close(m); fs.runs.Load() > 0 {
+	h.close(m)
+	if fs.runs.Load() > 0 {
 		t.Errorf("%d files were made", fs.runs.Load())
 	}
 }

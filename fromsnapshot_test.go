@@ -198,7 +198,8 @@ func TestFromSnapshotAllElse(t *testing.T) {
 		"entries": func(m *Memory) error {
 			n := 0
 			for _, err := range m.Entries(ctx, Filter{}) {
-				if n++; err != nil {
+				n++
+				if err != nil {
 					return err
 				}
 			}
@@ -326,7 +327,9 @@ func TestFromSnapshotUnderRewrite(t *testing.T) {
 		},
 	} {
 		h := newIndexHome(t, 300)
-		fresh, used, other := h.fromSnapshot(), h.fromSnapshot(), h.open(nil)
+		fresh := h.fromSnapshot()
+		used := h.fromSnapshot()
+		other := h.open(nil)
 		h.snapshotAgrees(used)
 		if err := do(other); err != nil {
 			t.Fatal(what, err)

@@ -57,7 +57,8 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 		if err != nil {
 			return Version{}, err
 		}
-		if oldest = v; v.Seq > seq {
+		oldest = v
+		if v.Seq > seq {
 			continue
 		}
 		if v.Seq < seq {

@@ -52,7 +52,9 @@ func (h *house) linux() map[string][]*goFile {
 		return h.onLinux
 	}
 	ctx := build.Default
-	ctx.GOOS, ctx.GOARCH, ctx.CgoEnabled = "linux", "amd64", false
+	ctx.GOOS = "linux"
+	ctx.GOARCH = "amd64"
+	ctx.CgoEnabled = false
 	ctx.OpenFile = func(p string) (io.ReadCloser, error) { return h.fsys.Open(path.Clean(p)) }
 	ctx.JoinPath = path.Join
 	packages := map[string][]*goFile{}
@@ -185,7 +187,8 @@ func (m *imports) list() error {
 			m.listed[w[0]] = append(m.listed[w[0]], filepath.Join(w[2], f))
 		}
 	}
-	if out, err = golist(std...); err != nil {
+	out, err = golist(std...)
+	if err != nil {
 		return err
 	}
 	built := map[string]string{}

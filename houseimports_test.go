@@ -151,7 +151,7 @@ func productionIsUntested(h *house) (wrong []string) {
 		}
 		for _, imp := range f.imports() {
 			dir, ok := inner(imp)
-			if imp == "testing" || strings.HasPrefix(imp, "testing/") || ok && matches(dir, testSupport) {
+			if imp == "testing" || strings.HasPrefix(imp, "testing/") || (ok && matches(dir, testSupport)) {
 				wrong = append(wrong, fmt.Sprintf("%s: production code imports %s", f.path, imp))
 			}
 		}

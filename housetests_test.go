@@ -61,7 +61,7 @@ func dataIsThere(h *house) (wrong []string) {
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			c, ok := n.(*ast.CallExpr)
-			if !ok || len(c.Args) == 0 || !isName(c.Fun, "filepath", "Glob") && !isName(c.Fun, "fs", "Glob") {
+			if !ok || len(c.Args) == 0 || (!isName(c.Fun, "filepath", "Glob") && !isName(c.Fun, "fs", "Glob")) {
 				return true
 			}
 			lit, ok := c.Args[len(c.Args)-1].(*ast.BasicLit)

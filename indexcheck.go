@@ -44,7 +44,8 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	if err != nil || checkRanking(head.ranking) != nil {
 		return nil, nil
 	}
-	if head.at, err = file.PlaceOf(head.at); err != nil {
+	head.at, err = file.PlaceOf(head.at)
+	if err != nil {
 		return nil, nil
 	}
 	rows, err := head.openRows(f)

@@ -204,7 +204,10 @@ func (r entryRows) err() error {
 // all reads the entries of a file, and reports whether what fn returns of each is
 // true. An error says that they cannot be read, or do not rise.
 func (r entryRows) all(fn func(id, version uint64) bool) (bool, error) {
-	le, all, rising, next := binary.LittleEndian, true, true, uint64(0)
+	le := binary.LittleEndian
+	all := true
+	rising := true
+	next := uint64(0)
 	err := r.file.Each(0, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[indexRow:] {
 			id := le.Uint64(rows)
@@ -246,16 +249,19 @@ func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 		}
 	}()
 	var image int64
-	if s.head, image, err = readIndexHead(f); err != nil {
+	s.head, image, err = readIndexHead(f)
+	if err != nil {
 		return nil, err
 	}
 	if s.head.ranking != rank {
 		return nil, fmt.Errorf("%w: it is of another ranking", errIndex)
 	}
-	if s.head.at, err = d.PlaceOf(s.head.at); err != nil {
+	s.head.at, err = d.PlaceOf(s.head.at)
+	if err != nil {
 		return nil, err
 	}
-	if s.rows, err = s.head.openRows(f); err != nil {
+	s.rows, err = s.head.openRows(f)
+	if err != nil {
 		return nil, err
 	}
 	s.index, err = index.OpenSnapshot(io.NewSectionReader(f, s.head.imageAt(), image), image, ranking.Params(rank))

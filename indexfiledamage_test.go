@@ -157,7 +157,8 @@ func TestIndexPageDamaged(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if found++; !seen {
+		found++
+		if !seen {
 			t.Errorf("page %d: no question needs it", n)
 		}
 	}

@@ -74,7 +74,8 @@ func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int
 	if f == nil {
 		return err
 	}
-	if err = saveIndex(ctx, d, &f.frozenIndex); err == nil {
+	err = saveIndex(ctx, d, &f.frozenIndex)
+	if err == nil {
 		f.s.unsaved.Add(-f.unsaved)
 	}
 	if f.dropped {

@@ -105,7 +105,11 @@ func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 	hits, err := ask(t.Context(), m, q, func(v *rankedView) []Hit {
 		all := v.query(q)
 		clauses := v.Plan(all).Clauses
-		all.Filter, all.Times, all.Must, all.Not, all.More = nil, nil, nil, nil, true
+		all.Filter = nil
+		all.Times = nil
+		all.Must = nil
+		all.Not = nil
+		all.More = true
 		all.Accept = func(id uint64) bool {
 			for _, c := range clauses {
 				if !c.Accept(id) {

@@ -64,7 +64,8 @@ func TestClockThatPanics(t *testing.T) {
 	fsys := vfs.NewMem()
 	left := 0 // calls until it panics, none for never
 	clock := func() time.Time {
-		if left--; left == 0 {
+		left--
+		if left == 0 {
 			panic("no time")
 		}
 		return time.Unix(1776162225, 0)
@@ -75,7 +76,8 @@ func TestClockThatPanics(t *testing.T) {
 	m, other := open(clock), open(nil)
 	panics := func(n int, call func() error) (did bool) {
 		defer func() { did = recover() != nil }()
-		if left = n; call() != nil {
+		left = n
+		if call() != nil {
 			t.Fatal("the call failed")
 		}
 		return false
@@ -106,7 +108,7 @@ func TestTimesThatAreRefused(t *testing.T) {
 		return m.Apply(t.Context(), oxbow.Add{Name: name, Content: "x", Created: created})
 	}
 	for year, ok := range map[int]bool{-5: false, 0: true, 1: true, 9999: true, 20000: false} {
-		if err := add(fmt.Sprint(year), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); ok != (err == nil) || !ok && !errors.Is(err, oxbow.ErrInvalid) {
+		if err := add(fmt.Sprint(year), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); ok != (err == nil) || (!ok && !errors.Is(err, oxbow.ErrInvalid)) {
 			t.Errorf("an entry of the year %d: %v", year, err)
 		}
 	}

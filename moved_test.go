@@ -78,7 +78,8 @@ func TestOlderCopyInTheSameFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	older, err := os.ReadFile(path)
-	if err = errors.Join(err, remember("two"), os.WriteFile(path, older, 0o600)); err != nil {
+	err = errors.Join(err, remember("two"), os.WriteFile(path, older, 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
 	_, gerr := m.Get(t.Context(), "a")
@@ -137,7 +138,8 @@ func TestHardLinkedMemory(t *testing.T) {
 		}
 		n := 0
 		for _, err := range m.Entries(t.Context(), Filter{}) {
-			if n++; err != nil {
+			n++
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -55,7 +55,9 @@ func (n *pending) begin() *filling {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f := n.ahead
-	n.wanted, n.ahead, n.thinAt = true, nil, fewPending
+	n.wanted = true
+	n.ahead = nil
+	n.thinAt = fewPending
 	n.set(nil)
 	return f
 }
@@ -64,7 +66,8 @@ func (n *pending) begin() *filling {
 func (n *pending) want(wanted bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.wanted = wanted; !wanted {
+	n.wanted = wanted
+	if !wanted {
 		n.fillAhead(nil)
 		n.set(nil)
 	}

@@ -46,7 +46,9 @@ func names(t *testing.T, m *oxbow.Memory, words, rank string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Explain, q.Rank, q.Limit = true, rank, 20
+	q.Explain = true
+	q.Rank = rank
+	q.Limit = 20
 	hits, err := m.Recall(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +66,7 @@ func names(t *testing.T, m *oxbow.Memory, words, rank string) string {
 				fields += f.Score
 			}
 		}
-		if math.Abs(sum-h.Score) > 1e-9 || rank != oxbow.RankSeed && math.Abs(fields-h.Score) > 1e-9 {
+		if math.Abs(sum-h.Score) > 1e-9 || (rank != oxbow.RankSeed && math.Abs(fields-h.Score) > 1e-9) {
 			t.Errorf("%q: score of %s is %v, its terms sum to %v, its fields to %v", words, h.Entry.Name, h.Score, sum, fields)
 		}
 	}
@@ -180,7 +182,8 @@ func TestTurnsBeside(t *testing.T) {
 		t.Fatalf("hits = %+v, want t2 by what stands beside", hits)
 	}
 	q.Filter = oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"t1"}, Not: true}}}
-	if hits, err = m.Recall(t.Context(), q); err != nil || len(hits) != 1 || hits[0].Entry.Name != "n" {
+	hits, err = m.Recall(t.Context(), q)
+	if err != nil || len(hits) != 1 || hits[0].Entry.Name != "n" {
 		t.Errorf("without t1: %+v, %v, want only n", hits, err)
 	}
 }
@@ -298,7 +301,7 @@ func TestCommonWordsOfChats(t *testing.T) {
 	for _, h := range hits {
 		for _, term := range h.Explanation.Terms {
 			i := slices.IndexFunc(term.Fields, func(f oxbow.FieldScore) bool { return f.Field == "how common it is" })
-			if want := h.Entry.Name == "chat" && term.Term == "help"; (i >= 0) != want || want && term.Fields[i].Score >= 0 {
+			if want := h.Entry.Name == "chat" && term.Term == "help"; (i >= 0) != want || (want && term.Fields[i].Score >= 0) {
 				t.Errorf("%s has of %s %+v", h.Entry.Name, term.Term, term.Fields)
 			}
 		}

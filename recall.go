@@ -146,7 +146,8 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 		}
 		r := s.scorer(rank)
 		if r == nil {
-			if r, err = m.addScorer(ctx, s, rank); err != nil {
+			r, err = m.addScorer(ctx, s, rank)
+			if err != nil {
 				return none, err
 			}
 		}
@@ -217,7 +218,8 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 			return d
 		}
 		only, more := index.Query{}, false
-		if only.Filter, only.Range, more = conditions(v.scorer, f); more {
+		only.Filter, only.Range, more = conditions(v.scorer, f)
+		if more {
 			only.Accept = v.accept(f)
 		}
 		removes(f.Brief(), only, v.accept(f))
@@ -280,7 +282,8 @@ func keys(ctx context.Context, seq iter.Seq2[string, int]) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		n := 0
 		for k := range seq {
-			if n++; n%4096 == 0 && ctx.Err() != nil || !yield(k) {
+			n++
+			if (n%4096 == 0 && ctx.Err() != nil) || !yield(k) {
 				return
 			}
 		}

@@ -52,7 +52,8 @@ func TestRecency(t *testing.T) {
 			sum, age := 0.0, 0.0
 			for _, ts := range h.Explanation.Terms {
 				for _, f := range ts.Fields {
-					if sum += f.Score; f.Field == "age" {
+					sum += f.Score
+					if f.Field == "age" {
 						age += f.Score
 					}
 				}
@@ -70,7 +71,8 @@ func TestRecency(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hits, err = m.Recall(t.Context(), q); err != nil || scoreOf(hits, "moment") != 0.625*scoreOf(plain, "moment") {
+		hits, err = m.Recall(t.Context(), q)
+		if err != nil || scoreOf(hits, "moment") != 0.625*scoreOf(plain, "moment") {
 			t.Errorf("%s: score of moment is %v, %v, want .625 of %v", rank, scoreOf(hits, "moment"), err, scoreOf(plain, "moment"))
 		}
 	}

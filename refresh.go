@@ -44,7 +44,8 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	}
 	ds, bytes := []analyzedDelta(nil), 0
 	for e := range entries {
-		if bytes += len(e.Content); len(ds) == mostApplied || bytes > textApplied {
+		bytes += len(e.Content)
+		if len(ds) == mostApplied || bytes > textApplied {
 			return nil
 		}
 		ds = append(ds, analyzedDelta{Delta: Delta{ID: e.ID, Entry: e}})
@@ -103,7 +104,8 @@ func (m *Memory) applyPending(ctx context.Context) error {
 func (m *Memory) takePending() (s *searcher, ds []analyzedDelta) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s = m.searcher.Load(); s != nil {
+	s = m.searcher.Load()
+	if s != nil {
 		ds = m.pending.take()
 	}
 	return s, ds
@@ -192,7 +194,8 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 		}
 		rewritten = s.saved != nil && errors.Is(err, ErrPosition)
 		if err == nil {
-			if err = m.mergeRuns(ctx, s, resets); err == nil {
+			err = m.mergeRuns(ctx, s, resets)
+			if err == nil {
 				err = s.putUnder(ctx)
 			}
 		}

@@ -147,7 +147,9 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if written, ok := c.Entry(); ok {
 		return written, nil
 	}
-	e.ID, e.Version, e.Labels = old.ID, c.Seq, SortLabels(e.Labels)
+	e.ID = old.ID
+	e.Version = c.Seq
+	e.Labels = SortLabels(e.Labels)
 	return e, nil
 }
 
@@ -197,7 +199,7 @@ func (m *Memory) CommitEdit(ctx context.Context, name string, edit func(old Entr
 		}
 		c, err := m.Commit(ctx, op)
 		u, ok := op.(Update)
-		if own := ok && u.If != old.Version; own || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrExists) && !errors.Is(err, ErrNotFound) {
+		if own := ok && u.If != old.Version; own || (!errors.Is(err, ErrConflict) && !errors.Is(err, ErrExists) && !errors.Is(err, ErrNotFound)) {
 			return c, err
 		}
 	}

@@ -18,7 +18,8 @@ func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
 		return nil
 	}
 	s := newSearcher(m.opts.Ranking, m.store)
-	if s.saved = m.savedFor(m.opts.Ranking); s.saved == nil {
+	s.saved = m.savedFor(m.opts.Ranking)
+	if s.saved == nil {
 		return nil
 	}
 	at, err := d.Position(ctx)

@@ -99,7 +99,8 @@ func TestReopenBesideWriters(t *testing.T) {
 	})
 	writers.Wait()
 	over.Store(true)
-	if all.Wait(); times == 0 {
+	all.Wait()
+	if times == 0 {
 		t.Error("the memory never went on from a file")
 	}
 	h.agree(m)

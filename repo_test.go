@@ -80,7 +80,7 @@ func walk(fsys fs.FS, fn func(path string) error) error {
 		case p == ".":
 			return nil
 		}
-		if n := d.Name(); n == "testdata" || strings.ContainsRune("._", rune(n[0])) && n != ".ci" {
+		if n := d.Name(); n == "testdata" || (strings.ContainsRune("._", rune(n[0])) && n != ".ci") {
 			return fs.SkipDir
 		}
 		if _, err := fs.Stat(fsys, path.Join(p, "go.mod")); err == nil {
@@ -118,7 +118,7 @@ func matches(dir string, patterns []string) bool {
 			return true
 		}
 		above, all := strings.CutSuffix(p, "/*")
-		return dir == above || all && strings.HasPrefix(dir, above+"/")
+		return dir == above || (all && strings.HasPrefix(dir, above+"/"))
 	})
 }
 
@@ -182,7 +182,7 @@ type rule struct {
 	want   []string
 }
 
-var rules = slices.Concat(importRules, textRules, sizeRules, circleRules, nameRules, testRules)
+var rules = slices.Concat(importRules, textRules, sizeRules, circleRules, nameRules, styleRules, testRules)
 
 // Each rule finds what breaks it, and nothing else.
 func TestRules(t *testing.T) {

@@ -34,14 +34,15 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if last := m.scanned.Load(); last.answers(m.pending.received.Load(), rank, choice) {
 		return last.view, nil
 	}
-	if d := logOf(m.store); choice == nil || m.hadScan || d != nil && d.Derived(indexSuffix).Exists() {
+	if d := logOf(m.store); choice == nil || m.hadScan || (d != nil && d.Derived(indexSuffix).Exists()) {
 		return nil, nil
 	}
 	items, received, err := m.scanEntries(ctx)
 	if items == nil || err != nil {
 		return nil, err
 	}
-	if v.View, err = ranking.Scan(ctx, rank, items, choice); err != nil {
+	v.View, err = ranking.Scan(ctx, rank, items, choice)
+	if err != nil {
 		return nil, err
 	}
 	m.hadScan = true

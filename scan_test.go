@@ -19,7 +19,9 @@ import (
 
 func TestScanAnswersAsIndex(t *testing.T) {
 	testenv.Sequential(t)
-	asked, scans, found := 0, 0, 0
+	asked := 0
+	scans := 0
+	found := 0
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		h := &indexHome{t, vfs.NewMem()}
@@ -100,10 +102,12 @@ func TestScanIsNotEnough(t *testing.T) {
 		h.close(m)
 	}
 	m := h.scanning(&Options{ReadOnly: true})
-	if h.recall(m, "harbor lantern"); !hasScanned(m) {
+	h.recall(m, "harbor lantern")
+	if !hasScanned(m) {
 		t.Error("the first question made an index")
 	}
-	if h.recall(m, "lantern"); !hasScanned(m) {
+	h.recall(m, "lantern")
+	if !hasScanned(m) {
 		t.Error("a question of the same words made an index")
 	}
 	h.recall(m, "silver")
@@ -120,7 +124,8 @@ func TestScanOfChanges(t *testing.T) {
 	h := newIndexHome(t, 300)
 	h.without()
 	m, other := h.scanning(nil), h.open(nil)
-	if h.recall(m, "harbor kestrel"); !hasScanned(m) {
+	h.recall(m, "harbor kestrel")
+	if !hasScanned(m) {
 		t.Fatal("it did not scan")
 	}
 	for i, who := range []*Memory{m, other} {
@@ -158,7 +163,8 @@ func TestScansEnd(t *testing.T) {
 	h := newIndexHome(t, 600)
 	h.without()
 	silent := h.scanning(&Options{ReadOnly: true})
-	if h.recall(silent, "harbor lantern"); !hasScanned(silent) {
+	h.recall(silent, "harbor lantern")
+	if !hasScanned(silent) {
 		t.Fatal("the first recall made an index")
 	}
 	h.close(silent)
@@ -166,7 +172,8 @@ func TestScansEnd(t *testing.T) {
 		t.Fatal("a memory that may not write left a file")
 	}
 	m := h.scanning(&Options{ReadOnly: true, KeepIndex: true})
-	if h.recall(m, "harbor lantern"); !hasScanned(m) {
+	h.recall(m, "harbor lantern")
+	if !hasScanned(m) {
 		t.Fatal("the first recall made an index")
 	}
 	h.close(m)
@@ -174,7 +181,8 @@ func TestScansEnd(t *testing.T) {
 		t.Fatalf("a scan left %v, %v", info, err)
 	}
 	m = h.scanning(&Options{ReadOnly: true, KeepIndex: true})
-	if h.recall(m, "harbor lantern"); hasScanned(m) {
+	h.recall(m, "harbor lantern")
+	if hasScanned(m) {
 		t.Fatal("it scanned once more")
 	}
 	h.close(m)

@@ -91,7 +91,9 @@ func question(t *testing.T, r *rand.Rand) Query {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Limit, q.Explain, q.Collapse = 1+r.IntN(30), r.IntN(2) == 0, r.IntN(4) == 0
+	q.Limit = 1 + r.IntN(30)
+	q.Explain = r.IntN(2) == 0
+	q.Collapse = r.IntN(4) == 0
 	if r.IntN(4) == 0 {
 		q.Rank = RankSeed
 	}

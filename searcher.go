@@ -85,7 +85,8 @@ func (s *searcher) close() {
 		return
 	}
 	s.runs.close()
-	if s.items.Drop(); s.saved != nil {
+	s.items.Drop()
+	if s.saved != nil {
 		s.saved.close()
 	}
 }
@@ -100,7 +101,8 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	olds := make(map[*ranking.Scorer][]*index.Document, len(scorers))
 	for _, r := range scorers {
 		var err error
-		if olds[r], err = s.analyzeOld(ctx, r, ds); err != nil {
+		olds[r], err = s.analyzeOld(ctx, r, ds)
+		if err != nil {
 			return err
 		}
 	}
@@ -113,7 +115,8 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	}
 	for _, r := range scorers {
 		for i, d := range ds {
-			if changes[i] = (index.Change{ID: d.ID, Old: olds[r][i]}); d.Entry == nil {
+			changes[i] = (index.Change{ID: d.ID, Old: olds[r][i]})
+			if d.Entry == nil {
 				continue
 			}
 			doc := d.docs[r]
@@ -289,7 +292,10 @@ func (v *rankedView) query(q Query) ranking.Query {
 	r := ranking.Query{Words: q.Text, AsIs: q.Weigh, Accept: v.accept(q.Filter), Recency: v.recency(q)}
 	r.Filter, r.Times, r.More = conditions(v.scorer, q.Filter)
 	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
-		r.Words, r.Must, r.Not, r.Prefixes = o.Words, o.Must, o.Not, o.Prefixes
+		r.Words = o.Words
+		r.Must = o.Must
+		r.Not = o.Not
+		r.Prefixes = o.Prefixes
 	}
 	for _, d := range q.Dates {
 		r.Spans = append(r.Spans, ranking.Span{From: d.From, To: d.To})
@@ -406,7 +412,7 @@ func (v *rankedView) accept(f Filter) func(id uint64) bool {
 func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for id := range v.Searcher().Documents() {
-			if e := v.entry(id); ctx.Err() != nil || e != nil && !quarantined(e) && !yield(e.Name) {
+			if e := v.entry(id); ctx.Err() != nil || (e != nil && !quarantined(e) && !yield(e.Name)) {
 				return
 			}
 		}

@@ -57,7 +57,8 @@ func TestTrust(t *testing.T) {
 					t.Fatalf("trust:%s selects %q, which is %s, %v", level, e.Name, e.Trust(), err)
 				}
 				isHeld := slices.Contains([]oxbow.Trust{oxbow.TrustImported, oxbow.TrustUnvouched, oxbow.TrustTainted, oxbow.TrustQuarantined}, level)
-				if n++; e.Volunteered() == isHeld {
+				n++
+				if e.Volunteered() == isHeld {
 					t.Errorf("%q is volunteered: %t", e.Name, e.Volunteered())
 				}
 			}

@@ -144,7 +144,8 @@ func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, 
 			isWhole = false
 			break
 		}
-		if left--; f.most > 0 && left < 0 {
+		left--
+		if f.most > 0 && left < 0 {
 			break
 		}
 		for _, v := range slices.Backward(c.Versions) {
@@ -194,7 +195,8 @@ func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen
 			return e, false, err
 		}
 		versions = append(versions, v)
-		if t.read(&v); t.done || len(versions) == mostVersions {
+		t.read(&v)
+		if t.done || len(versions) == mostVersions {
 			break
 		}
 	}
@@ -240,7 +242,8 @@ func renamed(ctx context.Context, m *oxbow.Memory, e *Edit) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if left--; left < 0 || c.Seq+renameWithin < e.Last.Seq {
+		left--
+		if left < 0 || c.Seq+renameWithin < e.Last.Seq {
 			break
 		}
 		for _, v := range c.Versions {

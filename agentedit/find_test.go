@@ -44,7 +44,10 @@ func openMemory(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 func act(t *testing.T, m *oxbow.Memory, line string) {
 	t.Helper()
 	words := append(strings.SplitN(line, " ", 4), "", "")
-	by, verb, name, text := words[0], words[1], words[2], words[3]
+	by := words[0]
+	verb := words[1]
+	name := words[2]
+	text := words[3]
 	src, ok := sources[by]
 	if !ok {
 		t.Fatalf("%q: nobody is called %s", line, by)
@@ -67,7 +70,8 @@ func act(t *testing.T, m *oxbow.Memory, line string) {
 		err = m.Apply(ctx, oxbow.Alias{Name: name})
 	case "rename":
 		var e oxbow.Entry
-		if e, err = m.Get(ctx, name); err == nil {
+		e, err = m.Get(ctx, name)
+		if err == nil {
 			err = m.Apply(ctx, oxbow.Remove{Name: name}, oxbow.Add{Name: text, Content: e.Content})
 		}
 	case "undo":
@@ -80,7 +84,8 @@ func act(t *testing.T, m *oxbow.Memory, line string) {
 		_, err = m.Revert(ctx, last.Seq)
 	case "restore":
 		var seq uint64
-		if _, err = fmt.Sscan(text, &seq); err == nil {
+		_, err = fmt.Sscan(text, &seq)
+		if err == nil {
 			_, err = m.Restore(ctx, name, seq)
 		}
 	default:

@@ -96,7 +96,8 @@ func (t *trail) read(v *oxbow.Version) {
 		t.readOwn(v, img)
 	case byAgent(v.Source):
 		t.sought = nil
-		if t.agents++; t.last == 0 {
+		t.agents++
+		if t.last == 0 {
 			t.last = v.Seq
 		}
 		t.first, t.back = v.Seq, 0

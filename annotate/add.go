@@ -209,7 +209,8 @@ func (b *Store) append(ctx context.Context, name string, records []*Record, even
 			continue
 		}
 		known[r.ID] = r
-		if out, err = encode(out, r); err != nil {
+		out, err = encode(out, r)
+		if err != nil {
 			return err
 		}
 	}
@@ -219,7 +220,8 @@ func (b *Store) append(ctx context.Context, name string, records []*Record, even
 		if was, ok := have.last[e.id]; ok && !e.time.After(was.time) {
 			e.time = was.time.Add(time.Millisecond)
 		}
-		if out, err = e.encode(out); err != nil {
+		out, err = e.encode(out)
+		if err != nil {
 			return err
 		}
 	}
@@ -254,7 +256,8 @@ func (b *Store) write(full string, out []byte) (err error) {
 	if end+int64(len(out)) > maxSidecar {
 		return &oxbow.InvalidError{Field: "sidecar", Value: full, Reason: fmt.Sprintf("would be longer than %d MiB", maxSidecar>>20)}
 	}
-	if _, err = f.WriteAt(out, end); err == nil {
+	_, err = f.WriteAt(out, end)
+	if err == nil {
 		err = f.Sync()
 	}
 	if err != nil {

@@ -84,7 +84,12 @@ func (b *Store) blameCommits(ctx context.Context, head, file string, lines []str
 	for i, to := range new(diff.Mapper).Map(in.Lines(old), in.Lines(lines)) {
 		if to >= 0 {
 			g, l := blamed[i], &out[to]
-			l.Commit, l.From, l.Author, l.Time, l.Summary, l.Head = g.Commit, g.Line, g.Author, g.Time, g.Summary, g.Head
+			l.Commit = g.Commit
+			l.From = g.Line
+			l.Author = g.Author
+			l.Time = g.Time
+			l.Summary = g.Summary
+			l.Head = g.Head
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ func FuzzInside(f *testing.F) {
 	f.Add([]byte(`{"v":{"v":1,"archive":"x"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, l := range recordsInside(text) {
-			if r, e, _, err := parseLine(l); err != nil || r == nil && e == nil {
+			if r, e, _, err := parseLine(l); err != nil || (r == nil && e == nil) {
 				t.Errorf("inside of %q is found %q, which is no line: %v", text, l, err)
 			}
 		}

@@ -117,7 +117,8 @@ func (x *comparison) sides(ctx context.Context, o DiffOptions) error {
 	repo := x.tree.repo
 	from, to, two := strings.Cut(o.Range, "..")
 	var err error
-	if x.Base, err = x.commit(ctx, from); err != nil {
+	x.Base, err = x.commit(ctx, from)
+	if err != nil {
 		return err
 	}
 	switch {
@@ -164,7 +165,8 @@ func (x *comparison) commit(ctx context.Context, name string) (string, error) {
 // with the third point of A...B.
 func (x *comparison) commits(ctx context.Context, all, to string) (err error) {
 	to, common := strings.CutPrefix(to, ".")
-	if x.Head, err = x.commit(ctx, to); err != nil || !common {
+	x.Head, err = x.commit(ctx, to)
+	if err != nil || !common {
 		return err
 	}
 	x.Base, err = x.tree.repo.MergeBase(ctx, x.Base, x.Head)
@@ -215,7 +217,7 @@ func (x *comparison) changes() []diffJob {
 		if _, ok := x.now.files[file]; !ok {
 			to = x.renamed[file]
 		}
-		if x.tree.isSidecar(file) || CheckFile(file) != nil || to != "" && x.now.files[to] == blob {
+		if x.tree.isSidecar(file) || CheckFile(file) != nil || (to != "" && x.now.files[to] == blob) {
 			continue
 		}
 		x.Files++
@@ -348,7 +350,8 @@ func (x *comparison) find(ctx context.Context, side *fileSet, file string, sidec
 	if _, ok := side.files[file]; !ok {
 		return nil, nil, nil
 	}
-	if content, err = x.content(side, file); err != nil || isBinary(content) {
+	content, err = x.content(side, file)
+	if err != nil || isBinary(content) {
 		return nil, nil, err
 	}
 	p := &resolved{content: content, head: x.Base, sidecars: slices.Clone(sidecars), former: max(0, len(sidecars)-1)}

@@ -226,7 +226,8 @@ func TestDiffGrowth(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		d, err := b.Diff(t.Context(), DiffOptions{Range: "HEAD~1..HEAD", Progress: func(done, total int) {
-			if steps++; done > total || total != files {
+			steps++
+			if done > total || total != files {
 				t.Errorf("progress says %d of %d", done, total)
 			}
 		}})

@@ -144,7 +144,10 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef 
 			}
 		}
 		if c.err != nil {
-			o.checked.State, o.checked.Now, o.checked.Kept, o.checked.How = unverifiable, "", 0, "it was not looked at: "+c.err.Error()
+			o.checked.State = unverifiable
+			o.checked.Now = ""
+			o.checked.Kept = 0
+			o.checked.How = "it was not looked at: " + c.err.Error()
 		}
 	}
 	return out
@@ -187,7 +190,9 @@ func (o *openRef) look(b *Store) bool {
 	same := r.Blob != "" && blobName(o.content, len(r.Blob) == 64) == r.Blob
 	switch {
 	case same:
-		r.State, r.Kept, r.How = fresh, 1, "the file is as it was"
+		r.State = fresh
+		r.Kept = 1
+		r.How = "the file is as it was"
 	case isBinary(o.content) && r.Blob == "":
 		r.How = "it is binary, and nothing says what it was like"
 	case isBinary(o.content):
@@ -230,7 +235,8 @@ func (a *refChecker) countQuestion() bool {
 	if a.err != nil || a.head == "" {
 		return false
 	}
-	if a.left--; a.left < 0 {
+	a.left--
+	if a.left < 0 {
 		a.err = errAsked
 	}
 	return a.err == nil
@@ -379,7 +385,9 @@ func (a *refChecker) follow(c *CheckedRef, file string, span Span) {
 		}
 		a.compare(c, file, n, span, content)
 		if a.err == nil && c.State == unverifiable {
-			c.State, c.Now, c.How = movedTo, n, "the file was renamed; nothing says how much of it has changed"
+			c.State = movedTo
+			c.Now = n
+			c.How = "the file was renamed; nothing says how much of it has changed"
 		}
 		return
 	}

@@ -173,10 +173,13 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 	}
 	var pairs []renamePair
 	err = x.eachText(ctx, x.now, fresh, func(k int, lines []string) {
-		all, common, used := 0, map[int]int{}, map[string]int{}
+		all := 0
+		common := map[int]int{}
+		used := map[string]int{}
 		for _, l := range lines {
 			all += len(l)
-			if used[l]++; len(holders[l]) > maxHolders {
+			used[l]++
+			if len(holders[l]) > maxHolders {
 				continue // as of a licence
 			}
 			for i, n := range holders[l] {
@@ -237,7 +240,8 @@ func (x *comparison) eachText(ctx context.Context, side *fileSet, files []string
 			}
 			var lines []string
 			for _, l := range Lines(data) {
-				if l = bareLine(l); letters(l) >= 3 {
+				l = bareLine(l)
+				if letters(l) >= 3 {
 					lines = append(lines, l)
 				}
 			}

@@ -165,7 +165,7 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 		return nil, nil, false, errors.New("it has no version")
 	}
 	id := l.ID + l.Archive + l.Return
-	if !isID(id) || id != l.ID && id != l.Archive && id != l.Return {
+	if !isID(id) || (id != l.ID && id != l.Archive && id != l.Return) {
 		return nil, nil, false, errors.New("it has not one id")
 	}
 	if l.ID == "" {
@@ -252,7 +252,11 @@ func parse(data []byte) *sidecar {
 	lines := parseLines(data)
 	at := int64(0)
 	for n, l := range lines {
-		b, r, e, newer, err := l.text, l.record, l.event, l.newer, l.err
+		b := l.text
+		r := l.record
+		e := l.event
+		newer := l.newer
+		err := l.err
 		whole := n < len(lines)-1 || data[len(data)-1] == '\n'
 		from := at
 		at += int64(len(b)) + 1

@@ -79,7 +79,7 @@ func TestTornTail(t *testing.T) {
 	for cut := 1; cut < len(two); cut++ {
 		s := parse([]byte(one + two[:cut]))
 		whole := cut == len(two)-1 // only the line feed is missing
-		if want := 1; len(s.records) != want && !whole || s.torn == whole || len(s.damaged) > 0 {
+		if want := 1; (len(s.records) != want && !whole) || s.torn == whole || len(s.damaged) > 0 {
 			t.Fatalf("cut at %d: %d records, torn %v, damaged %v", cut, len(s.records), s.torn, s.damaged)
 		}
 	}
@@ -136,7 +136,7 @@ func TestSidecarNames(t *testing.T) {
 				t.Errorf("%q has sidecar %q, whose part %q some system refuses", file, name, part)
 			}
 		}
-		if back, ok := sourceOf(name); ok && back != file || !ok && len(file) < 200 {
+		if back, ok := sourceOf(name); (ok && back != file) || (!ok && len(file) < 200) {
 			t.Errorf("sourceOf(%q) = %q, %v, want %q", name, back, ok, file)
 		}
 	}
@@ -156,7 +156,8 @@ func FuzzParse(f *testing.F) {
 		var again []byte
 		for _, r := range s.records {
 			var err error
-			if again, err = encode(again, r); err != nil {
+			again, err = encode(again, r)
+			if err != nil {
 				return // times that JSON cannot say, or a line that grew too long
 			}
 		}
@@ -165,7 +166,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%d records written back are %d, damaged %v", len(s.records), len(got.records), got.damaged)
 		}
 		for i, r := range s.records {
-			if g := got.records[i]; g.ID != r.ID || g.Why != r.Why || !reflect.DeepEqual(g.Block, r.Block) && len(r.Block) > 0 {
+			if g := got.records[i]; g.ID != r.ID || g.Why != r.Why || (!reflect.DeepEqual(g.Block, r.Block) && len(r.Block) > 0) {
 				t.Fatalf("record %d came back as %+v, want %+v", i, g, r)
 			}
 		}

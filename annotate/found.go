@@ -29,7 +29,11 @@ func (f *Found) set(file string, m match) {
 		m.placing = Tracked
 		m.how = "the file was called " + f.File + " then; " + m.how
 	}
-	f.In, f.Placed, f.Now, f.Confidence, f.How = file, m.placing, m.span, m.confidence, m.how
+	f.In = file
+	f.Placed = m.placing
+	f.Now = m.span
+	f.Confidence = m.confidence
+	f.How = m.how
 }
 
 // resolved is what was found for all annotations of one file.

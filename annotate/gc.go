@@ -52,7 +52,8 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 				order = append(order, name)
 			}
 			changes[name] = append(changes[name], event{id: a.ID, back: !lost, time: b.opts.Clock(), run: run})
-			if a.Archived = lost; lost {
+			a.Archived = lost
+			if lost {
 				rep.Archived = append(rep.Archived, a)
 			} else {
 				rep.Returned = append(rep.Returned, a)
@@ -108,7 +109,8 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 		if undone[run] {
 			continue
 		}
-		if rep, err = b.undoRun(ctx, run, undone, dryRun); err != nil {
+		rep, err = b.undoRun(ctx, run, undone, dryRun)
+		if err != nil {
 			return GCReport{}, fmt.Errorf("taking a gc back: %w", err)
 		}
 		if len(rep.Archived)+len(rep.Returned) > 0 {
@@ -140,7 +142,8 @@ func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool,
 			}
 			events = append(events, event{id: r.ID, back: !e.back, time: b.opts.Clock(), run: "undo-" + run, undo: run})
 			at := Found{Record: *r, In: ownerOf(name, s), Placed: Lost}
-			if at.Archived = e.back; e.back {
+			at.Archived = e.back
+			if e.back {
 				rep.Archived = append(rep.Archived, at)
 			} else {
 				rep.Returned = append(rep.Returned, at)

@@ -21,7 +21,8 @@ func TestHeadline(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := spoken
-			if r.Why = c.why; r.Headline() != c.want {
+			r.Why = c.why
+			if r.Headline() != c.want {
 				t.Errorf("Headline = %q, want %q", r.Headline(), c.want)
 			}
 		})
@@ -44,7 +45,8 @@ func TestReasoning(t *testing.T) {
 		{"", ""},
 	} {
 		r := spoken
-		if r.Why = c.why; r.Reasoning() != c.want {
+		r.Why = c.why
+		if r.Reasoning() != c.want {
 			t.Errorf("Reasoning of %q = %q, want %q", c.why, r.Reasoning(), c.want)
 		}
 	}

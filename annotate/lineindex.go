@@ -131,7 +131,8 @@ func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
 	side(r.Before, s.First-1-Context, s.First-1)
 	side(r.After, s.Last, s.Last+Context)
 	same, of := p.sharedScope(r, s.First-1)
-	if got, all = got+same, all+of; all == 0 {
+	got, all = got+same, all+of
+	if all == 0 {
 		return 0
 	}
 	return float64(got) / float64(all)
@@ -159,7 +160,7 @@ func (p *lineIndex) contextScore(r *Record, first, n int) float64 {
 		w /= float64(k + 1)
 		all += w
 		in := at >= 0 && at < len(p.lines)
-		if k < len(want) && in && p.lines[at] == want[k] || k >= len(want) && !in {
+		if (k < len(want) && in && p.lines[at] == want[k]) || (k >= len(want) && !in) {
 			got += w
 		}
 	}

@@ -103,7 +103,7 @@ var asciiLetter = func() (t [utf8.RuneSelf]uint8) {
 // isLetter reports whether r is a letter or a digit.
 func isLetter(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9')
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }

@@ -60,7 +60,7 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 	}
 	var out []Found
 	for _, f := range p.found {
-		if span == (Span{}) || f.In == file && f.Now.Overlaps(span) {
+		if span == (Span{}) || (f.In == file && f.Now.Overlaps(span)) {
 			out = append(out, f)
 		}
 	}
@@ -254,7 +254,8 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	if b.history == nil {
 		return q, false
 	}
-	if p.head, q.err = b.history.Head(ctx); q.err != nil || p.head == "" {
+	p.head, q.err = b.history.Head(ctx)
+	if q.err != nil || p.head == "" {
 		p.partial = q.err
 		return q, false
 	}
@@ -274,7 +275,8 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	q.stop = func() { cancel(); <-q.done }
 	go func() {
 		defer close(q.done)
-		if q.names, q.err = b.history.Names(asking, file, origins); q.err == nil {
+		q.names, q.err = b.history.Names(asking, file, origins)
+		if q.err == nil {
 			b.keepNames(key, q.names)
 		}
 	}()
@@ -293,7 +295,8 @@ func (b *Store) origins(ctx context.Context, own string, content []byte) (files 
 			if letters(l) < fewLetters {
 				continue
 			}
-			if long++; have[bareLine(l)] {
+			long++
+			if have[bareLine(l)] {
 				return true
 			}
 		}
@@ -305,7 +308,8 @@ func (b *Store) origins(ctx context.Context, own string, content []byte) (files 
 			return nil
 		}
 		file, ok := sourceOf(name)
-		if n++; n <= maxOrigins || !ok {
+		n++
+		if n <= maxOrigins || !ok {
 			s, err := b.read(name)
 			if err != nil || len(s.records) == 0 {
 				return err
@@ -314,7 +318,8 @@ func (b *Store) origins(ctx context.Context, own string, content []byte) (files 
 				lines := Lines(content)
 				have = (&lineIndex{lines: lines}).bareSet(0, len(lines))
 			}
-			if file = ownerOf(name, s); b.HasFile(file) && !slices.ContainsFunc(s.records, stands) {
+			file = ownerOf(name, s)
+			if b.HasFile(file) && !slices.ContainsFunc(s.records, stands) {
 				return nil
 			}
 		}

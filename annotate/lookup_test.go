@@ -92,7 +92,7 @@ func whole(t *testing.T, b *Store, file string) Found {
 
 func checkFound(t *testing.T, f Found, placed Placing, now Span) {
 	t.Helper()
-	if f.Placed != placed || placed != Edited && f.Now != now || !f.Now.Overlaps(now) && placed != Lost {
+	if f.Placed != placed || (placed != Edited && f.Now != now) || (!f.Now.Overlaps(now) && placed != Lost) {
 		t.Errorf("found %s at %s (%q), want %s at %s", f.Placed, f.Now, f.How, placed, now)
 	}
 	if (f.Placed == Lost) != (f.Confidence == 0) || f.Confidence < 0 || f.Confidence > 1 || (f.How == "") != (f.Placed == Lost) {
@@ -364,7 +364,11 @@ func TestLookupOverAHistory(t *testing.T) {
 			if len(found) != len(spans) {
 				t.Fatalf("%d found of %d", len(found), len(spans))
 			}
-			right, wrong, lostRight, lostAll, whole := 0, 0, 0, 0, 0
+			right := 0
+			wrong := 0
+			lostRight := 0
+			lostAll := 0
+			whole := 0
 			for _, f := range found {
 				s := spans[f.ID]
 				kept := 0

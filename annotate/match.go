@@ -41,7 +41,7 @@ const (
 // tells reports whether lines are known by themselves.
 func tells(lines []string) bool {
 	n := letters(lines...)
-	return n >= telling || len(lines) > 1 && n >= tellingBlock
+	return n >= telling || (len(lines) > 1 && n >= tellingBlock)
 }
 
 // candidate is a place where the text of a block stands unchanged.
@@ -114,8 +114,8 @@ func (p *lineIndex) candidates(r *Record, taken []bool) []candidate {
 		first := int(at) - rare
 		if first < 0 || first+n > len(p.lines) || !slices.Equal(p.lines[first:first+len(head)], head) ||
 			!slices.Equal(p.lines[first+n-len(tail):first+n], tail) ||
-			r.Cut > 0 && hashLines(p.lines[first:first+n]) != r.Hash ||
-			taken != nil && slices.Contains(taken[first:first+n], true) {
+			(r.Cut > 0 && hashLines(p.lines[first:first+n]) != r.Hash) ||
+			(taken != nil && slices.Contains(taken[first:first+n], true)) {
 			continue
 		}
 		out = append(out, candidate{first, p.contextScore(r, first, n), apart(first, r.Span.First-1)})

@@ -27,7 +27,9 @@ type Merged struct {
 // does who must erase something; unless that side is damaged, which says
 // nothing of intent. Lines of newer versions are kept as they are.
 func Merge(base, ours, theirs []byte) Merged {
-	b, o, t := mergeSideOf(base), mergeSideOf(ours), mergeSideOf(theirs)
+	b := mergeSideOf(base)
+	o := mergeSideOf(ours)
+	t := mergeSideOf(theirs)
 	var m Merged
 	var all []*mergeLine
 	at := map[string]int{}
@@ -44,7 +46,7 @@ func Merge(base, ours, theirs []byte) Merged {
 	}
 	for _, p := range b.order {
 		inOurs, inTheirs := o.has[p.raw], t.has[p.raw]
-		if inOurs && inTheirs || inOurs && t.damaged || inTheirs && o.damaged {
+		if (inOurs && inTheirs) || (inOurs && t.damaged) || (inTheirs && o.damaged) {
 			add(p)
 		} else if inOurs || inTheirs {
 			m.Removed++
@@ -111,7 +113,9 @@ func mergeSideOf(data []byte) *mergeSide {
 		case r != nil:
 			p.time, p.id = r.Time, r.ID
 			same := *r
-			same.Time, same.Commit, same.Blob = time.Time{}, "", ""
+			same.Time = time.Time{}
+			same.Commit = ""
+			same.Blob = ""
 			key, err := encode(nil, &same)
 			if err != nil { // longer than a line may be only without its time
 				key = l

@@ -27,7 +27,9 @@ func lineAt(t testing.TB, minute int, why string) string {
 }
 
 func TestMerge(t *testing.T) {
-	one, two, three := lineAt(t, 1, "one"), lineAt(t, 2, "two"), lineAt(t, 3, "three")
+	one := lineAt(t, 1, "one")
+	two := lineAt(t, 2, "two")
+	three := lineAt(t, 3, "three")
 	// The same annotation, made on both branches at different times.
 	same := sample(4)
 	same.ID = same.id()
@@ -162,7 +164,8 @@ func TestSetup(t *testing.T) {
 		t.Error("a dry run wrote something")
 	}
 	for i := range 2 {
-		if s, err = b.Setup(t.Context(), "oxbow annotate merge-driver", false, false); err != nil || s.Attributes.There != (i > 0) {
+		s, err = b.Setup(t.Context(), "oxbow annotate merge-driver", false, false)
+		if err != nil || s.Attributes.There != (i > 0) {
 			t.Errorf("Setup = %+v, %v", s, err)
 		}
 		if got, want := read(".gitattributes"), "*.png binary\n"+line+"\n"; got != want {
@@ -173,7 +176,8 @@ func TestSetup(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if s, err = b.Setup(t.Context(), "'it''s' annotate merge-driver", true, false); err != nil {
+		s, err = b.Setup(t.Context(), "'it''s' annotate merge-driver", true, false)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

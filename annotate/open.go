@@ -52,7 +52,10 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, work.Close())
 	}
-	b.root, b.repo, b.bare, b.closeDir = root, repo, bare, work.Close
+	b.root = root
+	b.repo = repo
+	b.bare = bare
+	b.closeDir = work.Close
 	return b, nil
 }
 

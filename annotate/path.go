@@ -70,9 +70,9 @@ func encodePart(p string, dir bool) string {
 	for i := range len(p) {
 		c := p[i]
 		odd := c < 0x20 || c == 0x7f || strings.IndexByte(`%"*:<>?|\`, c) >= 0 ||
-			(c == '.' || c == ' ') && i == len(p)-1 ||
-			i == 0 && (reservedName(p) || p == ".lock" || p == ".gitignore" || p == ".gitattributes") ||
-			dir && i == len(p)-len(suffix) && strings.HasSuffix(p, suffix)
+			((c == '.' || c == ' ') && i == len(p)-1) ||
+			(i == 0 && (reservedName(p) || p == ".lock" || p == ".gitignore" || p == ".gitattributes")) ||
+			(dir && i == len(p)-len(suffix) && strings.HasSuffix(p, suffix))
 		if odd {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {

@@ -31,7 +31,7 @@ func (b *Store) Recover(ctx context.Context, dryRun bool) ([]Recovered, error) {
 	var all []Recovered
 	err := b.walk(ctx, func(name string) error {
 		s, err := b.read(name)
-		if err != nil || len(s.damaged) == 0 && !s.torn {
+		if err != nil || (len(s.damaged) == 0 && !s.torn) {
 			return err
 		}
 		saved, err := b.recover(ctx, name, dryRun)
@@ -74,7 +74,8 @@ func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved Re
 			good = append(append(good, p...), '\n')
 		}
 	}
-	if saved.KeptIn, err = b.freeName(full); err != nil || dryRun || saved.Lines == 0 {
+	saved.KeptIn, err = b.freeName(full)
+	if err != nil || dryRun || saved.Lines == 0 {
 		return saved, err
 	}
 	// First the copy, then the rest: a crash in between leaves both.

@@ -61,11 +61,14 @@ func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error 
 					olds[r.Blob] = &oldVersion{oldText: old, mapper: &h.mapper}
 				}
 				m = x.find(r, now, olds[r.Blob])
-			} else if m = x.byUniqueText(r); m.confidence < .9 {
-				continue // only the same text, and surely, makes it this file's
+			} else {
+				m = x.byUniqueText(r)
+				if m.confidence < .9 {
+					continue // only the same text, and surely, makes it this file's
+				}
 			}
 			// A lost block of another name is the other's, as long as that is there.
-			if m.placing == Lost && (r.Archived || i > 0 && (i >= len(own) || b.HasFile(r.File))) {
+			if m.placing == Lost && (r.Archived || (i > 0 && (i >= len(own) || b.HasFile(r.File)))) {
 				continue
 			}
 			seen[r.ID] = true
@@ -96,7 +99,9 @@ func blobsOf(sidecars []*sidecar, now string) map[string]bool {
 // text: one annotation was written at this very content, or half of the blocks, at
 // least two, stand here in their order.
 func (p *lineIndex) adopts(s *sidecar, now string) bool {
-	votes, last, all := 0, 0, 0
+	votes := 0
+	last := 0
+	all := 0
 	order := slices.Clone(s.records)
 	slices.SortStableFunc(order, func(a, b *Record) int { return a.Span.First - b.Span.First })
 	for _, r := range order {
@@ -162,7 +167,11 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) e
 		x := newLineIndex(newInterner(), Lines(content))
 		for _, f := range lost {
 			if m := x.byUniqueText(&f.Record); m.confidence >= sureElsewhere && m.confidence > f.Confidence {
-				f.In, f.Placed, f.Now, f.Confidence, f.How = name, Moved, m.span, m.confidence, "its lines went to another file; "+m.how
+				f.In = name
+				f.Placed = Moved
+				f.Now = m.span
+				f.Confidence = m.confidence
+				f.How = "its lines went to another file; " + m.how
 			}
 		}
 	}

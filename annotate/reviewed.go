@@ -57,7 +57,8 @@ func (b *Store) mark(ctx context.Context, records []Record) {
 	}
 	key := b.opts.MakeKey(ctx)
 	for i := range records {
-		if records[i].Mark = ""; len(key) > 0 {
+		records[i].Mark = ""
+		if len(key) > 0 {
 			records[i].Mark = records[i].markWith(key)
 		}
 	}

@@ -48,7 +48,8 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 		}
 		return err
 	}
-	if err = rank(reasoningText, false); err == nil && len(hits) < q.Limit && strings.TrimSpace(q.Text) != "" {
+	err = rank(reasoningText, false)
+	if err == nil && len(hits) < q.Limit && strings.TrimSpace(q.Text) != "" {
 		err = rank(blockText, true)
 	}
 	if err != nil {
@@ -133,7 +134,8 @@ func (b *Store) nowCalled(ctx context.Context, file string) string {
 	names, ok := b.formerNames[key]
 	b.mu.Unlock()
 	if !ok {
-		if names, _, err = b.history.Successors(ctx, file); err != nil {
+		names, _, err = b.history.Successors(ctx, file)
+		if err != nil {
 			return file // it is found all the same, under the name that it had
 		}
 		b.keepNames(key, names)

@@ -123,7 +123,7 @@ func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge str
 		}
 	}
 	switch {
-	case said == merge || said != "" && said == driver:
+	case said == merge || (said != "" && said == driver):
 		l.There = true
 		return nil
 	case said != "":

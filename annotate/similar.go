@@ -38,7 +38,7 @@ func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
 				most = inOrder(block, p.lines[best.span.First-1:best.span.Last])
 			}
 			kept := inOrder(block, p.lines[at:end])
-			if kept > most || kept == most && end-at == best.span.Len() && apart(at, want) < apart(best.span.First-1, want) {
+			if kept > most || (kept == most && end-at == best.span.Len() && apart(at, want) < apart(best.span.First-1, want)) {
 				best, most = here, kept
 			}
 		}

@@ -110,7 +110,8 @@ func (b *wordBag) add(line int) {
 	ws := b.in.wordsOf(b.ids[line], b.lines[line])
 	b.grow()
 	for _, w := range ws {
-		if b.have[w]++; b.have[w] <= b.want[w] {
+		b.have[w]++
+		if b.have[w] <= b.want[w] {
 			b.common += b.weightOf(w)
 		}
 		b.total += b.weightOf(w)

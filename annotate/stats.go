@@ -46,7 +46,7 @@ func (b *Store) Stats(ctx context.Context) (Stats, error) {
 			if !ok {
 				order = append(order, a.ID)
 			}
-			if !ok || was.Placed == Lost && a.Placed != Lost {
+			if !ok || (was.Placed == Lost && a.Placed != Lost) {
 				best[a.ID] = a
 			}
 		}
@@ -69,7 +69,9 @@ func (b *Store) Stats(ctx context.Context) (Stats, error) {
 	}
 	if n := len(times); n > 0 {
 		slices.SortFunc(times, time.Time.Compare)
-		st.Oldest, st.Median, st.Newest = times[0], times[n/2], times[n-1]
+		st.Oldest = times[0]
+		st.Median = times[n/2]
+		st.Newest = times[n-1]
 	}
 	return st, nil
 }

@@ -37,7 +37,8 @@ func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *s
 	commit := ""
 	if b.history != nil {
 		var err error
-		if commit, err = b.history.Head(ctx); err != nil {
+		commit, err = b.history.Head(ctx)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -51,7 +52,8 @@ func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *s
 		}
 		var err error
 		own := ownerOf(name, s)
-		if l.at, err = b.statuses(ctx, commit, head, own, s); errors.As(err, &l.no) {
+		l.at, err = b.statuses(ctx, commit, head, own, s)
+		if errors.As(err, &l.no) {
 			return nil
 		}
 		if _, err := b.work.Stat(own); commit == "" && l.left() > 0 && errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +242,8 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 	}
 	n := 0
 	err := b.files(ctx, ".", func(name string) error {
-		if n++; n > maxOthers {
+		n++
+		if n > maxOthers {
 			return errTooMany
 		}
 		content, err := b.content(name)

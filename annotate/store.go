@@ -95,7 +95,10 @@ func Open(work vfs.FS, o *Options) (*Store, error) {
 func (b *Store) dropCaches() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cached, b.resolved, b.formerNames, b.histories = map[string]*cachedSidecar{}, map[string]*resolved{}, map[string][]string{}, map[string]*blobHistory{}
+	b.cached = map[string]*cachedSidecar{}
+	b.resolved = map[string]*resolved{}
+	b.formerNames = map[string][]string{}
+	b.histories = map[string]*blobHistory{}
 }
 
 // Close closes what [OpenDir] opened.
@@ -239,7 +242,10 @@ func (b *Store) blobHistory(file string) *blobHistory {
 	b.mu.Unlock()
 	l.mu.Lock()
 	if l.bytes > maxKept || len(l.in.lines) > maxLines {
-		l.in, l.texts, l.missing, l.bytes = newInterner(), map[string]*oldText{}, map[string]string{}, 0
+		l.in = newInterner()
+		l.texts = map[string]*oldText{}
+		l.missing = map[string]string{}
+		l.bytes = 0
 	}
 	return l
 }

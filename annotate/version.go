@@ -50,7 +50,8 @@ func (f *oldVersion) bareAt(p *lineIndex, at int) int {
 	i, end, j, to := f.gap(p, at, at)
 	old, now := p.in.bares(f.ids[i:end], f.lines[i:end]), p.in.bares(p.ids[j:to], p.lines[j:to])
 	for k, t := range f.mapper.Map(old, now) {
-		if f.bareTo[i+k] = noLine; t >= 0 {
+		f.bareTo[i+k] = noLine
+		if t >= 0 {
 			f.bareTo[i+k] = j + t
 		}
 	}
@@ -81,7 +82,7 @@ const noLine = -2
 
 // find places one annotation in the text, which has that blob name.
 func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
-	if len(r.Block) == 0 || r.Span.Len() == 0 && len(p.lines) == 0 {
+	if len(r.Block) == 0 || (r.Span.Len() == 0 && len(p.lines) == 0) {
 		return notFound
 	}
 	holds := func(lines []string) bool { // a sidecar can claim a blob that does not hold its block
@@ -93,8 +94,11 @@ func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 	m := notFound
 	if old != nil && holds(old.lines) {
 		m = p.byDiff(r, old)
-	} else if m = p.byText(r, nil); m.placing == Lost {
-		m = p.bySimilarity(r)
+	} else {
+		m = p.byText(r, nil)
+		if m.placing == Lost {
+			m = p.bySimilarity(r)
+		}
 	}
 	if m.placing == Edited && p.sharedLetters(r.Block, m.span) < leastKept {
 		m.confidence *= alikeOnly
@@ -115,7 +119,7 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	// known by itself.
 	if m := p.byText(r, f.taken); m.placing != Lost {
 		near := p.sharedContext(r, m.span)
-		if (near >= .65 || near >= .5 && f.movedWith(p, r.Span, m.span)) && !f.contested(p, r, m.span) {
+		if (near >= .65 || (near >= .5 && f.movedWith(p, r.Span, m.span))) && !f.contested(p, r, m.span) {
 			return m
 		}
 	}
@@ -141,7 +145,9 @@ type kept struct {
 func (f *oldVersion) remainder(p *lineIndex, was Span) kept {
 	k := kept{first: -1, last: -1}
 	from, to := was.First-1, was.Last
-	exact, got, all := 0, 0, 0
+	exact := 0
+	got := 0
+	all := 0
 	for i := from; i < to; i++ {
 		n := letters(f.lines[i])
 		all += n
@@ -207,7 +213,9 @@ func (f *oldVersion) remains(p *lineIndex, was Span, half bool) match {
 // stretch returns the lines around what is left of a block that are most similar
 // to it: up to what stood next to it, and up to as many as it had there.
 func (f *oldVersion) stretch(p *lineIndex, was Span, k kept) match {
-	from, to, n := was.First-1, was.Last, was.Len()
+	from := was.First - 1
+	to := was.Last
+	n := was.Len()
 	above, below := 0, len(p.lines) // between the lines that the map has kept around the block
 	for i := from - 1; i >= 0; i-- {
 		if t := f.bareAt(p, i); t >= 0 {

@@ -37,7 +37,8 @@ func (r Permissions) And(o Permissions) (Permissions, error) {
 		return both, &oxbow.InvalidError{Field: "profile", Value: o.Profile, Reason: fmt.Sprintf("is not %q, to which all is bound already", r.Profile)}
 	}
 	var err error
-	if both.Projects, err = common("project", r.Projects, o.Projects); err != nil {
+	both.Projects, err = common("project", r.Projects, o.Projects)
+	if err != nil {
 		return both, err
 	}
 	both.Kinds, err = common("kind", r.Kinds, o.Kinds)

@@ -177,7 +177,7 @@ func (g Guard) originAllowed(origins []string) bool {
 			continue
 		}
 		u, err := url.Parse(s)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || !isLoopback(strings.ToLower(u.Hostname())) {
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || !isLoopback(strings.ToLower(u.Hostname())) {
 			return false
 		}
 	}

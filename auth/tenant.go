@@ -65,7 +65,7 @@ const onlyMetrics = "metrics"
 // Metrics reports whether a token may read what is counted of all tenants: it is for
 // that alone, or for all of the server's own home.
 func (t Token) Metrics() bool {
-	return t.Only == onlyMetrics || t.Tenant == "" && !t.Rights.Narrow() && t.Rights.Profile == ""
+	return t.Only == onlyMetrics || (t.Tenant == "" && !t.Rights.Narrow() && t.Rights.Profile == "")
 }
 
 // bounds are the words of a line that bounds a tenant.

@@ -200,7 +200,8 @@ func readToken(words []string) (Token, error) {
 		return t, err
 	}
 	var err error
-	if t.digest, err = readSecret(words[1]); err != nil {
+	t.digest, err = readSecret(words[1])
+	if err != nil {
 		return t, err
 	}
 	rest := words[3:]
@@ -264,7 +265,7 @@ func (t *Token) set(key, value string) error {
 func checkName(name string) error {
 	for i := range len(name) {
 		c := name[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._-", c) >= 0) {
+		if !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strings.IndexByte("._-", c) >= 0) {
 			return fmt.Errorf("a token's name is made of letters, digits, dots, dashes and underscores; the first word of this line is not")
 		}
 	}

@@ -64,7 +64,8 @@ func (k Keys) recipients() ([]age.Recipient, error) {
 			return nil, invalidf("--to takes the public key, and this is a secret one: age-keygen -y KEYFILE prints the public key")
 		case !IsKey(to):
 			var err error
-			if text, err = readKeys(to); errors.Is(err, os.ErrNotExist) {
+			text, err = readKeys(to)
+			if errors.Is(err, os.ErrNotExist) {
 				return nil, invalidf("%q is neither a public key, which begins with age1, nor a file of them", to)
 			} else if err != nil {
 				return nil, err
@@ -88,7 +89,8 @@ func (k Keys) identities() ([]age.Identity, error) {
 		if err != nil {
 			return nil, err
 		}
-		if all, err = age.ParseIdentities(bytes.NewReader(bytes.ReplaceAll(text, []byte("\r"), nil))); err != nil {
+		all, err = age.ParseIdentities(bytes.NewReader(bytes.ReplaceAll(text, []byte("\r"), nil)))
+		if err != nil {
 			return nil, invalidf("%s holds no secret keys as age-keygen writes them: %v", k.Identity, err)
 		}
 	}

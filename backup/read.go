@@ -69,7 +69,8 @@ func Restore(ctx context.Context, file string, k Keys, beside string) (temp stri
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	err = errors.Join(err, f.Close())
+	if err != nil {
 		return "", errors.Join(err, dir.Remove(temp))
 	}
 	return temp, nil

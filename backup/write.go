@@ -49,7 +49,8 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 	if err != nil {
 		return out, err
 	}
-	if err = out.fill(ctx, m, d, &sink{ctx: ctx, to: d, sum: sha256.New()}, to, ids); err == nil {
+	err = out.fill(ctx, m, d, &sink{ctx: ctx, to: d, sum: sha256.New()}, to, ids)
+	if err == nil {
 		err = commit(d, replace)
 	}
 	return out, errors.Join(err, d.Discard())
@@ -70,7 +71,8 @@ func (o *Written) fill(ctx context.Context, m *oxbow.Memory, d *vfs.Draft, s *si
 		return fmt.Errorf("encrypting: %w", err)
 	}
 	plain := sha256.New()
-	if o.CheckReport, err = m.BackupTo(ctx, io.MultiWriter(enc, plain)); err != nil {
+	o.CheckReport, err = m.BackupTo(ctx, io.MultiWriter(enc, plain))
+	if err != nil {
 		return err
 	}
 	if err := enc.Close(); err != nil {

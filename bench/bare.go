@@ -101,7 +101,8 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 			r.sizes = append(r.sizes, n)
 		}
-		if r.ways = strings.Split(*ways, ","); *ways == "all" {
+		r.ways = strings.Split(*ways, ",")
+		if *ways == "all" {
 			r.ways = ownindex.Ways
 		}
 		for _, w := range r.ways {

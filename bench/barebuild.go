@@ -32,7 +32,7 @@ func (w *bareBuild) missing(built []bareOther) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(built, func(o bareOther) bool { return o.name == name })
 	}
-	return w.before != "" && !has("before") || w.prototype != "" && !has("prototype")
+	return (w.before != "" && !has("before")) || (w.prototype != "" && !has("prototype"))
 }
 
 // Where packages are, seen from the directory of this module.
@@ -127,7 +127,8 @@ func (o *overlay) add(w *bareBuild) error {
 	if err := o.write(othersFile, []byte(only(string(b), kept))); err != nil {
 		return err
 	}
-	if b, err = json.Marshal(map[string]any{"Replace": o.replace}); err != nil {
+	b, err = json.Marshal(map[string]any{"Replace": o.replace})
+	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(o.dir, "overlay.json"), b, 0o600)

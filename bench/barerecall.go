@@ -29,13 +29,15 @@ func newRecallEngine(ctx context.Context, dir string, texts []string) (recallEng
 	for i, t := range texts {
 		es[i] = oxbow.Add{Name: fmt.Sprint("text ", i+1), Content: t}
 	}
-	if err = fill(ctx, m, es); err == nil {
+	err = fill(ctx, m, es)
+	if err == nil {
 		_, err = m.Recall(ctx, oxbow.Query{Text: "makes the index"})
 	}
 	if err == nil {
 		err = m.Checkpoint(ctx)
 	}
-	if err = errors.Join(err, m.Close()); err != nil {
+	err = errors.Join(err, m.Close())
+	if err != nil {
 		return recallEngine{}, err
 	}
 	m, err = oxbow.Open(path, nil)

@@ -65,15 +65,18 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer remove()
-	if r.texts, _, err = r.src.entries(ctx, 10000); err != nil {
+	r.texts, _, err = r.src.entries(ctx, 10000)
+	if err != nil {
 		return err
 	}
-	if r.phrases, err = phrases(r.texts, 2000, 1); err != nil {
+	r.phrases, err = phrases(r.texts, 2000, 1)
+	if err != nil {
 		return err
 	}
 	r.title("beside", dir)
 	for i, m := range []**oxbow.Memory{&r.m, &r.other} {
-		if *m, err = r.open(ctx, filepath.Join(dir, fmt.Sprint(i))); err != nil {
+		*m, err = r.open(ctx, filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, (*m).Close()) }()
@@ -81,7 +84,8 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 	for _, e := range r.texts {
 		r.size += (len(e.Content) + 150) / len(r.texts)
 	}
-	if r.bare, err = bareWriters(dir, 1, &r.size); err != nil {
+	r.bare, err = bareWriters(dir, 1, &r.size)
+	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.bare.close()) }()

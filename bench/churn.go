@@ -48,7 +48,8 @@ func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 	var from string
-	if r.texts, from, err = r.src.entries(ctx, 10000); err != nil {
+	r.texts, from, err = r.src.entries(ctx, 10000)
+	if err != nil {
 		return err
 	}
 	r.path = filepath.Join(dir, "memory.oxbow")
@@ -104,7 +105,8 @@ func (r *churnRun) write(ctx context.Context, dir string) (err error) {
 	before := int64(0)
 	for i := 0; err == nil && r.written < r.updates; i++ {
 		ops := r.change()
-		if err = r.applies.add(func() error { return m.Apply(ctx, ops...) }); err != nil {
+		err = r.applies.add(func() error { return m.Apply(ctx, ops...) })
+		if err != nil {
 			break
 		}
 		if i%10 == 0 {
@@ -115,7 +117,8 @@ func (r *churnRun) write(ctx context.Context, dir string) (err error) {
 			_, rerr := m.Recall(ctx, oxbow.Query{Text: r.texts[i%len(r.texts)].Name})
 			now, serr := logSize(m)
 			err = errors.Join(err, rerr, serr)
-			if r.largest = max(r.largest, now); now < before {
+			r.largest = max(r.largest, now)
+			if now < before {
 				r.swaps++
 			}
 			before = now

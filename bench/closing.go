@@ -140,10 +140,12 @@ func (r *closeRun) measure(ctx context.Context, changes int, recalls bool) (cost
 	if err != nil {
 		return costs, errors.Join(err, m.Close())
 	}
-	if costs[0], err = spend(m.Close); err != nil {
+	costs[0], err = spend(m.Close)
+	if err != nil {
 		return costs, err
 	}
-	if m, err = oxbow.Open(r.path, nil); err != nil {
+	m, err = oxbow.Open(r.path, nil)
+	if err != nil {
 		return costs, err
 	}
 	costs[1], err = r.settle(ctx, m)

@@ -184,7 +184,9 @@ func (h *history) parse(r io.Reader) error {
 			if err != nil {
 				return err
 			}
-			at, outs, puts = &c, n, m
+			at = &c
+			outs = n
+			puts = m
 			d.hunks = append(d.hunks, c)
 		}
 	}
@@ -234,7 +236,8 @@ func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
 			continue
 		}
 		bare := h.bare[c][file].hunks
-		if file = d.to; file == "" {
+		file = d.to
+		if file == "" {
 			for k := range to {
 				to[k].to = -1
 			}

@@ -81,7 +81,7 @@ func byContext(a, b []string, x anchor) spot {
 				}
 			}
 		}
-		if same > most || same == most && abs(i-x.first) < abs(best.first-x.first) {
+		if same > most || (same == most && abs(i-x.first) < abs(best.first-x.first)) {
 			best, most = spot{first: i, n: x.n}, same
 		}
 	}
@@ -261,7 +261,10 @@ type tally struct {
 
 // add counts a spot against the truth.
 func (t *tally) add(x anchor, s spot) {
-	kept, first, last, whole := 0, -1, -1, true
+	kept := 0
+	first := -1
+	last := -1
+	whole := true
 	for i, f := range x.to {
 		if f.to < 0 {
 			whole = false
@@ -271,7 +274,7 @@ func (t *tally) add(x anchor, s spot) {
 		if first < 0 {
 			first = f.to
 		}
-		if f.reworded || i > 0 && x.to[i-1].to != f.to-1 {
+		if f.reworded || (i > 0 && x.to[i-1].to != f.to-1) {
 			whole = false
 		}
 		last = max(last, f.to)

@@ -30,7 +30,8 @@ func (r *recallRun) filling(ctx context.Context) error {
 		return err
 	}
 	row("put one by one", took)
-	if took, err = r.eachDoc(ctx, 1, x.Put); err != nil {
+	took, err = r.eachDoc(ctx, 1, x.Put)
+	if err != nil {
 		return err
 	}
 	row("each put again, with the next one's text", took)
@@ -39,7 +40,8 @@ func (r *recallRun) filling(ctx context.Context) error {
 	before = heap()
 	x = index.New(index.Params{})
 	var all []index.Document
-	if _, err = r.eachDoc(ctx, 0, func(d index.Document) { all = append(all, d) }); err != nil {
+	_, err = r.eachDoc(ctx, 0, func(d index.Document) { all = append(all, d) })
+	if err != nil {
 		return err
 	}
 	texts := heap()

@@ -88,7 +88,9 @@ func (r importRun) hook(ctx context.Context, home string, report map[string]any)
 		return 0, err
 	}
 	p := exec.CommandContext(ctx, r.oxbow, "--home", home, "hook", "claude")
-	p.Env, p.Dir, p.Stdin = bareEnv(os.Getenv, r.user), r.user, bytes.NewReader(in)
+	p.Env = bareEnv(os.Getenv, r.user)
+	p.Dir = r.user
+	p.Stdin = bytes.NewReader(in)
 	begin := time.Now()
 	out, err := p.CombinedOutput()
 	took := time.Since(begin)

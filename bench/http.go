@@ -68,7 +68,8 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.phrases, err = phrases(entries, 2000, r.seed); err != nil {
+	r.phrases, err = phrases(entries, 2000, r.seed)
+	if err != nil {
 		return err
 	}
 	texts := len(entries)
@@ -111,7 +112,8 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 	}
 	for _, slow := range []int{0, r.slow} {
 		for _, what := range []string{"an answer without work", "over HTTP"} {
-			if r.bare = what != "over HTTP"; r.bare {
+			r.bare = what != "over HTTP"
+			if r.bare {
 				what += ","
 			}
 			if err := r.measure(ctx, t, what, slow); err != nil {
@@ -202,7 +204,8 @@ func (r *httpRun) client(ctx context.Context, c net.Conn, rnd *rand.Rand) (took 
 			return took, err
 		}
 		_, err = io.Copy(io.Discard, res.Body)
-		if err = errors.Join(err, res.Body.Close()); err != nil || res.StatusCode != http.StatusOK {
+		err = errors.Join(err, res.Body.Close())
+		if err != nil || res.StatusCode != http.StatusOK {
 			return took, errors.Join(err, fmt.Errorf("recalling over HTTP: %s", res.Status))
 		}
 		took = append(took, time.Since(due))

@@ -152,7 +152,7 @@ func leaveOut(ctx context.Context, es []labelled, share float64, whole bool, see
 		for _, f := range e.files {
 			op.Labels = append(op.Labels, oxbow.Label{Key: oxbow.LabelFile, Value: f})
 		}
-		if hide := rng.Float64() < share; hide || whole && e.project == es[0].project {
+		if hide := rng.Float64() < share; hide || (whole && e.project == es[0].project) {
 			truth[name] = e.project
 		} else {
 			op.Labels = append(op.Labels, oxbow.Label{Key: oxbow.LabelProject, Value: e.project})

@@ -67,7 +67,8 @@ func startServer(ctx context.Context, p program) (*client, error) {
 	c.cmd.Stderr = &c.stderr
 	c.cmd.WaitDelay = time.Second
 	var err error
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
+	c.in, err = c.cmd.StdinPipe()
+	if err != nil {
 		return nil, err
 	}
 	out, err := c.cmd.StdoutPipe()

@@ -119,8 +119,11 @@ func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string
 		var all []found
 		if x != nil {
 			all = x.search(q)
-		} else if all, err = s.search(ctx, q, longest(got, texts)); err != nil {
-			return err
+		} else {
+			all, err = s.search(ctx, q, longest(got, texts))
+			if err != nil {
+				return err
+			}
 		}
 		if err := sameTop(got, all, peerLimit); err != nil {
 			return fmt.Errorf("%s does not find the best for %q: %w", p.title, q, err)

@@ -57,7 +57,8 @@ func peerProcess(job string, w io.Writer) error {
 	}
 	debug.FreeOSMemory()
 	before, ok := anonymous()
-	if s, err = ps[i].open(j.Dir); err != nil {
+	s, err = ps[i].open(j.Dir)
+	if err != nil {
 		return err
 	}
 	for _, q := range j.Queries {

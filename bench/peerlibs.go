@@ -39,13 +39,19 @@ func otherPeers() []peer {
 func buildBleve(ctx context.Context, dir string, texts []string, done func(int)) error {
 	m := bleve.NewIndexMapping()
 	m.ScoringModel = bleveindex.BM25Scoring
-	m.StoreDynamic, m.IndexDynamic, m.DocValuesDynamic = false, false, false
+	m.StoreDynamic = false
+	m.IndexDynamic = false
+	m.DocValuesDynamic = false
 	err := m.AddCustomAnalyzer("plain", map[string]any{"type": custom.Name, "tokenizer": unicode.Name, "token_filters": []string{lowercase.Name}})
 	if err != nil {
 		return err
 	}
 	f := bleve.NewTextFieldMapping()
-	f.Analyzer, f.Store, f.IncludeTermVectors, f.IncludeInAll, f.DocValues = "plain", true, false, false, false
+	f.Analyzer = "plain"
+	f.Store = true
+	f.IncludeTermVectors = false
+	f.IncludeInAll = false
+	f.DocValues = false
 	d := bleve.NewDocumentStaticMapping()
 	d.AddFieldMappingsAt("text", f)
 	m.DefaultMapping = d

@@ -183,13 +183,16 @@ func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []
 	c.built = time.Since(from)
 	p.end()
 	var err error
-	if c.disk, err = size(c.dir); err != nil {
+	c.disk, err = size(c.dir)
+	if err != nil {
 		return err
 	}
-	if c.cost, err = ownProcess(ctx, peerJob{c.name, c.dir, queries[:min(peerFirst, len(queries))]}); err != nil {
+	c.cost, err = ownProcess(ctx, peerJob{c.name, c.dir, queries[:min(peerFirst, len(queries))]})
+	if err != nil {
 		return err
 	}
-	if c.s, err = c.open(c.dir); err != nil {
+	c.s, err = c.open(c.dir)
+	if err != nil {
 		return fmt.Errorf("opening: %w", err)
 	}
 	if c.terms != nil || c.name == "oxbow" {
@@ -321,10 +324,12 @@ func (c *contestant) rate(ctx context.Context, goroutines int, long time.Duratio
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := g * len(queries) / goroutines; errs[g] == nil; i++ {
-				if _, errs[g] = c.s.search(ctx, queries[i%len(queries)], peerLimit); errs[g] == nil {
+				_, errs[g] = c.s.search(ctx, queries[i%len(queries)], peerLimit)
+				if errs[g] == nil {
 					errs[g] = ctx.Err()
 				}
-				if asked[g]++; time.Since(from) >= long {
+				asked[g]++
+				if time.Since(from) >= long {
 					return
 				}
 			}
@@ -355,7 +360,8 @@ func (r *peersRun) table(cs []*contestant, n int) {
 		}
 		rates := map[int]string{}
 		for _, g := range []int{1, 2} {
-			if rates[g] = "–"; len(c.rates[g]) > 0 {
+			rates[g] = "–"
+			if len(c.rates[g]) > 0 {
 				rates[g] = digits(median(c.rates[g]))
 			}
 		}

@@ -163,7 +163,7 @@ func TestPeersCommand(t *testing.T) {
 			t.Errorf("row %q", row)
 		}
 	}
-	if row := cells(t, table, "oxbow --rank seed"); row[6] != "1.00×" && row[6] != "–" || row[7] != "1.00×" {
+	if row := cells(t, table, "oxbow --rank seed"); (row[6] != "1.00×" && row[6] != "–") || row[7] != "1.00×" {
 		t.Errorf("row %q, want ratios of 1", row)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

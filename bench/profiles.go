@@ -178,7 +178,8 @@ func (x *mixed) inject(ctx context.Context, m *oxbow.Memory, byName map[string]i
 		if sel == nil {
 			r := profile.Everything()
 			if bound {
-				if r, err = set.Resolve(a.project); err != nil {
+				r, err = set.Resolve(a.project)
+				if err != nil {
 					return j, err
 				}
 			}
@@ -190,7 +191,8 @@ func (x *mixed) inject(ctx context.Context, m *oxbow.Memory, byName map[string]i
 			if err != nil {
 				return j, err
 			}
-			if sel = &s; !message {
+			sel = &s
+			if !message {
 				same[a.project] = sel
 			}
 		}

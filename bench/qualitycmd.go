@@ -180,7 +180,8 @@ func embedder(f *qualityFlags) (e *vectors.Client, done func() error, err error)
 	case f.batch < 1 || f.maxLen < 1:
 		return nil, none, fmt.Errorf("--embed-batch and --embed-bytes are %d and %d: give numbers above 0", f.batch, f.maxLen)
 	}
-	if e, err = vectors.NewClient(f.embed, f.model); err != nil {
+	e, err = vectors.NewClient(f.embed, f.model)
+	if err != nil {
 		return nil, none, fmt.Errorf("%w; for example --embed http://127.0.0.1:11434", err)
 	}
 	if err := e.SetKey(os.Getenv(embedKey)); err != nil {
@@ -190,7 +191,8 @@ func embedder(f *qualityFlags) (e *vectors.Client, done func() error, err error)
 	dir, drop := f.cache, none
 	if dir == "" {
 		// The same sessions stand in many haystacks.
-		if dir, err = os.MkdirTemp("", "oxbow-vectors-"); err != nil {
+		dir, err = os.MkdirTemp("", "oxbow-vectors-")
+		if err != nil {
 			return nil, none, fmt.Errorf("making a directory for vectors: %w", err)
 		}
 		drop = func() error { return os.RemoveAll(dir) }

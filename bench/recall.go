@@ -57,10 +57,12 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 	}
 	defer remove()
 	r.path = filepath.Join(dir, "memory.oxbow")
-	if r.entries, r.from, err = r.src.entries(ctx, r.n); err != nil {
+	r.entries, r.from, err = r.src.entries(ctx, r.n)
+	if err != nil {
 		return err
 	}
-	if r.phrases, err = phrases(r.entries, r.queries, r.seed); err != nil {
+	r.phrases, err = phrases(r.entries, r.queries, r.seed)
+	if err != nil {
 		return err
 	}
 	bytes := 0
@@ -123,7 +125,8 @@ func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int)
 	}
 	before := heap()
 	var err error
-	if r.m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank}); err != nil {
+	r.m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank})
+	if err != nil {
 		return err
 	}
 	opened := heap()
@@ -183,14 +186,22 @@ func (r *recallRun) latency(ctx context.Context) error {
 		return errors.New("measuring recall: the store does not say when it changed")
 	}
 	var whole, fresh, search, cutting, scan timings
-	hits, scanHits, scans := 0, 0, 0
+	hits := 0
+	scanHits := 0
+	scans := 0
 	for i, p := range slices.Concat(r.phrases[:min(200, len(r.phrases))], r.phrases) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if i == min(200, len(r.phrases)) { // the first were to warm up
-			whole, fresh, search, cutting, scan = nil, nil, nil, nil, nil
-			hits, scanHits, scans = 0, 0, 0
+			whole = nil
+			fresh = nil
+			search = nil
+			cutting = nil
+			scan = nil
+			hits = 0
+			scanHits = 0
+			scans = 0
 		}
 		var got []oxbow.Hit
 		var terms []string

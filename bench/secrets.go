@@ -35,7 +35,11 @@ func (b *bench) secretSamples(ctx context.Context, runs int) error {
 	if err != nil {
 		return err
 	}
-	samples, named, missed, alone, left := 0, 0, 0, 0, 0
+	samples := 0
+	named := 0
+	missed := 0
+	alone := 0
+	left := 0
 	for _, rules := range all {
 		for _, r := range rules {
 			for _, tp := range r.TP {

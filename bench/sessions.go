@@ -41,10 +41,12 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // entries, which it returns.
 func (b *bench) importOf(ctx context.Context, dir string, src source, n int, megabytes, big int64) (r importRun, w *writtenSessions, es []oxbow.Add, err error) {
 	r = importRun{bench: b, user: filepath.Join(dir, "user")}
-	if r.oxbow, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w"); err != nil {
+	r.oxbow, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
+	if err != nil {
 		return r, nil, nil, err
 	}
-	if es, _, err = src.entries(ctx, n); err != nil {
+	es, _, err = src.entries(ctx, n)
+	if err != nil {
 		return r, nil, nil, err
 	}
 	w = &writtenSessions{home: r.user, rng: rand.New(rand.NewPCG(1, 2))}
@@ -119,7 +121,7 @@ func (r importRun) measure(ctx context.Context, dir string, w *writtenSessions, 
 			return err
 		}
 		row(what, c)
-		if want := w.turns; what == "the first" && c.turns != want || what == "the second" && c.turns+c.changed > 0 {
+		if want := w.turns; (what == "the first" && c.turns != want) || (what == "the second" && c.turns+c.changed > 0) {
 			return fmt.Errorf("%s import has %d new turns and %d changed ones; there are %d", what, c.turns, c.changed, want)
 		}
 	}

@@ -66,7 +66,8 @@ func (w *writtenSessions) session(client string, n int, least int64) error {
 			if i == 3 && least == 0 && n%10 == 5 && client == "claude" {
 				_ = t.out.(*bufio.Writer).Flush()
 				b, err := os.ReadFile(path)
-				if t.err = err; err == nil {
+				t.err = err
+				if err == nil {
 					kept.Write(b)
 				}
 			}
@@ -148,8 +149,12 @@ func (t *talk) line(o object) {
 	o["timestamp"] = t.clock
 	switch t.client {
 	case "claude", "qwen":
-		o["uuid"], o["parentUuid"], o["sessionId"] = fmt.Sprintf("%s-u%d", t.id, t.n), fmt.Sprintf("%s-u%d", t.id, t.n-1), t.id
-		o["cwd"], o["gitBranch"], o["version"] = t.dir, "main", "2.1.329"
+		o["uuid"] = fmt.Sprintf("%s-u%d", t.id, t.n)
+		o["parentUuid"] = fmt.Sprintf("%s-u%d", t.id, t.n-1)
+		o["sessionId"] = t.id
+		o["cwd"] = t.dir
+		o["gitBranch"] = "main"
+		o["version"] = "2.1.329"
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -250,7 +255,9 @@ func (t *talk) call(id, command, output string, exit int) {
 		t.line(object{"type": "assistant", "message": object{"model": "claude-sonnet-4-5", "role": "assistant", "content": []any{object{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": command}}}}})
 		result, shown := object{"type": "tool_result", "tool_use_id": id, "content": output}, any(object{"stdout": output, "stderr": "", "interrupted": false})
 		if exit != 0 {
-			result["content"], result["is_error"], shown = "Exit code 1\n"+output, true, "Error: Exit code 1\n"+output
+			result["content"] = "Exit code 1\n" + output
+			result["is_error"] = true
+			shown = "Error: Exit code 1\n" + output
 		}
 		t.line(object{"type": "user", "promptId": t.prompt, "message": object{"role": "user", "content": []any{result}}, "toolUseResult": shown})
 	case "codex":

@@ -121,7 +121,8 @@ func sectionsBelow(ctx context.Context, dirs []string, read func(path string) ([
 				return nil
 			}
 			for _, s := range found {
-				if s = strings.TrimSpace(s); len(s) >= leastSection && len(s) <= mostSection {
+				s = strings.TrimSpace(s)
+				if len(s) >= leastSection && len(s) <= mostSection {
 					all = append(all, s)
 				}
 			}
@@ -187,7 +188,8 @@ func readPacked(path string) (string, error) {
 	defer file.Close()
 	r := io.Reader(file)
 	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(file); err != nil {
+		r, err = gzip.NewReader(file)
+		if err != nil {
 			return "", err
 		}
 	}

@@ -100,7 +100,8 @@ func shares(ctx context.Context, jobs []shareJob) ([]shareCost, error) {
 		c := exec.CommandContext(ctx, self)
 		c.Env = append(os.Environ(), shareVar+"="+string(job))
 		c.Stdout, c.Stderr = &outs[i], os.Stderr
-		if err = c.Start(); err != nil {
+		err = c.Start()
+		if err != nil {
 			break
 		}
 		started = append(started, c)

@@ -21,7 +21,7 @@ import (
 func TestStemAgreesWithSnowball(t *testing.T) {
 	words := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".md") && !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".jsonl") {
+		if err != nil || d.IsDir() || (!strings.HasSuffix(path, ".md") && !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".jsonl")) {
 			return err
 		}
 		b, err := os.ReadFile(path)

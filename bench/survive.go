@@ -205,7 +205,8 @@ func (s subject) suffer(ctx context.Context, dir string, l load) (o outcome, err
 		}
 	}()
 	for i := range clients {
-		if clients[i], err = startServer(ctx, s.server(dir)); err != nil {
+		clients[i], err = startServer(ctx, s.server(dir))
+		if err != nil {
 			return o, err
 		}
 	}

@@ -86,7 +86,7 @@ func TestToolError(t *testing.T) {
 		{reply{result: []byte(`[]`)}, "reading the answer: json: cannot unmarshal"},
 	} {
 		err := tt.r.toolError()
-		if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
+		if (err == nil) != (tt.want == "") || (err != nil && !strings.HasPrefix(err.Error(), tt.want)) {
 			t.Errorf("toolError(%s) = %v, want %q", tt.r.result, err, tt.want)
 		}
 	}

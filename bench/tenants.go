@@ -127,14 +127,16 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 
 // prepare builds the program, and fills a home for each tenant.
 func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err error) {
-	if r.program, err = buildOxbow(ctx, dir, "oxbow", "-trimpath"); err != nil {
+	r.program, err = buildOxbow(ctx, dir, "oxbow", "-trimpath")
+	if err != nil {
 		return "", err
 	}
 	entries, from, err := r.src.entries(ctx, min(r.n, 10_000))
 	if err != nil {
 		return "", err
 	}
-	if r.phrases, err = phrases(entries, 2000, 1); err != nil {
+	r.phrases, err = phrases(entries, 2000, 1)
+	if err != nil {
 		return "", err
 	}
 	model := filepath.Join(dir, "model")
@@ -253,7 +255,8 @@ func (r *tenantsRun) call(ctx context.Context, method, target string, tenant int
 		return err
 	}
 	answer, err := io.ReadAll(res.Body)
-	if err = errors.Join(err, res.Body.Close()); err == nil && res.StatusCode != want {
+	err = errors.Join(err, res.Body.Close())
+	if err == nil && res.StatusCode != want {
 		err = fmt.Errorf("%s %s = %s %s", method, target, res.Status, answer)
 	}
 	return err
@@ -281,7 +284,9 @@ func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
 func (r *tenantsRun) measure(ctx context.Context, wait time.Duration, name string) (recalls, writes timings, err error) {
 	end := time.Now().Add(wait)
 	var wg sync.WaitGroup
-	took, wrote, errs := make([]timings, r.clients), make([]timings, r.clients), make([]error, r.clients)
+	took := make([]timings, r.clients)
+	wrote := make([]timings, r.clients)
+	errs := make([]error, r.clients)
 	for i := range r.clients {
 		wg.Go(func() {
 			rnd := rand.New(rand.NewPCG(1, uint64(i)))
@@ -336,7 +341,8 @@ func (r *tenantsRun) killed(ctx context.Context) error {
 		err := r.kill()
 		wg.Wait()
 		stop()
-		if err = errors.Join(err, r.start(ctx)); err != nil {
+		err = errors.Join(err, r.start(ctx))
+		if err != nil {
 			return err
 		}
 	}

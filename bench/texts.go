@@ -66,7 +66,8 @@ func (s source) entries(ctx context.Context, n int) (es []oxbow.Add, from string
 		from, err = "LongMemEval's sessions", walkSessions(os.DirFS(s.data), take)
 	default:
 		var root string
-		if root, err = goRoot(ctx); err != nil {
+		root, err = goRoot(ctx)
+		if err != nil {
 			return nil, "", err
 		}
 		from, err = "the comments of Go's standard library", walkComments(os.DirFS(root), take)
@@ -181,7 +182,8 @@ func comments(src []byte) string {
 			continue
 		}
 		lit = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(lit, "//"), "/*"), "*/")
-		if lit = strings.TrimSpace(lit); lit == "" || isLicence(lit) {
+		lit = strings.TrimSpace(lit)
+		if lit == "" || isLicence(lit) {
 			continue
 		}
 		b.WriteString(lit + "\n")

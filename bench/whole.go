@@ -158,7 +158,8 @@ func (w wholeRun) once(ctx context.Context, home, lines string, args []string) (
 	cmd.Env = append(bareEnv(os.Getenv, w.dir), "OXBOW_HOME="+home)
 	var out io.WriteCloser
 	if args[0] == "export" {
-		if out, err = os.Create(lines); err != nil {
+		out, err = os.Create(lines)
+		if err != nil {
 			return 0, nil, err
 		}
 		cmd.Stdout = out

@@ -101,7 +101,8 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 		return err
 	}
 	w.path = filepath.Join(w.dir, "memory.oxbow")
-	if w.m, err = oxbow.Open(w.path, nil); err != nil {
+	w.m, err = oxbow.Open(w.path, nil)
+	if err != nil {
 		return err
 	}
 	closed := false
@@ -189,7 +190,8 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 				r.times = nil
 			}
 			bare.rewind()
-			if start, err = w.used(ctx); err != nil {
+			start, err = w.used(ctx)
+			if err != nil {
 				return err
 			}
 		}
@@ -206,7 +208,8 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 		// the next write to it dearer.
 		if i < warm {
 			was := start
-			if start, err = w.used(ctx); err != nil {
+			start, err = w.used(ctx)
+			if err != nil {
 				return err
 			}
 			more = int(start-was) - len(e.Content) - len(e.Name)
@@ -242,10 +245,12 @@ const zerosBytes = 8 << 10
 func bareWriters(dir string, rounds int, size *int) (*bare, error) {
 	b := new(bare)
 	var err error
-	if b.appended, err = os.Create(filepath.Join(dir, "append")); err != nil {
+	b.appended, err = os.Create(filepath.Join(dir, "append"))
+	if err != nil {
 		return nil, err
 	}
-	if b.zeros, err = os.Create(filepath.Join(dir, "overwrite")); err != nil {
+	b.zeros, err = os.Create(filepath.Join(dir, "overwrite"))
+	if err != nil {
 		return nil, errors.Join(err, b.appended.Close())
 	}
 	chunk := make([]byte, zerosBytes)

@@ -52,7 +52,8 @@ func (w *writeRun) runSlow(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	w.path = filepath.Join(w.dir, "memory.oxbow")
-	if w.m, err = oxbow.Open("memory.oxbow", &oxbow.Options{FS: slowDisk{dir, w.delay}}); err != nil {
+	w.m, err = oxbow.Open("memory.oxbow", &oxbow.Options{FS: slowDisk{dir, w.delay}})
+	if err != nil {
 		return err
 	}
 	if err := errors.Join(w.grouped(ctx), w.m.Close()); err != nil {
@@ -80,7 +81,8 @@ func (w *writeRun) grouped(ctx context.Context) error {
 			wg.Go(func() {
 				for j := range each {
 					e := w.fresh(fmt.Sprintf("group %d", g), i*each+j)
-					if errs[i] = times[i].add(func() error { return w.m.Apply(ctx, e) }); errs[i] != nil {
+					errs[i] = times[i].add(func() error { return w.m.Apply(ctx, e) })
+					if errs[i] != nil {
 						return
 					}
 				}

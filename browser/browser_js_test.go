@@ -87,7 +87,7 @@ func TestChunks(t *testing.T) {
 		case 0, 1:
 			p := make([]byte, r.IntN(3*chunkSize))
 			for i := range p {
-				if r.IntN(4) == 0 || i < 20 && step%3 > 0 {
+				if r.IntN(4) == 0 || (i < 20 && step%3 > 0) {
 					p[i] = byte(r.Uint32())
 				}
 			}

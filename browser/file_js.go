@@ -101,7 +101,8 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 		clear(p[:n])
 		for {
 			v, rerr := rows.wait()
-			if err = cmp.Or(err, rerr); err != nil {
+			err = cmp.Or(err, rerr)
+			if err != nil {
 				return err
 			}
 			for i := range v.Length() {
@@ -111,7 +112,8 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 			if first > last || first*chunkSize >= off+int64(n) {
 				return nil
 			}
-			if rows, err = t.askChunks(o, first, min(last, first+readChunks-1)); err != nil {
+			rows, err = t.askChunks(o, first, min(last, first+readChunks-1))
+			if err != nil {
 				return err
 			}
 		}
@@ -169,7 +171,8 @@ func (o *file) write(t *tx, p []byte, off int64) error {
 		from, to := max(off, at), min(end, at+chunkSize)
 		have := 0
 		if (from > at || to < at+chunkSize) && at < n.size { // a part of the chunk stays
-			if have, err = t.readChunk(o.ino, i, buf); err != nil {
+			have, err = t.readChunk(o.ino, i, buf)
+			if err != nil {
 				return err
 			}
 		}

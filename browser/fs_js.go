@@ -148,7 +148,8 @@ func (f *FS) connect(ctx context.Context, factory js.Value) (js.Value, error) {
 	}
 	var made error
 	upgrade := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if made = f.lay(request.Get("result"), number(args[0], "oldVersion")); made != nil {
+		made = f.lay(request.Get("result"), number(args[0], "oldVersion"))
+		if made != nil {
 			_, _ = call(request.Get("transaction"), "abort")
 		}
 		return nil
@@ -242,7 +243,8 @@ func (f *FS) Persist() (bool, error) {
 	promise, err := call(storage, "persist")
 	if err == nil {
 		var v js.Value
-		if v, err = promised(promise); err == nil {
+		v, err = promised(promise)
+		if err == nil {
 			return v.Truthy(), nil
 		}
 	}

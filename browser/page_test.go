@@ -227,7 +227,8 @@ func TestPageWithoutRoom(t *testing.T) {
 			}
 			break
 		}
-		if want = append(want, name); i == 20 {
+		want = append(want, name)
+		if i == 20 {
 			t.Fatalf("%d entries of 900 kB fit into a quota of %.0f bytes", i, little)
 		}
 	}

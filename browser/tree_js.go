@@ -80,7 +80,8 @@ func (t *tx) parent(name string) (dir node, base string, err error) {
 		case !more:
 			return dir, part, nil
 		}
-		if dir, ok, err = t.place(dir.ino, part); err != nil {
+		dir, ok, err = t.place(dir.ino, part)
+		if err != nil {
 			return node{}, "", err
 		}
 		name = rest
@@ -96,7 +97,8 @@ func (t *tx) lookup(name string) (node, error) {
 	} else {
 		var dir node
 		var base string
-		if dir, base, err = t.parent(name); err == nil {
+		dir, base, err = t.parent(name)
+		if err == nil {
 			n, ok, err = t.place(dir.ino, base)
 		}
 	}
@@ -174,14 +176,16 @@ func (f *FS) find(name string, flag int, perm fs.FileMode) (n node, err error) {
 			return err
 		}
 		ok := false
-		if n, ok, err = t.place(dir.ino, base); err != nil {
+		n, ok, err = t.place(dir.ino, base)
+		if err != nil {
 			return err
 		}
 		switch {
 		case !ok && flag&os.O_CREATE == 0:
 			return fs.ErrNotExist
 		case !ok:
-			if n, err = t.make(node{dir: dir.ino, name: base, mode: perm.Perm(), mod: f.stamp(0)}); err != nil {
+			n, err = t.make(node{dir: dir.ino, name: base, mode: perm.Perm(), mod: f.stamp(0)})
+			if err != nil {
 				return err
 			}
 			return f.touch(t, dir)
@@ -266,7 +270,8 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 			n, ok, err := t.place(dir.ino, part)
 			if err == nil && !ok {
 				n = node{dir: dir.ino, name: part, mode: fs.ModeDir | perm.Perm(), mod: f.stamp(0)}
-				if n, err = t.make(n); err == nil {
+				n, err = t.make(n)
+				if err == nil {
 					err = f.touch(t, dir)
 				}
 			}
@@ -309,7 +314,8 @@ func (f *FS) Rename(oldname, newname string) error {
 		if err != nil {
 			return err
 		}
-		if old, replaced, err = t.place(to.ino, newbase); err != nil {
+		old, replaced, err = t.place(to.ino, newbase)
+		if err != nil {
 			return err
 		}
 		switch {
@@ -363,7 +369,8 @@ func (f *FS) Remove(name string) error {
 			return err
 		}
 		ok := false
-		if n, ok, err = t.place(dir.ino, base); err != nil {
+		n, ok, err = t.place(dir.ino, base)
+		if err != nil {
 			return err
 		}
 		if !ok {

@@ -95,7 +95,9 @@ func (p *person) runApart(argv ...string) (out, said string) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = p.project, p.env, time.Second
+	cmd.Dir = p.project
+	cmd.Env = p.env
+	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -137,7 +139,7 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 	}
 	kept := p.run(program, "session", "show", archive.Sessions[0].Session, "--json")
 	for want, times := range map[string]int{`"kind":"prompt"`: 1, marker: 1, `"kind":"call"`: 2} {
-		if got := strings.Count(kept, want); got < times || want != marker && got > times {
+		if got := strings.Count(kept, want); got < times || (want != marker && got > times) {
 			t.Errorf("the archive has %s %d times, want %d:\n%s", want, got, times, tail([]byte(kept)))
 		}
 	}
@@ -154,10 +156,10 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 func leftBehind(t *testing.T, home, program string) {
 	t.Helper()
 	err := filepath.WalkDir(home, func(p string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (d.Name() == ".cache" || d.Name() == ".local") {
+		if err != nil || (d.IsDir() && (d.Name() == ".cache" || d.Name() == ".local")) {
 			return filepath.SkipDir
 		}
-		if ext := filepath.Ext(p); !d.Type().IsRegular() || ext != ".json" && ext != ".toml" && ext != ".js" {
+		if ext := filepath.Ext(p); !d.Type().IsRegular() || (ext != ".json" && ext != ".toml" && ext != ".js") {
 			return nil
 		}
 		if b, err := os.ReadFile(p); err == nil && bytes.Contains(b, []byte(program)) {

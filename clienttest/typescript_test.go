@@ -47,7 +47,8 @@ func TestTypeScript(t *testing.T) {
 	run := func(args ...string) {
 		t.Helper()
 		c := exec.Command("node", args...)
-		if c.Dir = at; c.Err != nil {
+		c.Dir = at
+		if c.Err != nil {
 			t.Skip(c.Err)
 		}
 		if out, err := c.CombinedOutput(); err != nil {

@@ -196,13 +196,15 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 			if r.finished() {
 				continue
 			}
-			if errs[i] = g.request(r); errs[i] == nil {
+			errs[i] = g.request(r)
+			if errs[i] == nil {
 				write = true
 			}
 		}
 		var err error
 		if write {
-			if err = s.flush(g, seen); errors.Is(err, errRaced) {
+			err = s.flush(g, seen)
+			if errors.Is(err, errRaced) {
 				continue
 			}
 		}
@@ -278,10 +280,12 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 			}
 		}
 	}()
-	if err = s.fill(f, g.nextID, order); err != nil {
+	err = s.fill(f, g.nextID, order)
+	if err != nil {
 		return s.writeError(err)
 	}
-	if img.info, err = f.Stat(); err != nil {
+	img.info, err = f.Stat()
+	if err != nil {
 		return s.writeError(err)
 	}
 	switch info, err := s.fs.Stat(s.name); {

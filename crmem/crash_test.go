@@ -58,7 +58,8 @@ func TestCrashAnywhere(t *testing.T) {
 			}
 			acked++
 		}
-		if done = acked == len(steps); !done && !disk.Stopped() {
+		done = acked == len(steps)
+		if !done && !disk.Stopped() {
 			t.Fatalf("crash at %d: an error without a crash", at)
 		}
 		may := []string{""}

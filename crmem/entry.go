@@ -187,12 +187,13 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 	}
 	created := g.now
 	if !op.Created.IsZero() {
-		if created, err = secondsOf(op.Created); err != nil {
+		created, err = secondsOf(op.Created)
+		if err != nil {
 			return err
 		}
 	}
 	// The next id must stay above this one, and be one that the file can say.
-	if last := len(g.base.order) - 1; g.nextID == math.MaxUint64 || last >= 0 && g.nextID <= g.base.order[last].ID {
+	if last := len(g.base.order) - 1; g.nextID == math.MaxUint64 || (last >= 0 && g.nextID <= g.base.order[last].ID) {
 		return unsupported("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
 	}
 	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content, Aliases: slices.Clone(op.Aliases)}
@@ -252,7 +253,8 @@ func (g *batch) order() []*record {
 	for _, r := range g.base.order {
 		if now, ok := replaced[r.ID]; ok {
 			delete(replaced, r.ID)
-			if r = now; r == nil {
+			r = now
+			if r == nil {
 				continue
 			}
 		}

@@ -113,7 +113,8 @@ func TestForeignWriter(t *testing.T) {
 		s := open(t, hook)
 		times := 0
 		hook.afterSync = func() {
-			if times++; times == 1 {
+			times++
+			if times == 1 {
 				putFile(t, mem, "memory.db", second)
 			}
 		}

@@ -129,7 +129,9 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.fs, s.name, s.owned = d, filepath.Base(abs), d
+		s.fs = d
+		s.name = filepath.Base(abs)
+		s.owned = d
 	}
 	s.mu.Lock()
 	err := s.read()
@@ -197,7 +199,8 @@ func (s *Store) read() error {
 		if err == nil && isCrabDB(data) {
 			err = &FormatError{Offset: -1, Reason: "it is " + layoutAmbiguous.String(), class: oxbow.ErrVersion}
 		}
-		if s.broken = s.describe(data, err); err != nil {
+		s.broken = s.describe(data, err)
+		if err != nil {
 			return s.broken
 		}
 		s.replace(stateOf(f, names))
@@ -263,7 +266,9 @@ func (s *Store) describe(data []byte, err error) error {
 	d := *f
 	d.Path = s.path
 	if l := recognise(data); l != layoutUnknown && l != layoutV1 {
-		d.Reason, d.Offset, d.class = "the file is "+l.String(), -1, oxbow.ErrVersion
+		d.Reason = "the file is " + l.String()
+		d.Offset = -1
+		d.class = oxbow.ErrVersion
 		d.Hint = "it is not opened, because writing would destroy it; `oxbow convert DIR` copies what it holds"
 	}
 	return &d
@@ -323,7 +328,9 @@ func (s *Store) Refresh(ctx context.Context) error {
 		info, err = nil, nil
 	}
 	s.mu.RLock()
-	closed, fresh, broken := s.closed, err == nil && s.seen.same(info), s.broken
+	closed := s.closed
+	fresh := err == nil && s.seen.same(info)
+	broken := s.broken
 	s.mu.RUnlock()
 	switch {
 	case closed:

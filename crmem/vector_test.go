@@ -84,7 +84,8 @@ func TestEncodeVectors(t *testing.T) {
 					err = s.Checkpoint(ctx)
 				} else {
 					op := o.op(t)
-					if err = applyUnchecked(ctx, s, op); err != nil && !strings.Contains(v.Results[i].Error, o.Name) {
+					err = applyUnchecked(ctx, s, op)
+					if err != nil && !strings.Contains(v.Results[i].Error, o.Name) {
 						t.Errorf("op %d: %v, want %v", i, err, v.Results[i].Error)
 					}
 				}
@@ -163,7 +164,10 @@ func TestDecodeVectors(t *testing.T) {
 		if len(cells) < 4 || !strings.HasPrefix(cells[0], "d") {
 			continue // the end of a message
 		}
-		name, data, ok, result := cells[0], unhex(t, cells[1]), cells[2] == "0", cells[3]
+		name := cells[0]
+		data := unhex(t, cells[1])
+		ok := cells[2] == "0"
+		result := cells[3]
 		compared++
 		t.Run(name, func(t *testing.T) {
 			f, err := decodeFile(data)

@@ -121,7 +121,9 @@ func (s *scanner) goOn(rest string, off, num int) {
 	case beginsOther(rest):
 		s.block = otherBlock
 	case s.block == noBlock:
-		s.block, s.para, s.paraLine = paraBlock, off, num
+		s.block = paraBlock
+		s.para = off
+		s.paraLine = num
 	}
 }
 
@@ -132,7 +134,7 @@ func openFence(s string) string {
 		return ""
 	}
 	n := len(s) - len(strings.TrimLeft(s, string(c)))
-	if n < 3 || c == '`' && strings.Contains(s[n:], "`") {
+	if n < 3 || (c == '`' && strings.Contains(s[n:], "`")) {
 		return ""
 	}
 	return s[:n]
@@ -142,7 +144,7 @@ func openFence(s string) string {
 func atx(s string) (level int, title string, ok bool) {
 	rest := strings.TrimLeft(s, "#")
 	level = len(s) - len(rest)
-	if level == 0 || level > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+	if level == 0 || level > 6 || (rest != "" && rest[0] != ' ' && rest[0] != '\t') {
 		return 0, "", false
 	}
 	rest = strings.Trim(rest, " \t")

@@ -38,17 +38,20 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 		for l, err := range objects(r, ref) {
 			it := Item{Ref: l.where, Origin: ref}
 			if _, turn := l.fields.get("role"); err == nil && turn {
-				if size += len(l.text); size > maxGraph {
+				size += len(l.text)
+				if size > maxGraph {
 					yield(Item{}, fmt.Errorf("reading %s: has more than the %d MiB of one session that are read; cut it", ref, maxGraph>>20))
 					return
 				}
-				if _, _, _, err = parseTurn(l.text); err == nil {
+				_, _, _, err = parseTurn(l.text)
+				if err == nil {
 					turns = append(turns, slices.Clone(l.text))
 					continue
 				}
 				err = problem(l.where, fmt.Errorf("turn %w", err))
 			} else if err == nil {
-				if err = it.parseSession(l.fields, o); err != nil {
+				err = it.parseSession(l.fields, o)
+				if err != nil {
 					err = problem(l.where, err)
 				}
 			}
@@ -90,7 +93,8 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	e := &it.Entry
 	e.Kind = oxbow.Archive
-	if e.Name, err = either(fields, "id", "session_id", object.word); err != nil {
+	e.Name, err = either(fields, "id", "session_id", object.word)
+	if err != nil {
 		return err
 	}
 	if e.Name == "" {
@@ -102,7 +106,8 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	}
 	switch {
 	case date != "":
-		if e.Created, err = parseDate(date, o.location()); err != nil {
+		e.Created, err = parseDate(date, o.location())
+		if err != nil {
 			return err
 		}
 	case o != nil:
@@ -119,7 +124,8 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 		return errors.New("session has no turns")
 	}
 	var left []string
-	if e.Content, left, err = transcript(raw); err != nil {
+	e.Content, left, err = transcript(raw)
+	if err != nil {
 		return err
 	}
 	known := []string{"id", "session_id", "date", "created", "turns", "messages"}
@@ -147,7 +153,7 @@ func either(o object, a, b string, get func(object, string) (string, error)) (st
 
 // word returns a field that must be a string or a number.
 func (o object) word(key string) (string, error) {
-	if raw, ok := o.get(key); ok && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {
+	if raw, ok := o.get(key); ok && (raw[0] == '-' || (raw[0] >= '0' && raw[0] <= '9')) {
 		return string(raw), nil
 	}
 	return o.text(key)
@@ -168,7 +174,8 @@ func transcript(raw json.RawMessage) (text string, left []string, err error) {
 			return "", nil, fmt.Errorf("turn %d %w", n, err)
 		}
 		for _, f := range more {
-			if f = "turn's " + f; !slices.Contains(left, f) && len(left) < maxFields {
+			f = "turn's " + f
+			if !slices.Contains(left, f) && len(left) < maxFields {
 				left = append(left, f)
 			}
 		}
@@ -204,7 +211,8 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 	if err != nil {
 		return "", "", nil, err
 	}
-	if role, err = o.text("role"); err != nil {
+	role, err = o.text("role")
+	if err != nil {
 		return "", "", nil, fmt.Errorf("is bad: %w", err)
 	}
 	if role == "" {
@@ -219,7 +227,8 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 		said, more, err := joinParts(content)
 		return role, said, append(left, more...), err
 	}
-	if said, err = o.text("content"); err != nil {
+	said, err = o.text("content")
+	if err != nil {
 		return "", "", nil, fmt.Errorf("is bad: %w", err)
 	}
 	return role, said, left, nil

@@ -60,7 +60,8 @@ func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (in
 			r.Aliases = []string{}
 		}
 		isImport := func(l oxbow.Label) bool { return l.IsLocal() && !l.IsPersonal() }
-		if r.Labels = slices.DeleteFunc(slices.Clone(r.Labels), isImport); r.Labels == nil {
+		r.Labels = slices.DeleteFunc(slices.Clone(r.Labels), isImport)
+		if r.Labels == nil {
 			r.Labels = []oxbow.Label{}
 		}
 		if err := enc.Encode(r); err != nil {

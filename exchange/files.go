@@ -360,7 +360,8 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
 			return fail(fmt.Errorf("reading %s: %w", ref, err))
 		}
-		if format, err = detect(ref, head); err != nil {
+		format, err = detect(ref, head)
+		if err != nil {
 			return fail(err)
 		}
 	}

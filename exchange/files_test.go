@@ -83,7 +83,7 @@ func TestDetect(t *testing.T) {
 		{"x", "\xff\xfea\x00", "", "UTF-16"},
 	} {
 		got, err := detect(tt.name, []byte(tt.head))
-		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+		if got != tt.want || (err == nil) != (tt.err == "") || (err != nil && !strings.Contains(err.Error(), tt.err)) {
 			t.Errorf("Detect(%q, %.30q) = %q, %v; want %q, %q", tt.name, tt.head, got, err, tt.want, tt.err)
 		}
 	}
@@ -125,7 +125,8 @@ func TestReadDirectory(t *testing.T) {
 	if len(errs) != 4 || !strings.HasPrefix(errs[0], "/home/me/d/picture.png: was passed over") {
 		t.Fatalf("Read errors = %q", errs)
 	}
-	if errs = errs[1:]; !strings.Contains(errs[0], "d/bad.jsonl.gz") || !strings.HasPrefix(errs[1], "/home/me/d/bad.md:1: is not UTF-8") ||
+	errs = errs[1:]
+	if !strings.Contains(errs[0], "d/bad.jsonl.gz") || !strings.HasPrefix(errs[1], "/home/me/d/bad.md:1: is not UTF-8") ||
 		!strings.Contains(errs[2], "/home/me/d/doc.jsonl: is one JSON document") {
 		t.Errorf("Read errors = %q", errs)
 	}

@@ -92,7 +92,7 @@ func detect(name string, head []byte) (Format, error) {
 // isArray reports whether a line begins a JSON array. Markdown may begin with a
 // bracket, too.
 func isArray(line []byte) bool {
-	return string(line) == "[" || bytes.HasPrefix(line, []byte("[{")) || bytes.HasPrefix(line, []byte("[")) && json.Valid(line)
+	return string(line) == "[" || bytes.HasPrefix(line, []byte("[{")) || (bytes.HasPrefix(line, []byte("[")) && json.Valid(line))
 }
 
 // byName returns Markdown or JSONL, or "" for a name that tells neither.
@@ -141,7 +141,7 @@ func byKeys(text []byte) Format {
 // textual reports whether the bytes, which may end within a rune, are UTF-8.
 func textual(b []byte) bool {
 	i := text.BadUTF8(string(b))
-	return len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:]) || i == len(b)
+	return (len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:])) || i == len(b)
 }
 
 func isGzip(head []byte) bool { return len(head) > 2 && head[0] == 0x1F && head[1] == 0x8B }

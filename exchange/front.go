@@ -123,8 +123,11 @@ func (k frontKey) read(value string, below []string) []frontKey {
 	var node *yaml.Node
 	if isPlain(value) {
 		node = &yaml.Node{Kind: yaml.ScalarNode, Value: joinLines(value, below)}
-	} else if node = decodeValue(value, below); node == nil {
-		node = decodeLoosely(value, below)
+	} else {
+		node = decodeValue(value, below)
+		if node == nil {
+			node = decodeLoosely(value, below)
+		}
 	}
 	return k.flatten(node)
 }
@@ -200,7 +203,8 @@ func (k frontKey) flatten(n *yaml.Node) []frontKey {
 		var keys []frontKey
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			sub := k
-			if sub.name = k.name + "." + n.Content[i].Value; k.key == "metadata" {
+			sub.name = k.name + "." + n.Content[i].Value
+			if k.key == "metadata" {
 				sub.name = n.Content[i].Value
 			}
 			sub.key = normalizeKey(sub.name)
@@ -248,7 +252,8 @@ func decodeLoosely(value string, below []string) *yaml.Node {
 	switch {
 	case value == "" && isList(below):
 		for _, l := range below {
-			if l = strings.TrimSpace(l); l != "" {
+			l = strings.TrimSpace(l)
+			if l != "" {
 				list.Content = append(list.Content, looseItem(strings.TrimPrefix(l, "-")))
 			}
 		}
@@ -265,7 +270,8 @@ func decodeLoosely(value string, below []string) *yaml.Node {
 // isList reports whether all lines are items of a list or blank.
 func isList(lines []string) bool {
 	for _, l := range lines {
-		if l = strings.TrimSpace(l); l != "" && !isBullet(l) {
+		l = strings.TrimSpace(l)
+		if l != "" && !isBullet(l) {
 			return false
 		}
 	}
@@ -291,7 +297,8 @@ func textNode(s string) *yaml.Node {
 // joinLines joins the lines of a value with spaces.
 func joinLines(value string, below []string) string {
 	for _, l := range below {
-		if l = strings.TrimSpace(l); l != "" {
+		l = strings.TrimSpace(l)
+		if l != "" {
 			value = strings.TrimSpace(value + " " + l)
 		}
 	}

@@ -106,14 +106,14 @@ func FuzzFrontMatter(f *testing.F) {
 	f.Add("---\nname: x\ntags: a, b\nconfidence: 1\ncreated: 2026-04-18\nkind: world\n---\n# T\n")
 	f.Fuzz(func(t *testing.T, in string) {
 		keys, size, count := parseFront(in)
-		if size < 0 || size > len(in) || size > 0 && strings.Count(in[:size], "\n") > count {
+		if size < 0 || size > len(in) || (size > 0 && strings.Count(in[:size], "\n") > count) {
 			t.Fatalf("front matter takes %d of %d bytes, %d lines", size, len(in), count)
 		}
 		if size == 0 && len(keys) > 0 {
 			t.Fatalf("keys %+v from no front matter", keys)
 		}
 		for _, k := range keys {
-			if k.err != nil && len(k.values) > 0 || k.line < 2 || k.line > count {
+			if (k.err != nil && len(k.values) > 0) || k.line < 2 || k.line > count {
 				t.Fatalf("key %+v of %d lines", k, count)
 			}
 		}

@@ -38,7 +38,8 @@ var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text;
 // add takes one line of the file, of type entity or relation.
 func (g *graph) add(typ string, o object, where string) error {
 	need := func(key string) (s string, err error) {
-		if s, err = o.text(key); err == nil && s == "" {
+		s, err = o.text(key)
+		if err == nil && s == "" {
 			err = fmt.Errorf("%s has no %s", typ, key)
 		}
 		// A slice header and a string header weigh more than a short text.
@@ -48,13 +49,16 @@ func (g *graph) add(typ string, o object, where string) error {
 	var err error
 	if typ == "relation" {
 		e := edge{where: where}
-		if e.from, err = need(o.firstKey("from", "from_entity")); err != nil {
+		e.from, err = need(o.firstKey("from", "from_entity"))
+		if err != nil {
 			return err
 		}
-		if e.to, err = need(o.firstKey("to", "to_entity")); err != nil {
+		e.to, err = need(o.firstKey("to", "to_entity"))
+		if err != nil {
 			return err
 		}
-		if e.typ, err = need("relationType"); err != nil {
+		e.typ, err = need("relationType")
+		if err != nil {
 			return err
 		}
 		e.warnings = leftOut(where, o.others([]string{"type", "from", "to", "from_entity", "to_entity", "relationType"}))
@@ -62,14 +66,17 @@ func (g *graph) add(typ string, o object, where string) error {
 		return g.checkSize()
 	}
 	n := node{where: where}
-	if n.name, err = need("name"); err != nil {
+	n.name, err = need("name")
+	if err != nil {
 		return err
 	}
-	if n.typ, err = o.text("entityType"); err != nil {
+	n.typ, err = o.text("entityType")
+	if err != nil {
 		return err
 	}
 	if raw, ok := o.get("observations"); ok {
-		if n.observations, err = observationTexts(raw); err != nil {
+		n.observations, err = observationTexts(raw)
+		if err != nil {
 			return err
 		}
 	}

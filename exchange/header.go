@@ -81,7 +81,8 @@ func (h *header) read(k frontKey) {
 	}
 	var known []string
 	for _, f := range headerFields {
-		if known = append(known, f.key); f.key != k.key {
+		known = append(known, f.key)
+		if f.key != k.key {
 			continue
 		}
 		switch {

@@ -79,8 +79,12 @@ func (s *mapStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 			if op.If != 0 && op.If != es[i].Version {
 				return &oxbow.ConflictError{Name: op.Name, Want: op.If, Have: es[i].Version}
 			}
-			es[i].Content, es[i].Aliases, es[i].Labels = op.Content, op.Aliases, oxbow.SortLabels(op.Labels)
-			es[i].Updated, es[i].Version, es[i].Source = s.now, s.seq+1, src
+			es[i].Content = op.Content
+			es[i].Aliases = op.Aliases
+			es[i].Labels = oxbow.SortLabels(op.Labels)
+			es[i].Updated = s.now
+			es[i].Version = s.seq + 1
+			es[i].Source = src
 		case oxbow.Remove:
 			es = slices.Delete(es, i, i+1)
 		default:

@@ -271,7 +271,8 @@ func TestImportRace(t *testing.T) {
 	s := newStore()
 	tries := 0
 	s.before = func() error {
-		if tries++; tries == 1 {
+		tries++
+		if tries == 1 {
 			s.before = nil
 			s.must(t, oxbow.Add{Name: "a", Content: "theirs"})
 			return &oxbow.NameError{Name: "a", Err: oxbow.ErrExists}
@@ -317,7 +318,8 @@ func TestImportRefused(t *testing.T) {
 	if counts(rep) != [4]int{1, 0, 0, 0} {
 		t.Errorf("Import without marks = %+v, want one added", rep)
 	}
-	if rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoOrigin: true}); counts(rep) != [4]int{0, 0, 1, 0} {
+	rep = load(t, s, markdown("x.md", "text"), &ImportOptions{NoOrigin: true})
+	if counts(rep) != [4]int{0, 0, 1, 0} {
 		t.Errorf("Import again = %+v, want the same", rep)
 	}
 }
@@ -342,7 +344,8 @@ func TestImportWithoutPlaceForOrigin(t *testing.T) {
 	if counts(rep) != [4]int{3, 0, 1, 1} || len(rep.Problems) != 1 || !strings.HasPrefix(rep.Problems[0], "c.md: ") || len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], "no labels") {
 		t.Errorf("Import = %+v, want three added, one the same, one refused, and a note", rep)
 	}
-	if rep = load(t, s, files, nil); counts(rep) != [4]int{0, 0, 4, 1} || len(rep.Notes) != 0 {
+	rep = load(t, s, files, nil)
+	if counts(rep) != [4]int{0, 0, 4, 1} || len(rep.Notes) != 0 {
 		t.Errorf("Import again = %+v, want all the same", rep)
 	}
 }

@@ -26,7 +26,8 @@ func (e *endlessText) Read(p []byte) (int, error) {
 	if n == 0 {
 		n = copy(p, e.text)
 	}
-	if e.left -= n; e.left < 0 {
+	e.left -= n
+	if e.left < 0 {
 		e.cancel()
 	}
 	return n, nil

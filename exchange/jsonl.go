@@ -50,7 +50,8 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 			read := err == nil
 			if read {
 				if typ, _ := l.fields.text("type"); typ == "entity" || typ == "relation" {
-					if err = g.add(typ, l.fields, l.where); err == nil {
+					err = g.add(typ, l.fields, l.where)
+					if err == nil {
 						continue
 					}
 				} else {
@@ -86,10 +87,12 @@ func parseEntry(o object) (e oxbow.Entry, err error) {
 			return e, fmt.Errorf("has no %s", key)
 		}
 	}
-	if e.Name, err = o.text("name"); err != nil {
+	e.Name, err = o.text("name")
+	if err != nil {
 		return e, err
 	}
-	if e.Content, err = o.text("content"); err != nil {
+	e.Content, err = o.text("content")
+	if err != nil {
 		return e, err
 	}
 	kind, err := o.text("kind")
@@ -97,19 +100,23 @@ func parseEntry(o object) (e oxbow.Entry, err error) {
 		return e, err
 	}
 	if kind != "" {
-		if e.Kind, err = parseKind(kind); err != nil {
+		e.Kind, err = parseKind(kind)
+		if err != nil {
 			return e, err
 		}
 	}
 	if raw, ok := o.get("aliases"); ok {
-		if e.Aliases, err = asList("aliases", raw); err != nil {
+		e.Aliases, err = asList("aliases", raw)
+		if err != nil {
 			return e, err
 		}
 	}
-	if e.Labels, err = parseLabels(o); err != nil {
+	e.Labels, err = parseLabels(o)
+	if err != nil {
 		return e, err
 	}
-	if e.Created, err = o.time("created", nil); err != nil {
+	e.Created, err = o.time("created", nil)
+	if err != nil {
 		return e, err
 	}
 	e.Updated, err = o.time("updated", nil)
@@ -209,10 +216,12 @@ func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
 			return nil, fmt.Errorf("label %d has the unknown field %s%s", len(ls)+1, short(others[0]), hint(others[0], known))
 		}
 		var l oxbow.Label
-		if l.Key, err = o.text("key"); err != nil {
+		l.Key, err = o.text("key")
+		if err != nil {
 			return nil, fmt.Errorf("label %d: %w", len(ls)+1, err)
 		}
-		if l.Value, err = o.text("value"); err != nil {
+		l.Value, err = o.text("value")
+		if err != nil {
 			return nil, fmt.Errorf("label %d: %w", len(ls)+1, err)
 		}
 		ls = append(ls, l)

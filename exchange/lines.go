@@ -49,7 +49,8 @@ func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 				data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 			}
 			data = bytes.TrimSpace(data)
-			if blank += len(buf) + rest; len(data) > 0 {
+			blank += len(buf) + rest
+			if len(data) > 0 {
 				blank = 0
 			}
 			var bad error
@@ -131,7 +132,8 @@ func parseObject(b []byte) (object, error) {
 	o, key := make(object, 0, 8), ""
 	isKey := false
 	for p := range rawjson.Elements(b) {
-		if isKey = !isKey; isKey {
+		isKey = !isKey
+		if isKey {
 			key = rawjson.Unquote(p)
 			continue
 		}
@@ -167,7 +169,8 @@ func objects(r io.Reader, ref string) iter.Seq2[located, error] {
 			}
 			o := located{text: l.text, where: at(ref, l.num)}
 			if err == nil {
-				if o.fields, err = parseLine(l.text); err != nil {
+				o.fields, err = parseLine(l.text)
+				if err != nil {
 					err = problem(o.where, err)
 				}
 			}
@@ -181,7 +184,7 @@ func objects(r io.Reader, ref string) iter.Seq2[located, error] {
 // isDocument reports whether a line is the beginning of a JSON value that goes
 // on in the next one.
 func isDocument(text []byte) bool {
-	return string(text) == "{" || string(text) == "[" || len(text) > 0 && text[0] == '['
+	return string(text) == "{" || string(text) == "[" || (len(text) > 0 && text[0] == '[')
 }
 
 func badJSON(err error) error {

@@ -191,7 +191,8 @@ func fileTitle(ref string) (title string, common bool) {
 		base = t
 	}
 	dir := path.Base(path.Dir(ref))
-	if common = slices.Contains(commonNames, strings.ToLower(base)); common && dir != "." && dir != "/" {
+	common = slices.Contains(commonNames, strings.ToLower(base))
+	if common && dir != "." && dir != "/" {
 		base = dir + "/" + base
 	}
 	return cmp.Or(cutName(base, oxbow.MaxName), "untitled"), common
@@ -247,7 +248,8 @@ func pieceName(title, top string, p piece) string {
 	}
 	names := []string{cutName(title, oxbow.MaxName/3)}
 	for _, h := range path {
-		if h = cutName(h, oxbow.MaxName/3); h == "" {
+		h = cutName(h, oxbow.MaxName/3)
+		if h == "" {
 			h = "untitled"
 		}
 		names = append(names, h)

@@ -88,7 +88,9 @@ func (o *ReadOptions) summed() *ReadOptions {
 	if o == nil || o.Progress == nil {
 		return o
 	}
-	opts, read, size := *o, int64(0), int64(0)
+	opts := *o
+	read := int64(0)
+	size := int64(0)
 	opts.Progress = func(r, s int64) {
 		read, size = read+r, size+s
 		o.Progress(read, size)

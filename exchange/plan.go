@@ -168,7 +168,8 @@ func (im *importer) place(it Item, p *plan) error {
 		var old oxbow.Entry
 		if !p.blind {
 			var err error
-			if old, err = oxbow.GetNamed(im.ctx, im.exact, name); err == nil {
+			old, err = oxbow.GetNamed(im.ctx, im.exact, name)
+			if err == nil {
 				v, name = same, old.Name
 			} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 				return err
@@ -233,7 +234,8 @@ func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan)
 	for _, a := range it.Entry.Aliases {
 		owner := ""
 		if !slices.Contains(had, a) {
-			if owner, err = im.owner(a, p); err != nil {
+			owner, err = im.owner(a, p)
+			if err != nil {
 				return it, nil, err
 			}
 		}

@@ -34,13 +34,14 @@ func split(text string) []piece {
 	var heads []blockStart
 	for m := range blockStarts(text) {
 		if m.level > 0 && m.level <= 3 {
-			if heads = append(heads, m); len(heads) == maxHeadings {
+			heads = append(heads, m)
+			if len(heads) == maxHeadings {
 				break
 			}
 		}
 	}
 	whole := piece{start: 0, end: len(text), line: 1}
-	if len(text) < wholeSize || len(heads) == 0 && len(text) <= sectionSize {
+	if len(text) < wholeSize || (len(heads) == 0 && len(text) <= sectionSize) {
 		return []piece{whole}
 	}
 	var ps []piece

@@ -27,7 +27,8 @@ func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 	start := len(open) + 1
 	for at := start; rest != "" && at-start <= frontmatter.MaxBytes; at = len(text) - len(rest) {
 		var line string
-		if line, rest, _ = strings.Cut(rest, "\n"); strings.TrimRight(line, " \t\r") == tomlMark {
+		line, rest, _ = strings.Cut(rest, "\n")
+		if strings.TrimRight(line, " \t\r") == tomlMark {
 			return tomlKeys(text[start:at]), len(text) - len(rest), strings.Count(text[:at], "\n") + 1
 		}
 	}

@@ -15,7 +15,7 @@ func TestDecoys(t *testing.T) {
 	for _, d := range all {
 		n[d.Language]++
 		texts = append(texts, strings.ToLower(d.Text))
-		if words := len(strings.Fields(d.Text)); words > 45 || words < 3 && d.Text[0] < 0x80 {
+		if words := len(strings.Fields(d.Text)); words > 45 || (words < 3 && d.Text[0] < 0x80) {
 			t.Errorf("%d words: %q", words, d.Text)
 		}
 	}

@@ -76,7 +76,9 @@ type Strength struct {
 // StrengthOf returns the strength of a unit that holds the terms so.
 func StrengthOf(terms []Term) Strength {
 	var s Strength
-	most, absent, all := 0.0, 0.0, 0.0
+	most := 0.0
+	absent := 0.0
+	all := 0.0
 	for _, t := range terms {
 		most += t.Most
 		s.Score += max(t.Score, 0)
@@ -135,7 +137,8 @@ const decoysAbove = .02
 func FloorOf(gs map[string][]float64) Floor {
 	floor := lowest
 	for _, of := range gs {
-		if of = slices.Sorted(slices.Values(of)); len(of) > 0 {
+		of = slices.Sorted(slices.Values(of))
+		if len(of) > 0 {
 			floor = max(floor, of[int(math.Ceil((1-decoysAbove)*float64(len(of))))-1])
 		}
 	}

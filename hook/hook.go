@@ -185,7 +185,8 @@ func promptSubmit(out *Report, r *clientline.Report, e session.Event, clean func
 	if r.AgentID != "" || e.Agent != "" || slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
-	if out.Prompt = transcript.PromptText(transcript.Unquoted(out.Client, r.Prompt), clean); out.Prompt != "" {
+	out.Prompt = transcript.PromptText(transcript.Unquoted(out.Client, r.Prompt), clean)
+	if out.Prompt != "" {
 		out.add(e, session.Prompt, out.Prompt)
 	}
 }
@@ -213,7 +214,9 @@ func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(stri
 	}
 	if e, ok := transcript.Called(e, r.Tool, r.Input, o, clean); ok {
 		out.Events = append(out.Events, e)
-		out.Tool, out.Input, out.Output = r.Tool, r.Input, outputOf(r)
+		out.Tool = r.Tool
+		out.Input = r.Input
+		out.Output = outputOf(r)
 	}
 	if out.Client != "gemini" {
 		return
@@ -300,7 +303,8 @@ const MaxContext = 9_500
 // Answer returns what is written to standard output to give the client context;
 // nothing where it would not be heard, or does harm.
 func (r Report) Answer(context string) []byte {
-	if context = strings.TrimSpace(context); r.Source == "" && r.Prompt == "" || context == "" {
+	context = strings.TrimSpace(context)
+	if (r.Source == "" && r.Prompt == "") || context == "" {
 		return nil
 	}
 	const note = "\n… (there is more: recall)"

@@ -56,7 +56,8 @@ func (o *room) call(r *http.Request, rt *route, args *arguments) (*response, err
 	}
 	ctx, res := r.Context(), &response{status: http.StatusOK, header: http.Header{"Cache-Control": {"no-store"}}}
 	if key := r.Header.Get(keyHeader); rt.once && key != "" {
-		if ctx, err = o.keep(ctx, key, rt, args); err != nil {
+		ctx, err = o.keep(ctx, key, rt, args)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +81,8 @@ func (o *room) call(r *http.Request, rt *route, args *arguments) (*response, err
 		}
 		return res, nil
 	}
-	if res.body, err = encode(out); err != nil {
+	res.body, err = encode(out)
+	if err != nil {
 		return nil, err
 	}
 	if rt.paged {

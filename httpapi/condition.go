@@ -28,7 +28,8 @@ func tagOf(ctx context.Context, e oxbow.Entry) string {
 func matchesTag(header []string, tag string) bool {
 	for _, h := range header {
 		for s := range strings.SplitSeq(h, ",") {
-			if s = strings.TrimSpace(s); s == "*" || s == tag {
+			s = strings.TrimSpace(s)
+			if s == "*" || s == tag {
 				return true
 			}
 		}
@@ -46,7 +47,7 @@ func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args
 	if rt.must && len(c.match) == 0 {
 		c.match = []string{"*"}
 	}
-	if !rt.entry || rt.verb.ReadOnly || len(c.match) == 0 && len(c.none) == 0 {
+	if !rt.entry || rt.verb.ReadOnly || (len(c.match) == 0 && len(c.none) == 0) {
 		return o.run(ctx, rt.verb, args)
 	}
 	if rt.method == http.MethodPost {
@@ -135,7 +136,7 @@ func (o *room) holds(ctx context.Context, args *arguments, c condition) (uint64,
 		return 0, err
 	}
 	tag := tagOf(ctx, e)
-	if len(c.match) > 0 && !matchesTag(c.match, tag) || len(c.none) > 0 && matchesTag(c.none, tag) {
+	if (len(c.match) > 0 && !matchesTag(c.match, tag)) || (len(c.none) > 0 && matchesTag(c.none, tag)) {
 		return 0, failedCondition(e.Name, tag)
 	}
 	return e.Version, args.set("name", e.Name)

@@ -51,7 +51,8 @@ func (h hostile) value(p tool.Param) string {
 	case "boolean":
 		v = pick(h, "true", "false", `"true"`)
 	default:
-		if v = text(); len(p.Enum) > 0 && h.IntN(4) > 0 {
+		v = text()
+		if len(p.Enum) > 0 && h.IntN(4) > 0 {
 			v = `"` + pick(h, p.Enum...) + `"`
 		}
 	}
@@ -64,7 +65,7 @@ func (h hostile) value(p tool.Param) string {
 // members returns arguments for a verb, as names and JSON.
 func (h hostile) members(r *route) (members [][2]string) {
 	for _, p := range r.verb.Params {
-		if p.Required && h.IntN(30) > 0 || p.Name == "content" && h.IntN(3) > 0 || h.IntN(8) == 0 {
+		if (p.Required && h.IntN(30) > 0) || (p.Name == "content" && h.IntN(3) > 0) || h.IntN(8) == 0 {
 			name := p.Name
 			if len(p.Also) > 0 && h.IntN(6) == 0 {
 				name = pick(h, p.Also...)
@@ -90,7 +91,8 @@ func (h hostile) request(r *route) (method, target, body string) {
 		segments = append(segments, pick(h, "", "x", "%2F", "restore"))
 	}
 	target = base + strings.Join(segments, "/")
-	if method = r.method; h.IntN(10) == 0 {
+	method = r.method
+	if h.IntN(10) == 0 {
 		method = pick(h, "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW")
 	}
 	q, members := url.Values{}, h.members(r)
@@ -105,7 +107,8 @@ func (h hostile) request(r *route) (method, target, body string) {
 	if len(q) > 0 {
 		target += "?" + q.Encode()
 	}
-	if body = "{" + strings.Join(parts, ",") + "}"; h.IntN(20) == 0 {
+	body = "{" + strings.Join(parts, ",") + "}"
+	if h.IntN(20) == 0 {
 		body = pick(h, "", "[]", "null", body[:h.IntN(len(body)+1)], body+body, "\xff", strings.Repeat("[", 10_000))
 	}
 	return method, target, body
@@ -120,7 +123,7 @@ func (h hostile) headers(to http.Header, tags []string) {
 		"Origin":       {"https://example.org", "null", "http://localhost:1"}, "Last-Event-ID": {"0", "3", "-1", "x", "99999999999999999999"},
 		profileHeader: {"alpha", "none", "../x"}, sessionHeader: {"s1", "\xff"}, "User-Agent": {"x\xff", strings.Repeat("u", 500)},
 	} {
-		if h.IntN(40) == 0 || (name == "If-Match" || name == keyHeader) && h.IntN(12) == 0 {
+		if h.IntN(40) == 0 || ((name == "If-Match" || name == keyHeader) && h.IntN(12) == 0) {
 			to.Set(name, pick(h, values...))
 		}
 	}
@@ -153,7 +156,9 @@ func TestHostileRequests(t *testing.T) {
 		}
 		method, target, body := h.request(r)
 		if i%100 == 0 {
-			method, target, body = "GET", base+"/events", ""
+			method = "GET"
+			target = base + "/events"
+			body = ""
 		}
 		u, err := url.ParseRequestURI(target)
 		if err != nil {
@@ -164,7 +169,8 @@ func TestHostileRequests(t *testing.T) {
 			cancel() // a stream ends with its client
 		}
 		req := (&http.Request{Method: method, URL: u, Host: "localhost", Header: http.Header{"Authorization": {"Bearer " + token}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), RemoteAddr: "127.0.0.1:1"}).WithContext(ctx)
-		if h.headers(req.Header, tags); h.IntN(40) == 0 {
+		h.headers(req.Header, tags)
+		if h.IntN(40) == 0 {
 			req.Host = "example.org"
 		}
 		w := httptest.NewRecorder()

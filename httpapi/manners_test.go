@@ -140,7 +140,8 @@ func TestProblems(t *testing.T) {
 	if got.status != 200 || got.body != "" || got.header.Get("ETag") == "" || got.header.Get("Content-Length") == "" {
 		t.Errorf("HEAD gives %d %v %q", got.status, got.header, got.body)
 	}
-	if got = h.send("all", "HEAD", "/entries/ghost", ""); got.status != 404 || got.body != "" {
+	got = h.send("all", "HEAD", "/entries/ghost", "")
+	if got.status != 404 || got.body != "" {
 		t.Errorf("HEAD gives %d %q", got.status, got.body)
 	}
 }
@@ -229,7 +230,7 @@ func TestTwoEditors(t *testing.T) {
 				text := got.get(t, "content").(string) + fmt.Sprintf("\n%d.%d", i, n)
 				put, err := h.try("all", "PUT", "/entries/x", object(map[string]any{"content": text}), "If-Match", got.header.Get("ETag"))
 				switch {
-				case err != nil || put.status != 200 && put.status != 412:
+				case err != nil || (put.status != 200 && put.status != 412):
 					t.Errorf("PUT gives %d, %v: %s", put.status, err, put.body)
 					return
 				case put.status == 200:
@@ -321,7 +322,8 @@ func TestPages(t *testing.T) {
 		}
 		link := got.header.Get("Link")
 		cursor, _ := got.get(t, "next").(string)
-		if next, _, _ = strings.Cut(strings.TrimPrefix(link, "<"), ">"); !strings.Contains(next, cursor) || link != "" && !strings.HasSuffix(link, `>; rel="next"`) {
+		next, _, _ = strings.Cut(strings.TrimPrefix(link, "<"), ">")
+		if !strings.Contains(next, cursor) || (link != "" && !strings.HasSuffix(link, `>; rel="next"`)) {
 			t.Errorf("the link is %q, the cursor %q", link, cursor)
 		}
 	}
@@ -342,7 +344,7 @@ func TestMinimal(t *testing.T) {
 		status int
 	}{{"PUT", 201}, {"PATCH", 204}, {"DELETE", 204}} {
 		got := h.want(h.send("all", tt.method, "/entries/x", `{"content":"one"}`, "Prefer", `respond-async, return="minimal"`), tt.status)
-		if got.body != "" || got.header.Get("Preference-Applied") != "return=minimal" || tt.method != http.MethodDelete && got.header.Get("ETag") == "" {
+		if got.body != "" || got.header.Get("Preference-Applied") != "return=minimal" || (tt.method != http.MethodDelete && got.header.Get("ETag") == "") {
 			t.Errorf("%s gives %v %q", tt.method, got.header, got.body)
 		}
 	}

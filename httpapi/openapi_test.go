@@ -325,10 +325,13 @@ func TestDescriptionIsSound(t *testing.T) {
 	if err := json.Unmarshal(description, &doc); err != nil {
 		t.Fatal(err)
 	}
-	refs, schemas, ids := 0, 0, map[string]bool{}
+	refs := 0
+	schemas := 0
+	ids := map[string]bool{}
 	walk(doc, "", func(at string, v obj) {
 		if ref, ok := v["$ref"].(string); ok {
-			if refs++; followRef(doc, ref) == nil {
+			refs++
+			if followRef(doc, ref) == nil {
 				t.Errorf("%s refers to %s, which is not there", at, ref)
 			}
 		}

@@ -28,13 +28,21 @@ func problemOf(err error) remote.Problem {
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {
 	case isRefused:
-		p.Status, p.Code, p.Title = refused.Status, codeOf(refused.Status), http.StatusText(refused.Status)
+		p.Status = refused.Status
+		p.Code = codeOf(refused.Status)
+		p.Title = http.StatusText(refused.Status)
 	case errors.Is(err, view.ErrBound):
-		p.Status, p.Code, p.Title = http.StatusForbidden, "bound", "This token is bound to another profile"
+		p.Status = http.StatusForbidden
+		p.Code = "bound"
+		p.Title = "This token is bound to another profile"
 	case unreadable:
-		p.Status, p.Code, p.Title = http.StatusConflict, "profile", "The profile cannot be read"
+		p.Status = http.StatusConflict
+		p.Code = "profile"
+		p.Title = "The profile cannot be read"
 	case errors.Is(err, fs.ErrNotExist) && p.Code == "internal":
-		p.Status, p.Code, p.Title = http.StatusNotFound, "no_file", "There is no such file"
+		p.Status = http.StatusNotFound
+		p.Code = "no_file"
+		p.Title = "There is no such file"
 	}
 	return p
 }

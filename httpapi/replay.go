@@ -109,7 +109,7 @@ func (p *replays) end(key string, of *replay, res *response) {
 		return
 	}
 	p.recent, p.bytes = append(p.recent, key), p.bytes+len(res.body)
-	for len(p.recent) > maxReplays || p.bytes > maxReplayBytes && len(p.recent) > 1 {
+	for len(p.recent) > maxReplays || (p.bytes > maxReplayBytes && len(p.recent) > 1) {
 		p.bytes -= len(p.byKey[p.recent[0]].response.body)
 		delete(p.byKey, p.recent[0])
 		p.recent = slices.Delete(p.recent, 0, 1)

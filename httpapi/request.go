@@ -144,12 +144,13 @@ func (a *arguments) readBody(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return unread(err)
 	}
-	if body = bytes.TrimSpace(body); len(body) == 0 {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 {
 		return nil
 	}
 	if t := r.Header.Get("Content-Type"); t != "" {
 		kind, _, err := mime.ParseMediaType(t)
-		if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+		if err != nil || (kind != "application/json" && !strings.HasSuffix(kind, "+json")) {
 			return refuse(http.StatusUnsupportedMediaType, "media_type", "The body is of another type", "the body is "+clip(t)+", and JSON is understood", "send it with Content-Type: application/json")
 		}
 	}

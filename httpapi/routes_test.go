@@ -84,7 +84,8 @@ func TestRoutes(t *testing.T) {
 		switch e.route {
 		case "GET /inbox/{id}", "POST /inbox/accept", "POST /inbox/reject":
 			id := h.send("all", http.MethodGet, "/inbox", "").get(t, "proposals", 0, "id").(string)
-			if target += id; e.route != "GET /inbox/{id}" {
+			target += id
+			if e.route != "GET /inbox/{id}" {
 				target, body = e.target, object(map[string]any{"ids": []string{id}})
 			}
 		case "GET /handoffs/{name}", "DELETE /handoffs/{name}":
@@ -92,7 +93,8 @@ func TestRoutes(t *testing.T) {
 		}
 		method, _, _ := cutRoute(e.route)
 		got := h.send("all", method, target, body)
-		if h.want(got, e.status, e.holds); got.status != e.status {
+		h.want(got, e.status, e.holds)
+		if got.status != e.status {
 			t.Errorf("this was %s", e.route)
 		}
 		if got.status < 300 {

@@ -34,9 +34,13 @@ func find(method, escapedPath string) (found *route, args map[string]string, all
 			continue
 		}
 		if literal > most { // /sessions/search is no session
-			found, args, allowed, most = nil, nil, nil, literal
+			found = nil
+			args = nil
+			allowed = nil
+			most = literal
 		}
-		if allowed = append(allowed, r.method); r.method == method {
+		allowed = append(allowed, r.method)
+		if r.method == method {
 			found, args = r, got
 		}
 	}

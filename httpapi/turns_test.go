@@ -49,7 +49,8 @@ func TestTurns(t *testing.T) {
 			for _, end := range ends {
 				end()
 			}
-			if <-ended; answer.Code != 200 {
+			<-ended
+			if answer.Code != 200 {
 				t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 			}
 		}

@@ -53,13 +53,15 @@ func decoysHash() string {
 // the floor by the decoys up to then, which is of use from some hundred on.
 func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err error) {
 	c.Decoys = decoysHash()
-	if c.Entries, err = s.Entries(ctx); err != nil {
+	c.Entries, err = s.Entries(ctx)
+	if err != nil {
 		return c, 0, err
 	}
 	gs := map[string][]float64{}
 	for _, d := range gate.Decoys() {
 		units, uerr := s.strengths(ctx, d.Text, s.Filter, mostUnits)
-		if err = uerr; err != nil {
+		err = uerr
+		if err != nil {
 			break
 		}
 		best := 0.

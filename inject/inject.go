@@ -156,7 +156,8 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	own := 0
 	for i := range units {
 		u := &units[i]
-		if u.Answer = s.Floor.Answer(u.Strength); u.Answer != gate.Silence && s.In == InSessions {
+		u.Answer = s.Floor.Answer(u.Strength)
+		if u.Answer != gate.Silence && s.In == InSessions {
 			u.dropPrinted()
 			u.Answer = s.Floor.Answer(u.Strength)
 		}
@@ -214,6 +215,8 @@ func (p *Prompt) compose(ctx context.Context, units []unit) (Block, error) {
 	if b.Text == "" {
 		b = p.pointer(units)
 	}
-	b.Place, b.G, b.Floor = AtPrompt, units[best].G, float64(units[best].Floor)
+	b.Place = AtPrompt
+	b.G = units[best].G
+	b.Floor = float64(units[best].Floor)
 	return b, ctx.Err()
 }

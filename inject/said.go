@@ -54,7 +54,9 @@ func (u *unit) dropPrinted() {
 	lost := false
 	for i := range u.terms {
 		if t := &u.terms[i]; t.Held && !said[t.Text] {
-			t.Held, t.Score, lost = false, 0, true
+			t.Held = false
+			t.Score = 0
+			lost = true
 		}
 	}
 	if lost {

@@ -27,7 +27,9 @@ func TestOnlyPrinted(t *testing.T) {
 		}
 		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Text: c.prompt, Time: start}
 		call := e
-		call.Kind, call.ID, call.Text = session.Called, "c1", ""
+		call.Kind = session.Called
+		call.ID = "c1"
+		call.Text = ""
 		call.Call = &session.Call{Tool: "Bash", Command: "make", Failed: true, Output: c.printed}
 		if _, err := (&session.Archive{Memory: m}).Add(t.Context(), []session.Event{e, call}); err != nil {
 			t.Fatal(err)

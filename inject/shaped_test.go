@@ -22,7 +22,9 @@ func TestShapedTurns(t *testing.T) {
 		defer storetest.Close(t, m)
 		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Text: fact, Time: start}
 		answer := e
-		answer.Kind, answer.ID, answer.Text = session.Text, "a1", said
+		answer.Kind = session.Text
+		answer.ID = "a1"
+		answer.Text = said
 		if _, err := (&session.Archive{Memory: m}).Add(t.Context(), []session.Event{e, answer}); err != nil {
 			t.Fatal(err)
 		}

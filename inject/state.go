@@ -71,7 +71,8 @@ func (f StateFile) Begin(ctx context.Context, place, key string, turn bool) (s S
 		s, first = s0, !slices.ContainsFunc(lines, func(l stateLine) bool {
 			return l.Event == place && l.Key == key && (turn || f.Now.Sub(l.Time).Abs() <= sameAnswer)
 		})
-		if first = first || place == AtStart && !startsLast(lines); !first {
+		first = first || (place == AtStart && !startsLast(lines))
+		if !first {
 			return nil
 		}
 		l := &stateLine{Event: place, Key: key}
@@ -219,7 +220,9 @@ func (f StateFile) append(next func(State, []stateLine) *stateLine) error {
 	}
 	s = State{Prompt: s.Prompt, Tokens: s.Tokens, Shown: map[string]int{}, Prints: map[string]bool{}}
 	s.add(l)
-	l.Time, l.Prompt, l.Tokens = f.Now, s.Prompt, s.Tokens
+	l.Time = f.Now
+	l.Prompt = s.Prompt
+	l.Tokens = s.Tokens
 	return f.write(b, l)
 }
 

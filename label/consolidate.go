@@ -35,7 +35,7 @@ func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total in
 		if err != nil {
 			return nil, fmt.Errorf("looking for entries that say the same: %w", err)
 		}
-		if e.Kind != oxbow.Note && e.Kind != oxbow.World || e.Suspicious() {
+		if (e.Kind != oxbow.Note && e.Kind != oxbow.World) || e.Suspicious() {
 			continue
 		}
 		key := fmt.Sprint(e.Kind, "\x00", e.Volunteered(), "\x00") + strings.Join(e.Values(oxbow.LabelProject), "\x00")
@@ -83,7 +83,8 @@ func duplicatesOf(ctx context.Context, entries []oxbow.Entry, progress func(done
 		if isKept(drop) {
 			continue
 		}
-		if heir, ok = inherit(heir, drop); ok {
+		heir, ok = inherit(heir, drop)
+		if ok {
 			heirs[d.Keep] = heir
 			dups = append(dups, Duplicate{drop, entries[d.Keep], d.Exact})
 		}
@@ -142,7 +143,8 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry boo
 		if d.Keep.Suspicious() || d.Drop.Suspicious() || d.Keep.Volunteered() != d.Drop.Volunteered() {
 			return &oxbow.InvalidError{Field: "entry", Value: d.Drop.Name, Reason: "or what stays for it is held back from models"}
 		}
-		if heir, ok = inherit(heir, d.Drop); !ok {
+		heir, ok = inherit(heir, d.Drop)
+		if !ok {
 			return &oxbow.InvalidError{Field: "entry", Value: d.Keep.Name, Reason: "cannot carry the names and labels of " + d.Drop.Name}
 		}
 		heirs[d.Keep.Name] = heir

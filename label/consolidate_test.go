@@ -100,7 +100,8 @@ func TestConsolidateLimits(t *testing.T) {
 	}
 	n := 0
 	for _, err := range m.Entries(t.Context(), oxbow.Filter{}) {
-		if n++; err != nil {
+		n++
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -218,7 +218,8 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 // seen which of them are.
 func isNamed(e *oxbow.Entry, wanted, seen map[string]bool) (named bool) {
 	for _, word := range append([]string{e.Name}, e.Aliases...) {
-		if word = oxbow.NormalName(word); wanted[word] {
+		word = oxbow.NormalName(word)
+		if wanted[word] {
 			seen[word], named = true, true
 		}
 	}

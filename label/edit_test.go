@@ -107,7 +107,7 @@ func TestEdit(t *testing.T) {
 			m := open(t, before...)
 			was := shown(t, m)
 			p, seq, err := Apply(t.Context(), m, tt.plan)
-			if !errors.Is(err, tt.err) || err == nil && len(p.Changes) != tt.n {
+			if !errors.Is(err, tt.err) || (err == nil && len(p.Changes) != tt.n) {
 				t.Fatalf("Apply() changes %d, %v; want %d, %v", len(p.Changes), err, tt.n, tt.err)
 			}
 			if tt.err != nil {

@@ -110,7 +110,8 @@ func firstLine(b []byte) string {
 // which may be gone by now or be of another machine; any other directory as it is.
 func MainTree(dir string) string {
 	main, _, _ := strings.Cut(filepath.ToSlash(dir)+"/", "/.claude/worktrees/")
-	if main = strings.TrimSuffix(main, "/"); main == "" || len(main) >= len(dir) {
+	main = strings.TrimSuffix(main, "/")
+	if main == "" || len(main) >= len(dir) {
 		return dir
 	}
 	return filepath.FromSlash(main)
@@ -142,7 +143,8 @@ func LinkedFrom(dir string, read func(path string) ([]byte, error)) string {
 
 // from returns a path that stands in a file of dir.
 func from(dir, p string) string {
-	if p = filepath.FromSlash(p); filepath.IsAbs(p) {
+	p = filepath.FromSlash(p)
+	if filepath.IsAbs(p) {
 		return filepath.Clean(p)
 	}
 	return filepath.Join(dir, p)
@@ -167,7 +169,7 @@ func remoteOf(config string) (remote, u string) {
 			continue
 		}
 		value = strings.Trim(strings.TrimSpace(value), `"`)
-		if u == "" || section == "origin" && remote != "origin" {
+		if u == "" || (section == "origin" && remote != "origin") {
 			remote, u = section, value
 		}
 	}

@@ -88,7 +88,10 @@ func (l *Ledger) Show(all ...Shown) {
 		l.bytes -= len(l.shown[from].Text)
 		delete(l.known, l.shown[from].key())
 	}
-	l.shown, l.indexed, l.grams, l.words = slices.Clone(l.shown[from:]), 0, nil, nil
+	l.shown = slices.Clone(l.shown[from:])
+	l.indexed = 0
+	l.grams = nil
+	l.words = nil
 }
 
 // Sources returns of what was shown that of which a text has words in a row that old

@@ -53,7 +53,8 @@ func TestSources(t *testing.T) {
 		}
 	}
 	var none *Ledger
-	if none.Show(page); none.Sources("n", page.Text, "", all) != nil {
+	none.Show(page)
+	if none.Sources("n", page.Text, "", all) != nil {
 		t.Error("no ledger has sources")
 	}
 }

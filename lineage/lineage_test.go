@@ -35,7 +35,7 @@ func FuzzParseSource(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		name, version, ok := ParseSource(s)
-		if ok != (name != "") || ok != (version != 0) || ok && Source(name, version) != s {
+		if ok != (name != "") || ok != (version != 0) || (ok && Source(name, version) != s) {
 			t.Errorf("ParseSource(%q) = %q, %d, %v, and that is written %q", s, name, version, ok, Source(name, version))
 		}
 	})

@@ -106,7 +106,8 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stampCall(ctx, req)
 		w := d.workspaceOf(req.Session, req.ProtocolVersion())
-		if w.Page = pageBytes; req.ClientInfo() != nil && req.ClientInfo().Name == claudeCode {
+		w.Page = pageBytes
+		if req.ClientInfo() != nil && req.ClientInfo().Name == claudeCode {
 			w.Page = claudeBytes
 		}
 		if t.Name == subAgent {

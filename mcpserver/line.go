@@ -51,7 +51,8 @@ func (m *messages) Read(p []byte) (int, error) {
 		}
 		var line []byte
 		var long bool
-		if line, long, m.err = m.readLine(); m.err != nil && !errors.Is(m.err, io.EOF) {
+		line, long, m.err = m.readLine()
+		if m.err != nil && !errors.Is(m.err, io.EOF) {
 			return 0, m.err
 		}
 		line = bytes.TrimSpace(line)
@@ -83,7 +84,8 @@ func (m *messages) Read(p []byte) (int, error) {
 func (m *messages) readLine() (line []byte, long bool, err error) {
 	for {
 		part, err := m.in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > m.limit+2; long { // the limit leaves out \r\n
+		long = long || len(line)+len(part) > m.limit+2
+		if long { // the limit leaves out \r\n
 			line = nil
 		} else {
 			line = append(line, part...)
@@ -161,7 +163,7 @@ func checkID(msg jsonrpc.Message, b []byte) *refusal {
 	var o struct{ ID json.RawMessage }
 	_ = json.Unmarshal(b, &o) // it was decoded before
 	n, err := strconv.ParseFloat(string(o.ID), 64)
-	if len(o.ID) == 0 || err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+	if len(o.ID) == 0 || (err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53) {
 		return nil
 	}
 	return &refusal{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the id of a request is a string, or a whole number below 2^53; give it such a one, or leave it out of a notification"}

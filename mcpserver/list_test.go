@@ -50,7 +50,9 @@ func TestToolListIsShort(t *testing.T) {
 		for _, tl := range list.Tools {
 			read += encode(mcp.Tool{Name: tl.Name, Description: tl.Description, InputSchema: tl.InputSchema})
 		}
-		estimate, bytes, sent := prompt.Tokens(read), len(read)/4, len(encode(list.Tools))
+		estimate := prompt.Tokens(read)
+		bytes := len(read) / 4
+		sent := len(encode(list.Tools))
 		t.Logf("%v: %d tools, %d bytes, of which a model reads %d tokens by estimate, %d by bytes", tt.sets, len(list.Tools), sent, estimate, bytes)
 		if len(list.Tools) != tt.n || max(estimate, bytes) > tt.most || sent > tt.sent {
 			t.Errorf("%v: %d tools, %d bytes, of which a model reads %d tokens (by bytes %d); want %d, %d and %d",

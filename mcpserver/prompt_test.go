@@ -174,10 +174,12 @@ func TestHandoffPrompt(t *testing.T) {
 			t.Errorf("/handoff = %q, %v, want %q in it", text, err, w)
 		}
 	}
-	if text, err = give(t, cs, "handoff", map[string]string{"name": crane}); err != nil || !strings.Contains(text, "another session took it before") {
+	text, err = give(t, cs, "handoff", map[string]string{"name": crane})
+	if err != nil || !strings.Contains(text, "another session took it before") {
 		t.Errorf("/handoff of what was taken = %q, %v, want it again, and a word", text, err)
 	}
-	if text, err = give(t, cs, "handoff", nil); err != nil || !strings.Contains(text, "No handoff waits") {
+	text, err = give(t, cs, "handoff", nil)
+	if err != nil || !strings.Contains(text, "No handoff waits") {
 		t.Errorf("/handoff = %q, %v, want that none waits", text, err)
 	}
 	for e, err := range m.Entries(ctx, oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{"handoff"}}}}) {

@@ -171,7 +171,7 @@ func TestAdmits(t *testing.T) {
 		{"no profiles at all", none, auth.Permissions{Profile: "harbor"}, "there are none yet"},
 	} {
 		err := tt.s.Admits(auth.New("it", token, tt.rights))
-		if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
+		if (err == nil) != (tt.wrong == "") || (err != nil && !strings.Contains(err.Error(), tt.wrong)) {
 			t.Errorf("%s: Admits = %v, want %q", tt.name, err, tt.wrong)
 		}
 	}

@@ -104,7 +104,6 @@ func New(d *tool.Workspace, o *Options) *Server {
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
-	s.opts.Drain = cmp.Or(s.opts.Drain, callTime)
 	s.opts.Instructions = cmp.Or(s.opts.Instructions, instructions)
 	return s
 }

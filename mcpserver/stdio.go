@@ -36,7 +36,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	locked := &lockedWriter{w: out}
 	deaf := &untilFailed{w: locked}
 	run := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
-	err = m.Run(run, &draining{stop: ctx, wait: s.opts.Drain, reply: deaf, Transport: &mcp.IOTransport{
+	err = m.Run(run, &draining{stop: ctx, wait: cmp.Or(s.opts.Drain, callTime), reply: deaf, Transport: &mcp.IOTransport{
 		Reader: io.NopCloser(newMessages(in, deaf)), Writer: nopWriteCloser{deaf},
 		MaxLineLength: -1, // messages has bounded it
 	}})
@@ -131,7 +131,8 @@ func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	defer context.AfterFunc(c.stop, cancel)()
 	msg, err := c.Connection.Read(reading)
 	for err == nil && c.isDuplicate(msg) {
-		if err = twice.write(c.reply); err == nil {
+		err = twice.write(c.reply)
+		if err == nil {
 			msg, err = c.Connection.Read(reading)
 		}
 	}
@@ -270,7 +271,7 @@ func (c *graceConn) mayAnswer(id jsonrpc.ID) bool {
 // SDK answers with 0 where it has none.
 func withCode(r *jsonrpc.Response) *jsonrpc.Response {
 	var coded *jsonrpc.Error
-	if r.Error == nil || errors.As(r.Error, &coded) && coded.Code != 0 {
+	if r.Error == nil || (errors.As(r.Error, &coded) && coded.Code != 0) {
 		return r
 	}
 	return &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: r.Error.Error()}}

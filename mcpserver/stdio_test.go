@@ -202,7 +202,8 @@ func TestStdioFinishesSlowCalls(t *testing.T) {
 type brokenWriter struct{ n int }
 
 func (b *brokenWriter) Write(p []byte) (int, error) {
-	if b.n++; b.n > 1 {
+	b.n++
+	if b.n > 1 {
 		return 0, io.ErrClosedPipe
 	}
 	return len(p), nil

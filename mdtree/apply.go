@@ -171,7 +171,8 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 		return op
 	}
 	clean := false
-	if u.Content, clean = diff.Lines(base.Content, u.Content, now.Entry.Content); !clean {
+	u.Content, clean = diff.Lines(base.Content, u.Content, now.Entry.Content)
+	if !clean {
 		u.Content = op.(oxbow.Update).Content
 		own.copies[now.Path] = fmt.Sprintf("entry %q was written while somebody else changed the same lines", name)
 		return u
@@ -210,7 +211,9 @@ func ApplyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	case oxbow.Add:
 		e = oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels, Created: op.Created}
 	case oxbow.Update:
-		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
+		e.Content = op.Content
+		e.Aliases = op.Aliases
+		e.Labels = op.Labels
 	case oxbow.Alias:
 		e.Aliases = op.Aliases
 	case oxbow.Relabel:

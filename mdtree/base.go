@@ -107,7 +107,7 @@ func (p *past) held(want *oxbow.Entry, base manifestItem) (bool, error) {
 			return false, err
 		case v.Verb != oxbow.VerbRemove && sameEntry(want, &v.Entry):
 			return true, nil
-		case v.Verb == oxbow.VerbRestore || v.Verb != oxbow.VerbRemove && base.is(&v.Entry):
+		case v.Verb == oxbow.VerbRestore || (v.Verb != oxbow.VerbRemove && base.is(&v.Entry)):
 			return false, nil
 		}
 		if v.Verb != oxbow.VerbRemove {
@@ -130,7 +130,8 @@ func (p *past) isUndo(seq uint64) (bool, error) {
 			return false, err
 		}
 		p.undos[c.Seq] = len(c.Reverts) > 0
-		if p.read = c.Seq; c.Seq <= seq {
+		p.read = c.Seq
+		if c.Seq <= seq {
 			break
 		}
 	}

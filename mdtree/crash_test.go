@@ -105,7 +105,10 @@ func TestStopAnywhere(t *testing.T) {
 		{folding, old, next, 61},
 		{folding, storeOf(t, note("Case", "same")), storeOf(t, note("case", "same")), 1},
 	} {
-		base, old, next, stride := c.base, c.old, c.next, testenv.Long(4*c.stride+1, c.stride)
+		base := c.base
+		old := c.old
+		next := c.next
+		stride := testenv.Long(4*c.stride+1, c.stride)
 		clean := base()
 		mustDump(t, next, clean, "brain")
 		want := files(t, clean, "brain")
@@ -183,7 +186,10 @@ func TestCrashAnywhere(t *testing.T) {
 
 	start := vfs.NewMem()
 	mustDump(t, old, start, "brain")
-	images, sawOld, sawNew, every := 0, 0, 0, testenv.Long(97, 31)
+	images := 0
+	sawOld := 0
+	sawNew := 0
+	every := testenv.Long(97, 31)
 	// check looks at one disk after a crash; done says that the dump was
 	// reported done before it.
 	check := func(img *vfs.Mem, label string, at int, first, done bool) {
@@ -213,7 +219,9 @@ func TestCrashAnywhere(t *testing.T) {
 		first bool
 		o     *DumpOptions
 	}{{false, nil}, {true, nil}, {false, &DumpOptions{bulk: 1}}, {true, &DumpOptions{bulk: 1}}} {
-		first, o, img := c.first, c.o, start
+		first := c.first
+		o := c.o
+		img := start
 		if first {
 			img = nil
 		}
@@ -221,14 +229,16 @@ func TestCrashAnywhere(t *testing.T) {
 			disk := crashfs.New(img)
 			disk.StopAt(at)
 			_, err := Dump(ctx, next, disk.Process(), "brain", o)
-			if done = err == nil; !done && !disk.Stopped() {
+			done = err == nil
+			if !done && !disk.Stopped() {
 				t.Fatalf("crash at %d: %v", at, err)
 			}
 			n := 0
 			for crashed, label := range disk.Images {
 				check(crashed, label, at, first, done)
 				// A second crash, in the recovery from the first.
-				if n++; n%every == 0 && !first && o == nil {
+				n++
+				if n%every == 0 && !first && o == nil {
 					again := crashfs.New(crashed)
 					again.StopAt(1 + (n+at)%40)
 					_, err := Dump(ctx, next, again.Process(), "brain", o)
@@ -264,7 +274,8 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 		disk.Inject(crashfs.Fault{At: at, Err: syscall.EIO})
 		fsys := disk.Process()
 		_, err := Dump(t.Context(), next, fsys, "brain", o)
-		if failed = err != nil; failed && !errors.Is(err, syscall.EIO) {
+		failed = err != nil
+		if failed && !errors.Is(err, syscall.EIO) {
 			t.Fatalf("fault at %d: %v, want EIO", at, err)
 		}
 		tree, err := Read(fsys, "brain", nil)
@@ -283,7 +294,8 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 			done := err == nil
 			n := 0
 			for img, label := range crashing.Images {
-				if n++; n%3 != at%3 {
+				n++
+				if n%3 != at%3 {
 					continue
 				}
 				got := describeAll(mustRead(t, img, "brain").Entries)

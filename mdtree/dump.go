@@ -377,7 +377,8 @@ func (d *dumper) stageNames() (*journal.Journal, []string, error) {
 		whole, known := missing[dir]
 		if !known {
 			there, err := d.exists(d.path(dir))
-			if whole = !there; err == nil && whole {
+			whole = !there
+			if err == nil && whole {
 				j.Dirs = append(j.Dirs, dir)
 				err = d.fs.MkdirAll(d.stage.Path(dir), d.dirPerm)
 			}

@@ -446,7 +446,8 @@ func TestDumpStops(t *testing.T) {
 	s := storeOf(t, note("a", "x"), note("b", "x"), note("c", "x"))
 	var calls []int
 	_, err := Dump(ctx, s, fsys, "brain", &DumpOptions{Progress: func(done, total int) {
-		if calls = append(calls, done); done == 2 || total != 3 {
+		calls = append(calls, done)
+		if done == 2 || total != 3 {
 			cancel()
 		}
 	}})

@@ -126,7 +126,8 @@ func (d *dumper) compareBook(contents map[string][]byte) error {
 	}
 	settings := oldBookSeed
 	if exists {
-		if settings, err = d.read(bookFile, maxFile); err != nil {
+		settings, err = d.read(bookFile, maxFile)
+		if err != nil {
 			settings = "" // it is not a file of text, and stays as it is
 		}
 	}

@@ -30,7 +30,7 @@ func isForeignPath(p string, remove bool) bool {
 	if isEntryPath(p) {
 		return false
 	}
-	return remove || p != bookFile && p != summaryFile && p != manifestFile
+	return remove || (p != bookFile && p != summaryFile && p != manifestFile)
 }
 
 // dumpTree is the directory that a dump writes and a load reads.
@@ -38,7 +38,9 @@ type dumpTree struct{ tree }
 
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	t := newTree(fsys, path.Clean(dir), dumpStageDir)
-	t.keepEdits, t.prune, t.listFile = true, true, manifestFile
+	t.keepEdits = true
+	t.prune = true
+	t.listFile = manifestFile
 	t.dirPerm = 0o700
 	for _, k := range kindDirs {
 		t.stage.Dirs = append(t.stage.Dirs, k.dir)

@@ -34,7 +34,8 @@ func HasConflictMarkers(text string) bool {
 	lines := []string{"<<<<<<<", "=======", ">>>>>>>"}
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, lines[0]) {
-			if lines = lines[1:]; len(lines) == 0 {
+			lines = lines[1:]
+			if len(lines) == 0 {
 				return true
 			}
 		}

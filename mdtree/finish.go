@@ -205,7 +205,8 @@ func (t *tree) syncDirs(dirs map[string]bool, prune bool) error {
 		err := error(nil)
 		if prune && dir != "." {
 			var items []fs.DirEntry
-			if items, err = t.fs.ReadDir(t.path(dir)); err == nil && len(items) == 0 {
+			items, err = t.fs.ReadDir(t.path(dir))
+			if err == nil && len(items) == 0 {
 				if err := t.fs.Remove(t.path(dir)); err != nil {
 					return err
 				}

@@ -85,7 +85,10 @@ func (s *mapStore) apply(op oxbow.Op) error {
 	var want uint64
 	switch op := op.(type) {
 	case oxbow.Update:
-		want, e.Content, e.Aliases, e.Labels = op.If, op.Content, op.Aliases, oxbow.SortLabels(op.Labels)
+		want = op.If
+		e.Content = op.Content
+		e.Aliases = op.Aliases
+		e.Labels = oxbow.SortLabels(op.Labels)
 	case oxbow.Alias:
 		want, e.Aliases = op.If, op.Aliases
 	case oxbow.Relabel:

@@ -115,7 +115,9 @@ func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
 	e := place.Entry.Clone()
 	switch op := op.(type) {
 	case oxbow.Update:
-		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, op.Labels
+		e.Content = op.Content
+		e.Aliases = op.Aliases
+		e.Labels = op.Labels
 	case oxbow.Alias:
 		e.Aliases = op.Aliases
 	case oxbow.Relabel:

@@ -49,7 +49,8 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 		if err := s.makeDir(path.Dir(s.opts.Lock)); err != nil {
 			return nil, s.storeError(err)
 		}
-		if s.writer.lock, err = s.fs.OpenLock(s.opts.Lock); err != nil {
+		s.writer.lock, err = s.fs.OpenLock(s.opts.Lock)
+		if err != nil {
 			s.writer.lock = nil
 			return nil, s.storeError(err)
 		}

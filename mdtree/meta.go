@@ -114,7 +114,8 @@ func parseEntry(file string) (parsed, error) {
 		p.content = head + p.content + tail
 	}
 	if s, ok := findTime(block); ok {
-		if p.created, ok = parseTime(s); !ok {
+		p.created, ok = parseTime(s)
+		if !ok {
 			p.warnings = append(p.warnings, fmt.Sprintf("its date %q is not understood and so not read; write it like 2026-04-18T09:30:00Z", text.Clip(s, maxShown)))
 		}
 	}
@@ -232,7 +233,8 @@ func parseTime(s string) (time.Time, bool) {
 		}
 		var nano int
 		if hasFrac {
-			if nano, err = strconv.Atoi(frac); err != nil || len(frac) != 9 || nano < 0 {
+			nano, err = strconv.Atoi(frac)
+			if err != nil || len(frac) != 9 || nano < 0 {
 				return time.Time{}, false
 			}
 		}
@@ -317,7 +319,8 @@ func parseLineEnds(s string) (string, error) {
 		n := 1
 		if counted {
 			var err error
-			if n, err = strconv.Atoi(count); err != nil || n < 1 {
+			n, err = strconv.Atoi(count)
+			if err != nil || n < 1 {
 				ok = false
 			}
 		}

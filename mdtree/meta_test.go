@@ -160,7 +160,7 @@ func TestParseTime(t *testing.T) {
 		{"+12000-01-01T00:00:00Z", ""}, {"", ""}, {"@", ""}, {"@1+5", ""}, {"@x", ""}, {"@99999999999999999999", ""},
 	} {
 		got, ok := parseTime(c.in)
-		if ok != (c.want != "") || ok && got.Format(time.RFC3339Nano) != c.want {
+		if ok != (c.want != "") || (ok && got.Format(time.RFC3339Nano) != c.want) {
 			t.Errorf("parseTime(%q) = %v, %v, want %q", c.in, got, ok, c.want)
 		}
 	}
@@ -172,7 +172,7 @@ func FuzzParseEntry(f *testing.F) {
 		f.Add(string(appendEntry(nil, &oxbow.Entry{Name: s, Content: s, Aliases: []string{s}, Created: noon}, true)))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 1<<16 || strings.Contains(text, "*") && strings.Contains(text, lineEndsOpen) {
+		if len(text) > 1<<16 || (strings.Contains(text, "*") && strings.Contains(text, lineEndsOpen)) {
 			text = strings.ReplaceAll(text, "*", "") // runs make long contents, which only take time
 		}
 		p, err := parseEntry(text)

@@ -149,7 +149,7 @@ func isReserved(r rune) bool {
 		return r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|%`, r)
 	}
 	return unicode.IsControl(r) || r == 0x200e || r == 0x200f || r == 0xfeff ||
-		r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069)
 }
 
 // devices are the names that Windows keeps for itself, with any ending.
@@ -164,7 +164,8 @@ func isDevice(name string) bool {
 	rest, com := strings.CutPrefix(base, "COM")
 	if !com {
 		var lpt bool
-		if rest, lpt = strings.CutPrefix(base, "LPT"); !lpt {
+		rest, lpt = strings.CutPrefix(base, "LPT")
+		if !lpt {
 			return false
 		}
 	}
@@ -215,9 +216,9 @@ func foldRune(r rune) rune {
 // isIgnorable reports whether file systems that fold case skip the character
 // (Default_Ignorable_Code_Point of Unicode).
 func isIgnorable(r rune) bool {
-	return r == 0xad || r == 0x34f || r == 0x61c || r >= 0x115f && r <= 0x1160 ||
-		r >= 0x17b4 && r <= 0x17b5 || r >= 0x180b && r <= 0x180f || r >= 0x200b && r <= 0x200f ||
-		r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r == 0x3164 ||
-		r >= 0xfe00 && r <= 0xfe0f || r == 0xfeff || r == 0xffa0 || r >= 0xfff0 && r <= 0xfff8 ||
-		r >= 0x1bca0 && r <= 0x1bca3 || r >= 0x1d173 && r <= 0x1d17a || r >= 0xe0000 && r <= 0xe0fff
+	return r == 0xad || r == 0x34f || r == 0x61c || (r >= 0x115f && r <= 0x1160) ||
+		(r >= 0x17b4 && r <= 0x17b5) || (r >= 0x180b && r <= 0x180f) || (r >= 0x200b && r <= 0x200f) ||
+		(r >= 0x202a && r <= 0x202e) || (r >= 0x2060 && r <= 0x206f) || r == 0x3164 ||
+		(r >= 0xfe00 && r <= 0xfe0f) || r == 0xfeff || r == 0xffa0 || (r >= 0xfff0 && r <= 0xfff8) ||
+		(r >= 0x1bca0 && r <= 0x1bca3) || (r >= 0x1d173 && r <= 0x1d17a) || (r >= 0xe0000 && r <= 0xe0fff)
 }

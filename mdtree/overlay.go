@@ -83,7 +83,7 @@ func (v *overlay) owner(word, but string) (name string, ok bool) {
 // File implements [View].
 func (v *overlay) File(p string) (string, bool) {
 	if e := v.files[p]; e != nil {
-		return e.text, e.there && !e.changed || e.changed && !e.remove
+		return e.text, (e.there && !e.changed) || (e.changed && !e.remove)
 	}
 	if f := v.s.st.files[p]; f != nil {
 		return f.text, !f.neverGood
@@ -196,7 +196,11 @@ func (v *overlay) pendingOf(p string) (*pendingFile, error) {
 
 // set makes an edit the state of a file and reads its entries.
 func (v *overlay) set(e *pendingFile, ed Edit) error {
-	e.text, e.remove, e.changed, e.matched, e.items = ed.Text, ed.Remove, true, v.s.matches(ed.Path), nil
+	e.text = ed.Text
+	e.remove = ed.Remove
+	e.changed = true
+	e.matched = v.s.matches(ed.Path)
+	e.items = nil
 	if e.remove {
 		e.text = ""
 		return nil
@@ -218,7 +222,8 @@ func (v *overlay) set(e *pendingFile, ed Edit) error {
 		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + ed.Path + " could not be read back: " + err.Error()}
 	}
 	var diagnostics []string
-	if e.items, diagnostics = completeItems(items, v.s.opts.Clock()); len(diagnostics) > 0 {
+	e.items, diagnostics = completeItems(items, v.s.opts.Clock())
+	if len(diagnostics) > 0 {
 		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + diagnostics[0]}
 	}
 	return nil

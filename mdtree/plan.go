@@ -246,7 +246,7 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	if p.Base {
 		base, known := p.tree.base[want.Name]
 		kept := known && p.tree.unedited[i]
-		storeChanged := exists != known || exists && !base.is(&e)
+		storeChanged := exists != known || (exists && !base.is(&e))
 		if !kept && (storeChanged || !exists) {
 			held, err := p.past.held(want, base)
 			if err != nil {
@@ -296,7 +296,7 @@ func (p *planner) planRemovals() error {
 		switch {
 		case in[name]:
 			continue
-		case !p.Base || p.opts.FilesWin || known && base.is(&e):
+		case !p.Base || p.opts.FilesWin || (known && base.is(&e)):
 		case known:
 			p.diverged = append(p.diverged, base.Path)
 			continue
@@ -357,7 +357,8 @@ func sameAliases(a, b []string) bool {
 func tidyAliases(as []string) []string {
 	var tidy []string
 	for _, a := range as {
-		if a = strings.TrimSpace(a); a != "" && !slices.Contains(tidy, a) {
+		a = strings.TrimSpace(a)
+		if a != "" && !slices.Contains(tidy, a) {
 			tidy = append(tidy, a)
 		}
 	}

@@ -159,7 +159,7 @@ func (s *Store) scanWatched(d *directory, r *fileScan, changed []string) {
 		}
 	}
 	for _, p := range d.links {
-		if now, err := s.fs.Stat(p); err != nil && s.st.files[p] == nil || err == nil && s.current(p, now) {
+		if now, err := s.fs.Stat(p); (err != nil && s.st.files[p] == nil) || (err == nil && s.current(p, now)) {
 			continue
 		}
 		r.read(p)
@@ -212,7 +212,9 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 		}
 		return nil
 	}
-	d.listError, d.files, d.links = "", 0, nil
+	d.listError = ""
+	d.files = 0
+	d.links = nil
 	todo, err := s.changedFiles(ctx, d, entries, r.force)
 	if err != nil {
 		return err
@@ -351,7 +353,8 @@ func (s *Store) readFile(p string) (l readResult) {
 		l.reason = "is empty"
 		return l
 	}
-	if l.reason = CheckText(text); l.reason != "" {
+	l.reason = CheckText(text)
+	if l.reason != "" {
 		return l
 	}
 	if old != nil && old.sameText(f) {
@@ -362,7 +365,8 @@ func (s *Store) readFile(p string) (l readResult) {
 		l.reason = "cannot be understood: " + err.Error()
 	}
 	var wrong []string
-	if f.items, wrong = completeItems(items, info.ModTime()); len(wrong) > 0 {
+	f.items, wrong = completeItems(items, info.ModTime())
+	if len(wrong) > 0 {
 		f.diagnostic = strings.Join(wrong, "; ")
 	}
 	return l
@@ -376,7 +380,9 @@ func (f *file) sameText(now *file) bool {
 
 // compare compares what was read with the state.
 func (r *fileScan) compare(p string, l *readResult) {
-	s, old, f := r.s, r.s.st.files[p], l.file
+	s := r.s
+	old := r.s.st.files[p]
+	f := l.file
 	if f == nil {
 		if old != nil {
 			r.next[p] = nil

@@ -69,7 +69,9 @@ func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 	st.claims = make(map[string][]*file, n)
 	st.names = make(map[string]*current, n)
 	st.order = make([]*oxbow.Entry, 0, n)
-	claims, currents, entries := make([]*file, 0, n), make([]current, 0, n), make([]oxbow.Entry, 0, n)
+	claims := make([]*file, 0, n)
+	currents := make([]current, 0, n)
+	entries := make([]oxbow.Entry, 0, n)
 	for _, p := range paths {
 		f := files[p]
 		if f == nil {
@@ -193,7 +195,8 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 	var deltas []oxbow.Delta
 	var added []arrival
 	for name := range touched {
-		if delete(st.contested, name); len(st.claims[name]) > 1 {
+		delete(st.contested, name)
+		if len(st.claims[name]) > 1 {
 			st.contested[name] = true
 		}
 		old := st.names[name]

@@ -71,7 +71,9 @@ func TestStoreCrashAnywhere(t *testing.T) {
 			mustApply(t, clean, tt.ops...)
 			newWant := problemsOf(t, clean)
 
-			images, sawOld, sawNew := 0, 0, 0
+			images := 0
+			sawOld := 0
+			sawNew := 0
 			// check looks at one disk after a crash, and goes on from it.
 			check := func(img *vfs.Mem, where string, done bool) {
 				images++
@@ -124,7 +126,8 @@ func TestStoreCrashAnywhere(t *testing.T) {
 					n := 0
 					for img, label := range second.Images {
 						check(img, fmt.Sprintf("crash at %d, then at %d, %s", stop, again, label), done)
-						if n++; n == 4 {
+						n++
+						if n == 4 {
 							break
 						}
 					}

@@ -106,7 +106,7 @@ func isSummary(text string) bool {
 		found := false
 		for _, s := range kindDirs {
 			found = found || line == "# "+s.title ||
-				strings.HasPrefix(line, "- [") && (strings.Contains(line, "]("+s.dir+"/") || strings.Contains(line, "](<"+s.dir+"/"))
+				(strings.HasPrefix(line, "- [") && (strings.Contains(line, "]("+s.dir+"/") || strings.Contains(line, "](<"+s.dir+"/")))
 		}
 		if !found {
 			return false

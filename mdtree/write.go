@@ -33,7 +33,8 @@ func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time)
 	defer release()
 	for range maxAttempts {
 		var own *outcome
-		if own, err = s.attempt(ctx, plan); !errors.Is(err, errChanged) {
+		own, err = s.attempt(ctx, plan)
+		if !errors.Is(err, errChanged) {
 			return own, err
 		}
 	}
@@ -139,7 +140,7 @@ func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 			taken[name] = true
 			changes = append(changes, fileChange{path: name, text: w.disk, perm: w.perm})
 		}
-		if w.remove && w.there || !w.remove && !(w.there && w.disk == w.text) {
+		if (w.remove && w.there) || (!w.remove && !(w.there && w.disk == w.text)) {
 			changes = append(changes, w)
 		}
 	}
@@ -153,7 +154,9 @@ func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
 	text, info, err := s.read(w.path, maxFile)
 	switch {
 	case err == nil:
-		w.there, w.disk, w.perm = true, text, info.Mode().Perm()
+		w.there = true
+		w.disk = text
+		w.perm = info.Mode().Perm()
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("reading %s before it is written: %w", w.path, err)
 	}

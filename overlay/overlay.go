@@ -115,7 +115,8 @@ func (o *store) refreshUnder(ctx context.Context) error {
 		return err
 	}
 	ds := changedEntries(o.entries, now)
-	if o.entries = now; len(ds) > 0 {
+	o.entries = now
+	if len(ds) > 0 {
 		o.watchers.Send(oxbow.Event{Changes: ds})
 	}
 	return nil
@@ -171,7 +172,8 @@ func changedEntries(old, now []*oxbow.Entry) (ds []oxbow.Delta) {
 		}
 		if len(old) > 0 && old[0].ID == e.ID {
 			was := old[0]
-			if old = old[1:]; was.Version == e.Version && was.Name == e.Name {
+			old = old[1:]
+			if was.Version == e.Version && was.Name == e.Name {
 				continue
 			}
 		}

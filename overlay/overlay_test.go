@@ -179,7 +179,8 @@ func TestOverlay(t *testing.T) {
 	}
 	changes := 0
 	for _, err := range both.Log(ctx) {
-		if changes++; err != nil {
+		changes++
+		if err != nil {
 			t.Error(err)
 		}
 	}

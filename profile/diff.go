@@ -108,7 +108,8 @@ func (s *Set) included(ctx context.Context, m *oxbow.Memory, side Side) (include
 		defer then.Close()
 		m = oxbow.New(then, nil)
 	}
-	if x.entries, err = inside(ctx, m, side.Profile); err != nil {
+	x.entries, err = inside(ctx, m, side.Profile)
+	if err != nil {
 		return x, err
 	}
 	for i, e := range x.entries {

@@ -244,7 +244,7 @@ func checkDocument(p string) error {
 	switch {
 	case p == "":
 		return &oxbow.InvalidError{Field: "always_include", Reason: "holds an empty path"}
-	case path.IsAbs(p) || strings.HasPrefix(p, "~") || len(p) > 1 && p[1] == ':':
+	case path.IsAbs(p) || strings.HasPrefix(p, "~") || (len(p) > 1 && p[1] == ':'):
 		return &oxbow.InvalidError{Field: "always_include", Value: frontmatter.Clip(p), Reason: "is not relative; paths begin where the profile's home or project does"}
 	case strings.Contains(p, `\`):
 		return &oxbow.InvalidError{Field: "always_include", Value: frontmatter.Clip(p), Reason: "holds a backslash; write slashes"}
@@ -265,7 +265,7 @@ func (r *reader) number(key string, v *yaml.Node) int {
 
 func (r *reader) truth(key string, v *yaml.Node) *bool {
 	b, err := strconv.ParseBool(v.Value)
-	if v.Kind != yaml.ScalarNode || err != nil || v.Value != "true" && v.Value != "false" {
+	if v.Kind != yaml.ScalarNode || err != nil || (v.Value != "true" && v.Value != "false") {
 		r.Add(v, "%s is %s; write true or false", key, frontmatter.Describe(v))
 		return nil
 	}

@@ -77,7 +77,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("include: &x {tags: [*x]}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := parse("vtt-developer.yaml", b, nil)
-		if (p == nil) == (err == nil) || err != nil && !errors.Is(err, oxbow.ErrInvalid) {
+		if (p == nil) == (err == nil) || (err != nil && !errors.Is(err, oxbow.ErrInvalid)) {
 			t.Errorf("Parse = %v, %v", p, err)
 		}
 	})
@@ -258,7 +258,8 @@ func TestSelectFences(t *testing.T) {
 	if got := selected("theirs"); !strings.Contains(got, "```text\nBuilds their table\n```") || !strings.Contains(got, "```markdown\nI am theirs.\n```") {
 		t.Errorf("the selection of a profile of a repository is:\n%s", got)
 	}
-	if isVouched = true; !strings.Contains(selected("mine"), "-->\n"+orders) {
+	isVouched = true
+	if !strings.Contains(selected("mine"), "-->\n"+orders) {
 		t.Errorf("a document for which a person vouches is shown as data:\n%s", selected("mine"))
 	}
 	isVouched = false

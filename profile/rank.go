@@ -121,7 +121,9 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 	if err != nil {
 		return c, err
 	}
-	c.inside, c.left, c.leftTokens = sum.n, sum.n, sum.tokens
+	c.inside = sum.n
+	c.left = sum.n
+	c.leftTokens = sum.tokens
 	tried := 0
 	for i := range best {
 		if tried > tokens {
@@ -132,7 +134,9 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 			x.entry, read = read[0], read[1:]
 		}
 		if !x.entry.Volunteered() { // a head tells neither the author nor the content
-			c.inside, c.left, c.leftTokens = c.inside-1, c.left-1, c.leftTokens-x.size/4
+			c.inside = c.inside - 1
+			c.left = c.left - 1
+			c.leftTokens = c.leftTokens - x.size/4
 			continue
 		}
 		shown := o.inside.Shown(*x.entry)

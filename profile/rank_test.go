@@ -94,7 +94,8 @@ func TestSelectByHeads(t *testing.T) {
 		r := Everything()
 		if name != "" {
 			var err error
-			if r, err = set.Resolve(name); err != nil {
+			r, err = set.Resolve(name)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

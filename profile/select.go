@@ -276,7 +276,7 @@ func (r *Resolved) omits(e *oxbow.Entry) bool {
 	if e.HeldByLabel() {
 		return true
 	}
-	if e.Kind != oxbow.History && e.Kind != oxbow.Handoff || labelled(e, LabelPinned) {
+	if (e.Kind != oxbow.History && e.Kind != oxbow.Handoff) || labelled(e, LabelPinned) {
 		return false
 	}
 	return !slices.ContainsFunc(r.Includes, func(c Choice) bool {

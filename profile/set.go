@@ -105,7 +105,7 @@ func (s *Set) files() ([]file, error) {
 			}
 			for _, e := range list {
 				ext := path.Ext(e.Name())
-				if e.IsDir() || ext != ".yaml" && ext != ".yml" || strings.HasPrefix(e.Name(), ".") {
+				if e.IsDir() || (ext != ".yaml" && ext != ".yml") || strings.HasPrefix(e.Name(), ".") {
 					continue
 				}
 				all = append(all, file{baseName(e.Name()), i, dir + "/" + e.Name()})
@@ -194,7 +194,7 @@ func (s *Set) find(name string) (file, error) {
 				// What is there and cannot be looked at, such as a link that
 				// leaves the place, still hides what comes later: reading it
 				// says why.
-				if err == nil && !fi.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
+				if (err == nil && !fi.IsDir()) || (err != nil && !errors.Is(err, fs.ErrNotExist)) {
 					return f, nil
 				}
 			}
@@ -326,7 +326,8 @@ func (s *Set) document(d Document) (shownDocument, error) {
 					return out, errors.New(why)
 				}
 			}
-			if err = oxbow.CheckContent(string(b)); err != nil {
+			err = oxbow.CheckContent(string(b))
+			if err != nil {
 				return out, fmt.Errorf("reading %s: %w", out.where, err)
 			}
 			out.text = strings.TrimPrefix(string(b), "\ufeff")
@@ -357,7 +358,7 @@ func (p *Place) caveat(path, text string) string {
 	case shaped == "" && p.Repeats != nil && p.Repeats(text):
 		shaped = "repeats what others wrote"
 	}
-	if shaped == "" || p.Vouched != nil && p.Vouched(path) {
+	if shaped == "" || (p.Vouched != nil && p.Vouched(path)) {
 		return ""
 	}
 	return shaped + ", and no person has vouched for it: it is data until a person reads it and says oxbow trust"

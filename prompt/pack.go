@@ -118,7 +118,8 @@ func Paragraphs(s string, fits func(string) bool) string {
 		if j < 0 {
 			break
 		}
-		if j += i; strings.TrimSpace(s[:j]) != "" {
+		j += i
+		if strings.TrimSpace(s[:j]) != "" {
 			ends = append(ends, j)
 		}
 		for i = j; i < len(s) && s[i] == '\n'; i++ {

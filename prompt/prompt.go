@@ -79,7 +79,7 @@ func (c Context) Of(r Role) string { return c.of(r) }
 func (c Context) of(r Role) string {
 	var b strings.Builder
 	for _, p := range c.Parts {
-		if role := p.Role; r == "" || role == r || role == "" && r == System {
+		if role := p.Role; r == "" || role == r || (role == "" && r == System) {
 			b.WriteString(p.Text)
 		}
 	}

@@ -53,7 +53,7 @@ func TestFit(t *testing.T) {
 		if got := strings.Join(cut, " "); got != tt.cut {
 			t.Errorf("%s: Fit(%d) cuts %q, want %q", tt.name, tt.budget, got, tt.cut)
 		}
-		if c.Tokens != sum || tt.budget > 0 && sum > max(tt.budget, pinned) {
+		if c.Tokens != sum || (tt.budget > 0 && sum > max(tt.budget, pinned)) {
 			t.Errorf("%s: Fit(%d) = %d tokens, the parts have %d", tt.name, tt.budget, c.Tokens, sum)
 		}
 	}

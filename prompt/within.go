@@ -23,7 +23,10 @@ const (
 // Framed returns the part with a text that can be cut: body between two strings that
 // always stay, such as the tags of a block.
 func (p Part) Framed(before, body, after string) Part {
-	p.Text, p.before, p.after, p.isFramed = before+body+after, before, after, true
+	p.Text = before + body + after
+	p.before = before
+	p.after = after
+	p.isFramed = true
 	p.Short = func(tokens int) string {
 		for limit := 4 * tokens; limit > 0; limit = limit * 7 / 8 {
 			if s := p.cutFramed(limit); Tokens(s) <= tokens {
@@ -168,7 +171,8 @@ func (w *within) lastLine(rest string, cut []Part) string {
 		if r := []rune(filepath.ToSlash(name)); len(r) > 60 {
 			name = "…" + string(r[len(r)-60:])
 		}
-		if name = strconv.Quote(name); !slices.Contains(names, name) {
+		name = strconv.Quote(name)
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -155,7 +155,8 @@ func (r *dateReader) read(s string) (from, to time.Time, ok bool) {
 		_, to, ok2 := r.iso(b)
 		return from, to, ok && ok2 && from.Before(to)
 	}
-	if from, to, ok = r.iso(s); ok {
+	from, to, ok = r.iso(s)
+	if ok {
 		return from, to, ok
 	}
 	ws := strings.Fields(s)
@@ -185,7 +186,8 @@ func (r *dateReader) since(s string) (from, to time.Time, ok bool) {
 	if strings.HasPrefix(s, "since") {
 		return from, to, false
 	}
-	if from, _, ok = r.read(s); !ok {
+	from, _, ok = r.read(s)
+	if !ok {
 		if y := yearOf(s); y > 0 {
 			from, _, ok = months(y, 1, 12)
 		} else if m := monthOf(s); m > 0 {
@@ -342,7 +344,7 @@ func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
 // latestDay returns the last day of that date up to today.
 func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool) {
 	y := r.today.Year()
-	if m > r.today.Month() || m == r.today.Month() && d > r.today.Day() {
+	if m > r.today.Month() || (m == r.today.Month() && d > r.today.Day()) {
 		y--
 	}
 	return date(y, m, d)

@@ -116,7 +116,7 @@ func FuzzResolveDate(f *testing.F) {
 		if !ok {
 			return
 		}
-		if d.From.Year() < 1 || d.To.Year() > 9999 || !d.To.IsZero() && !d.From.Before(d.To) {
+		if d.From.Year() < 1 || d.To.Year() > 9999 || (!d.To.IsZero() && !d.From.Before(d.To)) {
 			t.Fatalf("resolveDate(%q, %v) = %v", s, now, d)
 		}
 		if f, err := ParseFilter("on:"+strconv.Quote(s), now); err != nil || f.After.Before(earliest) || f.Before.After(latest) {

@@ -133,7 +133,9 @@ func (t term) dates(values []string, now time.Time) (oxbow.Filter, error) {
 		d, ok = resolveDate(spelled(values[0]), now)
 	}
 	if err != nil && ok {
-		from, to, err = clamp(d.From), d.To, nil
+		from = clamp(d.From)
+		to = d.To
+		err = nil
 		if !to.IsZero() {
 			to = clamp(to)
 		}
@@ -231,7 +233,8 @@ func cutValue(key, s string) (v, rest string, err error) {
 	if err != nil {
 		return "", "", invalid(key, text.Clip(s, 60), "has an unclosed or badly escaped quote")
 	}
-	if v, err = strconv.Unquote(q); err != nil {
+	v, err = strconv.Unquote(q)
+	if err != nil {
 		return "", "", invalid(key, text.Clip(s, 60), "has a badly escaped quote")
 	}
 	rest = s[len(q):]

@@ -89,7 +89,7 @@ func addOperator(o *oxbow.Operators, w string) bool {
 		return false
 	}
 	prefix, star := strings.CutSuffix(rest, "*")
-	if star && strings.ContainsFunc(prefix, func(r rune) bool { return !isWordRune(r) }) || !star && rest == w {
+	if (star && strings.ContainsFunc(prefix, func(r rune) bool { return !isWordRune(r) })) || (!star && rest == w) {
 		return false
 	}
 	if rest != w {

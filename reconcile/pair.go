@@ -21,7 +21,8 @@ func (s *session) pair(home, server *side) {
 		}
 		p := &pair{record: r, old: r, here: gone, there: unchanged}
 		s.pairs = append(s.pairs, p)
-		if p.home = home.byName[r.Home.Name]; p.home != nil && !atHome[p.home] {
+		p.home = home.byName[r.Home.Name]
+		if p.home != nil && !atHome[p.home] {
 			atHome[p.home] = true
 		} else {
 			p.home = nil
@@ -36,7 +37,9 @@ func (s *session) pair(home, server *side) {
 		if !atServer[e] {
 			p := &pair{server: e, there: changed}
 			if h := home.named(e.Name); h != nil && !atHome[h] {
-				p.home, p.here, atHome[h] = h, changed, true
+				p.home = h
+				p.here = changed
+				atHome[h] = true
 			}
 			s.pairs = append(s.pairs, p)
 		}
@@ -52,7 +55,7 @@ func (s *session) pair(home, server *side) {
 func (s *session) findServer(p *pair, server *side, used map[*oxbow.Entry]bool) {
 	r := p.record
 	e, known := server.byID[r.ID]
-	if r.ID == 0 || e == nil || !server.trusted && e.Name != r.Server.Name { // the last may be of another store
+	if r.ID == 0 || e == nil || (!server.trusted && e.Name != r.Server.Name) { // the last may be of another store
 		e = server.byName[r.Server.Name]
 	}
 	if e != nil && !used[e] {
@@ -135,19 +138,25 @@ func (s *session) judge(p *pair, home, server *side) {
 	switch {
 	case p.server != nil && s.st.entryHash(p.server) == r.Server.Hash:
 		p.there = unchanged
-		r.ID, r.Version, r.Updated = p.server.ID, p.server.Version, p.server.Updated.UnixNano()
+		r.ID = p.server.ID
+		r.Version = p.server.Version
+		r.Updated = p.server.Updated.UnixNano()
 	case p.server != nil:
 		p.there = changed
 	}
 	if p.here == gone && !home.trusted {
 		s.rep.Returns++
-		p.record, p.here, p.there = nil, absent, changed
+		p.record = nil
+		p.here = absent
+		p.there = changed
 		if p.server == nil {
 			p.there = gone
 		}
 	}
 	if p.there == gone && p.home != nil && !(server.trusted && (r.ID > 0 || server.exact)) {
 		s.rep.Returns++
-		p.record, p.there, p.here = nil, absent, changed
+		p.record = nil
+		p.there = absent
+		p.here = changed
 	}
 }

@@ -109,7 +109,9 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	}
 	s.hasPlan = true
 	if h, p := parsePlan(b, len(s.records)); p != nil && bytes.Equal(h.Base, s.base) && (len(s.salt) == 0 || bytes.Equal(h.Salt, s.salt)) {
-		s.salt, s.plan, s.ahead = h.Salt, p, true
+		s.salt = h.Salt
+		s.plan = p
+		s.ahead = true
 	}
 	return nil
 }
@@ -125,7 +127,7 @@ func parsePlan(b []byte, records int) (planHeader, *plan) {
 	used := map[int]bool{}
 	for l := range bytes.Lines(rest) {
 		var st planStep
-		if json.Unmarshal(l, &st) != nil || st.Old < 0 || st.Old > records || st.Old > 0 && used[st.Old] || st.Old == 0 && st.Record == nil {
+		if json.Unmarshal(l, &st) != nil || st.Old < 0 || st.Old > records || (st.Old > 0 && used[st.Old]) || (st.Old == 0 && st.Record == nil) {
 			return h, nil
 		}
 		used[st.Old] = true

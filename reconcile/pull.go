@@ -18,7 +18,7 @@ const labelConflict = "conflict"
 
 func (s *session) planPull() (steps []*step, err error) {
 	for _, p := range s.pairs {
-		if p.here == unchanged && (p.there == gone || p.there == changed && p.server.Name != p.home.Name) {
+		if p.here == unchanged && (p.there == gone || (p.there == changed && p.server.Name != p.home.Name)) {
 			delete(s.taken, p.home.Name)
 		}
 	}
@@ -152,7 +152,8 @@ func (s *session) merge(st *step, p *pair) error {
 	before := ""
 	if p.home.Content != p.server.Content {
 		var err error
-		if before, err = s.contentBefore(p); err != nil {
+		before, err = s.contentBefore(p)
+		if err != nil {
 			return fmt.Errorf("looking for what both had of %q: %w", p.home.Name, err)
 		}
 	}
@@ -165,7 +166,9 @@ func (s *session) merge(st *step, p *pair) error {
 		_, st.change.Conflict = m.Label(labelConflict)
 		s.put(st, p.home, m)
 		if s.st.entryHash(&m) == s.st.entryHash(p.home) {
-			st.ops, st.change, st.entry = nil, Change{}, p.home
+			st.ops = nil
+			st.change = Change{}
+			st.entry = p.home
 		}
 		return nil
 	}
@@ -176,12 +179,16 @@ func (s *session) merge(st *step, p *pair) error {
 	if len(e.Labels) > oxbow.MaxLabels {
 		e.Labels = nil
 	}
-	st.record, st.stay, st.entry = s.st.recordOf(p.server, nil), true, p.home
+	st.record = s.st.recordOf(p.server, nil)
+	st.stay = true
+	st.entry = p.home
 	if s.taken[oxbow.NormalName(e.Name)] {
 		return nil
 	}
 	s.taken[oxbow.NormalName(e.Name)] = true
-	st.ops, st.size, st.change = []oxbow.Op{addOf(e)}, len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd, Conflict: true}
+	st.ops = []oxbow.Op{addOf(e)}
+	st.size = len(e.Content)
+	st.change = Change{Name: e.Name, Verb: oxbow.VerbAdd, Conflict: true}
 	return nil
 }
 
@@ -219,7 +226,8 @@ func (s *session) applyPull(steps []*step) (err error) {
 	for len(steps) > 0 && err == nil {
 		some := first(steps, len(steps), pullBytes)
 		var seq uint64
-		if seq, err = s.makePull(steps[:some]); seq > 0 {
+		seq, err = s.makePull(steps[:some])
+		if seq > 0 {
 			pulls = append(pulls, seq)
 		}
 		if s.o.Progress != nil {
@@ -341,7 +349,8 @@ func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 		if e == nil {
 			e = st.entry // the pull does not change it, or the home does not return what it wrote
 		}
-		if st.record.Home = s.st.met(e); st.stay {
+		st.record.Home = s.st.met(e)
+		if st.stay {
 			st.record.Home.Hash = ""
 		}
 	}

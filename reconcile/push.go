@@ -86,7 +86,9 @@ func (s *session) send(st *step, p *pair) bool {
 		}
 	}
 	st.record = s.st.recordOf(&e, &e)
-	st.record.ID, st.record.Version, st.record.Updated = 0, 0, 0 // the next reading has them
+	st.record.ID = 0
+	st.record.Version = 0
+	st.record.Updated = 0 // the next reading has them
 	return true
 }
 
@@ -96,7 +98,8 @@ func (s *session) applyPush(steps []*step) error {
 	var failed error
 	for len(steps) > 0 {
 		some := first(steps, pushItems, pushBytes)
-		if failed = s.sendSome(steps[:some]); failed != nil {
+		failed = s.sendSome(steps[:some])
+		if failed != nil {
 			break
 		}
 		if s.o.Progress != nil {
@@ -146,7 +149,9 @@ func (s *session) learn() {
 			own = own && !ids[id]
 		case names[e.Name] != nil && s.st.entryHash(e) == names[e.Name].Server.Hash:
 			r := names[e.Name]
-			r.ID, r.Version, r.Updated = e.ID, e.Version, e.Updated.UnixNano()
+			r.ID = e.ID
+			r.Version = e.Version
+			r.Updated = e.Updated.UnixNano()
 		default:
 			own = false
 		}

@@ -75,7 +75,8 @@ func (w *writer) edit(t testing.TB) {
 	// Where it may edit: apart, a is above the anchor and b below.
 	from, to := 0, len(lines)
 	if i := slices.Index(lines, "anchor"); w.apart && i >= 0 {
-		if from = i + 1; w.own == "a" {
+		from = i + 1
+		if w.own == "a" {
 			from, to = 0, i
 		}
 	}
@@ -110,7 +111,9 @@ func TestRandom(t *testing.T) {
 func randomRound(t *testing.T, seed uint64, apart bool) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	w := newWorld(t)
-	written, dropped, n := map[string]bool{}, map[string]bool{}, 0
+	written := map[string]bool{}
+	dropped := map[string]bool{}
+	n := 0
 	var homes []*writer
 	for _, own := range []string{"a", "b"} {
 		homes = append(homes, &writer{w.home(own), r, own, apart, written, dropped, &n})

@@ -65,7 +65,8 @@ func (s *session) readHome() (*side, error) {
 	}
 	s.homePos = now
 	d.trusted = s.st.home == now || s.st.home.Precedes(now)
-	if s.undone, err = s.pullUndone(); s.undone {
+	s.undone, err = s.pullUndone()
+	if s.undone {
 		s.st.undo()
 	}
 	return d, err
@@ -99,7 +100,8 @@ func (s *session) pullUndone() (bool, error) {
 
 // readServer reads what changed on the server or, where that is not enough, all of it.
 func (s *session) readServer(homeTrusted bool) (d *side, err error) {
-	if s.serverPos, err = s.askPosition(); err != nil {
+	s.serverPos, err = s.askPosition()
+	if err != nil {
 		return nil, err
 	}
 	d = newSide()
@@ -112,15 +114,18 @@ func (s *session) readServer(homeTrusted bool) (d *side, err error) {
 	}
 	whole := !d.exact || s.undone || !homeTrusted
 	for _, r := range s.st.records {
-		whole = whole || !r.Gone && r.ID == 0 && d.byName[r.Server.Name] == nil
+		whole = whole || (!r.Gone && r.ID == 0 && d.byName[r.Server.Name] == nil)
 	}
 	if !whole {
 		return d, nil
 	}
 	all := newSide()
-	all.all, all.trusted, all.exact = true, d.trusted, d.exact
+	all.all = true
+	all.trusted = d.trusted
+	all.exact = d.exact
 	if !all.trusted {
-		if all.trusted, err = s.followsOn(); err != nil {
+		all.trusted, err = s.followsOn()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +174,7 @@ func (s *session) followsOn() (bool, error) {
 	}
 	found := false
 	_, _, err := s.versions(s.server, []string{last.Server.Name}, func(v oxbow.Version) bool {
-		found = found || v.Seq == last.Version && v.Source.Time.UnixNano() == last.Updated
+		found = found || (v.Seq == last.Version && v.Source.Time.UnixNano() == last.Updated)
 		return found || v.Seq < last.Version
 	})
 	return found, err
@@ -296,7 +301,8 @@ func (s *session) versions(store oxbow.Store, names []string, is func(oxbow.Vers
 			if errors.Is(err, oxbow.ErrNotFound) || errors.Is(err, oxbow.ErrUnsupported) {
 				break
 			}
-			if n++; err != nil || n > mostVersions {
+			n++
+			if err != nil || n > mostVersions {
 				return "", false, err
 			}
 			if is(v) {

@@ -159,7 +159,8 @@ func (s *session) resumePush(server *side) error {
 		if !arrived {
 			continue
 		}
-		if s.settle(&step{old: s.numbered(q.Old), record: q.Record}); s.st.home == "" {
+		s.settle(&step{old: s.numbered(q.Old), record: q.Record})
+		if s.st.home == "" {
 			s.st.home = p.home
 		}
 	}
@@ -175,19 +176,23 @@ func (s *session) arrived(q *planStep, server *side) (found bool, err error) {
 		return old.ID > 0 && e == nil && (known || server.all), nil
 	}
 	e := server.byName[q.Record.Server.Name]
-	if e == nil || old != nil && s.st.entryHash(e) == old.Server.Hash {
+	if e == nil || (old != nil && s.st.entryHash(e) == old.Server.Hash) {
 		return false, nil
 	}
 	was := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
-	if found = s.st.entryHash(e) == q.Record.Server.Hash; !found { // others may have changed it since
+	found = s.st.entryHash(e) == q.Record.Server.Hash
+	if !found { // others may have changed it since
 		_, _, err = s.versions(s.server, []string{e.Name}, func(v oxbow.Version) bool {
-			if found = v.Verb != oxbow.VerbRemove && s.st.entryHash(&v.Entry) == q.Record.Server.Hash; found {
+			found = v.Verb != oxbow.VerbRemove && s.st.entryHash(&v.Entry) == q.Record.Server.Hash
+			if found {
 				was = v
 			}
-			return found || old != nil && v.Seq <= old.Version
+			return found || (old != nil && v.Seq <= old.Version)
 		})
 	}
-	q.Record.ID, q.Record.Version, q.Record.Updated = e.ID, was.Seq, was.Source.Time.UnixNano()
+	q.Record.ID = e.ID
+	q.Record.Version = was.Seq
+	q.Record.Updated = was.Source.Time.UnixNano()
 	return found, err
 }
 

@@ -160,7 +160,8 @@ func TestKilled(t *testing.T) {
 						var got string
 						var killed bool
 						t.Run(fmt.Sprintf("%s first=%v edited=%v %s %d", what, first, edited, server, n), func(t *testing.T) {
-							if got, killed = end(t, kills{n, server}); got != want {
+							got, killed = end(t, kills{n, server})
+							if got != want {
 								t.Errorf("it ends with\n%s\nand not killed with\n%s", got, want)
 							}
 						})
@@ -258,7 +259,7 @@ func FuzzParsePlan(f *testing.F) {
 				continue
 			}
 			for _, st := range p.steps {
-				if st.Old < 0 || st.Old > max(0, records) || st.Old == 0 && st.Record == nil {
+				if st.Old < 0 || st.Old > max(0, records) || (st.Old == 0 && st.Record == nil) {
 					t.Errorf("over %d records %q has the step %+v", records, b, st)
 				}
 			}

@@ -36,7 +36,8 @@ func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 		s.report(steps)
 		return s.rep, err
 	}
-	if err = s.announce(steps, true); err == nil {
+	err = s.announce(steps, true)
+	if err == nil {
 		err = s.applyPull(steps)
 	}
 	return s.rep, err
@@ -54,7 +55,8 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 		s.report(steps)
 		return s.rep, nil
 	}
-	if err = s.announce(steps, false); err == nil {
+	err = s.announce(steps, false)
+	if err == nil {
 		err = s.applyPush(steps)
 	}
 	return s.rep, err

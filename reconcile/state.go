@@ -98,7 +98,11 @@ func (s *State) undo() {
 			all = append(all, r)
 		}
 	}
-	s.records, s.server, s.pulls, s.before, s.ahead = all, s.before, nil, "", true
+	s.records = all
+	s.server = s.before
+	s.pulls = nil
+	s.before = ""
+	s.ahead = true
 }
 
 // hash returns a salted digest of texts.
@@ -188,7 +192,11 @@ func parseState(b []byte) (*State, error) {
 		}
 		records = append(records, &r)
 	}
-	s.salt, s.server, s.home, s.pulls, s.records = h.Salt, oxbow.Position(h.Server), oxbow.Position(h.Home), h.Pulls, records
+	s.salt = h.Salt
+	s.server = oxbow.Position(h.Server)
+	s.home = oxbow.Position(h.Home)
+	s.pulls = h.Pulls
+	s.records = records
 	s.before = oxbow.Position(h.Before)
 	return s, nil
 }

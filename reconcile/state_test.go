@@ -38,7 +38,8 @@ func TestState(t *testing.T) {
 	if err != nil || len(known) != 1 || !reflect.DeepEqual(known[0], st) {
 		t.Errorf("Known() = %+v, %v, want %+v", known, err, st)
 	}
-	if b, err = vfs.ReadFile(a.files, name, -1); err != nil {
+	b, err = vfs.ReadFile(a.files, name, -1)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range b {

@@ -74,7 +74,7 @@ var _ interface {
 // [oxbow.ErrInvalid].
 func Open(address, token string, o *Options) (*Store, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, &oxbow.InvalidError{Field: "address", Value: text.Clip(address, 200), Reason: "is not that of a server, such as http://127.0.0.1:8333"}
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) || token == "" {
@@ -235,7 +235,8 @@ func (s *Store) change(ctx context.Context, prefer string, ops []oxbow.Op) (oxbo
 		if !ok || !s.keepsOpIDs(ctx) {
 			break
 		}
-		if again = s.link.isLater(lost); again && !s.link.waited(ctx, lost) {
+		again = s.link.isLater(lost)
+		if again && !s.link.waited(ctx, lost) {
 			break
 		}
 		res, err = s.link.change(ctx, "apply", prefer, body)
@@ -255,7 +256,8 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	if err != nil {
 		return nil, err
 	}
-	if stamp.OpID, err = s.opID(stamp.OpID); err != nil {
+	stamp.OpID, err = s.opID(stamp.OpID)
+	if err != nil {
 		return nil, err
 	}
 	ws, err := encodeOps(ops)

@@ -46,7 +46,8 @@ func (fs *feeds) of(w oxbow.Watcher) *feed {
 		f := &feed{store: w}
 		f.begin()
 		f.stop = w.Watch(f.changed)
-		if fs.all = append(fs.all, f); len(fs.all) > maxFeeds {
+		fs.all = append(fs.all, f)
+		if len(fs.all) > maxFeeds {
 			fs.all[0].stop()
 			fs.all = fs.all[1:]
 		}
@@ -79,7 +80,9 @@ type feed struct {
 // begin forgets what was, so that no earlier position is one.
 func (f *feed) begin() {
 	_, _ = rand.Read(f.id[:]) // which does not fail
-	f.first, f.kept, f.bytes = 0, nil, 0
+	f.first = 0
+	f.kept = nil
+	f.bytes = 0
 }
 
 // changed receives an event of the store.
@@ -94,7 +97,7 @@ func (f *feed) changed(e oxbow.Event) {
 	}
 	f.kept = append(f.kept, e.Changes)
 	f.bytes += contents(e.Changes)
-	for len(f.kept) > maxFeedSteps || f.bytes > maxFeedBytes && len(f.kept) > 1 {
+	for len(f.kept) > maxFeedSteps || (f.bytes > maxFeedBytes && len(f.kept) > 1) {
 		f.bytes -= contents(f.kept[0])
 		f.kept, f.first = f.kept[1:], f.first+1
 	}
@@ -102,7 +105,8 @@ func (f *feed) changed(e oxbow.Event) {
 
 func contents(ds []oxbow.Delta) (n int) {
 	for _, d := range ds {
-		if n += 64; d.Entry != nil {
+		n += 64
+		if d.Entry != nil {
 			n += len(d.Entry.Content)
 		}
 	}

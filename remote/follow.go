@@ -141,7 +141,8 @@ func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePo
 	r := newStreamReader(res.Body)
 	var err error
 	if res.Header.Get(appliedHeader) == returnChange {
-		if made, err = r.change(math.MaxUint64); err != nil {
+		made, err = r.change(math.MaxUint64)
+		if err != nil {
 			made = oxbow.Change{Seq: made.Seq} // some versions may be missing
 		}
 	}
@@ -157,7 +158,8 @@ func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePo
 		f.place = next
 		f.send(oxbow.Event{Changes: changes})
 	}
-	if f.turn <- struct{}{}; !fits {
+	f.turn <- struct{}{}
+	if !fits {
 		f.afterChange(ctx)
 	}
 	return made
@@ -197,7 +199,8 @@ func deltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next ox
 		if d.Entry != nil {
 			size += len(d.Entry.Content)
 		}
-		if changes = append(changes, d); len(changes) > maxDeltas || size > maxDeltaBytes {
+		changes = append(changes, d)
+		if len(changes) > maxDeltas || size > maxDeltaBytes {
 			return nil, "", fmt.Errorf("%w: too much has changed", oxbow.ErrPosition)
 		}
 	}

@@ -269,14 +269,16 @@ func TestOrderOfAnswers(t *testing.T) {
 		t.Errorf("a sound list = %v", err)
 	}
 	for _, s := range []string{one + one + `{"end":{"count":2}}` + "\n", `{"delta":{"id":7}}` + "\n", `{"entry":{"id":0}}` + "\n" + `{"end":{"count":1}}` + "\n", one + `{"end":{"count":2}}` + "\n", one + `{"end":{"count":0}}` + "\n", one + `{"end":{"count":1}}`} {
-		if last = 0; read(s, entry) == io.EOF {
+		last = 0
+		if read(s, entry) == io.EOF {
 			t.Errorf("%q is a sound list", s)
 		}
 	}
 	for _, s := range []string{`{"change":{"seq":9}}` + "\n" + `{"end":{"count":1}}` + "\n", `{"change":{"seq":3,"versions":1}}` + "\n" + `{"end":{"count":1}}` + "\n",
 		`{"change":{"seq":3,"versions":1}}` + "\n" + `{"version":{"seq":3,"verb":"frob","entry":{}}}` + "\n" + `{"end":{"count":2}}` + "\n",
 		`{"change":{"seq":3,"versions":1}}` + "\n" + `{"version":{"seq":3,"verb":"add"}}` + "\n" + `{"end":{"count":2}}` + "\n"} {
-		if last = 9; read(s, change) == io.EOF {
+		last = 9
+		if read(s, change) == io.EOF {
 			t.Errorf("%q is a sound log", s)
 		}
 	}

@@ -212,7 +212,8 @@ func TestCanceledStream(t *testing.T) {
 	defer cancel()
 	n, last := 0, error(nil)
 	for _, err := range c.Entries(ctx, oxbow.Filter{}) {
-		if n, last = n+1, err; n == 10 {
+		n, last = n+1, err
+		if n == 10 {
 			cancel()
 		}
 	}
@@ -229,7 +230,8 @@ type timed struct {
 }
 
 func (w *timed) SetWriteDeadline(t time.Time) error {
-	if w.set++; t.IsZero() {
+	w.set++
+	if t.IsZero() {
 		w.cleared++
 	} else if d := time.Until(t); w.cleared > 0 || d < slowest/2 || d > slowest {
 		w.wrong = d
@@ -247,7 +249,8 @@ func TestSlowReader(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out.close(nil, ""); w.set < 4 || w.cleared != 1 || w.wrong != 0 {
+	out.close(nil, "")
+	if w.set < 4 || w.cleared != 1 || w.wrong != 0 {
 		t.Errorf("for 100 kB, %d deadlines were set, one in %s, and %d cleared; want one for each 32 kB, and the last cleared", w.set, w.wrong, w.cleared)
 	}
 }
@@ -280,7 +283,8 @@ func TestLostThenRefused(t *testing.T) {
 		if !strings.HasSuffix(r.URL.Path, "/apply") {
 			return base.RoundTrip(r)
 		}
-		if asked++; asked > 1 {
+		asked++
+		if asked > 1 {
 			return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 		}
 		res, err := base.RoundTrip(r)
@@ -303,7 +307,8 @@ func TestEventsOfAnApply(t *testing.T) {
 	s := serve(t, m, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			answer := httptest.NewRecorder()
-			if h.ServeHTTP(answer, r); strings.HasSuffix(r.URL.Path, "/apply") {
+			h.ServeHTTP(answer, r)
+			if strings.HasSuffix(r.URL.Path, "/apply") {
 				between()
 			}
 			w.WriteHeader(answer.Code)

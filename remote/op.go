@@ -131,7 +131,8 @@ func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 				default:
 					err = op.Check()
 				}
-				if ops = append(ops, op); err == nil && len(ops) > maxOps {
+				ops = append(ops, op)
+				if err == nil && len(ops) > maxOps {
 					err = badRequest(fmt.Sprintf("has more than %d ops; split it", maxOps))
 				}
 				return err

@@ -33,7 +33,8 @@ func (s *Store) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	last := uint64(0)
 	ask := func() (*http.Response, error) {
-		if last = math.MaxUint64; !named(name) {
+		last = math.MaxUint64
+		if !named(name) {
 			return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 		}
 		return s.link.get(ctx, "versions", url.Values{"name": {name}})
@@ -109,7 +110,8 @@ func (s *Store) restore(ctx context.Context, w wireRestore) (seq uint64, err err
 	if !named(w.Name) {
 		return 0, &oxbow.NameError{Name: w.Name, Err: oxbow.ErrNotFound}
 	}
-	if w.wireStamp, err = s.stamp(ctx); err != nil {
+	w.wireStamp, err = s.stamp(ctx)
+	if err != nil {
 		return 0, err
 	}
 	return s.changeHistory(ctx, "restore", w)

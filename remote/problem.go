@@ -84,13 +84,18 @@ func ProblemOf(err error) Problem {
 	p := Problem{Type: "about:blank", Title: "The server failed", Status: http.StatusInternalServerError,
 		Code: "internal", Detail: text.Clip(err.Error(), maxDetail)}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		p.Code, p.Status, p.Title, p.Limit = "too_large", http.StatusRequestEntityTooLarge, "The request is too large", large.Limit
+		p.Code = "too_large"
+		p.Status = http.StatusRequestEntityTooLarge
+		p.Title = "The request is too large"
+		p.Limit = large.Limit
 		p.Detail = "the request is larger than " + text.Bytes(large.Limit) + ", the most that is read"
 		return p
 	}
 	for _, c := range codes {
 		if errors.Is(err, c.err) {
-			p.Code, p.Status, p.Title = c.code, c.status, c.title
+			p.Code = c.code
+			p.Status = c.status
+			p.Title = c.title
 			break
 		}
 	}
@@ -104,7 +109,7 @@ var serverPath = regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`
 
 // withhold leaves the files of the server out of what it says of its own failure.
 func (p *Problem) withhold(err error) {
-	if p.Status < 500 && p.Code != "read_only" && p.Code != "position" || !serverPath.MatchString(p.Detail) {
+	if (p.Status < 500 && p.Code != "read_only" && p.Code != "position") || !serverPath.MatchString(p.Detail) {
 		return
 	}
 	p.Withheld, p.Detail = err, "the log of the server says why"
@@ -123,22 +128,35 @@ func (p Problem) Report(log *slog.Logger) {
 // addFacts adds what the structs of package oxbow say.
 func (p *Problem) addFacts(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
-		p.Field, p.Value, p.Reason = e.Field, text.Clip(e.Value, maxDetail), e.Reason
+		p.Field = e.Field
+		p.Value = text.Clip(e.Value, maxDetail)
+		p.Reason = e.Reason
 	}
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok {
 		p.Name = text.Clip(e.Name, maxDetail)
 	}
 	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && p.Code == "conflict" {
-		p.Name, p.Want, p.Have = e.Name, e.Want, e.Have
+		p.Name = e.Name
+		p.Want = e.Want
+		p.Have = e.Have
 	}
 	if e, ok := errors.AsType[*oxbow.QuotaError](err); ok && p.Code == "quota" {
-		p.Bound, p.Limit, p.Retry = e.Bound, e.Most, int((e.Wait+time.Second-1)/time.Second)
+		p.Bound = e.Bound
+		p.Limit = e.Most
+		p.Retry = int((e.Wait + time.Second - 1) / time.Second)
 	}
 	if e, ok := errors.AsType[*oxbow.AliasError](err); ok && p.Code == "not_found" {
-		p.Code, p.Title, p.Alias, p.Names = "ambiguous", "The alias is of several entries", e.Alias, e.Names
+		p.Code = "ambiguous"
+		p.Title = "The alias is of several entries"
+		p.Alias = e.Alias
+		p.Names = e.Names
 	}
 	if e, ok := errors.AsType[*oxbow.AliasError](err); ok && p.Code == "invalid" {
-		p.Code, p.Title, p.Status, p.Alias, p.Owner = "alias_taken", "The alias is taken", http.StatusConflict, e.Alias, e.Names[0]
+		p.Code = "alias_taken"
+		p.Title = "The alias is taken"
+		p.Status = http.StatusConflict
+		p.Alias = e.Alias
+		p.Owner = e.Names[0]
 	}
 }
 

@@ -103,7 +103,7 @@ func TestFilesOfTheServer(t *testing.T) {
 		if status != c.status || got.Error() != c.says {
 			t.Errorf("%v comes back as %q (%d), want %q (%d)", c.err, got, status, c.says, c.status)
 		}
-		if whole := c.says == c.err.Error(); whole != (log.Len() == 0) || !whole && !strings.Contains(log.String(), "memory.oxbow") {
+		if whole := c.says == c.err.Error(); whole != (log.Len() == 0) || (!whole && !strings.Contains(log.String(), "memory.oxbow")) {
 			t.Errorf("the log says of %v: %q", c.err, log.String())
 		}
 	}

@@ -92,7 +92,8 @@ func (m model) apply(ops []oxbow.Op) (model, error) {
 		case oxbow.Relabel:
 			labels = fmt.Sprint(oxbow.SortLabels(op.Labels))
 		}
-		if next[name] = content + "|" + labels; oxbow.VerbRemove == verbOf(op) {
+		next[name] = content + "|" + labels
+		if oxbow.VerbRemove == verbOf(op) {
 			delete(next, name)
 		}
 	}
@@ -172,7 +173,8 @@ func TestRandom(t *testing.T) {
 				}
 			}
 			for i, m := range mirrors {
-				if m.agree(t); m.resets > 2 {
+				m.agree(t)
+				if m.resets > 2 {
 					t.Errorf("store %d sent %d resets", i, m.resets)
 				}
 			}

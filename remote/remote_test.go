@@ -200,13 +200,16 @@ func TestHistory(t *testing.T) {
 	if err != nil || seq != 4 {
 		t.Fatalf("Revert() = %d, %v, want 4", seq, err)
 	}
-	if seq, err = c.Restore(ctx, "a", 1); err != nil || seq != 5 {
+	seq, err = c.Restore(ctx, "a", 1)
+	if err != nil || seq != 5 {
 		t.Fatalf("Restore() = %d, %v, want 5", seq, err)
 	}
-	if _, err = c.RestoreIf(ctx, "a", 2, 1); !errors.As(err, new(*oxbow.ConflictError)) {
+	_, err = c.RestoreIf(ctx, "a", 2, 1)
+	if !errors.As(err, new(*oxbow.ConflictError)) {
 		t.Errorf("RestoreIf() = %v, want a conflict", err)
 	}
-	if seq, err = c.RestoreIf(ctx, "a", 2, 5); err != nil || seq != 6 {
+	seq, err = c.RestoreIf(ctx, "a", 2, 5)
+	if err != nil || seq != 6 {
 		t.Errorf("RestoreIf() = %d, %v, want 6", seq, err)
 	}
 	if got, want := all(t, c.Log(ctx)), all(t, near.Log(ctx)); got != want || strings.Count(want, "\n") < 6 {

@@ -78,7 +78,7 @@ func (k *link) change(ctx context.Context, route, prefer string, body []byte) (*
 		if answered && k.waited(ctx, err) {
 			continue
 		}
-		if dial, ok := errors.AsType[*net.OpError](err); err == nil || answered || ok && dial.Op == "dial" {
+		if dial, ok := errors.AsType[*net.OpError](err); err == nil || answered || (ok && dial.Op == "dial") {
 			return res, err
 		}
 		return nil, &lostError{err}

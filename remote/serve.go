@@ -72,7 +72,8 @@ func (c *call) entries() error {
 func send[T any](out *streamWriter, all iter.Seq2[T, error], write func(*streamWriter, T) error, p oxbow.Position) error {
 	var failed error
 	for v, err := range all {
-		if failed = err; err == nil {
+		failed = err
+		if err == nil {
 			failed = write(out, v)
 		}
 		if failed != nil {

@@ -176,7 +176,8 @@ func (s *streamReader) read() ([]byte, error) {
 		case err != nil && err != bufio.ErrBufferFull:
 			return nil, fmt.Errorf("the answer was cut: %w", err)
 		}
-		if s.buf = append(s.buf, b...); err == nil {
+		s.buf = append(s.buf, b...)
+		if err == nil {
 			return s.buf, nil
 		}
 	}

@@ -27,7 +27,9 @@ type wireEntry struct {
 }
 
 func toWire(e oxbow.Entry) *wireEntry {
-	e.Created, e.Updated, e.Source.Time = text.NearestTime(e.Created), text.NearestTime(e.Updated), text.NearestTime(e.Source.Time)
+	e.Created = text.NearestTime(e.Created)
+	e.Updated = text.NearestTime(e.Updated)
+	e.Source.Time = text.NearestTime(e.Source.Time)
 	return (*wireEntry)(&e)
 }
 

@@ -58,7 +58,7 @@ func (n *node) restores() bool {
 
 // out reports whether the version is taken back.
 func (n *node) out(sel *Selection) bool {
-	return n.selected || n.derived != nil && sel.Derived
+	return n.selected || (n.derived != nil && sel.Derived)
 }
 
 // window is the log from the first selected version on, oldest first.
@@ -98,7 +98,8 @@ func read(ctx context.Context, h oxbow.Historian, sel *Selection) (*window, erro
 	slices.Reverse(w.nodes)
 	slices.Reverse(w.changes)
 	var err error
-	if w.before, err = h.AsOf(ctx, first-1); err != nil {
+	w.before, err = h.AsOf(ctx, first-1)
+	if err != nil {
 		return nil, err
 	}
 	return w, w.link(ctx)
@@ -143,7 +144,8 @@ func (w *window) link(ctx context.Context) error {
 		old, ok := now[name]
 		if !ok {
 			var err error
-			if old, err = at(ctx, w.before, name); err != nil {
+			old, err = at(ctx, w.before, name)
+			if err != nil {
 				return err
 			}
 		}
@@ -186,7 +188,8 @@ func (w *window) derive(ctx context.Context, sel *Selection) error {
 		note(e.Content, e.Version)
 	}
 	for _, n := range w.nodes {
-		if note(n.Entry.Content, n.Seq); n.derived != nil {
+		note(n.Entry.Content, n.Seq)
+		if n.derived != nil {
 			n.derived = nil
 		}
 	}
@@ -281,10 +284,12 @@ func (t *trace) cause(n *node) (from, how string) {
 	if n.Verb == oxbow.VerbRemove || n.restores() {
 		return "", ""
 	}
-	if from = t.named(n); from != "" {
+	from = t.named(n)
+	if from != "" {
 		return from, lineage.ByLabel
 	}
-	if from = t.copied(n); from != "" {
+	from = t.copied(n)
+	if from != "" {
 		return from, lineage.ByWords
 	}
 	return "", ""
@@ -298,7 +303,7 @@ func (t *trace) named(n *node) string {
 		}
 		name, seq, ok := lineage.ParseSource(v)
 		first := t.touched[name]
-		if ok && first != nil && first.Seq <= seq || t.sel.From != nil && t.sel.From(v) {
+		if (ok && first != nil && first.Seq <= seq) || (t.sel.From != nil && t.sel.From(v)) {
 			return v
 		}
 	}
@@ -317,7 +322,7 @@ func (t *trace) copied(n *node) (from string) {
 			continue
 		}
 		t.shared[g] = true
-		if first, ok := t.known[g]; from == "" && (t.known == nil || ok && first >= s.Seq) {
+		if first, ok := t.known[g]; from == "" && (t.known == nil || (ok && first >= s.Seq)) {
 			from = lineage.Source(s.Entry.Name, s.Seq)
 		}
 	}

@@ -40,7 +40,8 @@ func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 		case n.Verb == oxbow.VerbRemove:
 			r.now = nil
 		default:
-			if r.now = r.follow(n); !n.restores() {
+			r.now = r.follow(n)
+			if !n.restores() {
 				r.good[content] = true
 				delete(r.bad, content)
 			}
@@ -154,7 +155,7 @@ func ops(from, to *oxbow.Entry) []oxbow.Op {
 
 // isLost reports whether the version before the node is one whose text was redacted.
 func isLost(ctx context.Context, h oxbow.Historian, n *node) (bool, error) {
-	if n.Prev == 0 || n.prev != nil && n.prev.Version == n.Prev {
+	if n.Prev == 0 || (n.prev != nil && n.prev.Version == n.Prev) {
 		return false, nil
 	}
 	for v, err := range h.Versions(ctx, n.Entry.Name) {

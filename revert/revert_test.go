@@ -114,7 +114,8 @@ func history(t testing.TB, m *oxbow.Memory, r *rand.Rand) (rest []act) {
 				continue
 			}
 		case "label", "alias":
-			if a.text = fmt.Sprintf("%s%d", a.session, i); !there {
+			a.text = fmt.Sprintf("%s%d", a.session, i)
+			if !there {
 				continue
 			}
 		case "unlabel":
@@ -131,7 +132,7 @@ func history(t testing.TB, m *oxbow.Memory, r *rand.Rand) (rest []act) {
 				continue
 			}
 		}
-		derived := a.verb == "append" && said[a.name] || a.verb == "copy" && said[a.other] || a.verb == "merge" && (touched[a.name] || touched[a.other])
+		derived := (a.verb == "append" && said[a.name]) || (a.verb == "copy" && said[a.other]) || (a.verb == "merge" && (touched[a.name] || touched[a.other]))
 		bad := a.session == "bad" || derived
 		a.do(t, m)
 		if !bad {

@@ -45,7 +45,10 @@ func (v *store) inside(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 		targets[op.Target()] = true
 	}
 	all := c.Versions
-	c.Versions, c.Note, c.Hash, c.Reverts = nil, "", "", nil
+	c.Versions = nil
+	c.Note = ""
+	c.Hash = ""
+	c.Reverts = nil
 	for _, w := range all {
 		w.Note = ""
 		shown := v.scope.shownVersion(w)
@@ -228,7 +231,10 @@ func (b *binder) change(op oxbow.Op, old *oxbow.Entry, at uint64) error {
 		at = 0
 	case oxbow.Update:
 		o.Labels = s.labels(o.Labels, old)
-		next.Content, next.Aliases, next.Labels, op = o.Content, o.Aliases, o.Labels, o
+		next.Content = o.Content
+		next.Aliases = o.Aliases
+		next.Labels = o.Labels
+		op = o
 	case oxbow.Alias:
 		next.Aliases = o.Aliases
 	case oxbow.Relabel:
@@ -319,7 +325,7 @@ func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
 	if taken, ok := errors.AsType[*oxbow.AliasError](err); ok {
 		owner := taken.Names[0]
 		own := slices.ContainsFunc(ops, func(op oxbow.Op) bool { return op.Target() == owner })
-		if e, gerr := v.base.Get(ctx, owner); gerr == nil && !v.scope.Sees(&e) || gerr != nil && !own {
+		if e, gerr := v.base.Get(ctx, owner); (gerr == nil && !v.scope.Sees(&e)) || (gerr != nil && !own) {
 			return v.unusable(taken.Alias)
 		}
 	}

@@ -79,7 +79,8 @@ func TestScopeRestoreRaces(t *testing.T) {
 			ctx := t.Context()
 			looks := 0
 			base := meanwhile{m.Store().(oxbow.Historian), func() {
-				if looks++; looks == 1 {
+				looks++
+				if looks == 1 {
 					for _, op := range tt.happens {
 						if err := m.Apply(ctx, op); err != nil {
 							t.Error(err)
@@ -93,7 +94,7 @@ func TestScopeRestoreRaces(t *testing.T) {
 			if !errors.Is(err, tt.want) {
 				t.Errorf("Restore = %v, want %v", err, tt.want)
 			}
-			if after := version(t, m, "crane"); err == nil && after != n || err != nil && after == before {
+			if after := version(t, m, "crane"); (err == nil && after != n) || (err != nil && after == before) {
 				t.Errorf("crane went from version %d to %d by a restore that gave %d, %v", before, after, n, err)
 			}
 			now := version(t, m, "crane")

@@ -55,7 +55,8 @@ func TestRedactedWaysOut(t *testing.T) {
 		t.Fatalf("Get = %q, %v", e.Content, err)
 	}
 	out = append(out, e)
-	if e, err = view.Get(ctx, "call ann@firma.de"); err != nil {
+	e, err = view.Get(ctx, "call ann@firma.de")
+	if err != nil {
 		t.Fatal(err)
 	}
 	out = append(out, e)
@@ -227,7 +228,7 @@ func TestRedactedHeads(t *testing.T) {
 	view := scope.New(partial{base}, scope.Scope{Any: []oxbow.Filter{{}}, Redact: scope.Kinds()}, nil)
 	err := heads.View(t.Context(), view, heads.Asked{Keys: []string{"of"}}, func(hs heads.List) error {
 		for h, err := range hs.All {
-			if v, _ := h.Entry.Label("of"); err != nil || v != "" && v != "[mail]" {
+			if v, _ := h.Entry.Label("of"); err != nil || (v != "" && v != "[mail]") {
 				t.Errorf("a head has %q, %v", v, err)
 			}
 		}

@@ -102,7 +102,7 @@ func (s *Scope) mayBecome(e, old *oxbow.Entry) error {
 func (s *Scope) mayLabel(e, old *oxbow.Entry) error {
 	for _, t := range s.Only {
 		for _, l := range e.Labels {
-			if l.Key != t.Key || slices.Contains(t.Values, l.Value) || old != nil && slices.Contains(old.Labels, l) {
+			if l.Key != t.Key || slices.Contains(t.Values, l.Value) || (old != nil && slices.Contains(old.Labels, l)) {
 				continue
 			}
 			reason := "cannot be given within " + s.title()

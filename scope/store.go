@@ -95,7 +95,8 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 				continue
 			}
 			if err == nil && len(v.scope.Redact) > 0 {
-				if e = v.scope.Shown(e); !f.Match(&e) {
+				e = v.scope.Shown(e)
+				if !f.Match(&e) {
 					continue // by what is not shown
 				}
 			}
@@ -123,7 +124,8 @@ func (v *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all
 				if err == nil && !v.scope.Sees(h.Entry) {
 					continue
 				}
-				if h.Entry = v.shown(h.Entry); !yield(h, err) {
+				h.Entry = v.shown(h.Entry)
+				if !yield(h, err) {
 					return
 				}
 			}
@@ -193,7 +195,8 @@ func (w *watched) changed(e oxbow.Event) {
 	}
 	inside := make([]oxbow.Delta, len(e.Changes))
 	for i, d := range e.Changes {
-		if inside[i] = d; d.Entry != nil && !w.scope.Sees(d.Entry) {
+		inside[i] = d
+		if d.Entry != nil && !w.scope.Sees(d.Entry) {
 			inside[i].Entry = nil
 		} else {
 			inside[i].Entry = w.shown(d.Entry)
@@ -265,7 +268,9 @@ func (v *store) unredacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	}
 	switch o := op.(type) {
 	case oxbow.Update:
-		o.Name, o.Aliases, o.Labels = name, v.scope.aliases(o.Aliases, &old), v.scope.realLabels(o.Labels, &old)
+		o.Name = name
+		o.Aliases = v.scope.aliases(o.Aliases, &old)
+		o.Labels = v.scope.realLabels(o.Labels, &old)
 		o.Content, err = v.scope.putBack(o.Content, old.Content)
 		return o, err
 	case oxbow.Alias:

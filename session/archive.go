@@ -72,7 +72,10 @@ type Touched struct {
 }
 
 func (r *Report) add(o Report) {
-	r.Events, r.Bad, r.Turns, r.Changed = r.Events+o.Events, r.Bad+o.Bad, r.Turns+o.Turns, r.Changed+o.Changed
+	r.Events = r.Events + o.Events
+	r.Bad = r.Bad + o.Bad
+	r.Turns = r.Turns + o.Turns
+	r.Changed = r.Changed + o.Changed
 	for _, t := range o.Sessions {
 		i := slices.IndexFunc(r.Sessions, func(u Touched) bool { return u.Client == t.Client && u.Session == t.Session })
 		if i < 0 {
@@ -147,7 +150,8 @@ func (a *Archive) add(ctx context.Context, events []Event, then func() (oxbow.Op
 		if err != nil || op == nil {
 			return add.done, err
 		}
-		if err = a.commit(ctx, []oxbow.Op{op}); !again(err) {
+		err = a.commit(ctx, []oxbow.Op{op})
+		if !again(err) {
 			return add.done, err
 		}
 	}
@@ -181,7 +185,8 @@ func (a *addition) flush(ctx context.Context) error {
 		a.sum, err = Report{}, nil
 		for _, t := range a.batch {
 			r, err := a.addAlone(ctx, t, a.events[t])
-			if a.sum.add(r); err != nil {
+			a.sum.add(r)
+			if err != nil {
 				return err
 			}
 		}
@@ -189,7 +194,10 @@ func (a *addition) flush(ctx context.Context) error {
 	if err == nil {
 		a.done.add(a.sum)
 	}
-	a.batch, a.ops, a.size, a.sum = nil, nil, 0, Report{}
+	a.batch = nil
+	a.ops = nil
+	a.size = 0
+	a.sum = Report{}
 	return err
 }
 
@@ -203,7 +211,8 @@ func (a *Archive) addAlone(ctx context.Context, t talk, events []Event) (Report,
 		if err != nil {
 			return Report{}, err
 		}
-		if err = a.commit(ctx, ops); !again(err) {
+		err = a.commit(ctx, ops)
+		if !again(err) {
 			return r, err
 		}
 	}
@@ -245,7 +254,9 @@ func (a *Archive) incoming(e Event) Event {
 	e.Text = clean(e.Text)
 	if e.Call != nil {
 		c := *e.Call
-		c.Command, c.Output, c.Asked = clean(c.Command), clean(c.Output), clean(c.Asked)
+		c.Command = clean(c.Command)
+		c.Output = clean(c.Output)
+		c.Asked = clean(c.Asked)
 		e.Call = &c
 	}
 	return e.clean()
@@ -282,7 +293,8 @@ func (a *Archive) plan(ctx context.Context, t talk, events []Event) ([]oxbow.Op,
 			return ops, r, nil
 		}
 	}
-	if k, err = a.load(ctx, t); err != nil {
+	k, err = a.load(ctx, t)
+	if err != nil {
 		return nil, Report{}, err
 	}
 	ops, r, _ := a.changes(&k, events)

@@ -44,7 +44,9 @@ func TestArchive(t *testing.T) {
 	prompt := event(session.Prompt, "p1", "", 0, "why does the build fail")
 	prompt.Dir, prompt.Branch = "/src/shop", "main"
 	test := exited(call("p1", "c1", 5, "go test ./..."), 1)
-	test.Dir, test.Call.Failed, test.Call.Output = "/src/shop", true, "--- FAIL: TestPay (0.03s)\nFAIL"
+	test.Dir = "/src/shop"
+	test.Call.Failed = true
+	test.Call.Output = "--- FAIL: TestPay (0.03s)\nFAIL"
 	edit := event(session.Called, "p1", "c2", 6, "")
 	edit.Call = &session.Call{Tool: "Edit", Wrote: []string{"/src/shop/pay/pay.go"}, Read: []string{"/etc/hosts"}}
 	noted := event(session.Called, "p1", "c3", 6, "")
@@ -146,7 +148,7 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 	for i := range 60 + r.IntN(120) {
 		now += float64(20 + r.IntN(700))
 		turn, id := fmt.Sprint("p", i), fmt.Sprint("u", i)
-		if named == 0 || named == 1 && r.IntN(4) == 0 {
+		if named == 0 || (named == 1 && r.IntN(4) == 0) {
 			turn = ""
 		}
 		p := event(session.Prompt, turn, id, now, pick("continue", "continue", "go on", fmt.Sprint("step ", i)))
@@ -235,7 +237,9 @@ func lines(n *int) session.Reader {
 
 func TestDrain(t *testing.T) {
 	home := t.TempDir()
-	a, spool, n := open(t, home), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}, 7
+	a := open(t, home)
+	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
+	n := 7
 	drain := func(want string) {
 		t.Helper()
 		r, err := a.Drain(t.Context(), spool, lines(&n))
@@ -253,7 +257,9 @@ func TestDrain(t *testing.T) {
 	drain("7 new, 1 changed") // the turn of the hook is the first of the transcript
 	drain("0 new, 0 changed")
 	n = 8
-	hook.Kind, hook.Text, hook.Time = session.Stop, "", at(8.5)
+	hook.Kind = session.Stop
+	hook.Text = ""
+	hook.Time = at(8.5)
 	if err := spool.Append(hook); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +294,10 @@ func TestMain(m *testing.M) {
 		for i := first; i < first+10_000; i++ {
 			e := session.Event{Client: "claude", Session: fmt.Sprint("s", i%2), Kind: session.Prompt, Turn: fmt.Sprint("p", i), Text: fmt.Sprint("prompt ", i), Time: at(float64(i))}
 			in := e
-			in.Kind, in.ID, in.Text, in.Injection = session.Injected, fmt.Sprint("i", i), "Perhaps useful.", &session.Injection{Place: "prompt", Tokens: i}
+			in.Kind = session.Injected
+			in.ID = fmt.Sprint("i", i)
+			in.Text = "Perhaps useful."
+			in.Injection = &session.Injection{Place: "prompt", Tokens: i}
 			if err := cmp.Or(spool.Append(e), spool.Append(in)); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
@@ -336,7 +345,8 @@ func TestKilled(t *testing.T) {
 				buf := make([]byte, 0, 1<<20)
 				for len(buf) < cap(buf) {
 					n, err := out.Read(buf[len(buf):cap(buf)])
-					if buf = buf[:len(buf)+n]; err != nil {
+					buf = buf[:len(buf)+n]
+					if err != nil {
 						break
 					}
 				}

@@ -30,9 +30,14 @@ func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took tim
 			e := session.Event{Client: "claude", Session: fmt.Sprintf("178e33fd-%06d", i/20), Turn: fmt.Sprint("p", i), Kind: session.Prompt, Time: at(float64(60 * i)),
 				Dir: fmt.Sprint("/src/project", i/20%7), Text: fmt.Sprintf("why does build %d of module %d fail since the change of the parser?", i, i%97)}
 			text, run := e, e
-			text.Kind, text.ID, text.Time = session.Text, fmt.Sprint("m", i), at(float64(60*i+9))
+			text.Kind = session.Text
+			text.ID = fmt.Sprint("m", i)
+			text.Time = at(float64(60*i + 9))
 			text.Text = fmt.Sprintf("The root cause of failure %d was a rounding error in file%d.go; the fix keeps cents as integers.", i, i%1009)
-			run.Kind, run.ID, run.Text, run.Time = session.Called, fmt.Sprint("toolu_", i), "", at(float64(60*i+5))
+			run.Kind = session.Called
+			run.ID = fmt.Sprint("toolu_", i)
+			run.Text = ""
+			run.Time = at(float64(60*i + 5))
 			run.Call = &session.Call{Tool: "Bash", Command: fmt.Sprintf("go test ./pkg%d", i%97)}
 			events = append(events, e, text, run)
 		}
@@ -60,7 +65,8 @@ func longSession(tb testing.TB, a *session.Archive, turns int) (turn func(i int)
 	}
 	var events []session.Event
 	for i := range turns {
-		if events = append(events, turn(i)...); i%500 == 499 || i == turns-1 {
+		events = append(events, turn(i)...)
+		if i%500 == 499 || i == turns-1 {
 			if _, err := a.Add(tb.Context(), events); err != nil {
 				tb.Fatal(err)
 			}

@@ -65,7 +65,9 @@ func (e Event) screened(fn func(string) string) Event {
 		return e
 	}
 	c := *e.Call
-	c.Tool, c.Wrote, c.Read = fn(c.Tool), slices.Clone(c.Wrote), slices.Clone(c.Read)
+	c.Tool = fn(c.Tool)
+	c.Wrote = slices.Clone(c.Wrote)
+	c.Read = slices.Clone(c.Read)
 	for _, paths := range [][]string{c.Wrote, c.Read} {
 		for i := range paths {
 			paths[i] = fn(paths[i])
@@ -77,7 +79,9 @@ func (e Event) screened(fn func(string) string) Event {
 
 func (c *Call) clean() *Call {
 	d := *c
-	d.Tool, d.Command, d.Asked = short(c.Tool, maxWord), strings.TrimSpace(text.Cut(strings.TrimSpace(valid(c.Command)), MaxCommand)), short(c.Asked, maxPath)
+	d.Tool = short(c.Tool, maxWord)
+	d.Command = strings.TrimSpace(text.Cut(strings.TrimSpace(valid(c.Command)), MaxCommand))
+	d.Asked = short(c.Asked, maxPath)
 	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
 	d.Was, d.Became = short(c.Was, ReplacedLen), short(c.Became, ReplacedLen)
 	d.Output, d.Reading = tail(c.Output), c.Reading.clean()
@@ -87,7 +91,9 @@ func (c *Call) clean() *Call {
 // clean returns the injection as it is kept.
 func (in *Injection) clean() *Injection {
 	d := *in
-	d.Place, d.Answer, d.Tokens = short(in.Place, maxWord), short(in.Answer, maxWord), max(0, in.Tokens)
+	d.Place = short(in.Place, maxWord)
+	d.Answer = short(in.Answer, maxWord)
+	d.Tokens = max(0, in.Tokens)
 	for _, f := range []*float64{&d.G, &d.Floor} {
 		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON has none
 			*f = 0
@@ -98,7 +104,8 @@ func (in *Injection) clean() *Injection {
 		d.Shown = append(d.Shown, Shown{short(s.In, maxWord), short(s.Name, oxbow.MaxName), s.Version})
 	}
 	for _, w := range in.Rare[:min(len(in.Rare), maxRare)] {
-		if w = short(w, maxWord); w != "" {
+		w = short(w, maxWord)
+		if w != "" {
 			d.Rare = append(d.Rare, w)
 		}
 	}
@@ -108,7 +115,8 @@ func (in *Injection) clean() *Injection {
 func cleanPaths(ps []string) []string {
 	var all []string
 	for _, p := range ps {
-		if p = short(p, maxPath); p != "" {
+		p = short(p, maxPath)
+		if p != "" {
 			all = append(all, p)
 		}
 	}
@@ -134,7 +142,7 @@ func short(s string, most int) string {
 		return ""
 	}
 	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
+		if r < ' ' || (r >= 0x7f && r < 0xa0) {
 			return ' '
 		}
 		return r
@@ -165,7 +173,7 @@ func tail(output string) string {
 // merge returns what two reports of one event say together. The order does not
 // matter, nor how often one is merged.
 func (e Event) merge(o Event) Event {
-	if e.Time.IsZero() || !o.Time.IsZero() && o.Time.Before(e.Time) {
+	if e.Time.IsZero() || (!o.Time.IsZero() && o.Time.Before(e.Time)) {
 		e.Time = o.Time
 	}
 	for _, p := range [][2]*string{{&e.Turn, &o.Turn}, {&e.ID, &o.ID}, {&e.Dir, &o.Dir}, {&e.Branch, &o.Branch}, {&e.Agent, &o.Agent}, {&e.Model, &o.Model},
@@ -210,7 +218,7 @@ func (r *Repeats) clean() *Repeats {
 
 // merge returns the reading that is more of others.
 func (r *Reading) merge(o *Reading) *Reading {
-	if r == nil || o != nil && o.rank() > r.rank() {
+	if r == nil || (o != nil && o.rank() > r.rank()) {
 		return o
 	}
 	return r
@@ -230,7 +238,10 @@ func (r *Reading) clean() *Reading {
 
 func (c *Call) merge(o *Call) *Call {
 	d := *c
-	d.Tool, d.Command, d.Asked, d.Output = fuller(c.Tool, o.Tool), fuller(c.Command, o.Command), fuller(c.Asked, o.Asked), fuller(c.Output, o.Output)
+	d.Tool = fuller(c.Tool, o.Tool)
+	d.Command = fuller(c.Command, o.Command)
+	d.Asked = fuller(c.Asked, o.Asked)
+	d.Output = fuller(c.Output, o.Output)
 	d.Wrote, d.Read = cleanPaths(slices.Concat(c.Wrote, o.Wrote)), cleanPaths(slices.Concat(c.Read, o.Read))
 	d.Was, d.Became = fuller(c.Was, o.Was), fuller(c.Became, o.Became)
 	d.Failed = c.Failed || o.Failed
@@ -243,7 +254,7 @@ func (c *Call) merge(o *Call) *Call {
 
 // merge returns the fuller of two reports of one injection.
 func (in *Injection) merge(o *Injection) *Injection {
-	if in == nil || o != nil && fuller(in.whole(), o.whole()) != in.whole() {
+	if in == nil || (o != nil && fuller(in.whole(), o.whole()) != in.whole()) {
 		return o
 	}
 	return in

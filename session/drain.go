@@ -58,7 +58,8 @@ func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, er
 	if err := waitLock(ctx, lock); err != nil {
 		return r, err
 	}
-	if names, err = spoolFiles(dir); err != nil { // those that another process has left
+	names, err = spoolFiles(dir)
+	if err != nil { // those that another process has left
 		return r, err
 	}
 	var failed error
@@ -133,7 +134,8 @@ func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, rea
 	if err != nil {
 		return r, err
 	}
-	if r, err = a.drainBytes(ctx, b, read); err != nil {
+	r, err = a.drainBytes(ctx, b, read)
+	if err != nil {
 		return r, err
 	}
 	return r, dir.Remove(taken)
@@ -157,7 +159,8 @@ func (a *Archive) drainBytes(ctx context.Context, b []byte, read Reader) (Report
 		if ctx.Err() != nil {
 			return r, ctx.Err()
 		}
-		if r.add(one); err != nil {
+		r.add(one)
+		if err != nil {
 			r.Bad++ // the events of hooks are there; a transcript that cannot be read must not keep them
 		}
 	}
@@ -188,7 +191,7 @@ func (a *Archive) Import(ctx context.Context, client, path string, read Reader) 
 		}
 		from := at.Cursor
 		events, next, err := read(ctx, client, path, from)
-		if err != nil || next == from && len(events) == 0 {
+		if err != nil || (next == from && len(events) == 0) {
 			return r, err
 		}
 		at.Cursor = next
@@ -206,7 +209,8 @@ func (a *Archive) Import(ctx context.Context, client, path string, read Reader) 
 			}
 			return oxbow.Update{Name: name, Content: string(b), Labels: now.Labels, If: now.Version}, nil
 		})
-		if r.add(one); err != nil || next == from {
+		r.add(one)
+		if err != nil || next == from {
 			return r, err
 		}
 	}

@@ -32,7 +32,7 @@ func namesError(line string) bool {
 	if strings.HasPrefix(line, "#") {
 		return false
 	}
-	return mayNameError(line) && errorLine().MatchString(line) || strings.Contains(line, ":") && placedError().MatchString(line)
+	return (mayNameError(line) && errorLine().MatchString(line)) || (strings.Contains(line, ":") && placedError().MatchString(line))
 }
 
 // errorWords are the beginnings of what errorLine finds, by their first letter.
@@ -76,7 +76,7 @@ func mayNameError(line string) bool {
 }
 
 func isWordByte(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_'
+	return (c|0x20 >= 'a' && c|0x20 <= 'z') || (c >= '0' && c <= '9') || c == '_'
 }
 
 // variable matches what differs between two runs that fail alike, and what stands
@@ -108,7 +108,8 @@ const digits = "0123456789"
 func ErrorLine(output string) string {
 	first := ""
 	for line := range strings.Lines(output) {
-		if line = strings.TrimSpace(line); line == "" {
+		line = strings.TrimSpace(line)
+		if line == "" {
 			continue
 		}
 		if first == "" || strings.HasPrefix(first, "#") {

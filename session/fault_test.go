@@ -39,7 +39,8 @@ func TestDrainFull(t *testing.T) {
 			return err
 		}
 		err := drain()
-		if hit = slices.ContainsFunc(disk.Log(), func(o crashfs.Op) bool { return o.Err != nil }); hit {
+		hit = slices.ContainsFunc(disk.Log(), func(o crashfs.Op) bool { return o.Err != nil })
+		if hit {
 			struck++
 		}
 		if err != nil && !vfs.IsFull(err) {

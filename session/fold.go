@@ -83,7 +83,8 @@ type group struct {
 
 func (g *group) add(e Event) {
 	if e.Kind == Prompt && e.Agent == "" {
-		if g.prompts++; g.prompts == 1 {
+		g.prompts++
+		if g.prompts == 1 {
 			g.text, g.start = e.Text, e.Time
 		}
 		g.id = cmp.Or(g.id, e.ID)
@@ -94,7 +95,9 @@ func (g *group) add(e Event) {
 
 // absorb adds the reports of a group that is of the same prompt.
 func (g *group) absorb(o *group) {
-	g.turn, g.id, g.prompts = cmp.Or(g.turn, o.turn), cmp.Or(g.id, o.id), g.prompts+o.prompts
+	g.turn = cmp.Or(g.turn, o.turn)
+	g.id = cmp.Or(g.id, o.id)
+	g.prompts = g.prompts + o.prompts
 	if o.start.Before(g.start) {
 		g.start = o.start
 	}

@@ -49,7 +49,8 @@ func (a *Archive) load(ctx context.Context, t talk) (kept, error) {
 	k, err := a.begin(ctx, t)
 	for n := 1; err == nil; n++ {
 		var e oxbow.Entry
-		if e, err = a.get(ctx, t.turn(n)); err != nil || e.Version == 0 && n > k.sum.Turns {
+		e, err = a.get(ctx, t.turn(n))
+		if err != nil || (e.Version == 0 && n > k.sum.Turns) {
 			break
 		}
 		k.turns = append(k.turns, e)
@@ -63,13 +64,14 @@ func (a *Archive) load(ctx context.Context, t talk) (kept, error) {
 // begin reads the head of a session, and its pages.
 func (a *Archive) begin(ctx context.Context, t talk) (k kept, err error) {
 	k.talk, k.first = t, 1
-	if k.head, err = a.get(ctx, t.name()); err != nil {
+	k.head, err = a.get(ctx, t.name())
+	if err != nil {
 		return k, err
 	}
 	_ = json.Unmarshal([]byte(k.head.Content), &k.sum) // else it has no turns
 	for n := 1; ; n++ {
 		e, err := a.get(ctx, t.page(n))
-		if err != nil || e.Version == 0 && n > k.sum.pages() {
+		if err != nil || (e.Version == 0 && n > k.sum.pages()) {
 			return k, err
 		}
 		k.pages = append(k.pages, e)
@@ -98,7 +100,8 @@ func (a *Archive) get(ctx context.Context, name string) (oxbow.Entry, error) {
 // loadEnd reads the turns of a session that events can change, and those around
 // them. It reports whether these are enough.
 func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, enough bool, err error) {
-	if k, err = a.begin(ctx, t); err != nil || k.sum.Turns == 0 {
+	k, err = a.begin(ctx, t)
+	if err != nil || k.sum.Turns == 0 {
 		return k, false, err
 	}
 	touched := newTouched(events)
@@ -108,7 +111,9 @@ func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, 
 		if err != nil || !ok || n == 1 {
 			return k, false, err
 		}
-		k.turns, k.all, k.first = append(k.turns, e), append(k.all, turn), n
+		k.turns = append(k.turns, e)
+		k.all = append(k.all, turn)
+		k.first = n
 		if touched.from(&turn).Sub(turn.Start) > joinReach {
 			break
 		}
@@ -125,7 +130,7 @@ func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k kept, 
 // loadLead reads the turns before the first that is read from which the session has
 // its summary. It reports whether they can be read.
 func (a *Archive) loadLead(ctx context.Context, k *kept) (bool, error) {
-	for n, s := 1, (Summary{}); n < k.first && (s.Prompt == "" && k.sum.Prompt != "" || s.Dir == "" && k.sum.Dir != ""); n++ {
+	for n, s := 1, (Summary{}); n < k.first && ((s.Prompt == "" && k.sum.Prompt != "") || (s.Dir == "" && k.sum.Dir != "")); n++ {
 		e, err := a.get(ctx, k.talk.turn(n))
 		turn, ok := k.talk.parse(e, n)
 		if err != nil || !ok {
@@ -165,7 +170,7 @@ func (t *touched) add(e *Event) {
 // from returns the time from which turns are touched, when the turn is looked at.
 func (t *touched) from(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.reports, func(e Event) bool {
-		return t.names["turn "+e.Turn] || e.Kind == Prompt && (t.names["text "+e.Text] || t.names["id "+e.ID])
+		return t.names["turn "+e.Turn] || (e.Kind == Prompt && (t.names["text "+e.Text] || t.names["id "+e.ID]))
 	}) {
 		for _, e := range turn.reports {
 			t.add(&e)

@@ -49,7 +49,8 @@ func (a *Archive) labels(t *Turn, old []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)}, "branch": {t.Branch()}, oxbow.LabelTaint: t.Taints(), oxbow.LabelUnvouched: t.Unvouched()}
 	project, root := a.project(t.Dir(), old)
 	given[oxbow.LabelProject] = []string{project}
-	if given["commit"] = valuesOf(old, "commit"); a.Commits != nil && t.Dir() != "" {
+	given["commit"] = valuesOf(old, "commit")
+	if a.Commits != nil && t.Dir() != "" {
 		if found := a.Commits(t.Dir(), t.Start, t.End); len(found) > 0 {
 			given["commit"] = found
 		}
@@ -100,7 +101,7 @@ func (e *Event) labels(root string, add func(key, value string)) {
 	if c.Exit != nil {
 		add("exit", fmt.Sprint(*c.Exit))
 	}
-	failed := c.Failed || c.Exit != nil && *c.Exit != 0
+	failed := c.Failed || (c.Exit != nil && *c.Exit != 0)
 	if failed {
 		add("error", Signature(c.Output))
 	}
@@ -146,7 +147,9 @@ func (a *Archive) project(dir string, old []oxbow.Label) (name, root string) {
 // relative returns a path below the root of its project, with slashes; any other
 // path as it is.
 func relative(p, dir, root string) string {
-	p, dir, root = unixPath(p), unixPath(dir), unixPath(root)
+	p = unixPath(p)
+	dir = unixPath(dir)
+	root = unixPath(root)
 	if !isAbs(p) && dir != "" {
 		p = path.Join(dir, p)
 	}

@@ -20,7 +20,7 @@ func proofOf(events []Event) (proof string, files []string) {
 		if e.Kind != Called || c == nil {
 			continue
 		}
-		switch failed := c.Failed || c.Exit != nil && *c.Exit != 0; {
+		switch failed := c.Failed || (c.Exit != nil && *c.Exit != 0); {
 		case isTest().MatchString(c.Command) && failed, len(c.Wrote) > 0:
 			proof, files = "", append(files, c.Wrote...)
 		case !failed && (isTest().MatchString(c.Command) || isCommit().MatchString(c.Command)):

@@ -99,7 +99,7 @@ func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from in
 	}
 	for n := max(from, 1); ; n++ {
 		e, err := a.get(ctx, t.turn(n))
-		if err != nil || e.Version == 0 && n > s.Turns {
+		if err != nil || (e.Version == 0 && n > s.Turns) {
 			return turns, err
 		}
 		if turn, ok := t.parse(e, n); ok {

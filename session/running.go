@@ -68,7 +68,8 @@ func (s Spool) Exposure(ctx context.Context, c Caller, open func(context.Context
 			return x, err
 		}
 		// An archive is for one goroutine; the memory is shared.
-		if chosen, err = (&Archive{Memory: a.Memory}).choose(ctx, c, all, now); err != nil {
+		chosen, err = (&Archive{Memory: a.Memory}).choose(ctx, c, all, now)
+		if err != nil {
 			return x, err
 		}
 	}
@@ -216,7 +217,7 @@ func (r *running) has(call string) bool {
 	if len(call) < 6 { // too short to be an identifier
 		return false
 	}
-	return bytes.Contains(r.bytes, []byte(call)) || r.transcript != "" && bytes.Contains(tailOf(r.transcript, tailOfTalk), []byte(call))
+	return bytes.Contains(r.bytes, []byte(call)) || (r.transcript != "" && bytes.Contains(tailOf(r.transcript, tailOfTalk), []byte(call)))
 }
 
 // running returns the sessions that reported lately, the last first. One whose
@@ -276,10 +277,10 @@ func (s Spool) Failure(client, session string) string {
 	for _, e := range slices.Backward(events) {
 		c := e.Call
 		switch {
-		case isPrompt(e) || c != nil && len(c.Wrote) > 0:
+		case isPrompt(e) || (c != nil && len(c.Wrote) > 0):
 			return ""
 		case c == nil || c.Command == "" || e.Agent != "" || passed[c.Command]:
-		case c.Failed || c.Exit != nil && *c.Exit != 0:
+		case c.Failed || (c.Exit != nil && *c.Exit != 0):
 			return Signature(c.Output)
 		default:
 			passed[c.Command] = true

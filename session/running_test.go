@@ -25,7 +25,10 @@ func TestSpoolTaints(t *testing.T) {
 	put := func(session, dir string, events ...Event) {
 		t.Helper()
 		for i, e := range events {
-			e.Client, e.Session, e.Dir, e.Time = "claude", session, dir, now.Add(time.Duration(i)*time.Second)
+			e.Client = "claude"
+			e.Session = session
+			e.Dir = dir
+			e.Time = now.Add(time.Duration(i) * time.Second)
 			if session == "b" {
 				e.Transcript = transcript
 			}
@@ -114,7 +117,7 @@ func TestFailure(t *testing.T) {
 		if err := s.Append(append([]Event{failure}, tt.after...)...); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Failure("claude", "s"); strings.Contains(got, want) != tt.found || !tt.found && got != "" {
+		if got := s.Failure("claude", "s"); strings.Contains(got, want) != tt.found || (!tt.found && got != "") {
 			t.Errorf("%s: the failure is %q", tt.name, got)
 		}
 		if got := s.Failure("claude", "other"); got != "" {

@@ -114,7 +114,7 @@ func appendTo(root *os.Root, name string, b []byte) (bool, error) {
 func spoolName(client, session string) string {
 	whole := client + "-" + session
 	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+		if (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || r == '-' || r == '_' {
 			return r
 		}
 		return '_'
@@ -130,7 +130,8 @@ func spoolName(client, session string) string {
 // An unfinished line is none, and was acknowledged to no client.
 func readEvents(b []byte) (events []Event, bad int) {
 	for line := range bytes.Lines(b) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
 			continue
 		}
 		var e Event

@@ -37,7 +37,9 @@ func Strip(s string) string {
 		return strings.TrimSpace(s)
 	}
 	var b strings.Builder
-	at, open, depth := 0, "", 0 // where the text goes on, the fence that is open, and how many of its kind
+	at := 0
+	open := ""
+	depth := 0 // where the text goes on, the fence that is open, and how many of its kind
 	for _, m := range fenceTag().FindAllStringSubmatchIndex(s, -1) {
 		if m[4] < 0 { // an escaped one
 			copy(m[2:6], m[6:10])
@@ -46,11 +48,13 @@ func Strip(s string) string {
 		switch {
 		case open == "":
 			b.WriteString(s[at:m[0]])
-			if at = m[1]; !closing {
+			at = m[1]
+			if !closing {
 				open, depth = name, 1
 			}
 		case name == open && closing:
-			if depth--; depth == 0 {
+			depth--
+			if depth == 0 {
 				open, at = "", m[1]
 			}
 		case name == open:

@@ -167,7 +167,8 @@ func (c *Call) taint(client, dir string, wrote []string) string {
 	case c.Asked != "" || slices.Contains(webTools[client], c.Tool):
 		arg = c.Asked
 	default:
-		if arg = c.readsForeign(dir, wrote); arg == "" {
+		arg = c.readsForeign(dir, wrote)
+		if arg == "" {
 			return ""
 		}
 	}
@@ -257,7 +258,7 @@ func readsOthers(words []string, foreign func(path string) bool) bool {
 	case slices.Contains(fetchers, program):
 		return slices.ContainsFunc(args, isRemote)
 	case slices.Contains(hubs, program):
-		return len(args) > 0 && (args[0] == "api" || args[0] == "search" || len(args) > 1 && slices.Contains(hubReads, args[1]))
+		return len(args) > 0 && (args[0] == "api" || args[0] == "search" || (len(args) > 1 && slices.Contains(hubReads, args[1])))
 	case slices.Contains(readers, program):
 		return slices.ContainsFunc(args, func(w string) bool {
 			return !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "/dev/") && strings.ContainsAny(w, `/\`) && foreign(w)
@@ -297,7 +298,7 @@ func isForeign(p, dir string) bool {
 	case isAbs(p):
 		clean := path.Clean(p)
 		inner, ok := cutFold(clean, dir, strings.Contains(dir, ":"))
-		if !ok || inner != "" && inner[0] != '/' {
+		if !ok || (inner != "" && inner[0] != '/') {
 			return true
 		}
 		rel = strings.TrimPrefix(inner, "/")
@@ -318,7 +319,7 @@ func isForeign(p, dir string) bool {
 
 // cutFold cuts a prefix, on Windows whatever its case.
 func cutFold(s, prefix string, fold bool) (rest string, ok bool) {
-	if len(s) < len(prefix) || s[:len(prefix)] != prefix && !(fold && strings.EqualFold(s[:len(prefix)], prefix)) {
+	if len(s) < len(prefix) || (s[:len(prefix)] != prefix && !(fold && strings.EqualFold(s[:len(prefix)], prefix))) {
 		return "", false
 	}
 	return s[len(prefix):], true
@@ -330,5 +331,5 @@ func unixPath(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 // isAbs reports whether a path with slashes is absolute on any system.
 func isAbs(p string) bool {
-	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
+	return strings.HasPrefix(p, "/") || (len(p) > 2 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z')
 }

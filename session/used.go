@@ -49,7 +49,8 @@ func (t *Turn) Used() (used []Shown) {
 					n++
 				}
 			}
-			if seen[s] = n >= leastRare; seen[s] {
+			seen[s] = n >= leastRare
+			if seen[s] {
 				used = append(used, s)
 			}
 		}

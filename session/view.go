@@ -229,8 +229,8 @@ func (c *Call) contradicts(o *Call) bool {
 		return false
 	}
 	passed := func(c *Call) bool { return !c.Failed && c.Exit != nil && *c.Exit == 0 }
-	failed := func(c *Call) bool { return c.Failed || c.Exit != nil && *c.Exit != 0 }
-	return passed(c) && failed(o) || failed(c) && passed(o) || c.Exit != nil && o.Exit != nil && *c.Exit != *o.Exit
+	failed := func(c *Call) bool { return c.Failed || (c.Exit != nil && *c.Exit != 0) }
+	return (passed(c) && failed(o)) || (failed(c) && passed(o)) || (c.Exit != nil && o.Exit != nil && *c.Exit != *o.Exit)
 }
 
 // or returns the call, or c for none.

@@ -30,7 +30,7 @@ func (a *Archive) Wrote(ctx context.Context, client, file string, since, changed
 			e := &t.Events[i]
 			after := e.Time.Sub(changed)
 			near := after >= -doubleNear && after <= reportNear
-			if !e.Wrote(file) || !near && !e.Time.After(since) {
+			if !e.Wrote(file) || (!near && !e.Time.After(since)) {
 				continue
 			}
 			wrote = wrote || near
@@ -48,7 +48,8 @@ func (a *Archive) Wrote(ctx context.Context, client, file string, since, changed
 func (e *Event) Wrote(file string) bool {
 	file = path.Clean(unixPath(file))
 	return e.Kind == Called && e.Call != nil && slices.ContainsFunc(e.Call.Wrote, func(p string) bool {
-		if p = unixPath(p); !isAbs(p) {
+		p = unixPath(p)
+		if !isAbs(p) {
 			p = path.Join(unixPath(e.Dir), p)
 		}
 		rest, ok := cutFold(path.Clean(p), file, len(file) > 1 && file[1] == ':')

@@ -52,7 +52,7 @@ func TestWrote(t *testing.T) {
 		{"the last call alone", "claude", mixed, 25, 40, nil, true, nil},
 	} {
 		taints, ok, err := a.Wrote(t.Context(), c.client, c.file, at(c.since), at(c.changed), c.own)
-		if want := c.taints; err != nil || ok != c.want || ok && !slices.Equal(taints, want) {
+		if want := c.taints; err != nil || ok != c.want || (ok && !slices.Equal(taints, want)) {
 			t.Errorf("%s: Wrote = %q, %v, %v, want %q, %v", c.name, taints, ok, err, want, c.want)
 		}
 	}

@@ -141,7 +141,7 @@ var events = map[string][]event{
 // hooks returns the hooks that these options ask for.
 func (o Options) hooks(client string, handler func(e event) fields) (want []hook) {
 	for _, e := range events[client] {
-		if e.use == inject && o.NoInject || e.use == capture && o.NoCapture {
+		if (e.use == inject && o.NoInject) || (e.use == capture && o.NoCapture) {
 			continue
 		}
 		want = append(want, hook{e.name, e.matcher, handler(e)})

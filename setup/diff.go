@@ -33,7 +33,8 @@ func (c *Change) Diff() string {
 		}
 		from, end := max(0, i-around), i
 		for j, same := i, 0; j < len(rows) && same <= 2*around; j++ {
-			if same++; rows[j].sign != ' ' {
+			same++
+			if rows[j].sign != ' ' {
 				same, end = 0, j+1
 			}
 		}

@@ -43,7 +43,7 @@ func generated(r *rand.Rand, c *Client, f file) string {
 		out := "{"
 		for i, m := range members {
 			out += comment(depth) + line(depth) + m
-			if i < len(members)-1 || comments && r.IntN(3) == 0 {
+			if i < len(members)-1 || (comments && r.IntN(3) == 0) {
 				out += ","
 			}
 			if comments && r.IntN(4) == 0 {
@@ -174,7 +174,7 @@ func foreignStays(t *testing.T, what string, before, after map[string]string) {
 		if !within(was, is) {
 			t.Errorf("%s: %s lost something:\n%s\nis\n%s", what, p, text, after[p])
 		}
-		if bom, crlf := strings.HasPrefix(after[p], byteOrderMark), strings.Count(after[p], "\r\n"); bom != strings.HasPrefix(text, byteOrderMark) || strings.Contains(text, "\r\n") && crlf != strings.Count(after[p], "\n") {
+		if bom, crlf := strings.HasPrefix(after[p], byteOrderMark), strings.Count(after[p], "\r\n"); bom != strings.HasPrefix(text, byteOrderMark) || (strings.Contains(text, "\r\n") && crlf != strings.Count(after[p], "\n")) {
 			t.Errorf("%s: %s has other line ends or another mark: %q", what, p, after[p])
 		}
 	}
@@ -228,7 +228,7 @@ func within(a, b any) bool {
 		}
 		return ok
 	}
-	return a == b || reflect.DeepEqual(a, b) || a == true && b == false // memory that was switched off
+	return a == b || reflect.DeepEqual(a, b) || (a == true && b == false) // memory that was switched off
 }
 
 // editsStay edits every file as others would, and takes oxbow out.

@@ -29,7 +29,8 @@ func parseJSON(text []byte) (*document, error) {
 	err := d.put(text)
 	if err != nil && d.put(slices.Concat(text, []byte("\n{}\n"))) == nil {
 		d.was = append([]byte{}, text...)
-		if text = bytes.TrimRight(text, " \t\r\n"); len(text) > 0 {
+		text = bytes.TrimRight(text, " \t\r\n")
+		if len(text) > 0 {
 			text = append(slices.Clone(text), newline(d.was)...)
 		}
 		return d, d.put(append(slices.Clone(text), "{}\n"...))
@@ -82,7 +83,8 @@ func member(v *hujson.Value, name string) (*hujson.Value, int) {
 func (d *document) find(path ...string) *hujson.Value {
 	v := &d.root
 	for _, name := range path {
-		if v, _ = member(v, name); v == nil {
+		v, _ = member(v, name)
+		if v == nil {
 			return nil
 		}
 	}

@@ -82,19 +82,23 @@ func (f *file) plan(w World, o Options, remove bool) (*Change, error) {
 	if fi, err := os.Stat(real); err == nil {
 		c.mode = fi.Mode().Perm()
 	}
-	if c.Before, err = readFile(real); err != nil {
+	c.Before, err = readFile(real)
+	if err != nil {
 		return nil, err
 	}
 	r, err := w.record(real)
 	if err != nil {
 		return nil, err
 	}
-	if c.base, err = f.without(c.Before, r); err != nil {
+	c.base, err = f.without(c.Before, r)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
-	if c.After = c.base; !remove {
-		c.off = c.off || r != nil && r.Off
-		if c.After, err = f.edit(c.Before, c.base, true, o.Off); err != nil {
+	c.After = c.base
+	if !remove {
+		c.off = c.off || (r != nil && r.Off)
+		c.After, err = f.edit(c.Before, c.base, true, o.Off)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.path, err)
 		}
 	}
@@ -134,7 +138,8 @@ func (f *file) without(text []byte, r *record) ([]byte, error) {
 	existed := true
 	if r != nil {
 		var err error
-		if base, err = r.original(); err != nil {
+		base, err = r.original()
+		if err != nil {
 			return nil, err
 		}
 		existed = base != nil
@@ -230,7 +235,8 @@ func (c *Change) Apply() error {
 	}
 	var err error
 	if c.After == nil {
-		if err = sure(); err == nil {
+		err = sure()
+		if err == nil {
 			err = os.Remove(c.real)
 		}
 	} else {

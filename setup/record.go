@@ -50,7 +50,10 @@ func choicesOf(o Options) *choices {
 
 // apply returns options with the choices of what is set up.
 func (c *choices) apply(o Options) Options {
-	o.NoMCP, o.NoInject, o.NoCapture, o.Trust = c.NoMCP, c.NoInject, c.NoCapture, c.Trust
+	o.NoMCP = c.NoMCP
+	o.NoInject = c.NoInject
+	o.NoCapture = c.NoCapture
+	o.Trust = c.Trust
 	return o
 }
 
@@ -131,7 +134,7 @@ func (w World) keep(real string, after, base []byte, off bool, choices *choices)
 // keepChoices writes new choices into the record of a file, if there is one.
 func (w World) keepChoices(real string, choices *choices) error {
 	r, err := w.record(real)
-	if r == nil || err != nil || r.Choices != nil && *r.Choices == *choices {
+	if r == nil || err != nil || (r.Choices != nil && *r.Choices == *choices) {
 		return err
 	}
 	r.Choices = choices
@@ -210,7 +213,7 @@ func (w World) sweep() {
 	for _, e := range all {
 		path := filepath.Join(w.State, e.Name())
 		base, backup := strings.CutSuffix(path, ".bak")
-		if stale(e) && (filepath.Ext(path) == ".tmp" || backup && !exists(base+".json")) {
+		if stale(e) && (filepath.Ext(path) == ".tmp" || (backup && !exists(base+".json"))) {
 			_ = os.Remove(path)
 		}
 	}
@@ -289,7 +292,8 @@ func replaceFile(path string, data []byte, mode fs.FileMode, sure func() error) 
 	if err != nil {
 		return err
 	}
-	if err = vfs.ReplaceFile(dir, filepath.Base(path), bytes.Clone(data), mode, sure); err != nil {
+	err = vfs.ReplaceFile(dir, filepath.Base(path), bytes.Clone(data), mode, sure)
+	if err != nil {
 		return err
 	}
 	if serr == nil {

@@ -74,7 +74,9 @@ func (t *table) put(text []byte) error {
 		e.to = lineEnd(text, e.end)
 		lines = append(lines, e)
 	}
-	t.text, t.lines, t.value = text, lines, value
+	t.text = text
+	t.lines = lines
+	t.value = value
 	return p.Error()
 }
 
@@ -211,7 +213,7 @@ func tomlKeys(path []string) []string {
 
 func tomlKey(k string) string {
 	bare := k != "" && strings.IndexFunc(k, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
+		return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || r == '_' || r == '-')
 	}) < 0
 	if bare {
 		return k

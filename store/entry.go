@@ -276,7 +276,8 @@ func SplitTags(list ...string) []string {
 	for _, s := range list {
 		before := len(tags)
 		for t := range strings.SplitSeq(s, ",") {
-			if t = strings.TrimSpace(t); t != "" {
+			t = strings.TrimSpace(t)
+			if t != "" {
 				tags = append(tags, t)
 			}
 		}

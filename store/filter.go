@@ -88,7 +88,7 @@ func (f Filter) And(g Filter) Filter {
 	if r.After.IsZero() || g.After.After(r.After) {
 		r.After = g.After
 	}
-	if r.Before.IsZero() || !g.Before.IsZero() && g.Before.Before(r.Before) {
+	if r.Before.IsZero() || (!g.Before.IsZero() && g.Before.Before(r.Before)) {
 		r.Before = g.Before
 	}
 	return r

@@ -156,7 +156,8 @@ func TestSortLabels(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("SortLabels(%v) = %v, want %v", given, got, want)
 	}
-	if got[0].Value = "changed"; !reflect.DeepEqual(given, before) {
+	got[0].Value = "changed"
+	if !reflect.DeepEqual(given, before) {
 		t.Errorf("SortLabels changed its argument to %v, want %v", given, before)
 	}
 	if got := store.SortLabels([]store.Label{}); got != nil {

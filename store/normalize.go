@@ -98,7 +98,7 @@ func normalAliases(aliases []string) []string {
 	var normal []string
 	for i, a := range aliases {
 		n := NormalName(a)
-		if n != a && slices.Contains(normal, n) || n == a && slices.ContainsFunc(aliases[:i], func(b string) bool { return b != a && NormalName(b) == a }) {
+		if (n != a && slices.Contains(normal, n)) || (n == a && slices.ContainsFunc(aliases[:i], func(b string) bool { return b != a && NormalName(b) == a })) {
 			continue
 		}
 		normal = append(normal, n)
@@ -130,6 +130,8 @@ func normalLabels(labels []Label) []Label {
 // NormalEntry returns the entry with its name, its aliases and the values of its labels in
 // normal form.
 func NormalEntry(e Entry) Entry {
-	e.Name, e.Aliases, e.Labels = NormalName(e.Name), normalAliases(e.Aliases), normalLabels(e.Labels)
+	e.Name = NormalName(e.Name)
+	e.Aliases = normalAliases(e.Aliases)
+	e.Labels = normalLabels(e.Labels)
 	return e
 }

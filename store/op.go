@@ -153,7 +153,8 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 // its name or alias in any spelling.
 func ownerOfName(word, but string, owner func(word, but string) (name string, ok bool)) (name string, ok bool) {
 	for _, form := range NameForms(word) {
-		if name, ok = owner(form, but); ok {
+		name, ok = owner(form, but)
+		if ok {
 			return name, true
 		}
 	}

@@ -187,7 +187,8 @@ func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 	}
 	for _, c := range made {
 		want, ok := logged[c.Seq]
-		if delete(logged, c.Seq); !ok || len(want.Versions) != len(c.Versions) {
+		delete(logged, c.Seq)
+		if !ok || len(want.Versions) != len(c.Versions) {
 			t.Errorf("a call was answered with change %d and %d versions, perhaps as another call; the log has %+v", c.Seq, len(c.Versions), want)
 			continue
 		}

@@ -30,10 +30,14 @@ func testOrder(t *testing.T, s oxbow.Store, _ Can) {
 func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 12, 0, 0, 0, time.UTC) }
 	apply(t, s, oxbow.Add{Name: "a", Content: "x", Created: day(1)}, oxbow.Add{Name: "b", Content: "x", Created: day(2)})
-	created, before, after := day(2), []string{"a"}, []string{"b"}
+	created := day(2)
+	before := []string{"a"}
+	after := []string{"b"}
 	if can.Created >= 24*time.Hour {
 		// The store has no other times: both were made now.
-		created, before, after = get(t, s, "a").Created, nil, []string{"a", "b"}
+		created = get(t, s, "a").Created
+		before = nil
+		after = []string{"a", "b"}
 		if b := get(t, s, "b").Created; b.Before(created) {
 			created = b
 		}

@@ -49,7 +49,9 @@ type version struct {
 
 func (v *version) clone() *version {
 	c := *v
-	c.lines, c.labels, c.aliases = slices.Clone(v.lines), maps.Clone(v.labels), maps.Clone(v.aliases)
+	c.lines = slices.Clone(v.lines)
+	c.labels = maps.Clone(v.labels)
+	c.aliases = maps.Clone(v.aliases)
 	return &c
 }
 
@@ -304,7 +306,7 @@ func (h *history) compare(t *testing.T, dir string) {
 	for f, vs := range all {
 		base := h.base[f]
 		gone := base != nil && slices.ContainsFunc(vs, func(v *version) bool { return v.deleted })
-		vs = slices.DeleteFunc(vs, func(v *version) bool { return v.deleted || gone && v.file() == base.file() })
+		vs = slices.DeleteFunc(vs, func(v *version) bool { return v.deleted || (gone && v.file() == base.file()) })
 		e, there := got[f]
 		if there != (len(vs) > 0) {
 			t.Errorf("%s is there: %t, though %d clones have it", f, there, len(vs))
@@ -320,7 +322,9 @@ func (h *history) compare(t *testing.T, dir string) {
 func compareEntry(t *testing.T, file string, base *version, vs []*version, e oxbow.Entry) (conflicts int) {
 	t.Helper()
 	want := map[string]bool{}
-	names, statuses, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	names := map[string]bool{}
+	statuses := map[string]bool{}
+	labels := map[string]bool{}
 	var changes [][]change
 	for _, v := range vs {
 		if base == nil || v.name != base.name {
@@ -352,7 +356,9 @@ func compareEntry(t *testing.T, file string, base *version, vs []*version, e oxb
 			t.Errorf("%s: the label %s is there: %t, want %t", file, l, has, added || all)
 		}
 	}
-	want["name"], want["status"], want["content"] = len(names) > 1, len(statuses) > 1, touch(changes)
+	want["name"] = len(names) > 1
+	want["status"] = len(statuses) > 1
+	want["content"] = touch(changes)
 	for part, w := range want {
 		if has := slices.Contains(e.Values("conflict"), part); has != w {
 			t.Errorf("%s: a conflict of its %s: %t, want %t\n%s", file, part, has, w, e.Content)
@@ -410,7 +416,7 @@ func TestWithoutOxbow(t *testing.T) {
 		commit(c.ours)
 		out, err := tryGit(t, dir, "merge", "-q", "--no-edit", "theirs")
 		files, wrong, lerr := Lint(filepath.Join(dir, filepath.FromSlash(Dir)))
-		if lerr != nil || (err != nil) != (c.want != "") || !strings.Contains(fmt.Sprint(wrong), c.want) || c.want == "" && len(files) != 1 {
+		if lerr != nil || (err != nil) != (c.want != "") || !strings.Contains(fmt.Sprint(wrong), c.want) || (c.want == "" && len(files) != 1) {
 			t.Errorf("git merge: %v %s; wrong are %v, %v, want %q", err, out, wrong, lerr, c.want)
 		}
 	}

@@ -258,7 +258,8 @@ func TestHostileRepositories(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		begun := time.Now()
 		e.use(ctx, dir)
-		if cancel(); time.Since(begun) > 15*time.Second {
+		cancel()
+		if time.Since(begun) > 15*time.Second {
 			t.Errorf("seed %d: took %v", seed, time.Since(begun))
 		}
 		if after := digest(t, outside); after != before {

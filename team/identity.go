@@ -39,7 +39,9 @@ func realOr(p string) string {
 func normalize(address, root string) string {
 	address = strings.TrimSpace(address)
 	scheme, _, full := strings.Cut(address, "://")
-	user, host, at := "", "", ""
+	user := ""
+	host := ""
+	at := ""
 	switch {
 	case address == "":
 		return ""
@@ -48,7 +50,9 @@ func normalize(address, root string) string {
 		if err != nil || u.Host == "" {
 			return "url:" + address
 		}
-		user, host, at = u.User.Username(), strings.ToLower(u.Host), u.Path
+		user = u.User.Username()
+		host = strings.ToLower(u.Host)
+		at = u.Path
 	case full:
 		u, err := url.Parse(address)
 		if err != nil {

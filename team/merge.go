@@ -129,7 +129,7 @@ func mergeSets[T comparable](base, a, b, all []T) (out []T) {
 }
 
 func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
 	}
 	return a
@@ -180,12 +180,16 @@ func mergeLines(base, a, b []string) (out []string, two bool, err error) {
 			n++
 		}
 		out = append(out, base[at:all[0].from]...)
-		if at = to; n == 1 {
+		at = to
+		if n == 1 {
 			out = append(out, all[0].text...)
-		} else if out, err = appendConflict(out, base, all[:n], to); err != nil {
-			return nil, false, err
 		} else {
-			two = true
+			out, err = appendConflict(out, base, all[:n], to)
+			if err != nil {
+				return nil, false, err
+			} else {
+				two = true
+			}
 		}
 		all = all[n:]
 	}
@@ -330,7 +334,8 @@ func compareLines(a, b []string) (out []change) {
 func MergeFiles(base, ours, theirs string) (conflict bool, err error) {
 	var texts [3]string
 	for i, p := range []string{base, ours, theirs} {
-		if texts[i], err = readFile(p); err != nil {
+		texts[i], err = readFile(p)
+		if err != nil {
 			return false, fmt.Errorf("merging: %w", err)
 		}
 	}

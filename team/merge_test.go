@@ -112,7 +112,7 @@ func FuzzMerge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, base, ours, theirs string) {
 		got, err := Merge(base, ours, theirs)
 		other, oerr := Merge(base, theirs, ours)
-		if (err == nil) != (oerr == nil) || got != other && ours != theirs {
+		if (err == nil) != (oerr == nil) || (got != other && ours != theirs) {
 			t.Fatalf("Merge() = %q, %v; the other way %q, %v", got, err, other, oerr)
 		}
 		if err != nil || got == ours || got == theirs {
@@ -134,7 +134,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add("branch: [a]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := parseSettings("team.yaml", text)
-		if err != nil && s.Branch != "" && !isBranch(s.Branch) || err == nil && s.Branch != "" && !isBranch(s.Branch) {
+		if (err != nil && s.Branch != "" && !isBranch(s.Branch)) || (err == nil && s.Branch != "" && !isBranch(s.Branch)) {
 			t.Fatalf("parseSettings(%q) = %+v, %v", text, s, err)
 		}
 		if err == nil {

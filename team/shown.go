@@ -77,7 +77,8 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 				yield(e, err)
 				return
 			}
-			if e = shown(e.Clone(), reviewed[e.Name], own, up); f.Match(&e) && !yield(e, nil) {
+			e = shown(e.Clone(), reviewed[e.Name], own, up)
+			if f.Match(&e) && !yield(e, nil) {
 				return
 			}
 		}
@@ -133,7 +134,7 @@ func (s *Shown) Refresh(ctx context.Context) error {
 	_, up, err := s.files.tree.upstream(ctx)
 	own := s.prints()
 	s.mu.Lock()
-	moved := err == nil && s.up != up || !maps.Equal(s.own, own)
+	moved := (err == nil && s.up != up) || !maps.Equal(s.own, own)
 	s.mu.Unlock()
 	if moved {
 		s.watchers.Send(oxbow.Event{Reset: true})

@@ -194,7 +194,8 @@ func BenchmarkRecall(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if both, err = overlay.New(b.Context(), own, Show(files, nil), " (team)"); err != nil {
+		both, err = overlay.New(b.Context(), own, Show(files, nil), " (team)")
+		if err != nil {
 			b.Fatal(err)
 		}
 		if hits, err := both.Recall(b.Context(), oxbow.Query{Text: "harbour crane pier"}); err != nil || len(hits) == 0 {

@@ -95,10 +95,12 @@ const shortCommit = 10
 func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if up, err = defaultBranch(t.repo); err != nil || up.Commit == "" {
+	up, err = defaultBranch(t.repo)
+	if err != nil || up.Commit == "" {
 		return nil, Upstream{}, err
 	}
-	if blobs, err = t.filesOf(ctx, up); err != nil {
+	blobs, err = t.filesOf(ctx, up)
+	if err != nil {
 		return nil, up, err
 	}
 	wanted, err := t.settingsOf(ctx, blobs[settingsFile])
@@ -106,7 +108,8 @@ func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstre
 		return blobs, up, err
 	}
 	up = Upstream{Branch: remote + "/" + wanted.Branch}
-	if up.Commit, err = t.repo.Follow("refs/remotes/" + up.Branch); err != nil || up.Commit == "" {
+	up.Commit, err = t.repo.Follow("refs/remotes/" + up.Branch)
+	if err != nil || up.Commit == "" {
 		return nil, up, err
 	}
 	blobs, err = t.filesOf(ctx, up)
@@ -118,7 +121,8 @@ func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstre
 func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	for _, name := range defaults {
 		up = Upstream{Branch: remote + "/" + name}
-		if up.Commit, err = repo.Follow("refs/remotes/" + up.Branch); err != nil {
+		up.Commit, err = repo.Follow("refs/remotes/" + up.Branch)
+		if err != nil {
 			return Upstream{}, fmt.Errorf("finding the reviewed branch: %w", err)
 		}
 		if up.Commit != "" {

@@ -276,7 +276,7 @@ func TestSettings(t *testing.T) {
 		"version: 1\r\nbranch: release/2026\n": "",
 	} {
 		_, err := parseSettings("team.yaml", text)
-		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
+		if got := fmt.Sprint(err); (want == "" && err != nil) || !strings.Contains(got, want) {
 			t.Errorf("parseSettings(%.40q) = %v, want %q", text, err, want)
 		}
 	}

@@ -51,7 +51,7 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 		file := filepath.Join(t.path, filepath.FromSlash(name))
 		fi, err := os.Lstat(file)
 		switch {
-		case text == "" || err == nil && name != "../"+ignoreFile:
+		case text == "" || (err == nil && name != "../"+ignoreFile):
 			continue
 		case err == nil && !fi.Mode().IsRegular():
 			return nil, fmt.Errorf("%s is not a regular file", file)
@@ -133,7 +133,8 @@ func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, o WriteOption
 	}
 	text := format(&e)
 	if p, err := s.Locate(ctx, e.Name); err == nil {
-		if file = p.Path; p.Entry.Name == e.Name && format(&p.Entry) == text {
+		file = p.Path
+		if p.Entry.Name == e.Name && format(&p.Entry) == text {
 			return file, false, nil
 		}
 	} else if !errors.Is(err, oxbow.ErrNotFound) {

@@ -107,7 +107,8 @@ func TestWriteTwice(t *testing.T) {
 	if err := s.Store.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if p, err = s.Locate(t.Context(), "a"); err != nil || s.tree.Remove(p) != nil {
+	p, err = s.Locate(t.Context(), "a")
+	if err != nil || s.tree.Remove(p) != nil {
 		t.Errorf("Remove() failed: %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(clone, inDir(1))); !os.IsNotExist(err) {
@@ -158,7 +159,7 @@ func TestCheckRefuses(t *testing.T) {
 		{oxbow.Entry{Name: "a", Content: "\xff"}, "UTF-8"},
 	} {
 		err := Check(c.e)
-		if c.want == "" && err != nil || !strings.Contains(fmt.Sprint(err), c.want) {
+		if (c.want == "" && err != nil) || !strings.Contains(fmt.Sprint(err), c.want) {
 			t.Errorf("Check(%.80v) = %v, want %q", c.e, err, c.want)
 		}
 	}

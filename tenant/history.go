@@ -100,7 +100,8 @@ func (s *limitedHistory) undoing(ctx context.Context, seqs []uint64) (ops []oxbo
 		}
 	}
 	for name, seq := range before {
-		if ops, err = s.back(ctx, ops, name, seq); err != nil {
+		ops, err = s.back(ctx, ops, name, seq)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -50,12 +50,14 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	now := l.now()
 	if rate := float64(l.quota.Writes); rate > 0 {
 		l.credit = min(rate, l.credit+now.Sub(l.at).Seconds()*rate)
-		if l.at = now; l.credit < 1 {
+		l.at = now
+		if l.credit < 1 {
 			return &oxbow.QuotaError{Bound: "changes a second", Most: int64(l.quota.Writes), Wait: time.Duration((1 - l.credit) / rate * float64(time.Second))}
 		}
 	}
 	g := weigh(ops)
-	if g.at = now; g.bytes > 0 && (l.quota.Entries > 0 || l.quota.Bytes > 0) {
+	g.at = now
+	if g.bytes > 0 && (l.quota.Entries > 0 || l.quota.Bytes > 0) {
 		if err := l.fits(ctx, s, g); err != nil {
 			return err
 		}

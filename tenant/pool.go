@@ -115,7 +115,8 @@ func (p *Pool) take(tenant string) (_ *slot, wait <-chan struct{}, mine bool, er
 	case s != nil && s.closing:
 		return nil, s.gone, false, nil
 	case s != nil:
-		if s.users++; s.idle != nil {
+		s.users++
+		if s.idle != nil {
 			s.idle.Stop()
 		}
 		return s, nil, false, nil
@@ -175,7 +176,8 @@ func (p *Pool) fill(ctx context.Context, s *slot) {
 func (p *Pool) release(s *slot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s.users--; s.users > 0 || p.closed || p.slots[s.tenant] != s {
+	s.users--
+	if s.users > 0 || p.closed || p.slots[s.tenant] != s {
 		return
 	}
 	s.used = time.Now()
@@ -223,7 +225,8 @@ func (p *Pool) Close() error {
 			if s.idle != nil {
 				s.idle.Stop()
 			}
-			if <-s.ready; s.err == nil {
+			<-s.ready
+			if s.err == nil {
 				errs[i] = s.home.Close()
 			}
 		})

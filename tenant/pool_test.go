@@ -165,7 +165,8 @@ func TestInUse(t *testing.T) {
 		s.mu.Lock()
 		opened := slices.Clone(s.log)
 		s.mu.Unlock()
-		if slices.Sort(opened); !slices.Equal(opened, []string{"+a", "+b"}) {
+		slices.Sort(opened)
+		if !slices.Equal(opened, []string{"+a", "+b"}) {
 			t.Errorf("homes were %v", opened)
 		}
 		if err := s.pool.Close(); err != nil {
@@ -250,7 +251,8 @@ func TestTooLarge(t *testing.T) {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/", nil)
 		r.ContentLength = auth.MaxBody + 1
 		r.Header.Set("Authorization", "Bearer "+secretOf(name))
-		if server.ServeHTTP(w, r); w.Body.String() != want {
+		server.ServeHTTP(w, r)
+		if w.Body.String() != want {
 			t.Errorf("a large request of %q gets %q, want %q", name, w.Body.String(), want)
 		}
 	}

@@ -82,7 +82,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, tenant string) {
 		p.Report(s.Logger)
 		if err == errFull || err == errClosed {
 			w.Header().Set("Retry-After", "1")
-			p.Status, p.Code, p.Title, p.Remedy = http.StatusServiceUnavailable, "busy", "The server is busy", "try again in a moment"
+			p.Status = http.StatusServiceUnavailable
+			p.Code = "busy"
+			p.Title = "The server is busy"
+			p.Remedy = "try again in a moment"
 		}
 		p.Write(w)
 		return

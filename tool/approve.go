@@ -132,7 +132,8 @@ func Held(ctx context.Context, w *Workspace, _ HeldIn) (HeldOut, error) {
 
 // add counts an entry in the group. From becomes what the entries have in common.
 func (g *HeldGroup) add(e *oxbow.Entry) {
-	if g.Count++; len(g.Names) < groupNames {
+	g.Count++
+	if len(g.Names) < groupNames {
 		g.Names = append(g.Names, e.Name)
 	}
 	origin := originOf(e)
@@ -244,7 +245,7 @@ func (p pastTexts) withheld(ctx context.Context, v *oxbow.Entry) bool {
 	held, known := p.held[v.Name]
 	if !known {
 		now, err := p.m.Get(ctx, v.Name)
-		held = err == nil && now.Withheld(ctx) || err != nil && !errors.Is(err, oxbow.ErrNotFound)
+		held = (err == nil && now.Withheld(ctx)) || (err != nil && !errors.Is(err, oxbow.ErrNotFound))
 		p.held[v.Name] = held
 	}
 	return held

@@ -59,7 +59,7 @@ func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (Prune
 	slices.SortFunc(all, func(a, b oxbow.Entry) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
 	var ops []oxbow.Op
 	for i, e := range all {
-		if in.Keep != nil && i < len(all)-*in.Keep || e.Created.Before(before) {
+		if (in.Keep != nil && i < len(all)-*in.Keep) || e.Created.Before(before) {
 			out.Forgotten = append(out.Forgotten, PrunedArchive{e.Name, e.Created.UTC().Format(time.RFC3339), len(e.Content)})
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 		}
@@ -68,7 +68,8 @@ func PruneArchives(ctx context.Context, w *Workspace, in PruneArchivesIn) (Prune
 		return out, nil
 	}
 	if _, err := m.History(); err != nil {
-		if out.SavedIn, err = w.Save(ctx, m, "archives", archives); err != nil {
+		out.SavedIn, err = w.Save(ctx, m, "archives", archives)
+		if err != nil {
 			return out, err
 		}
 	}

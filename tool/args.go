@@ -30,7 +30,8 @@ import (
 // what would be right: a name that is not known, one parameter given twice, a
 // wrong type, text that is not UTF-8.
 func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Value) error {
-	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
+	args = bytes.TrimSpace(args)
+	if len(args) == 0 || string(args) == "null" {
 		args = []byte("{}")
 	}
 	// Decoding would replace what is not UTF-8 without a word.
@@ -58,7 +59,8 @@ func readArgs(verb string, params []Param, args json.RawMessage, in reflect.Valu
 			return InvalidValue("parameter", m.key, "means the same as "+first+", which is given too; give only "+p.Name)
 		}
 		given[p.Name] = m.key
-		if filled[p.Name], err = decode(p, m, in); err != nil {
+		filled[p.Name], err = decode(p, m, in)
+		if err != nil {
 			return err
 		}
 	}
@@ -174,7 +176,8 @@ func decode(p Param, m member, in reflect.Value) (filled bool, err error) {
 	}
 	list := []json.RawMessage{raw}
 	if p.Repeatable {
-		if list, err = items(raw); err != nil {
+		list, err = items(raw)
+		if err != nil {
 			return false, err
 		}
 	}
@@ -318,7 +321,7 @@ var signed = []string{"limit", "max_tokens", "count", "offset"}
 
 func toInteger(p Param, _ string, s scalar) (any, error) {
 	n, ok := wholeNumber(s.text)
-	if !ok || s.form != formString && s.form != formNumber {
+	if !ok || (s.form != formString && s.form != formNumber) {
 		return nil, wrongType(p, s)
 	}
 	if n < 0 && !slices.Contains(signed, p.Name) {
@@ -329,7 +332,7 @@ func toInteger(p Param, _ string, s scalar) (any, error) {
 
 func toNumber(p Param, _ string, s scalar) (any, error) {
 	f, err := strconv.ParseFloat(s.text, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || s.form != formString && s.form != formNumber {
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || (s.form != formString && s.form != formNumber) {
 		return nil, wrongType(p, s)
 	}
 	return f, nil

@@ -80,7 +80,8 @@ func Changed(ctx context.Context, w *Workspace, in ChangedIn) (ChangedOut, error
 	}
 	out.Total = len(edits)
 	edits = edits[min(offset, len(edits)):]
-	if out.More = len(edits) > limit; out.More {
+	out.More = len(edits) > limit
+	if out.More {
 		edits = edits[:limit]
 	}
 	past := pastOf(m)
@@ -197,7 +198,8 @@ func decideChanged(ctx context.Context, w *Workspace, in DecideChangedIn, act st
 		out.Entries = append(out.Entries, past.changedEntry(ctx, &edits[i]))
 	}
 	if !in.DryRun {
-		if out.Seqs, err = decide(ctx, m, edits); err != nil {
+		out.Seqs, err = decide(ctx, m, edits)
+		if err != nil {
 			return out, err
 		}
 	}

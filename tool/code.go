@@ -185,7 +185,8 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 	if in.StartLine != nil || in.EndLine != nil {
 		first := 1
 		from := cmp.Or(in.StartLine, &first)
-		if s = (annotate.Span{First: *from, Last: *cmp.Or(in.EndLine, from)}); s.Len() == 0 {
+		s = (annotate.Span{First: *from, Last: *cmp.Or(in.EndLine, from)})
+		if s.Len() == 0 {
 			return GetAnnotationsOut{}, InvalidValue("start_line", s.String(), "is no range of lines; they count from 1")
 		}
 	}
@@ -212,7 +213,8 @@ func annotationsOf(ctx context.Context, w *Workspace, in GetAnnotationsIn) (out 
 		if _, partial := PartialNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
 		}
-		if out.None = len(all) == 0; !out.None {
+		out.None = len(all) == 0
+		if !out.None {
 			note = fmt.Sprintf("no annotation stands in %s of %q; the file has %s", Lines(s.String()), in.File, text.Count(len(all), "annotation", "annotations"))
 		}
 	}
@@ -249,11 +251,13 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	if q.Filter = q.Filter.And(f); in.File != "" {
+	q.Filter = q.Filter.And(f)
+	if in.File != "" {
 		q.Filter = q.Filter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: oxbow.LabelFile, Values: []string{in.File}}}})
 	}
 	out := GetAnnotationsOut{Annotations: []Annotation{}}
-	if q.Limit, out.Notes, err = limitOf(in.Limit, oxbow.DefaultLimit); err != nil {
+	q.Limit, out.Notes, err = limitOf(in.Limit, oxbow.DefaultLimit)
+	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
 	hits, err := b.Search(ctx, q)
@@ -276,7 +280,8 @@ func searchAnnotations(ctx context.Context, w *Workspace, b *annotate.Store, in 
 	}
 	if g.Entries == 0 {
 		out.None = true
-		if err = b.CheckedOut(); err == nil {
+		err = b.CheckedOut()
+		if err == nil {
 			err = errors.New("there are no annotations here yet")
 		}
 		out.Notes = append(out.Notes, Plain(err.Error()))
@@ -340,7 +345,8 @@ func (o *GetAnnotationsOut) fit(offset, most int) {
 	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
 	all := len(o.Annotations)
 	n := pageOf(o.Annotations, prompt.Tokens((&GetAnnotationsOut{Notes: o.Notes}).Text()), most, writeAnnotation)
-	if o.Annotations = o.Annotations[:n]; n < all {
+	o.Annotations = o.Annotations[:n]
+	if n < all {
 		o.Next = offset + n
 		o.Notes = append(o.Notes, cutNote(all, n, offset, most, "annotation", "annotations"))
 	}

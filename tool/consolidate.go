@@ -42,7 +42,8 @@ func Consolidate(ctx context.Context, w *Workspace, in ConsolidateIn) (out Conso
 	if in.Over > 0 && out.Before <= in.Over {
 		return out, nil
 	}
-	if out.Dropped, err = label.Duplicates(ctx, m, progress.Counter(ctx, progress.Entries)); err != nil {
+	out.Dropped, err = label.Duplicates(ctx, m, progress.Counter(ctx, progress.Entries))
+	if err != nil {
 		return out, err
 	}
 	for _, d := range out.Dropped {

@@ -135,7 +135,8 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 	if err != nil {
 		return out, err
 	}
-	if o.Origin, err = w.origin(ctx, m); err != nil {
+	o.Origin, err = w.origin(ctx, m)
+	if err != nil {
 		return out, err
 	}
 	fsys, err := vfs.Dir(filepath.Dir(in.Path))
@@ -164,7 +165,10 @@ func Load(ctx context.Context, w *Workspace, in LoadIn) (out LoadOut, err error)
 			return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 		}
 	}
-	out.Added, out.Changed, out.Removed, out.Same = notNil(plan.Added), notNil(plan.Changed), notNil(plan.Removed), len(plan.Same)
+	out.Added = notNil(plan.Added)
+	out.Changed = notNil(plan.Changed)
+	out.Removed = notNil(plan.Removed)
+	out.Same = len(plan.Same)
 	out.Kept, out.Base = notNil(plan.Kept), plan.Base
 	for _, t := range append(tree.Warnings, plan.Warnings...) {
 		out.Warnings = append(out.Warnings, t.String())
@@ -207,7 +211,8 @@ func (out *LoadOut) apply(ctx context.Context, w *Workspace, m *oxbow.Memory, pl
 	_, noHistory := m.History()
 	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {
 		var err error
-		if out.SavedIn, err = w.Save(ctx, m, SavedBeforeLoad, oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: lost}}}); err != nil {
+		out.SavedIn, err = w.Save(ctx, m, SavedBeforeLoad, oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: lost}}})
+		if err != nil {
 			return err
 		}
 	}

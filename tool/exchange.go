@@ -48,7 +48,8 @@ func Export(ctx context.Context, w *Workspace, in ExportIn) (out ExportOut, err 
 	if err != nil {
 		return out, err
 	}
-	if out.Entries, err = exchange.Export(ctx, m, f, in.To); err == nil {
+	out.Entries, err = exchange.Export(ctx, m, f, in.To)
+	if err == nil {
 		w.signCopied(ctx, m)
 	}
 	return out, err
@@ -187,7 +188,7 @@ func makeIndex(ctx context.Context, m *oxbow.Memory, written int) {
 		return
 	}
 	s, err := c.Stats(ctx)
-	if err == nil && (2*written >= s.Entries || written >= manyWritten+s.Entries/64 && hasIndex(s.Path)) {
+	if err == nil && (2*written >= s.Entries || (written >= manyWritten+s.Entries/64 && hasIndex(s.Path))) {
 		_ = m.MakeIndex(ctx)
 	}
 }

@@ -100,7 +100,8 @@ func (f *Feed) Listen(ctx context.Context, w *Workspace, after string) (*Listene
 		l.Close()
 		return nil, err
 	}
-	if l.last = last; after != "" {
+	l.last = last
+	if after != "" {
 		l.blind = seq > last || last == 0
 		l.last = min(seq, last)
 	}

@@ -164,7 +164,7 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 		return withoutHashes(labels)
 	}
 	b, err := w.tree(ctx)
-	if err != nil || b != nil && elsewhere(labels, w.here()) {
+	if err != nil || (b != nil && elsewhere(labels, w.here())) {
 		b = nil // to remember matters more
 	}
 	old := hashesOf(labels)

@@ -86,7 +86,8 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 			offset--
 			continue
 		}
-		if out.More = len(out.Changes) == limit; out.More {
+		out.More = len(out.Changes) == limit
+		if out.More {
 			break
 		}
 		out.Changes = append(out.Changes, asChange(it))
@@ -125,9 +126,12 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	seqs := slices.Compact(slices.Sorted(slices.Values(in.Seq)))
 	if in.Seq != nil {
 		cs, err = changes(ctx, m, seqs)
-	} else if cs, err = out.last(ctx, m, count); err == nil && len(cs) == 0 {
-		out.Notes = append(out.Notes, Plain("there is nothing to undo"))
-		return out, nil
+	} else {
+		cs, err = out.last(ctx, m, count)
+		if err == nil && len(cs) == 0 {
+			out.Notes = append(out.Notes, Plain("there is nothing to undo"))
+			return out, nil
+		}
 	}
 	for _, c := range cs {
 		seqs = append(seqs, c.Seq)

@@ -140,7 +140,8 @@ func (in *ImportSessionsIn) find(w *Workspace) (files []transcript.Found, err er
 		if err != nil {
 			return nil, err
 		}
-		if path, err = filepath.Abs(path); err != nil {
+		path, err = filepath.Abs(path)
+		if err != nil {
 			return nil, err
 		}
 		files = append(files, transcript.Found{Client: clients[0], Path: path, Size: fi.Size(), Time: fi.ModTime()})

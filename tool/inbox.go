@@ -69,7 +69,8 @@ func Inbox(ctx context.Context, w *Workspace, in InboxIn) (out InboxOut, err err
 			out.Noted = append(out.Noted, noted)
 		}
 	}
-	if out.Proposals, err = inbox.List(ctx, a.Memory, "", in.Project); err == nil {
+	out.Proposals, err = inbox.List(ctx, a.Memory, "", in.Project)
+	if err == nil {
 		err = w.markUndone(ctx, out.Proposals)
 	}
 	if !in.All {
@@ -141,7 +142,8 @@ func Proposal(ctx context.Context, w *Workspace, in ProposalIn) (out ProposalOut
 	if err != nil {
 		return out, err
 	}
-	if out.Item, err = w.proposal(ctx, a, in.ID); err != nil {
+	out.Item, err = w.proposal(ctx, a, in.ID)
+	if err != nil {
 		return out, err
 	}
 	for _, name := range out.From {
@@ -217,7 +219,8 @@ func AcceptProposals(ctx context.Context, w *Workspace, in AcceptProposalsIn) (A
 
 // proposals finds all before anything is done.
 func (w *Workspace) proposals(ctx context.Context, ids []string) (_ context.Context, a *session.Archive, items []inbox.Item, err error) {
-	if ctx, a, err = w.inbox(ctx); err != nil {
+	ctx, a, err = w.inbox(ctx)
+	if err != nil {
 		return ctx, nil, nil, err
 	}
 	for _, id := range ids {
@@ -295,7 +298,8 @@ func (w *Workspace) markUndone(ctx context.Context, items []inbox.Item) error {
 				items[i].State = inbox.Undone
 			}
 		}
-		if delete(removed, c.Seq); len(removed) == 0 {
+		delete(removed, c.Seq)
+		if len(removed) == 0 {
 			break
 		}
 	}

@@ -162,7 +162,8 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 	}
 	if s.store != "" {
 		c := inject.ReadFloor(s.store)
-		if s.Floor = c.Floor; c.Fits(n) || wait > 0 && c.Near(n) {
+		s.Floor = c.Floor
+		if c.Fits(n) || (wait > 0 && c.Near(n)) {
 			return nil
 		}
 	}
@@ -176,7 +177,8 @@ func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error 
 	if err != nil && (short.Err() == nil || ctx.Err() != nil) {
 		return err
 	}
-	if s.Floor = c.Floor; err != nil && asked < leastDecoys {
+	s.Floor = c.Floor
+	if err != nil && asked < leastDecoys {
 		s.Floor = gate.Never
 		return nil
 	}

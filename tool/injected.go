@@ -76,8 +76,10 @@ func Injected(ctx context.Context, w *Workspace, in InjectedIn) (InjectedOut, er
 	if err != nil {
 		return out, err
 	}
-	if out.Notes = notes; in.Unused {
-		if out.Unused, err = a.Unused(ctx); err == nil && len(out.Unused) == 0 {
+	out.Notes = notes
+	if in.Unused {
+		out.Unused, err = a.Unused(ctx)
+		if err == nil && len(out.Unused) == 0 {
 			out.Why = []Note{Notef("no entry was shown in %d turns or more and used in none", session.UnusedFrom)}
 		}
 		return out, err
@@ -137,7 +139,7 @@ func (in InjectedIn) itemsOf(e oxbow.Entry, since time.Time) (items []InjectedIt
 	project, _ := e.Label(oxbow.LabelProject)
 	used := t.Used()
 	for _, x := range t.Injections() {
-		if in.Place != "" && x.Injection.Place != in.Place || x.Time.Before(since) || in.Entry != "" && !slices.ContainsFunc(x.Injection.Shown, func(s session.Shown) bool { return s.Name == in.Entry }) {
+		if (in.Place != "" && x.Injection.Place != in.Place) || x.Time.Before(since) || (in.Entry != "" && !slices.ContainsFunc(x.Injection.Shown, func(s session.Shown) bool { return s.Name == in.Entry })) {
 			continue
 		}
 		it := InjectedItem{Time: x.Time, Client: t.Client, Session: t.Session, Turn: e.Name, Project: project, Injection: *x.Injection, Text: x.Text}

@@ -104,7 +104,7 @@ func Labels(ctx context.Context, w *Workspace, in LabelsIn) (LabelsOut, error) {
 	kept := cs[:0]
 	for _, c := range cs {
 		// Labels that programs set for themselves are listed by their key only.
-		if c.Label.Key == in.Key || in.Key == "" && c.Label.Key != oxbow.LabelFileBlob {
+		if c.Label.Key == in.Key || (in.Key == "" && c.Label.Key != oxbow.LabelFileBlob) {
 			kept = append(kept, c)
 		}
 	}
@@ -219,7 +219,8 @@ func relabel(ctx context.Context, w *Workspace, plan label.Planner, dry bool) (R
 		plan = withoutProgramLabels(plan)
 	}
 	if dry {
-		if p, err = plan(ctx, m); err == nil {
+		p, err = plan(ctx, m)
+		if err == nil {
 			err = m.DryRun(ctx, p.Ops()...)
 		}
 	} else {

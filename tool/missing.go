@@ -49,7 +49,8 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 // noVersion adds to the error of NAME@SEQ that is not there which versions are.
 func (w *Workspace) noVersion(ctx context.Context, m *oxbow.Memory, name string, seq uint64, err error) error {
 	var lost *lostError
-	if err = w.Missing(ctx, m, name, err); !errors.As(err, &lost) {
+	err = w.Missing(ctx, m, name, err)
+	if !errors.As(err, &lost) {
 		return err
 	}
 	for v, verr := range m.Versions(ctx, name) {
@@ -60,7 +61,8 @@ func (w *Workspace) noVersion(ctx context.Context, m *oxbow.Memory, name string,
 			lost.versions = append(lost.versions, name+"@"+strconv.FormatUint(v.Seq, 10))
 		}
 	}
-	if lost.versions = slices.Compact(lost.versions); len(lost.versions) > 0 {
+	lost.versions = slices.Compact(lost.versions)
+	if len(lost.versions) > 0 {
 		lost.err = fmt.Errorf("%q has no version %d: %w", name, seq, lost.err)
 	}
 	return lost

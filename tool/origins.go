@@ -82,10 +82,10 @@ func (o *origins) show(shown []session.ShownText) {
 
 // may reports whether a label may be given: an agent gives none that names an origin.
 func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
-	if l.Key != lineage.Label && l.Key != oxbow.LabelOrigin && l.Key != oxbow.LabelVerified && l.Key != oxbow.LabelApproved || !o.agent {
+	if (l.Key != lineage.Label && l.Key != oxbow.LabelOrigin && l.Key != oxbow.LabelVerified && l.Key != oxbow.LabelApproved) || !o.agent {
 		return true
 	}
-	return slices.Contains(old, l) || l.Key == lineage.Label && slices.Contains(o.turns, l.Value)
+	return slices.Contains(old, l) || (l.Key == lineage.Label && slices.Contains(o.turns, l.Value))
 }
 
 // labels returns the labels that name what a text was made from, the taints of that, and
@@ -128,7 +128,7 @@ func (o *origins) rare(words []string) map[string]bool {
 	}
 	is := map[string]bool{}
 	for _, t := range read.Terms {
-		if !t.Corrected && (t.DF == 1 || t.DF > 1 && t.IDF >= leastIDF) {
+		if !t.Corrected && (t.DF == 1 || (t.DF > 1 && t.IDF >= leastIDF)) {
 			is[strings.ToLower(t.Word)] = true
 		}
 	}

@@ -80,10 +80,12 @@ func (o Output) Write(ctx context.Context, perm fs.FileMode, write func(io.Write
 func (o Output) WriteBy(ctx context.Context, write func() error) (kept string, err error) {
 	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
 		vfs.RemoveDrafts(dir, name)
-		if kept, err = keepEdit(dir, name, isOurs); err != nil {
+		kept, err = keepEdit(dir, name, isOurs)
+		if err != nil {
 			return "", "", err
 		}
-		if err = write(); err == nil {
+		err = write()
+		if err == nil {
 			digest, err = fileDigest(dir, name)
 		} else if kept != "" {
 			err = errors.Join(err, dir.Remove(kept))

@@ -33,7 +33,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	write := func(text, wantKept string) {
 		t.Helper()
 		kept, err := o.Write(t.Context(), 0o644, writes(text))
-		if filepath.Base(kept) != wantKept && (kept != "" || wantKept != "") || err != nil {
+		if (filepath.Base(kept) != wantKept && (kept != "" || wantKept != "")) || err != nil {
 			t.Errorf("Write(%q) kept %q, %v, want %q", text, kept, err, wantKept)
 		}
 		if b, err := os.ReadFile(o.Path); string(b) != text || err != nil {
@@ -152,7 +152,7 @@ func TestOutputAtEveryStop(t *testing.T) {
 		f, err := vfs.ReadFile(m, "f", -1)
 		kept, kerr := vfs.ReadFile(m, "f.kept", -1)
 		isOld, isNew := string(f) == "typed", string(f) == long && kerr == nil
-		if err != nil || !isOld && !isNew || kerr == nil && string(kept) != "typed" {
+		if err != nil || (!isOld && !isNew) || (kerr == nil && string(kept) != "typed") {
 			t.Errorf("stopped at %d: the file holds %.20q (%v), the copy %q (%v)", n, f, err, kept, kerr)
 		}
 	}

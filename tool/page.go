@@ -44,7 +44,8 @@ func (w *Workspace) page(offset, maxTokens *int) (from, most int, err error) {
 	if offset != nil {
 		from = *offset
 	}
-	if most, err = w.budget(maxTokens, pageTokens); from < 0 {
+	most, err = w.budget(maxTokens, pageTokens)
+	if from < 0 {
 		err = InvalidValue("offset", strconv.Itoa(from), "is less than 0")
 	}
 	return from, most, err
@@ -59,7 +60,8 @@ func pageOf[T any](items []T, spent, most int, write func(*strings.Builder, T)) 
 	for i, it := range items {
 		var b strings.Builder
 		write(&b, it)
-		if spent += prompt.Tokens(b.String()); spent > most-noteTokens && (i < len(items)-1 || spent > most) {
+		spent += prompt.Tokens(b.String())
+		if spent > most-noteTokens && (i < len(items)-1 || spent > most) {
 			return i
 		}
 	}
@@ -85,7 +87,9 @@ func headText(e Entry) string {
 // snippet, then whole contents, best first, then turns around these. With keep, no
 // hit is left out.
 func (out *RecallOut) fit(contents []string, most int, keep bool) {
-	all, notes, hits := len(out.Hits), out.Notes, out.Hits
+	all := len(out.Hits)
+	notes := out.Notes
+	hits := out.Hits
 	out.fill(contents, most, keep)
 	for out.tell(notes, all, most); !keep && len(out.Hits) > 0 && out.TokensUsed > most; out.tell(notes, all, most) {
 		if i := lastWithTurns(out.Hits); i >= 0 {
@@ -198,7 +202,7 @@ func (out *GetOut) fit(offset, most int) error {
 	if offset == 0 && most == math.MaxInt {
 		return nil
 	}
-	if offset > len(content) || offset == len(content) && offset > 0 {
+	if offset > len(content) || (offset == len(content) && offset > 0) {
 		return InvalidValue("offset", strconv.Itoa(offset), fmt.Sprintf("is past the content, which has %d bytes", len(content)))
 	}
 	for offset > 0 && !utf8.RuneStart(content[offset]) {
@@ -209,7 +213,7 @@ func (out *GetOut) fit(offset, most int) error {
 	if offset > 0 {
 		out.Size = len(content)
 	}
-	if most == math.MaxInt || len(rest)/100 <= most && prompt.Tokens(out.Text()) <= most {
+	if most == math.MaxInt || (len(rest)/100 <= most && prompt.Tokens(out.Text()) <= most) {
 		return nil
 	}
 	out.Size, out.Next = len(content), len(content)
@@ -307,9 +311,13 @@ func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
 	}
 	page, end := "", p.Offset
 	for _, s := range parts {
-		fence, here, room := openFence(s, from), s[from:], most-len(page)
+		fence := openFence(s, from)
+		here := s[from:]
+		room := most - len(page)
 		if len(fence)+len(here) <= room {
-			page, end, from = page+fence+here, end+len(here), 0
+			page = page + fence + here
+			end = end + len(here)
+			from = 0
 			continue
 		}
 		if page != "" && (len(s) <= most || room < most/2) {
@@ -325,7 +333,8 @@ func (p *Page) cut(parts []string, offset *int, most int) (string, error) {
 		}
 		break
 	}
-	if p.Size = len(all); end < len(all) {
+	p.Size = len(all)
+	if end < len(all) {
 		p.Next = end
 	}
 	return page, nil
@@ -364,7 +373,8 @@ func (out *ListOut) fit(offset, most int, at []int) {
 	} else if next < out.Total {
 		out.Notes = append(out.Notes, Notef("%d more; %s", out.Total-next, PageRef(next)))
 	}
-	if out.Entries = out.Entries[:n]; next < out.Total {
+	out.Entries = out.Entries[:n]
+	if next < out.Total {
 		out.Next = next
 	}
 }
@@ -386,7 +396,8 @@ func (out *HistoryOut) fit(offset, most int) {
 	} else if out.More {
 		out.Notes = append(out.Notes, Notef("there are older changes; %s", PageRef(offset+n)))
 	}
-	if out.Changes = out.Changes[:n]; n < all || out.More {
+	out.Changes = out.Changes[:n]
+	if n < all || out.More {
 		out.More, out.Next = true, offset+n
 	}
 }

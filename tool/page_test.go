@@ -128,7 +128,8 @@ func TestPages(t *testing.T) {
 		for _, e := range out.Entries {
 			seen[e.Name]++
 		}
-		if offset = out.Next; offset == 0 {
+		offset = out.Next
+		if offset == 0 {
 			if pages < 5 {
 				t.Errorf("%d pages, want more", pages)
 			}
@@ -154,10 +155,12 @@ func TestPages(t *testing.T) {
 				if n := prompt.Tokens(out.Text()); n > want {
 					t.Fatalf("a page of %d has %d tokens", want, n)
 				}
-				if got += *out.Content; out.Next == 0 {
+				got += *out.Content
+				if out.Next == 0 {
 					break
 				}
-				if offset = out.Next; out.Size != len(content) || !has(out.Notes, fmt.Sprintf("offset %d", offset)) {
+				offset = out.Next
+				if out.Size != len(content) || !has(out.Notes, fmt.Sprintf("offset %d", offset)) {
 					t.Fatalf("page to %d: size %d, notes %v", out.Next, out.Size, out.Notes)
 				}
 			}
@@ -175,7 +178,8 @@ func TestPages(t *testing.T) {
 		for _, c := range out.Changes {
 			changes[c.Seq]++
 		}
-		if offset = out.Next; offset == 0 {
+		offset = out.Next
+		if offset == 0 {
 			break
 		}
 	}

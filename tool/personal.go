@@ -22,7 +22,8 @@ func StampPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxb
 		old, found := staged[name]
 		if !found && needsOld(op) {
 			var err error
-			if old, err = store.Get(ctx, name); err != nil {
+			old, err = store.Get(ctx, name)
+			if err != nil {
 				out = append(out, op) // the store says why
 				continue
 			}

@@ -22,7 +22,9 @@ func TestStampPersonal(t *testing.T) {
 		t.Fatal(err)
 	}
 	label := func(key, value string) oxbow.Label { return oxbow.Label{Key: key, Value: value} }
-	tag, mail, mine := label("tag", "people"), label(oxbow.LabelPersonal, "mail"), label(oxbow.LabelPersonal, "family")
+	tag := label("tag", "people")
+	mail := label(oxbow.LabelPersonal, "mail")
+	mine := label(oxbow.LabelPersonal, "family")
 	full := make([]oxbow.Label, oxbow.MaxLabels)
 	for i := range full {
 		full[i] = label("tag", fmt.Sprintf("t%03d", i))

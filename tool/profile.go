@@ -114,12 +114,15 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	l := w.Profiles.load(r, w.Time())
 	var notes []Note
 	if w.Loaded != nil {
-		if l, notes, err = w.Loaded.load(l); err != nil {
+		l, notes, err = w.Loaded.load(l)
+		if err != nil {
 			return out, err
 		}
 		out.InForce = true
 	}
-	out.Handle, out.Profile, out.Notes = l.handle, l.name, append(out.Notes, notes...)
+	out.Handle = l.handle
+	out.Profile = l.name
+	out.Notes = append(out.Notes, notes...)
 	parts, err := w.Profiles.selectInto(ctx, m, r, in.Query, &out)
 	if err == nil {
 		out.Selection, err = out.cut(parts, in.Offset, w.room(len(out.Text())-len(out.Selection)))
@@ -138,7 +141,8 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 func (out *LoadMemoryProfileOut) allow(given *int, most int) error {
 	out.Budget = min(most, DefaultLoadTokens)
 	if given != nil {
-		if out.Budget = min(most, *given); *given > most {
+		out.Budget = min(most, *given)
+		if *given > most {
 			out.Notes = append(out.Notes, Notef("%s %d was lowered to %d, which the profile allows", ParamRef("max_tokens"), *given, most))
 		}
 	}
@@ -170,7 +174,9 @@ func (p *Profiles) selectInto(ctx context.Context, m *oxbow.Memory, r *profile.R
 		if err != nil {
 			return nil, err
 		}
-		out.Selection, out.Inside, out.In = sel.Text(), sel.Inside, sel.In
+		out.Selection = sel.Text()
+		out.Inside = sel.Inside
+		out.In = sel.In
 		out.Notes = append(notes[:len(notes):len(notes)], loadNotes(&sel, r.MaxTokens, out.Budget)...)
 		out.Tokens = out.Budget // as wide as it can be
 		all := prompt.Tokens(out.Text())
@@ -238,7 +244,7 @@ func (p *Profiles) list() (LoadMemoryProfileOut, error) {
 	}
 	more := 0
 	for _, f := range all {
-		if f.Hidden || p.Visible != nil && !p.Visible(f.Name) {
+		if f.Hidden || (p.Visible != nil && !p.Visible(f.Name)) {
 			continue
 		}
 		if len(out.Profiles) == maxProfilesListed {
@@ -291,7 +297,8 @@ const handleParam = "handle"
 // withHandle returns the schema with the parameter for handles.
 func withHandle(s *jsonschema.Schema) *jsonschema.Schema {
 	in := *s
-	if in.Properties = maps.Clone(in.Properties); in.Properties == nil {
+	in.Properties = maps.Clone(in.Properties)
+	if in.Properties == nil {
 		in.Properties = map[string]*jsonschema.Schema{}
 	}
 	in.Properties[handleParam] = &jsonschema.Schema{Type: "string", Description: "Of load_memory_profile."}
@@ -381,7 +388,8 @@ func takeHandle(args json.RawMessage) (handle string, rest json.RawMessage, err 
 		if given || json.Unmarshal(m.value, &s) != nil {
 			return "", nil, InvalidValue(handleParam, "", "is given twice, or is not a text; give the handle of load_memory_profile once")
 		}
-		if given = true; s != nil {
+		given = true
+		if s != nil {
 			handle = *s
 		}
 	}

@@ -359,7 +359,8 @@ func TestLoadInPages(t *testing.T) {
 			t.Errorf("the page from %d to %d is %q", offset, end, body)
 		}
 		joined += whole[offset:end]
-		if offset = out.Next; offset == 0 {
+		offset = out.Next
+		if offset == 0 {
 			break
 		}
 	}
@@ -368,7 +369,7 @@ func TestLoadInPages(t *testing.T) {
 	}
 	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} { // whatever a model asks for, what an entry says is fenced
 		page := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)).Text()
-		if i := strings.Index(page, "A line of the plan."); i > 0 && openFence(page, i) == "" || openFence(page, len(page)) != "" || !utf8.ValidString(page) {
+		if i := strings.Index(page, "A line of the plan."); (i > 0 && openFence(page, i) == "") || openFence(page, len(page)) != "" || !utf8.ValidString(page) {
 			t.Errorf("the page from %d is not fenced, or no text:\n%s", offset, page)
 		}
 	}

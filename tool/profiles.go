@@ -160,7 +160,8 @@ func LintProfiles(ctx context.Context, w *Workspace, in LintIn) (LintOut, error)
 		return out, err
 	}
 	if len(in.Names) == 0 {
-		if in.Names, err = l.Profiles.Names(); err != nil {
+		in.Names, err = l.Profiles.Names()
+		if err != nil {
 			return out, err
 		}
 	}
@@ -190,7 +191,8 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 	case err != nil: // a file that cannot be read is one finding among others
 		l.Found = append(l.Found, err.Error())
 	default:
-		if wrong, err = set.Lint(ctx, m, &r); err != nil {
+		wrong, err = set.Lint(ctx, m, &r)
+		if err != nil {
 			return l, fmt.Errorf("looking at profile %q: %w", name, err)
 		}
 	}
@@ -235,7 +237,8 @@ func DiffProfiles(ctx context.Context, w *Workspace, in DiffProfilesIn) (DiffPro
 	}
 	b := a
 	if in.B != "" {
-		if _, b, err = w.profile(in.B); err != nil {
+		_, b, err = w.profile(in.B)
+		if err != nil {
 			return DiffProfilesOut{}, err
 		}
 	}
@@ -383,7 +386,8 @@ func ReplaceProfile(ctx context.Context, w *Workspace, in ReplaceProfileIn) (Rep
 	if err != nil {
 		return out, err
 	}
-	if out.File, err = l.Profiles.File(in.Name); err != nil || bytes.Equal(in.Was, in.Text) {
+	out.File, err = l.Profiles.File(in.Name)
+	if err != nil || bytes.Equal(in.Was, in.Text) {
 		return out, err
 	}
 	if err := w.RefuseRepeats(w.Stamped(ctx), "profile", string(in.Text)); err != nil {
@@ -394,7 +398,8 @@ func ReplaceProfile(ctx context.Context, w *Workspace, in ReplaceProfileIn) (Rep
 	if err != nil {
 		return out, err
 	}
-	if in.Text = []byte(text); found != nil {
+	in.Text = []byte(text)
+	if found != nil {
 		out.Found = append(out.Found, replaced(found))
 	}
 	if err := w.tryProfile(ctx, l.Profiles, in, &out); err != nil {

@@ -48,10 +48,12 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		return RecallOut{}, err
 	}
 	if in.AsOf != "" {
-		if q.AsOf, err = asOf(ctx, m, in.AsOf, w.Time()); err != nil {
+		q.AsOf, err = asOf(ctx, m, in.AsOf, w.Time())
+		if err != nil {
 			return RecallOut{}, err
 		}
-		if out.AsOf = q.AsOf; q.AsOf == 0 {
+		out.AsOf = q.AsOf
+		if q.AsOf == 0 {
 			out.Why = []Note{Notef("the memory held nothing yet at %s", in.AsOf)}
 			return out, nil
 		}
@@ -82,7 +84,8 @@ func recallWhere(ctx context.Context, w *Workspace, in RecallIn, where oxbow.Fil
 		out.Why, out.Near, err = w.diagnose(ctx, m, q)
 		return out, err
 	}
-	if out.More = len(hits) > limit; out.More {
+	out.More = len(hits) > limit
+	if out.More {
 		hits = hits[:limit]
 		out.Notes = append(out.Notes, Notef("there are more hits; raise %s, or add words or a filter", ParamRef("limit")))
 	}
@@ -125,7 +128,7 @@ func (out *RecallOut) recallWithoutMust(ctx context.Context, m *oxbow.Memory, q 
 // texts are kept from the caller.
 func found(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
 	p := pastOf(m)
-	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || past && p.withheld(ctx, &e) }
+	withheld := func(e oxbow.Entry) bool { return e.Withheld(ctx) || (past && p.withheld(ctx, &e)) }
 	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withheld(h.Entry) })
 	for i := range hits {
 		hits[i].Before, hits[i].After = slices.DeleteFunc(hits[i].Before, withheld), slices.DeleteFunc(hits[i].After, withheld)
@@ -181,7 +184,10 @@ func (in RecallIn) query(now time.Time, where oxbow.Filter) (oxbow.Query, error)
 		}
 		q.Recency, q.Now = half, now
 	}
-	q.Explain, q.Collapse, q.Rank, q.Around = in.Explain, in.Collapse, in.Rank, defaultAround
+	q.Explain = in.Explain
+	q.Collapse = in.Collapse
+	q.Rank = in.Rank
+	q.Around = defaultAround
 	if in.Around != nil {
 		q.Around = *in.Around
 	}
@@ -270,7 +276,7 @@ func shownWords(content string, read oxbow.ParsedQuery) []string {
 	for _, w := range text.Crabtalk(content) {
 		if !seen[w] {
 			seen[w] = true
-			if wanted[w] || read.Rank != oxbow.RankSeed && wanted[analysis.Root(analysis.Fold(w))] {
+			if wanted[w] || (read.Rank != oxbow.RankSeed && wanted[analysis.Root(analysis.Fold(w))]) {
 				words = append(words, w)
 			}
 		}
@@ -295,7 +301,10 @@ func (out *RecallOut) add(hits []oxbow.Hit, cited map[uint64][]FileRef, read oxb
 	}
 	for _, h := range hits {
 		e := entryOf(h.Entry)
-		e.Score, e.Citations, e.Alike, e.Text = h.Score, cited[h.Entry.ID], h.Alike, h.Entry.Content
+		e.Score = h.Score
+		e.Citations = cited[h.Entry.ID]
+		e.Alike = h.Alike
+		e.Text = h.Entry.Content
 		e.Words = shownWords(h.Entry.Name+"\n"+h.Entry.Content, read)
 		e.Snippet = snippet(h.Entry.Content, e.Words, snippetWidth)
 		e.Explanation = explanationOf(h.Explanation)
@@ -364,7 +373,8 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err != nil {
 		return GetOut{}, err
 	}
-	if Withhold(ctx, &e); past {
+	Withhold(ctx, &e)
+	if past {
 		pastOf(m).withhold(ctx, &e)
 	}
 	out := GetOut{Entry: entryOf(e), Notes: notes}
@@ -377,7 +387,8 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if !past && !in.Bare {
 		out.count(ctx, w)
 	}
-	if err = out.fit(offset, most); err == nil {
+	err = out.fit(offset, most)
+	if err == nil {
 		page := e
 		page.Content = *out.Content
 		ShowTo(ctx, page)

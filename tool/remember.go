@@ -131,7 +131,7 @@ func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error 
 // check refuses arguments that contradict each other, before anything is opened
 // or read from the content, such as a name.
 func (in RememberIn) check() error {
-	if in.Content == "" && in.Name == "" || strings.TrimSpace(in.Content) == "" && !in.keepsContent() {
+	if (in.Content == "" && in.Name == "") || (strings.TrimSpace(in.Content) == "" && !in.keepsContent()) {
 		return InvalidValue("content", "", "is empty; say what to remember")
 	}
 	if err := checkIfVersion(in.IfVersion); err != nil {
@@ -266,7 +266,8 @@ func (e *edit) settle(made oxbow.Change) {
 		e.now = mdtree.ApplyOp(e.sent, e.old)
 		e.now.ID, e.now.Version = e.old.ID, made.Seq
 	}
-	if e.outcome = added; len(made.Versions) > 0 && made.Versions[len(made.Versions)-1].Verb != oxbow.VerbAdd || len(made.Versions) == 0 && e.found {
+	e.outcome = added
+	if (len(made.Versions) > 0 && made.Versions[len(made.Versions)-1].Verb != oxbow.VerbAdd) || (len(made.Versions) == 0 && e.found) {
 		e.outcome = updated
 	}
 }
@@ -326,8 +327,10 @@ func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	if e.in.IfVersion != nil {
 		return nil, &oxbow.ConflictError{Name: e.name, Want: *e.in.IfVersion}
 	}
-	if e.kind = oxbow.Note; e.in.Kind != "" {
-		if e.kind, err = oxbow.ParseKind(e.in.Kind); err != nil {
+	e.kind = oxbow.Note
+	if e.in.Kind != "" {
+		e.kind, err = oxbow.ParseKind(e.in.Kind)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -362,7 +365,9 @@ func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 		if err != nil {
 			return nil, err
 		}
-		u.Content, u.Aliases, u.Labels = want.Content, want.Aliases, want.Labels
+		u.Content = want.Content
+		u.Aliases = want.Aliases
+		u.Labels = want.Labels
 	}
 	if u.If == old.Version && u.Content == old.Content && slices.Equal(u.Aliases, old.Aliases) && slices.Equal(u.Labels, old.Labels) {
 		return nil, nil
@@ -468,7 +473,8 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		}
 	}
 	e, err := m.Get(ctx, in.Name)
-	if err = noSuchName(in.Name, err); err != nil {
+	err = noSuchName(in.Name, err)
+	if err != nil {
 		return ForgetOut{}, w.Missing(ctx, m, in.Name, err)
 	}
 	if in.DryRun {

@@ -128,7 +128,8 @@ func (c *comparer) entries(ctx context.Context, store oxbow.Store, isUnvouched b
 	var all *fingerprint.Comparison // made for the first entry
 	bytes := 0
 	err := suspects(ctx, store, isUnvouched, func(e *oxbow.Entry) error {
-		if bytes += len(e.Content); bytes > maxCompared {
+		bytes += len(e.Content)
+		if bytes > maxCompared {
 			return errTooMany
 		}
 		if all == nil {

@@ -98,10 +98,12 @@ func Revert(ctx context.Context, w *Workspace, in RevertIn) (RevertOut, error) {
 // attempt makes the plan and, unless it is a dry run, carries it out.
 func (out *RevertOut) attempt(ctx context.Context, h oxbow.Historian, sel revert.Selection) (p *revert.Plan, err error) {
 	for try := 0; ; try++ {
-		if p, err = revert.Make(ctx, h, sel); err != nil || out.DryRun {
+		p, err = revert.Make(ctx, h, sel)
+		if err != nil || out.DryRun {
 			return p, err
 		}
-		if out.Seq, err = p.Apply(ctx); !errors.Is(err, oxbow.ErrConflict) || try == maxRevertTries {
+		out.Seq, err = p.Apply(ctx)
+		if !errors.Is(err, oxbow.ErrConflict) || try == maxRevertTries {
 			return p, err
 		}
 	}
@@ -135,14 +137,16 @@ func (w *Workspace) toRevert(ctx context.Context, h oxbow.Historian, in RevertIn
 		return sel, nil, err
 	}
 	if w.Sessions != nil {
-		if a, err = w.Sessions(ctx); err != nil && in.Session != "" {
+		a, err = w.Sessions(ctx)
+		if err != nil && in.Session != "" {
 			return sel, nil, err
 		}
 	}
 	made := func(oxbow.Source) bool { return true }
 	sel.Derived = in.WithDerived
 	if in.Session != "" {
-		if made, sel.From, err = madeIn(ctx, h, a, strings.TrimSpace(in.Session)); err != nil {
+		made, sel.From, err = madeIn(ctx, h, a, strings.TrimSpace(in.Session))
+		if err != nil {
 			return sel, a, err
 		}
 	}
@@ -185,7 +189,8 @@ func madeIn(ctx context.Context, h oxbow.Historian, a *session.Archive, id strin
 	}
 	var found []session.Summary
 	if a != nil {
-		if found, err = a.Find(ctx, id); err != nil {
+		found, err = a.Find(ctx, id)
+		if err != nil {
 			return nil, nil, err
 		}
 	}

@@ -43,7 +43,8 @@ func inputSchema(in reflect.Type, params []Param, whole bool) *jsonschema.Schema
 	schema := schemaOf(in, nil)
 	for _, p := range params {
 		s := schema.Properties[p.Name]
-		if s.Minimum = nil; p.Unlisted && !whole {
+		s.Minimum = nil
+		if p.Unlisted && !whole {
 			delete(schema.Properties, p.Name)
 			continue
 		}
@@ -72,7 +73,7 @@ func open(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
-	if len(s.Properties) > 0 || s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
+	if len(s.Properties) > 0 || (s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil) {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {

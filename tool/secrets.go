@@ -67,7 +67,8 @@ func (s *Secrets) text(ctx context.Context, part, text string, found *[]secret.F
 // part, unless the person said that they are kept.
 func (s *Secrets) Texts(ctx context.Context, part string, texts ...*string) (found []secret.Finding, err error) {
 	for _, t := range texts {
-		if *t, err = s.text(ctx, part, *t, &found); err != nil {
+		*t, err = s.text(ctx, part, *t, &found)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -180,7 +181,8 @@ func (s *Secrets) Screen(ctx context.Context, store oxbow.Store, ops []oxbow.Op)
 	out := slices.Clone(ops)
 	for i, op := range out {
 		var err error
-		if out[i], err = s.op(ctx, store, op); err != nil {
+		out[i], err = s.op(ctx, store, op)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -222,10 +224,15 @@ func (s *Secrets) op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 	}
 	switch o := op.(type) {
 	case oxbow.Add:
-		o.Name, o.Content, o.Aliases, o.Labels = clean.Name, clean.Content, clean.Aliases, clean.Labels
+		o.Name = clean.Name
+		o.Content = clean.Content
+		o.Aliases = clean.Aliases
+		o.Labels = clean.Labels
 		return o, nil
 	case oxbow.Update:
-		o.Content, o.Aliases, o.Labels = clean.Content, clean.Aliases, clean.Labels
+		o.Content = clean.Content
+		o.Aliases = clean.Aliases
+		o.Labels = clean.Labels
 		return o, nil
 	case oxbow.Alias:
 		o.Aliases = clean.Aliases
@@ -275,17 +282,20 @@ func (s *Secrets) Redact(text string, found *[]secret.Finding) string {
 // Records is text for what annotations say.
 func (s *Secrets) Records(ctx context.Context, rs []annotate.Record) (found []secret.Finding, err error) {
 	for i := range rs {
-		if rs[i].Why, err = s.text(ctx, "reason", rs[i].Why, &found); err != nil {
+		rs[i].Why, err = s.text(ctx, "reason", rs[i].Why, &found)
+		if err != nil {
 			return nil, err
 		}
 		for _, who := range []*string{&rs[i].Model, &rs[i].Agent, &rs[i].Profile, &rs[i].Ref} {
-			if *who, err = s.text(ctx, "author", *who, &found); err != nil {
+			*who, err = s.text(ctx, "author", *who, &found)
+			if err != nil {
 				return nil, err
 			}
 		}
 		rs[i].Rejected = slices.Clone(rs[i].Rejected)
 		for j, t := range rs[i].Rejected {
-			if rs[i].Rejected[j], err = s.text(ctx, "rejected way", t, &found); err != nil {
+			rs[i].Rejected[j], err = s.text(ctx, "rejected way", t, &found)
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -49,7 +49,8 @@ func TestPastFailsClosed(t *testing.T) {
 	if pastOf(b.m).withheld(ctx, &v) {
 		t.Error("a version of an entry that is no more is withheld")
 	}
-	if cancel(); !pastOf(b.m).withheld(ctx, &v) {
+	cancel()
+	if !pastOf(b.m).withheld(ctx, &v) {
 		t.Error("a version is shown where it is not known whether its entry is in quarantine")
 	}
 }

@@ -217,7 +217,8 @@ func (w *Workspace) wrote(ctx context.Context, a *session.Archive, s session.Sum
 		if err != nil {
 			return nil, err
 		}
-		if left--; left < 0 || len(made) == mostWrote || c.Time.Before(s.Start) {
+		left--
+		if left < 0 || len(made) == mostWrote || c.Time.Before(s.Start) {
 			break
 		}
 		if origin.Made(c.Source) {
@@ -259,10 +260,12 @@ func ShowSession(ctx context.Context, w *Workspace, in SessionIn) (out SessionOu
 	if err != nil {
 		return out, err
 	}
-	if out.Summary, err = oneSession(ctx, a, in.Session); err != nil {
+	out.Summary, err = oneSession(ctx, a, in.Session)
+	if err != nil {
 		return out, err
 	}
-	if out.List, err = a.Turns(ctx, out.Client, out.Session); err != nil {
+	out.List, err = a.Turns(ctx, out.Client, out.Session)
+	if err != nil {
 		return out, err
 	}
 	if in.Last > 0 {
@@ -400,7 +403,7 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 		of, ok := strings.CutPrefix(c.Note, forgetNote)
 		client, id, _ := strings.Cut(of, "/")
 		exact := of == name || id == name
-		if !ok || !exact && !strings.HasPrefix(of, name) && !strings.HasPrefix(id, name) {
+		if !ok || (!exact && !strings.HasPrefix(of, name) && !strings.HasPrefix(id, name)) {
 			continue
 		}
 		s := session.Summary{Client: client, Session: id}

@@ -54,7 +54,7 @@ func TestSets(t *testing.T) {
 		{names: []string{","}, wrong: true},
 	} {
 		s, err := ParseSets(tt.names)
-		if (err != nil) != tt.wrong || err == nil && (!s.Has(tt.has) || tt.not != "" && s.Has(tt.not)) {
+		if (err != nil) != tt.wrong || (err == nil && (!s.Has(tt.has) || (tt.not != "" && s.Has(tt.not)))) {
 			t.Errorf("ParseSets(%q) = %v, %v, want one with %s and without %s (wrong %v)", tt.names, s, err, tt.has, tt.not, tt.wrong)
 		}
 	}

@@ -73,7 +73,7 @@ func signHead(store string, now time.Time, seq uint64, chain string, after uint6
 		return Wrapped("signing the head", err)
 	}
 	last, _ := proof.Last(text)
-	if seq == 0 || seq < last+after || after == 0 && seq == last {
+	if seq == 0 || seq < last+after || (after == 0 && seq == last) {
 		return nil
 	}
 	k, err := signingKey(store, true)
@@ -94,7 +94,8 @@ func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	if errors.Is(kerr, fs.ErrNotExist) { // which check reports
 		return false, nil
 	}
-	if err = errors.Join(err, kerr); err != nil {
+	err = errors.Join(err, kerr)
+	if err != nil {
 		return false, Wrapped("signing that the memory went back", err)
 	}
 	heads, _ := proof.Read(text, k.Public())
@@ -149,10 +150,12 @@ func signingKey(store string, create bool) (proof.Key, error) {
 	if err != nil {
 		return k, err
 	}
-	if _, err = d.Write(k.Encode()); err == nil {
+	_, err = d.Write(k.Encode())
+	if err == nil {
 		err = d.CommitNew()
 	}
-	if err = errors.Join(err, d.Discard()); errors.Is(err, fs.ErrExist) {
+	err = errors.Join(err, d.Discard())
+	if errors.Is(err, fs.ErrExist) {
 		return signingKey(store, false)
 	}
 	return k, err

@@ -51,7 +51,7 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fi, err := os.Stat(store + signKeyEnd); err != nil || runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600 {
+	if fi, err := os.Stat(store + signKeyEnd); err != nil || (runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600) {
 		t.Errorf("the key has the mode %v, %v", fi.Mode(), err)
 	}
 	text, err := os.ReadFile(store + headsEnd)

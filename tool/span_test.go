@@ -33,7 +33,7 @@ func FuzzParseSpan(f *testing.F) {
 		"": -1, "d": -1, "-3d": -1, "+3d": -1, "-1h": -1, "1.5d": -1, "3 d": -1, "99999y": -1, "30": -1, "month": -1,
 	} {
 		f.Add(s)
-		if got, ok := ParseSpan(s); ok != (want >= 0) || ok && got != want {
+		if got, ok := ParseSpan(s); ok != (want >= 0) || (ok && got != want) {
 			f.Errorf("ParseSpan(%q) = %v, %v, want %v", s, got, ok, want)
 		}
 	}

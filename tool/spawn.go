@@ -116,12 +116,14 @@ func SpawnSubAgent(ctx context.Context, w *Workspace, in SpawnSubAgentIn) (Spawn
 func (in *SpawnSubAgentIn) request(ctx context.Context, w *Workspace, m *oxbow.Memory) (req subagent.Request, err error) {
 	req = subagent.Request{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
 	if in.Budget != nil {
-		if req.Budget = *in.Budget; req.Budget < 1 {
+		req.Budget = *in.Budget
+		if req.Budget < 1 {
 			return req, InvalidValue("max_tokens", strconv.Itoa(req.Budget), "is less than 1 token")
 		}
 	}
 	if in.AsOf != "" {
-		if req.AsOf, err = asOf(ctx, m, in.AsOf, w.Time()); err == nil && req.AsOf == 0 {
+		req.AsOf, err = asOf(ctx, m, in.AsOf, w.Time())
+		if err == nil && req.AsOf == 0 {
 			err = InvalidValue("as_of", in.AsOf, "is before the memory held anything")
 		}
 	}

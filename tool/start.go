@@ -94,8 +94,11 @@ func Start(ctx context.Context, w *Workspace, in StartIn) (StartOut, error) {
 	notes := ""
 	if isBound {
 		out.Shown = shownOf(ctx, m, &sel)
-	} else if notes, err = out.addNotes(ctx, m, in); err != nil {
-		return out, err
+	} else {
+		notes, err = out.addNotes(ctx, m, in)
+		if err != nil {
+			return out, err
+		}
 	}
 	if selected == "" && notes == "" && waiting == "" {
 		return out, nil
@@ -138,7 +141,7 @@ func (out *StartOut) addNotes(ctx context.Context, m *oxbow.Memory, in StartIn) 
 		vouched = vouched[n:]
 	}
 	rest, err := out.restLine(ctx, m, in.Project)
-	if err != nil || lines.Len() == 0 && rest == "" {
+	if err != nil || (lines.Len() == 0 && rest == "") {
 		return "", err
 	}
 	return startHead + lines.String() + rest, nil

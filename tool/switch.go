@@ -85,13 +85,15 @@ func SwitchInject(_ context.Context, w *Workspace, in SwitchInjectIn) (out Switc
 		if errors.Is(err, fs.ErrExist) {
 			return out, nil
 		}
-		if out.Changed = err == nil; err == nil {
+		out.Changed = err == nil
+		if err == nil {
 			err = f.Close()
 		}
 		return out, err
 	}
 	err = os.Remove(out.File)
-	if out.Changed = err == nil; errors.Is(err, fs.ErrNotExist) {
+	out.Changed = err == nil
+	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if in.Project {

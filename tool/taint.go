@@ -67,7 +67,8 @@ func Stamp(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowledge) 
 	repeats := repeatsOf(ctx, store, ops, k, s.noHooks)
 	var out []oxbow.Op
 	for i, op := range ops {
-		if s.repeats = repeats[i]; src.Actor == oxbow.Person && !s.repeats.any() {
+		s.repeats = repeats[i]
+		if src.Actor == oxbow.Person && !s.repeats.any() {
 			s.staged[op.Target()] = afterOp(op, s.staged[op.Target()])
 			out = append(out, op)
 			continue
@@ -97,14 +98,17 @@ func (s *stamper) expose(ctx context.Context, k Knowledge) {
 		caller = k.Caller
 	}
 	known, given := ctx.Value(taintsKey{}).([]string)
-	if s.taints = known; given {
+	s.taints = known
+	if given {
 		return
 	}
 	var x session.Exposure
 	if caller != (session.Caller{}) && k.Exposure != nil {
 		x = k.Exposure(ctx, caller)
 	}
-	s.taints, s.reads, s.noHooks = x.Taints, x.Read, s.origins.agent && !x.Known
+	s.taints = x.Taints
+	s.reads = x.Read
+	s.noHooks = s.origins.agent && !x.Known
 	s.proof, s.proved = x.Proof, x.Proved
 	s.origins.show(x.Shown)
 }
@@ -114,7 +118,8 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 	name := op.Target()
 	old, found := s.staged[name]
 	if _, adds := op.(oxbow.Add); !found && !adds {
-		if old, err = store.Get(ctx, name); err != nil {
+		old, err = store.Get(ctx, name)
+		if err != nil {
 			return []oxbow.Op{op}, nil // the store says why
 		}
 		s.staged[name] = old
@@ -130,7 +135,8 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 		o.Labels, err = s.labels(old.Name, old.Content, old.Aliases, o.Labels, old)
 		op = o
 	case oxbow.Alias:
-		if err = s.mayChange(old.Labels); err == nil {
+		err = s.mayChange(old.Labels)
+		if err == nil {
 			ops := append([]oxbow.Op{op}, s.aliased(o, old)...)
 			if kept := s.keepVouched(old.Labels, old.Content, old); len(ops) == 1 && len(kept) > len(old.Labels) {
 				ops = append(ops, oxbow.Relabel{Name: o.Name, Labels: oxbow.SortLabels(kept)})
@@ -147,7 +153,7 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 // found by what others may have chosen.
 func (s *stamper) aliased(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
-	if len(s.taints) == 0 && !s.repeats.any() || len(add) == 0 {
+	if (len(s.taints) == 0 && !s.repeats.any()) || len(add) == 0 {
 		return nil
 	}
 	bare := stamper{taints: s.taints, repeats: s.repeats, staged: map[string]oxbow.Entry{}}
@@ -215,7 +221,7 @@ const unnamedCall = "call"
 func (s *stamper) labels(name, content string, aliases []string, given []oxbow.Label, old oxbow.Entry) ([]oxbow.Label, error) {
 	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
 		return l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || !s.origins.may(l, old.Labels) ||
-			l.Key == oxbow.LabelVerified && s.origins.agent && content != old.Content
+			(l.Key == oxbow.LabelVerified && s.origins.agent && content != old.Content)
 	})
 	out = s.keepVouched(out, content, old)
 	if err := s.mayChange(slices.Concat(out, old.Labels)); err != nil {

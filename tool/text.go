@@ -60,7 +60,7 @@ var forPrograms = []string{oxbow.LabelFileBlob, lineage.Label, oxbow.LabelOrigin
 // that citations repeat, or that follow from the text.
 func labelWords(e *Entry) (ws []string) {
 	for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
-		if slices.Contains(forPrograms, k) || k == oxbow.LabelFile && len(e.Citations) > 0 {
+		if slices.Contains(forPrograms, k) || (k == oxbow.LabelFile && len(e.Citations) > 0) {
 			continue
 		}
 		for _, v := range e.Labels[k] {

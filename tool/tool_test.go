@@ -260,7 +260,8 @@ func TestOpenOnFirstUse(t *testing.T) {
 	opened := 0
 	fsys := vfs.NewMem()
 	get, closeAll := OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
-		if opened++; opened == 1 {
+		opened++
+		if opened == 1 {
 			return nil, oxbow.ErrBusy
 		}
 		return oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})

@@ -69,10 +69,11 @@ func Trust(ctx context.Context, w *Workspace, in TrustIn) (TrustOut, error) {
 	if _, serr := os.Stat(settings); serr == nil {
 		out.Runs = settings
 	}
-	if fi, serr := os.Stat(p.Home); serr != nil || fi.IsDir() && !trust.MayBeHome(p.Home) {
+	if fi, serr := os.Stat(p.Home); serr != nil || (fi.IsDir() && !trust.MayBeHome(p.Home)) {
 		err = NoMemory(p.Home)
 	}
-	if out.Did = "trusted"; err != nil || in.DryRun {
+	out.Did = "trusted"
+	if err != nil || in.DryRun {
 		return out, err
 	}
 	_, err = w.Host.Trusted.Add(ctx, p.Home, p.Store, settings, w.Time())

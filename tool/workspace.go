@@ -219,7 +219,9 @@ func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 	}
 	over := *w
 	over.Open = func(context.Context, Access) (*oxbow.Memory, error) { return a.Memory, nil }
-	over.Annotations, over.Vectors, over.overTurns = nil, nil, true
+	over.Annotations = nil
+	over.Vectors = nil
+	over.overTurns = true
 	return &over, nil
 }
 

@@ -122,7 +122,8 @@ const lineKey = "\x01"
 // textLines returns the lines of an entry that are not blank, without the space around.
 func textLines(e oxbow.Entry) (out []string) {
 	for line := range strings.Lines(lines(e.Content)) {
-		if line = strings.TrimSpace(line); line != "" {
+		line = strings.TrimSpace(line)
+		if line != "" {
 			out = append(out, line)
 		}
 	}

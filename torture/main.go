@@ -165,7 +165,7 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 				mu.Lock()
 				s := next
 				next++
-				over := *count > 0 && s-*seed >= uint64(*count) || *count == 0 && p.sums[0] >= *most || bad >= *limit || ctx.Err() != nil
+				over := (*count > 0 && s-*seed >= uint64(*count)) || (*count == 0 && p.sums[0] >= *most) || bad >= *limit || ctx.Err() != nil
 				mu.Unlock()
 				if over {
 					return

@@ -47,7 +47,8 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 		}
 		o.Dir, o.Child = filepath.Join(dir, "home"), []string{self, procsChild}
 		if o.Program == "" {
-			if o.Program, err = procs.Build(ctx, dir); err != nil {
+			o.Program, err = procs.Build(ctx, dir)
+			if err != nil {
 				return false, err
 			}
 		}

@@ -34,7 +34,8 @@ func runSyscalls(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	return inScratch("syscalls", stderr, func(dir string) (bool, error) {
 		var err error
-		if o.Strace, err = exec.LookPath("strace"); err != nil {
+		o.Strace, err = exec.LookPath("strace")
+		if err != nil {
 			return false, fmt.Errorf("%w; install strace", err)
 		}
 		self, err := os.Executable()

@@ -42,7 +42,8 @@ func (f *foreign) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 func (f *foreign) Entries(ctx context.Context, filter oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for e, err := range f.store.Entries(ctx, oxbow.Filter{}) {
-			if e = asForeign(e); err != nil || filter.Match(&e) {
+			e = asForeign(e)
+			if err != nil || filter.Match(&e) {
 				if !yield(e, err) || err != nil {
 					return
 				}

@@ -68,7 +68,8 @@ func examine(home, store string) (facts, error) {
 	if fi.Mode()&fs.ModeSymlink != 0 {
 		f.link, f.oldest = filepath.Join(realPath(filepath.Dir(home)), filepath.Base(home)), sysinfo.Changed(fi)
 	}
-	if f.print, err = Fingerprint(home, store); err != nil {
+	f.print, err = Fingerprint(home, store)
+	if err != nil {
 		f.print = layoutPrint // What cannot be read is named when it is opened.
 	}
 	if err := f.readItems(); err != nil && store != home { // else the home is a file, which is the memory

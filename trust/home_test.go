@@ -127,7 +127,7 @@ func TestJudgeUnrecorded(t *testing.T) {
 			store := filepath.Join(home, "memory.oxbow")
 			l := tt.record(t)
 			v := l.Judge(home, store)
-			if v.State != tt.want || v.State != Own && (v.Why == "" || v.Mend == "") {
+			if v.State != tt.want || (v.State != Own && (v.Why == "" || v.Mend == "")) {
 				t.Errorf("Judge() = %+v, want %s", v, tt.want)
 			}
 			if l.Dir == "" || v.State == Own {
@@ -136,7 +136,7 @@ func TestJudgeUnrecorded(t *testing.T) {
 			if _, err := l.Add(t.Context(), home, store, "", time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			if v := l.Judge(home, store); v.State != Own && v.State != Trusted || v.Unrecorded {
+			if v := l.Judge(home, store); (v.State != Own && v.State != Trusted) || v.Unrecorded {
 				t.Errorf("Judge() of a home that a person trusted = %+v", v)
 			}
 		})

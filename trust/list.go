@@ -59,7 +59,7 @@ func (h *Home) matches(f facts) bool {
 	}
 	switch isTracked := len(f.tracked) > 0; {
 	case h.Fingerprint == f.print && f.hasIdentity():
-		return isSameDir || isSamePath && !isTracked
+		return isSameDir || (isSamePath && !isTracked)
 	case h.Fingerprint == f.print, f.print == "": // The store may have been moved away.
 		return isSameDir
 	case f.print == damagedPrint: // Damage to a home is reported when the store is opened.
@@ -112,7 +112,8 @@ func (l List) began() (time.Time, error) {
 	path := filepath.Join(l.Dir, beganFile)
 	fi, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(l.Dir, 0o700); err == nil {
+		err = os.MkdirAll(l.Dir, 0o700)
+		if err == nil {
 			err = os.WriteFile(path, nil, 0o600)
 		}
 		if err == nil {
@@ -182,7 +183,8 @@ func (l List) Add(ctx context.Context, home, store, settings string, now time.Ti
 		return Home{}, err
 	}
 	h := f.line(now)
-	if h.Settings, err = digest(settings); err != nil {
+	h.Settings, err = digest(settings)
+	if err != nil {
 		return Home{}, err
 	}
 	for _, path := range f.tracked {
@@ -238,7 +240,9 @@ func (l List) Made(ctx context.Context, home, store string, now time.Time) error
 			return nil
 		}
 		h.Made, h.Since = old.Made, old.Since
-		h.Settings, h.Documents, h.Parts = old.Settings, old.Documents, old.Parts
+		h.Settings = old.Settings
+		h.Documents = old.Documents
+		h.Parts = old.Parts
 	}
 	return l.put(ctx, h)
 }
@@ -341,7 +345,8 @@ func (l List) replace(ctx context.Context, file string, fn func(old []byte) ([]b
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if b, err = fn(b); err != nil {
+		b, err = fn(b)
+		if err != nil {
 			return err
 		}
 		return vfs.WriteFile(dir, file, b, 0o600)

@@ -109,7 +109,7 @@ func (l List) judgeUnrecorded(f facts) Verdict {
 	}
 	if f.link != "" {
 		within, err := filepath.Rel(f.home, f.store)
-		if v := l.Judge(f.path, filepath.Join(f.path, within)); err != nil || v.State != Own && v.State != Trusted {
+		if v := l.Judge(f.path, filepath.Join(f.path, within)); err != nil || (v.State != Own && v.State != Trusted) {
 			return f.foreign("it is a link to " + f.path + ", which is not recorded as yours")
 		}
 	}

@@ -39,7 +39,7 @@ func TestJudgeOwner(t *testing.T) {
 	home, store := made(t)
 	want := func(state State, why string) {
 		t.Helper()
-		if v := l.Judge(home, store); v.State != state || !strings.Contains(v.Why, why) || why != "" && v.Mend == "" {
+		if v := l.Judge(home, store); v.State != state || !strings.Contains(v.Why, why) || (why != "" && v.Mend == "") {
 			t.Errorf("Judge() = %+v, want %s, %q, and what mends it", v, state, why)
 		}
 	}

@@ -101,7 +101,7 @@ func NewClient(at, model string) (*Client, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%q is not a URL: %w", at, err)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+	case (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
 		return nil, fmt.Errorf("%q is not the URL of an endpoint, such as http://127.0.0.1:8080", at)
 	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return nil, fmt.Errorf("%q has more than a scheme, a host and a path", u.Redacted())
@@ -138,7 +138,10 @@ func (e *Client) SetKey(key string) error {
 // Stats returns what was made so far.
 func (e *Client) Stats() *Stats {
 	s := e.stats
-	s.Endpoint, s.Model, s.Length, s.MaxBytes = e.endpoint, e.Model, e.length, cmp.Or(e.MaxBytes, defaultMaxBytes)
+	s.Endpoint = e.endpoint
+	s.Model = e.Model
+	s.Length = e.length
+	s.MaxBytes = cmp.Or(e.MaxBytes, defaultMaxBytes)
 	return &s
 }
 
@@ -320,7 +323,7 @@ func (e *Client) read(answer []byte, n int) ([][]float32, error) {
 		if i < 0 || i >= n || vs[i] != nil {
 			return nil, fmt.Errorf("its answer has a vector of text %d twice, or of none", i)
 		}
-		if len(d.Embedding) == 0 || e.length != 0 && len(d.Embedding) != e.length {
+		if len(d.Embedding) == 0 || (e.length != 0 && len(d.Embedding) != e.length) {
 			return nil, fmt.Errorf("its answer has a vector of %d numbers, where others have %d", len(d.Embedding), e.length)
 		}
 		for _, x := range d.Embedding {

@@ -127,7 +127,8 @@ func TestRetries(t *testing.T) {
 		`{"data":[{"embedding":[]},{"embedding":[]}]}`:                       "0 numbers",
 		`{"data":[{"embedding":[1e99]},{"embedding":[1]}]}`:                  "not what /v1/embeddings gives",
 	} {
-		if _, _, err = ask(func(w http.ResponseWriter, n int) bool { return fail(w, 200, body) }); err == nil || !strings.Contains(err.Error(), want) {
+		_, _, err = ask(func(w http.ResponseWriter, n int) bool { return fail(w, 200, body) })
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("answer %s: %v, want %q", body, err, want)
 		}
 	}
@@ -159,7 +160,7 @@ func TestNewClient(t *testing.T) {
 		"http://example.org:80:80/v1 space": "",
 	} {
 		e, err := NewClient(in, "m")
-		if (err == nil) != (want != "") || err == nil && e.endpoint != want {
+		if (err == nil) != (want != "") || (err == nil && e.endpoint != want) {
 			t.Errorf("NewClient(%q) = %+v, %v, want %q", in, e, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), "pass") {

@@ -105,7 +105,9 @@ func decodeRow(b []byte, n int) (id uint64, r row, ok bool) {
 // add writes a row at the next flush.
 func (f *file) add(id uint64, r row) {
 	if f.n != len(r.numbers) { // the first, or the model gives another length now
-		f.n, f.size, f.added = len(r.numbers), 0, nil
+		f.n = len(r.numbers)
+		f.size = 0
+		f.added = nil
 	}
 	if f.fsys != nil && f.size > 0 {
 		f.added = appendRow(f.added, id, r)
@@ -116,7 +118,7 @@ func (f *file) add(id uint64, r row) {
 // Of two processes that append at once one may lose its rows, and makes them again
 // later.
 func (f *file) flush(rows map[uint64]row) error {
-	if f.fsys == nil || f.size > 0 && len(f.added) == 0 || f.size == 0 && f.n == 0 {
+	if f.fsys == nil || (f.size > 0 && len(f.added) == 0) || (f.size == 0 && f.n == 0) {
 		return nil
 	}
 	added := f.added

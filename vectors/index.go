@@ -91,7 +91,8 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	defer func() { x.client.Tries = 0 }()
 	asked, err := x.client.Vectors(ctx, []string{words})
 	if err != nil {
-		if q.Err = err; ctx.Err() != nil {
+		q.Err = err
+		if ctx.Err() != nil {
 			q.Err = fmt.Errorf("%s did not answer within %v", x.client.endpoint, q.wait)
 		}
 		return nil
@@ -99,7 +100,8 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	ids, versions := all.Versions()
 	none := x.missing(ids, versions, all)
 	made, err := x.fill(ctx, none, nil)
-	if q.Missing = len(none) - made; ctx.Err() == nil {
+	q.Missing = len(none) - made
+	if ctx.Err() == nil {
 		q.Err = err // what there is ranks all the same
 	}
 	return x.nearest(asked[0], ids, versions, limit, all)
@@ -201,7 +203,8 @@ func (x *Index) fill(ctx context.Context, none []missing, progress func(done, of
 			x.rows[m.id] = m.row
 			x.file.add(m.id, m.row)
 		}
-		if made += len(part); progress != nil {
+		made += len(part)
+		if progress != nil {
 			progress(made, len(none))
 		}
 	}

@@ -199,7 +199,8 @@ func TestDamagedFile(t *testing.T) {
 		if len(s.Batches()) != before+1 {
 			t.Errorf("%s: the vectors are not kept", name)
 		}
-		if b, err = vfs.ReadFile(fsys, "m.vec", 1<<20); err != nil || len(b) < len(want) {
+		b, err = vfs.ReadFile(fsys, "m.vec", 1<<20)
+		if err != nil || len(b) < len(want) {
 			t.Errorf("%s: the file has %d bytes, %v", name, len(b), err)
 		}
 	}

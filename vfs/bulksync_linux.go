@@ -33,7 +33,8 @@ func (o *OS) SyncAfter(dir string, write func() error) error {
 		return err
 	}
 	for {
-		if err = unix.Syncfs(int(d.Fd())); err != unix.EINTR {
+		err = unix.Syncfs(int(d.Fd()))
+		if err != unix.EINTR {
 			return os.NewSyscallError("syncfs", err)
 		}
 	}
@@ -57,5 +58,5 @@ func hasBulkSync(d *os.File) bool {
 	}
 	var major, minor int
 	_, err := fmt.Sscanf(unix.ByteSliceToString(kernel.Release[:]), "%d.%d", &major, &minor)
-	return err == nil && (major > 5 || major == 5 && minor >= 8)
+	return err == nil && (major > 5 || (major == 5 && minor >= 8))
 }

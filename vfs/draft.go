@@ -153,7 +153,8 @@ func (d *Draft) Discard() error {
 		d.file = nil
 	}
 	temp := d.temp
-	if d.temp = ""; temp == "" {
+	d.temp = ""
+	if temp == "" {
 		return nil
 	}
 	return dropTemp(d.fsys, temp)
@@ -189,7 +190,8 @@ const maxCopies = 10_000
 func KeepCopy(fsys FS, name string) (kept string, err error) {
 	kept = name + keptSuffix
 	for n := 2; n <= maxCopies; n++ {
-		if err = link(fsys, name, kept); errors.Is(err, ErrUnsupported) {
+		err = link(fsys, name, kept)
+		if errors.Is(err, ErrUnsupported) {
 			err = copyNew(fsys, name, kept)
 		}
 		switch {
@@ -253,7 +255,8 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	d := draftOf(fsys, f, name, temp)
-	if _, err = d.Write(data); err == nil {
+	_, err = d.Write(data)
+	if err == nil {
 		err = d.Commit(sure)
 	}
 	if err != nil {

@@ -105,7 +105,8 @@ func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error
 	for _, p := range parts {
 		n, werr := f.WriteAt(p, at)
 		at += int64(n)
-		if err = werr; err == nil && n < len(p) {
+		err = werr
+		if err == nil && n < len(p) {
 			err = io.ErrShortWrite
 		}
 		if err != nil {
@@ -226,7 +227,8 @@ func removeAll(fsys FS, name string) error {
 			return err
 		}
 	}
-	if entries, rerr = fsys.ReadDir(name); rerr != nil {
+	entries, rerr = fsys.ReadDir(name)
+	if rerr != nil {
 		return err
 	}
 	for _, e := range entries {

@@ -65,11 +65,13 @@ func (l *osLock) wait(ctx context.Context) (bool, error) {
 		}
 		if err == nil {
 			var ok bool
-			if ok, err = l.adopt(f, info); ok {
+			ok, err = l.adopt(f, info)
+			if ok {
 				return true, nil
 			}
 		}
-		if f.Close(); err != nil {
+		f.Close()
+		if err != nil {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
 		}
 	}

@@ -123,7 +123,9 @@ func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) err
 		return &fs.PathError{Op: "put", Path: name, Err: errIsDir}
 	}
 	n := m.newNode(perm.Perm())
-	n.data, n.shared, n.mod = data, true, mod
+	n.data = data
+	n.shared = true
+	n.mod = mod
 	dir.kids[base] = n
 	dir.mod = n.mod
 	return nil

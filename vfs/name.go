@@ -57,9 +57,9 @@ const (
 // O_SYNC, O_EXCL without O_CREATE, and O_TRUNC of a file that is only read.
 func checkFlag(name string, flag int) error {
 	bad := flag&^allowedFlags != 0 ||
-		flag&accessMode == accessMode && accessMode != os.O_RDWR ||
-		flag&os.O_EXCL != 0 && flag&os.O_CREATE == 0 ||
-		flag&os.O_TRUNC != 0 && flag&accessMode == os.O_RDONLY
+		(flag&accessMode == accessMode && accessMode != os.O_RDWR) ||
+		(flag&os.O_EXCL != 0 && flag&os.O_CREATE == 0) ||
+		(flag&os.O_TRUNC != 0 && flag&accessMode == os.O_RDONLY)
 	if bad {
 		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}

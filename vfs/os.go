@@ -49,7 +49,7 @@ func Dir(path string) (*OS, error) {
 // now, or nowhere.
 func (o *OS) Moved() bool {
 	now, err := os.Stat(o.path)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, o.info)
+	return errors.Is(err, fs.ErrNotExist) || (err == nil && !os.SameFile(now, o.info))
 }
 
 // Path returns the path that [Dir] was given.

@@ -230,7 +230,9 @@ func TestNameRefersTo(t *testing.T) {
 					t.Errorf("Leads(%q) = %v, %v; want %v", name, got, err, want)
 				}
 			}
-			a, b, da := info("a"), info("b"), info("d/a")
+			a := info("a")
+			b := info("b")
+			da := info("d/a")
 			check("a", a, true)
 			check("a", b, false)
 			check("d/a", da, true)

@@ -49,7 +49,8 @@ func (f *dataFile) control(name string, call func(fd int) error) error {
 	var err error
 	cerr := f.conn.Control(func(fd uintptr) {
 		for {
-			if err = call(int(fd)); err != syscall.EINTR {
+			err = call(int(fd))
+			if err != syscall.EINTR {
 				return
 			}
 		}

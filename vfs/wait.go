@@ -57,7 +57,8 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 	case wakes:
 		until, end := context.WithTimeout(ctx, limit)
 		defer end()
-		if ok, err = w.wait(until); err != nil && ctx.Err() == nil && until.Err() != nil {
+		ok, err = w.wait(until)
+		if err != nil && ctx.Err() == nil && until.Err() != nil {
 			err = nil
 		}
 	default:
@@ -90,7 +91,8 @@ func WithLock(ctx context.Context, path, name string, limit time.Duration, do fu
 		return false, err
 	}
 	defer l.Close()
-	if ok, _, err = AcquireLock(ctx, l, limit); err != nil || !ok {
+	ok, _, err = AcquireLock(ctx, l, limit)
+	if err != nil || !ok {
 		return false, err
 	}
 	return true, do(dir)

@@ -38,7 +38,9 @@ type Door struct {
 // client that knows the id may speak in it.
 func (d *Door) Stamp(ctx context.Context, w *tool.Workspace, session, client string) context.Context {
 	src := w.Source
-	src.Door, src.Actor, src.Session = d.Name, oxbow.Agent, d.Run
+	src.Door = d.Name
+	src.Actor = oxbow.Agent
+	src.Session = d.Run
 	if session != "" {
 		sum := sha256.Sum256([]byte(session))
 		src.Session = hex.EncodeToString(sum[:8])
@@ -48,7 +50,8 @@ func (d *Door) Stamp(ctx context.Context, w *tool.Workspace, session, client str
 	}
 	src.Claimed.Client = claim(client)
 	seen := d.seenBy(src.Session+" "+src.Claimed.Client, w.Written)
-	if ctx = tool.WithLedger(ctx, seen); d.Merge {
+	ctx = tool.WithLedger(ctx, seen)
+	if d.Merge {
 		ctx = tool.WithSeen(ctx, seen)
 	}
 	return oxbow.WithSource(ctx, src)

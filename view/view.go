@@ -73,7 +73,8 @@ func (o *Options) View(t auth.Token, named string) (*View, error) {
 		return nil, err
 	}
 	w := *o.Workspace
-	if v.Scoped = len(v.scopes) > 0; v.Scoped {
+	v.Scoped = len(v.scopes) > 0
+	if v.Scoped {
 		w.Open = v.opener()
 		w.Sessions, w.Kept = v.sessions(o.Workspace.Sessions), v.sessions(o.Workspace.Kept)
 	}
@@ -126,7 +127,9 @@ func (v *View) Partial() bool { return v.Bound != nil || v.Rights.Narrow() }
 // narrow takes out of a workspace what is of no part of the memory: its file, what is
 // around it, skills, and profiles other than the view's own.
 func (v *View) narrow(w *tool.Workspace) {
-	w.Place, w.Host, w.Dir = nil, nil, ""
+	w.Place = nil
+	w.Host = nil
+	w.Dir = ""
 	load := w.Loader
 	if load == nil {
 		return

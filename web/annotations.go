@@ -28,7 +28,8 @@ func annotationsPage(c *call) (reply, error) {
 		return c.annotated(s, file)
 	}
 	query := c.value("q")
-	if s.body = []g.Node{page.Ask("annotations", "Find", h.Div(h.Class("field grow"), page.Field("q", "Words", query, h.Type("search"))))}; query != "" {
+	s.body = []g.Node{page.Ask("annotations", "Find", h.Div(h.Class("field grow"), page.Field("q", "Words", query, h.Type("search"))))}
+	if query != "" {
 		limit := 50
 		out, err := tool.GetAnnotations(c.ctx, c.work, tool.GetAnnotationsIn{Query: query, Limit: &limit})
 		if err != nil {

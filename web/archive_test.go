@@ -56,7 +56,9 @@ func talk(id, project, prompt, answer string) []session.Event {
 	e := session.Event{Client: "claude", Session: id, Turn: id + "-1", Time: at, Dir: "/src/" + project}
 	ask, say := e, e
 	ask.Kind, ask.Text = session.Prompt, prompt
-	say.Kind, say.Text, say.Time = session.Text, answer, at.Add(time.Second)
+	say.Kind = session.Text
+	say.Text = answer
+	say.Time = at.Add(time.Second)
 	return []session.Event{ask, say}
 }
 

@@ -20,7 +20,9 @@ import (
 const askHits = 8
 
 func ask(c *call) (reply, error) {
-	q, project, missed := c.value("q"), c.value("project"), c.value("why")
+	q := c.value("q")
+	project := c.value("project")
+	missed := c.value("why")
 	s := screen{title: "Ask", at: "ask", lead: h.P(h.Class("lead"), h.Text("How the memory answers: the ranking term by term, and whether hooks would speak up. Nothing is recorded."))}
 	s.body = []g.Node{page.Ask("ask", "Ask", h.Div(h.Class("field grow"), page.Field("q", "Question", q, h.Required())), page.Field("project", "Project", project), page.Field("why", "Why not this entry?", missed, h.Placeholder("its name")))}
 	if q == "" {
@@ -131,7 +133,8 @@ func (c *call) whyNot(in tool.RecallIn, shown tool.RecallOut, name string) g.Nod
 	}
 	limit := 1
 	alone := tool.RecallIn{Query: in.Query, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
-	if out, err = tool.Recall(c.ctx, c.work, alone); err != nil {
+	out, err = tool.Recall(c.ctx, c.work, alone)
+	if err != nil {
 		return troubled(err)
 	}
 	if len(out.Hits) > 0 {

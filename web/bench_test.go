@@ -41,7 +41,8 @@ func large(b *testing.B) (*Server, *visitor) {
 	if err := m.Close(); err != nil {
 		b.Fatal(err)
 	}
-	if m, err = oxbow.Open(path, &oxbow.Options{KeepIndex: true}); err != nil {
+	m, err = oxbow.Open(path, &oxbow.Options{KeepIndex: true})
+	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { m.Close() })
@@ -75,7 +76,8 @@ func BenchmarkPages(b *testing.B) {
 				w := httptest.NewRecorder()
 				start := time.Now()
 				s.answer(w, r, v, p.handle)
-				if size = w.Body.Len(); !first {
+				size = w.Body.Len()
+				if !first {
 					took = append(took, time.Since(start))
 				}
 				if w.Code != http.StatusOK {

@@ -48,7 +48,8 @@ func TestChanged(t *testing.T) {
 		return e.Content
 	}
 	shown := b.submit(b.get(page.Root, http.StatusOK), "Bring back", nil, http.StatusOK)
-	if b.has(shown, "Brought back"); strings.Contains(shown, "Agents changed") || content("deploy") != "We ship on Fridays." {
+	b.has(shown, "Brought back")
+	if strings.Contains(shown, "Agents changed") || content("deploy") != "We ship on Fridays." {
 		t.Errorf("brought back, the entry says %q:\n%s", content("deploy"), shown)
 	}
 	shown = b.submit(shown, "Undo", nil, http.StatusOK)
@@ -74,7 +75,8 @@ func TestChangedRights(t *testing.T) {
 	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
 	b.token()
 	shown := b.get(page.Root+"inbox", http.StatusOK)
-	if b.has(shown, "We ship on Fridays.", "Only a person"); strings.Contains(shown, ">Keep<") {
+	b.has(shown, "We ship on Fridays.", "Only a person")
+	if strings.Contains(shown, ">Keep<") {
 		t.Error("an agent is offered to keep its change")
 	}
 	for _, path := range []string{"keep", "restore"} {

@@ -34,7 +34,9 @@ func (c *call) editForm(e tool.Entry, t typed, save string, status int, above ..
 }
 
 func save(c *call) (reply, error) {
-	name, t, base := c.name(), c.typed(), c.base()
+	name := c.name()
+	t := c.typed()
+	base := c.base()
 	if base == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Value: c.value("version"), Reason: "is no version"}
 	}
@@ -49,7 +51,8 @@ func save(c *call) (reply, error) {
 		return c.conflict(now.Entry, t, *base), nil
 	}
 	in := tool.RememberIn{Name: now.Name, IfVersion: base}
-	if err = t.into(&in, typedOf(now.Entry)); err == nil && in.Content == "" && t["content"] == "" && *now.Content != "" {
+	err = t.into(&in, typedOf(now.Entry))
+	if err == nil && in.Content == "" && t["content"] == "" && *now.Content != "" {
 		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; to take the entry out, forget it"}
 	}
 	if err != nil {
@@ -62,7 +65,8 @@ func save(c *call) (reply, error) {
 	var conflict *oxbow.ConflictError
 	switch {
 	case errors.As(err, &conflict):
-		if now, err = tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true}); err == nil {
+		now, err = tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+		if err == nil {
 			return c.conflict(now.Entry, t, *base), nil
 		}
 	case err != nil:

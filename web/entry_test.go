@@ -135,7 +135,8 @@ func TestPinApprove(t *testing.T) {
 	b.remember("n", "text")
 	shown := b.submit(b.get(at("n", ""), http.StatusOK), "Pin", nil, http.StatusOK)
 	b.has(shown, ">pinned<")
-	if shown = b.submit(shown, "Unpin", nil, http.StatusOK); strings.Contains(shown, ">pinned<") {
+	shown = b.submit(shown, "Unpin", nil, http.StatusOK)
+	if strings.Contains(shown, ">pinned<") {
 		t.Error("the entry is still pinned")
 	}
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent})
@@ -145,7 +146,8 @@ func TestPinApprove(t *testing.T) {
 	shown = b.get(at("held", ""), http.StatusOK)
 	b.has(shown, "No model is shown this by itself", "WebFetch")
 	b.submit(shown, "Approve it", url.Values{"version": {"1"}}, http.StatusConflict)
-	if shown = b.submit(shown, "Approve it", nil, http.StatusOK); strings.Contains(shown, "No model is shown") {
+	shown = b.submit(shown, "Approve it", nil, http.StatusOK)
+	if strings.Contains(shown, "No model is shown") {
 		t.Error("the entry is still held back")
 	}
 	b.post(at("unknown", "/approve"), nil, http.StatusNotFound)

@@ -34,7 +34,11 @@ const countedWhole = 2000
 
 // facetsOfHits counts what hits have.
 func facetsOfHits(hits []tool.Entry) []facet {
-	project, tag, kind, by, trust := facet{"Project", map[string]int{}}, facet{"Tag", map[string]int{}}, facet{"Kind", map[string]int{}}, facet{"Written by", map[string]int{}}, facet{"Trust", map[string]int{}}
+	project := facet{"Project", map[string]int{}}
+	tag := facet{"Tag", map[string]int{}}
+	kind := facet{"Kind", map[string]int{}}
+	by := facet{"Written by", map[string]int{}}
+	trust := facet{"Trust", map[string]int{}}
 	for _, e := range hits {
 		for _, v := range e.Labels[oxbow.LabelProject] {
 			project.counts[term("project", v)]++

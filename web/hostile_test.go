@@ -59,7 +59,7 @@ func sound(shown string) error {
 			count[name]++
 		}
 		for _, a := range attribs.FindAllStringSubmatch(m[3], -1) {
-			if strings.HasPrefix(strings.ToLower(a[1]), "on") || a[1] == "style" || (a[1] == "href" || a[1] == "action" || a[1] == "src") && !localLink.MatchString(a[2]) {
+			if strings.HasPrefix(strings.ToLower(a[1]), "on") || a[1] == "style" || ((a[1] == "href" || a[1] == "action" || a[1] == "src") && !localLink.MatchString(a[2])) {
 				return fmt.Errorf("a <%s> has %s", m[2], a[0])
 			}
 		}
@@ -105,7 +105,8 @@ func TestHostile(t *testing.T) {
 		if err := sound(shown); err != nil {
 			t.Fatalf("%s: %v in\n%s", path, err, shown)
 		}
-		if shown = values.ReplaceAllString(shown, ""); !strings.HasSuffix(path, "/edit") && page.Visible(shown) != shown {
+		shown = values.ReplaceAllString(shown, "")
+		if !strings.HasSuffix(path, "/edit") && page.Visible(shown) != shown {
 			t.Errorf("%s shows hidden characters", path)
 		}
 	}

@@ -112,7 +112,8 @@ func TestInboxHeld(t *testing.T) {
 		return e.Trust()
 	}
 	shown = b.post(page.Root+"inbox/approve", url.Values{"name": {"one"}}, http.StatusOK)
-	if b.has(shown, "Relabelled"); trust("one") == oxbow.TrustTainted {
+	b.has(shown, "Relabelled")
+	if trust("one") == oxbow.TrustTainted {
 		t.Error("approved, and still held back")
 	}
 	b.submit(shown, "Undo", nil, http.StatusOK)
@@ -178,7 +179,8 @@ func TestInboxRights(t *testing.T) {
 	b.hold("one", "Ship on Fridays.")
 	a := b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Done.")...)
 	shown = b.get(page.Root+"inbox", http.StatusOK)
-	if b.has(shown, "This browser only reads"); strings.Contains(shown, ">Reject<") {
+	b.has(shown, "This browser only reads")
+	if strings.Contains(shown, ">Reject<") {
 		t.Error("a reader is offered to reject")
 	}
 	for path, form := range map[string]url.Values{"approve": {"name": {"one"}}, "forget": {"name": {"one"}}} {

@@ -20,7 +20,9 @@ const (
 
 func changes(c *call) (reply, error) {
 	limit, offset := logPage, max(0, c.number("offset", 0))
-	name, by, session := c.value("entry"), c.value("by"), c.value("session")
+	name := c.value("entry")
+	by := c.value("by")
+	session := c.value("session")
 	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, By: by, Session: session, Limit: &limit, Offset: &offset})
 	if err != nil {
 		return nil, err

@@ -71,7 +71,8 @@ func (c *call) mapped(name, query string) (all []tool.Entry, more bool, err erro
 				return nil, false, err
 			}
 			for _, o := range out.Entries {
-				if more = more || len(all) > mapNear; !seen[o.Name] && len(all) <= mapNear {
+				more = more || len(all) > mapNear
+				if !seen[o.Name] && len(all) <= mapNear {
 					seen[o.Name], all = true, append(all, o)
 				}
 			}
@@ -94,10 +95,11 @@ func graphOf(entries []tool.Entry, middle string) (out page.Graph) {
 	own := map[string]bool{}
 	for i, e := range entries {
 		each(e, func(k, v string) {
-			if count[k+":"+v]++; count[k+":"+v] == 1 {
+			count[k+":"+v]++
+			if count[k+":"+v] == 1 {
 				names = append(names, k+":"+v)
 			}
-			own[k+":"+v] = own[k+":"+v] || i == 0 && middle != ""
+			own[k+":"+v] = own[k+":"+v] || (i == 0 && middle != "")
 		})
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(count[b], count[a]) })

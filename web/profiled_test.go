@@ -86,7 +86,8 @@ func TestAskBound(t *testing.T) {
 	b.remember("MARKER", "MARKER script.", project("lantern"))
 	b.archived(talk("s2", "lantern", "The MARKER script of the crane.", "MARKER script crane")...)
 	shown := b.get(page.Root+"ask?q=script+crane", http.StatusOK)
-	if b.has(shown, "mine"); strings.Contains(shown, "MARKER") {
+	b.has(shown, "mine")
+	if strings.Contains(shown, "MARKER") {
 		t.Errorf("ask shows another project:\n%s", shown)
 	}
 	b.has(b.get(page.Root+"ask?q=script&why=MARKER", http.StatusOK), "not found")

@@ -64,7 +64,8 @@ func New(v *view.Options, o *Options) *Server {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	if s.sessions = s.opts.Sessions; s.sessions == nil {
+	s.sessions = s.opts.Sessions
+	if s.sessions == nil {
 		s.sessions = NewSessions("", s.opts.Now, s.opts.Rand)
 	}
 	return s
@@ -154,11 +155,15 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 		return
 	}
 	src := seen.Workspace.Source
-	src.Door, src.Actor, src.Session = "web", v.actor, v.id
+	src.Door = "web"
+	src.Actor = v.actor
+	src.Session = v.id
 	work := *seen.Workspace
 	work.Unbounded, work.Words = true, page.Words
 	if seen.Partial() { // files and profiles are of all of the memory
-		work.Place, work.Host, work.Loader = nil, nil, nil
+		work.Place = nil
+		work.Host = nil
+		work.Loader = nil
 	}
 	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work, actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, noFiles: s.opts.NoFiles}
 	out, err := handle(c)

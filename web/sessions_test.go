@@ -35,7 +35,8 @@ func TestSessions(t *testing.T) {
 	b.archived(append(events, talk("s2", "lantern", "Paint it green.", "Painted.")...)...)
 	shown := b.get(page.Root+"sessions", http.StatusOK)
 	b.has(shown, "How do we deploy the harbor?", "Paint it green.", "1 turn", "/ui/sessions/claude/s1")
-	if shown = b.get(page.Root+"sessions?project=harbor&client=claude&since=7d", http.StatusOK); strings.Contains(shown, "Paint") {
+	shown = b.get(page.Root+"sessions?project=harbor&client=claude&since=7d", http.StatusOK)
+	if strings.Contains(shown, "Paint") {
 		t.Error("a filter of projects selects nothing")
 	}
 	b.has(b.get(page.Root+"sessions?project=none", http.StatusOK), "No session is like that.")
@@ -87,7 +88,8 @@ func TestSessionUse(t *testing.T) {
 
 	res, err := b.client.Get(b.url + path + "/export?form=markdown")
 	got := b.read(res, err, path, http.StatusOK)
-	if b.has(got, "## Turn 1", "By the blue script."); res.Header.Get("Content-Disposition") != `attachment; filename=session-claude-s1.md` {
+	b.has(got, "## Turn 1", "By the blue script.")
+	if res.Header.Get("Content-Disposition") != `attachment; filename=session-claude-s1.md` {
 		t.Error(res.Header.Get("Content-Disposition"))
 	}
 	b.has(b.get(path+"/export?form=json", http.StatusOK), `"session": "s1"`)

@@ -116,7 +116,7 @@ func callPart(call *session.Call) g.Node {
 			line += " " + word
 		}
 	}
-	wrong := call.Failed || call.Exit != nil && *call.Exit != 0
+	wrong := call.Failed || (call.Exit != nil && *call.Exit != 0)
 	how := "failed"
 	if call.Exit != nil {
 		how = fmt.Sprintf("exit %d", *call.Exit)

@@ -22,7 +22,8 @@ import (
 
 // turnOf returns the session of the path, and the turn that the form or query names.
 func (c *call) turnOf() (out tool.SessionOut, t *session.Turn, err error) {
-	if out, err = tool.ShowSession(c.ctx, c.work, tool.SessionIn{Session: c.sessionID()}); err != nil {
+	out, err = tool.ShowSession(c.ctx, c.work, tool.SessionIn{Session: c.sessionID()})
+	if err != nil {
 		return out, nil, err
 	}
 	n := c.number("turn", 0)
@@ -74,7 +75,8 @@ func noteTurn(c *call) (reply, error) {
 		}
 	}
 	for tag := range strings.SplitSeq(c.value("tags"), ",") {
-		if tag = strings.TrimSpace(tag); tag != "" {
+		tag = strings.TrimSpace(tag)
+		if tag != "" {
 			in.Tags = append(in.Tags, tag)
 		}
 	}
@@ -122,7 +124,7 @@ func exportSession(c *call) (reply, error) {
 // fileName keeps the letters of a name that all file systems take.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		if r == '-' || r == '_' || (r >= '0' && r <= '9') || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') {
 			return r
 		}
 		return '-'

@@ -48,7 +48,8 @@ func (c *call) clients() (g.Node, error) {
 	last, count := map[string]time.Time{}, map[string]int{}
 	var names []string
 	for _, s := range all {
-		if count[s.Client]++; count[s.Client] == 1 {
+		count[s.Client]++
+		if count[s.Client] == 1 {
 			names = append(names, s.Client)
 		}
 		if s.Last.After(last[s.Client]) {

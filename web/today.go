@@ -68,13 +68,17 @@ func (c *call) writtenToday() g.Node {
 		return nil
 	}
 	since := c.now.AddDate(0, 0, -1)
-	by, actors, all := map[string]int{}, map[string]string{}, 0
+	by := map[string]int{}
+	actors := map[string]string{}
+	all := 0
 	for _, ch := range out.Changes {
 		if page.Moment(ch.Time).Before(since.Truncate(time.Second)) {
 			break
 		}
 		who := page.Writer(ch.Source)
-		by[who], actors[who], all = by[who]+1, ch.Source.By, all+1
+		by[who] = by[who] + 1
+		actors[who] = ch.Source.By
+		all = all + 1
 	}
 	if all == 0 {
 		return page.Section("who", "Since yesterday", h.P(h.Class("dim"), h.Text("Nothing was written.")))

@@ -28,7 +28,8 @@ func TestToday(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.get(link, http.StatusOK)
-	if shown = b.get(page.Root, http.StatusOK); !strings.Contains(shown, "Nothing was written.") {
+	shown = b.get(page.Root, http.StatusOK)
+	if !strings.Contains(shown, "Nothing was written.") {
 		t.Errorf("of a change two days ago:\n%s", shown)
 	}
 	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent, Claimed: oxbow.Claim{Agent: "claude"}})

@@ -21,7 +21,9 @@ import (
 const versionsPage = 10
 
 func versions(c *call) (reply, error) {
-	name, limit, offset := c.name(), versionsPage, max(0, c.number("offset", 0))
+	name := c.name()
+	limit := versionsPage
+	offset := max(0, c.number("offset", 0))
 	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, Limit: &limit, Offset: &offset})
 	if err != nil {
 		return nil, err

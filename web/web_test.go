@@ -104,7 +104,7 @@ func (b *browser) read(res *http.Response, err error, path string, status int) s
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil || status != 0 && res.StatusCode != status {
+	if err != nil || (status != 0 && res.StatusCode != status) {
 		b.t.Fatalf("%s: %v, status %d, want %d\n%s", path, err, res.StatusCode, status, body)
 	}
 	return string(body)
@@ -215,7 +215,8 @@ func TestSignIn(t *testing.T) {
 		}
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		for k, v := range h {
-			if req.Header.Set(k, v); k == "Host" {
+			req.Header.Set(k, v)
+			if k == "Host" {
 				req.Host = v
 			}
 		}

@@ -131,7 +131,9 @@ func parse(content string) Task {
 	head, body, _ := frontmatter.Cut(content)
 	nth := 1
 	if !t.readHead(head, &nth) {
-		t, nth, body = Task{}, 1, content
+		t = Task{}
+		nth = 1
+		body = content
 	}
 	at := 0
 	for line := range strings.Lines(body) {
@@ -153,7 +155,8 @@ func parse(content string) Task {
 // every text back, also what YAML has no character for.
 func (t *Task) readHead(head string, plan *int) bool {
 	for line := range strings.Lines(head) {
-		if line = strings.TrimSpace(line); line == "" {
+		line = strings.TrimSpace(line)
+		if line == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(line, ":")

@@ -251,7 +251,8 @@ type rival struct {
 }
 
 func (r *rival) Apply(ctx context.Context, ops ...oxbow.Op) error {
-	if r.calls++; r.calls == 1 {
+	r.calls++
+	if r.calls == 1 {
 		if _, err := Take(ctx, r.Store, "", ""); err != nil {
 			return err
 		}

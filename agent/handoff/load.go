@@ -50,8 +50,11 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 		s := LoadedSkill{Name: name}
 		if k, err := l.Skills.Find(name); err != nil {
 			s.Wrong = oneLine(err)
-		} else if s.Wrong = k.Withheld(); s.Wrong == "" {
-			s.Skill = &k
+		} else {
+			s.Wrong = k.Withheld()
+			if s.Wrong == "" {
+				s.Skill = &k
+			}
 		}
 		o.Skills = append(o.Skills, s)
 	}
@@ -63,7 +66,9 @@ func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []F
 		return o
 	}
 	bounds := r.Scope()
-	o.Handoff.Name, o.Handoff.Summary, o.Handoff.Plan = bounds.Text(h.Name), bounds.Text(h.Summary), bounds.Text(h.Plan)
+	o.Handoff.Name = bounds.Text(h.Name)
+	o.Handoff.Summary = bounds.Text(h.Summary)
+	o.Handoff.Plan = bounds.Text(h.Plan)
 	used := (prompt.Tokens(o.Text())*prompt.Margin + 99) / 100
 	req.Budget = cmp.Or(req.Budget, r.MaxTokens) - used
 	if req.Budget < 1 {

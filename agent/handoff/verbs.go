@@ -186,7 +186,9 @@ func Take(ctx context.Context, s oxbow.Store, name, project string) (Handoff, er
 		h := of(ctx, e)
 		h.Taken = true
 		if now, ok := made.Entry(); ok {
-			h.Version, h.Updated, h.Source = now.Version, now.Updated, now.Source
+			h.Version = now.Version
+			h.Updated = now.Updated
+			h.Source = now.Source
 		}
 		return h, nil
 	}

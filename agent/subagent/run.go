@@ -90,7 +90,8 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	if err != nil {
 		return Outcome{}, err
 	}
-	if argv[0], err = program(argv[0]); err != nil {
+	argv[0], err = program(argv[0])
+	if err != nil {
 		return Outcome{}, fmt.Errorf("starting %s by %s: %w", b.Agent, r.File, err)
 	}
 	out = Outcome{Started: s.now(), Status: -1}
@@ -103,7 +104,8 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	// The record outlives the caller, who may have hung up.
 	recording := oxbow.WithNote(oxbow.WithSource(context.WithoutCancel(ctx), src), "sub-agent")
 	rec := &record{ctx: recording, store: store, b: b}
-	if out.Entry, err = rec.begin(&out); errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
+	out.Entry, err = rec.begin(&out)
+	if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
 		out.Notes = append(out.Notes, "the run is not recorded: "+err.Error())
 	} else if err != nil {
 		return Outcome{}, fmt.Errorf("recording the run of %s: %w", b.Agent, err)
@@ -288,7 +290,7 @@ func (r *record) begin(out *Outcome) (string, error) {
 		}
 		err := r.store.Apply(r.ctx, oxbow.Add{Name: name, Kind: oxbow.History, Content: r.content(out), Labels: r.labels(runRunning)})
 		var invalid *oxbow.InvalidError
-		taken := errors.Is(err, oxbow.ErrExists) || errors.As(err, &invalid) && invalid.Field == "name"
+		taken := errors.Is(err, oxbow.ErrExists) || (errors.As(err, &invalid) && invalid.Field == "name")
 		if taken && n < maxNames {
 			continue
 		}

@@ -190,7 +190,7 @@ func (p *settings) command(v *yaml.Node) []string {
 	}
 	// A path that depends on the working directory would run what a project
 	// brings.
-	if prog := argv[0]; prog == "" || placeholder().MatchString(prog) || strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog) {
+	if prog := argv[0]; prog == "" || placeholder().MatchString(prog) || (strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog)) {
 		p.add(v.Content[0], "the program %q is neither a name that is found in PATH nor a whole path", text.Clip(prog, 64))
 	}
 	return argv

@@ -129,7 +129,8 @@ func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Bri
 	}
 	b := &Briefing{Agent: req.Agent, Task: req.Task}
 	var err error
-	if b.resolved, err = s.profile(req.Profile); err != nil {
+	b.resolved, err = s.profile(req.Profile)
+	if err != nil {
 		return nil, err
 	}
 	b.Profile = b.resolved.Name
@@ -196,7 +197,7 @@ func (r *Reach) CommandLine() string {
 // quote writes a word for a POSIX shell.
 func quote(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+,=", r))
+		return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || strings.ContainsRune("-_./:@%+,=", r))
 	}) {
 		return s
 	}

@@ -182,7 +182,8 @@ func TestBriefing(t *testing.T) {
 	}
 	s.Bound = &dev
 	inside := scope.Within(m, dev.Scope())
-	if b = brief(t, s, inside, Request{Agent: "own", Task: "x"}); b.Profile != "dev" || strings.Contains(b.Text(), "zeppelin") {
+	b = brief(t, s, inside, Request{Agent: "own", Task: "x"})
+	if b.Profile != "dev" || strings.Contains(b.Text(), "zeppelin") {
 		t.Errorf("of a bound caller: %q", b.Profile)
 	}
 	if _, err := s.Brief(t.Context(), inside, Request{Agent: "spy", Task: "x", Profile: "novel"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), `bound to`) {

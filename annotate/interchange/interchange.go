@@ -52,7 +52,8 @@ func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]
 		case !w.rec.SetLines(t.Lines):
 			rep.left("ranges that end behind their file")
 		default:
-			if w.rec.Blob = t.Blob; w.place.Commit == "" {
+			w.rec.Blob = t.Blob
+			if w.place.Commit == "" {
 				rep.left("ranges without a revision: their lines are those of now")
 			}
 			out = append(out, w.rec)

@@ -59,7 +59,8 @@ func traces(text []byte) (ts []record, bad int) {
 	// A line is broken: the others are read one by one.
 	ts, bad = nil, 0
 	for l := range bytes.Lines(text) {
-		if l = bytes.TrimSpace(l); len(l) > 0 && !take(l) {
+		l = bytes.TrimSpace(l)
+		if len(l) > 0 && !take(l) {
 			bad++
 		}
 	}

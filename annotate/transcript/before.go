@@ -18,7 +18,7 @@ import (
 // cannot be made there are none.
 func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found, error) {
 	l, ok := r.read()
-	if !ok || l.Event != "PreToolUse" && l.Event != "BeforeTool" {
+	if !ok || (l.Event != "PreToolUse" && l.Event != "BeforeTool") {
 		return nil, nil
 	}
 	call := callOf(l.Tool, l.Input)

@@ -53,7 +53,8 @@ func (c *chat) says(sub, text string, aloud bool) { c.said[sub] = c.of(sub).says
 
 // asks takes what a person wants, and not what a program says in the person's place.
 func (c *chat) asks(sub, text string) {
-	if text = strings.TrimSpace(text); text != "" && !strings.HasPrefix(text, "<") {
+	text = strings.TrimSpace(text)
+	if text != "" && !strings.HasPrefix(text, "<") {
 		c.said[sub] = c.of(sub).asks(text)
 	}
 }
@@ -100,11 +101,12 @@ func callOf(tool string, raw json.RawMessage) *chatCall {
 	var a toolArgs
 	var text string
 	if json.Unmarshal(raw, &text) == nil { // arguments, or a patch, as a text
-		if raw = json.RawMessage(text); !json.Valid(raw) {
+		raw = json.RawMessage(text)
+		if !json.Valid(raw) {
 			a.Patch = text
 		}
 	}
-	if a.Patch == "" && json.Unmarshal(raw, &a) != nil || a.Command == "view" {
+	if (a.Patch == "" && json.Unmarshal(raw, &a) != nil) || a.Command == "view" {
 		return nil
 	}
 	call := &chatCall{whole: cmp.Or(a.Content, a.FileText), patch: cmp.Or(a.Input, a.Patch, a.PatchC)}
@@ -143,7 +145,13 @@ func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *c
 	}
 	c.seen[id] = true
 	e := &call.edit
-	e.Call, e.Dir, e.Why, e.Time, e.Session, e.Model, e.Sub = strings.TrimSpace(c.session+" "+id), c.dir, c.of(sub).why(), at, c.session, c.model, sub
+	e.Call = strings.TrimSpace(c.session + " " + id)
+	e.Dir = c.dir
+	e.Why = c.of(sub).why()
+	e.Time = at
+	e.Session = c.session
+	e.Model = c.model
+	e.Sub = sub
 	call.at = c.n
 	c.n++
 	c.t.Calls++

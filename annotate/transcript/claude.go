@@ -37,7 +37,7 @@ func isClaude(b []byte) bool {
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
 	}
-	return json.Unmarshal(b, &l) == nil && l.Type != "" && (l.Leaf != "" || (l.Session != "" || l.Parent != nil) && l.Message.Content != nil)
+	return json.Unmarshal(b, &l) == nil && l.Type != "" && (l.Leaf != "" || ((l.Session != "" || l.Parent != nil) && l.Message.Content != nil))
 }
 
 type claude struct {
@@ -166,7 +166,8 @@ func (c *claude) user(l *clientline.Claude, r *reasoning) *reasoning {
 		return r
 	}
 	for _, t := range clientline.Texts(l.Message.Content, "text") {
-		if t = strings.TrimSpace(t); t != "" && !injected(t) {
+		t = strings.TrimSpace(t)
+		if t != "" && !injected(t) {
 			r = r.asks(t)
 		}
 	}

@@ -84,8 +84,8 @@ func (call *claudeCall) changeOf(res *claudeResult, said string) change {
 	if original == nil {
 		original = res.Originals
 	}
-	isNew := call.name == "Write" && (res.Kind == "create" || strings.HasPrefix(said, "File created")) ||
-		len(c.todo) > 0 && c.todo[0].Old == ""
+	isNew := (call.name == "Write" && (res.Kind == "create" || strings.HasPrefix(said, "File created"))) ||
+		(len(c.todo) > 0 && c.todo[0].Old == "")
 	if original == nil && isNew {
 		original = new(string)
 	}
@@ -162,7 +162,9 @@ func (e Edit) byHunks(hunks []hunk, now *string, texts []string) []Edit {
 				s = s.from(*now, []stretch{{first: s.Span.First, n: s.Span.Len()}})[0]
 				s.Gone, s.tabs = gone, false
 			} else {
-				s.Block, s.Before, s.After = withTabs(s.Block, texts), withTabs(s.Before, texts), withTabs(s.After, texts)
+				s.Block = withTabs(s.Block, texts)
+				s.Before = withTabs(s.Before, texts)
+				s.After = withTabs(s.After, texts)
 			}
 			out = append(out, s)
 		}
@@ -182,7 +184,8 @@ func (e Edit) bySnippet(todo []claudeEdit, shown []numbered) []Edit {
 		at, ok := locate(shown, t.New)
 		head, foot := common(t.Old, t.New)
 		if !ok {
-			if s.part = t.New; head+foot < len(t.New) {
+			s.part = t.New
+			if head+foot < len(t.New) {
 				s.same[0], s.same[1] = strings.Count(t.New[:head], "\n"), strings.Count(strings.TrimSuffix(t.New[len(t.New)-foot:], "\n"), "\n")
 			}
 			out = append(out, s)
@@ -363,7 +366,7 @@ func snippet(said string) []numbered {
 			continue
 		}
 		n, err := strconv.Atoi(m[1])
-		if err != nil || n < 1 || len(out) > 0 && n != out[len(out)-1].n+1 {
+		if err != nil || n < 1 || (len(out) > 0 && n != out[len(out)-1].n+1) {
 			return nil
 		}
 		out = append(out, numbered{n, m[2]})

@@ -60,7 +60,7 @@ func isCodex(b []byte) bool {
 	case "session_meta", "response_item", "turn_context", "event_msg":
 		return l.Payload != nil
 	case "":
-		return l.Record == "state" || l.ID != "" && l.Instructions != nil
+		return l.Record == "state" || (l.ID != "" && l.Instructions != nil)
 	}
 	return false
 }
@@ -131,7 +131,8 @@ func (c *codex) meta(it *clientline.CodexItem) {
 	c.session = it.ID
 	c.context(it)
 	if strings.Contains(string(it.Source), `"subagent"`) {
-		if c.sub = it.AgentName; c.sub == "" {
+		c.sub = it.AgentName
+		if c.sub == "" {
 			c.sub = "sub-agent"
 		}
 	}
@@ -219,7 +220,7 @@ func (c *codex) shell(it *clientline.CodexItem, s *codexShell, at time.Time) {
 		}
 		all := strings.Join(words, "\n")
 		begin := strings.Index(all, "*** Begin Patch")
-		if begin < 0 || !strings.Contains(all[:begin], "apply_patch") && !strings.Contains(all[:begin], "applypatch") {
+		if begin < 0 || (!strings.Contains(all[:begin], "apply_patch") && !strings.Contains(all[:begin], "applypatch")) {
 			continue
 		}
 		c.call(it.CallID, all[begin:], dir, at)

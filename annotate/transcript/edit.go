@@ -16,7 +16,9 @@ func (e Edit) from(content string, stretches []stretch) []Edit {
 	var out []Edit
 	for _, s := range stretches {
 		at := e
-		at.N, at.Gone, at.Content = len(out), s.gone, []byte(content)
+		at.N = len(out)
+		at.Gone = s.gone
+		at.Content = []byte(content)
 		first, last := s.first, s.first+s.n-1
 		if s.gone {
 			first, last = s.first-1, s.first

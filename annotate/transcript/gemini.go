@@ -54,7 +54,8 @@ func (c *gemini) line(b []byte) error {
 			c.said[c.sub] = r
 		}
 	case m.Type == "" && m.Session != "":
-		if c.session = m.Session; m.Kind != "" && m.Kind != "main" {
+		c.session = m.Session
+		if m.Kind != "" && m.Kind != "main" {
 			c.sub = "sub-agent"
 		}
 	case m.Type == "user":
@@ -74,7 +75,9 @@ func (c *gemini) message(m *clientline.Gemini) {
 	} else if c.before[m.ID] != nil {
 		return // an older one, as of a chat that is gone on with
 	}
-	c.before[m.ID], c.last, c.model = c.of(c.sub), m.ID, m.Model
+	c.before[m.ID] = c.of(c.sub)
+	c.last = m.ID
+	c.model = m.Model
 	var thoughts []struct {
 		Subject     string `json:"subject"`
 		Description string `json:"description"`

@@ -75,7 +75,9 @@ func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 		}
 		at := *e
 		if at.tabs {
-			at.Block, at.Before, at.After = withTabsOf(at.Block, now[file]), withTabsOf(at.Before, now[file]), withTabsOf(at.After, now[file])
+			at.Block = withTabsOf(at.Block, now[file])
+			at.Before = withTabsOf(at.Before, now[file])
+			at.After = withTabsOf(at.After, now[file])
 		}
 		if at.Span.Len() == 0 {
 			at.find(now[file])
@@ -147,7 +149,7 @@ const maxMoves = 100
 
 // isAbs reports whether a path is absolute on any system: transcripts travel.
 func isAbs(name string) bool {
-	return filepath.IsAbs(name) || strings.HasPrefix(name, "/") || len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/')
+	return filepath.IsAbs(name) || strings.HasPrefix(name, "/") || (len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
 }
 
 // withTabsOf is [withTabs] with the lines of a file.
@@ -198,7 +200,9 @@ func (e *Edit) find(lines []string) {
 		}
 		switch {
 		case score > better:
-			at, better, twice = i, score, false
+			at = i
+			better = score
+			twice = false
 		case score == better:
 			twice = true
 		}

@@ -84,7 +84,7 @@ func (r Report) About() About {
 			a.Files = append(a.Files, c.path)
 		}
 	}
-	a.After = slices.Contains(editEvents, l.Event) && editsFiles(l) || slices.Contains(endEvents, l.Event)
+	a.After = (slices.Contains(editEvents, l.Event) && editsFiles(l)) || slices.Contains(endEvents, l.Event)
 	return a
 }
 
@@ -258,7 +258,8 @@ func (r Report) replay(l *clientline.Report, most int64, answered bool) (*Transc
 	i := slices.IndexFunc(clients, func(c client) bool { return c.name == live.reader })
 	in := clients[i].open(t)
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && in.line(line) != nil {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && in.line(line) != nil {
 			t.Bad++
 		}
 	}

@@ -58,7 +58,8 @@ func recordedSession(t *testing.T, client string) *session {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if s.b, err = annotate.OpenDir(t.Context(), s.dir, nil); err != nil {
+	s.b, err = annotate.OpenDir(t.Context(), s.dir, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.b.Close() })
@@ -124,7 +125,8 @@ func (s *session) write(report, text []byte) Report {
 		s.t.Fatal(err)
 	}
 	var err error
-	if r.Raw, err = json.Marshal(l); err != nil {
+	r.Raw, err = json.Marshal(l)
+	if err != nil {
 		s.t.Fatal(err)
 	}
 	return r
@@ -352,8 +354,11 @@ func FuzzLive(f *testing.F) {
 		defer b.Close()
 		r := Report{Client: client, Raw: raw, CopilotHome: dir, Noted: noted, Clean: func(s string) string { return s }, Secret: func(string) bool { return false }}
 		if l, ok := r.read(); ok && client != "opencode" && client != "copilot" {
-			l.Transcript, l.AgentID, l.AgentTranscript = noted, "", noted
-			if r.Raw, err = json.Marshal(l); err != nil {
+			l.Transcript = noted
+			l.AgentID = ""
+			l.AgentTranscript = noted
+			r.Raw, err = json.Marshal(l)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -119,7 +119,7 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 	}
 	// When there is a file of the first name again, it is not known which is meant.
 	write("one.go", "another file of the old name\n")
-	if got := join(4); got["reason 0"] != "one.go:0-0" && got["reason 0"] != "one.go:0" || got["reason 3"] != "one.go:1" || got["reason 2"] != "three.go:6" {
+	if got := join(4); (got["reason 0"] != "one.go:0-0" && got["reason 0"] != "one.go:0") || got["reason 3"] != "one.go:1" || got["reason 2"] != "three.go:6" {
 		t.Errorf("with another file of the old name: %v", got)
 	}
 	if r, err := b.Check(t.Context()); err != nil || len(r.Problems) > 0 {

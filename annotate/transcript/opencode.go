@@ -31,7 +31,7 @@ type opencodeLine struct {
 // isOpencode goes by the name that opencode gives a session.
 func isOpencode(b []byte) bool {
 	var l opencodeLine
-	return json.Unmarshal(b, &l) == nil && (l.Event != "" && strings.HasPrefix(l.Session, "ses_") || l.Client == "opencode" && l.Kind != "")
+	return json.Unmarshal(b, &l) == nil && ((l.Event != "" && strings.HasPrefix(l.Session, "ses_")) || (l.Client == "opencode" && l.Kind != ""))
 }
 
 type opencode struct{ *chat }

@@ -133,7 +133,7 @@ func parseUnified(diff string) ([]hunk, error) {
 		olds, news, ok2 := strings.Cut(head, " +")
 		_, n, err := counted(olds)
 		first, m, err2 := counted(news)
-		if !ok || !ok2 || err != nil || err2 != nil || first == 0 && m > 0 { // lines are counted from 1
+		if !ok || !ok2 || err != nil || err2 != nil || (first == 0 && m > 0) { // lines are counted from 1
 			return nil, fmt.Errorf("%.60q begins no hunk", l)
 		}
 		if m == 0 {
@@ -152,7 +152,8 @@ func parseUnified(diff string) ([]hunk, error) {
 func counted(s string) (first, n int, err error) {
 	a, b, ok := strings.Cut(s, ",")
 	n = 1
-	if first, err = strconv.Atoi(a); err == nil && ok {
+	first, err = strconv.Atoi(a)
+	if err == nil && ok {
 		n, err = strconv.Atoi(b)
 	}
 	if err == nil && (first < 0 || n < 0 || first > 1<<30 || n > 1<<30) {

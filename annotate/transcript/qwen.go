@@ -41,7 +41,7 @@ func (c qwen) line(b []byte) error {
 		case p.Answer != nil && l.Result.CallID == "":
 			c.answer(p.Answer.ID, p.Answer.Response.Error != "", nil)
 		case p.Answer != nil:
-			c.answer(l.Result.CallID, l.Result.Status != "success" && l.Result.Status != "" || p.Answer.Response.Error != "", l.Result.Display)
+			c.answer(l.Result.CallID, (l.Result.Status != "success" && l.Result.Status != "") || p.Answer.Response.Error != "", l.Result.Display)
 		case l.Type == "assistant":
 			c.says(sub, p.Text, !p.Thought)
 		case l.Type == "user" && l.Provenance != "system":

@@ -49,7 +49,8 @@ func Read(r io.Reader) (*Transcript, error) {
 		}
 		last = err == io.EOF
 		long := size > clientline.Max
-		if b = bytes.TrimSpace(b); long || len(b) > 0 {
+		b = bytes.TrimSpace(b)
+		if long || len(b) > 0 {
 			t.Lines++
 		}
 		switch {
@@ -60,7 +61,8 @@ func Read(r io.Reader) (*Transcript, error) {
 			give(b)
 		default:
 			held = append(held, bytes.Clone(b))
-			if in = t.open(b); in != nil {
+			in = t.open(b)
+			if in != nil {
 				for _, h := range held {
 					give(h)
 				}

@@ -241,7 +241,7 @@ func TestFileOf(t *testing.T) {
 		{"", "", "", ""},
 	} {
 		got, ok := fileOf(b, &Edit{Path: c.path, Dir: c.dir}, c.from)
-		if ok != (c.want != "") || ok && got != c.want {
+		if ok != (c.want != "") || (ok && got != c.want) {
 			t.Errorf("fileOf(%q in %q from %q) = %q, %v, want %q", c.path, c.dir, c.from, got, ok, c.want)
 		}
 	}

@@ -75,7 +75,8 @@ func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKe
 	if (!ok || now.Sub(s.fetched) > keysAge) && (s.tried.IsZero() || now.Sub(s.tried) > keysWait) {
 		var keys map[string]key
 		s.tried = now
-		if keys, s.failed = s.fetch(context.WithoutCancel(ctx)); s.failed == nil {
+		keys, s.failed = s.fetch(context.WithoutCancel(ctx))
+		if s.failed == nil {
 			s.keys, s.fetched = keys, now
 		} else {
 			s.log.Warn("the keys of the provider of tokens cannot be fetched", "error", s.failed)
@@ -106,7 +107,7 @@ func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
 		return nil, fmt.Errorf("the provider calls itself %q, not %q", about.Issuer, s.exact)
 	}
 	at, err := url.Parse(about.Keys)
-	if err != nil || at.Scheme != "https" && !loopback(at) {
+	if err != nil || (at.Scheme != "https" && !loopback(at)) {
 		return nil, fmt.Errorf("the provider's keys lie at %q, which is no https URL", about.Keys)
 	}
 	var set struct {
@@ -188,7 +189,8 @@ func readKey(raw []byte) (id string, _ key, err error) {
 func rsaKey(modulus, exponent string) (key, error) {
 	n, err := bytesOf(modulus)
 	e, eerr := bytesOf(exponent)
-	if err = errors.Join(err, eerr); err != nil {
+	err = errors.Join(err, eerr)
+	if err != nil {
 		return key{}, err
 	}
 	number := new(big.Int).SetBytes(e)
@@ -202,7 +204,8 @@ func rsaKey(modulus, exponent string) (key, error) {
 func ecKey(x, y string) (key, error) {
 	a, err := bytesOf(x)
 	b, berr := bytesOf(y)
-	if err = errors.Join(err, berr); err != nil {
+	err = errors.Join(err, berr)
+	if err != nil {
 		return key{}, err
 	}
 	if len(a) != 32 || len(b) != 32 {

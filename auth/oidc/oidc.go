@@ -63,7 +63,7 @@ type Verifier struct {
 // New returns a verifier. It sends the provider nothing yet.
 func New(o Options) (*Verifier, error) {
 	u, err := url.Parse(o.Issuer)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" || u.Scheme != "https" && !loopback(u) {
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" || (u.Scheme != "https" && !loopback(u)) {
 		return nil, fmt.Errorf("the issuer %q is not the https URL of a provider", o.Issuer)
 	}
 	if o.Now == nil {
@@ -145,7 +145,7 @@ func (v *Verifier) Metadata() string { return v.opts.Resource + wellKnown }
 // ServeHTTP answers with what a client needs to get a token (RFC 9728).
 func (v *Verifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, ok := strings.CutPrefix(r.URL.Path, wellKnown)
-	if !ok || path != "" && path != "/mcp" || r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !ok || (path != "" && path != "/mcp") || (r.Method != http.MethodGet && r.Method != http.MethodHead) {
 		http.NotFound(w, r)
 		return
 	}

@@ -51,13 +51,16 @@ func newProvider(t *testing.T) *provider {
 	t.Helper()
 	p := &provider{now: time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)}
 	var err error
-	if p.rsa, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+	p.rsa, err = rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if p.ec, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+	p.ec, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, p.ed, err = ed25519.GenerateKey(rand.Reader); err != nil {
+	_, p.ed, err = ed25519.GenerateKey(rand.Reader)
+	if err != nil {
 		t.Fatal(err)
 	}
 	point, err := p.ec.PublicKey.Bytes()
@@ -76,7 +79,8 @@ func newProvider(t *testing.T) *provider {
 		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": p.URL, "jwks_uri": p.URL + "/keys"})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
-		if p.asked.Add(1); p.reply != nil && p.reply(w) {
+		p.asked.Add(1)
+		if p.reply != nil && p.reply(w) {
 			return
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"keys": p.keys})
@@ -343,7 +347,8 @@ func TestGuard(t *testing.T) {
 		if !ok || refused.Status != http.StatusServiceUnavailable {
 			t.Fatalf("Admit() while the provider is away = %v", err)
 		}
-		if refused.Challenge(head); head.Get("Retry-After") != "30" || head.Get("WWW-Authenticate") != "" {
+		refused.Challenge(head)
+		if head.Get("Retry-After") != "30" || head.Get("WWW-Authenticate") != "" {
 			t.Errorf("the headers are %v", head)
 		}
 	}
@@ -353,7 +358,8 @@ func TestGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := http.Header{}
-	if refused.Challenge(head); !strings.Contains(head.Get("WWW-Authenticate"), `resource_metadata="https://memory.example.org/.well-known/oauth-protected-resource"`) {
+	refused.Challenge(head)
+	if !strings.Contains(head.Get("WWW-Authenticate"), `resource_metadata="https://memory.example.org/.well-known/oauth-protected-resource"`) {
 		t.Errorf("the challenge is %q", head)
 	}
 	for path, want := range map[string]string{wellKnown: resource, wellKnown + "/mcp": resource + "/mcp"} {

@@ -67,7 +67,8 @@ func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]
 		wait(ctx, 5*awayPause)
 		fs, unread, err = c.forgotten(ctx)
 	}
-	if rep.Findings = fs; err != nil || unread {
+	rep.Findings = fs
+	if err != nil || unread {
 		return rep, nil, err // of a leader that denies streams, no server is to blame but that one
 	}
 	byStream := map[string][]brainInfo{}
@@ -202,7 +203,7 @@ func (c *Cluster) reachable(ctx context.Context, stream string, servers []string
 		}
 	}
 	for _, o := range r.Cluster.Replicas {
-		if o.Offline || c.opts.System != nil && !o.Current && !up[o.Name] {
+		if o.Offline || (c.opts.System != nil && !o.Current && !up[o.Name]) {
 			servers = slices.DeleteFunc(servers, func(s string) bool { return s == o.Name })
 			rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: o.Name, What: "is offline, so that it was not read"})
 		}
@@ -262,7 +263,8 @@ func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []seen) (v 
 			v.moved = err == nil && e.Snapshot != nil
 			break
 		}
-		if v.err = v.follow(ctx, r, m); v.err != nil {
+		v.err = v.follow(ctx, r, m)
+		if v.err != nil {
 			break
 		}
 	}
@@ -291,14 +293,18 @@ func (v *seen) follow(ctx context.Context, r *replica, m message) error {
 				return err
 			}
 		}
-		v.seq, v.n, v.hash = m.Seq, e.N, e.Prev
+		v.seq = m.Seq
+		v.n = e.N
+		v.hash = e.Prev
 		return nil
 	case e.N != v.n+1:
 		return r.damage("envelope %d follows %d, in message %d", e.N, v.n, m.Seq)
 	case e.Prev != v.hash:
 		return r.damage("envelope %d does not continue the chain", e.N)
 	}
-	v.seq, v.n, v.hash = m.Seq, e.N, hash
+	v.seq = m.Seq
+	v.n = e.N
+	v.hash = hash
 	return nil
 }
 
@@ -326,7 +332,8 @@ func differ(b brainInfo, views []seen) (fs []Finding) {
 	for _, v := range views {
 		if v.err == nil && !v.moved {
 			k := key(v)
-			if votes[k]++; best == "" || votes[k] > votes[best] || votes[k] == votes[best] && v.n > longest {
+			votes[k]++
+			if best == "" || votes[k] > votes[best] || (votes[k] == votes[best] && v.n > longest) {
 				best, longest = k, v.n
 			}
 		}

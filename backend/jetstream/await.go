@@ -72,7 +72,7 @@ func reasonOf(err error) string {
 		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.need, few.all, few.answer)
 	}
 	e, refused := errors.AsType[*api.APIError](err)
-	if _, few := errors.AsType[*fewError](err); few || refused && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode) {
+	if _, few := errors.AsType[*fewError](err); few || (refused && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode)) {
 		return "waiting for the third server, which a new cluster takes"
 	}
 	return "waiting for the servers to choose a leader"

@@ -200,7 +200,7 @@ func (c *Cluster) unmoved(ctx context.Context, info brainInfo, old savedBrain) (
 		n, hash, seq, err = c.standing(ctx, info)
 		return err
 	})
-	if err != nil || n != old.N || hash != old.Hash && n > 0 || info.Epoch != old.Epoch {
+	if err != nil || n != old.N || (hash != old.Hash && n > 0) || info.Epoch != old.Epoch {
 		return old, false, nil // reading it tells more
 	}
 	old.Seq = seq
@@ -276,7 +276,7 @@ func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (save
 // continues reports a replica that lacks, or has otherwise, changes of the last backup.
 // mu is held.
 func (r *replica) continues(ctx context.Context, old savedBrain) error {
-	if r.at.N < old.N || r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash {
+	if r.at.N < old.N || (r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash) {
 		return fmt.Errorf("%w: brain %s ends with envelope %d, and the last backup has %d of it, or others", oxbow.ErrRolledBack, r.brain.Name, r.at.N, old.N)
 	}
 	if old.Last == 0 {

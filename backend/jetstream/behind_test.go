@@ -54,7 +54,8 @@ func (h *harmed) newest(t *testing.T, name string) (right int) {
 		c, err := Connect(ctx, nc, &Options{System: system, ReadWait: 2 * time.Second})
 		if err == nil {
 			var s *Store
-			if s, err = c.Open(ctx, "acme", "b"); err == nil {
+			s, err = c.Open(ctx, "acme", "b")
+			if err == nil {
 				_, err = s.Get(ctx, name)
 				_ = s.Close()
 			}
@@ -65,8 +66,11 @@ func (h *harmed) newest(t *testing.T, name string) (right int) {
 		system.Close()
 		if err == nil {
 			right++
-		} else if t.Logf("at %s: %v", o.Name, err); errors.Is(err, oxbow.ErrNotFound) {
-			t.Errorf("an older answer at %s, the victim is %d: %v", h.options[i].Name, h.victim, err)
+		} else {
+			t.Logf("at %s: %v", o.Name, err)
+			if errors.Is(err, oxbow.ErrNotFound) {
+				t.Errorf("an older answer at %s, the victim is %d: %v", h.options[i].Name, h.victim, err)
+			}
 		}
 	}
 	return right

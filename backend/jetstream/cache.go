@@ -129,7 +129,8 @@ func writeFile(fsys vfs.FS, name string, b []byte) error {
 		return err
 	}
 	_, err = h.WriteAt(b, 0)
-	if err = errors.Join(err, h.Sync(), h.Close()); err != nil {
+	err = errors.Join(err, h.Sync(), h.Close())
+	if err != nil {
 		return err
 	}
 	return errors.Join(fsys.Rename(name+".new", name), fsys.SyncDir(path.Dir(name)))

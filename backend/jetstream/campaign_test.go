@@ -64,7 +64,9 @@ var register = porcupine.Model{
 	},
 	Init: func() any { return regState{"start", 1} },
 	Step: func(state, input, output any) (bool, any) {
-		s, in, out := state.(regState), input.(regInput), output.(regOutput)
+		s := state.(regState)
+		in := input.(regInput)
+		out := output.(regOutput)
 		switch {
 		case !in.write:
 			return s == regState{out.value, out.version}, s
@@ -265,7 +267,9 @@ func (c *campaign) check() {
 			versions[v.Entry.Content] = v.Entry.Version
 		}
 	}
-	lost, twice, unknown := 0, 0, 0
+	lost := 0
+	twice := 0
+	unknown := 0
 	for _, o := range c.history {
 		in, out := o.Input.(regInput), o.Output.(regOutput)
 		if !in.write {

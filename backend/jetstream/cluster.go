@@ -138,7 +138,8 @@ func (c *Cluster) begin(ctx context.Context) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if c.dir, err = openDirectory(ctx, c.nc, &c.opts, string(id)); err != nil {
+	c.dir, err = openDirectory(ctx, c.nc, &c.opts, string(id))
+	if err != nil {
 		return err
 	}
 	switch {
@@ -284,7 +285,8 @@ func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew
 		}
 	}
 	defer c.mu.Unlock()
-	if isNew = r == nil; isNew {
+	isNew = r == nil
+	if isNew {
 		r = &replica{cluster: c, brain: info, files: files{c.fsys, info.Name}}
 		r.mu.Lock()
 		c.open[info.subject()] = r
@@ -296,7 +298,8 @@ func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew
 // release closes a replica when no handle is left.
 func (c *Cluster) release(r *replica) error {
 	c.mu.Lock()
-	if r.handles--; r.handles > 0 {
+	r.handles--
+	if r.handles > 0 {
 		c.mu.Unlock()
 		return nil
 	}

@@ -52,7 +52,9 @@ type request struct {
 // finish sets the outcome, unless there is one.
 func (q *request) finish(made oxbow.Change, err error) {
 	if !q.finished {
-		q.made, q.err, q.finished = made, err, true
+		q.made = made
+		q.err = err
+		q.finished = true
 		close(q.done)
 	}
 }
@@ -267,7 +269,9 @@ func (r *replica) choose(qs []*request) (*choice, error) {
 }
 
 func (c *choice) add(q *request) {
-	c.chosen, c.ops, c.size = append(c.chosen, q), append(c.ops, q.ops...), c.size+q.size
+	c.chosen = append(c.chosen, q)
+	c.ops = append(c.ops, q.ops...)
+	c.size = c.size + q.size
 	for _, n := range q.names {
 		c.touched[n] = true
 	}
@@ -314,7 +318,7 @@ func (r *replica) send(ctx context.Context, qs []*request) error {
 		default:
 			return r.gaveUp(sent, err)
 		}
-		if end, ok := ctx.Deadline(); ctx.Err() != nil || ok && time.Until(end) < leastTry {
+		if end, ok := ctx.Deadline(); ctx.Err() != nil || (ok && time.Until(end) < leastTry) {
 			return r.gaveUp(sent, err)
 		}
 	}

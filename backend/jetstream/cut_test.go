@@ -37,7 +37,7 @@ func TestReplaceCut(t *testing.T) {
 		defer cancel()
 		for {
 			rep, err := c.Replace(ctx, old.options.Name, o)
-			if err == nil || !errors.Is(err, oxbow.ErrBusy) || rep.Step != "" && rep.Step != StepAuditBefore || !wait(ctx, 100*time.Millisecond) {
+			if err == nil || !errors.Is(err, oxbow.ErrBusy) || (rep.Step != "" && rep.Step != StepAuditBefore) || !wait(ctx, 100*time.Millisecond) {
 				return rep, err
 			}
 		}
@@ -55,7 +55,8 @@ func TestReplaceCut(t *testing.T) {
 	}
 	ns.cut(lead, false)
 	for ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second); ; {
-		if rep, err = c.Replace(ctx, old.options.Name, ReplaceOptions{Wait: 20 * time.Second}); err == nil {
+		rep, err = c.Replace(ctx, old.options.Name, ReplaceOptions{Wait: 20 * time.Second})
+		if err == nil {
 			cancel()
 			if rep.Step != StepDone || len(rep.After.Findings) > 0 {
 				t.Errorf("Replace() again = %+v", rep)

@@ -117,7 +117,8 @@ func flip(names []string, places ...int) error {
 			return err
 		}
 		for _, p := range places {
-			if p = p * len(b) / 100; p < len(b) {
+			p = p * len(b) / 100
+			if p < len(b) {
 				b[p] ^= 4
 			}
 		}
@@ -171,7 +172,7 @@ func TestBitFlips(t *testing.T) {
 			if err := h.answers(t); err != nil {
 				t.Errorf("after the audit: %v", err)
 			}
-			if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil || fenced && leader == h.options[h.victim].Name {
+			if leader, _, err := h.c.leader(t.Context(), "BRAIN_00"); err != nil || (fenced && leader == h.options[h.victim].Name) {
 				t.Errorf("the stream is led by %s, %v", leader, err)
 			}
 		})

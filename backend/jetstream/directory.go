@@ -147,7 +147,8 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 	}
 	known, err := enter(ctx, d, "stream."+name, func() (streamInfo, error) {
 		if stream == nil {
-			if stream, err = js.CreateStream(ctx, want); err != nil {
+			stream, err = js.CreateStream(ctx, want)
+			if err != nil {
 				return streamInfo{}, err
 			}
 		}
@@ -160,7 +161,8 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 	case err != nil:
 		return fmt.Errorf("open stream %s: %w", name, err)
 	case stream == nil:
-		if stream, err = js.Stream(ctx, name); err != nil { // another process may have made it
+		stream, err = js.Stream(ctx, name)
+		if err != nil { // another process may have made it
 			return missing(name)
 		}
 	}
@@ -193,10 +195,12 @@ func enter[T any](ctx context.Context, d *directory, key string, value func() (T
 		if len(b) > 0 {
 			return v, json.Unmarshal(b, &v)
 		}
-		if v, err = value(); err != nil {
+		v, err = value()
+		if err != nil {
 			return v, err
 		}
-		if b, err = json.Marshal(v); err != nil {
+		b, err = json.Marshal(v)
+		if err != nil {
 			return v, err
 		}
 		_, err = d.kv.Create(ctx, key, b)

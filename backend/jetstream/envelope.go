@@ -138,7 +138,8 @@ func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 	case 0:
 	case 1:
 		var err error
-		if body, err = unpacker.DecodeAll(body, nil); err != nil {
+		body, err = unpacker.DecodeAll(body, nil)
+		if err != nil {
 			return nil, hash, fmt.Errorf("%w: an envelope cannot be unpacked: %v", oxbow.ErrCorrupt, err)
 		}
 	default:

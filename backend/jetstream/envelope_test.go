@@ -128,7 +128,8 @@ func FuzzDecodeEnvelope(f *testing.F) {
 			}
 			return
 		}
-		if m, _, err = e.encode(); err != nil {
+		m, _, err = e.encode()
+		if err != nil {
 			t.Fatal(err)
 		}
 		if again, _, err := decodeEnvelope(m); err != nil || !reflect.DeepEqual(again, e) {

@@ -59,7 +59,9 @@ func refusal(code int) (*nats.Msg, error) {
 func faults(t *testing.T) (f *faulty, s, other *Store) {
 	url := alone(t).URL()
 	o := devOptions
-	o.WriteWait, o.ReadWait, o.try = 2*time.Second, 2*time.Second, 500*time.Millisecond
+	o.WriteWait = 2 * time.Second
+	o.ReadWait = 2 * time.Second
+	o.try = 500 * time.Millisecond
 	c := connect(t, url, o)
 	f = &faulty{requester: c.link.conn}
 	c.link.conn = f

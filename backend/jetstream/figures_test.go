@@ -66,7 +66,8 @@ func writes(t *testing.T, hosts []*Cluster, brains, clients int) {
 	stores := make([]*Store, clients)
 	for i := range stores {
 		var err error
-		if stores[i], err = hosts[i%len(hosts)].Open(t.Context(), "w"+strconv.Itoa(brains), fmt.Sprintf("b%d", i%brains)); err != nil {
+		stores[i], err = hosts[i%len(hosts)].Open(t.Context(), "w"+strconv.Itoa(brains), fmt.Sprintf("b%d", i%brains))
+		if err != nil {
 			t.Fatal(err)
 		}
 		defer stores[i].Close()

@@ -119,7 +119,8 @@ func (h *harmed) names(t *testing.T, victim int, what string, before func()) {
 				return
 			}
 		}
-		if healthy++; found || len(s.Servers) < len(h.options) {
+		healthy++
+		if found || len(s.Servers) < len(h.options) {
 			healthy = 0
 		}
 		if healthy == 10 {
@@ -146,7 +147,7 @@ func (h *harmed) rightOrError(t *testing.T, times int) (right int) {
 				s, err := c.Open(ctx, "acme", "b")
 				if err == nil {
 					e, err := s.Get(ctx, "e3")
-					if errors.Is(err, oxbow.ErrNotFound) || err == nil && !strings.HasPrefix(e.Content, "text 3text 3") {
+					if errors.Is(err, oxbow.ErrNotFound) || (err == nil && !strings.HasPrefix(e.Content, "text 3text 3")) {
 						t.Errorf("Get() at %s = %+v, %v", o.Name, e, err)
 					}
 					if err == nil {
@@ -229,7 +230,8 @@ func TestServerForgets(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(h.options[h.victim].Dir, "jetstream")); err != nil {
 		t.Fatal(err)
 	}
-	if h.servers[h.victim], err = server.Start(h.options[h.victim]); err != nil {
+	h.servers[h.victim], err = server.Start(h.options[h.victim])
+	if err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, h.c)

@@ -103,11 +103,13 @@ func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, fo
 			return nil
 		case errors.Is(err, errMoved), errors.Is(err, errInTurn):
 			if tries > 0 && floor == 0 { // others write without a pause
-				if floor, err = c.mark(ctx, b, false, 0); err != nil {
+				floor, err = c.mark(ctx, b, false, 0)
+				if err != nil {
 					break
 				}
 			}
-			if err = follow(); err != nil {
+			err = follow()
+			if err != nil {
 				return err
 			}
 			if floor > 0 && at() > floor {

@@ -53,7 +53,9 @@ func TestReadsAreThePresent(t *testing.T) {
 	one, two := connectTrio(t, tr.urls, o), connectTrio(t, tr.urls, o)
 	v := &revenant{requester: one.link.conn, recorded: map[string][]byte{}}
 	one.link.conn = v
-	a, b, another := open(t, one, "b"), open(t, two, "b"), open(t, one, "another")
+	a := open(t, one, "b")
+	b := open(t, two, "b")
+	another := open(t, one, "another")
 	ctx := t.Context()
 	if err := b.Apply(ctx, oxbow.Add{Name: "e", Content: "old"}); err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func (l link) store(ctx context.Context, m *nats.Msg) (uint64, error) {
 		Seq   uint64    `json:"seq"`
 		Error *apiError `json:"error"`
 	}
-	if err := json.Unmarshal(r.Data, &ack); err != nil || ack.Seq == 0 && ack.Error == nil {
+	if err := json.Unmarshal(r.Data, &ack); err != nil || (ack.Seq == 0 && ack.Error == nil) {
 		return 0, fmt.Errorf("%w: the ack cannot be read: %.80q", errNoReply, r.Data)
 	}
 	if ack.Error == nil {
@@ -173,7 +173,8 @@ func (l link) ask(ctx context.Context, subject string, what, answer any) error {
 			var refused struct {
 				Error *apiError `json:"error"`
 			}
-			if err = json.Unmarshal(r.Data, &refused); err == nil && (refused.Error == nil || refused.Error.ErrCode != codeUnavailable) {
+			err = json.Unmarshal(r.Data, &refused)
+			if err == nil && (refused.Error == nil || refused.Error.ErrCode != codeUnavailable) {
 				return json.Unmarshal(r.Data, answer)
 			}
 			if refused.Error != nil {

@@ -58,7 +58,8 @@ func (rs *rounds) run(do func() error) {
 		rs.mu.Lock()
 		rd := rs.next
 		rs.next = nil
-		if rs.running = rd != nil; rd == nil {
+		rs.running = rd != nil
+		if rd == nil {
 			rs.mu.Unlock()
 			return
 		}
@@ -133,7 +134,8 @@ func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 	if !errors.Is(err, errDiverged) {
 		return err
 	}
-	if err = r.rebuild(); err == nil {
+	err = r.rebuild()
+	if err == nil {
 		err = follow()
 	}
 	if errors.Is(err, errDiverged) {
@@ -145,7 +147,9 @@ func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 // follow reads up to the head that the leader names. With any, messages between may
 // come from any server.
 func (r *replica) follow(ctx context.Context, any bool) error {
-	l, stream, subject := r.cluster.link, r.brain.stream(), r.brain.subject()
+	l := r.cluster.link
+	stream := r.brain.stream()
+	subject := r.brain.subject()
 	if r.sumSize > largeHead {
 		if _, ok, err := l.next(ctx, stream, subject, r.at.Seq+1); err != nil || !ok {
 			return err
@@ -168,7 +172,8 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 		}
 		return nil
 	}
-	if err = r.readTo(ctx, head, any); !errors.Is(err, errSegment) {
+	err = r.readTo(ctx, head, any)
+	if !errors.Is(err, errSegment) {
 		return err
 	}
 	// A later snapshot deletes the segments of this one.

@@ -164,7 +164,9 @@ func networks(t testing.TB) (clients, routes []string, inside [][]string, cut fu
 	t.Cleanup(func() { _ = run("link", "del", bridge) })
 	steps := [][]string{{"link", "add", bridge, "type", "bridge"}, {"link", "set", bridge, "up"}}
 	for i := range 3 {
-		ns, c, r := fmt.Sprintf("oxn%s-%d", id, i), fmt.Sprintf("oxc%s-%d", id, i), fmt.Sprintf("oxr%s-%d", id, i)
+		ns := fmt.Sprintf("oxn%s-%d", id, i)
+		c := fmt.Sprintf("oxc%s-%d", id, i)
+		r := fmt.Sprintf("oxr%s-%d", id, i)
 		t.Cleanup(func() { _ = run("netns", "del", ns); _ = run("link", "del", c); _ = run("link", "del", r) })
 		steps = append(steps, []string{"netns", "add", ns}, []string{"-n", ns, "link", "set", "lo", "up"},
 			[]string{"link", "add", c, "type", "veth", "peer", "name", "c0", "netns", ns},

@@ -173,7 +173,8 @@ func (r *replacement) remove(ctx context.Context) error {
 	defer cancel()
 	m := nats.NewMsg("$JS.API.SERVER.REMOVE")
 	var err error
-	if m.Data, err = json.Marshal(map[string]string{"peer": r.old, "peer_id": serverID(r.old)}); err != nil {
+	m.Data, err = json.Marshal(map[string]string{"peer": r.old, "peer_id": serverID(r.old)})
+	if err != nil {
 		return err
 	}
 	for {
@@ -256,7 +257,7 @@ func (r *replacement) dropFences(ctx context.Context) error {
 func lost(before, after map[string]seen) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]
-		if a.n < b.n || a.n == b.n && a.hash != b.hash {
+		if a.n < b.n || (a.n == b.n && a.hash != b.hash) {
 			fs = append(fs, Finding{Brain: name, What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.n, a.n)})
 		}
 	}

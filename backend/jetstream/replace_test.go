@@ -36,7 +36,7 @@ func TestReplace(t *testing.T) {
 	replace := func(old string, o ReplaceOptions, want error, text string) ReplaceReport {
 		t.Helper()
 		rep, err := c.Replace(t.Context(), old, o)
-		if !errors.Is(err, want) || err != nil && !strings.Contains(err.Error(), text) {
+		if !errors.Is(err, want) || (err != nil && !strings.Contains(err.Error(), text)) {
 			t.Fatalf("Replace(%s) = %+v, %v, want %v with %q", old, rep, err, want, text)
 		}
 		return rep
@@ -85,7 +85,7 @@ func TestReplace(t *testing.T) {
 	late := connectTrioOr(t, fourth.URL())
 	if late != nil { // right, or an error
 		if s, err := late.Open(t.Context(), "acme", "con"); err == nil {
-			if e, err := s.Get(t.Context(), "e1"); errors.Is(err, oxbow.ErrNotFound) || err == nil && e.Content != "con" {
+			if e, err := s.Get(t.Context(), "e1"); errors.Is(err, oxbow.ErrNotFound) || (err == nil && e.Content != "con") {
 				t.Errorf("Get() = %+v, %v during the replacement", e, err)
 			}
 			_ = s.Close()

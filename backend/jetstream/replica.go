@@ -84,7 +84,8 @@ func (r *replica) damage(format string, args ...any) error {
 // open opens the files of the replica, empty ones where there are none of use.
 func (r *replica) open(ctx context.Context) error {
 	p, ok := r.files.readPlace()
-	if ok = ok && p.Cluster == r.cluster.dir.id; ok {
+	ok = ok && p.Cluster == r.cluster.dir.id
+	if ok {
 		err := r.openStore()
 		if err == nil {
 			err = r.trust(ctx, p)
@@ -251,7 +252,8 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 			continue // before a crash that the place does not know of
 		}
 		var decided bool
-		if made[i], decided, errs[i] = r.applyChange(&e.Changes[i]); errs[i] != nil && !decided {
+		made[i], decided, errs[i] = r.applyChange(&e.Changes[i])
+		if errs[i] != nil && !decided {
 			return errors.Join(errDiverged, fmt.Errorf("brain %s, envelope %d: %w", r.brain.Name, e.N, errs[i]))
 		}
 	}
@@ -259,7 +261,9 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 		return err
 	}
 	if f := r.flight; f != nil && f.id == e.ID {
-		f.applied, f.made, f.errs = true, made, errs
+		f.applied = true
+		f.made = made
+		f.errs = errs
 	}
 	r.advance(e, hash, seq, size)
 	return nil
@@ -268,7 +272,10 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 // advance moves the place after an envelope.
 func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
 	p := r.at
-	p.Seq, p.N, p.Hash, p.Time = seq, e.N, hash, e.Time
+	p.Seq = seq
+	p.N = e.N
+	p.Hash = hash
+	p.Time = e.Time
 	p.Last = e.Base + uint64(len(e.Changes))
 	if c := &e.Changes[0]; c.Ops == nil && r.last == e.Base {
 		p.Last = e.Base // a revert that was refused takes no number
@@ -299,7 +306,8 @@ func (r *replica) applyChange(c *change) (made oxbow.Change, decided bool, err e
 		made.Seq, err = r.store.Restore(ctx, c.Restore.Name, c.Restore.Seq)
 	default:
 		var ops []oxbow.Op
-		if ops, err = c.ops(); err == nil {
+		ops, err = c.ops()
+		if err == nil {
 			made, err = r.store.Commit(ctx, ops...)
 		}
 		r.last++

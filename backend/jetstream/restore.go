@@ -168,7 +168,10 @@ func (s *source) listCache() ([]saved, error) {
 		}
 		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, File: f.log(), N: 1}
 		if p, ok := f.readPlace(); ok {
-			b.N, b.Hash, b.Time, b.Last = max(p.N, 1), p.Hash, p.Time, p.Last
+			b.N = max(p.N, 1)
+			b.Hash = p.Hash
+			b.Time = p.Time
+			b.Last = p.Last
 		}
 		all = append(all, saved{b, s, true})
 	}
@@ -234,7 +237,8 @@ func (r *restore) one(ctx context.Context, files []saved) error {
 	defer best.closeStore()
 	if !r.opts.DryRun {
 		var err error
-		if best.brain, err = r.cluster.dir.enterBrain(ctx, from.Tenant, from.Brain, from.Epoch, from.Created); err == nil && from.N > 0 {
+		best.brain, err = r.cluster.dir.enterBrain(ctx, from.Tenant, from.Brain, from.Epoch, from.Created)
+		if err == nil && from.N > 0 {
 			err = best.publishAll(ctx)
 		}
 		if err != nil {
@@ -285,7 +289,10 @@ func (r *restore) load(ctx context.Context, f *saved) (*replica, error) {
 		err = fmt.Errorf("%w: the file ends with change %d, and its place names %d", oxbow.ErrCorrupt, rep.last, f.Last)
 	}
 	p := rep.start()
-	p.N, p.Hash, p.Time, p.Last = f.N, f.Hash, f.Time, rep.last
+	p.N = f.N
+	p.Hash = f.Hash
+	p.Time = f.Time
+	p.Last = rep.last
 	rep.setPlace(p)
 	return rep, err
 }

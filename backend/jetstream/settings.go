@@ -70,7 +70,7 @@ func checkVersion(name, version string) error {
 	}
 	major, err := strconv.Atoi(parts[0])
 	minor, err2 := strconv.Atoi(parts[1])
-	if err != nil || err2 != nil || major < leastMajor || major == leastMajor && minor < leastMinor {
+	if err != nil || err2 != nil || major < leastMajor || (major == leastMajor && minor < leastMinor) {
 		return setting("%s is of version %s; update it to %d.%d or later", name, version, leastMajor, leastMinor)
 	}
 	return nil

@@ -72,7 +72,8 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	}
 	s.Findings = append(s.Findings, fs...)
 	brains := map[string]int{}
-	if err = c.readFences(reading); err == nil {
+	err = c.readFences(reading)
+	if err == nil {
 		err = c.dir.brains(reading, func(b brainInfo) error {
 			brains[b.stream()]++
 			s.Brains++
@@ -197,7 +198,8 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 		s.Leader = onlyServer
 		return s, fs
 	}
-	if s.Leader = r.Cluster.Leader; s.Leader == "" {
+	s.Leader = r.Cluster.Leader
+	if s.Leader == "" {
 		found("", "has no leader; see whether most of its servers run and reach each other")
 	}
 	if c.fenced(name, s.Leader) {
@@ -211,7 +213,7 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 			found(o.Name, "an audit found its data to differ, so that it does not lead; replace the server")
 		case o.Offline:
 			found(o.Name, "is offline")
-		case !o.Current || o.Lag > 0 && o.Active > mostSilence:
+		case !o.Current || (o.Lag > 0 && o.Active > mostSilence):
 			found(o.Name, "is behind, by %d messages as the leader counts; if it stays so, its copy does not catch up: replace the server", o.Lag)
 		}
 	}

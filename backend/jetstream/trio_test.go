@@ -282,7 +282,7 @@ func TestStreamsAreCompared(t *testing.T) {
 			o := devOptions
 			o.System = system
 			_, err = Connect(t.Context(), nc, &o)
-			if !errors.Is(err, tc.is) || err != nil && !strings.Contains(err.Error(), tc.want) {
+			if !errors.Is(err, tc.is) || (err != nil && !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("Connect() = %v, want %v with %q", err, tc.is, tc.want)
 			}
 			if names := js.StreamNames(t.Context()); tc.name == "Missing" {

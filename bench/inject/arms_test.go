@@ -99,7 +99,9 @@ func TestDay(t *testing.T) {
 	for i := range 100 {
 		ds = append(ds, Decision{Answer: gate.Silence, Took: time.Duration(i)})
 	}
-	ds[3], ds[40], ds[41] = Decision{Answer: gate.Payload, Tokens: 300, Took: 500}, Decision{Answer: gate.Pointer, Tokens: 40, Took: 40}, Decision{Answer: gate.Payload, Tokens: 160, Took: 41}
+	ds[3] = Decision{Answer: gate.Payload, Tokens: 300, Took: 500}
+	ds[40] = Decision{Answer: gate.Pointer, Tokens: 40, Took: 40}
+	ds[41] = Decision{Answer: gate.Payload, Tokens: 160, Took: 41}
 	want := Day{Prompts: 100, Payloads: 2, Pointers: 1, Mean: 5, P50: 0, P99: 300, Took50: 50, Took99: 500}
 	if got := dayOf(ds); got != want {
 		t.Errorf("the day is %+v, want %+v", got, want)

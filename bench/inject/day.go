@@ -38,13 +38,16 @@ func dayOf(ds []Decision) (d Day) {
 		sum += one.Tokens
 		tokens, took = append(tokens, one.Tokens), append(took, one.Took)
 	}
-	if d.Prompts = len(ds); d.Prompts == 0 {
+	d.Prompts = len(ds)
+	if d.Prompts == 0 {
 		return d
 	}
 	slices.Sort(tokens)
 	slices.Sort(took)
 	middle, end := (d.Prompts-1)/2, min(d.Prompts*99/100, d.Prompts-1)
-	d.Mean, d.P50, d.P99 = float64(sum)/float64(d.Prompts), tokens[middle], tokens[end]
+	d.Mean = float64(sum) / float64(d.Prompts)
+	d.P50 = tokens[middle]
+	d.P99 = tokens[end]
 	d.Took50, d.Took99 = took[middle], took[end]
 	return d
 }

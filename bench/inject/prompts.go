@@ -18,7 +18,8 @@ var pastedText string
 func orders() []string {
 	var all []string
 	for line := range strings.Lines(ordersText) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' {
 			all = append(all, line)
 		}
 	}

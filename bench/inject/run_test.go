@@ -19,7 +19,8 @@ func few(n int) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		left := n
 		for s, err := range Generate(1) {
-			if left--; left < 0 || !yield(s, err) {
+			left--
+			if left < 0 || !yield(s, err) {
 				return
 			}
 		}

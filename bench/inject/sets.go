@@ -49,7 +49,8 @@ func each[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Sto
 				yield(nil, err)
 				return
 			}
-			if n++; !yield(of(v, n), nil) {
+			n++
+			if !yield(of(v, n), nil) {
 				return
 			}
 		}
@@ -65,10 +66,13 @@ func ofQuestion(q *quality.Question, _ int) *Store {
 		first := len(s.Units)
 		for i, t := range chat.Turns {
 			id := fmt.Sprintf("%s#%d", chat.ID, i)
-			if s.say(first, t.Role, t.Text); len(s.Units) > 0 {
+			s.say(first, t.Role, t.Text)
+			if len(s.Units) > 0 {
 				u := &s.Units[len(s.Units)-1]
 				if u.ID == "" {
-					u.ID, u.Session, u.Time = id, chat.ID, chat.Date.Add(time.Duration(i)*time.Minute)
+					u.ID = id
+					u.Session = chat.ID
+					u.Time = chat.Date.Add(time.Duration(i) * time.Minute)
 				}
 				if q.Evidence[id] {
 					ask.Right[u.ID] = true
@@ -103,7 +107,9 @@ func ofChat(c *quality.Chat, n int) *Store {
 		s.say(0, m.Role, m.Text)
 		u := &s.Units[len(s.Units)-1]
 		if u.ID == "" {
-			u.ID, u.Session, u.Time = strconv.Itoa(m.ID), s.Name, m.Date.Add(time.Duration(i)*time.Second)
+			u.ID = strconv.Itoa(m.ID)
+			u.Session = s.Name
+			u.Time = m.Date.Add(time.Duration(i) * time.Second)
 		}
 		unit[m.ID] = u.ID
 	}

@@ -123,16 +123,23 @@ func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 // events returns what a client reports of the unit.
 func (u *Unit) events(name, turn string) []session.Event {
 	e := session.Event{Client: client, Session: name, Turn: turn, Time: u.Time}
-	prompt, reply, call := e, e, e
+	prompt := e
+	reply := e
+	call := e
 	prompt.Kind, prompt.Text = session.Prompt, u.Prompt // "" where a chat begins with the program
 	es := []session.Event{prompt}
 	if u.Printed != "" {
-		call.Kind, call.ID, call.Time = session.Called, "c"+turn, u.Time.Add(time.Second)
+		call.Kind = session.Called
+		call.ID = "c" + turn
+		call.Time = u.Time.Add(time.Second)
 		call.Call = &session.Call{Tool: "Bash", Command: "cat notes", Failed: true, Output: u.Printed}
 		es = append(es, call)
 	}
 	if u.Reply != "" {
-		reply.Kind, reply.ID, reply.Text, reply.Time = session.Text, "r"+turn, u.Reply, u.Time.Add(2*time.Second)
+		reply.Kind = session.Text
+		reply.ID = "r" + turn
+		reply.Text = u.Reply
+		reply.Time = u.Time.Add(2 * time.Second)
 		es = append(es, reply)
 	}
 	return es

@@ -24,7 +24,9 @@ func (s *Store) joined(o *Store) *Store {
 		}
 		n := min(piece, len(left))
 		for k, f := range left[:n] {
-			f.ID, f.Session, f.Time = "other "+f.ID, u.Session, u.Time.Add(time.Duration(k+1)*time.Millisecond)
+			f.ID = "other " + f.ID
+			f.Session = u.Session
+			f.Time = u.Time.Add(time.Duration(k+1) * time.Millisecond)
 			j.Units = append(j.Units, f)
 		}
 		left = left[n:]
@@ -50,7 +52,9 @@ func (s *Store) beside(others []*Store) *Store {
 	first := s.Units[0].Time.Add(-time.Hour)
 	for n := range marathonTurns {
 		u := all[n%len(all)]
-		u.ID, u.Session, u.Time = fmt.Sprintf("marathon %d", n), "marathon", first.Add(time.Duration(n)*time.Second)
+		u.ID = fmt.Sprintf("marathon %d", n)
+		u.Session = "marathon"
+		u.Time = first.Add(time.Duration(n) * time.Second)
 		j.Units = append(j.Units, u)
 	}
 	return &j

@@ -119,7 +119,8 @@ func New(t Texts, way string) (*Engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x, err = index.OpenSnapshot(bytes.NewReader(f), size, index.Params{}); err != nil {
+		x, err = index.OpenSnapshot(bytes.NewReader(f), size, index.Params{})
+		if err != nil {
 			return nil, err
 		}
 	}

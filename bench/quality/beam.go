@@ -96,7 +96,9 @@ func (p *publishedChat) chat() (*Chat, error) {
 	if len(p.Messages) == 0 {
 		return nil, errors.New("has no messages")
 	}
-	c, date, known := new(Chat), undated, map[int]bool{}
+	c := new(Chat)
+	date := undated
+	known := map[int]bool{}
 	for i, m := range p.Messages {
 		if m.Role == "" || known[m.ID] {
 			return nil, fmt.Errorf("message %d has no role, or the id of another", i+1)
@@ -183,7 +185,8 @@ func (s *Source) Chats() iter.Seq2[*Chat, error] {
 			n++
 			var c *Chat
 			if err == nil {
-				if c, err = p.chat(); err != nil {
+				c, err = p.chat()
+				if err != nil {
 					err = fmt.Errorf("chat %d: %w", n, err)
 				}
 			}

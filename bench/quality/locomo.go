@@ -168,7 +168,8 @@ func (s *Source) Talks() iter.Seq2[*Talk, error] {
 			n++
 			var t *Talk
 			if err == nil {
-				if t, err = p.talk(); err != nil {
+				t, err = p.talk()
+				if err != nil {
 					err = fmt.Errorf("conversation %d: %w", n, err)
 				}
 			}
@@ -207,7 +208,7 @@ func loCoMo(s *Source) iter.Seq2[Case, error] {
 				turns = append(turns, Ask{a.Text, groups, a.Turns, apart})
 			}
 			if !yield(Case{"sessions", t.Sessions, sessions}, nil) ||
-				t.pictures && !yield(Case{"sessions with captions", t.Captioned, sessions}, nil) ||
+				(t.pictures && !yield(Case{"sessions with captions", t.Captioned, sessions}, nil)) ||
 				!yield(Case{"turns", t.Turns, turns}, nil) {
 				return
 			}

@@ -191,7 +191,8 @@ func (s *Source) Questions() iter.Seq2[*Question, error] {
 			n++
 			var q *Question
 			if err == nil {
-				if q, err = p.question(); err != nil {
+				q, err = p.question()
+				if err != nil {
 					err = fmt.Errorf("question %d: %w", n, err)
 				}
 			}
@@ -227,7 +228,8 @@ func splitQuestions(fsys fs.FS, questions, sessions string) iter.Seq2[*Question,
 			n++
 			var q *Question
 			if err == nil {
-				if q, err = p.question(turns); err != nil {
+				q, err = p.question(turns)
+				if err != nil {
 					err = fmt.Errorf("question %d: %w", n, err)
 				}
 			}

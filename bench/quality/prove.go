@@ -71,7 +71,9 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 		a.add(answer{ids: name(repeated(theirs.Searcher(), terms, 100))}, q.Right)
 		b.add(answer{ids: name(repeated(own.Searcher(), terms, 100))}, q.Right)
 	}
-	p.NDCG, p.OwnNDCG, p.Recall = a.scores().NDCG, b.scores().NDCG, a.share100/float64(max(a.N, 1))
+	p.NDCG = a.scores().NDCG
+	p.OwnNDCG = b.scores().NDCG
+	p.Recall = a.share100 / float64(max(a.N, 1))
 	switch {
 	case !p.Whole():
 		p.Why = "the set has " + strconv.Itoa(p.Documents) + " abstracts and " + strconv.Itoa(p.Queries) + " judged queries; the published figure is for " +

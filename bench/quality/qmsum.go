@@ -85,7 +85,8 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 				n++
 				var m *Meeting
 				if err == nil {
-					if m, err = p.meeting(); err != nil {
+					m, err = p.meeting()
+					if err != nil {
 						err = fmt.Errorf("meeting %d: %w", n, err)
 					}
 				}

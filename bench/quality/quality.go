@@ -115,7 +115,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 				r.Proof.Why = err.Error() // also said by who asks its questions
 				continue
 			}
-			if r.Proof, err = prove(ctx, c); err != nil {
+			r.Proof, err = prove(ctx, c)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -189,7 +190,8 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 	var tallies []*tally // by kind of entries, in order of appearance
 	done := 0
 	for c, err := range s.Cases() {
-		if err = cmp.Or(ctx.Err(), err); err != nil {
+		err = cmp.Or(ctx.Err(), err)
+		if err != nil {
 			return nil, err
 		}
 		i := slices.IndexFunc(tallies, func(t *tally) bool { return t.Unit == c.Unit })
@@ -222,7 +224,8 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 				return nil, err
 			}
 		}
-		if done += len(c.Asks); o.Progress != nil {
+		done += len(c.Asks)
+		if o.Progress != nil {
 			o.Progress(s.Set.Title, done)
 		}
 	}

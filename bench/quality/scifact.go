@@ -31,10 +31,12 @@ func readSciFact(s *Source) (*claims, error) {
 	var topics [][2]string
 	var right map[string]map[string]bool
 	if strings.HasSuffix(s.Files[0], ".zip") {
-		if c.papers, err = zippedPapers(s.fsys, s.Files[0]); err != nil {
+		c.papers, err = zippedPapers(s.fsys, s.Files[0])
+		if err != nil {
 			return nil, bad(0, err)
 		}
-		if topics, err = tabbedTopics(s.fsys, s.Files[1]); err != nil {
+		topics, err = tabbedTopics(s.fsys, s.Files[1])
+		if err != nil {
 			return nil, bad(1, err)
 		}
 	} else {
@@ -51,7 +53,8 @@ func readSciFact(s *Source) (*claims, error) {
 			topics = append(topics, [2]string{q.ID, q.Text})
 		}
 	}
-	if right, err = readQrels(s.fsys, s.Files[2]); err != nil {
+	right, err = readQrels(s.fsys, s.Files[2])
+	if err != nil {
 		return nil, bad(2, err)
 	}
 	for _, t := range topics {

@@ -398,7 +398,7 @@ func FuzzCases(f *testing.F) {
 						continue
 					}
 					for _, a := range c.Asks {
-						if len(a.Right) == 0 || len(c.Entries) == 0 || strings.TrimSpace(a.Text) == "" && set.Name != "scifact" {
+						if len(a.Right) == 0 || len(c.Entries) == 0 || (strings.TrimSpace(a.Text) == "" && set.Name != "scifact") {
 							t.Fatalf("%s: asks %q of %d entries, %d of them right", set.Name, a.Text, len(c.Entries), len(a.Right))
 						}
 					}

@@ -44,7 +44,8 @@ func (l *lucene) terms(s string) []string {
 				break
 			}
 		}
-		if w = strings.ToLower(w); w == "" || l.stop[w] {
+		w = strings.ToLower(w)
+		if w == "" || l.stop[w] {
 			continue
 		}
 		terms = append(terms, l.stem(w))

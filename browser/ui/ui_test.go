@@ -90,7 +90,8 @@ func serve(t *testing.T) *site {
 		t.Fatalf("the demo's homes are %q, %v", homes, err)
 	}
 	s.home = homes[0]
-	if s.root, _, _ = strings.Cut(s.link, "enter?"); !strings.HasPrefix(s.root, "http://127.0.0.1:") {
+	s.root, _, _ = strings.Cut(s.link, "enter?")
+	if !strings.HasPrefix(s.root, "http://127.0.0.1:") {
 		t.Fatalf("oxbow demo --ui printed %q, want a link", s.link)
 	}
 	return s
@@ -222,12 +223,15 @@ func kindOf(path string) string {
 // pages walks the site and returns a page or two of each kind.
 func (v *visit) pages(t *testing.T) []string {
 	t.Helper()
-	seen, kinds, todo := map[string]bool{"": true}, map[string]int{}, []string{""}
+	seen := map[string]bool{"": true}
+	kinds := map[string]int{}
+	todo := []string{""}
 	var found []string
 	for len(todo) > 0 {
 		path := todo[0]
 		todo = todo[1:]
-		if kinds[kindOf(path)]++; kinds[kindOf(path)] > 2 {
+		kinds[kindOf(path)]++
+		if kinds[kindOf(path)] > 2 {
 			continue
 		}
 		v.open(t, path)
@@ -312,7 +316,9 @@ func TestEveryPage(t *testing.T) {
 		}
 	}
 	v.mu.Lock()
-	assets, heaviest, which := 0.0, 0.0, ""
+	assets := 0.0
+	heaviest := 0.0
+	which := ""
 	for u, n := range v.weight {
 		switch {
 		case strings.Contains(u, "/asset/"):
@@ -355,7 +361,8 @@ func TestCorrect(t *testing.T) {
 		click(`form.done button`, `form.done`)
 		got := ""
 		for range 100 { // the page before the click has the same form
-			if got = s.cli("--home", s.home, "get", name, "--json"); strings.Contains(got, "80 t") {
+			got = s.cli("--home", s.home, "get", name, "--json")
+			if strings.Contains(got, "80 t") {
 				break
 			}
 		}

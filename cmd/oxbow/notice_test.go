@@ -42,7 +42,8 @@ func TestNotice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got = bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")); !bytes.Equal(got, want) {
+	got = bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n"))
+	if !bytes.Equal(got, want) {
 		t.Error("NOTICE does not fit the modules that oxbow links; write it again with: go test ./cmd/oxbow -run TestNotice -update")
 	}
 }

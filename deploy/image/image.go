@@ -102,7 +102,8 @@ func (im *image) layout() ([]byte, error) {
 		return nil, err
 	}
 	_, err = z.Write(plain)
-	if err = errors.Join(err, z.Close()); err != nil {
+	err = errors.Join(err, z.Close())
+	if err != nil {
 		return nil, err
 	}
 	all := blobs{}

@@ -163,7 +163,8 @@ func TestProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if read(t, layout); len(layout) > most {
+	read(t, layout)
+	if len(layout) > most {
 		t.Errorf("the image has %d bytes, the most is %d", len(layout), most)
 	}
 	t.Logf("the image has %d bytes", len(layout))

@@ -31,11 +31,13 @@ func main() {
 func run(program, certs, name, arch, out string) error {
 	im := image{name: name, arch: arch}
 	var err error
-	if im.program, err = os.ReadFile(program); err != nil {
+	im.program, err = os.ReadFile(program)
+	if err != nil {
 		return err
 	}
 	if certs != "" {
-		if im.certs, err = os.ReadFile(certs); err != nil {
+		im.certs, err = os.ReadFile(certs)
+		if err != nil {
 			return err
 		}
 	}

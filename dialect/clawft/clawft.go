@@ -82,7 +82,8 @@ func Open(ctx context.Context, o dialect.Options) (*Home, error) {
 		h.Warn(fmt.Sprintf("%s holds a memory that is not read, since there is a directory %s: move its files there if they are wanted",
 			filepath.Join(o.Path, filepath.FromSlash(p.other)), h.shown))
 	}
-	if h.Tree, err = h.OpenTree(ctx, h.fs, h.shown, h.layout, ""); err != nil {
+	h.Tree, err = h.OpenTree(ctx, h.fs, h.shown, h.layout, "")
+	if err != nil {
 		return nil, fmt.Errorf("opening the memory of clawft: %w", err)
 	}
 	h.Use(h.Tree)

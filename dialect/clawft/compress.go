@@ -64,7 +64,8 @@ func (c *compressor) plan() {
 				continue
 			}
 			if !move {
-				if c.shorts[i] = shorten(u); c.shorts[i] == "" {
+				c.shorts[i] = shorten(u)
+				if c.shorts[i] == "" {
 					continue
 				}
 			}
@@ -121,7 +122,8 @@ func shorten(u *unit) string {
 	if s := firstSentence(first); s != "" {
 		first, rest = s, "rest"
 	}
-	if first = strings.TrimRight(first, " \t\n"); first == "" || isBlank(rest) {
+	first = strings.TrimRight(first, " \t\n")
+	if first == "" || isBlank(rest) {
 		return ""
 	}
 	short := first + more

@@ -37,7 +37,8 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 	c.Add(prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System, Text: injected(memory),
 		Short: func(tokens int) string {
 			s, _, _, ok := compress(ctx, memory, tokens)
-			if s = injected(s); ok && prompt.Tokens(s) >= tokens/4 {
+			s = injected(s)
+			if ok && prompt.Tokens(s) >= tokens/4 {
 				return s
 			}
 			// Facts that are too long, such as one that is the whole file, are cut instead.

@@ -45,7 +45,9 @@ func TestCrashAnywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := said(clean)
-			images, sawOld, sawNow := 0, 0, 0
+			images := 0
+			sawOld := 0
+			sawNow := 0
 			for stop := 1; ; stop++ {
 				disk := crashfs.New(tt.start)
 				disk.StopAt(stop)
@@ -62,7 +64,8 @@ func TestCrashAnywhere(t *testing.T) {
 					images++
 					// Each image is opened and written to; a few of each moment
 					// are enough, since the tree has a test of its own.
-					if seen++; seen > 4 || testing.Short() && stop%3 != 0 {
+					seen++
+					if seen > 4 || (testing.Short() && stop%3 != 0) {
 						continue
 					}
 					h, ierr := Open(t.Context(), options(img))

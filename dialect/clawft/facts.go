@@ -57,7 +57,7 @@ func bullet(line string) (indent, sign int) {
 	default:
 		return 0, 0
 	}
-	if after := rest[digits:]; after == "" || after[0] != ' ' && after[0] != '\t' {
+	if after := rest[digits:]; after == "" || (after[0] != ' ' && after[0] != '\t') {
 		return 0, 0
 	}
 	return indent, indent + digits
@@ -110,7 +110,9 @@ func (c *unitCutter) flush() {
 
 // cut cuts an entry without a comment, from start up to end.
 func (c *unitCutter) cut(start, end int) {
-	c.now, c.outer, c.lead = unit{start: -1}, -1, ""
+	c.now = unit{start: -1}
+	c.outer = -1
+	c.lead = ""
 	for at := start; at < end; {
 		stop, next := lineAt(c.text, at)
 		line := c.text[at:stop]
@@ -196,7 +198,7 @@ func settle(units []unit) {
 		had, has := false, false
 		for j := i + 1; j < len(units); j++ {
 			v := &units[j]
-			if u.kind == aHeading && v.kind == aHeading && v.level <= u.level || u.kind == aLead && v.group != u.group {
+			if (u.kind == aHeading && v.kind == aHeading && v.level <= u.level) || (u.kind == aLead && v.group != u.group) {
 				break
 			}
 			if v.isFact() {

@@ -220,10 +220,11 @@ func FuzzLayout(f *testing.F) {
 		end := 0
 		seen := map[string]bool{}
 		for _, it := range items {
-			if it.start < end || it.end < it.start || it.end > len(text) || it.from < it.start || it.to > it.end && it.to != it.from {
+			if it.start < end || it.end < it.start || it.end > len(text) || it.from < it.start || (it.to > it.end && it.to != it.from) {
 				t.Fatalf("parse(%q): item %+v after %d", text, it, end)
 			}
-			if end = it.end; it.mark == nil && seen[it.name] {
+			end = it.end
+			if it.mark == nil && seen[it.name] {
 				t.Fatalf("parse(%q): %q twice", text, it.name)
 			}
 			seen[it.name] = true

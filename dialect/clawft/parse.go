@@ -134,7 +134,9 @@ func cutItems(text string) []item {
 			} else if from, to, after := closing(text, next, m.End); after == 0 {
 				unclosed[m.End] = true
 			} else {
-				it.from, it.to, it.end = from, to, after
+				it.from = from
+				it.to = to
+				it.end = after
 				_, next = lineAt(text, after)
 				open = false
 			}
@@ -173,7 +175,7 @@ func (f *fencing) end(i int) int {
 	}
 	n := len(line) - len(strings.TrimLeft(line, line[:1]))
 	fence := line[:n]
-	if fence[0] == '`' && strings.Contains(line[n:], "`") || f.open[fence] {
+	if (fence[0] == '`' && strings.Contains(line[n:], "`")) || f.open[fence] {
 		return 0
 	}
 	for at := next; at < len(f.text); at = next {
@@ -355,7 +357,7 @@ func (l layout) dateOf(content string) (time.Time, bool) {
 		if len(s) < len(form) {
 			continue
 		}
-		if after := s[len(form):]; after != "" && (after[0] >= '0' && after[0] <= '9' || after[0] == '-') {
+		if after := s[len(form):]; after != "" && ((after[0] >= '0' && after[0] <= '9') || after[0] == '-') {
 			continue
 		}
 		if t, err := time.ParseInLocation(form, s[:len(form)], l.zone); err == nil {

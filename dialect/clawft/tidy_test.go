@@ -122,7 +122,8 @@ func TestCompress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Fit(0); c.Tokens > budget || c.Tokens != did.After {
+		c.Fit(0)
+		if c.Tokens > budget || c.Tokens != did.After {
 			t.Errorf("budget %d: %d tokens, said %d", budget, c.Tokens, did.After)
 		}
 		if !strings.Contains(c.Text(), "Call me Anna. Always do so, whatever") {
@@ -232,7 +233,8 @@ func TestRevert(t *testing.T) {
 	}
 
 	// Where a person changed the same lines, nothing is overwritten.
-	if did, err = h.Consolidate(t.Context(), false); err != nil || did.Number != 1 {
+	did, err = h.Consolidate(t.Context(), false)
+	if err != nil || did.Number != 1 {
 		t.Fatalf("Consolidate() = %+v, %v", did, err)
 	}
 	put(t, fsys, ownDir+"/MEMORY.md", "all new\n")

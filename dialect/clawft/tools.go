@@ -103,7 +103,9 @@ func (o searchOut) Quoted() bool { return o.Count > 0 }
 // sessions that it plans.
 func (h *Home) Tools() []tool.Tool {
 	about := func(name, title string) tool.Tool { return dialect.Describe(descriptions, name, title) }
-	read, write, search := about("memory_read", "Read the memory"), about("memory_write", "Write to the memory"), about("session_search", "Search past sessions")
+	read := about("memory_read", "Read the memory")
+	write := about("memory_write", "Write to the memory")
+	search := about("session_search", "Search past sessions")
 	read.ReadOnly, read.Idempotent = true, true
 	write.Destructive = true
 	search.ReadOnly, search.Idempotent = true, true
@@ -169,7 +171,8 @@ func (h *Home) writeTool(ctx context.Context, _ *tool.Workspace, in writeIn) (wr
 func (h *Home) searchTool(ctx context.Context, d *tool.Workspace, in searchIn) (searchOut, error) {
 	limit := oxbow.DefaultLimit
 	if in.Limit != nil {
-		if limit = *in.Limit; limit < 1 {
+		limit = *in.Limit
+		if limit < 1 {
 			return searchOut{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
 		}
 	}

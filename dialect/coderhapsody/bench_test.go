@@ -35,7 +35,8 @@ func BenchmarkOpen(b *testing.B) {
 			if err := vfs.WriteFile(fsys, logDir+"/"+at.Format("2006-01-02")+".md", []byte(text), 0o644); err != nil {
 				b.Fatal(err)
 			}
-			if want++; labelled {
+			want++
+			if labelled {
 				want += 19
 			}
 		}

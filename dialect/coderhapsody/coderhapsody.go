@@ -79,7 +79,7 @@ func detect(fsys vfs.FS) (int, error) {
 		return 0, err
 	}
 	memory, err := dialect.Has(fsys, memoryFile, false)
-	if err != nil || logs == 0 && (soul == 0 || other) {
+	if err != nil || (logs == 0 && (soul == 0 || other)) {
 		return 0, err
 	}
 	return logs + soul + memory, nil
@@ -111,7 +111,8 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	}
 	h := &home{Base: dialect.NewBase(o)}
 	var err error
-	if h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{h.Zone}, ""); err != nil {
+	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{h.Zone}, "")
+	if err != nil {
 		return nil, fmt.Errorf("opening the memory of CodeRhapsody: %w", err)
 	}
 	h.Docs = []string{soulFile, memoryFile}

@@ -128,7 +128,7 @@ func isLonger(v mdtree.View, p string, over int) bool {
 // belongs returns the period of that span that a log belongs to, and false when
 // it is none of those that are compressed into it.
 func belongs(f file, s span) (string, bool) {
-	if f.covered || f.span != "day" && !(f.span == "week" && s.name == "month") {
+	if f.covered || (f.span != "day" && !(f.span == "week" && s.name == "month")) {
 		return "", false
 	}
 	period, _, _ := s.of(f.mid())
@@ -173,7 +173,7 @@ func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
 func apart(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
-		return isJoined && !excluded[l] || l.Key == oxbow.LabelConfidence || l == coveredLabel || l == digestLabel
+		return (isJoined && !excluded[l]) || l.Key == oxbow.LabelConfidence || l == coveredLabel || l == digestLabel
 	})
 }
 
@@ -389,7 +389,9 @@ const (
 // and the least confidence when each entry has one.
 func (g *group) labels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
-	least, value, sure := 0.0, "", 0
+	least := 0.0
+	value := ""
+	sure := 0
 	for i := range g.entries {
 		e := &g.entries[i]
 		for _, l := range e.Labels {
@@ -399,7 +401,8 @@ func (g *group) labels() (labels []oxbow.Label, notes []string) {
 			}
 		}
 		if is, ok := e.Confidence(); ok {
-			if sure++; sure == 1 || is < least {
+			sure++
+			if sure == 1 || is < least {
 				least = is
 				value, _ = e.Label(oxbow.LabelConfidence)
 			}
@@ -413,7 +416,8 @@ func (g *group) labels() (labels []oxbow.Label, notes []string) {
 	slices.SortStableFunc(more, func(a, b oxbow.Label) int { return count[b] - count[a] })
 	size, dropped := 0, 0
 	for _, l := range more {
-		if size += len(l.Value) + 4; len(labels) >= maxDigestLabels || size > maxDigestBytes {
+		size += len(l.Value) + 4
+		if len(labels) >= maxDigestLabels || size > maxDigestBytes {
 			dropped++
 			continue
 		}
@@ -464,7 +468,7 @@ func (h *home) revert(v mdtree.View, name string) (dialect.Digest, []mdtree.Edit
 		return d, nil, &oxbow.InvalidError{Field: "digest", Value: name, Reason: why}
 	}
 	f, ok := fileOf(p, h.Zone)
-	if !ok || f.span != "week" && f.span != "month" {
+	if !ok || (f.span != "week" && f.span != "month") {
 		return none("is not the name of one, such as week-2026-W16 or month-2026-04")
 	}
 	text, ok := v.File(p)

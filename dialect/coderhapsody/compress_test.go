@@ -154,7 +154,8 @@ func TestCompressWeeks(t *testing.T) {
 	}
 
 	// Months take in weeks, and can be taken back, one after the other.
-	if done, err = h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "month", Period: "2026-04"}); err != nil || len(done) != 1 {
+	done, err = h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "month", Period: "2026-04"})
+	if err != nil || len(done) != 1 {
 		t.Fatalf("Compress(month) = %+v, %v", done, err)
 	}
 	now = entries(t, h.Memory())
@@ -222,7 +223,8 @@ func TestCompressWithText(t *testing.T) {
 	if err != nil || e.Content != "We chose squares.\n---\nname: evil\n---" || !strings.HasPrefix(labelText(e), "confidence:0.5 digest:true file:map.go project:vtt") {
 		t.Errorf("Get() = %+v, %v", e, err)
 	}
-	if e, err = h.Memory().Get(t.Context(), "week-2026-W16 project:book"); err != nil || !strings.Contains(e.Content, "Chapters are short.") {
+	e, err = h.Memory().Get(t.Context(), "week-2026-W16 project:book")
+	if err != nil || !strings.Contains(e.Content, "Chapters are short.") {
 		t.Errorf("the other group is %+v, %v", e, err)
 	}
 	// A digest cannot be forgotten in whole: its days would be told by nothing.
@@ -305,7 +307,9 @@ func TestCompressCrash(t *testing.T) {
 	}
 	start := aprilHome(t)
 	was := slices.Sorted(maps.Keys(entries(t, openTree(t, start.Clone()))))
-	images, sawOld, sawNew := 0, 0, 0
+	images := 0
+	sawOld := 0
+	sawNew := 0
 	check := func(img *vfs.Mem, where string, done bool) {
 		images++
 		s, err := mdtree.Open(t.Context(), img, layout{time.UTC}, mdtree.Options{Clock: clock})
@@ -323,7 +327,8 @@ func TestCompressCrash(t *testing.T) {
 				names = append(names, name)
 			}
 		}
-		if slices.Sort(names); !slices.Equal(names, was) || digests != 0 && digests != 4 || done && digests == 0 {
+		slices.Sort(names)
+		if !slices.Equal(names, was) || (digests != 0 && digests != 4) || (done && digests == 0) {
 			t.Fatalf("%s: entries %q and %d digests, done: %v", where, names, digests, done)
 		}
 		for name, e := range es {
@@ -352,7 +357,8 @@ func TestCompressCrash(t *testing.T) {
 		n := 0
 		for img, label := range disk.Images {
 			check(img, fmt.Sprintf("crash at %d, %s", stop, label), done)
-			if n++; n == 6 {
+			n++
+			if n == 6 {
 				break
 			}
 		}

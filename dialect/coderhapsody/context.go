@@ -96,7 +96,8 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 		if err != nil {
 			return c, err
 		}
-		if s = strings.TrimPrefix(s, "\ufeff"); strings.TrimSpace(s) != "" {
+		s = strings.TrimPrefix(s, "\ufeff")
+		if strings.TrimSpace(s) != "" {
 			c.Add(prompt.Part{Name: d.name, Source: d.file, Pinned: true, Why: "always there"}.
 				Framed("<!-- "+d.file+" -->\n", strings.TrimRight(s, "\n"), "\n\n"))
 		}
@@ -107,11 +108,14 @@ func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, e
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
 		logs := 0
 		for _, f := range h.live(v) {
-			name, why, pinned := partDigest, "the newest first", false
+			name := partDigest
+			why := "the newest first"
+			pinned := false
 			if f.span == "day" {
 				logs++
 				name = partLog
-				if pinned = logs <= newest; pinned {
+				pinned = logs <= newest
+				if pinned {
 					why = fmt.Sprintf("one of the %d newest logs", newest)
 				}
 			}

@@ -69,7 +69,9 @@ func TestCompressToAnEighth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after, files := 0, 0, 0
+	before := 0
+	after := 0
+	files := 0
 	for _, d := range done {
 		files += len(d.Covers)
 		for _, p := range d.Parts {
@@ -105,7 +107,8 @@ func TestShortDaysStay(t *testing.T) {
 	if got := read(t, fsys, "memory/2026-04-13.md"); got != short {
 		t.Errorf("a short day is %q", got)
 	}
-	if done, err = h.Compress(t.Context(), dialect.Compression{Span: "month", Over: 10_000}); err != nil || len(done) != 1 || done[0].Skipped != "has no log of more than 10000 bytes" {
+	done, err = h.Compress(t.Context(), dialect.Compression{Span: "month", Over: 10_000})
+	if err != nil || len(done) != 1 || done[0].Skipped != "has no log of more than 10000 bytes" {
 		t.Errorf("Compress(month, over 10000) = %+v, %v", done, err)
 	}
 	if r, err := h.Memory().Check(t.Context()); err != nil || len(r.Problems) > 0 {

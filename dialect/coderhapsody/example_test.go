@@ -119,7 +119,8 @@ func Example() {
 	}
 
 	third := begin()
-	if c, err = third.Start(ctx); err != nil {
+	c, err = third.Start(ctx)
+	if err != nil {
 		log.Fatal(err)
 	}
 	show("starts with", c)

@@ -85,7 +85,8 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 	}
 	switch key {
 	case keyName:
-		if m.name = r.one(key, v); m.name != "" {
+		m.name = r.one(key, v)
+		if m.name != "" {
 			if err := oxbow.CheckName(m.name); err != nil {
 				r.Add(v, "%v", err)
 			}
@@ -236,12 +237,13 @@ func word(s string) string {
 func lineOf(key string, values []string, style *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {
-		if words[i] = word(v); slices.Contains([]string{keyTime, keyUpdated, keyConfidence, keyProcess, keyPinned}, key) {
+		words[i] = word(v)
+		if slices.Contains([]string{keyTime, keyUpdated, keyConfidence, keyProcess, keyPinned}, key) {
 			words[i] = v // of a form that needs no quotes
 		}
 	}
 	single := slices.Contains([]string{keyName, keyTime, keyUpdated, keyKind, keyConfidence, keyProcess, keyPinned}, key) ||
-		key == keyProject && len(values) == 1 && (style == nil || style.Kind == yaml.ScalarNode)
+		(key == keyProject && len(values) == 1 && (style == nil || style.Kind == yaml.ScalarNode))
 	remark := ""
 	if style != nil && style.LineComment != "" {
 		remark = " " + style.LineComment

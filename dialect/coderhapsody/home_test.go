@@ -84,11 +84,13 @@ func TestTools(t *testing.T) {
 	if got := read(t, fsys, "memory/2026-04-18.md"); got != want {
 		t.Errorf("the log is\n%s, want\n%s", got, want)
 	}
-	if got, err = call(t, h, "save_memory", save); err != nil || !strings.Contains(got, "nothing was changed") || read(t, fsys, "memory/2026-04-18.md") != want {
+	got, err = call(t, h, "save_memory", save)
+	if err != nil || !strings.Contains(got, "nothing was changed") || read(t, fsys, "memory/2026-04-18.md") != want {
 		t.Errorf("save_memory again = %q, %v", got, err)
 	}
 	save["confidence"] = 0.25
-	if got, err = call(t, h, "save_memory", save); err != nil || !strings.Contains(got, `system... (2)"`) || !strings.HasPrefix(read(t, fsys, "memory/2026-04-18.md"), want) {
+	got, err = call(t, h, "save_memory", save)
+	if err != nil || !strings.Contains(got, `system... (2)"`) || !strings.HasPrefix(read(t, fsys, "memory/2026-04-18.md"), want) {
 		t.Errorf("save_memory with a confidence = %q, %v", got, err)
 	}
 	for _, bad := range []m{{"content": " "}, {"content": "x", "confidence": 2}, {"content": "x", "tags": []string{"x\ny"}}, {"content": "a\x00b"}} {
@@ -365,17 +367,20 @@ func TestSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = s.Resume(t.Context(), name); err != nil || !strings.Contains(c.Of(prompt.User), "And doors.") || strings.Count(c.Text(), "And doors.") != 1 || !strings.Contains(c.Text(), "All done.") {
+	c, err = s.Resume(t.Context(), name)
+	if err != nil || !strings.Contains(c.Of(prompt.User), "And doors.") || strings.Count(c.Text(), "And doors.") != 1 || !strings.Contains(c.Text(), "All done.") {
 		t.Errorf("Resume() = %q, %v", c.Text(), err)
 	}
-	if c, err = s.Resume(t.Context(), "2026-04-13"); err != nil || !strings.Contains(c.Of(prompt.User), "not there") || len(warned) != 1 {
+	c, err = s.Resume(t.Context(), "2026-04-13")
+	if err != nil || !strings.Contains(c.Of(prompt.User), "not there") || len(warned) != 1 {
 		t.Errorf("Resume() from what is no summary = %q, %v, told %q", c.Of(prompt.User), err, warned)
 	}
 	// A handoff of a profile that is not there is shown all the same.
 	if _, err := call(t, h, "handoff_task", m{"summary": "More.", "memory_profile": "none"}); err != nil {
 		t.Fatal(err)
 	}
-	if c, err = s.Start(t.Context()); err != nil || !strings.Contains(c.Of(prompt.User), "More.") || !strings.Contains(c.Text(), "Chapters") || len(warned) != 2 {
+	c, err = s.Start(t.Context())
+	if err != nil || !strings.Contains(c.Of(prompt.User), "More.") || !strings.Contains(c.Text(), "Chapters") || len(warned) != 2 {
 		t.Errorf("Start() = %q, %v, told %q", c.Text(), err, warned)
 	}
 }

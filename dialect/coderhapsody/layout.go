@@ -89,7 +89,8 @@ func nameAll(base string, ps []part) {
 	seen := map[string]bool{}
 	for i := range ps {
 		p := &ps[i]
-		if p.name = p.matter.name; p.name != "" {
+		p.name = p.matter.name
+		if p.name != "" {
 			continue
 		}
 		made := nameIn(base, p.block == 0, &p.matter, p.content)
@@ -213,7 +214,7 @@ func (l layout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, 
 			p = fmt.Sprintf("%s/%s-%d.md", logDir, day.Format("2006-01-02"), n)
 		}
 		text, ok := v.File(p)
-		if !ok && v.Taken(p) || len(text) > maxLog {
+		if (!ok && v.Taken(p)) || len(text) > maxLog {
 			continue
 		}
 		if next, ok := l.appended(p, text, e); ok {
@@ -358,7 +359,8 @@ func (l layout) pinned(p, text string, want []string) (string, error) {
 		if j == len(now) {
 			return text, nil
 		}
-		if text, err = edited(lg, now[j].block, map[string][]string{keyName: {want[j]}}, now[j].content, f.kind); err != nil {
+		text, err = edited(lg, now[j].block, map[string][]string{keyName: {want[j]}}, now[j].content, f.kind)
+		if err != nil {
 			return "", err
 		}
 	}
@@ -392,7 +394,8 @@ func (l layout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, erro
 		if err != nil || len(others) == 0 {
 			return nil, fmt.Errorf("removing entry %q: the rest of %s cannot be read: %w", ps[i].name, p, err)
 		}
-		if rest, err = edited(now, others[0].block, map[string][]string{keyCovers: covers}, others[0].content, oxbow.Archive); err != nil {
+		rest, err = edited(now, others[0].block, map[string][]string{keyCovers: covers}, others[0].content, oxbow.Archive)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -78,7 +78,7 @@ func isMarker(line string) bool { return strings.TrimRight(line, " \t\r\n") == "
 // line. With any, any key will do.
 func opens(next string, any bool) bool {
 	i := strings.IndexByte(next, ':')
-	if i <= 0 || i+1 < len(next) && strings.IndexByte(" \t\r\n", next[i+1]) < 0 {
+	if i <= 0 || (i+1 < len(next) && strings.IndexByte(" \t\r\n", next[i+1]) < 0) {
 		return false
 	}
 	key := next[:i]
@@ -86,7 +86,7 @@ func opens(next string, any bool) bool {
 		return slices.Contains(keys, key)
 	}
 	return !strings.ContainsFunc(key, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_')
+		return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_')
 	})
 }
 

@@ -81,7 +81,8 @@ func fileOf(p string, zone *time.Location) (file, bool) {
 	}
 	for _, s := range spans {
 		if period, ok := strings.CutPrefix(name, s.name+"-"); ok {
-			if f.from, f.to, ok = s.parse(period, zone); ok {
+			f.from, f.to, ok = s.parse(period, zone)
+			if ok {
 				f.span = s.name
 				return f, true
 			}

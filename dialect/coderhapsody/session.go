@@ -152,7 +152,7 @@ func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Contex
 	}
 	parts := c.Parts[:0:0]
 	for _, p := range c.Parts {
-		if p.Name != partLog && p.Name != profile.PartEntry || p.Source != name {
+		if (p.Name != partLog && p.Name != profile.PartEntry) || p.Source != name {
 			parts = append(parts, p)
 		}
 	}

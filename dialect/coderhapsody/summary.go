@@ -60,7 +60,7 @@ func (g *group) sections(zone *time.Location) (all []told, size int) {
 		for _, s := range sections(e.Content) {
 			s.text = strings.TrimSpace(s.text)
 			isOpening := e.Kind == oxbow.Archive && strings.HasPrefix(s.text, opening)
-			if s.head == "" && s.text == "" && label == "" || isOpening {
+			if (s.head == "" && s.text == "" && label == "") || isOpening {
 				continue
 			}
 			all = append(all, told{s, under, label, isFirst})
@@ -110,7 +110,9 @@ func writeDigest(name string, g *group, kept []told, budget int) string {
 	if len(head) > budget/4 {
 		head = "" // the name of the entry has to do
 	}
-	left, size, last := budget-len(head), 0, ""
+	left := budget - len(head)
+	size := 0
+	last := ""
 	for _, s := range kept {
 		left -= len("- : \n") + len(s.label) + len(s.head)
 		if s.under != last {

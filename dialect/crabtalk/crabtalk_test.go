@@ -208,7 +208,7 @@ func TestSearchVectors(t *testing.T) {
 				score[w.Name] = w.Score
 			}
 			for i, w := range s.Result.Hits {
-				if math.Abs(got[i].Score-w.Score) > 1e-12*w.Score || score[got[i].Entry.Name] != w.Score && op.Limit > len(got) {
+				if math.Abs(got[i].Score-w.Score) > 1e-12*w.Score || (score[got[i].Entry.Name] != w.Score && op.Limit > len(got)) {
 					t.Errorf("Recall(%q): hit %d is %s with %v, want %s with %v", op.Query, i, got[i].Entry.Name, got[i].Score, w.Name, w.Score)
 				}
 			}

@@ -75,7 +75,7 @@ func findStore(fsys vfs.FS) (string, error) {
 // damaged store is opened, which says what is wrong, and never taken for a home
 // without one. Only a database of SQLite is known to be of another program.
 func isStore(fsys vfs.FS, name string) (bool, error) {
-	if info, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+	if info, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) || (err == nil && !info.Mode().IsRegular()) {
 		return false, nil
 	} else if err != nil {
 		return false, tool.Advise(err, "if "+name+" is a link out of the home, put the file itself there, or name the directory that holds it: --home DIR")

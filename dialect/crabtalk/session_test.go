@@ -30,7 +30,9 @@ func TestContextLayers(t *testing.T) {
 	write(t, work, "src/app/"+crabFile, " near ")
 	write(t, work, "src/"+crabFile, "bad \xff")
 	var warned []string
-	o.Work, o.WorkDir, o.Warn = work, "src/app", func(s string) { warned = append(warned, s) }
+	o.Work = work
+	o.WorkDir = "src/app"
+	o.Warn = func(s string) { warned = append(warned, s) }
 	h = openHome(t, o)
 	c, err = h.Context(t.Context(), dialect.Request{Budget: 1})
 	want := "<instructions>\nglobal\n\n\ntop\n\n near \n</instructions>\n\n" + aboutMemory

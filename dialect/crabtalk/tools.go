@@ -42,8 +42,12 @@ func (h *home) Tools() []tool.Tool {
 		t.Idempotent = true
 		return t
 	}
-	r, w, f := about("recall", "Search memory"), about("remember", "Save to memory"), about("forget", "Delete from memory")
-	r.ReadOnly, w.Destructive, f.Destructive = true, true, true
+	r := about("recall", "Search memory")
+	w := about("remember", "Save to memory")
+	f := about("forget", "Delete from memory")
+	r.ReadOnly = true
+	w.Destructive = true
+	f.Destructive = true
 	return []tool.Tool{tool.Define(r, h.recall), tool.Define(w, h.remember), tool.Define(f, h.forget)}
 }
 

@@ -103,7 +103,8 @@ func (c call) make(t *testing.T, ctx context.Context, s dialect.Home, tools []to
 	t.Helper()
 	in := Args{}
 	for k, v := range c.args {
-		if in[k] = v; v == "TEXT" {
+		in[k] = v
+		if v == "TEXT" {
 			in[k] = text
 		}
 	}

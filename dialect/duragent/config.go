@@ -74,7 +74,7 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 		for n != nil && n.Kind == yaml.AliasNode {
 			n = n.Alias
 		}
-		if n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		if n == nil || (n.Kind == yaml.ScalarNode && n.Tag == "!!null") {
 			return nil, false, nil
 		}
 		if n.Kind != yaml.MappingNode {
@@ -107,7 +107,7 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 // text returns the text under a path of keys, or def where there is none.
 func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
 	n, ok, err := f.at(keys)
-	if err != nil || !ok || n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+	if err != nil || !ok || (n.Kind == yaml.ScalarNode && n.Tag == "!!null") {
 		return def, n, err
 	}
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
@@ -141,13 +141,16 @@ func parseGlobal(data []byte) (global, error) {
 		return global{}, err
 	}
 	g := global{}
-	if g.workspace, err = f.dir("workspace", ".duragent"); err != nil {
+	g.workspace, err = f.dir("workspace", ".duragent")
+	if err != nil {
 		return global{}, err
 	}
-	if g.agents, err = f.dir("agents_dir", path.Join(g.workspace, "agents")); err != nil {
+	g.agents, err = f.dir("agents_dir", path.Join(g.workspace, "agents"))
+	if err != nil {
 		return global{}, err
 	}
-	if g.world, err = f.dir("world_memory.path", path.Join(g.workspace, "memory/world")); err != nil {
+	g.world, err = f.dir("world_memory.path", path.Join(g.workspace, "memory/world"))
+	if err != nil {
 		return global{}, err
 	}
 	return g, nil

@@ -247,7 +247,8 @@ func parsePartName(name string) (date, moment string, n int, ok bool) {
 	n = 1
 	if many {
 		var err error
-		if n, err = strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(count, "("), ")")); err != nil {
+		n, err = strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(count, "("), ")"))
+		if err != nil {
 			return "", "", 0, false
 		}
 	}

@@ -35,7 +35,7 @@ func stemOf(name string) string {
 	}
 	var b strings.Builder
 	for i := range len(name) {
-		if c := name[i]; strings.IndexByte(reserved, c) >= 0 || c == '.' && (i == 0 || i == hide) {
+		if c := name[i]; strings.IndexByte(reserved, c) >= 0 || (c == '.' && (i == 0 || i == hide)) {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)

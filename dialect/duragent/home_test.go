@@ -259,7 +259,7 @@ func FuzzConfig(f *testing.F) {
 			}
 		}
 		c, err := parseAgent("agent.yaml", []byte(text))
-		if err != nil && !errors.Is(err, oxbow.ErrInvalid) || err == nil && c.memory && c.backend != backendFiles && c.backend != backendOxbow {
+		if (err != nil && !errors.Is(err, oxbow.ErrInvalid)) || (err == nil && c.memory && c.backend != backendFiles && c.backend != backendOxbow) {
 			t.Errorf("parseAgent(%q) = %+v, %v", text, c, err)
 		}
 	})

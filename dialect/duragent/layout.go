@@ -156,9 +156,13 @@ func checkChange(op oxbow.Op) error {
 		if err := checkAdd(op, day); err != nil {
 			return err
 		}
-		aliases, labels, content = op.Aliases, op.Labels, op.Content
+		aliases = op.Aliases
+		labels = op.Labels
+		content = op.Content
 	case oxbow.Update:
-		aliases, labels, content = op.Aliases, op.Labels, op.Content
+		aliases = op.Aliases
+		labels = op.Labels
+		content = op.Content
 	case oxbow.Alias:
 		return unsupported("aliases")
 	case oxbow.Relabel:

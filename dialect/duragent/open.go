@@ -121,7 +121,8 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	h := &home{Base: dialect.NewBase(o)}
 	var err error
 	var wanted bool
-	if h.place, err = locate(o); err == nil {
+	h.place, err = locate(o)
+	if err == nil {
 		h.config, wanted, err = configure(o.FS, h.place, h.Warn)
 	}
 	if err != nil {

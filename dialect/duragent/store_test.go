@@ -95,7 +95,8 @@ func TestWhereEntriesGo(t *testing.T) {
 			if err != nil || len(hits) != 0 {
 				t.Errorf("bob recalls %+v of rei, %v", hits, err)
 			}
-			if hits, err = rei.Recall(t.Context(), oxbow.Query{Text: "tea"}); err != nil || len(hits) != 2 {
+			hits, err = rei.Recall(t.Context(), oxbow.Query{Text: "tea"})
+			if err != nil || len(hits) != 2 {
 				t.Errorf("rei recalls %+v, %v", hits, err)
 			}
 			for _, m := range []*oxbow.Memory{rei, bob} {

@@ -92,7 +92,8 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 			return tool.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is given with from or to; give one or the other"}
 		}
 		var err error
-		if s, err = readSpan(in.From, in.To); err != nil {
+		s, err = readSpan(in.From, in.To)
+		if err != nil {
 			return tool.Reply{}, err
 		}
 	}

@@ -65,7 +65,8 @@ func parseConfig(toml string) (config, error) {
 			return &oxbow.InvalidError{Field: fmt.Sprintf("%s line %d:", configFile, n), Value: value, Reason: reason}
 		}
 		line, _, _ = strings.Cut(line, "#")
-		if line = strings.TrimSpace(line); line == "" || line == "[memory]" {
+		line = strings.TrimSpace(line)
+		if line == "" || line == "[memory]" {
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")

@@ -217,12 +217,14 @@ func (d *document) entry() (oxbow.Entry, error) {
 	e.Content = join(description, d.content())
 	var err error
 	if v, ok := d.get(keyKind); ok {
-		if e.Kind, err = oxbow.ParseKind(v); err != nil {
+		e.Kind, err = oxbow.ParseKind(v)
+		if err != nil {
 			return e, fmt.Errorf("%s: %w", keyKind, err)
 		}
 	}
 	if v, ok := d.get(keyAliases); ok {
-		if e.Aliases, err = parseWords(v); err != nil {
+		e.Aliases, err = parseWords(v)
+		if err != nil {
 			return e, fmt.Errorf("%s: %w", keyAliases, err)
 		}
 	}
@@ -240,7 +242,8 @@ func (d *document) entry() (oxbow.Entry, error) {
 		}
 	}
 	if v, ok := d.get(keyCreated); ok {
-		if e.Created, err = time.Parse(time.RFC3339Nano, v); err != nil {
+		e.Created, err = time.Parse(time.RFC3339Nano, v)
+		if err != nil {
 			return e, fmt.Errorf("%s: %q is not a time such as 2026-04-18T10:00:00Z", keyCreated, v)
 		}
 		e.Created = e.Created.UTC()
@@ -369,12 +372,14 @@ func rewrite(text string, old, now oxbow.Entry) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if d, err = parseDocument(d.withContent(content)); err != nil {
+		d, err = parseDocument(d.withContent(content))
+		if err != nil {
 			return "", err
 		}
 	}
 	for _, p := range extras(now) {
-		if d, err = d.set(p[0], p[1], ""); err != nil {
+		d, err = d.set(p[0], p[1], "")
+		if err != nil {
 			return "", err
 		}
 	}

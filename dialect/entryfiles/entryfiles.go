@@ -78,7 +78,8 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	}
 	h := &home{Base: dialect.NewBase(o)}
 	var err error
-	if h.config, err = readConfig(o.FS); err == nil {
+	h.config, err = readConfig(o.FS)
+	if err == nil {
 		h.Docs = []string{identityFile, indexFile}
 		h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{}, "")
 	}

@@ -79,7 +79,7 @@ func TestConfig(t *testing.T) {
 		{"recall_limit", config{}, "key = value"},
 	} {
 		got, err := parseConfig(tt.text)
-		if got != tt.want || (err != nil) != (tt.err != "") || err != nil && (!errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tt.err)) {
+		if got != tt.want || (err != nil) != (tt.err != "") || (err != nil && (!errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tt.err))) {
 			t.Errorf("parseConfig(%q) = %+v, %v; want %+v, %q", tt.text, got, err, tt.want, tt.err)
 		}
 	}

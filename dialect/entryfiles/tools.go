@@ -93,7 +93,8 @@ func (h *home) forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool
 func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
 	limit := h.config.recallLimit
 	if in.Limit != nil {
-		if limit = min(*in.Limit, oxbow.MaxLimit); limit < 1 {
+		limit = min(*in.Limit, oxbow.MaxLimit)
+		if limit < 1 {
 			return tool.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
 		}
 	}

@@ -106,7 +106,8 @@ func TestQuestion(t *testing.T) {
 			ws, only := NewAnalyzer().Question(context.Background(), tt.text)
 			var ts []string
 			for _, w := range ws {
-				if ts = append(ts, w.Term); w.N > 1 {
+				ts = append(ts, w.Term)
+				if w.N > 1 {
 					ts[len(ts)-1] += fmt.Sprint("×", w.N)
 				}
 			}

@@ -63,7 +63,10 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begin()
-	d.Terms, d.Numbers, d.Known, d.Len = d.Terms[:0], d.Numbers[:0], a.known.inIndex, 0
+	d.Terms = d.Terms[:0]
+	d.Numbers = d.Numbers[:0]
+	d.Known = a.known.inIndex
+	d.Len = 0
 	for i := range fields {
 		f := &fields[i]
 		s, w := f.Text, watch{ctx: ctx}

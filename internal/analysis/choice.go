@@ -36,7 +36,7 @@ func (c *Choice) HasAll(prefix string) bool {
 	// They are sorted, and none begins with another: only the last that is not
 	// larger can fit.
 	i, found := slices.BinarySearch(c.prefixes, prefix)
-	return found || i > 0 && strings.HasPrefix(prefix, c.prefixes[i-1])
+	return found || (i > 0 && strings.HasPrefix(prefix, c.prefixes[i-1]))
 }
 
 // Terms returns the terms that were named, in no order, and Prefixes what all

@@ -37,7 +37,9 @@ func Correct(term string, df func(string) int) string {
 	if strings.ContainsFunc(term, func(r rune) bool { return r >= 0x80 }) {
 		letters = slipOther
 	}
-	best, bestDF, bestAlike := "", 0, false
+	best := ""
+	bestDF := 0
+	bestAlike := false
 	try := func(b []byte) {
 		if len(b) < minSlip || string(b) == term || hasDigit(b) {
 			return
@@ -47,8 +49,10 @@ func Correct(term string, df func(string) int) string {
 			return
 		}
 		alike := b[0] == term[0]
-		if best == "" || alike && !bestAlike || alike == bestAlike && (n > bestDF || n == bestDF && string(b) < best) {
-			best, bestDF, bestAlike = string(b), n, alike
+		if best == "" || (alike && !bestAlike) || (alike == bestAlike && (n > bestDF || (n == bestDF && string(b) < best))) {
+			best = string(b)
+			bestDF = n
+			bestAlike = alike
 		}
 	}
 	b := make([]byte, 0, len(term)+1)
@@ -79,7 +83,7 @@ func Correct(term string, df func(string) int) string {
 
 func hasDigit(b []byte) bool {
 	for _, c := range b {
-		if c >= '0' && c <= '9' || c == ':' {
+		if (c >= '0' && c <= '9') || c == ':' {
 			return true
 		}
 	}

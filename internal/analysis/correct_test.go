@@ -22,19 +22,23 @@ func oneSlip(a, b string) bool {
 	case len(a) == 0 || len(a) != len(b):
 		return false
 	}
-	return a[1:] == b[1:] || len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
+	return a[1:] == b[1:] || (len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:])
 }
 
 // slipByScan is Slip as one would write it first.
 func slipByScan(term string, vocabulary map[string]int) string {
-	best, bestDF, bestAlike := "", 0, false
+	best := ""
+	bestDF := 0
+	bestAlike := false
 	for t, df := range vocabulary {
 		if len(t) < minSlip || len(term) < minSlip || t == term || !oneSlip(term, t) || hasDigit([]byte(t)) {
 			continue
 		}
 		alike := t[0] == term[0]
-		if best == "" || alike && !bestAlike || alike == bestAlike && (df > bestDF || df == bestDF && t < best) {
-			best, bestDF, bestAlike = t, df, alike
+		if best == "" || (alike && !bestAlike) || (alike == bestAlike && (df > bestDF || (df == bestDF && t < best))) {
+			best = t
+			bestDF = df
+			bestAlike = alike
 		}
 	}
 	return best

@@ -19,7 +19,7 @@ var (
 // with, 0 when there is none, and whether a program speaks.
 func speaker(s string) (n int, program bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
-	if i < 0 || i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\n' {
+	if i < 0 || (i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\n') {
 		return 0, false
 	}
 	is := func(word string) bool { return len(word) == i && strings.EqualFold(word, s[:i]) }
@@ -51,7 +51,8 @@ func name(s string) int {
 			within = false
 		case !within:
 			within = true
-			if words++; words > 3 || !unicode.IsUpper(r) {
+			words++
+			if words > 3 || !unicode.IsUpper(r) {
 				return 0
 			}
 		}
@@ -94,7 +95,7 @@ func SpeechOf(text string) Speech {
 		if !more {
 			break
 		}
-		if n, _ := speaker(after); n > 0 || first != "" && Speaker(after) == first {
+		if n, _ := speaker(after); n > 0 || (first != "" && Speaker(after) == first) {
 			if chat {
 				return WholeChat
 			}
@@ -112,7 +113,8 @@ func SpeechOf(text string) Speech {
 // what a program said.
 func AddressesProgram(question string) bool {
 	for w := range strings.FieldsFuncSeq(question, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if w = Fold(w); w == "you" || w == "your" || w == "yours" {
+		w = Fold(w)
+		if w == "you" || w == "your" || w == "yours" {
 			return true
 		}
 	}

@@ -204,7 +204,8 @@ func (d *duplicates) findLonger(i int, samples []*sample, signatures []uint64, l
 		if signatures[i]&^signatures[l] != 0 {
 			continue
 		}
-		if d.compared++; s.inside(samples[l]) {
+		d.compared++
+		if s.inside(samples[l]) {
 			d.keep[s.index] = samples[l].index
 			return
 		}
@@ -315,7 +316,7 @@ func (c *cutter) cut(ctx context.Context, w string) (cut cutWord) {
 		return r
 	}, folded)
 	switch {
-	case negations[plain] || strings.HasSuffix(plain, "nt") && plain != folded:
+	case negations[plain] || (strings.HasSuffix(plain, "nt") && plain != folded):
 		cut.sharp = plain
 	case isSharp(w):
 		cut.sharp = w
@@ -359,8 +360,11 @@ func (s *sample) inside(longer *sample) bool {
 	for _, w := range longer.words {
 		if n < len(s.words) && w == s.words[n] {
 			n++
-		} else if more--; more < 0 {
-			return false
+		} else {
+			more--
+			if more < 0 {
+				return false
+			}
 		}
 	}
 	return true

@@ -174,7 +174,9 @@ func (f *Finder) reach(t string) {
 // has any term at all. When ctx is done it stops; d is then of no use.
 func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (some bool) {
 	f.begin()
-	d.Terms, d.Numbers, d.Len = d.Terms[:0], d.Numbers[:0], 0
+	d.Terms = d.Terms[:0]
+	d.Numbers = d.Numbers[:0]
+	d.Len = 0
 	for i := range fields {
 		if f.scan(ctx, d, fields[i].Text, fields[i].Weight) {
 			some = true
@@ -195,7 +197,8 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 				if f.mayHave(w) {
 					f.take(d, f.known.kept(f.known.find(s[i:i+n])), weight)
 				}
-				if i += end; i < len(s) && s[i] == ' ' {
+				i += end
+				if i < len(s) && s[i] == ' ' {
 					i++
 				}
 				continue
@@ -270,7 +273,8 @@ func plain(s string) (n, end int, first uint64) {
 			n++
 		}
 	}
-	if end = n; n < len(s) && (s[n] == '\'' || s[n] == "’"[0]) {
+	end = n
+	if n < len(s) && (s[n] == '\'' || s[n] == "’"[0]) {
 		end += contraction(s[n:])
 	}
 	if n > maxWord || !endsAt(s, end) {
@@ -320,9 +324,9 @@ func endsAt(s string, n int) bool {
 	}
 	switch asciiClass[s[n]] {
 	case separates:
-		return n > 1 || s[n] != '+' && s[n] != '#'
+		return n > 1 || (s[n] != '+' && s[n] != '#')
 	case joins:
-		return n+1 == len(s) || s[n+1] < 0x80 && asciiClass[s[n+1]] != isWord
+		return n+1 == len(s) || (s[n+1] < 0x80 && asciiClass[s[n+1]] != isWord)
 	}
 	return false
 }

@@ -115,7 +115,8 @@ func TestFinderFindsEveryForm(t *testing.T) {
 		for _, f := range []*Finder{only(term), NewFinder(NewChoice(nil, []string{beginning}))} {
 			for _, w := range ws {
 				var d index.Document
-				if f.SetDoc(context.Background(), &d, []Field{{"body", w, 16}}); len(d.Terms) != 1 || d.Terms[0].Text != term || d.Len != 16 {
+				f.SetDoc(context.Background(), &d, []Field{{"body", w, 16}})
+				if len(d.Terms) != 1 || d.Terms[0].Text != term || d.Len != 16 {
 					t.Errorf("%q has the term %q, found %v", w, term, d)
 				}
 			}

@@ -113,7 +113,10 @@ func (k *known) empty() {
 	clear(k.texts)
 	clear(k.units)
 	clear(k.byText)
-	k.chunks, k.terms, k.texts, k.units = k.chunks[:0], k.terms[:0], k.texts[:0], k.units[:0]
+	k.chunks = k.chunks[:0]
+	k.terms = k.terms[:0]
+	k.texts = k.texts[:0]
+	k.units = k.units[:0]
 	k.inIndex = new(index.Known)
 }
 

@@ -57,7 +57,8 @@ type looked struct {
 }
 
 func (c *looked) Err() error {
-	if c.looks++; c.looks > 1 {
+	c.looks++
+	if c.looks > 1 {
 		return context.Canceled
 	}
 	return nil
@@ -69,7 +70,8 @@ func TestCanceledAnalysisEnds(t *testing.T) {
 		text := strings.Repeat(unit, 8*maxChunk/len(unit))
 		var part, all index.Document
 		NewAnalyzer().SetDoc(&looked{Context: t.Context()}, &part, []Field{{"body", text, 16}})
-		if NewAnalyzer().SetDoc(t.Context(), &all, []Field{{"body", text, 16}}); all.Len > 100 && part.Len > all.Len/2 {
+		NewAnalyzer().SetDoc(t.Context(), &all, []Field{{"body", text, 16}})
+		if all.Len > 100 && part.Len > all.Len/2 {
 			t.Errorf("%s: a canceled analysis counts %d of %d words", name, part.Len, all.Len)
 		}
 	}

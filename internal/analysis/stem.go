@@ -236,7 +236,7 @@ func (w *stemmer) step2() {
 	if len(w.b) > n {
 		before = w.b[len(w.b)-n-1]
 	}
-	if r.suffix == "ogi" && before != 'l' || r.suffix == "li" && strings.IndexByte("cdeghkmnrt", before) < 0 {
+	if (r.suffix == "ogi" && before != 'l') || (r.suffix == "li" && strings.IndexByte("cdeghkmnrt", before) < 0) {
 		return
 	}
 	w.cut(n, r.with)
@@ -268,7 +268,7 @@ func (w *stemmer) step4() {
 		return
 	}
 	if r.suffix == "ion" {
-		if at := len(w.b) - n - 1; at < 0 || w.b[at] != 's' && w.b[at] != 't' {
+		if at := len(w.b) - n - 1; at < 0 || (w.b[at] != 's' && w.b[at] != 't') {
 			return
 		}
 	}
@@ -278,7 +278,7 @@ func (w *stemmer) step4() {
 func (w *stemmer) step5() {
 	switch n := len(w.b); {
 	case w.ends("e"):
-		if w.inR2(1) || w.inR1(1) && !w.shortAt(n-1) {
+		if w.inR2(1) || (w.inR1(1) && !w.shortAt(n-1)) {
 			w.cut(1, "")
 		}
 	case w.ends("ll"):

@@ -72,7 +72,8 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 		case isLower(c | 0x20):
 			if n, end, first := plain(s[i:]); n > 0 {
 				add(threeOf(first), i)
-				if i += end; i < len(s) && s[i] == ' ' {
+				i += end
+				if i < len(s) && s[i] == ' ' {
 					i++
 				}
 				continue
@@ -102,7 +103,8 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 // signature returns how many words a chunk has, and the signature of its terms.
 func (k *known) signature(c string) (parts int, signature uint64) {
 	for _, u := range k.unitsOf(c) {
-		if signature |= signatureOf(u.text); !u.whole {
+		signature |= signatureOf(u.text)
+		if !u.whole {
 			parts++
 		}
 	}
@@ -136,11 +138,13 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 			}
 			i += 3
 		case numberToken:
-			if words++; f.digits {
+			words++
+			if f.digits {
 				take(t.text[at : at+number(t.text[at:])])
 			}
 		default:
-			if words++; !f.hasThree(token) {
+			words++
+			if !f.hasThree(token) {
 				continue
 			}
 			if n, _, first := plain(t.text[at:]); f.begins(first) {

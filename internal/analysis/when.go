@@ -28,7 +28,7 @@ var times = map[string]bool{"date": true, "day": true, "week": true, "month": tr
 
 // MayDate reports whether a word of a question may be a date, a month or a year: it begins
 // with a digit, or is the name of a month.
-func MayDate(word string) bool { return word != "" && isDigit(word[0]) || months[word] }
+func MayDate(word string) bool { return (word != "" && isDigit(word[0])) || months[word] }
 
 // months are the names of the months.
 var months = func() map[string]bool {
@@ -44,7 +44,7 @@ var months = func() map[string]bool {
 // anywhere.
 func AsksWhen(question string) bool {
 	before, begun := "", false
-	for w := range strings.FieldsFuncSeq(question, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80) }) {
+	for w := range strings.FieldsFuncSeq(question, func(r rune) bool { return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || r >= 0x80) }) {
 		w = Fold(w)
 		switch {
 		case w == "when" && !begun, before == "how" && w == "long", (before == "what" || before == "which") && times[w]:

@@ -116,7 +116,7 @@ func chunk(s string, i int) (from, to int) {
 			break
 		}
 		next, _ := classOf(s[i+n:])
-		if next != isWord || s[i] == ',' && !(isDigit(s[i-1]) && isDigit(s[i+1])) {
+		if next != isWord || (s[i] == ',' && !(isDigit(s[i-1]) && isDigit(s[i+1]))) {
 			break
 		}
 		i, joined = i+n, true
@@ -275,7 +275,7 @@ func camel(s string) []string {
 			if tail := strings.ToLower(s[from:min(len(s), from+len("ll'"))]); slices.Contains(contracted, tail) {
 				return parts
 			}
-		case i > from && isUpper(s[i]) && (isLower(s[i-1]) || isUpper(s[i-1]) && i+1 < len(s) && isLower(s[i+1]) && i-from > 1 && !(i+2 == len(s) && s[i+1] == 's')):
+		case i > from && isUpper(s[i]) && (isLower(s[i-1]) || (isUpper(s[i-1]) && i+1 < len(s) && isLower(s[i+1]) && i-from > 1 && !(i+2 == len(s) && s[i+1] == 's'))):
 			end(i)
 			from = i
 		}
@@ -300,10 +300,12 @@ func addWord(w string, root func(word string) string, add func(text, word string
 	}
 	// f[from:i] is the run of other characters before i, or the wide character
 	// before it; alone says that it is in no pair yet.
-	from, wide, alone := 0, false, false
+	from := 0
+	wide := false
+	alone := false
 	end := func(to int) {
 		switch run := f[from:to]; {
-		case run == "" || wide && !alone:
+		case run == "" || (wide && !alone):
 		case wide:
 			add(run, run, false)
 		default:
@@ -318,7 +320,9 @@ func addWord(w string, root func(word string) string, add func(text, word string
 			from, alone = i, false
 		case is || wide:
 			end(i)
-			from, wide, alone = i, is, is
+			from = i
+			wide = is
+			alone = is
 		}
 	}
 	end(len(f))
@@ -337,8 +341,8 @@ func hasWide(s string) bool {
 // isWide reports whether r belongs to a script that is looked for in pairs of
 // characters.
 func isWide(r rune) bool {
-	return r >= 0x1100 && (r <= 0x11ff || r >= 0x3005 && r <= 0x3007 || r >= 0x3041 && r <= 0x30ff || r >= 0x3130 && r <= 0x318f ||
-		r >= 0x3400 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff || r >= 0x20000 && r <= 0x3ffff)
+	return r >= 0x1100 && (r <= 0x11ff || (r >= 0x3005 && r <= 0x3007) || (r >= 0x3041 && r <= 0x30ff) || (r >= 0x3130 && r <= 0x318f) ||
+		(r >= 0x3400 && r <= 0x9fff) || (r >= 0xac00 && r <= 0xd7af) || (r >= 0xf900 && r <= 0xfaff) || (r >= 0x20000 && r <= 0x3ffff))
 }
 
 // Root returns the term of a word that is folded already: the root of an

@@ -48,7 +48,8 @@ func (b *Budget) add(p place) {
 	for i := 2 * len(b.queue); i > 0 && b.held > b.most; i-- {
 		first := b.queue[0]
 		b.queue[0] = place{}
-		if b.queue = b.queue[1:]; first.slots.evict(first.n) {
+		b.queue = b.queue[1:]
+		if first.slots.evict(first.n) {
 			b.held -= first.size
 		} else {
 			b.queue = append(b.queue, first)

@@ -40,11 +40,13 @@ func fields(b []byte, f func(key, value []byte)) bool {
 			return false
 		}
 		key := b[i+1 : end-1]
-		if i = space(b, end); i >= len(b) || b[i] != ':' {
+		i = space(b, end)
+		if i >= len(b) || b[i] != ':' {
 			return false
 		}
 		from := space(b, i+1)
-		if i = valueEnd(b, from); i <= from {
+		i = valueEnd(b, from)
+		if i <= from {
 			return false
 		}
 		f(key, b[from:i:i])
@@ -135,11 +137,13 @@ func decode(value []byte, to reflect.Value) bool {
 func elements(b []byte, f func(value []byte)) {
 	for i := 1; i < len(b); i++ {
 		from := space(b, i)
-		if i = valueEnd(b, from); i <= from {
+		i = valueEnd(b, from)
+		if i <= from {
 			return
 		}
 		f(b[from:i:i])
-		if i = space(b, i); i >= len(b) || b[i] != ',' {
+		i = space(b, i)
+		if i >= len(b) || b[i] != ',' {
 			return
 		}
 	}
@@ -175,7 +179,8 @@ func valueEnd(b []byte, i int) int {
 	for depth := 0; i < len(b); {
 		switch b[i] {
 		case '"':
-			if i = stringEnd(b, i); i < 0 {
+			i = stringEnd(b, i)
+			if i < 0 {
 				return -1
 			}
 		case '{', '[':

@@ -21,7 +21,9 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, data, got := ctxfile.File{Context: ctx, Inner: file}, []byte("some text"), make([]byte, 9)
+	f := ctxfile.File{Context: ctx, Inner: file}
+	data := []byte("some text")
+	got := make([]byte, 9)
 	if n, err := f.WriteAt(data, 3); n != len(data) || err != nil {
 		t.Errorf("WriteAt = %d, %v", n, err)
 	}

@@ -65,7 +65,10 @@ func (d *Mapper) Map(a, b []int32) []int {
 func (d *Mapper) mapStretch(a, b []int32, i, j int, m []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		m[i] = j
-		a, b, i, j = a[1:], b[1:], i+1, j+1
+		a = a[1:]
+		b = b[1:]
+		i = i + 1
+		j = j + 1
 	}
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
 		m[i+len(a)-1] = j + len(b) - 1
@@ -153,7 +156,7 @@ func myers(a, b []int32, i, j int, m []int) {
 	for d := 0; d <= most; d++ {
 		for k := -d; k <= d; k += 2 {
 			var x int
-			if k == -d || k != d && v[most+k-1] < v[most+k+1] {
+			if k == -d || (k != d && v[most+k-1] < v[most+k+1]) {
 				x = int(v[most+k+1])
 			} else {
 				x = int(v[most+k-1]) + 1
@@ -185,7 +188,7 @@ func myersBack(trace [][]int32, x, y, i, j int, m []int) {
 		}
 		k := x - y
 		from, step := k-1, 1 // a line of a was left out
-		if k == -d || k != d && at(k-1) < at(k+1) {
+		if k == -d || (k != d && at(k-1) < at(k+1)) {
 			from, step = k+1, 0 // a line of b was put in
 		}
 		px := at(from)

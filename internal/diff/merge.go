@@ -22,13 +22,17 @@ func Lines(base, ours, theirs string) (string, bool) {
 	case ours == base:
 		return theirs, true
 	}
-	b, o, t := split(base), split(ours), split(theirs)
+	b := split(base)
+	o := split(ours)
+	t := split(theirs)
 	in := Interner{}
 	var m Mapper
 	ids := in.Lines(b)
 	inO, inT := m.Map(ids, in.Lines(o)), m.Map(ids, in.Lines(t))
 	var out strings.Builder
-	i, j, k := 0, 0, 0 // next lines of base, ours, theirs
+	i := 0
+	j := 0
+	k := 0 // next lines of base, ours, theirs
 	for {
 		// The next line of base that both still have.
 		n := i
@@ -46,13 +50,17 @@ func Lines(base, ours, theirs string) (string, bool) {
 			return out.String(), true
 		}
 		out.WriteString(b[n])
-		i, j, k = n+1, eo+1, et+1
+		i = n + 1
+		j = eo + 1
+		k = et + 1
 	}
 }
 
 // join writes the merge of a stretch between two fixed points.
 func join(out *strings.Builder, b, o, t []string) bool {
-	base, ours, theirs := strings.Join(b, ""), strings.Join(o, ""), strings.Join(t, "")
+	base := strings.Join(b, "")
+	ours := strings.Join(o, "")
+	theirs := strings.Join(t, "")
 	switch {
 	case ours == theirs || theirs == base:
 		out.WriteString(ours)

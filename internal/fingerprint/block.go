@@ -127,7 +127,8 @@ func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) || crc32.Checksum(b[:28], castagnoli) != le.Uint32(b[28:]) {
 		return 0, errDamaged
 	}
-	if size = int64(le.Uint64(b[16:])); le.Uint64(b[8:]) != k.mac([]byte("prints")) || size < headerSize {
+	size = int64(le.Uint64(b[16:]))
+	if le.Uint64(b[8:]) != k.mac([]byte("prints")) || size < headerSize {
 		return 0, errDamaged
 	}
 	return size, nil

@@ -170,7 +170,8 @@ func (f File) makeKey(dir *vfs.OS) (*cipherKey, error) {
 		if err := vfs.WriteFile(dir, keyFile, b, 0o600); err != nil {
 			return nil, err
 		}
-		if key, err = readKey(dir); err != nil {
+		key, err = readKey(dir)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -270,7 +271,8 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if key, err = readKey(dir); err == nil {
+	key, err = readKey(dir)
+	if err == nil {
 		size, err = readSizeOf(file, key)
 	}
 	if err != nil {
@@ -286,7 +288,8 @@ func readSizeOf(file *os.File, key *cipherKey) (size int64, err error) {
 	b := make([]byte, headerSize)
 	for range 3 {
 		n, _ := file.ReadAt(b, 0) // a short header is damaged
-		if size, err = key.readHeader(b[:n]); err == nil {
+		size, err = key.readHeader(b[:n])
+		if err == nil {
 			break
 		}
 	}

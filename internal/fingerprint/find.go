@@ -119,7 +119,8 @@ func (f File) findSome(texts, apart []string, matches []Match, from int) (to int
 		if w == nil {
 			w = &wanted[printHash]{texts: map[printHash][]int32{}}
 			for i := from; i < len(texts); i++ {
-				if w.add(i, texts[i], textAt(apart, i), key.print); len(w.texts) > batch {
+				w.add(i, texts[i], textAt(apart, i), key.print)
+				if len(w.texts) > batch {
 					to = i + 1
 					break
 				}

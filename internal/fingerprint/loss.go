@@ -59,7 +59,8 @@ func (f File) Lost() (l Loss, ok bool) {
 	}
 	when, why, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
 	l.Why = why
-	if l.Time, err = time.Parse(time.RFC3339, when); err != nil {
+	l.Time, err = time.Parse(time.RFC3339, when)
+	if err != nil {
 		l.Time, l.Why = f.Now(), lossFile+" cannot be read"
 	}
 	l.Ends = l.Time.Add(keepFor)

@@ -61,7 +61,8 @@ func escapedRune(s []byte) (r rune, size int) {
 		}
 		return rune(n)
 	}
-	if r = digits(s); r < 0 {
+	r = digits(s)
+	if r < 0 {
 		return ' ', 0
 	}
 	if utf16.IsSurrogate(r) && len(s) >= 10 && s[4] == '\\' && s[5] == 'u' {

@@ -195,7 +195,8 @@ func runs(words []word, fn func(hash uint64)) {
 		units := 0
 		for j := i; j < len(words); j++ {
 			h = h*runFactor + words[j].hash
-			if units += int(words[j].units); units >= runUnits {
+			units += int(words[j].units)
+			if units >= runUnits {
 				fn(finish(h))
 				break
 			}
@@ -238,11 +239,14 @@ func shortHash(words []word) (h uint64, units, letters int) {
 // between the words.
 func innerLines(words []word, fn func(hash uint64)) {
 	for i := range words {
-		h, units, letters := uint64(shortBasis), 0, 0
+		h := uint64(shortBasis)
+		units := 0
+		letters := 0
 		for j := i; j < len(words); j++ {
 			h = h*runFactor + words[j].hash
 			letters += int(words[j].letters)
-			if units += int(words[j].units); units >= runUnits {
+			units += int(words[j].units)
+			if units >= runUnits {
 				break
 			}
 			if units >= innerUnits && letters >= innerLetters {
@@ -260,7 +264,8 @@ const maxRead = 512 << 10
 // they are all.
 func ofRead(text string) (all []uint64, isWhole bool) {
 	add := func(h uint64) { all = append(all, h) }
-	if isWhole = len(text) <= maxRead; isWhole {
+	isWhole = len(text) <= maxRead
+	if isWhole {
 		printsOf(text, add)
 	} else {
 		printsOf(text[:maxRead], add)
@@ -335,7 +340,7 @@ func withoutTags(s string) string {
 }
 
 func isTagStart(c byte) bool {
-	return c == '/' || c == '!' || c == '?' || c|0x20 >= 'a' && c|0x20 <= 'z'
+	return c == '/' || c == '!' || c == '?' || (c|0x20 >= 'a' && c|0x20 <= 'z')
 }
 
 // isBlockTag reports whether a tag ends a line. Tags such as b and span do not.
@@ -392,7 +397,7 @@ func withoutPrefix(line string) (rest string, ok bool) {
 // blanks in front.
 func isLinePrefix(s string) bool {
 	s = strings.TrimLeft(s, " ")
-	return isNumber(s) || s != "" && !strings.Contains(s, " ") && strings.ContainsAny(s, "./")
+	return isNumber(s) || (s != "" && !strings.Contains(s, " ") && strings.ContainsAny(s, "./"))
 }
 
 func isNumber(s string) bool {

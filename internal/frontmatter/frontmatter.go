@@ -111,11 +111,12 @@ func (r *Reader) Read(data string) *yaml.Node {
 	d := yaml.NewDecoder(strings.NewReader(data))
 	var doc, second yaml.Node
 	err := d.Decode(&doc)
-	if errors.Is(err, io.EOF) || err == nil && (len(doc.Content) == 0 || IsNull(doc.Content[0])) {
+	if errors.Is(err, io.EOF) || (err == nil && (len(doc.Content) == 0 || IsNull(doc.Content[0]))) {
 		return &yaml.Node{Kind: yaml.MappingNode}
 	}
 	if err == nil {
-		if err = d.Decode(&second); err == nil {
+		err = d.Decode(&second)
+		if err == nil {
 			r.Add(&second, "begins a second document; there can be one only")
 			return nil
 		}

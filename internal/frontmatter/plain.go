@@ -23,9 +23,9 @@ var reserved = []string{"", "null", "true", "false", "yes", "no", "on", "off", "
 func IsBare(s string) bool {
 	for i, c := range s {
 		switch {
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
-		case i > 0 && (c >= '0' && c <= '9' || strings.ContainsRune(" ._/@+-", c)):
-		case c > 0x7f && (unicode.IsLetter(c) || i > 0 && unicode.IsDigit(c)):
+		case (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'):
+		case i > 0 && ((c >= '0' && c <= '9') || strings.ContainsRune(" ._/@+-", c)):
+		case c > 0x7f && (unicode.IsLetter(c) || (i > 0 && unicode.IsDigit(c))):
 		default:
 			return false
 		}

@@ -413,7 +413,7 @@ func exitStatus(err error) int {
 // 64 of SHA-256.
 func IsHash(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
+		if c := s[i]; !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')) {
 			return false
 		}
 	}

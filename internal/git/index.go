@@ -111,7 +111,8 @@ func (r *Repo) readIndex(file string, names bool, fn func(IndexEntry)) error {
 	rest, name := b[12:len(b)-hash], ""
 	for range n {
 		head := rest
-		if name, rest, err = indexEntry(rest, name, version, hash); err != nil {
+		name, rest, err = indexEntry(rest, name, version, hash)
+		if err != nil {
 			return err
 		}
 		fn(entryOf(head, name, hash))

@@ -189,13 +189,15 @@ func parseRaw(out []byte) ([]step, error) {
 		s := step{commit: commit, old: w[2], new: w[3], status: w[4][0]}
 		var err error
 		i++
-		if s.from, err = next(i); err != nil {
+		s.from, err = next(i)
+		if err != nil {
 			return steps, err
 		}
 		s.to = s.from
 		if s.status == 'R' || s.status == 'C' {
 			i++
-			if s.to, err = next(i); err != nil {
+			s.to, err = next(i)
+			if err != nil {
 				return steps, err
 			}
 		}
@@ -215,7 +217,8 @@ func (r *Repo) Names(ctx context.Context, file string, others []string) (names [
 			break
 		}
 		var from string
-		if commit, from, err = r.origin(ctx, commit, file, others); from == "" || slices.Contains(names, from) {
+		commit, from, err = r.origin(ctx, commit, file, others)
+		if from == "" || slices.Contains(names, from) {
 			break
 		}
 		names, file = append(names, from), from
@@ -427,7 +430,8 @@ func parseBlame(out []byte) ([]blamed, error) {
 				return nil, fmt.Errorf("blaming: git says %.80q", text)
 			}
 			line = n
-			if at = known[f[0]]; at == nil {
+			at = known[f[0]]
+			if at == nil {
 				at = &blamed{Commit: f[0]}
 				known[f[0]] = at
 			}

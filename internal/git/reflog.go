@@ -48,7 +48,7 @@ func (r *Repo) Reflog() []Move {
 	made := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
 		if m, ok := moveOf(line); ok {
-			m.Made = m.Made || m.amends && made[m.from] // an amended commit keeps a message
+			m.Made = m.Made || (m.amends && made[m.from]) // an amended commit keeps a message
 			made[m.To] = made[m.To] || m.Made
 			all = append(all, m)
 		}
@@ -92,7 +92,9 @@ func CommitsOf(now func() time.Time) func(dir string, from, to time.Time) []stri
 		mu.Lock()
 		defer mu.Unlock()
 		if dir != last || !read.After(to.Add(time.Minute)) {
-			last, moves, read = dir, nil, now()
+			last = dir
+			moves = nil
+			read = now()
 			if repo, err := Find(dir, nil); err == nil {
 				moves = repo.Reflog()
 			}

@@ -32,7 +32,9 @@ func TestReflog(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	at, one, two := time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC), g.git("rev-parse", "main~1"), g.git("rev-parse", "main")
+	at := time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
+	one := g.git("rev-parse", "main~1")
+	two := g.git("rev-parse", "main")
 	want := []Move{{Time: at, To: one, New: true}, {Time: at, To: two, New: true}, {Time: at, To: one}}
 	got := repo.Reflog()
 	if !slices.EqualFunc(got, want, func(a, b Move) bool { return a.Time.Equal(b.Time) && a.To == b.To && a.New == b.New }) {

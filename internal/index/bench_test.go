@@ -255,7 +255,8 @@ func BenchmarkFill(b *testing.B) {
 					var d Doc
 					each := func(yield func(*Document) bool) {
 						for i, words := range docs {
-							if d.SetWords(words); i >= 0 {
+							d.SetWords(words)
+							if i >= 0 {
 								d.ID = uint64(i)
 								yield(&d)
 							}
@@ -355,7 +356,8 @@ func BenchmarkFirstSearch(b *testing.B) {
 				var d Document
 				for id := range uint64(n) {
 					d.SetWords(some(20 + rng.IntN(5)))
-					if d.ID = id; !yield(&d) {
+					d.ID = id
+					if !yield(&d) {
 						return
 					}
 				}
@@ -371,7 +373,8 @@ func BenchmarkFirstSearch(b *testing.B) {
 			for i := range b.N {
 				b.StopTimer()
 				if i%16 == 0 {
-					if opened, err = OpenSnapshot(bytes.NewReader(snapshot), int64(len(snapshot)), Params{}); err != nil {
+					opened, err = OpenSnapshot(bytes.NewReader(snapshot), int64(len(snapshot)), Params{})
+					if err != nil {
 						b.Fatal(err)
 					}
 				}

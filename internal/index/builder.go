@@ -215,7 +215,9 @@ func layOut(s *segment) *layout {
 			l.few += t.df
 		}
 	}
-	few, common, many := uint32(0), l.few, uint32(0)
+	few := uint32(0)
+	common := l.few
+	many := uint32(0)
 	for n := range s.terms {
 		t := &s.terms[n]
 		switch t.many = t.df > 1; {
@@ -241,7 +243,9 @@ func (l *layout) push(n uint32, p posting) {
 	to := &l.next[n]
 	if *to == inTerm {
 		t := &l.s.terms[n]
-		t.at, t.tf, t.most = p.doc, p.tf, p.impact
+		t.at = p.doc
+		t.tf = p.tf
+		t.most = p.impact
 		return
 	}
 	l.postings[*to] = p
@@ -284,7 +288,8 @@ func (s *segment) indexDocs() {
 	if !slices.ContainsFunc(s.data, func(d any) bool { return d != nil }) {
 		s.data = nil
 	}
-	if s.rising = isRising(s.ids.all()); !s.rising {
+	s.rising = isRising(s.ids.all())
+	if !s.rising {
 		s.byID.grow(len(s.lens))
 		for n, id := range s.ids.all() {
 			s.byID.insert(idHash(id), uint32(n))

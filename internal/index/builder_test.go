@@ -31,7 +31,8 @@ func fill(x *Index, ids []uint64, docs []Doc) {
 func fillRuns(x *Index, runs *Runs, ids []uint64, docs []Doc) {
 	x.Fill(func(yield func(*Document) bool) {
 		for i := range docs {
-			if docs[i].ID = ids[i]; !yield(&docs[i]) {
+			docs[i].ID = ids[i]
+			if !yield(&docs[i]) {
 				return
 			}
 		}
@@ -49,7 +50,8 @@ func number(r *rand.Rand, docs []Doc) {
 		if maker == len(makers) {
 			continue
 		}
-		if docs[i].Known = &makers[maker]; known[maker] == nil {
+		docs[i].Known = &makers[maker]
+		if known[maker] == nil {
 			known[maker] = map[string]uint32{}
 		}
 		for _, t := range docs[i].Terms[:r.IntN(len(docs[i].Terms)+1)] {
@@ -75,7 +77,8 @@ func TestFillIsAsPut(t *testing.T) {
 			ids, docs = append(ids, id*7%61), append(docs, d)
 			one.put(id*7%61, d.Updated, d)
 		}
-		if number(r, docs); seed%2 == 0 { // another index knew the numbers before
+		number(r, docs)
+		if seed%2 == 0 { // another index knew the numbers before
 			fill(New(Params{}), ids, docs)
 		}
 		fill(all, ids, docs)

@@ -71,7 +71,9 @@ func Words(id uint64, words []string) Document {
 // SetWords sets the terms and the length of d to those of a plain text of those
 // words, each counted once for each time it comes.
 func (d *Document) SetWords(words []string) {
-	d.Terms, d.Numbers, d.Len = d.Terms[:0], d.Numbers[:0], One*uint32(len(words))
+	d.Terms = d.Terms[:0]
+	d.Numbers = d.Numbers[:0]
+	d.Len = One * uint32(len(words))
 	for _, w := range words {
 		d.Terms = append(d.Terms, Term{Text: w, TF: One})
 	}

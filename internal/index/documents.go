@@ -147,7 +147,9 @@ func (s *segment) readLens(docs *pagefile.Reader) error {
 	err := docs.Each(tableLens, func(rows []byte) {
 		from := len(s.lens)
 		s.lens = s.lens[:from+len(rows)/2]
-		lens, unscoreds, total := s.lens[from:], 0, uint64(0)
+		lens := s.lens[from:]
+		unscoreds := 0
+		total := uint64(0)
 		for i := range lens {
 			switch dl := le.Uint16(rows[2*i:]); dl {
 			case shortUnscored:
@@ -206,7 +208,10 @@ func (img *image) times() []timeBlock {
 
 // checkDocs reads all that is in the documents, and says what does not fit.
 func (img *image) checkDocs() error {
-	sum, n, next, fits := uint32(0), 0, uint64(0), true
+	sum := uint32(0)
+	n := 0
+	next := uint64(0)
+	fits := true
 	ts, of := img.times(), timeBlock{}
 	err := img.docs.Each(tableDocs, func(rows []byte) {
 		sum = crc32.Update(sum, castagnoli, rows)
@@ -216,13 +221,15 @@ func (img *image) checkDocs() error {
 				of = timeBlock{created, created}
 			}
 			of = timeBlock{min(of.first, created), max(of.last, created)}
-			fits = fits && (n == 0 || id >= next && next > 0)
-			if next, n = id+1, n+1; n%64 == 0 || n == len(img.lens) {
+			fits = fits && (n == 0 || (id >= next && next > 0))
+			next, n = id+1, n+1
+			if n%64 == 0 || n == len(img.lens) {
 				fits = fits && ts[(n-1)/64] == of
 			}
 		}
 	})
-	if err = cmp.Or(err, img.docs.Err()); err == nil && (!fits || sum != img.sum) {
+	err = cmp.Or(err, img.docs.Err())
+	if err == nil && (!fits || sum != img.sum) {
 		err = fmt.Errorf("%w: its documents do not fit together", errSnapshot)
 	}
 	return err

@@ -77,7 +77,8 @@ func (f *filler) add(d *Document) {
 		panic("index: Fill with an id that came before")
 	}
 	f.last = d.ID
-	if f.b.add(d); f.b.size() >= f.runs.Bytes {
+	f.b.add(d)
+	if f.b.size() >= f.runs.Bytes {
 		f.spill()
 	}
 }
@@ -125,7 +126,8 @@ func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segmen
 	size, err := run.WriteSnapshot(f, 0)
 	if err == nil {
 		var opened *Index
-		if opened, err = OpenSnapshot(f, size, x.params); err == nil {
+		opened, err = OpenSnapshot(f, size, x.params)
+		if err == nil {
 			return opened.Searcher().views[0].segment, nil
 		}
 	}

@@ -27,14 +27,16 @@ var errFull = errors.New("the disk is full")
 
 func (f *runFiles) new() (RunFile, error) {
 	f.runs++
-	if f.writes--; f.writes < 0 {
+	f.writes--
+	if f.writes < 0 {
 		return nil, errFull
 	}
 	return &testRun{of: f}, nil
 }
 
 func (r *testRun) WriteAt(b []byte, at int64) (int, error) {
-	if r.of.writes--; r.of.writes < 0 {
+	r.of.writes--
+	if r.of.writes < 0 {
 		return 0, errFull
 	}
 	return r.b.WriteAt(b, at)

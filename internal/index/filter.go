@@ -24,7 +24,9 @@ func (w *filterSet) contains(number uint32) bool {
 
 // fill finds the documents of a view that meet the conditions of a query.
 func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64) {
-	w.all, w.n, w.part = len(ask.Filter) == 0 && ask.Range == nil, len(v.lens), 1
+	w.all = len(ask.Filter) == 0 && ask.Range == nil
+	w.n = len(v.lens)
+	w.part = 1
 	if w.all || w.n == 0 {
 		return
 	}
@@ -77,7 +79,7 @@ func (w *filterSet) clause(v *view, c Clause, hash func(string) uint64) {
 func (w *filterSet) times(v *view, t *Range) {
 	for i, block := range v.times() {
 		switch {
-		case w.set[i] == 0 || t.contains(block.first) && t.contains(block.last):
+		case w.set[i] == 0 || (t.contains(block.first) && t.contains(block.last)):
 		case block.last < t.From || block.first > t.To:
 			w.set[i] = 0
 		default:

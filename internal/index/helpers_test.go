@@ -69,7 +69,9 @@ func checkInside(t *testing.T, x *Index) {
 	if err := sr.Err(); err != nil {
 		t.Fatal(err)
 	}
-	live, total, seen := 0, uint64(0), map[uint64]bool{}
+	live := 0
+	total := uint64(0)
+	seen := map[uint64]bool{}
 	df := map[string]int{}
 	for i := range sr.views {
 		v := &sr.views[i]
@@ -77,7 +79,7 @@ func checkInside(t *testing.T, x *Index) {
 		gone, there := 0, make([]bool, len(v.lens))
 		for n, id := range v.ids.all() {
 			// A memtable has older versions of a document, too.
-			if at, ok := v.number(id); !ok || at != uint32(n) && (v.mem == nil || at < uint32(n) || !v.isDeleted(uint32(n))) {
+			if at, ok := v.number(id); !ok || (at != uint32(n) && (v.mem == nil || at < uint32(n) || !v.isDeleted(uint32(n)))) {
 				t.Fatalf("document %d has number %d, found under %d", id, n, at)
 			}
 			if v.isDeleted(uint32(n)) {
@@ -87,7 +89,8 @@ func checkInside(t *testing.T, x *Index) {
 			if seen[id] {
 				t.Fatalf("document %d is in two segments", id)
 			}
-			if seen[id] = true; v.lens[n] != unscored {
+			seen[id] = true
+			if v.lens[n] != unscored {
 				live++
 				total += uint64(v.lens[n])
 			}
@@ -103,7 +106,8 @@ func checkInside(t *testing.T, x *Index) {
 	}
 	n := 0
 	for text, got := range sr.Terms("") {
-		if n++; got != df[text] || sr.DF(text) != got {
+		n++
+		if got != df[text] || sr.DF(text) != got {
 			t.Fatalf("term %q: %d documents, DF %d, counted %d", text, got, sr.DF(text), df[text])
 		}
 	}

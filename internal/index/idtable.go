@@ -36,7 +36,8 @@ func (t *idTable) find(hash uint64, is func(number uint32) bool) (uint32, bool) 
 		if s.hash == h && is(s.number-1) {
 			return s.number - 1, true
 		}
-		if i++; i == len(t.slots) {
+		i++
+		if i == len(t.slots) {
 			i = 0
 		}
 	}
@@ -53,7 +54,8 @@ func (t *idTable) first(hash uint64) uint32 {
 		if s.number == 0 || s.hash == h {
 			return s.number
 		}
-		if i++; i == len(t.slots) {
+		i++
+		if i == len(t.slots) {
 			i = 0
 		}
 	}
@@ -83,7 +85,8 @@ func (t *idTable) home(hash uint32) int { return int(uint64(hash) * uint64(len(t
 func (t *idTable) place(s slot) {
 	i := t.home(s.hash)
 	for t.slots[i].number != 0 {
-		if i++; i == len(t.slots) {
+		i++
+		if i == len(t.slots) {
 			i = 0
 		}
 	}

@@ -37,7 +37,7 @@ func TestTableIsAsAMap(t *testing.T) {
 			for n := range most {
 				h := hashOf(n, kind)
 				got, ok := x.find(h, func(k uint32) bool { return k == n })
-				if ok != has[n] || ok && got != n {
+				if ok != has[n] || (ok && got != n) {
 					t.Fatalf("kind %d: find(%d) = %d, %v", kind, n, got, ok)
 				}
 				if first := x.first(h); ok && (first == 0 || uint32(hashOf(first-1, kind)>>32) != uint32(h>>32)) {
@@ -86,7 +86,8 @@ func TestTexts(t *testing.T) {
 	}
 	handed := map[uint32]string{}
 	for ref, s := range want {
-		if handed[ref] = x.get(ref); handed[ref] != s {
+		handed[ref] = x.get(ref)
+		if handed[ref] != s {
 			t.Fatalf("get(%d) = %q, want %q", ref, handed[ref], s)
 		}
 	}

@@ -164,12 +164,15 @@ func readTerms(b []byte, k *block) ([]imageTerm, error) {
 	for i := range ts {
 		e := b[i*entrySize:]
 		t := &ts[i]
-		t.df, t.at, t.size, t.check = le.Uint32(e[4:]), at, le.Uint32(e[8:]), le.Uint32(e[12:])
+		t.df = le.Uint32(e[4:])
+		t.at = at
+		t.size = le.Uint32(e[8:])
+		t.check = le.Uint32(e[12:])
 		size := le.Uint32(e)
 		t.text, rest = rest[:size], rest[size:]
 		at += int64(t.size)
 		// Each posting has a byte at least.
-		if at > end || t.df == 0 || t.df > t.size || i == 0 && t.text != k.first || i > 0 && t.text <= ts[i-1].text {
+		if at > end || t.df == 0 || t.df > t.size || (i == 0 && t.text != k.first) || (i > 0 && t.text <= ts[i-1].text) {
 			return nil, fmt.Errorf("%w: a term of a block has an unknown form", errSnapshot)
 		}
 	}

@@ -239,7 +239,7 @@ func (x *Index) Compact() *Searcher {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := x.current.Load()
-	if len(now.views) == 0 || len(now.views) == 1 && now.views[0].gone == 0 && now.views[0].mem == nil {
+	if len(now.views) == 0 || (len(now.views) == 1 && now.views[0].gone == 0 && now.views[0].mem == nil) {
 		return now
 	}
 	if s := now.merge(now.views); now.Err() == nil {

@@ -154,7 +154,8 @@ func TestTermsMayBeLeft(t *testing.T) {
 	n := 0
 	for range x.Terms("") {
 		x.Delete(uint64(n)) // the searcher does not change
-		if n++; n == 300 {
+		n++
+		if n == 300 {
 			break
 		}
 	}

@@ -45,7 +45,11 @@ var listReaders = sync.Pool{New: func() any { return new(listReader) }}
 // listReaders.
 func (img *image) list(t *imageTerm, b []byte) (*listReader, error) {
 	r := listReaders.Get().(*listReader)
-	r.img, r.b, r.left, r.next, r.ones = img, b[:t.size+listMargin], t.df, 0, nil
+	r.img = img
+	r.b = b[:t.size+listMargin]
+	r.left = t.df
+	r.next = 0
+	r.ones = nil
 	if t.df > lenOnes {
 		r.ones = r.table[:]
 		clear(r.ones)
@@ -68,7 +72,9 @@ func (r *listReader) some() (n int, err error) {
 	if err := r.decode(n); err != nil {
 		return 0, err
 	}
-	lens, sc, ones := r.img.lens, r.img.sc, r.ones
+	lens := r.img.lens
+	sc := r.img.sc
+	ones := r.ones
 	for i, number := range r.numbers[:n] {
 		dl, tf := lens[number], r.tfs[i]
 		switch {
@@ -92,7 +98,9 @@ const longOrTF = 0x8181818181818181
 // decode sets the numbers and TFs of the next n postings. Most take one or two bytes, and
 // which of both follows no order that a processor foresees: it makes no difference here.
 func (r *listReader) decode(n int) error {
-	b, next, docs := r.b, r.next, uint64(len(r.img.lens))
+	b := r.b
+	next := r.next
+	docs := uint64(len(r.img.lens))
 	for i := 0; i < n; i++ {
 		if i+8 <= n && len(b) >= 8+listMargin {
 			if eight := binary.LittleEndian.Uint64(b); eight&longOrTF == 0 {
@@ -116,14 +124,16 @@ func (r *listReader) decode(n int) error {
 		more := two >> 7 & 1
 		v, size := two&0x7f|two>>8&0x7f<<7&-more, 1+int(more)
 		if more&(two>>15) != 0 {
-			if v, size = binary.Uvarint(b[:len(b)-listMargin]); size <= 0 {
+			v, size = binary.Uvarint(b[:len(b)-listMargin])
+			if size <= 0 {
 				return fmt.Errorf("%w: a list is cut short", errSnapshot)
 			}
 		}
 		b = b[size:]
 		tf := uint64(One)
 		if v&1 != 0 {
-			if tf, size = uint64(b[0]), 1; tf >= 0x80 {
+			tf, size = uint64(b[0]), 1
+			if tf >= 0x80 {
 				tf, size = binary.Uvarint(b)
 			}
 			if size <= 0 || tf == 0 || tf > math.MaxUint16 {
@@ -138,7 +148,10 @@ func (r *listReader) decode(n int) error {
 		next = number + 1
 		r.numbers[i], r.tfs[i] = uint32(number), uint16(tf)
 	}
-	if r.b, r.left, r.next = b, r.left-uint32(n), next; len(b) < listMargin || r.left == 0 && len(b) > listMargin {
+	r.b = b
+	r.left = r.left - uint32(n)
+	r.next = next
+	if len(b) < listMargin || (r.left == 0 && len(b) > listMargin) {
 		return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
 	}
 	return nil
@@ -197,7 +210,8 @@ func (w *columns) pushAll(numbers []uint32, tfs []uint16, impacts []uint8) {
 	}
 	for i, number := range numbers {
 		tf := tfs[i] / w.unit
-		if w.dense[number] = uint8(min(tf, largeTF)); tf >= largeTF {
+		w.dense[number] = uint8(min(tf, largeTF))
+		if tf >= largeTF {
 			w.large = append(w.large, posting{number, tfs[i], impacts[i]})
 		}
 	}

@@ -184,7 +184,14 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	w := c.cols
 	upper, end := uint32(0), w.upTo(0)
 	unit := float32(w.unit)
-	docs, tfs, dense, lens, part, c0, c1, all := w.docs, w.tfs, w.dense, b.view.lens, c.part, b.c0, b.c1, b.filter.all
+	docs := w.docs
+	tfs := w.tfs
+	dense := w.dense
+	lens := b.view.lens
+	part := c.part
+	c0 := b.c0
+	c1 := b.c1
+	all := b.filter.all
 	for i := 0; i < len(w.impacts) && minImpact < above && b.budget >= 0; minImpact = max(minImpact, b.minImpact(c, place)) {
 		n := 0
 		n, i = b.reach(w.impacts, i, minImpact, above)
@@ -201,10 +208,13 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 			}
 			if dense == nil {
 				f = float32(tfs[at])
-			} else if f = float32(dense[doc]); f == largeTF {
-				f = float32(w.largeTF(doc))
 			} else {
-				f *= unit
+				f = float32(dense[doc])
+				if f == largeTF {
+					f = float32(w.largeTF(doc))
+				} else {
+					f *= unit
+				}
 			}
 			k := c0 + c1*float32(lens[doc])
 			b.batch[left] = candidate{doc, part * f / (f + k), k}
@@ -260,7 +270,8 @@ func (b *maxScore) scoreFiltered(c *cursor, place int) {
 		for set &= c.cols.bits[i]; set != 0 && b.budget >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
 			b.batch[n] = b.candidate(c, doc, c.cols.tf(doc))
-			if n++; n == batchSize {
+			n++
+			if n == batchSize {
 				b.complete(place, b.batch[:n])
 				n = 0
 			}
@@ -315,7 +326,9 @@ func (c *cursor) addTo(some []candidate) {
 			x.sum += part * f / (f + x.k)
 		}
 	case w.bits != nil:
-		all, starts, tfs := w.bits, w.starts, w.tfs
+		all := w.bits
+		starts := w.starts
+		tfs := w.tfs
 		for i := range some {
 			x := &some[i]
 			word := x.doc / 64
@@ -325,7 +338,9 @@ func (c *cursor) addTo(some []candidate) {
 			}
 		}
 	default:
-		docs, starts, shift := w.docs, w.starts, w.shift
+		docs := w.docs
+		starts := w.starts
+		shift := w.shift
 		for i := range some {
 			x := &some[i]
 			slot, low := x.doc>>shift, uint16(x.doc)
@@ -353,7 +368,8 @@ func (b *maxScore) offer(place int, x candidate) {
 		return
 	}
 	if b.ask.Factor != nil { // which lifts no score
-		if x.sum *= float32(b.ask.Factor(b.view.ids.at(x.doc))); x.sum < b.threshold {
+		x.sum *= float32(b.ask.Factor(b.view.ids.at(x.doc)))
+		if x.sum < b.threshold {
 			return
 		}
 	}
@@ -461,7 +477,8 @@ func (b *maxScore) among() {
 	for i, set := range b.filter.set {
 		for ; set != 0 && b.budget >= 0; set &= set - 1 {
 			b.batch[n].doc = uint32(64*i + bits.TrailingZeros64(set))
-			if n++; n == batchSize {
+			n++
+			if n == batchSize {
 				complete()
 			}
 		}

@@ -87,7 +87,7 @@ func (m *table) meets(d *row, q Query) bool {
 			return false
 		}
 	}
-	return q.Range == nil || d.time >= q.Range.From && d.time <= q.Range.To
+	return q.Range == nil || (d.time >= q.Range.From && d.time <= q.Range.To)
 }
 
 // Documents have one of few lengths and times, so that ties are everywhere; the

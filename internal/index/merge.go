@@ -37,7 +37,7 @@ func (v *view) class() int {
 func toMerge(views, merging []view, large bool) (some []view) {
 	var byClass [24][]view
 	for _, v := range views {
-		if holds(merging, v) || v.mem != nil && !v.mem.full() {
+		if holds(merging, v) || (v.mem != nil && !v.mem.full()) {
 			continue
 		}
 		c := v.class()
@@ -46,7 +46,7 @@ func toMerge(views, merging []view, large bool) (some []view) {
 		}
 		if v.gone >= leastDeleted && v.gone*10 > len(v.lens)*3 {
 			return slices.DeleteFunc(slices.Clone(views), func(w view) bool {
-				return w.live() > v.live() || holds(merging, w) || w.mem != nil && !w.mem.full()
+				return w.live() > v.live() || holds(merging, w) || (w.mem != nil && !w.mem.full())
 			})
 		}
 		byClass[c] = append(byClass[c], v)
@@ -135,7 +135,9 @@ const dropped = math.MaxUint32
 func (b *builder) adoptDocs(v *view) []uint32 {
 	s := b.s
 	numbers := make([]uint32, len(v.lens))
-	ids, updated, created := v.ids.all(), v.updated.all(), v.created.all()
+	ids := v.ids.all()
+	updated := v.updated.all()
+	created := v.created.all()
 	for i, id := range ids {
 		if v.isDeleted(uint32(i)) {
 			numbers[i] = dropped

@@ -80,7 +80,9 @@ func newColumns(postings, docs int) *columns {
 	w := &columns{impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)), docs: make([]uint16, 0, postings+lanes)}
 	switch {
 	case postings*denseShare >= docs:
-		w.shift, w.dense, w.unit = 16, make([]uint8, docs), 1
+		w.shift = 16
+		w.dense = make([]uint8, docs)
+		w.unit = 1
 	case postings*bitsShare >= docs:
 		w.shift = 6
 	default:

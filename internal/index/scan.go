@@ -52,7 +52,10 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 	q := queries.Get().(*query)
 	q.x, q.s = x, x.scale()
 	q.terms = distinct(q.terms[:0], terms)
-	q.hashes, q.gains, q.dfs, q.norm = q.hashes[:0], q.gains[:0], q.dfs[:0], 0
+	q.hashes = q.hashes[:0]
+	q.gains = q.gains[:0]
+	q.dfs = q.dfs[:0]
+	q.norm = 0
 	q.found = slices.Grow(q.found[:0], len(q.terms)*len(x.views))[:len(q.terms)*len(x.views)]
 	q.alone = slices.Grow(q.alone[:0], len(q.found))
 	for _, w := range q.terms {
@@ -68,7 +71,9 @@ func newQuery(x *Searcher, terms []QueryTerm) *query {
 			df += q.found[i].df - q.found[i].lost
 		}
 		gain := q.s.gain(q.s.idf(df, w.Prior), w.Weight)
-		q.dfs, q.gains, q.norm = append(q.dfs, df), append(q.gains, gain), q.norm+gain
+		q.dfs = append(q.dfs, df)
+		q.gains = append(q.gains, gain)
+		q.norm = q.norm + gain
 	}
 	return q
 }
@@ -189,7 +194,9 @@ func (c *cursor) inWindow(index int) int {
 
 // addList adds what the term gives to the documents of the window.
 func (q *query) addList(c *cursor, first int, lens []uint32) {
-	gain, rest, slope := c.gain, q.s.rest, q.s.slope
+	gain := c.gain
+	rest := q.s.rest
+	slope := q.s.slope
 	for _, p := range c.list[c.to:] {
 		at := int(p.doc) - first
 		if at >= len(lens) {
@@ -205,7 +212,10 @@ func (q *query) addList(c *cursor, first int, lens []uint32) {
 
 // addColumns is addList for a term that has columns.
 func (q *query) addColumns(c *cursor, first int, lens []uint32) {
-	gain, rest, slope, w := c.gain, q.s.rest, q.s.slope, c.cols
+	gain := c.gain
+	rest := q.s.rest
+	slope := q.s.slope
+	w := c.cols
 	low := first % (math.MaxUint16 + 1)
 	for i, doc := range w.docs[c.to:w.upTo(uint32(first))] {
 		at := int(doc) - low

@@ -43,7 +43,7 @@ func (q *query) searchView(ask *Query, i int, best *topK) {
 	}
 	v.scan(q, best.least, func(number uint32, score float64) float64 {
 		c := ranked{score, v, number}
-		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) || ask.Accept != nil && !ask.Accept(c.id()) {
+		if !best.wants(c) || v.isDeleted(number) || !q.filter.contains(number) || (ask.Accept != nil && !ask.Accept(c.id())) {
 			return best.least
 		}
 		if ask.Factor != nil { // which lifts no score, so what was not wanted is not wanted now
@@ -103,8 +103,8 @@ func (x *Searcher) Newest(ask Query) []uint64 {
 		updated, ids := v.updated.all(), v.ids.all()
 		for n := len(ids) - 1; n >= 0; n-- { // what was put last is likely to be the newest
 			d := newest{updated[n], ids[n]}
-			if len(best) == limit && order(best[limit-1], d) < 0 || v.isDeleted(uint32(n)) || !f.contains(uint32(n)) ||
-				ask.Accept != nil && !ask.Accept(d.id) {
+			if (len(best) == limit && order(best[limit-1], d) < 0) || v.isDeleted(uint32(n)) || !f.contains(uint32(n)) ||
+				(ask.Accept != nil && !ask.Accept(d.id)) {
 				continue
 			}
 			at, _ := slices.BinarySearchFunc(best, d, order)

@@ -90,7 +90,8 @@ func (x *Searcher) Check() error {
 			return err
 		}
 		for n := range img.terms {
-			if img.term(n); img.docs.Err() == nil {
+			img.term(n)
+			if img.docs.Err() == nil {
 				room = img.decodeAt(n, room[:0])
 			}
 		}
@@ -200,7 +201,7 @@ func (x *Searcher) Terms(prefix string) iter.Seq2[string, int] {
 					for j := range x.views {
 						more := x.views[j].df(t.text, hash)
 						df += more
-						seen = seen || j < i && x.views[j].knows(t.text, hash)
+						seen = seen || (j < i && x.views[j].knows(t.text, hash))
 					}
 					if seen {
 						continue // it was yielded

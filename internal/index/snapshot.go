@@ -125,10 +125,14 @@ func (w *snapshotWriter) documents() {
 	views := w.x.views
 	docs := make([]docRef, 0, w.x.Size())
 	w.numbers = make([][]uint32, len(views))
-	ids, updated, created := make([][]uint64, len(views)), make([][]int64, len(views)), make([][]int64, len(views))
+	ids := make([][]uint64, len(views))
+	updated := make([][]int64, len(views))
+	created := make([][]int64, len(views))
 	for i := range views {
 		v := &views[i]
-		ids[i], updated[i], created[i] = v.ids.all(), v.updated.all(), v.created.all()
+		ids[i] = v.ids.all()
+		updated[i] = v.updated.all()
+		created[i] = v.created.all()
 		w.numbers[i] = make([]uint32, len(v.lens))
 		for n := range v.lens {
 			w.numbers[i][n] = dropped
@@ -196,7 +200,8 @@ func (w *snapshotWriter) term(text string, list []posting) error {
 	k.entries = le.AppendUint32(k.entries, crc32.Checksum(w.list, castagnoli))
 	k.texts = append(k.texts, text...)
 	w.terms++
-	if k.terms++; k.terms == blockTerms {
+	k.terms++
+	if k.terms == blockTerms {
 		return w.endBlock()
 	}
 	return nil
@@ -297,7 +302,8 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	}
 	to := &Searcher{params: x.params, seed: x.seed, live: s.counted, total: s.total}
 	img := &image{r: r, docs: docs, sum: h.sum, lens: s.lens, sc: to.scale(), terms: int(f.terms)}
-	if img.blocks, err = readTable(table, f.blocks, from, f.table); err != nil {
+	img.blocks, err = readTable(table, f.blocks, from, f.table)
+	if err != nil {
 		return nil, err
 	}
 	s.image, s.slope = img, img.sc.slope
@@ -317,7 +323,10 @@ func readTable(b []byte, blocks, from, end int64) ([]block, error) {
 	for i := range bs {
 		e := b[i*blockSize:]
 		k := &bs[i]
-		k.lists, k.size, k.rest, k.check = int64(le.Uint64(e)), le.Uint32(e[8:]), le.Uint32(e[12:]), le.Uint32(e[16:])
+		k.lists = int64(le.Uint64(e))
+		k.size = le.Uint32(e[8:])
+		k.rest = le.Uint32(e[12:])
+		k.check = le.Uint32(e[16:])
 		n := int64(le.Uint32(e[20:]))
 		if k.lists < from || k.lists > end || int64(k.size)+int64(k.rest) > end-k.lists || n > int64(len(firsts)) {
 			return nil, fmt.Errorf("%w: a block of its table leads outside", errSnapshot)

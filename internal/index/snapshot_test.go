@@ -92,7 +92,8 @@ func TestSnapshotTogether(t *testing.T) {
 				if got, want := y.Search(ask([]string{term}, 3, nil)), x.Search(ask([]string{term}, 3, nil)); !slices.Equal(got, want) {
 					t.Errorf("Search(%q) = %v, want %v", term, got, want)
 				}
-				if n++; n == 300+i {
+				n++
+				if n == 300+i {
 					return
 				}
 			}
@@ -197,7 +198,8 @@ type failingReader struct {
 }
 
 func (r *failingReader) ReadAt(b []byte, off int64) (int, error) {
-	if r.left--; r.left < 0 {
+	r.left--
+	if r.left < 0 {
 		return 0, fs.ErrClosed
 	}
 	return r.Reader.ReadAt(b, off)
@@ -242,8 +244,11 @@ func TestSnapshotFailsMeanwhile(t *testing.T) {
 			if err := read(y); err == nil {
 				done, r.left = true, math.MaxInt
 				checkInside(t, y)
-			} else if failed++; !errors.Is(err, fs.ErrClosed) {
-				t.Fatalf("%s after %d reads: %v", name, reads, err)
+			} else {
+				failed++
+				if !errors.Is(err, fs.ErrClosed) {
+					t.Fatalf("%s after %d reads: %v", name, reads, err)
+				}
 			}
 		}
 		if failed < 3 {
@@ -346,7 +351,9 @@ func resum(b []byte) {
 			break
 		}
 		e := b[at+i*blockSize:]
-		lists, size, rest := int(min(le.Uint64(e), uint64(len(b)))), int(le.Uint32(e[8:])), int(le.Uint32(e[12:]))
+		lists := int(min(le.Uint64(e), uint64(len(b))))
+		size := int(le.Uint32(e[8:]))
+		rest := int(le.Uint32(e[12:]))
 		if lists+size+rest > len(b) {
 			continue
 		}

@@ -130,7 +130,8 @@ func (c *termCursor) readBlock(n int) error {
 		return err
 	}
 	c.lists = lists{n, b[:k.size]}
-	if b = b[k.size:]; crc32.Checksum(b, castagnoli) != k.check {
+	b = b[k.size:]
+	if crc32.Checksum(b, castagnoli) != k.check {
 		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, len(b), k.lists+int64(k.size))
 	}
 	c.terms, err = readTerms(b, k)
@@ -149,7 +150,8 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 		own = c.view.postingsOf(c.sorted[c.at].n, &c.room)
 	}
 	for _, p := range own {
-		if p.doc = c.numbers[p.doc]; p.doc != dropped {
+		p.doc = c.numbers[p.doc]
+		if p.doc != dropped {
 			list = append(list, p)
 		}
 	}

@@ -84,7 +84,8 @@ func (p *TermScores) locate(x *Searcher, ids []uint64) {
 		}
 		for j := len(x.views) - 1; j >= 0 && !ok; j-- {
 			v := &x.views[j]
-			if d.number, ok = v.number(id); ok {
+			d.number, ok = v.number(id)
+			if ok {
 				d.view, ok = j, !v.isDeleted(d.number)
 			}
 		}

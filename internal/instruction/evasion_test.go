@@ -147,7 +147,8 @@ func TestEvasions(t *testing.T) {
 		for _, e := range evasions {
 			var missed []string
 			for _, s := range plain {
-				if of++; Shaped(e.write(s)) {
+				of++
+				if Shaped(e.write(s)) {
 					found++
 				} else {
 					missed = append(missed, s)

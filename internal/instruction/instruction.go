@@ -26,7 +26,7 @@ func Find(text string) []string {
 	if !has.isASCII && hidden(text) {
 		f.add(Hidden)
 	}
-	if !has.isASCII || has.hasControls && hidesLetters(low) {
+	if !has.isASCII || (has.hasControls && hidesLetters(low)) {
 		low = visible(low)
 	}
 	f.hasLines = has.hasControls
@@ -56,7 +56,7 @@ const leastBold = 6
 
 // isBold reports whether words of a text may be bold one by one.
 func isBold(low string) bool {
-	return strings.IndexByte(low, '*') >= 0 && strings.Count(low, "**") >= leastBold || strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= leastBold
+	return (strings.IndexByte(low, '*') >= 0 && strings.Count(low, "**") >= leastBold) || (strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= leastBold)
 }
 
 // finder collects the rules that the readings of a text meet.
@@ -246,7 +246,10 @@ func hidden(text string) bool {
 			if between && isLetter {
 				return true
 			}
-			row, selectors, before, between = 0, 0, isLetter, false
+			row = 0
+			selectors = 0
+			before = isLetter
+			between = false
 			continue
 		}
 		if unicode.Is(unseen, c) && !endsInFlag(text[:i]) {
@@ -260,7 +263,9 @@ func hidden(text string) bool {
 			selectors++
 			between = before || between
 		case !isInvisible(c):
-			row, selectors, between = 0, 0, false
+			row = 0
+			selectors = 0
+			between = false
 		case c != softHyphen:
 			between = before || between
 		}

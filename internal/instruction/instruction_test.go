@@ -133,7 +133,7 @@ func TestMatchesAsSearched(t *testing.T) {
 // plainGroups is groupsIn by a look at each place of a text for each word.
 func (t *table) plainGroups(low string) []uint8 {
 	has := make([]uint8, len(t.rules))
-	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+	letter := func(c byte) bool { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') }
 	for _, ws := range append(t.words[:], t.signs) {
 		for _, w := range ws {
 			for i := range len(low) {

@@ -74,7 +74,8 @@ func (p *pattern) in(text string) bool {
 		if some := p.starts[p.first[text[i]]:p.first[int(text[i])+1]]; len(some) == 0 || !p.mayBegin(text[:i]) || !beginsWithAny(text[i:], some) {
 			continue
 		}
-		if tries--; tries < 0 {
+		tries--
+		if tries < 0 {
 			return p.whole().MatchString(text)
 		}
 		_, n := utf8.DecodeLastRuneInString(text[:i])
@@ -105,7 +106,7 @@ func (p *pattern) mayBegin(before string) bool {
 
 // isWord reports whether \b takes a byte for a part of a word.
 func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
 }
 
 // beginsWord reports whether every match begins with \b, as the expression says.
@@ -158,7 +159,8 @@ func starts(re *syntax.Regexp) (all []string, whole bool) {
 func charsOf(ranges []rune) (all []string, few bool) {
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
-			if all = append(all, string(c)); len(all) > mostStarts {
+			all = append(all, string(c))
+			if len(all) > mostStarts {
 				return []string{""}, false
 			}
 		}

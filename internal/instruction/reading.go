@@ -106,7 +106,7 @@ func skeleton(low string) string {
 }
 
 // isSpace reports whether a byte is white space.
-func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 
 // flow returns a text in which runs of white space are one space, or one line break at
 // the end of a paragraph or before an item of a list. Most texts are broken into lines
@@ -123,13 +123,14 @@ func flow(low string) (flowing string, hasShortLines bool) {
 		if n > mostShortLine {
 			short = 0
 		} else if n > 0 {
-			if short++; !isShort(low[from : from+n]) {
+			short++
+			if !isShort(low[from : from+n]) {
 				short = 0
 			}
 			hasShortLines = hasShortLines || short >= leastShortLines
 		}
 		from += n + 1
-		if n > 0 && from < len(b) && (isLetter(b[from]) || b[from] != '\n' && !isItem(low[from:])) {
+		if n > 0 && from < len(b) && (isLetter(b[from]) || (b[from] != '\n' && !isItem(low[from:]))) {
 			b[from-1] = ' '
 		}
 	}
@@ -210,7 +211,7 @@ type piece struct{ word, gap string }
 // piecesOf returns the words of a text. What is before the first word is the gap of an
 // empty word.
 func piecesOf(s string) []piece {
-	isGap := func(i int) bool { return s[i] < utf8.RuneSelf && !isWord(s[i]) || s[i] == '_' }
+	isGap := func(i int) bool { return (s[i] < utf8.RuneSelf && !isWord(s[i])) || s[i] == '_' }
 	var all []piece
 	for i := 0; i < len(s); {
 		from := i
@@ -290,7 +291,8 @@ func putTogether(b *strings.Builder, letters []piece) (run string) {
 	count := map[string]int{}
 	common := letters[0].gap
 	for _, p := range letters[:len(letters)-1] {
-		if count[p.gap]++; count[p.gap] > count[common] {
+		count[p.gap]++
+		if count[p.gap] > count[common] {
 			common = p.gap
 		}
 	}
@@ -303,7 +305,8 @@ func putTogether(b *strings.Builder, letters []piece) (run string) {
 			b.WriteString(p.gap)
 		case p.gap != common:
 			signs := strings.ReplaceAll(p.gap, common, "")
-			if b.WriteString(signs); signs == "" || strings.Contains(p.gap, common+common) {
+			b.WriteString(signs)
+			if signs == "" || strings.Contains(p.gap, common+common) {
 				b.WriteByte(' ')
 			}
 		}

@@ -164,7 +164,8 @@ var source string
 var rules = sync.OnceValue(func() *table {
 	t := new(table)
 	for line := range strings.Lines(source) {
-		if line = strings.TrimRight(line, "\r\n"); line == "" || strings.HasPrefix(line, "#") {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		name, rest, _ := strings.Cut(line, "\t")

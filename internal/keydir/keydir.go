@@ -146,7 +146,9 @@ func (r *Rows) err() error {
 // merge calls fn with each row of a table of the base, and add with each of n other
 // rows, from 0, before the first row of the table that before lets follow it.
 func (r *Rows) merge(table, n int, before func(next, i int, row []byte) bool, fn func(i int, row []byte), add func(next int)) {
-	next, i, size := 0, 0, RowSize[table]
+	next := 0
+	i := 0
+	size := RowSize[table]
 	if r.Base != nil {
 		_ = r.Base.Each(table, func(rows []byte) { // the base keeps the error
 			for ; len(rows) > 0; rows, i = rows[size:], i+1 {
@@ -241,7 +243,8 @@ func (w *writer) entries() {
 	w.merge(Entries, len(w.Entries), func(next, _ int, row []byte) bool {
 		return w.Entries[next].ID <= binary.LittleEndian.Uint64(row)
 	}, func(i int, row []byte) {
-		if w.places[i] = n; !w.Hidden(i) {
+		w.places[i] = n
+		if !w.Hidden(i) {
 			w.Copy(row)
 			n++
 		}
@@ -300,7 +303,7 @@ func (w *writer) newest() {
 			return false
 		}
 		updated := int64(binary.LittleEndian.Uint64(w.Base.Row(Entries, int(i))[32:]))
-		return w.Entries[e].Updated > updated || w.Entries[e].Updated == updated && w.at[e] > w.places[i]
+		return w.Entries[e].Updated > updated || (w.Entries[e].Updated == updated && w.at[e] > w.places[i])
 	}, func(_ int, row []byte) {
 		switch i := int(binary.LittleEndian.Uint32(row)); {
 		case i >= len(w.places):

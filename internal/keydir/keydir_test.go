@@ -87,7 +87,11 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 // over makes rows stand over those of a base.
 func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 	t.Helper()
-	r.Base, r.Gone, r.Again, r.forms, r.numbers = base, map[uint64]bool{}, map[Key]bool{}, nil, nil
+	r.Base = base
+	r.Gone = map[uint64]bool{}
+	r.Again = map[Key]bool{}
+	r.forms = nil
+	r.numbers = nil
 	hidden := map[int]bool{}
 	for b := base.Bytes(Forms); len(b) > 0; {
 		n, size := binary.Uvarint(b)
@@ -197,7 +201,7 @@ func TestUnfitBase(t *testing.T) {
 		over(t, rows, f, m, m)
 		var to memory
 		err = rows.WriteFile(&to, func([Tables]int) []byte { return nil })
-		if err == nil || wrong != 0 && !errors.Is(err, errTables) {
+		if err == nil || (wrong != 0 && !errors.Is(err, errTables)) {
 			t.Errorf("table %d: %v", table, err)
 		}
 	}

@@ -185,7 +185,9 @@ func (g *batch) op(op store.Op) (put, error) {
 	switch op := op.(type) {
 	case store.Update:
 		verb = store.VerbUpdate
-		e.Content, e.Aliases, e.Labels = op.Content, slices.Clone(op.Aliases), store.SortLabels(op.Labels)
+		e.Content = op.Content
+		e.Aliases = slices.Clone(op.Aliases)
+		e.Labels = store.SortLabels(op.Labels)
 	case store.Alias:
 		verb = store.VerbAlias
 		e.Aliases = slices.Clone(op.Aliases)

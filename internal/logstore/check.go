@@ -262,7 +262,9 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 	if log.Seq() == p.until {
 		p.reach()
 	}
-	rep.Entries, rep.Bytes, rep.Last = len(p.st.order), log.End(), log.Seq()
+	rep.Entries = len(p.st.order)
+	rep.Bytes = log.End()
+	rep.Last = log.Seq()
 	chain := log.Chain()
 	rep.Head = fmt.Sprintf("%x", chain[:])
 	for _, g := range log.Gaps() {

@@ -132,7 +132,8 @@ func (d *DB) leadCommit(r *commitRequest) {
 	err = d.locked(r.ctx, func() error {
 		err := d.commitAll(batch)
 		if errors.Is(err, errSnapshot) { // nothing was written: the log says what the snapshot could not
-			if err = d.reload(false); err == nil {
+			err = d.reload(false)
+			if err == nil {
 				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).finished))
 			}
 		}
@@ -242,7 +243,9 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 			answer(r, 0, err)
 			continue
 		}
-		v.opID, v.note, v.source = id, withoutSecrets(cmp.Or(v.note, store.NoteFrom(r.ctx))), d.source(r.ctx)
+		v.opID = id
+		v.note = withoutSecrets(cmp.Or(v.note, store.NoteFrom(r.ctx)))
+		v.source = d.source(r.ctx)
 		v.source = sourceWithoutSecrets(v.source)
 		f := draft{request: r, body: v}
 		if err := f.tooLarge(); err != nil {
@@ -290,7 +293,8 @@ func (d *DB) show(recs []wal.Record, drafts []draft) {
 	d.recent.add(d.position(), deltas)
 	failed := d.st.failed()
 	d.mu.Unlock()
-	if d.publish(deltas); failed != nil {
+	d.publish(deltas)
+	if failed != nil {
 		_ = d.reload(false) // the next reader gets its error
 	}
 }
@@ -320,7 +324,8 @@ func (f *draft) tooLarge() error {
 	if f.body.size() <= smallBody {
 		return nil
 	}
-	if f.encode(); len(f.enc.body) <= wal.MaxBody {
+	f.encode()
+	if len(f.enc.body) <= wal.MaxBody {
 		return nil
 	}
 	return &store.InvalidError{Field: "change", Value: text.Bytes(int64(len(f.enc.body))),
@@ -408,10 +413,14 @@ func onlyRemoves(v *body) bool {
 // newBatch returns a batch with nothing on top of the state. writerMu is held.
 func (d *DB) newBatch() *batch {
 	g := d.spare
-	if d.spare = nil; g == nil {
+	d.spare = nil
+	if g == nil {
 		g = &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, opIDs: map[string]seenID{}}
 	}
-	g.st, g.nextID, g.seq, g.now = d.st, d.st.nextID, d.log.Seq()+1, d.opts.Clock().UTC()
+	g.st = d.st
+	g.nextID = d.st.nextID
+	g.seq = d.log.Seq() + 1
+	g.now = d.opts.Clock().UTC()
 	return g
 }
 

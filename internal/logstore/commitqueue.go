@@ -33,7 +33,9 @@ func newCommitRequest(ctx context.Context, build func(g *batch) (*body, error)) 
 
 // finish sets the outcome and wakes the caller.
 func (r *commitRequest) finish(seq uint64, err error) {
-	r.seq, r.err, r.done = seq, err, true
+	r.seq = seq
+	r.err = err
+	r.done = true
 	r.wake <- struct{}{}
 }
 
@@ -82,10 +84,12 @@ func (q *commitQueue) take() []*commitRequest {
 func (q *commitQueue) handOff(batch []*commitRequest) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if batch = slices.DeleteFunc(batch, (*commitRequest).finished); len(batch) > 0 {
+	batch = slices.DeleteFunc(batch, (*commitRequest).finished)
+	if len(batch) > 0 {
 		q.waiting = append(batch, q.waiting...)
 	}
-	if q.leading = len(q.waiting) > 0; q.leading {
+	q.leading = len(q.waiting) > 0
+	if q.leading {
 		q.waiting[0].wake <- struct{}{}
 	}
 }

@@ -111,7 +111,8 @@ func (c *compaction) writeBase(emit func(b []byte, ops []put) error) error {
 			if err != nil {
 				return c.d.formError(&r, err)
 			}
-			if size += len(r.Body); size > aheadBytes {
+			size += len(r.Body)
+			if size > aheadBytes {
 				clear(ahead)
 				size = len(r.Body)
 			}
@@ -143,7 +144,8 @@ func (c *compaction) emit(r wal.Record) (offset int64, err error) {
 
 // copy writes the base and the changes after it into a new file, and its snapshot.
 func (c *compaction) copy() (err error) {
-	if c.out, err = c.log.Rewriter(c.horizon, c.chain); err != nil {
+	c.out, err = c.log.Rewriter(c.horizon, c.chain)
+	if err != nil {
 		return err
 	}
 	c.rows = &keydir.Rows{Entries: make([]keydir.Row, 0, len(c.last)), Names: make([]keydir.Key, 0, len(c.last))}
@@ -156,7 +158,8 @@ func (c *compaction) copy() (err error) {
 	})
 	reader := c.log.NewReader()
 	for _, off := range c.kept {
-		if err = cmp.Or(err, c.ctx.Err()); err != nil {
+		err = cmp.Or(err, c.ctx.Err())
+		if err != nil {
 			return err
 		}
 		r, err := reader.At(off)
@@ -164,7 +167,8 @@ func (c *compaction) copy() (err error) {
 			return err
 		}
 		r.Durable = last
-		if off, err = c.emit(r); err != nil {
+		off, err = c.emit(r)
+		if err != nil {
 			return err
 		}
 		v, err := decodeBody(r.Body)
@@ -253,7 +257,8 @@ func (c *compaction) add(r wal.Record) error {
 		return c.d.formError(&r, err)
 	}
 	r.Durable = r.Seq
-	if r.Offset, err = c.out.Emit(r); err != nil {
+	r.Offset, err = c.out.Emit(r)
+	if err != nil {
 		return err
 	}
 	c.offsets = append(c.offsets, r.Offset)
@@ -367,7 +372,8 @@ func (d *DB) mustHold(drops dropFunc) (int64, error) {
 		return !drops(&r)
 	})
 	off, _, err := d.offsetOf(d.base + uint64(dropped) + 1)
-	if err = cmp.Or(failed, err); err != nil {
+	err = cmp.Or(failed, err)
+	if err != nil {
 		return 0, err
 	}
 	d.mu.RLock()
@@ -392,7 +398,7 @@ func (c *compaction) overtaken(err error) error {
 	if err == nil || c == nil || errors.Is(err, wal.ErrUnknown) {
 		return err
 	}
-	if place, perr := c.log.Place(); perr == nil && place == wal.Replaced || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errSnapshot) {
+	if place, perr := c.log.Place(); (perr == nil && place == wal.Replaced) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errSnapshot) {
 		return errReplaced
 	}
 	return err
@@ -403,7 +409,8 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, dry, hold bool) (rep s
 	var c *compaction
 	defer func() { c.close() }()
 	prepare := func() error {
-		if c, err = d.beginCompaction(ctx, drops); err != nil {
+		c, err = d.beginCompaction(ctx, drops)
+		if err != nil {
 			return err
 		}
 		rep = store.CompactReport{BytesBefore: c.log.Size(), BytesAfter: c.log.Size()}

@@ -213,7 +213,8 @@ func TestCompactUnderTheLock(t *testing.T) {
 	tries := 0
 	var again func()
 	h.then = func() {
-		if tries++; tries < compactTries {
+		tries++
+		if tries < compactTries {
 			if _, err := other.Redact(t.Context(), fmt.Sprint(tries), false); err != nil {
 				t.Error(err)
 			}

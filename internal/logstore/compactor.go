@@ -71,7 +71,8 @@ func (c *compactor) start(length int64, base, last uint64, mustHold func(dropFun
 	go func() {
 		defer c.mu.Unlock()
 		defer stop()
-		if c.checkAt.Store(0); !compact(ctx, drops) {
+		c.checkAt.Store(0)
+		if !compact(ctx, drops) {
 			c.checkAt.Store(length + length/4 + c.opts.CompactLeast)
 		}
 	}()

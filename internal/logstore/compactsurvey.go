@@ -62,7 +62,8 @@ func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *survey {
 func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	s.tell(progress.State{Unit: progress.Bytes, Done: r.Offset, Part: float64(r.Offset) / float64(s.size) / 2})
 	if r.Type == typeChange {
-		if s.frozen = s.frozen || s.freeze(!s.drops(r)); s.frozen {
+		s.frozen = s.frozen || s.freeze(!s.drops(r))
+		if s.frozen {
 			s.kept = append(s.kept, r.Offset)
 		} else {
 			s.horizon, s.chain = r.Seq, r.Chain
@@ -75,12 +76,14 @@ func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 		switch key := keyOf(e.Name); {
 		case p.erased:
 		case p.verb == store.VerbRemove:
-			if delete(s.live, key); s.frozen {
+			delete(s.live, key)
+			if s.frozen {
 				s.gone[key] = r.Seq
 			}
 		default:
 			s.live[key] = placedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
-			if delete(s.gone, key); !s.frozen {
+			delete(s.gone, key)
+			if !s.frozen {
 				s.versions++
 			}
 		}

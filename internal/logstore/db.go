@@ -207,7 +207,8 @@ func (d *DB) reload(bySnapshot bool) error {
 		return d.broken
 	}
 	deltas, same := d.continued(st, offsets)
-	if d.setState(st, offsets); same {
+	d.setState(st, offsets)
+	if same {
 		d.publish(deltas)
 	} else {
 		d.restart()
@@ -232,8 +233,10 @@ func (d *DB) readAll(bySnapshot bool) (*state, []int64, error) {
 	if bySnapshot && d.log.Exists() {
 		if s, err := d.openSnapshot(); err == nil {
 			st := newState()
-			if err = cmp.Or(st.load(s), d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced)); err == nil {
-				if _, err = d.replay(d.log, st, note, 0); err == nil {
+			err = cmp.Or(st.load(s), d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced))
+			if err == nil {
+				_, err = d.replay(d.log, st, note, 0)
+				if err == nil {
 					return st, offsets, nil
 				}
 			}
@@ -267,7 +270,8 @@ func (d *DB) continued(st *state, offsets []int64) ([]store.Delta, bool) {
 	case was.Seq > from && was.Seq-from <= uint64(len(offsets)):
 		was.Offset = offsets[was.Seq-from-1]
 	default:
-		if was.Offset, ok = st.base.change(was.Seq); !ok {
+		was.Offset, ok = st.base.change(was.Seq)
+		if !ok {
 			return nil, false
 		}
 	}
@@ -312,7 +316,9 @@ func (d *DB) rest(st *state, offsets []int64) {
 		d.st.base.release()
 	}
 	d.base = d.log.Header().Base
-	d.st, d.offsets, d.from = st, offsets, d.base
+	d.st = st
+	d.offsets = offsets
+	d.from = d.base
 	if st.base != nil {
 		d.from = st.base.head.seq
 	}

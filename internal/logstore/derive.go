@@ -109,7 +109,7 @@ func (d *DB) dropFile(name string, all bool) error {
 	base := path.Base(name)
 	for _, e := range files {
 		rest, ours := strings.CutPrefix(e.Name(), base)
-		if temp := strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp"); !ours || !temp && (rest != "" || !all) {
+		if temp := strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, ".tmp"); !ours || (!temp && (rest != "" || !all)) {
 			continue
 		}
 		name := path.Join(dir, e.Name())

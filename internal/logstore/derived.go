@@ -77,7 +77,8 @@ func (f Derived) Begin(check func() error) (file vfs.File, temp string, err erro
 func (f Derived) Adopt(file vfs.File, temp string, finish func() error) error {
 	err := errBusy
 	if ferr := f.d.withoutWriters(func() error {
-		if err = f.d.refresh(); err == nil {
+		err = f.d.refresh()
+		if err == nil {
 			err = finish()
 		}
 		if err == nil {

@@ -57,7 +57,8 @@ func cutText(b []byte) (text string, rest []byte, err error) {
 func decodeForms(b []byte) (fs []form, err error) {
 	for len(b) > 0 {
 		var text string
-		if text, b, err = cutText(b); err != nil {
+		text, b, err = cutText(b)
+		if err != nil {
 			return nil, err
 		}
 		f, err := decodeForm(text)
@@ -77,7 +78,8 @@ func decodeForm(text string) (f form, err error) {
 	f.text, f.kind = text, store.Kind(b[0])
 	for b = b[1:]; len(b) > 0 && err == nil; {
 		var l store.Label
-		if l.Key, b, err = cutText(b); err == nil {
+		l.Key, b, err = cutText(b)
+		if err == nil {
 			l.Value, b, err = cutText(b)
 		}
 		f.labels = append(f.labels, l)

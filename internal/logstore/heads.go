@@ -60,7 +60,8 @@ func (l *listing) heads(ctx context.Context, names []string, yield func(store.He
 		}
 		h := store.Head{Entry: &e, Whole: false, Size: size}
 		if _, found := slices.BinarySearch(named, row); found || far {
-			if h.Entry, h.Whole = l.base.entry(row), true; h.Entry == nil {
+			h.Entry, h.Whole = l.base.entry(row), true
+			if h.Entry == nil {
 				yield(store.Head{}, l.base.failed())
 				return
 			}

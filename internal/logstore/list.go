@@ -173,7 +173,8 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 // entries returns all entries of a listing without a filter.
 func (l *listing) entries(ctx context.Context, d *DB) (all []*store.Entry, err error) {
 	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
-		if err = yerr; err == nil {
+		err = yerr
+		if err == nil {
 			all = append(all, &e)
 		}
 		return err == nil
@@ -228,7 +229,10 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 			return
 		}
 		st.base.rows.Load(sectionEntries)
-		first, last, low, high := -1, -1, int64(math.MaxInt64), int64(math.MinInt64)
+		first := -1
+		last := -1
+		low := int64(math.MaxInt64)
+		high := int64(math.MinInt64)
 		for row := range st.base.len() {
 			if st.hidden.has(row) {
 				continue
@@ -287,13 +291,15 @@ func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (pag
 		}
 		found := 0 // in the base
 		for row := range st.newestRows(f) {
-			if found++; found <= most {
+			found++
+			if found <= most {
 				add(written{st.base.field(row, 4), st.base.id(row)})
 			} else if f.IsZero() {
 				break
 			}
 		}
-		if total += found; f.IsZero() {
+		total += found
+		if f.IsZero() {
 			total = st.len()
 		}
 		for _, w := range best[min(offset, len(best)):] {

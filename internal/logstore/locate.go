@@ -53,7 +53,8 @@ func (d *DB) Locate(ctx context.Context, vs Versions) error {
 		}
 		err := d.locatePart(vs, from, to)
 		d.logmu.RUnlock()
-		if err = cmp.Or(err, ctx.Err()); err != nil {
+		err = cmp.Or(err, ctx.Err())
+		if err != nil {
 			return err
 		}
 		from = to
@@ -70,7 +71,8 @@ func (d *DB) locatePart(vs Versions, from, to int) error {
 		if err != nil {
 			return err
 		}
-		if vs.SetOffset(i, off); !ok {
+		vs.SetOffset(i, off)
+		if !ok {
 			before[id] = i
 		}
 	}

@@ -119,7 +119,8 @@ func (d *DB) Close() error {
 		d.compactor.end(length)
 		d.logmu.RLock()
 		instant := d.broken == nil && d.instantSnapshot()
-		if d.logmu.RUnlock(); instant {
+		d.logmu.RUnlock()
+		if instant {
 			_ = d.keepSnapshot(context.Background())
 		}
 	}

@@ -83,7 +83,9 @@ func (p *opPlaces) entry(log *wal.Log, row int) *store.Entry {
 	}
 	e := v.entry
 	if e.Version == 0 { // else it is of a base, and says so itself
-		e.Version, e.Updated, e.Source = p.seq, p.source.Time, p.source
+		e.Version = p.seq
+		e.Updated = p.source.Time
+		e.Source = p.source
 	}
 	return e
 }

@@ -62,7 +62,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("row %d: got %+v, want %+v", row, got, want)
 		}
 		large := want.Name != "entry 5"
-		if got := s.entryAt(row); (got != nil) != large || large && !reflect.DeepEqual(got, want) {
+		if got := s.entryAt(row); (got != nil) != large || (large && !reflect.DeepEqual(got, want)) {
 			t.Fatalf("row %d by its place: got %+v, want %+v", row, got, want)
 		}
 	}
@@ -82,7 +82,8 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if put(b[at] ^ 4); s.entryAt(row) != nil {
+	put(b[at] ^ 4)
+	if s.entryAt(row) != nil {
 		t.Error("an entry is read of bytes that are damaged")
 	}
 	if e, err := m.Get(t.Context(), "twice 7"); !errors.Is(err, store.ErrCorrupt) {

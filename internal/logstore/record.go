@@ -103,7 +103,9 @@ func (v *body) stamp(seq uint64, at time.Time) {
 	v.source.Time = at
 	for _, p := range v.ops {
 		if p.entry.Version == 0 {
-			p.entry.Version, p.entry.Updated, p.entry.Source = seq, at, v.source
+			p.entry.Version = seq
+			p.entry.Updated = at
+			p.entry.Source = v.source
 		}
 	}
 }
@@ -160,7 +162,9 @@ func (c *encoder) encode(v *body) {
 	}
 	b = wire.AppendBytes(b, fieldBase, v.base)
 	sum = append(sum, b[rest:]...)
-	c.body, c.sum, c.digest = b, sum, sha256.Sum256(sum)
+	c.body = b
+	c.sum = sum
+	c.digest = sha256.Sum256(sum)
 }
 
 // size is about how many bytes the body takes, and seldom less.
@@ -429,7 +433,8 @@ func opID(op []byte) uint64 {
 		if tag == 2<<3 {
 			return v
 		}
-		if op = op[n+m:]; tag&7 == 2 {
+		op = op[n+m:]
+		if tag&7 == 2 {
 			op = op[min(v, uint64(len(op))):]
 		}
 	}
@@ -452,7 +457,8 @@ func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, er
 			source, err = decodeSource(f)
 		case fieldOp:
 			var p put
-			if p, err = decodePut(f); p.verb != store.VerbRemove {
+			p, err = decodePut(f)
+			if p.verb != store.VerbRemove {
 				es = append(es, p.entry)
 			}
 		}
@@ -461,7 +467,9 @@ func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, er
 	source.Time = time.Unix(0, r.Time).UTC()
 	for _, e := range es {
 		if e.Version == 0 { // else it is of a base, and says so itself
-			e.Version, e.Updated, e.Source = r.Seq, source.Time, source
+			e.Version = r.Seq
+			e.Updated = source.Time
+			e.Source = source
 		}
 	}
 	return es, err

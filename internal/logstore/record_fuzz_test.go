@@ -101,8 +101,8 @@ func snapshotAlike(t *testing.T, v *body, data []byte) {
 			t.Fatalf("entry %d is missing", p.entry.ID)
 		}
 		e := es[0]
-		if e.ID != p.entry.ID || p.entry.Name != e.Name || !leftAs(e, p) || p.entry.Version == 0 && e.Version != 9 ||
-			p.entry.Version != 0 && p.entry.Version != e.Version {
+		if e.ID != p.entry.ID || p.entry.Name != e.Name || !leftAs(e, p) || (p.entry.Version == 0 && e.Version != 9) ||
+			(p.entry.Version != 0 && p.entry.Version != e.Version) {
 			t.Errorf("entry %d is %+v, want %+v", e.ID, e, p)
 		}
 		es = es[1:]
@@ -120,7 +120,8 @@ func FuzzDecodeForms(f *testing.F) {
 		fs, err := decodeForms(b)
 		var again []byte
 		for _, k := range fs {
-			if again = appendText(again, k.text); k.text == "" || !k.kind.Valid() {
+			again = appendText(again, k.text)
+			if k.text == "" || !k.kind.Valid() {
 				t.Errorf("decodeForms(%x) has %+v", b, k)
 			}
 		}

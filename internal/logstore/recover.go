@@ -50,7 +50,9 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 		rep.BadBytes += b[1] - b[0]
 		rep.Base = rep.Base || b[0] < max(sal.Header.BaseEnd, plan.baseEnd)
 	}
-	rep.Header, rep.First, rep.Last = sal.Guessed, plan.base+1, plan.at
+	rep.Header = sal.Guessed
+	rep.First = plan.base + 1
+	rep.Last = plan.at
 	rep.Changes, rep.Lost = plan.changes, plan.lost
 	rep.Entries, err = d.writeRecovered(ctx, out, sal.Header, plan, rep)
 	return rep, d.describe(err)
@@ -110,7 +112,8 @@ func (p *salvagePlan) add(sal *wal.Salvaged, r *wal.Record) bool {
 	} else {
 		p.lose(p.at+1, r.Seq-1)
 	}
-	if p.at, p.last = r.Seq, r.Chain; !linked {
+	p.at, p.last = r.Seq, r.Chain
+	if !linked {
 		p.restart(r)
 	}
 	p.changes++
@@ -119,7 +122,10 @@ func (p *salvagePlan) add(sal *wal.Salvaged, r *wal.Record) bool {
 
 // restart begins the history of the new file after a record.
 func (p *salvagePlan) restart(r *wal.Record) {
-	p.at, p.last, p.base, p.chain = r.Seq, r.Chain, r.Seq, r.Chain
+	p.at = r.Seq
+	p.last = r.Chain
+	p.base = r.Seq
+	p.chain = r.Chain
 }
 
 // lose counts the changes from first to last as lost.
@@ -197,7 +203,8 @@ func (d *DB) writeRecovered(ctx context.Context, out string, h wal.Header, plan 
 			st.apply(r.Seq, time.Unix(0, r.Time).UTC(), b)
 			return nil
 		})
-		if err = cmp.Or(err, writeBase()); err != nil {
+		err = cmp.Or(err, writeBase())
+		if err != nil {
 			return err
 		}
 		r := wal.Record{Seq: plan.at + 1, Time: now, Type: typeChange}

@@ -125,7 +125,8 @@ func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([
 		if err != nil {
 			return err
 		}
-		if p.entry.Version = r.Seq; !pick(p.entry) {
+		p.entry.Version = r.Seq
+		if !pick(p.entry) {
 			out = append(out, f.Raw...)
 			return nil
 		}
@@ -152,7 +153,9 @@ func eraseOps(r wal.Record, pick func(*store.Entry) bool, versions, ops *int) ([
 // makes it, whose digest must stay, adds the change that records it, and reads it.
 // The lock and logmu are held.
 func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wal.Record) ([]byte, error)) (uint64, error) {
-	old, end, chain := d.log, d.log.End(), d.log.Header().Chain
+	old := d.log
+	end := d.log.End()
+	chain := d.log.Header().Chain
 	w, err := old.Rewriter(d.base, chain)
 	if err != nil {
 		return 0, err
@@ -173,7 +176,8 @@ func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wa
 	mark := d.durableMark(ctx, sum, note)
 	for _, off := range d.offsets {
 		r, rerr := old.At(off)
-		if err = cmp.Or(err, rerr); err == nil {
+		err = cmp.Or(err, rerr)
+		if err == nil {
 			r.Body, err = edit(r)
 		}
 		if err != nil {
@@ -181,7 +185,8 @@ func (d *DB) rewrite(ctx context.Context, base *state, note string, edit func(wa
 		}
 		err = emit(r)
 	}
-	if err = cmp.Or(err, emit(mark)); err == nil {
+	err = cmp.Or(err, emit(mark))
+	if err == nil {
 		err = old.Replace(w)
 	}
 	if err != nil && old.End() == end {

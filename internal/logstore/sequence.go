@@ -58,7 +58,7 @@ func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta,
 func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bool) error {
 	unknown := fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 	p, ok := logpos.Decode(s)
-	if !ok && s != "" || p.Seq > last {
+	if (!ok && s != "") || p.Seq > last {
 		return unknown
 	}
 	log, err := d.another(false)
@@ -118,7 +118,9 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]store.Delta, error)
 				}
 			}
 		}
-		p.entry.Version, p.entry.Updated, p.entry.Source = r.Seq, v.source.Time, v.source
+		p.entry.Version = r.Seq
+		p.entry.Updated = v.source.Time
+		p.entry.Source = v.source
 		for _, delta := range deltas {
 			if !t.yield(delta) {
 				return nil, errStop

@@ -41,7 +41,8 @@ func (l *sharedLog) look() (locked bool) {
 	}
 	l.catching.Lock()
 	fresh := l.appending.Load()
-	if l.catching.Unlock(); fresh {
+	l.catching.Unlock()
+	if fresh {
 		return false
 	}
 	l.logmu.RLock()

@@ -220,7 +220,8 @@ func openSnapshot(fsys vfs.FS, name string, room *cache.Budget, open func() (*wa
 		return nil, err
 	}
 	s.entries = cache.NewSlots[*store.Entry](room, s.head.counts[sectionEntries])
-	if s.log, err = open(); err != nil {
+	s.log, err = open()
+	if err != nil {
 		return nil, err
 	}
 	if h := s.log.Header(); h.ID != s.head.log || h.Base != s.head.base {
@@ -250,7 +251,8 @@ func (s *snapshot) release() {
 		return
 	}
 	_ = s.file.Close() // it was only read
-	if s.entries.Drop(); s.log != nil {
+	s.entries.Drop()
+	if s.log != nil {
 		_ = s.log.Close()
 	}
 }

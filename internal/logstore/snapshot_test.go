@@ -74,7 +74,8 @@ func answers(t *testing.T, m *DB) map[string]any {
 		said["both "+name] = es
 		var vs []store.Version
 		for v, err := range m.Versions(ctx, name) {
-			if vs = append(vs, v); err != nil {
+			vs = append(vs, v)
+			if err != nil {
 				said["no versions of "+name] = err.Error()
 			}
 		}
@@ -336,7 +337,7 @@ func TestSnapshotAfterRedaction(t *testing.T) {
 		if err := do(w); err != nil {
 			t.Fatal(what, err)
 		}
-		if b, err := vfs.ReadFile(one.fs, testSnapshot, -1); what == "redaction" && !errors.Is(err, fs.ErrNotExist) || bytes.Equal(b, before) {
+		if b, err := vfs.ReadFile(one.fs, testSnapshot, -1); (what == "redaction" && !errors.Is(err, fs.ErrNotExist)) || bytes.Equal(b, before) {
 			t.Errorf("%s: the snapshot is still there: %v", what, err)
 		}
 		want := one.replayed()

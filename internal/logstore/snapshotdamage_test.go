@@ -130,7 +130,8 @@ func TestSnapshotDamagedWhileListing(t *testing.T) {
 	m = h.open(Options{})
 	n := uint64(0)
 	for e, err := range m.Entries(t.Context(), store.Filter{}) {
-		if n++; err != nil || e.ID != n {
+		n++
+		if err != nil || e.ID != n {
 			t.Fatalf("entry %d comes as number %d: %v", e.ID, n, err)
 		}
 		if b := m.st.base; n == 150 { // the row of an entry that was not read yet leads nowhere
@@ -178,7 +179,8 @@ func TestSnapshotEveryBit(t *testing.T) {
 	step := testenv.Long(7, 1) | 1 // odd: each place in a byte
 	for bit := 0; bit < 8*len(sound); bit += step {
 		b := bytes.Clone(sound)
-		if b[bit/8] ^= 1 << (bit % 8); !refused(b) {
+		b[bit/8] ^= 1 << (bit % 8)
+		if !refused(b) {
 			t.Fatalf("bit %d of byte %d is not noticed", bit%8, bit/8)
 		}
 	}

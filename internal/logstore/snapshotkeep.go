@@ -209,7 +209,7 @@ func (d *DB) restOn(ctx context.Context, put func() error, much bool) error {
 			return err
 		}
 		spared := s.end() - d.st.base.end()
-		if s.head.seq > d.log.Seq() || s.head.seq <= d.from || much && spared < (d.log.End()-d.st.base.end())/2 {
+		if s.head.seq > d.log.Seq() || s.head.seq <= d.from || (much && spared < (d.log.End()-d.st.base.end())/2) {
 			s.release()
 			return errSnapshot
 		}

@@ -186,7 +186,7 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 		}
 		for _, f := range files {
 			b, err := vfs.ReadFile(h.fs, f.Name(), -1)
-			if err != nil || what == "erasure" && bytes.Contains(b, []byte(word)) {
+			if err != nil || (what == "erasure" && bytes.Contains(b, []byte(word))) {
 				t.Errorf("%s: %s tells what was erased: %v", what, f.Name(), err)
 			}
 		}

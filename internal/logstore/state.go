@@ -47,7 +47,9 @@ func newState() *state {
 func (st *state) over(s *snapshot) *state {
 	n := newState()
 	n.base, n.hidden = s, make(bitmap, (s.len()+63)/64)
-	n.nextID, n.opIDs, n.opLog = st.nextID, st.opIDs, st.opLog
+	n.nextID = st.nextID
+	n.opIDs = st.opIDs
+	n.opLog = st.opLog
 	for _, e := range st.order {
 		if e.Version > s.head.seq {
 			n.put(e)
@@ -153,7 +155,7 @@ func rewrites(r *wal.Record, v *body) bool {
 	if r.Type == typeChange && len(v.ops) == 0 && v.base != nil && strings.HasPrefix(v.note, compactionNote) {
 		return false
 	}
-	return r.Type != typeChange || len(v.ops) == 0 && len(v.reverts) == 0 ||
+	return r.Type != typeChange || (len(v.ops) == 0 && len(v.reverts) == 0) ||
 		slices.ContainsFunc(v.ops, func(p put) bool { return p.erased })
 }
 
@@ -329,7 +331,9 @@ func (st *state) load(s *snapshot) error {
 	for _, o := range ids {
 		st.saw(o.id, o.seq)
 	}
-	st.base, st.nextID, st.hidden = s, s.head.nextID, make(bitmap, (s.len()+63)/64)
+	st.base = s
+	st.nextID = s.head.nextID
+	st.hidden = make(bitmap, (s.len()+63)/64)
 	return s.failed()
 }
 
@@ -344,13 +348,14 @@ func (st *state) get(name string) (store.Entry, error) {
 func yieldEntries(ctx context.Context, es iter.Seq[*store.Entry], f store.Filter, yield func(store.Entry, error) bool) {
 	n := 0
 	for e := range es {
-		if n++; n%1024 == 0 {
+		n++
+		if n%1024 == 0 {
 			if err := ctx.Err(); err != nil {
 				yield(store.Entry{}, err)
 				return
 			}
 		}
-		if e == nil || f.Match(e) && !yield(*e, nil) {
+		if e == nil || (f.Match(e) && !yield(*e, nil)) {
 			return
 		}
 	}

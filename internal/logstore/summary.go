@@ -34,7 +34,8 @@ func (s *summary) addHead(kind store.Kind, labels []store.Label, size, n int) {
 }
 
 func (s *summary) count(l store.Label, n int) {
-	if s.counts[l] += n; s.counts[l] == 0 {
+	s.counts[l] += n
+	if s.counts[l] == 0 {
 		delete(s.counts, l)
 	}
 }
@@ -61,7 +62,8 @@ func decodeSummary(b []byte) (*summary, error) {
 	for b = b[8:]; len(b) > 0; {
 		var l store.Label
 		var err error
-		if l.Key, b, err = cutText(b); err == nil {
+		l.Key, b, err = cutText(b)
+		if err == nil {
 			l.Value, b, err = cutText(b)
 		}
 		if err != nil || len(b) < 8 {

@@ -49,7 +49,8 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 				return 0, store.NoChange("change %d was erased, so that nothing says what to undo", seq)
 			}
 			s := step{seq: seq, p: p}
-			if s.old, err = d.before(seq, v.ops[:i], p); err != nil {
+			s.old, err = d.before(seq, v.ops[:i], p)
+			if err != nil {
 				return 0, err
 			}
 			steps = append(steps, s)

@@ -121,9 +121,13 @@ func TestDamage(t *testing.T) {
 
 // A key is found among keys with and without gaps, in few looks where they lie evenly.
 func TestFind(t *testing.T) {
-	even, gaps, ends := make([]uint64, 1000), make([]uint64, 1000), make([]uint64, 1000)
+	even := make([]uint64, 1000)
+	gaps := make([]uint64, 1000)
+	ends := make([]uint64, 1000)
 	for i := range uint64(1000) {
-		even[i], gaps[i], ends[i] = 7+i, i*i*i, i
+		even[i] = 7 + i
+		gaps[i] = i * i * i
+		ends[i] = i
 	}
 	ends[999] = math.MaxUint64
 	for _, keys := range [][]uint64{even, gaps, ends, {5}, nil} {

@@ -85,7 +85,8 @@ func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader,
 	if err != nil {
 		return nil, err
 	}
-	if r.tables, err = shapes(head); err != nil {
+	r.tables, err = shapes(head)
+	if err != nil {
 		return nil, err
 	}
 	r.check = binary.LittleEndian.Uint32(head[Data:])

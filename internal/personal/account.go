@@ -37,7 +37,7 @@ var cardShapes = [][]int{{16}, {15}, {14}, {17}, {18}, {19}, {4, 4, 4, 4}, {4, 6
 // card returns how many groups from the k-th on are the number of a card; 0 for none.
 func (c *chain) card(k int) int {
 	gs := c.groups[k:]
-	if gs[0].n < 4 || !c.bounded(k, 1) && gs[0].n > maxDigits {
+	if gs[0].n < 4 || (!c.bounded(k, 1) && gs[0].n > maxDigits) {
 		return 0
 	}
 	for _, shape := range cardShapes {
@@ -58,7 +58,7 @@ func fits(gs []group, shape []int) bool {
 		return false
 	}
 	for i, n := range shape {
-		if gs[i].n != n || i > 0 && (gs[i].sep != gs[1].sep || gs[i].sep > dash) {
+		if gs[i].n != n || (i > 0 && (gs[i].sep != gs[1].sep || gs[i].sep > dash)) {
 			return false
 		}
 	}
@@ -69,15 +69,15 @@ func fits(gs []group, shape []int) bool {
 // groups next to them are parted by something else, or are of other lengths.
 func (c *chain) bounded(k, n int) bool {
 	first, last := c.groups[k], c.groups[k+n-1]
-	if k == 0 && !opens(c.text, first.start) || k+n == len(c.groups) && c.ended && !closes(c.text, last.end) {
+	if (k == 0 && !opens(c.text, first.start)) || (k+n == len(c.groups) && c.ended && !closes(c.text, last.end)) {
 		return false
 	}
-	if k > 0 && (first.sep != space || n > 1 && c.groups[k-1].n == first.n) {
+	if k > 0 && (first.sep != space || (n > 1 && c.groups[k-1].n == first.n)) {
 		return false
 	}
 	if k+n < len(c.groups) {
 		next := c.groups[k+n]
-		return next.sep == space && (n == 1 || next.n != c.groups[k].n) || next.sep == slash && n > 1
+		return (next.sep == space && (n == 1 || next.n != c.groups[k].n)) || (next.sep == slash && n > 1)
 	}
 	return true
 }
@@ -107,7 +107,8 @@ func luhn(d []byte) bool {
 	for i := range d {
 		v := int(d[len(d)-1-i] - '0')
 		if i%2 == 1 {
-			if v *= 2; v > 9 {
+			v *= 2
+			if v > 9 {
 				v -= 9
 			}
 		}
@@ -133,7 +134,7 @@ var ibanLengths = map[string]int{
 // text; 0 for none. It may have a space or a dash between any two characters. At least
 // half of the characters are digits.
 func ibanAt(text string, i int) int {
-	if i < 2 || i > 2 && isWord(text[i-3]) {
+	if i < 2 || (i > 2 && isWord(text[i-3])) {
 		return 0
 	}
 	country := [2]byte{upper(text[i-2]), upper(text[i-1])}
@@ -152,12 +153,13 @@ func ibanAt(text string, i int) int {
 		if c == 0 {
 			continue // a separator
 		}
-		if b[n] = c; c <= '9' {
+		b[n] = c
+		if c <= '9' {
 			digits++
 		}
 		n++
 	}
-	if i < len(text) && isWord(text[i]) || 2*digits < length || mod97(b[:n]) != 1 {
+	if (i < len(text) && isWord(text[i])) || 2*digits < length || mod97(b[:n]) != 1 {
 		return 0
 	}
 	return i
@@ -175,7 +177,8 @@ func ibanChar(text string, i, n int) (c byte, size int) {
 	if n < 4 {
 		return 0, 0
 	}
-	if c = upper(text[i]); c >= 'A' && c <= 'Z' {
+	c = upper(text[i])
+	if c >= 'A' && c <= 'Z' {
 		return c, 1
 	}
 	sep, size := separatorAt(text[i:])

@@ -45,7 +45,7 @@ func mails(text string) []Finding {
 func isLetter(c rune) bool {
 	switch {
 	case c < utf8.RuneSelf:
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 	case c < 0xE00:
 		return unicode.IsLetter(c) || unicode.Is(unicode.Mn, c)
 	}
@@ -63,7 +63,8 @@ func localStart(before string) int {
 		if !isLetter(c) && !isDigit(c) && !strings.ContainsRune("._+-'", c) {
 			break
 		}
-		if i -= n; len(before)-i > maxLocal {
+		i -= n
+		if len(before)-i > maxLocal {
 			return len(before)
 		}
 	}
@@ -79,7 +80,9 @@ func localStart(before string) int {
 // domainEnd returns where the domain ends that begins at a place in a text; 0 for what
 // is none: a domain has two labels or more, and the last is letters.
 func domainEnd(text string, start int) int {
-	end, label, labels := 0, start, 0
+	end := 0
+	label := start
+	labels := 0
 	i := start
 	for i < len(text) && i-start <= maxDomain {
 		c, n := utf8.DecodeRuneInString(text[i:])

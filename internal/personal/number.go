@@ -108,7 +108,8 @@ func gapAt(text string) (sep separator, size int) {
 			break
 		}
 		if s != space {
-			if signs++; signs > 1 && sep != paren {
+			signs++
+			if signs > 1 && sep != paren {
 				return 0, 0
 			}
 			if sep != paren {
@@ -124,7 +125,10 @@ func gapAt(text string) (sep separator, size int) {
 
 // scan reads the groups that begin at a digit of a text.
 func (c *chain) scan(text string, i int) (end int) {
-	c.text, c.groups, c.digits, c.ended = text, c.groups[:0], c.digits[:0], true
+	c.text = text
+	c.groups = c.groups[:0]
+	c.digits = c.digits[:0]
+	c.ended = true
 	sep := space
 	for {
 		g := group{start: i, first: len(c.digits), sep: sep}
@@ -244,11 +248,11 @@ func closes(text string, i int) bool {
 		return false
 	}
 	if i+1 < len(text) && strings.IndexByte("-.,:/", text[i]) >= 0 {
-		return !isWord(text[i+1]) || text[i] == '-' && !isDigit(rune(text[i+1])) // Tel. 030 1234567-Fax
+		return !isWord(text[i+1]) || (text[i] == '-' && !isDigit(rune(text[i+1]))) // Tel. 030 1234567-Fax
 	}
 	return true
 }
 
 func isWord(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+	return b == '_' || (b >= '0' && b <= '9') || (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z')
 }

@@ -36,7 +36,8 @@ type Finding struct {
 func Find(text string) []Finding {
 	found := mails(text)
 	n := len(found)
-	if found = numbers(text, found); n > 0 && n < len(found) {
+	found = numbers(text, found)
+	if n > 0 && n < len(found) {
 		found = apart(found)
 	}
 	return found

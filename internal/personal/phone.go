@@ -34,7 +34,8 @@ var spans = sync.OnceValue(func() map[string]span {
 		least, most, ranges := strings.Cut(n, "-")
 		var s span
 		s.least, _ = strconv.Atoi(least)
-		if s.most = s.least; ranges {
+		s.most = s.least
+		if ranges {
 			s.most, _ = strconv.Atoi(most)
 		}
 		all[code] = s
@@ -59,7 +60,8 @@ func (c *chain) phone(k int) (start, n int) {
 	if k == 0 && !opens(c.text, start) {
 		return start, 0
 	}
-	if n = c.national(k, open); n == 0 && isCalled(c.text[:start]) {
+	n = c.national(k, open)
+	if n == 0 && isCalled(c.text[:start]) {
 		n = c.called(k)
 	}
 	if n == 0 || !c.mayEnd(k+n-1) {
@@ -74,7 +76,7 @@ func (c *chain) phone(k int) (start, n int) {
 // withPlus is phone for a number whose plus stands at a place of the text.
 func (c *chain) withPlus(k, plus int) (start, n int) {
 	n = c.international(k, 0)
-	if n == 0 || n == 1 && c.groups[k].n < leastPlain {
+	if n == 0 || (n == 1 && c.groups[k].n < leastPlain) {
 		return plus, 0
 	}
 	all := c.text[plus:c.groups[k+n-1].end]
@@ -88,7 +90,7 @@ func (c *chain) withPlus(k, plus int) (start, n int) {
 // before.
 func (c *chain) mayBegin(k int) bool {
 	g := c.groups[k]
-	return k == 0 || g.sep == space || g.sep == paren || g.sep == slash && strings.HasSuffix(c.text[:g.start], " ")
+	return k == 0 || g.sep == space || g.sep == paren || (g.sep == slash && strings.HasSuffix(c.text[:g.start], " "))
 }
 
 // mayEnd reports whether a number may end with the k-th group.
@@ -105,7 +107,7 @@ func plusBefore(text string, i int) (at int, ok bool) {
 	before := strings.TrimSuffix(text[:i], "(")
 	for _, plus := range []string{"+", "＋", "%2B"} {
 		if t, ok := strings.CutSuffix(before, plus); ok {
-			return len(t), t == "" || !isWord(t[len(t)-1]) && !strings.HasSuffix(t, "+")
+			return len(t), t == "" || (!isWord(t[len(t)-1]) && !strings.HasSuffix(t, "+"))
 		}
 	}
 	return 0, false
@@ -121,7 +123,8 @@ func (c *chain) international(k, skip int) int {
 		if i > 0 && g.n == 1 && c.digits[g.first] == '0' && g.sep == paren {
 			continue // +49 (0)30
 		}
-		if digits += g.n; digits > s.most || i > 0 && c.isDate(k+i) {
+		digits += g.n
+		if digits > s.most || (i > 0 && c.isDate(k+i)) {
 			break
 		}
 		if digits >= s.least && c.mayEnd(k+i) {
@@ -136,7 +139,7 @@ func (c *chain) international(k, skip int) int {
 func country(digits []byte) (size int, s span) {
 	for size = 1; size <= 3 && size < len(digits); size++ {
 		s, ok := spans()[string(digits[:size])]
-		if ok && (digits[0] != '1' || len(digits) > 4 && digits[1] >= '2' && digits[4] >= '2') {
+		if ok && (digits[0] != '1' || (len(digits) > 4 && digits[1] >= '2' && digits[4] >= '2')) {
 			return size, s
 		}
 	}
@@ -148,7 +151,9 @@ func (c *chain) isDate(k int) bool {
 	if k+2 >= len(c.groups) {
 		return false
 	}
-	y, m, d := c.groups[k], c.groups[k+1], c.groups[k+2]
+	y := c.groups[k]
+	m := c.groups[k+1]
+	d := c.groups[k+2]
 	return y.n == 4 && m.n == 2 && d.n == 2 && m.sep == d.sep && m.sep != space
 }
 
@@ -191,7 +196,7 @@ func (c *chain) american(k int) int {
 	}
 	d := c.of(gs)
 	seps := string([]byte{sepOf[gs[1].sep], sepOf[gs[2].sep]})
-	if !slices.Contains(americanSeps, seps) || d[0] < '2' || d[3] < '2' || d[0] == d[1] && d[1] == d[2] && d[0] == d[3] {
+	if !slices.Contains(americanSeps, seps) || d[0] < '2' || d[3] < '2' || (d[0] == d[1] && d[1] == d[2] && d[0] == d[3]) {
 		return 0
 	}
 	return 3
@@ -232,7 +237,8 @@ func (c *chain) withArea(k int) int {
 	gs := c.groups[k:]
 	digits, apart := gs[0].n, false
 	for i := 1; i < min(len(gs), mostTrunkGroups) && joins(gs[i], i); i++ {
-		if digits += gs[i].n; digits > mostTrunk {
+		digits += gs[i].n
+		if digits > mostTrunk {
 			return 0
 		}
 		apart = apart || gs[i].n != gs[0].n || gs[i].sep != space // else a row of a table
@@ -260,11 +266,11 @@ func (c *chain) isLast(k int) bool {
 // pairs returns 5 for a number in five pairs, as in France.
 func (c *chain) pairs(k int) int {
 	gs := c.groups[k:]
-	if len(gs) != 5 || c.text[gs[4].end:] != "" && gs[1].sep == space && len(c.text) > gs[4].end+1 && c.text[gs[4].end] == ' ' && isHex(c.text[gs[4].end+1:]) {
+	if len(gs) != 5 || (c.text[gs[4].end:] != "" && gs[1].sep == space && len(c.text) > gs[4].end+1 && c.text[gs[4].end] == ' ' && isHex(c.text[gs[4].end+1:])) {
 		return 0
 	}
 	for i, g := range gs {
-		if g.n != 2 || i > 0 && (g.sep != gs[1].sep || g.sep > dot) {
+		if g.n != 2 || (i > 0 && (g.sep != gs[1].sep || g.sep > dot)) {
 			return 0
 		}
 	}
@@ -274,7 +280,7 @@ func (c *chain) pairs(k int) int {
 // isHex reports whether a text begins with two hexadecimal digits and no more, as the
 // bytes of a dump do.
 func isHex(text string) bool {
-	if len(text) < 2 || len(text) > 2 && isWord(text[2]) {
+	if len(text) < 2 || (len(text) > 2 && isWord(text[2])) {
 		return false
 	}
 	return strings.IndexByte("0123456789abcdefABCDEF", text[0]) >= 0 && strings.IndexByte("0123456789abcdefABCDEF", text[1]) >= 0
@@ -283,12 +289,15 @@ func isHex(text string) bool {
 // called returns how many groups from the k-th on are a number where words say that it
 // is one.
 func (c *chain) called(k int) int {
-	digits, n, dots := 0, 0, 0
+	digits := 0
+	n := 0
+	dots := 0
 	for i, g := range c.groups[k:] {
 		if digits+g.n > 15 || c.isDate(k+i) || i == 6 {
 			break
 		}
-		if digits, n = digits+g.n, i+1; i > 0 && g.sep == dot {
+		digits, n = digits+g.n, i+1
+		if i > 0 && g.sep == dot {
 			dots++
 		}
 	}

@@ -68,7 +68,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d lines are %d heads and %d others", n, len(heads), len(bad))
 		}
 		for _, h := range heads {
-			if want := head(h.Kind, h.Seq); h.Chain != want.Chain || !h.Time.Equal(want.Time) || seqs([]Head{h}) != "head 2" && seqs([]Head{h}) != "back 1" {
+			if want := head(h.Kind, h.Seq); h.Chain != want.Chain || !h.Time.Equal(want.Time) || (seqs([]Head{h}) != "head 2" && seqs([]Head{h}) != "back 1") {
 				t.Errorf("%+v is signed in %q", h, b)
 			}
 		}

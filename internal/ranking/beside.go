@@ -126,7 +126,7 @@ func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 	}
 	isAnswer := false
 	t.neighbours(i, 1, nil, func(n *candidate, step int) {
-		isAnswer = isAnswer || step == -1 && n.turn.asks && n.most > 0
+		isAnswer = isAnswer || (step == -1 && n.turn.asks && n.most > 0)
 	})
 	if isAnswer {
 		return

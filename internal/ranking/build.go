@@ -111,7 +111,8 @@ func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch,
 		for i, it := range b.items {
 			if ctx.Err() == nil {
 				r.Analyze(ctx, it, &b.docs[i], &buf)
-				if b.docs[i].Data = it; it.Kept().Late {
+				b.docs[i].Data = it
+				if it.Kept().Late {
 					b.docs[i].Data = nil
 				}
 			}

@@ -87,10 +87,11 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 		}
 		d.account(i, a)
 		h := index.Hit{ID: d.places[i].id, Score: a.score}
-		if h.Score <= 0 || len(hits) == limit && h.Score < hits[limit-1].Score {
+		if h.Score <= 0 || (len(hits) == limit && h.Score < hits[limit-1].Score) {
 			continue // without reading the entry
 		}
-		if h.Data = d.item(i); len(hits) == limit && order(hits[limit-1], h) < 0 {
+		h.Data = d.item(i)
+		if len(hits) == limit && order(hits[limit-1], h) < 0 {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(hits, h, order)
@@ -305,7 +306,10 @@ type factor struct {
 func (t *dialogue) account(i int, a *account) {
 	own := t.read(i)
 	a.terms = append(a.terms[:0], own.scores...)
-	a.stretch, a.weights, a.factors, a.score = nil, nil, a.factors[:0], 0
+	a.stretch = nil
+	a.weights = nil
+	a.factors = a.factors[:0]
+	a.score = 0
 	t.beside(i, own, a)
 	if _, long := slices.BinarySearch(t.p.long, own.id); long {
 		a.stretch = t.bestStretch(i)
@@ -447,7 +451,8 @@ func (t *dialogue) tellsWhen(n *candidate) bool {
 	if when == whenUnknown {
 		when = whenNot
 		if it := t.v.item(n.id); it != nil {
-			if it.Text(&t.v.text); t.v.r.an.TellsWhen(t.v.text.Content) {
+			it.Text(&t.v.text)
+			if t.v.r.an.TellsWhen(t.v.text.Content) {
 				when = whenSaid
 			}
 		}

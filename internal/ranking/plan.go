@@ -116,7 +116,9 @@ func (v *View) Plan(q Query) *Plan {
 		}
 		if !q.AsIs && v.stats.DF(w.Term) == 0 {
 			if t := analysis.Correct(w.Term, v.stats.DF); t != "" {
-				pl.Term, pl.Corrected, weight = t, true, weight*weightSlip
+				pl.Term = t
+				pl.Corrected = true
+				weight = weight * weightSlip
 			}
 		}
 		p.Words = append(p.Words, pl)
@@ -217,7 +219,9 @@ func (v *View) compile(p *Plan, texts []string, not bool) {
 			terms := v.beginning(prefix)
 			holds := v.holdsAny(terms)
 			c := Clause{what, not, func(id uint64) bool { return holds(id) != not }, []index.Clause{{Terms: terms, Not: not}}}
-			p.Clauses, p.filter, p.accept = append(p.Clauses, c), append(p.filter, c.Filter...), both(p.accept, c.Accept)
+			p.Clauses = append(p.Clauses, c)
+			p.filter = append(p.filter, c.Filter...)
+			p.accept = both(p.accept, c.Accept)
 			continue
 		}
 		seq := v.r.an.Sequence(v.ctx, what)
@@ -227,7 +231,8 @@ func (v *View) compile(p *Plan, texts []string, not bool) {
 			c.Filter = together(seq, not)
 		}
 		p.Clauses, p.filter = append(p.Clauses, c), append(p.filter, c.Filter...)
-		if p.accept = both(p.accept, c.Accept); len(seq) != 1 {
+		p.accept = both(p.accept, c.Accept)
+		if len(seq) != 1 {
 			p.rest = both(p.rest, c.Accept)
 		}
 	}

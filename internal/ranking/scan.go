@@ -167,7 +167,7 @@ func newScanner(ranking string, c *analysis.Choice) *scanner {
 		sc.keywords = sc.keywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
 		if ok && ranking != Seed { // "date:harbor" is asked for of every word
-			sc.dates = sc.dates || slices.Contains(monthTerms[:], t) || date == "" || date[0] >= '0' && date[0] <= '9'
+			sc.dates = sc.dates || slices.Contains(monthTerms[:], t) || date == "" || (date[0] >= '0' && date[0] <= '9')
 		}
 	}
 	if ranking != Seed {
@@ -189,7 +189,8 @@ func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 		it.Text(t)
 		d := index.Document{ID: t.ID, Updated: t.Updated.UnixNano(), Created: timestamp(t.Created), Data: it}
 		from := len(sc.terms)
-		if d.Terms = sc.terms[from:]; sc.find == nil {
+		d.Terms = sc.terms[from:]
+		if sc.find == nil {
 			if !sc.seed(t, &d) {
 				continue
 			}

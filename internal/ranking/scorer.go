@@ -97,10 +97,13 @@ type Buffer struct {
 func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buffer) {
 	t := &b.text
 	it.Text(t)
-	d.ID, d.Updated, d.Created = t.ID, t.Updated.UnixNano(), timestamp(t.Created)
+	d.ID = t.ID
+	d.Updated = t.Updated.UnixNano()
+	d.Created = timestamp(t.Created)
 	if r.texts == nil {
 		b.words = seedWords(b.words[:0], t)
-		if d.SetWords(b.words); len(b.words) == 0 {
+		d.SetWords(b.words)
+		if len(b.words) == 0 {
 			return // it does not count
 		}
 	} else {

@@ -74,7 +74,9 @@ func (s *stretch) find(texts []*analysis.Tokens, gains []float64) []float64 {
 			s.found = append(s.found, occurrence{from + at, s.numbers[term]})
 		})
 	}
-	s.tf, s.gives, s.best = resized(s.tf, len(gains)), resized(s.gives, len(gains)), resized(s.best, len(gains))
+	s.tf = resized(s.tf, len(gains))
+	s.gives = resized(s.gives, len(gains))
+	s.best = resized(s.best, len(gains))
 	count := func(k int, by float64) {
 		s.tf[k] += by
 		s.gives[k] = stretchScore(gains[k], s.tf[k])

@@ -88,7 +88,8 @@ func (v *View) item(id uint64) Item {
 func (v *View) found(h *index.Hit) Item {
 	it, ok := h.Data.(Item)
 	if !ok {
-		if it = v.item(h.ID); it != nil {
+		it = v.item(h.ID)
+		if it != nil {
 			h.Data = it
 		}
 	}
@@ -155,7 +156,7 @@ func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before
 		at := id + uint64(int64(step))
 		it := v.item(at)
 		switch {
-		case step == 0 || it == nil || !v.turnOf(it).next(own) || accept != nil && !accept(at):
+		case step == 0 || it == nil || !v.turnOf(it).next(own) || (accept != nil && !accept(at)):
 		case step < 0:
 			before = append(before, it)
 		default:

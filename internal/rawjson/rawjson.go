@@ -23,7 +23,8 @@ func Elements(b []byte) iter.Seq[json.RawMessage] {
 				return
 			}
 			from := i
-			if i = valueEnd(b, i); !yield(b[from:i:i]) {
+			i = valueEnd(b, i)
+			if !yield(b[from:i:i]) {
 				return
 			}
 		}
@@ -76,7 +77,8 @@ func Unquote(raw []byte) string {
 		if u < 0 {
 			size = 2
 		} else if utf16.IsSurrogate(u) {
-			if u = utf16.DecodeRune(u, unit(rest[6:])); u != utf8.RuneError {
+			u = utf16.DecodeRune(u, unit(rest[6:]))
+			if u != utf8.RuneError {
 				size = 12
 			}
 		}

@@ -25,7 +25,8 @@ func Valid(b []byte) bool {
 				return false
 			}
 			b, n = b[n:], 1
-			if quoted = b[0] == '\\'; quoted { // with four digits, if it is of a number
+			quoted = b[0] == '\\'
+			if quoted { // with four digits, if it is of a number
 				n = min(2, len(b))
 				if n == 2 && b[1] == 'u' {
 					n = min(6, len(b))

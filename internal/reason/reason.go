@@ -105,7 +105,7 @@ func sentences(text string) []string {
 			end := i + len(string(c))
 			next := strings.TrimLeft(l[end:], " ")
 			ends := strings.ContainsRune("。！？", c) ||
-				strings.ContainsRune(".!?", c) && end < len(l) && l[end] == ' ' && next != "" && !unicode.IsLower([]rune(next[:min(len(next), 4)])[0])
+				(strings.ContainsRune(".!?", c) && end < len(l) && l[end] == ' ' && next != "" && !unicode.IsLower([]rune(next[:min(len(next), 4)])[0]))
 			if ends {
 				out = appendSentence(out, l[start:end])
 				start = end
@@ -117,7 +117,8 @@ func sentences(text string) []string {
 }
 
 func appendSentence(out []string, s string) []string {
-	if s = strings.TrimSpace(s); strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
+	s = strings.TrimSpace(s)
+	if strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
 		return out
 	}
 	return append(out, s)

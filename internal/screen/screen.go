@@ -44,14 +44,18 @@ func Wrap(s string, n int) (lines []string) {
 		row, space := indent, ""
 		for _, w := range strings.Fields(line) {
 			if space != "" && Columns(row+space+w) > n {
-				lines, row, space = append(lines, row), indent, ""
+				lines = append(lines, row)
+				row = indent
+				space = ""
 			}
 			for wide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); wide; {
 				part := displaywidth.TruncateString(w, n-Columns(row), "") // looks no further
 				if part == "" || part == w {
 					break
 				}
-				lines, row, w = append(lines, row+part), indent, w[len(part):]
+				lines = append(lines, row+part)
+				row = indent
+				w = w[len(part):]
 			}
 			row, space = row+space+w, " "
 		}

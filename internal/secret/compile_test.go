@@ -166,7 +166,9 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 		}
 		return n
 	}
-	before, after, assigns := 0, 0, f[1] == "="
+	before := 0
+	after := 0
+	assigns := f[1] == "="
 	if first, last, _ := strings.Cut(f[1], ".."); !assigns {
 		before, after = int(number(first)), int(number(cmp.Or(last, "0")))
 	}

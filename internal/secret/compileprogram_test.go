@@ -132,16 +132,26 @@ func (p *program) branch(subs ...*syntax.Regexp) {
 
 // repeat appends what is repeated, or a single byte of a set.
 func (p *program) repeat(re *syntax.Regexp) {
-	sub, least, most := re, 1, 1
+	sub := re
+	least := 1
+	most := 1
 	switch re.Op {
 	case syntax.OpQuest:
-		sub, least, most = re.Sub[0], 0, 1
+		sub = re.Sub[0]
+		least = 0
+		most = 1
 	case syntax.OpStar:
-		sub, least, most = re.Sub[0], 0, -1
+		sub = re.Sub[0]
+		least = 0
+		most = -1
 	case syntax.OpPlus:
-		sub, least, most = re.Sub[0], 1, -1
+		sub = re.Sub[0]
+		least = 1
+		most = -1
 	case syntax.OpRepeat:
-		sub, least, most = re.Sub[0], re.Min, re.Max
+		sub = re.Sub[0]
+		least = re.Min
+		most = re.Max
 	}
 	if wide := wideRunes(re); wide != nil {
 		narrow := &syntax.Regexp{Op: re.Op, Flags: re.Flags, Rune: re.Rune[:len(re.Rune)-2*len(wide)]}

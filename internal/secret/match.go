@@ -103,7 +103,8 @@ func (m *matcher) match(pc, pos int) bool {
 			continue
 		case opSave:
 			old := m.slots[in.arg]
-			if m.slots[in.arg] = pos; !m.match(pc+1, pos) {
+			m.slots[in.arg] = pos
+			if !m.match(pc+1, pos) {
 				m.slots[in.arg] = old
 				return false
 			}
@@ -159,8 +160,8 @@ func (m *matcher) holds(op uint8, pos int) bool {
 	case opEnd:
 		return pos == len(m.text)
 	}
-	within := pos > 0 && isWord(m.text[pos-1]) == (pos < len(m.text) && isWord(m.text[pos])) ||
-		pos == 0 && (len(m.text) == 0 || !isWord(m.text[0]))
+	within := (pos > 0 && isWord(m.text[pos-1]) == (pos < len(m.text) && isWord(m.text[pos]))) ||
+		(pos == 0 && (len(m.text) == 0 || !isWord(m.text[0])))
 	return within == (op == opNoBoundary)
 }
 

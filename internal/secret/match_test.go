@@ -103,7 +103,8 @@ func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	case syntax.OpPlus:
 		most = 4
 	case syntax.OpRepeat:
-		if least, most = re.Min, re.Max; most < 0 || most > least+30 {
+		least, most = re.Min, re.Max
+		if most < 0 || most > least+30 {
 			most = least + 30
 		}
 	}
@@ -133,7 +134,8 @@ func generated(r *rand.Rand, pieces int) string {
 		case 0, 1, 2:
 			var one strings.Builder
 			re, _ := syntax.Parse(peers[r.IntN(len(peers))].String(), syntax.Perl)
-			if sample(r, &one, re); r.IntN(3) > 0 {
+			sample(r, &one, re)
+			if r.IntN(3) > 0 {
 				b.WriteString(one.String())
 				break
 			}

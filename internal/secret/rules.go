@@ -49,7 +49,7 @@ func assigned(text string) bool {
 		i++
 	}
 	is := text[i:min(len(text), i+3)]
-	if is == "" || strings.IndexByte("=>:|,?", is[0]) < 0 && is != "：" && is != "＝" {
+	if is == "" || (strings.IndexByte("=>:|,?", is[0]) < 0 && is != "：" && is != "＝") {
 		return false
 	}
 	for i += 1; i < len(text) && (strings.IndexByte("=>:|", text[i]) >= 0 || text[i] >= 0x80); i++ {
@@ -68,7 +68,7 @@ func assigned(text string) bool {
 }
 
 func isWord(c byte) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	return c == '_' || ('0' <= c && c <= '9') || ('a' <= c|0x20 && c|0x20 <= 'z')
 }
 
 // isToken reports whether a byte may be in a token: ASCII but no white space and no
@@ -102,7 +102,7 @@ func (r *rule) secretOf(m []int) (start, end int) {
 // word.
 func (r *rule) allowed(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
-	if r.entropy > 0 && entropy(secret) <= r.entropy || example(secret) || r.words && inTable(text, f) {
+	if (r.entropy > 0 && entropy(secret) <= r.entropy) || example(secret) || (r.words && inTable(text, f)) {
 		return true
 	}
 	if joinedWords(secret) || publicKey(secret) {
@@ -143,7 +143,7 @@ func joinedWords(s string) bool {
 		if isNumber {
 			continue
 		}
-		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || len(part) > longestUnspoken && !spoken(part) || len(part) > longestJoined {
+		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || (len(part) > longestUnspoken && !spoken(part)) || len(part) > longestJoined {
 			return false
 		}
 		words, letters = words+1, letters+len(part)
@@ -169,7 +169,7 @@ func publicKey(s string) bool {
 
 // worded reports whether a secret has words where one of the rule has none.
 func (r *rule) worded(secret string) bool {
-	return r.words && (plainValue(secret) || hasStopword(secret)) || r.assigns && plainValue(secret) && capitalized(secret)
+	return (r.words && (plainValue(secret) || hasStopword(secret))) || (r.assigns && plainValue(secret) && capitalized(secret))
 }
 
 // lineMargin is how many bytes of a line are seen on each side of a match.
@@ -212,7 +212,7 @@ func example(s string) bool {
 	}
 	low := strings.ToLower(s)
 	return strings.Contains(low, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(low, "014df517-39d1-4453-b7b3-9930c563627c") ||
-		strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().exprs[exprVariable].program().within(s)
+		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().exprs[exprVariable].program().within(s))
 }
 
 // withName returns a match with the rest of the name before it, as expressions of
@@ -263,11 +263,14 @@ const leastWord = 3.3
 // plainValue reports whether what a name assigns looks like an identifier or a
 // path: words that can be spoken, in camel case or between other bytes.
 func plainValue(s string) bool {
-	words, letters, digits := 0, 0, 0
+	words := 0
+	letters := 0
+	digits := 0
 	for s != "" {
 		n := wordSize(s)
 		w, kind := s[:n], kindOf(s[n-1])
-		if s = s[n:]; kind == other {
+		s = s[n:]
+		if kind == other {
 			continue
 		}
 		if kind == digit {
@@ -339,7 +342,8 @@ func wordSize(s string) int {
 func spoken(w string) bool {
 	vowels, row := 0, 0
 	for i := range len(w) {
-		if row++; strings.IndexByte("aeiouyAEIOUY", w[i]) >= 0 {
+		row++
+		if strings.IndexByte("aeiouyAEIOUY", w[i]) >= 0 {
 			vowels++
 			row = 0
 		}

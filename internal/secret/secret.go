@@ -70,7 +70,8 @@ func (s *search) keyword(h keyword, start int) {
 	rs := &s.of[*place-1]
 	last := min(start+r.after, len(s.text))
 	for at := max(start-r.before, rs.next); at <= last; at = max(at+1, rs.next) {
-		if rs.next = at + 1; !rs.at(at) {
+		rs.next = at + 1
+		if !rs.at(at) {
 			continue
 		}
 		rs.next = max(rs.next, rs.slots[1])
@@ -97,7 +98,8 @@ func disjoint(text string, found []Finding) []Finding {
 			continue
 		}
 		if last := len(out) - 1; last >= 0 && f.Start < out[last].End {
-			if out[last].End = max(out[last].End, f.End); out[last].Rule == generic {
+			out[last].End = max(out[last].End, f.End)
+			if out[last].Rule == generic {
 				out[last].Rule = f.Rule
 			}
 			continue
@@ -139,7 +141,7 @@ func markSize(text string) int {
 		return 0
 	}
 	name, tag, tagged := strings.Cut(body, " #")
-	if !ruleSet().has(name) || tagged && (len(tag) != tagSize || strings.Trim(tag, "0123456789abcdef") != "") {
+	if !ruleSet().has(name) || (tagged && (len(tag) != tagSize || strings.Trim(tag, "0123456789abcdef") != "")) {
 		return 0
 	}
 	return len(markBegin) + len(body) + len(markEnd)

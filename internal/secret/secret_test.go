@@ -152,7 +152,7 @@ func TestRedact(t *testing.T) {
 		t.Error("another home has the same tags")
 	}
 	fi, err := os.Stat(filepath.Join(dir, keyFile))
-	if err != nil || runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600 {
+	if err != nil || (runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600) {
 		t.Errorf("the key: %v, %v", fi, err)
 	}
 	for _, none := range []*Redactor{nil, NewRedactor(filepath.Join(dir, "missing"))} {

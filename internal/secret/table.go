@@ -26,7 +26,8 @@ func (r *tableReader) int() int {
 	for shift := 0; ; shift += 7 {
 		c := (*r)[i]
 		i++
-		if n |= int(c&0x7f) << shift; c < 0x80 {
+		n |= int(c&0x7f) << shift
+		if c < 0x80 {
 			*r = (*r)[i:]
 			return n
 		}
@@ -141,7 +142,9 @@ func decodeProgram(r tableReader, sets []set) *program {
 		case opLiteral:
 			in.fold, in.text = r.int() != 0, r.text()
 		case opRun:
-			in.least, in.exact, in.set = r.int() != 0, r.int() != 0, &sets[r.int()]
+			in.least = r.int() != 0
+			in.exact = r.int() != 0
+			in.set = &sets[r.int()]
 			in.min, in.max = r.int(), r.int()-1
 			if in.max < 0 {
 				in.max = math.MaxInt - 1

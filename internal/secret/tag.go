@@ -80,7 +80,8 @@ func readKey(dir string) []byte {
 	if err := vfs.WriteFile(home, keyFile, key, 0o600); err != nil {
 		return nil
 	}
-	if key, err = vfs.ReadFile(home, keyFile, keySize); err != nil || len(key) != keySize {
+	key, err = vfs.ReadFile(home, keyFile, keySize)
+	if err != nil || len(key) != keySize {
 		return nil
 	}
 	return key

@@ -43,7 +43,7 @@ func IsLabelKey(key string) bool {
 		return false
 	}
 	return !strings.ContainsFunc(key, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_')
+		return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_')
 	})
 }
 

@@ -24,6 +24,6 @@ func ownerOf(path string) (o Owner) {
 	o.Other = uid != self && (self != 0 || strconv.Itoa(uid) != os.Getenv("SUDO_UID"))
 	// A group of the user's own name, where umask 002 is the custom, has one member.
 	private := int(st.Gid) == os.Getegid() && st.Gid == st.Uid
-	o.Writable = o.Mode&0o002 != 0 || o.Mode&0o020 != 0 && !private
+	o.Writable = o.Mode&0o002 != 0 || (o.Mode&0o020 != 0 && !private)
 	return o
 }

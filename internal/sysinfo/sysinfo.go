@@ -56,7 +56,7 @@ func Look(path string) (FileSystem, error) {
 		}
 		up := filepath.Dir(path)
 		// Below a file there is no directory either.
-		if up == path || !errors.Is(err, fs.ErrNotExist) && !isNotDir(path) {
+		if up == path || (!errors.Is(err, fs.ErrNotExist) && !isNotDir(path)) {
 			return FileSystem{}, err
 		}
 		path = up

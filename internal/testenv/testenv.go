@@ -70,7 +70,8 @@ func Program(t testing.TB, name, hint string) string {
 // required reports whether the list names the program.
 func required(list, name string) bool {
 	for n := range strings.SplitSeq(list, ",") {
-		if n = strings.TrimSpace(n); n == name || n == "all" {
+		n = strings.TrimSpace(n)
+		if n == name || n == "all" {
 			return true
 		}
 	}

@@ -107,7 +107,7 @@ func FuzzAnalyzers(f *testing.F) {
 					t.Fatalf("%s(%q) has the term %q", name, s, term)
 				}
 				for _, r := range term {
-					if r != '\u0307' && !ucd.IsAlnum(r) || ucd.LowerRune(r) != r {
+					if (r != '\u0307' && !ucd.IsAlnum(r)) || ucd.LowerRune(r) != r {
 						t.Fatalf("%s(%q) has %U in the term %q", name, s, r, term)
 					}
 				}

@@ -14,7 +14,9 @@ func Distance[E comparable](a, b []E) int {
 	if 3*n > len(cells) {
 		cells = make([]int, 3*n)
 	}
-	before, last, row := cells[:n], cells[n:2*n], cells[2*n:3*n]
+	before := cells[:n]
+	last := cells[n : 2*n]
+	row := cells[2*n : 3*n]
 	for j := range row {
 		row[j] = j
 	}

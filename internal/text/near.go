@@ -58,7 +58,8 @@ type target struct {
 
 func newTarget(word string) target {
 	t := target{text: lowerText(word), most: 2}
-	if t.runes = []rune(t.text); len(t.runes) < 5 {
+	t.runes = []rune(t.text)
+	if len(t.runes) < 5 {
 		t.most = 1
 	}
 	return t
@@ -90,7 +91,8 @@ func (t target) match(candidate string) (match, bool) {
 	case short >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = 2
 	case m.length <= t.most && n <= 64: // the work grows with the square
-		if m.class, m.distance = 3, Distance(t.runes, []rune(text)); text == "" || text[0] != t.text[0] {
+		m.class, m.distance = 3, Distance(t.runes, []rune(text))
+		if text == "" || text[0] != t.text[0] {
 			m.begins = 1
 		}
 		return m, m.distance <= t.most && m.distance < max(n, len(t.runes)) // else too far, or nothing in common

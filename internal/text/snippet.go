@@ -38,7 +38,8 @@ func Excerpt(content string, terms []string, width int) string {
 	for line := range strings.Lines(content) {
 		words := strings.TrimLeft(line, " \t")
 		indent := strings.ReplaceAll(line[:len(line)-len(words)], "\t", "  ")
-		if words = fold(words); words == "" {
+		words = fold(words)
+		if words == "" {
 			long = false
 			continue
 		}
@@ -148,14 +149,18 @@ func bestStretch(s string, terms []string, width int) (start, stop, room int) {
 
 	// Two fingers go through the hits; between them lies a stretch that fits.
 	count := make([]int, len(terms))
-	distinct, most, first := 0, 0, 0
+	distinct := 0
+	most := 0
+	first := 0
 	for last := range hits {
 		h := &hits[last]
-		if count[h.term]++; count[h.term] == 1 {
+		count[h.term]++
+		if count[h.term] == 1 {
 			distinct++
 		}
 		for first < last && h.past-hits[first].rune > width {
-			if count[hits[first].term]--; count[hits[first].term] == 0 {
+			count[hits[first].term]--
+			if count[hits[first].term] == 0 {
 				distinct--
 			}
 			first++

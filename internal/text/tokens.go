@@ -81,7 +81,8 @@ func EstimateTokens(s string) int {
 		default:
 			sum += costMark + (n-1)*costSameMark
 		}
-		if apart = 0; s[i] == ' ' && n == 1 {
+		apart = 0
+		if s[i] == ' ' && n == 1 {
 			apart = costApart
 		}
 		i += n
@@ -104,7 +105,7 @@ const (
 var classes = func() (cs [256]class) {
 	for b := range cs[:utf8.RuneSelf] {
 		switch {
-		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z':
+		case (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z'):
 			cs[b] = letterClass
 		case b >= '0' && b <= '9':
 			cs[b] = digitClass
@@ -134,7 +135,8 @@ func wordCost(word string) int {
 	for i := range len(word) {
 		c := word[i]
 		if i > 0 && c <= 'Z' && word[i-1] >= 'a' {
-			if capitals++; capitals > 1 {
+			capitals++
+			if capitals > 1 {
 				sum += costCapitals
 			} else {
 				sum += costCapital
@@ -143,8 +145,11 @@ func wordCost(word string) int {
 		}
 		if isVowel(c) {
 			consonants = 0
-		} else if consonants++; consonants > freeConsonants+1 || consonants > freeConsonants && i >= easyLetters {
-			sum += costConsonant
+		} else {
+			consonants++
+			if consonants > freeConsonants+1 || (consonants > freeConsonants && i >= easyLetters) {
+				sum += costConsonant
+			}
 		}
 	}
 	return sum

@@ -71,7 +71,9 @@ func TestEstimateTokensAddsUp(t *testing.T) {
 	}
 	for range 20_000 {
 		a, b := text(), text()
-		na, nb, both := EstimateTokens(a), EstimateTokens(b), EstimateTokens(a+b)
+		na := EstimateTokens(a)
+		nb := EstimateTokens(b)
+		both := EstimateTokens(a + b)
 		if both < max(na, nb) || both > na+nb+2 {
 			t.Fatalf("seed %d: EstimateTokens(%q) = %d, (%q) = %d, of both %d", seed, a, na, b, nb, both)
 		}

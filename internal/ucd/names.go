@@ -73,7 +73,7 @@ func mapValid(s string, convert func(string) string) string {
 	var b strings.Builder
 	for start, i := 0, 0; ; {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if n == 0 || r == utf8.RuneError && n == 1 {
+		if n == 0 || (r == utf8.RuneError && n == 1) {
 			b.WriteString(convert(s[start:i]))
 			b.WriteString(s[i : i+n])
 			start = i + n

@@ -25,7 +25,7 @@ const (
 var asciiKind = func() (kind [utf8.RuneSelf]uint8) {
 	for c := range kind {
 		switch {
-		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+		case (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'):
 			kind[c] = isPlain
 		case c >= 'A' && c <= 'Z':
 			kind[c] = isUpper
@@ -38,7 +38,9 @@ var asciiKind = func() (kind [utf8.RuneSelf]uint8) {
 func Words(s string) iter.Seq[Word] {
 	return func(yield func(Word) bool) {
 		for i := 0; i < len(s); {
-			start, runes, plain := i, 0, true
+			start := i
+			runes := 0
+			plain := true
 			for i < len(s) {
 				if c := s[i]; c < utf8.RuneSelf {
 					kind := asciiKind[c]

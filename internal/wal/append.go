@@ -41,7 +41,8 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.buf = nil; cap(buf) <= firstChunk {
+	l.buf = nil
+	if cap(buf) <= firstChunk {
 		l.buf = buf
 	}
 	if err := l.makeRoom(int64(len(buf)), urgent); err != nil {
@@ -65,7 +66,9 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	for i := range recs {
 		l.advance(&recs[i])
 	}
-	l.durable, l.syncedEnd, l.wroteLast = l.seq, l.end, true
+	l.durable = l.seq
+	l.syncedEnd = l.end
+	l.wroteLast = true
 	l.recordDurable()
 	return recs, nil
 }
@@ -126,7 +129,9 @@ func (l *Log) refresh(buf *[]byte) (from int64, err error) {
 
 // link makes records of the payloads, linked to the chain.
 func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, err error) {
-	seq, chain, off := l.seq, l.chain, l.end
+	seq := l.seq
+	chain := l.chain
+	off := l.end
 	urgent = true
 	recs = make([]Record, len(payloads))
 	n := 0
@@ -140,7 +145,8 @@ func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, 
 		}
 		if d.Type < Unchained {
 			if d.Digest == [32]byte{} {
-				if d.Digest, err = l.opts.Digest(d.Type, d.Body); err != nil {
+				d.Digest, err = l.opts.Digest(d.Type, d.Body)
+				if err != nil {
 					return nil, nil, false, err
 				}
 			}
@@ -172,7 +178,8 @@ func (l *Log) makeRoom(n int64, urgent bool) error {
 	}
 	step := min(max(l.size/8, l.step), maxStep)
 	grown := (need + l.spare + step - 1) / step * step
-	if err = writeZeros(l.file, l.size, grown); err == nil {
+	err = writeZeros(l.file, l.size, grown)
+	if err == nil {
 		l.size = grown
 		return nil
 	}
@@ -210,7 +217,11 @@ func (l *Log) create() error {
 	h.Chain = FirstChain(h.ID)
 	err := l.swap(&h, "", func(*Rewriter) error { return nil })
 	if l.file != nil { // also where only its name is not known to be durable
-		l.end, l.seq, l.chain, l.durable, l.syncedEnd = HeaderSize, 0, h.Chain, 0, HeaderSize
+		l.end = HeaderSize
+		l.seq = 0
+		l.chain = h.Chain
+		l.durable = 0
+		l.syncedEnd = HeaderSize
 	}
 	return readOnly(noSpace(err))
 }

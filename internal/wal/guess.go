@@ -33,20 +33,25 @@ func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32
 		know([16]byte(noted))
 	}
 	h.BaseEnd = HeaderSize
-	seen, found, left := map[uint32]bool{}, false, guessReads*size
+	seen := map[uint32]bool{}
+	found := false
+	left := guessReads * size
 	var failed error
 	err = eachRecordMark(f, HeaderSize, size, func(offset int64) bool {
 		var n int64
-		if seed, n, failed = seedAt(f, offset, min(size, offset+left)); failed != nil || n == 0 {
+		seed, n, failed = seedAt(f, offset, min(size, offset+left))
+		if failed != nil || n == 0 {
 			return failed == nil
 		}
 		left -= n
-		if h.ID, found = known[seed]; !found {
+		h.ID, found = known[seed]
+		if !found {
 			found, seen[seed] = seen[seed], true
 		}
 		return !found
 	})
-	if err = errors.Join(err, failed); err == nil && !found {
+	err = errors.Join(err, failed)
+	if err == nil && !found {
 		err = ErrMagic
 	}
 	return h, seed, err
@@ -113,7 +118,8 @@ func eachRecordMark(f io.ReaderAt, from, size int64, fn func(offset int64) bool)
 			if j < 0 {
 				break
 			}
-			if i += j; !fn(from + int64(i)) {
+			i += j
+			if !fn(from + int64(i)) {
 				return nil
 			}
 		}

@@ -61,7 +61,8 @@ func (r *Reader) At(offset int64) (Record, error) {
 			}
 		}
 		rec, need, err := decodeRecord(r.buf[offset-r.off:], r.log.seed)
-		if rec.Offset = offset; err == nil {
+		rec.Offset = offset
+		if err == nil {
 			return rec, nil
 		}
 		if need <= want || offset+need > r.log.Size() { // no length is trusted
@@ -77,7 +78,8 @@ func (r *Reader) fill(offset, want int64) error {
 	if next := r.off + int64(len(r.buf)); offset >= r.off && offset < next+firstChunk {
 		size = readChunk // what follows is likely to be wanted, too
 	}
-	if size = max(size, want); int64(cap(r.buf)) < size {
+	size = max(size, want)
+	if int64(cap(r.buf)) < size {
 		r.buf = make([]byte, size)
 	}
 	buf := r.buf[:size]

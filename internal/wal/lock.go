@@ -22,7 +22,8 @@ func (l *Log) Lock(ctx context.Context) error {
 	if l.lock == nil {
 		k, err := l.fs.OpenLock(l.lockName())
 		if errors.Is(err, fs.ErrNotExist) {
-			if err = l.makeDir(); err == nil {
+			err = l.makeDir()
+			if err == nil {
 				k, err = l.fs.OpenLock(l.lockName())
 			}
 		}
@@ -72,7 +73,8 @@ func (l *Log) makeDir() error {
 // Unlock releases the write lock. A log that could not write down its failure
 // keeps the lock, and tries to write once more.
 func (l *Log) Unlock() error {
-	if l.metaPending = l.metaPending && l.writeMeta() != nil; l.metaPending {
+	l.metaPending = l.metaPending && l.writeMeta() != nil
+	if l.metaPending {
 		return nil
 	}
 	return l.lock.Unlock()

@@ -33,7 +33,9 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 		return LockMeta{}, false
 	}
 	if n.Sum != crc32.Checksum(n.facts(nil), castagnoli) {
-		n.ID, n.Durable, n.Unsynced = "", 0, false
+		n.ID = ""
+		n.Durable = 0
+		n.Unsynced = false
 	}
 	if info, err := fsys.Stat(l.lockName()); err == nil && vfs.HasSecondName(info) {
 		n.Durable = 0

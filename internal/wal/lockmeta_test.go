@@ -34,7 +34,8 @@ func TestNoted(t *testing.T) {
 	if !ok || n.PID == 0 || n.Program == "" || n.Since.IsZero() || n.Durable != 0 {
 		t.Errorf("ReadNoted = %+v, %v, want who had the lock and nothing of the log", n, ok)
 	}
-	if release, err = Hold(t.Context(), fsys, "log", Options{}); err != nil {
+	release, err = Hold(t.Context(), fsys, "log", Options{})
+	if err != nil {
 		t.Errorf("Hold of a log that was given back = %v", err)
 	} else if err := release(); err != nil {
 		t.Error(err)

@@ -92,7 +92,8 @@ func (l *Log) adopt(f vfs.File) error {
 	case fi.IsDir():
 		err = fmt.Errorf("%w: it is a directory", ErrMagic)
 	default:
-		if h, err = readHeader(f, fi.Size()); err == ErrMagic {
+		h, err = readHeader(f, fi.Size())
+		if err == ErrMagic {
 			if _, _, gerr := guessHeader(f, fi.Size(), notedID(l.fs, l.name)); gerr == nil {
 				err = &CorruptError{Reason: "the header is damaged; there are records after it"}
 			}
@@ -105,9 +106,20 @@ func (l *Log) adopt(f vfs.File) error {
 	if l.file != nil {
 		_ = l.file.Close()
 	}
-	l.file, l.info, l.header, l.seed, l.size = f, fi, h, h.seed(), fi.Size()
-	l.end, l.seq, l.chain, l.durable, l.syncedEnd = HeaderSize, h.Base, h.Chain, h.Base, HeaderSize
-	l.checked, l.wroteLast, l.failed, l.gaps = false, false, nil, nil
+	l.file = f
+	l.info = fi
+	l.header = h
+	l.seed = h.seed()
+	l.size = fi.Size()
+	l.end = HeaderSize
+	l.seq = h.Base
+	l.chain = h.Chain
+	l.durable = h.Base
+	l.syncedEnd = HeaderSize
+	l.checked = false
+	l.wroteLast = false
+	l.failed = nil
+	l.gaps = nil
 	l.free.Store(-1)
 	return nil
 }

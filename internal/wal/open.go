@@ -36,7 +36,8 @@ func (l *Log) Reopen() error {
 	f, err := l.fs.OpenFile(l.name, os.O_RDWR, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		var rerr error
-		if f, rerr = l.fs.OpenFile(l.name, os.O_RDONLY, 0); rerr != nil {
+		f, rerr = l.fs.OpenFile(l.name, os.O_RDONLY, 0)
+		if rerr != nil {
 			return describeOpen(l.fs, l.name, err)
 		}
 		l.opts.ReadOnly = true

@@ -47,7 +47,7 @@ func (l *Log) Read(fn func(r *Record) error) error {
 		}
 	}
 	d := bad.(*damage)
-	if d.offset < l.header.BaseEnd || l.opts.Verify && errors.Is(d, errChain) {
+	if d.offset < l.header.BaseEnd || (l.opts.Verify && errors.Is(d, errChain)) {
 		return &CorruptError{Offset: d.offset, Reason: d.reason}
 	}
 	next, lost, err := l.behind(d.offset)
@@ -147,7 +147,8 @@ func (l *Log) checkFree(rest []byte, next int64, eof bool) error {
 			return nil
 		}
 		n, err := l.file.ReadAt(buf[:], next)
-		if eof = err == io.EOF; err != nil && !eof {
+		eof = err == io.EOF
+		if err != nil && !eof {
 			return err
 		}
 		rest, next = buf[:n], next+int64(n)
@@ -222,7 +223,10 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 		return false, err
 	}
 	var seal Record
-	seal.Seq, seal.Durable, seal.Type, seal.Chain = l.seq, l.seq, Seal, l.chain
+	seal.Seq = l.seq
+	seal.Durable = l.seq
+	seal.Type = Seal
+	seal.Chain = l.chain
 	seal.Time = int64(binary.LittleEndian.Uint64(b[24:]))
 	whole := appendRecord(nil, &seal, l.seed)
 	end := len(bytes.TrimRight(b, "\x00"))

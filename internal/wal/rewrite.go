@@ -28,7 +28,8 @@ const writeStep = 256 << 10
 
 func (w *writer) write(b []byte) error {
 	w.buf = append(w.buf, b...)
-	if w.off += int64(len(b)); len(w.buf) < writeStep {
+	w.off += int64(len(b))
+	if len(w.buf) < writeStep {
 		return nil
 	}
 	return w.writeOut()
@@ -77,7 +78,9 @@ type Rewriter struct {
 // by [Log.Replace] or [Rewriter.Cancel].
 func (l *Log) Rewriter(base uint64, chain [32]byte) (*Rewriter, error) {
 	h := l.header
-	h.Base, h.Chain, h.BaseEnd = base, chain, HeaderSize
+	h.Base = base
+	h.Chain = chain
+	h.BaseEnd = HeaderSize
 	return l.rewriter(h)
 }
 
@@ -180,7 +183,11 @@ func (l *Log) Replace(w *Rewriter) error {
 	err := l.replace(w)
 	if err == nil || l.failed != nil {
 		h := &w.header
-		l.end, l.seq, l.chain, l.durable, l.wroteLast = HeaderSize, h.Base, h.Chain, h.Base, false
+		l.end = HeaderSize
+		l.seq = h.Base
+		l.chain = h.Chain
+		l.durable = h.Base
+		l.wroteLast = false
 		l.syncedEnd = l.size // all of it was synced before the rename
 	}
 	return noSpace(err)
@@ -197,7 +204,8 @@ func (l *Log) swap(h *Header, keep string, fill func(w *Rewriter) error) error {
 	if err != nil {
 		return err
 	}
-	if err = fill(w); err == nil {
+	err = fill(w)
+	if err == nil {
 		err = l.replace(w)
 	}
 	if err != nil && l.file != w.file {
@@ -234,7 +242,11 @@ func (l *Log) replace(w *Rewriter) error {
 	if l.file != nil {
 		_ = l.file.Close()
 	}
-	l.file, l.info, l.header, l.seed, l.size = f, fi, *h, h.seed(), fi.Size()
+	l.file = f
+	l.info = fi
+	l.header = *h
+	l.seed = h.seed()
+	l.size = fi.Size()
 	l.checked = true
 	l.free.Store(-1)
 	// Until the directory is synced, a crash may bring the old file back, and

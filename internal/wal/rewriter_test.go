@@ -10,11 +10,12 @@ func (l *Log) Rewrite(base uint64, chain [32]byte, fill func(emit func(r Record)
 		return err
 	}
 	last := l.seq
-	if err = fill(func(r Record) error {
+	err = fill(func(r Record) error {
 		r.Durable = last
 		_, err := w.Emit(r)
 		return err
-	}); err == nil {
+	})
+	if err == nil {
 		err = l.Replace(w)
 	}
 	if err != nil && l.file != w.file {

@@ -40,7 +40,8 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *Salvaged, r *Record
 		if errors.As(err, &v) {
 			return s, err
 		}
-		if s.Header, seed, err = guessHeader(f, fi.Size(), notedID(fsys, name)); err != nil {
+		s.Header, seed, err = guessHeader(f, fi.Size(), notedID(fsys, name))
+		if err != nil {
 			return s, err
 		}
 		s.Guessed = true
@@ -54,7 +55,8 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *Salvaged, r *Record
 			return true // inside a record that checks: text of an entry
 		}
 		r, more, bad, err := l.at(offset, fi.Size(), room)
-		if room = more; err != nil {
+		room = more
+		if err != nil {
 			stop = err
 			return false
 		}
@@ -68,7 +70,8 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *Salvaged, r *Record
 		stop = fn(&s, &r)
 		return stop == nil
 	})
-	if err = errors.Join(stop, err); err != nil {
+	err = errors.Join(stop, err)
+	if err != nil {
 		return s, err
 	}
 	l.end = end

@@ -257,7 +257,7 @@ func TestDamagedSeal(t *testing.T) {
 		flipped[i] ^= 4
 		l := open(t, fsWith(t, flipped))
 		same(t, all(t, l), "1 one", "2 two", "3 three")
-		if g := l.Gaps(); len(g) != 1 || g[0].TornSeal && flipped[at+Overhead-1] != 0 {
+		if g := l.Gaps(); len(g) != 1 || (g[0].TornSeal && flipped[at+Overhead-1] != 0) {
 			t.Fatalf("byte %d: gaps = %v", i, g)
 		}
 	}
@@ -266,7 +266,7 @@ func TestDamagedSeal(t *testing.T) {
 		clear(torn[at+n : at+Overhead])
 		l := open(t, fsWith(t, torn))
 		same(t, all(t, l), "1 one", "2 two", "3 three")
-		if g := l.Gaps(); len(g) > 1 || len(g) == 1 && !g[0].TornSeal {
+		if g := l.Gaps(); len(g) > 1 || (len(g) == 1 && !g[0].TornSeal) {
 			t.Fatalf("%d bytes of a seal are left: gaps = %v", n, g)
 		}
 	}
@@ -456,12 +456,14 @@ func TestAppendWhile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if appendWhile("two"); !slices.Equal(o.did, []string{"write", "start", "work", "sync"}) {
+	appendWhile("two")
+	if !slices.Equal(o.did, []string{"write", "start", "work", "sync"}) {
 		t.Errorf("an append does %v", o.did)
 	}
 	was := l.Header()
 	o.fail = errors.New("the device is gone")
-	if appendWhile("three"); slices.Contains(o.did, "work") || !slices.Contains(o.did[2:], "write") {
+	appendWhile("three")
+	if slices.Contains(o.did, "work") || !slices.Contains(o.did[2:], "write") {
 		t.Errorf("an append that cannot be begun does %v", o.did)
 	}
 	o.did = nil

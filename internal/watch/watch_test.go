@@ -52,7 +52,8 @@ func TestSendOneAtATime(t *testing.T) {
 			}
 		})
 	}
-	if done.Wait(); calls != senders*each {
+	done.Wait()
+	if calls != senders*each {
 		t.Errorf("%d calls of %d events", calls, senders*each)
 	}
 }

@@ -36,7 +36,7 @@ func Each(s string, fn func(f Field) error) error {
 		}
 		f := Field{Num: int(tag >> 3), Bytes: tag&7 == 2}
 		s = s[n:]
-		if !f.Bytes && tag&7 != 0 || tag>>3 == 0 || tag>>3 > 1<<20 {
+		if (!f.Bytes && tag&7 != 0) || tag>>3 == 0 || tag>>3 > 1<<20 {
 			return fmt.Errorf("field %d has an unknown form", tag>>3)
 		}
 		v, n := uvarint(s)

@@ -52,7 +52,7 @@ func TestEach(t *testing.T) {
 		t.Errorf("%s\nwant %s\n%s %v", fields, want, parts, err)
 	}
 	for n := range len(whole) {
-		if _, _, err := show(whole[:n]); (err == nil) != (n == 0 || n == 9) || err != nil && !errors.Is(err, ErrShort) {
+		if _, _, err := show(whole[:n]); (err == nil) != (n == 0 || n == 9) || (err != nil && !errors.Is(err, ErrShort)) {
 			t.Errorf("cut after %d bytes: %v", n, err)
 		}
 	}
@@ -108,7 +108,7 @@ func FuzzEach(f *testing.F) {
 		if _, _, perr := show(s); (perr == nil) != (err == nil) {
 			t.Fatal("the same message is read and not read")
 		}
-		if err == nil && raw != s || len(b) > len(s) {
+		if (err == nil && raw != s) || len(b) > len(s) {
 			t.Fatalf("%q is read as %q, and written as %q", s, raw, b)
 		}
 	})

@@ -49,7 +49,7 @@ func Looks(line string) bool {
 		if len(w) == 0 || strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // the 1 of 2>&1
 			continue
 		}
-		if strings.Contains(part, " -i") && w[0] == "sed" || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(part, "2>", ""), ">/dev/null", ""), ">") {
+		if (strings.Contains(part, " -i") && w[0] == "sed") || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(part, "2>", ""), ">/dev/null", ""), ">") {
 			return false
 		}
 		if !slices.Contains(lookers, w[0]) && !(w[0] == "git" && len(w) > 1 && slices.Contains(gitLooks, w[1])) {

@@ -212,7 +212,7 @@ func FuzzFind(f *testing.F) {
 				t.Fatalf("found %q", got)
 			}
 			for i, s := range got {
-				if !strings.Contains(text, s) || len(s) > maxSentence || slices.Contains(got[:i], s) || utf8.ValidString(text) && !utf8.ValidString(s) {
+				if !strings.Contains(text, s) || len(s) > maxSentence || slices.Contains(got[:i], s) || (utf8.ValidString(text) && !utf8.ValidString(s)) {
 					t.Fatalf("found %q in %q", s, text)
 				}
 			}

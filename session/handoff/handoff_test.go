@@ -28,7 +28,11 @@ type maker struct {
 func (m *maker) add(e session.Event) {
 	m.ids++
 	m.now = m.now.Add(time.Duration(3+m.IntN(20)) * time.Second)
-	e.Client, e.Session, e.Dir, e.Time, e.ID = "claude", "s1", tree, m.now, fmt.Sprint("e", m.ids)
+	e.Client = "claude"
+	e.Session = "s1"
+	e.Dir = tree
+	e.Time = m.now
+	e.ID = fmt.Sprint("e", m.ids)
 	m.events = append(m.events, e)
 }
 
@@ -162,7 +166,8 @@ func reached(turns []session.Turn, out string) (files, commands, work float64, a
 	for line := range strings.Lines(out) {
 		line, more, _ := strings.Cut(strings.TrimSpace(line), " (and ")
 		for _, c := range expand(line) {
-			if have[c] = true; strings.HasSuffix(more, "with other numbers)") {
+			have[c] = true
+			if strings.HasSuffix(more, "with other numbers)") {
 				have[digits().ReplaceAllString(c, "0")] = true
 			}
 		}
@@ -172,7 +177,8 @@ func reached(turns []session.Turn, out string) (files, commands, work float64, a
 	for _, t := range turns {
 		for _, e := range t.Calls() {
 			for _, p := range e.Call.Wrote {
-				if p = strings.TrimPrefix(p, tree+"/"); !seen["file "+p] {
+				p = strings.TrimPrefix(p, tree+"/")
+				if !seen["file "+p] {
 					seen["file "+p] = true
 					fs++
 					if hasFile(lines, p) {
@@ -253,7 +259,11 @@ func TestLongSessions(t *testing.T) {
 					t.Errorf("%d tokens", n)
 				}
 				f, c, w, all := reached(turns, out)
-				files, commands, work, total, tokens = files+f/sessions, commands+c/sessions, work+w/sessions, total+all, tokens+n
+				files = files + f/sessions
+				commands = commands + c/sessions
+				work = work + w/sessions
+				total = total + all
+				tokens = tokens + n
 			}
 			t.Logf("%s, %d packages: of files %.3f, of commands %.3f, without looks %.3f; %d commands and %d tokens a session",
 				c.name, c.wide, files, commands, work, total/sessions, tokens/sessions)

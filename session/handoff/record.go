@@ -150,7 +150,8 @@ func (r *record) calls(turns []session.Turn) {
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].Calls()) {
 			for _, p := range e.Call.Wrote {
-				if p = r.relative(p); !slices.Contains(r.files, p) && len(r.files) < maxFiles {
+				p = r.relative(p)
+				if !slices.Contains(r.files, p) && len(r.files) < maxFiles {
 					r.files = append(r.files, p)
 				}
 			}
@@ -159,7 +160,7 @@ func (r *record) calls(turns []session.Turn) {
 				continue
 			}
 			seen[line] = true
-			if e.Call.Failed || e.Call.Exit != nil && *e.Call.Exit != 0 {
+			if e.Call.Failed || (e.Call.Exit != nil && *e.Call.Exit != 0) {
 				r.failing = append(r.failing, failure(line, e.Call))
 				continue
 			}

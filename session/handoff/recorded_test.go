@@ -37,12 +37,14 @@ func TestRecorded(t *testing.T) {
 			u := turns[i].Untainted()
 			for _, e := range u.Calls() {
 				for _, p := range e.Call.Wrote {
-					if files++; !strings.Contains(out, "\n"+r.relative(p)+"\n") {
+					files++
+					if !strings.Contains(out, "\n"+r.relative(p)+"\n") {
 						t.Errorf("%s: the file %s is not in\n%s", dir, p, out)
 					}
 				}
 				if c := oneLine(e.Call.Command); c != "" && !e.Call.Failed && (e.Call.Exit == nil || *e.Call.Exit == 0) {
-					if commands++; !strings.Contains(out, "\n"+c+"\n") {
+					commands++
+					if !strings.Contains(out, "\n"+c+"\n") {
 						t.Errorf("%s: the command %s is not in\n%s", dir, c, out)
 					}
 				}

@@ -57,7 +57,9 @@ func TestStats(t *testing.T) {
 	e := called("", 0, "", "a.go", "same.go", "gone.go", "new.go", filepath.Join(work, "none.go"), "../../../etc/passwd")
 	events := []session.Event{event(session.Prompt, "x"), e}
 	for i := range events {
-		events[i].Client, events[i].Session, events[i].Dir = "claude", "s", work
+		events[i].Client = "claude"
+		events[i].Session = "s"
+		events[i].Dir = work
 	}
 	turns := session.Fold(events)
 	got := statsOf(t.Context(), turns, time.Minute) // a machine may be busy

@@ -116,7 +116,8 @@ func nameWords(r *record) (names []named) {
 			if path.Ext(w) != "" {
 				w = path.Dir(w)
 			}
-			if w = strings.Trim(w, "/"); w != "" && w[0] != '-' && !seen[c.line+"\x00"+w] {
+			w = strings.Trim(w, "/")
+			if w != "" && w[0] != '-' && !seen[c.line+"\x00"+w] {
 				seen[c.line+"\x00"+w] = true
 				count[w]++
 			}
@@ -157,8 +158,9 @@ func replaceWords(line string, names []named) string {
 			}
 			i += at
 			end := i + len(n.word)
-			begins := !isPath(line, i-1) || strings.HasSuffix(line[:i], "./") && !isPath(line, i-3)
-			if at = end; begins && (!isPath(line, end) || line[end] == '/') {
+			begins := !isPath(line, i-1) || (strings.HasSuffix(line[:i], "./") && !isPath(line, i-3))
+			at = end
+			if begins && (!isPath(line, end) || line[end] == '/') {
 				line = line[:i] + n.name + line[end:]
 				at = i + len(n.name)
 			}
@@ -267,7 +269,8 @@ func alike(all []merged) *set {
 				s = &set{word: w}
 				sets[key] = s
 			}
-			if s.members = append(s.members, i); len(s.members) > 1 && (best == nil || len(s.members) > len(best.members)) {
+			s.members = append(s.members, i)
+			if len(s.members) > 1 && (best == nil || len(s.members) > len(best.members)) {
 				best = s
 			}
 		}

@@ -73,7 +73,8 @@ func proposalsOf(turns []session.Turn) (found []proposal) {
 func filesOf(t *session.Turn) (files []string) {
 	for _, e := range t.Calls() {
 		for _, p := range e.Call.Wrote {
-			if p = relative(p, t.Dir()); !slices.Contains(files, p) {
+			p = relative(p, t.Dir())
+			if !slices.Contains(files, p) {
 				files = append(files, p)
 			}
 		}
@@ -174,7 +175,7 @@ func (s *fixSearch) call(e *session.Event, t *session.Turn) {
 	}
 }
 
-func failed(c *session.Call) bool { return c.Failed || c.Exit != nil && *c.Exit != 0 }
+func failed(c *session.Call) bool { return c.Failed || (c.Exit != nil && *c.Exit != 0) }
 
 // passed reports whether a command is known to have passed.
 func passed(c *session.Call) bool { return !failed(c) && c.Exit != nil }
@@ -183,7 +184,7 @@ func passed(c *session.Call) bool { return !failed(c) && c.Exit != nil }
 // the same before.
 func note(open map[string]*fix, command string, e *session.Event) {
 	s := session.Signature(e.Call.Output)
-	if command == "" || s == "" || open[command] != nil && open[command].Signature == s {
+	if command == "" || s == "" || (open[command] != nil && open[command].Signature == s) {
 		return
 	}
 	open[command] = &fix{Signature: s, Command: command, Error: session.ErrorLine(e.Call.Output), Repeats: e.Repeats}

@@ -21,7 +21,10 @@ var start = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 // events are those of a session, each a second after the one before.
 func events(id string, all ...session.Event) []session.Event {
 	for i := range all {
-		all[i].Client, all[i].Session, all[i].Dir, all[i].ID = "claude", id, "/src/shop", fmt.Sprint("e", i)
+		all[i].Client = "claude"
+		all[i].Session = id
+		all[i].Dir = "/src/shop"
+		all[i].ID = fmt.Sprint("e", i)
 		all[i].Time = start.Add(time.Duration(i) * time.Second)
 	}
 	return all

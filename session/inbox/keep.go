@@ -353,7 +353,7 @@ func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project s
 			return nil, err
 		}
 		b, err := json.Marshal(counted(runs, passed, id))
-		if err != nil || found && string(b) == old.Content {
+		if err != nil || (found && string(b) == old.Content) {
 			return nil, err
 		}
 		if found {

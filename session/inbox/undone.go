@@ -74,7 +74,8 @@ func (t *tree) edit(r replacement) {
 	}
 	for i, e := range slices.Backward(t.edits) {
 		if e.file == r.file && e.was == r.became && e.became == r.was {
-			if t.edits = slices.Delete(t.edits, i, i+1); e.turn != r.turn {
+			t.edits = slices.Delete(t.edits, i, i+1)
+			if e.turn != r.turn {
 				t.found = append(t.found, mark{e.turn, e.file})
 			}
 			return
@@ -198,6 +199,6 @@ func names(text, file string) bool {
 	})
 	return slices.ContainsFunc(words, func(w string) bool {
 		w = strings.TrimRight(w, "./-")
-		return w == path.Base(file) || w != "" && isPath(w, file) && strings.Contains(w, ".")
+		return w == path.Base(file) || (w != "" && isPath(w, file) && strings.Contains(w, "."))
 	})
 }

@@ -61,7 +61,8 @@ func (s *shell) levelOf(files []string) Level {
 func (s *shell) filesOf(words []string) (files []string) {
 	for _, w := range words {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1
-		if w = strings.TrimPrefix(w, "?"); w == unknownWord || w == "" || w == "-" {
+		w = strings.TrimPrefix(w, "?")
+		if w == unknownWord || w == "" || w == "-" {
 			continue
 		}
 		filePath := w
@@ -84,7 +85,7 @@ func (s *shell) filesOf(words []string) (files []string) {
 
 // hasFile reports whether a file exists. A relative name is below the current directory.
 func (s *shell) hasFile(name string) bool {
-	return filepath.IsAbs(name) && exists(name) || s.dir != "" && exists(filepath.Join(s.dir, name))
+	return (filepath.IsAbs(name) && exists(name)) || (s.dir != "" && exists(filepath.Join(s.dir, name)))
 }
 
 // hasFiles reports whether all files exist.

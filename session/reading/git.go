@@ -58,7 +58,7 @@ func (s *shell) git(p program) {
 		return
 	}
 	chooses := gitCommands[args[0]] != gitOwn && args[0] != "commit" // its arguments decide what it prints
-	if chooses && slices.Contains(args, unknownWord) || !s.isOwnOutput(args[0], args[1:]) {
+	if (chooses && slices.Contains(args, unknownWord)) || !s.isOwnOutput(args[0], args[1:]) {
 		s.j.raise(Foreign, p.what)
 	}
 }
@@ -112,7 +112,7 @@ func (s *shell) isOwnOutput(command string, args []string) bool {
 	case gitLog:
 		return s.isProvedLog(args)
 	case gitShow:
-		return isProjectFile(operands(args)) || s.areOwnCommits(operands(args)) && s.isProvedLog(args)
+		return isProjectFile(operands(args)) || (s.areOwnCommits(operands(args)) && s.isProvedLog(args))
 	}
 	return false
 }
@@ -153,7 +153,7 @@ func (s *shell) isProvedLog(args []string) bool {
 	}
 	isEmpty := strings.TrimSpace(s.printed) == ""
 	hasHash := logHash().MatchString(s.printed)
-	return isEmpty || hasHash && !noteTitle().MatchString(s.printed) && s.namesOwnCommits(logHash()) && !s.j.tree.setsFormats(s.j.Getenv)
+	return isEmpty || (hasHash && !noteTitle().MatchString(s.printed) && s.namesOwnCommits(logHash()) && !s.j.tree.setsFormats(s.j.Getenv))
 }
 
 // areOwnCommits reports whether all operands of git show are commits that were made here.
@@ -172,7 +172,7 @@ func (s *shell) areOwnCommits(operands []string) bool {
 func isProjectFile(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")
-		return !ok || rev != "HEAD" && rev != "" || isForeignDir(file)
+		return !ok || (rev != "HEAD" && rev != "") || isForeignDir(file)
 	})
 }
 

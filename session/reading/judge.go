@@ -28,7 +28,8 @@ func (j *judge) raise(l Level, what string) {
 // wrote notes files that were written, with the agent's own text or with other text.
 func (j *judge) wrote(byAgent bool, paths ...string) {
 	for _, p := range paths {
-		if p = j.tree.resolve(p); byAgent {
+		p = j.tree.resolve(p)
+		if byAgent {
 			j.own = append(j.own, p)
 		} else {
 			j.other = append(j.other, p)
@@ -42,7 +43,7 @@ const maxFiles = 500
 // readFiles raises the level to that of files that were read.
 func (j *judge) readFiles(dir string, paths []string, what string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
-	if dir == "" && hasRelative || len(paths) > maxFiles {
+	if (dir == "" && hasRelative) || len(paths) > maxFiles {
 		j.raise(Foreign, what)
 		return
 	}
@@ -52,7 +53,8 @@ func (j *judge) readFiles(dir string, paths []string, what string) {
 // absolute returns paths below a directory as absolute ones.
 func absolute(dir string, paths []string) (all []string) {
 	for _, p := range paths {
-		if p = filepath.FromSlash(strings.ReplaceAll(p, `\`, string(filepath.Separator))); !filepath.IsAbs(p) {
+		p = filepath.FromSlash(strings.ReplaceAll(p, `\`, string(filepath.Separator)))
+		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
 		}
 		all = append(all, filepath.Clean(p))

@@ -93,7 +93,7 @@ func (s *shell) simple(words []string) {
 		return
 	}
 	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw" // which such projects track
-	if dir := path.Dir(filepath.ToSlash(words[0])); dir != "." && !slices.Contains(systemDirs, dir) && !isWrapperOfProject || strings.HasPrefix(words[0], "./") && !isWrapperOfProject {
+	if dir := path.Dir(filepath.ToSlash(words[0])); (dir != "." && !slices.Contains(systemDirs, dir) && !isWrapperOfProject) || (strings.HasPrefix(words[0], "./") && !isWrapperOfProject) {
 		s.j.raise(Unvouched, p.what) // it may be any program, whatever it is called
 	}
 	if w, ok := wrappers[p.name]; ok {
@@ -194,7 +194,7 @@ func (s *shell) fetch(p program) {
 	usesBase := p.name == "wget" || slices.Contains(p.args, "-O") || slices.Contains(p.args, "--remote-name")
 	for i, a := range p.args {
 		switch {
-		case (a == "-o" || a == "--output" || a == "-O" && takesName || a == "--output-document") && i+1 < len(p.args):
+		case (a == "-o" || a == "--output" || (a == "-O" && takesName) || a == "--output-document") && i+1 < len(p.args):
 			s.write([]string{p.args[i+1]}, false)
 		case strings.HasPrefix(a, "--output"):
 			_, file, _ := strings.Cut(a, "=")
@@ -224,7 +224,7 @@ func isRemote(w string) bool {
 	if host == "localhost" || host == "0.0.0.0" || isLoopback {
 		return false
 	}
-	return hasScheme || strings.Contains(host, ".") || host != "" && !strings.ContainsAny(w, "{[=,")
+	return hasScheme || strings.Contains(host, ".") || (host != "" && !strings.ContainsAny(w, "{[=,"))
 }
 
 // copies follows cp, mv and the like: what they write is as much the agent's as what they
@@ -266,7 +266,7 @@ func (p *program) walks() bool {
 	}
 	return strings.Contains(p.name, "grep") && slices.ContainsFunc(p.args, func(a string) bool {
 		isShort := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--")
-		return a == "--recursive" || isShort && strings.ContainsAny(a, "rR")
+		return a == "--recursive" || (isShort && strings.ContainsAny(a, "rR"))
 	})
 }
 

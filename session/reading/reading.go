@@ -134,7 +134,8 @@ func beforePattern(p string) string {
 	if i < 0 {
 		return p
 	}
-	if i = strings.LastIndex(p[:i], "/"); i <= 0 {
+	i = strings.LastIndex(p[:i], "/")
+	if i <= 0 {
 		return p[:i+1] + "."
 	}
 	return p[:i]

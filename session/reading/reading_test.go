@@ -255,7 +255,7 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, tool, input, output string) {
 		for client := range tables {
 			v := Judge(Call{Client: client, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output}, Machine{})
-			if (v.What == "") != (v.Level == Own) && tool != "" || len(v.What) > maxWhat {
+			if ((v.What == "") != (v.Level == Own) && tool != "") || len(v.What) > maxWhat {
 				t.Errorf("%s: level %d, what %q", client, v.Level, v.What)
 			}
 		}

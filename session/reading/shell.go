@@ -22,7 +22,8 @@ func (j *judge) command(line, printed string) {
 // run judges a command line. A line that is not one of a Unix shell, such as one of
 // PowerShell, is cut at the signs that separate commands in most shells.
 func (s *shell) run(line string) {
-	if s.nested++; s.nested > maxNested {
+	s.nested++
+	if s.nested > maxNested {
 		s.j.raise(Foreign, line)
 		return
 	}

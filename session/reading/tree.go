@@ -104,7 +104,7 @@ func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	for i, p := range files {
 		rel, isInside := t.inside(p)
 		isWritten := writers[i] == fingerprint.Agent
-		if writers[i] == fingerprint.Other || !isInside && !isWritten {
+		if writers[i] == fingerprint.Other || (!isInside && !isWritten) {
 			return Foreign
 		}
 		if !isWritten {

@@ -28,7 +28,8 @@ func BenchmarkReader(b *testing.B) {
 			for b.Loop() {
 				for at, before := "", "none"; at != before; {
 					before = at
-					if _, at, err = read(b.Context(), c, path, at); err != nil {
+					_, at, err = read(b.Context(), c, path, at)
+					if err != nil {
 						b.Fatal(err)
 					}
 				}

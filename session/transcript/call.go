@@ -181,7 +181,8 @@ func patched(text string) (files []string) {
 	for l := range strings.Lines(text) {
 		for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
 			if f, ok := strings.CutPrefix(l, mark); ok {
-				if f = strings.TrimSpace(f); f != "" && !slices.Contains(files, f) {
+				f = strings.TrimSpace(f)
+				if f != "" && !slices.Contains(files, f) {
 					files = append(files, f)
 				}
 			}
@@ -211,7 +212,8 @@ func planText(in input) string {
 		if what == "" {
 			what = i.Description
 		}
-		if what = strings.Join(strings.Fields(what), " "); what == "" {
+		what = strings.Join(strings.Fields(what), " ")
+		if what == "" {
 			continue
 		}
 		mark := " "
@@ -247,7 +249,7 @@ func endCommand(c *session.Call, o Outcome, clean func(string) string) {
 		o.Exit = new(int)
 	}
 	c.Exit = o.Exit
-	c.Failed = o.Failed || o.Exit != nil && *o.Exit != 0
+	c.Failed = o.Failed || (o.Exit != nil && *o.Exit != 0)
 	if c.Failed {
 		c.Output = tail(clean(unwrapped(out)))
 	}

@@ -76,14 +76,17 @@ func (c *claude) line(b []byte, at int64) bool {
 	if c.born.IsZero() {
 		c.born = l.Time
 	}
-	if l.Type != "assistant" && l.Type != "user" || !c.own && l.Time.Before(c.born.Add(-outOfOrder)) {
+	if (l.Type != "assistant" && l.Type != "user") || (!c.own && l.Time.Before(c.born.Add(-outOfOrder))) {
 		return true
 	}
 	c.own = true
-	c.session, c.dir, c.branch = l.Session, l.Dir, l.Branch
+	c.session = l.Session
+	c.dir = l.Dir
+	c.branch = l.Branch
 	main := c.agent
 	if l.Sidechain && c.agent == "" {
-		if c.agent = l.AgentType; c.agent == "" {
+		c.agent = l.AgentType
+		if c.agent == "" {
 			c.agent = l.Agent
 		}
 		if c.agent == "" {

@@ -98,11 +98,14 @@ func (c *codex) meta(p *clientline.CodexItem) {
 		return // a fork repeats that of its parent
 	}
 	c.started = true
-	c.session, c.dir, c.branch = p.ID, p.Dir, p.Git.Branch
+	c.session = p.ID
+	c.dir = p.Dir
+	c.branch = p.Git.Branch
 	c.copied = p.Forked != "" && c.from == 0
 	if p.Session != "" && p.Session != p.ID {
 		c.session = p.Session
-		if c.agent = p.AgentRole; c.agent == "" {
+		c.agent = p.AgentRole
+		if c.agent == "" {
 			c.agent = p.ID
 		}
 	}

@@ -62,7 +62,8 @@ func (c *copilot) line(b []byte, at int64) bool {
 		return false
 	}
 	if take := copilotTake[l.Type]; take != nil {
-		if c.agent = l.Agent; c.agents[l.Agent] != "" {
+		c.agent = l.Agent
+		if c.agents[l.Agent] != "" {
 			c.agent = c.agents[l.Agent]
 		}
 		take(c, &l.Data, l.Agent, l.Time, at)

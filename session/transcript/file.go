@@ -68,14 +68,16 @@ func (f *file) release() {
 
 // say reports what the agent said.
 func (f *file) say(e session.Event, text string) {
-	if e.Text = f.clean(text); e.Text != "" {
+	e.Text = f.clean(text)
+	if e.Text != "" {
 		f.report(e)
 	}
 }
 
 // prompt reports what a person said, in a line at an offset, and begins a turn.
 func (f *file) prompt(turn, text string, when time.Time, at int64) {
-	if text = PromptText(text, f.clean); text == "" || f.agent != "" {
+	text = PromptText(text, f.clean)
+	if text == "" || f.agent != "" {
 		return
 	}
 	if turn == "" {

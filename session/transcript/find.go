@@ -117,7 +117,7 @@ func Directories(home string, getenv func(string) string, projects ...string) []
 // project: its path with a hyphen for each character that is no letter or digit.
 func projectDirectory(project string) string {
 	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+		if (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') {
 			return r
 		}
 		return '-'

@@ -75,7 +75,8 @@ func (f *file) export(in io.ReadSeeker) error {
 	f.session, f.dir = x.Info.ID, x.Info.Dir
 	if x.Info.Parent != "" {
 		f.session = x.Info.Parent
-		if f.agent = x.Info.Agent; f.agent == "" {
+		f.agent = x.Info.Agent
+		if f.agent == "" {
 			f.agent = "subagent"
 		}
 	}

@@ -36,7 +36,10 @@ func (q *qwen) line(b []byte, at int64) bool {
 	if !clientline.Decode(b, &l) {
 		return false
 	}
-	q.session, q.dir, q.branch, q.agent = l.Session, l.Dir, l.Branch, l.AgentID
+	q.session = l.Session
+	q.dir = l.Dir
+	q.branch = l.Branch
+	q.agent = l.AgentID
 	switch l.Type {
 	case "system":
 		q.system(l.Subtype, l.Payload, l.Time)

@@ -49,7 +49,7 @@ func TestReplaced(t *testing.T) {
 		"several files":   {"input": patch("println(1234567)", "return 1234567") + "*** Update File: b.go\n"},
 		"no file is said": {"old_string": before, "new_string": after},
 	} {
-		if c := call("edit", args); c.Was+c.Became != "" && len(c.Wrote) != 1 || c.Was+c.Became != "" && name != "several files" {
+		if c := call("edit", args); (c.Was+c.Became != "" && len(c.Wrote) != 1) || (c.Was+c.Became != "" && name != "several files") {
 			t.Errorf("%s: %q to %q, want nothing", name, c.Was, c.Became)
 		}
 	}

@@ -42,7 +42,8 @@ func PromptText(s string, clean func(string) string) string {
 		if name == nil || slices.Contains(builtin, name[1]) {
 			return ""
 		}
-		if s = name[1]; args != nil {
+		s = name[1]
+		if args != nil {
 			s = strings.TrimSpace(s + " " + args[1])
 		}
 	}

@@ -89,7 +89,9 @@ func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
 
 // read collects the events of a file from an offset.
 func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
-	f.from, f.next, f.end = from, from, from
+	f.from = from
+	f.next = from
+	f.end = from
 	switch {
 	case f.client == "opencode":
 		return f.export(in)
@@ -105,7 +107,10 @@ func (f *file) read(ctx context.Context, in io.ReadSeeker, from int64) error {
 		if err := f.readLines(ctx, in, r, 0, 1); err != nil {
 			return err
 		}
-		f.events, f.held, f.bad, f.next = nil, nil, 0, from
+		f.events = nil
+		f.held = nil
+		f.bad = 0
+		f.next = from
 	}
 	err := f.readLines(ctx, in, r, from, 0)
 	f.release()

@@ -118,7 +118,9 @@ func AnnotationStats(ctx context.Context, w *tool.Workspace, _ AnnotationStatsIn
 	}
 	if st.Annotations > 0 {
 		stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-		out.Oldest, out.Median, out.Newest = stamp(st.Oldest), stamp(st.Median), stamp(st.Newest)
+		out.Oldest = stamp(st.Oldest)
+		out.Median = stamp(st.Median)
+		out.Newest = stamp(st.Newest)
 	}
 	return out, nil
 }
@@ -205,7 +207,7 @@ func SetupAnnotations(ctx context.Context, w *tool.Workspace, in SetupAnnotation
 		return SetupAnnotationsOut{}, err
 	}
 	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, WasPrivate: r.WasPrivate, Attributes: AttributeLine(r.Attributes),
-		Driver: MergeDriver{Installed: r.Local.There || in.Install && !in.DryRun, Config: map[string]string{}, Settings: r.Config, Attributes: AttributeLine(r.Local)}}
+		Driver: MergeDriver{Installed: r.Local.There || (in.Install && !in.DryRun), Config: map[string]string{}, Settings: r.Config, Attributes: AttributeLine(r.Local)}}
 	for _, kv := range r.Config {
 		out.Driver.Config[kv[0]] = kv[1]
 	}
@@ -252,7 +254,8 @@ func MergeSidecars(_ context.Context, _ *tool.Workspace, in MergeSidecarsIn) (ou
 	if len(m.Unreadable) > 0 && in.Name == "" {
 		m.Data = append(m.Data, m.Unreadable...)
 	} else if len(m.Unreadable) > 0 {
-		if out, err = keepUnreadable(in, m.Unreadable); err != nil {
+		out, err = keepUnreadable(in, m.Unreadable)
+		if err != nil {
 			return out, fmt.Errorf("keeping damaged lines: %w", err)
 		}
 	}

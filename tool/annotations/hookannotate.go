@@ -47,12 +47,12 @@ type AnnotateHookOut struct {
 // when their lines change. The transcript has it.
 func AnnotateHook(ctx context.Context, w *tool.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
-	if err != nil || !s.Annotated() && !(in.Everywhere && s.IsTree()) {
+	if err != nil || (!s.Annotated() && !(in.Everywhere && s.IsTree())) {
 		return AnnotateHookOut{}, err
 	}
 	s.StartPrivate()
 	records, err := transcript.Live(ctx, s, in.Report)
-	if err != nil || len(records) == 0 || in.Tainted != nil && in.Tainted() {
+	if err != nil || len(records) == 0 || (in.Tainted != nil && in.Tainted()) {
 		return AnnotateHookOut{}, err
 	}
 	if in.Repeats != nil {

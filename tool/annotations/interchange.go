@@ -56,7 +56,8 @@ func ExportAnnotations(ctx context.Context, w *tool.Workspace, in ExportAnnotati
 	}
 	var records []annotate.Record
 	if len(in.Files) == 0 {
-		if records, err = s.All(ctx); err != nil {
+		records, err = s.All(ctx)
+		if err != nil {
 			return InterchangeOut{}, err
 		}
 	}

@@ -182,7 +182,7 @@ func (m *mirroring) unnamed(ctx context.Context, f setup.MemoryFile, young time.
 		return err
 	case !wrote && m.in.Report != nil && f.Time.After(young):
 		return m.wait(ctx, f)
-	case !wrote || waited && !at.Equal(f.Time):
+	case !wrote || (waited && !at.Equal(f.Time)):
 		taints = append(taints, edited(f.Path))
 	}
 	return m.take(ctx, []setup.MemoryFile{f}, taints)
@@ -259,7 +259,9 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 		delete(m.known, f.Path)
 	}
 	got, err := tool.Import(tool.WithTaints(ctx, taints), m.w, read)
-	m.out.Added, m.out.Updated, m.out.Held = m.out.Added+got.Added, m.out.Updated+got.Updated, m.out.Held+got.Held
+	m.out.Added = m.out.Added + got.Added
+	m.out.Updated = m.out.Updated + got.Updated
+	m.out.Held = m.out.Held + got.Held
 	m.out.Problems = append(m.out.Problems, got.Problems...)
 	return err
 }

@@ -59,7 +59,7 @@ type SetupOut struct {
 // Failed reports whether a client could not be set up, or does not work as it is set up.
 func (o SetupOut) Failed() bool {
 	return slices.ContainsFunc(o.Findings, func(f setup.Finding) bool { return f.Level == setup.Problem }) || slices.ContainsFunc(o.Clients, func(c SetupClient) bool {
-		return c.Problem != "" || c.Server != nil && c.Server.Problem != ""
+		return c.Problem != "" || (c.Server != nil && c.Server.Problem != "")
 	})
 }
 
@@ -119,7 +119,8 @@ func SetupClients(ctx context.Context, w *tool.Workspace, in SetupIn) (SetupOut,
 		default:
 			err = in.client(ctx, w, c, look, &s)
 		}
-		if err = s.keep(err, len(chosen) == 1 || ctx.Err() != nil); err != nil {
+		err = s.keep(err, len(chosen) == 1 || ctx.Err() != nil)
+		if err != nil {
 			return out, err
 		}
 		out.Clients = append(out.Clients, s)
@@ -251,7 +252,8 @@ func (in *SetupIn) ownMemory(ctx context.Context, w *tool.Workspace, c *setup.Cl
 	if in.DryRun || in.Check {
 		return nil
 	}
-	if delete(m, c.Name); s.Mirrored != was {
+	delete(m, c.Name)
+	if s.Mirrored != was {
 		if s.Mirrored {
 			m[c.Name] = time.Time{}
 		}
@@ -261,7 +263,10 @@ func (in *SetupIn) ownMemory(ctx context.Context, w *tool.Workspace, c *setup.Cl
 		return err
 	}
 	got, err := Mirror(ctx, w, MirrorIn{Client: c.Name, World: in.World, Project: in.Project})
-	s.Notes, s.Added, s.Updated, s.Held = append(s.Notes, got.Problems...), got.Added, got.Updated, got.Held
+	s.Notes = append(s.Notes, got.Problems...)
+	s.Added = got.Added
+	s.Updated = got.Updated
+	s.Held = got.Held
 	return err
 }
 
@@ -426,7 +431,11 @@ func (in *SetupIn) verify(ctx context.Context, w *tool.Workspace, c *setup.Clien
 	p, err := w.Located()
 	if err == nil {
 		a := look.Ask(ctx, server)
-		r.Answer, r.Home, r.Entries, r.NoMemory, err = a.Text, a.Home, entriesIn(a.Text), a.NoMemory != "", a.Err
+		r.Answer = a.Text
+		r.Home = a.Home
+		r.Entries = entriesIn(a.Text)
+		r.NoMemory = a.NoMemory != ""
+		err = a.Err
 	}
 	switch {
 	case err != nil:

@@ -70,7 +70,8 @@ func Backup(ctx context.Context, w *tool.Workspace, in BackupIn) (BackupOut, err
 		if left == "" {
 			return BackupOut{}, tool.Advise(fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist), "leave --sessions out to copy the memory")
 		}
-		if w, err = w.OverSessions(ctx); err != nil {
+		w, err = w.OverSessions(ctx)
+		if err != nil {
 			return BackupOut{}, err
 		}
 		return copyStore(ctx, w, left, in)
@@ -80,7 +81,8 @@ func Backup(ctx context.Context, w *tool.Workspace, in BackupIn) (BackupOut, err
 		return BackupOut{}, err
 	}
 	out, err := copyStore(ctx, w, store, in)
-	if out.Left = left; err == nil {
+	out.Left = left
+	if err == nil {
 		out.Tenants = tenantHomes(store)
 		_ = w.SignNow(store, out.Last, out.Head)
 	}
@@ -109,7 +111,8 @@ func copyStore(ctx context.Context, w *tool.Workspace, store string, in BackupIn
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)
 	}
 	to := in.output(w)
-	if in.File, err = in.target(to, src); err != nil {
+	in.File, err = in.target(to, src)
+	if err != nil {
 		return BackupOut{}, err
 	}
 	ctx, m, err := w.Memory(ctx, tool.Own)
@@ -138,7 +141,11 @@ func copyStore(ctx context.Context, w *tool.Workspace, store string, in BackupIn
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("reading the copy again: %w", err)
 	}
-	out.Entries, out.Last, out.Bytes, out.Head, out.Problems = r.Entries, r.Last, r.Bytes, r.Head, tool.ProblemsOf(r)
+	out.Entries = r.Entries
+	out.Last = r.Last
+	out.Bytes = r.Bytes
+	out.Head = r.Head
+	out.Problems = tool.ProblemsOf(r)
 	return out, nil
 }
 
@@ -148,7 +155,11 @@ func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k
 	if errors.Is(err, backup.ErrKey) {
 		return tool.Advise(fmt.Errorf("%w; nothing was written", err), "name with --to the public key of that identity: age-keygen -y KEYFILE prints it")
 	}
-	o.Entries, o.Last, o.Bytes, o.Head, o.Problems = r.Entries, r.Last, r.Size, r.Head, tool.ProblemsOf(r.CheckReport)
+	o.Entries = r.Entries
+	o.Last = r.Last
+	o.Bytes = r.Size
+	o.Head = r.Head
+	o.Problems = tool.ProblemsOf(r.CheckReport)
 	o.Encrypted, o.Opened = true, r.Opened
 	return err
 }

@@ -156,7 +156,8 @@ func versionsOf(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxb
 				yield(oxbow.Entry{}, err)
 				return
 			}
-			if v.Entry.Source = v.Source; !v.Erased && v.Verb != oxbow.VerbRemove && !yield(v.Entry, nil) {
+			v.Entry.Source = v.Source
+			if !v.Erased && v.Verb != oxbow.VerbRemove && !yield(v.Entry, nil) {
 				return
 			}
 		}
@@ -199,7 +200,11 @@ func Stats(ctx context.Context, w *tool.Workspace, _ StatsIn) (StatsOut, error) 
 	}
 	out := StatsOut{Store: p.Store, Own: p.Own(), Kinds: map[string]int{}, Projects: map[string]int{}, Tags: map[string]int{}}
 	if s, err := tool.StatsOf(ctx, m); err == nil {
-		out.Bytes, out.Used, out.First, out.Last, out.Head = s.Bytes, s.Used, s.First, s.Last, s.Head
+		out.Bytes = s.Bytes
+		out.Used = s.Used
+		out.First = s.First
+		out.Last = s.Last
+		out.Head = s.Head
 	} else if !errors.Is(err, oxbow.ErrUnsupported) {
 		return StatsOut{}, err
 	}

@@ -55,7 +55,7 @@ func Check(ctx context.Context, w *tool.Workspace, in CheckIn) (CheckOut, error)
 
 // nothing returns the error of a check that had nothing to examine.
 func (o *CheckOut) nothing(in CheckIn) error {
-	if o.Missing && o.OK && (in.Since != "" || in.Sign || o.Annotations == nil && o.Sessions == nil) {
+	if o.Missing && o.OK && (in.Since != "" || in.Sign || (o.Annotations == nil && o.Sessions == nil)) {
 		return tool.NoMemory(filepath.Dir(o.Store))
 	}
 	return nil
@@ -95,7 +95,7 @@ func checkAnnotations(ctx context.Context, w *tool.Workspace) (*AnnotationsCheck
 		return nil, err
 	}
 	r, err := s.Check(ctx)
-	if err != nil || r.Files == 0 && len(r.Problems) == 0 {
+	if err != nil || (r.Files == 0 && len(r.Problems) == 0) {
 		return nil, err
 	}
 	out := &AnnotationsCheck{Files: r.Files, Annotations: r.Annotations, Lines: r.Lines, Torn: r.Torn, Newer: r.Newer, Problems: []LineProblem{}}

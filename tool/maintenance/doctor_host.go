@@ -39,7 +39,7 @@ func (d *diagnosis) environment() {
 	for _, dir := range filepath.SplitList(d.w.Host.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Stat(path)
-		if err != nil || !fi.Mode().IsRegular() || d.w.Host.GOOS != "windows" && fi.Mode().Perm()&0o111 == 0 {
+		if err != nil || !fi.Mode().IsRegular() || (d.w.Host.GOOS != "windows" && fi.Mode().Perm()&0o111 == 0) {
 			continue
 		}
 		if own, err := os.Stat(this); err == nil && !os.SameFile(own, fi) {
@@ -206,7 +206,7 @@ func (d *diagnosis) permissions() {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			_, err := os.Lstat(p.path) // a link to nothing is no store to come
-			d.exists = d.exists || err == nil && !p.dir
+			d.exists = d.exists || (err == nil && !p.dir)
 			continue
 		case err != nil:
 			d.findError(about, err)

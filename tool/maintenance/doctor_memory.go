@@ -149,7 +149,8 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		}
 		content += int64(len(e.Content) + len(e.Name))
 		for _, clash := range named.add(e) {
-			if shared++; shared <= maxFindings {
+			shared++
+			if shared <= maxFindings {
 				d.add(warning, "aliases", mendAliases, "%s", clash)
 			}
 		}

@@ -102,7 +102,8 @@ func examine(ctx context.Context, w *tool.Workspace) (CheckOut, error) {
 		return CheckOut{}, err
 	}
 	out := CheckOut{Store: p.Store, Problems: []tool.Problem{}}
-	if out.lookForFile(p); out.Missing {
+	out.lookForFile(p)
+	if out.Missing {
 		return out, nil
 	}
 	// A file too damaged to open is the very thing a check is for.
@@ -152,7 +153,8 @@ func (o *CheckOut) read(ctx context.Context, w *tool.Workspace, p tool.Place) er
 	}
 	if _, serr := os.Stat(p.Store); p.Own() && serr == nil {
 		// Before the last change is known, which others may move on.
-		if o.durable, err = durableOf(p.Store, p.Store); err != nil {
+		o.durable, err = durableOf(p.Store, p.Store)
+		if err != nil {
 			return err
 		}
 	}
@@ -160,7 +162,12 @@ func (o *CheckOut) read(ctx context.Context, w *tool.Workspace, p tool.Place) er
 	if err != nil {
 		return fmt.Errorf("checking: %w", err)
 	}
-	o.Records, o.Entries, o.Bytes, o.First, o.Last, o.Head = r.Records, r.Entries, r.Bytes, r.First, r.Last, r.Head
+	o.Records = r.Records
+	o.Entries = r.Entries
+	o.Bytes = r.Bytes
+	o.First = r.First
+	o.Last = r.Last
+	o.Head = r.Head
 	o.Problems = append(o.Problems, tool.ProblemsOf(r)...)
 	if r.Damaged {
 		return nil // whether later changes are missing, only a salvage can say

@@ -64,10 +64,13 @@ func Init(ctx context.Context, w *tool.Workspace, in InitIn) (InitOut, error) {
 	}
 	out, how := InitOut{Home: p.Home, Store: p.Store}, tool.Read
 	if _, err := os.Stat(p.Store); errors.Is(err, fs.ErrNotExist) {
-		out.Made, out.Hidden, how = true, in.Outer, tool.Create
+		out.Made = true
+		out.Hidden = in.Outer
+		how = tool.Create
 	}
 	var m *oxbow.Memory
-	if ctx, m, err = w.Memory(ctx, how); err == nil && out.Made {
+	ctx, m, err = w.Memory(ctx, how)
+	if err == nil && out.Made {
 		err = tool.Wrapped("making the store", m.Create(ctx))
 	}
 	return out, err
@@ -88,7 +91,8 @@ func initFrom(ctx context.Context, w *tool.Workspace, p tool.Place, in InitIn) (
 	}
 	temp, err := openBackup(ctx, in.From, in.keys(), p.Store)
 	if err == nil {
-		if err = settleStore(ctx, w, temp, p.Store); err != nil {
+		err = settleStore(ctx, w, temp, p.Store)
+		if err != nil {
 			err = errors.Join(err, os.Remove(temp))
 		}
 	}

@@ -87,7 +87,8 @@ func Recover(ctx context.Context, w *tool.Workspace, in RecoverIn) (RecoverOut, 
 // loseAfter counts the changes after the last one as lost. Only numbers say what
 // there was: those in what is left of the file, and the one noted in the lock.
 func (o *RecoverOut) loseAfter(durable uint64) {
-	if durable = max(durable, o.durable); durable > o.Last {
+	durable = max(durable, o.durable)
+	if durable > o.Last {
 		o.Lost = append(o.Lost, [2]uint64{o.Last + 1, durable})
 	}
 }
@@ -102,15 +103,19 @@ func recoverBackup(ctx context.Context, w *tool.Workspace, in RecoverIn) (out Re
 	saved := func() (RecoverOut, error) { return restore(ctx, w, store, in) }
 	if !in.Replace {
 		out, err = saved()
-	} else if err = w.TrustsPlace(); err == nil {
-		var m *oxbow.Memory
-		over := *w
-		over.Open = func(context.Context, tool.Access) (_ *oxbow.Memory, err error) { // an archive takes turns in as it is opened
-			m, err = oxbow.Open(store, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
-			return m, err
-		}
-		if out, err = recoverInPlace(ctx, &over, store, saved); m != nil {
-			err = errors.Join(err, m.Close())
+	} else {
+		err = w.TrustsPlace()
+		if err == nil {
+			var m *oxbow.Memory
+			over := *w
+			over.Open = func(context.Context, tool.Access) (_ *oxbow.Memory, err error) { // an archive takes turns in as it is opened
+				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
+				return m, err
+			}
+			out, err = recoverInPlace(ctx, &over, store, saved)
+			if m != nil {
+				err = errors.Join(err, m.Close())
+			}
 		}
 	}
 	if err == nil {
@@ -124,7 +129,8 @@ func recoverBackup(ctx context.Context, w *tool.Workspace, in RecoverIn) (out Re
 func restore(ctx context.Context, w *tool.Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
 	out := in.Out
 	if out == "" {
-		if out, err = freePath(store + recoveredEnd); err != nil {
+		out, err = freePath(store + recoveredEnd)
+		if err != nil {
 			return o, err
 		}
 	} else if _, err := os.Lstat(out); err == nil {
@@ -142,12 +148,14 @@ func restore(ctx context.Context, w *tool.Workspace, store string, in RecoverIn)
 		o, err = salvage(ctx, w, temp, out)
 	default:
 		o = RecoverOut{Out: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), First: r.First, Last: r.Last, Lost: [][2]uint64{}}
-		if err = tool.Wrapped("recovering", backup.Settle(filepath.Base(temp), out)); err == nil {
+		err = tool.Wrapped("recovering", backup.Settle(filepath.Base(temp), out))
+		if err == nil {
 			o.Sound, temp = true, ""
 			o.durable, err = durableOf(store, out)
 		}
 	}
-	if o.Store, o.From = store, in.File; temp != "" {
+	o.Store, o.From = store, in.File
+	if temp != "" {
 		err = errors.Join(err, os.Remove(temp))
 	}
 	return o, err
@@ -252,7 +260,8 @@ func hold(ctx context.Context, w *tool.Workspace, dir vfs.FS, store string) (rel
 func salvage(ctx context.Context, w *tool.Workspace, store, out string) (RecoverOut, error) {
 	var err error
 	if out == "" {
-		if out, err = freePath(store + recoveredEnd); err != nil {
+		out, err = freePath(store + recoveredEnd)
+		if err != nil {
 			return RecoverOut{}, err
 		}
 	}
@@ -305,7 +314,9 @@ func replaceStore(w *tool.Workspace, dir vfs.FS, store, recovered string) (damag
 	if err != nil {
 		return "", fmt.Errorf("replacing the store: %w", err)
 	}
-	name, new, kept := filepath.Base(store), filepath.Base(recovered), filepath.Base(damaged)
+	name := filepath.Base(store)
+	new := filepath.Base(recovered)
+	kept := filepath.Base(damaged)
 	linked := os.Link(store, damaged) == nil
 	if !linked {
 		if err := dir.Rename(name, kept); err != nil {

@@ -155,7 +155,8 @@ func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
 		if err != nil {
 			return err
 		}
-		if now[e.Name] = e.Version; l.version(e, true) {
+		now[e.Name] = e.Version
+		if l.version(e, true) {
 			l.dirty = append(l.dirty, e)
 		}
 	}
@@ -166,7 +167,10 @@ func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
 func (l *look) version(e oxbow.Entry, current bool) bool {
 	found := tool.SecretsOf(e)
 	for _, f := range found {
-		f.Name, f.Version, f.Current, f.Archive = l.w.Secrets.Redact(e.Name, new([]secret.Finding)), e.Version, current, l.archive
+		f.Name = l.w.Secrets.Redact(e.Name, new([]secret.Finding))
+		f.Version = e.Version
+		f.Current = current
+		f.Archive = l.archive
 		l.out.Found = append(l.out.Found, f)
 	}
 	if found != nil && e.Source.Actor == oxbow.Person {
@@ -190,7 +194,8 @@ func eachOldVersion(ctx context.Context, m *oxbow.Memory, now map[string]uint64,
 		first = c.Seq
 		for _, v := range c.Versions {
 			v.Entry.Source = v.Source
-			if v.Entry.Version = c.Seq; !v.Erased && now[v.Entry.Name] != c.Seq {
+			v.Entry.Version = c.Seq
+			if !v.Erased && now[v.Entry.Name] != c.Seq {
 				fn(v.Entry)
 			}
 		}
@@ -232,7 +237,8 @@ func clean(ctx context.Context, s *tool.Secrets, m *oxbow.Memory, dirty []oxbow.
 		} else {
 			add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
 			for n := 2; ; n++ {
-				if err = m.Apply(ctx, oxbow.Remove{Name: old.Name, If: old.Version}, add); !errors.Is(err, oxbow.ErrExists) {
+				err = m.Apply(ctx, oxbow.Remove{Name: old.Name, If: old.Version}, add)
+				if !errors.Is(err, oxbow.ErrExists) {
 					break
 				}
 				add.Name = fmt.Sprintf("%s (%d)", e.Name, n)

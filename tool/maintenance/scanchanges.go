@@ -35,7 +35,8 @@ func (o *ScanOut) changes(ctx context.Context, m *oxbow.Memory, sources map[uint
 			return until, err
 		}
 		found := append(tool.SecretsIn("note", c.Note), tool.SecretsOfSource(c.Source)...)
-		if add(c.Seq, found); found != nil && c.Time.After(until) {
+		add(c.Seq, found)
+		if found != nil && c.Time.After(until) {
 			until = c.Time
 		}
 		delete(sources, c.Seq)

@@ -144,7 +144,8 @@ func (o *ScanOut) lookInto(home vfs.FS, dir, name, part string) (content string,
 	}
 	found := tool.SecretsIn(part, string(b))
 	for _, f := range found {
-		if f.Name, f.Current = name, true; part == "profile" {
+		f.Name, f.Current = name, true
+		if part == "profile" {
 			f.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
 		}
 		o.Found = append(o.Found, f)

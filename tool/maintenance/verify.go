@@ -22,7 +22,7 @@ type VerifyOut struct {
 }
 
 // Failed reports whether the proof failed.
-func (o VerifyOut) Failed() bool { return !o.OK || o.Noted != nil && !o.Noted.Found }
+func (o VerifyOut) Failed() bool { return !o.OK || (o.Noted != nil && !o.Noted.Found) }
 
 // Verify proves that the changes were not edited, up to the one with a hash that
 // was noted earlier.
@@ -32,7 +32,8 @@ func Verify(ctx context.Context, w *tool.Workspace, in VerifyIn) (VerifyOut, err
 	}
 	var out VerifyOut
 	var err error
-	if out.CheckOut, err = examine(ctx, w); err == nil && in.Head != "" && out.OK {
+	out.CheckOut, err = examine(ctx, w)
+	if err == nil && in.Head != "" && out.OK {
 		out.Noted, err = findHead(ctx, w, out.Store, in.Head)
 	}
 	return out, err
@@ -56,7 +57,8 @@ func checkProof(ctx context.Context, w *tool.Workspace, since string, sign bool)
 	var heads *tool.HeadsCheck
 	var wrong []tool.Problem
 	if p.Own() && p.Home != p.Store { // before the last change is known, which others may move on
-		if heads, wrong, err = tool.SignedHeads(p.Store, sign); err != nil {
+		heads, wrong, err = tool.SignedHeads(p.Store, sign)
+		if err != nil {
 			return CheckOut{}, err
 		}
 	}
@@ -68,13 +70,15 @@ func checkProof(ctx context.Context, w *tool.Workspace, since string, sign bool)
 		return out, err
 	}
 	out.Problems = append(wrong, out.Problems...)
-	if out.OK = len(out.Problems) == 0; !out.OK || !sign {
+	out.OK = len(out.Problems) == 0
+	if !out.OK || !sign {
 		return out, nil
 	}
 	if err := w.SignNow(p.Store, out.Last, out.Head); err != nil {
 		return out, err
 	}
-	if heads, _, err = tool.SignedHeads(p.Store, false); err != nil {
+	heads, _, err = tool.SignedHeads(p.Store, false)
+	if err != nil {
 		return out, err
 	}
 	return out, out.prove(ctx, w, heads, "")
@@ -83,7 +87,8 @@ func checkProof(ctx context.Context, w *tool.Workspace, since string, sign bool)
 // prove compares the log of a sound memory with what was signed, nil for nothing,
 // and with the head that was noted, "" for none.
 func (o *CheckOut) prove(ctx context.Context, w *tool.Workspace, heads *tool.HeadsCheck, noted string) error {
-	if o.Heads = heads; heads != nil {
+	o.Heads = heads
+	if heads != nil {
 		wrong, err := compareHeads(ctx, w, heads, *o)
 		if err != nil {
 			return err
@@ -94,7 +99,8 @@ func (o *CheckOut) prove(ctx context.Context, w *tool.Workspace, heads *tool.Hea
 		return nil
 	}
 	var err error
-	if o.Since, err = findHead(ctx, w, o.Store, noted); err == nil && !o.Since.Found {
+	o.Since, err = findHead(ctx, w, o.Store, noted)
+	if err == nil && !o.Since.Found {
 		o.Problems = append(o.Problems, heads.Without(noted, o.First))
 	}
 	return err
@@ -121,7 +127,9 @@ func findHead(ctx context.Context, w *tool.Workspace, store, head string) (*Note
 			return out, fmt.Errorf("reading the log: %w", err)
 		}
 		if c.Hash == head {
-			out.Found, out.Seq, out.Time = true, c.Seq, tool.Timestamp(c.Time)
+			out.Found = true
+			out.Seq = c.Seq
+			out.Time = tool.Timestamp(c.Time)
 			return out, nil
 		}
 	}

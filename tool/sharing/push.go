@@ -189,7 +189,8 @@ func openServer(w *tool.Workspace, dir vfs.FS, p tool.Place, verb string, in Syn
 		return nil, err
 	}
 	s := &syncing{url: known.URL, tokenFile: known.TokenFile, file: reconcile.FileOf(filepath.Base(p.Store), known.URL)}
-	if s.state, err = reconcile.ReadState(dir, s.file); err != nil {
+	s.state, err = reconcile.ReadState(dir, s.file)
+	if err != nil {
 		return nil, err
 	}
 	s.state.URL = s.url

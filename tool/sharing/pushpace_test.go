@@ -35,7 +35,8 @@ type dripping struct {
 }
 
 func (d *dripping) Read(p []byte) (int, error) {
-	if d.times--; d.times < 0 {
+	d.times--
+	if d.times < 0 {
 		return 0, io.EOF
 	}
 	return min(d.bytes, len(p)), vfs.Sleep(d.ctx, d.each)
@@ -71,7 +72,7 @@ func TestPace(t *testing.T) {
 					_, err = io.Copy(io.Discard, res.Body)
 					_ = res.Body.Close()
 				}
-				if errors.Is(err, errSlow) != tc.slow || !tc.slow && err != nil || time.Since(began).Round(time.Second) != tc.after {
+				if errors.Is(err, errSlow) != tc.slow || (!tc.slow && err != nil) || time.Since(began).Round(time.Second) != tc.after {
 					t.Errorf("it ended after %v with %v, want %v, slow: %v", time.Since(began), err, tc.after, tc.slow)
 				}
 			})
@@ -92,7 +93,8 @@ func TestPaceOfTheReader(t *testing.T) {
 		}
 		for {
 			time.Sleep(time.Hour)
-			if _, err = res.Body.Read(make([]byte, 100)); err != nil {
+			_, err = res.Body.Read(make([]byte, 100))
+			if err != nil {
 				break
 			}
 		}

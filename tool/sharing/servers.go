@@ -68,7 +68,8 @@ func ForgetServer(ctx context.Context, w *tool.Workspace, in ForgetServerIn) (ou
 	if i < 0 {
 		return out, tool.Advise(tool.InvalidValue("server", text.Clip(in.Server, 200), "is not remembered for "+p.Home), "oxbow remote lists those that are")
 	}
-	if out = (ForgetServerOut{in.DryRun, known[i]}); in.DryRun {
+	out = (ForgetServerOut{in.DryRun, known[i]})
+	if in.DryRun {
 		return out, nil
 	}
 	_, err = w.Host.Trusted.RemoveServer(ctx, p.Home, known[i].URL)
@@ -113,7 +114,7 @@ func findServer(w *tool.Workspace, dir vfs.FS, p tool.Place, verb, named string)
 // checkServer refuses to send a token in plain text.
 func checkServer(address string) error {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return tool.Advise(tool.InvalidValue("server", text.Clip(address, 200), "is not the URL of a server"), "write https://HOST, or http://127.0.0.1:8333 for one of this machine")
 	}
 	if u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
@@ -133,7 +134,8 @@ func serverToken(w *tool.Workspace, s *trust.Server, file string) (string, error
 	if token := w.Host.Getenv("OXBOW_TOKEN"); file == "" && token != "" {
 		return token, nil
 	}
-	if file = cmp.Or(file, s.TokenFile); file == "" {
+	file = cmp.Or(file, s.TokenFile)
+	if file == "" {
 		return "", tool.Advise(tool.Invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
 	}
 	f, err := os.Open(file)

@@ -95,10 +95,11 @@ func TeamTrust(ctx context.Context, w *tool.Workspace, in TeamTrustIn) (out Team
 	}
 	out = TeamTrustOut{DryRun: in.DryRun, Team: t.Identity()}
 	switch known := t.Trusted(w.Host.Trusted); {
-	case in.Forget && !known || !in.Forget && known:
+	case (in.Forget && !known) || (!in.Forget && known):
 		return out, nil
 	case in.Forget:
-		if out.Did = "forgotten"; !in.DryRun {
+		out.Did = "forgotten"
+		if !in.DryRun {
 			_, err = w.Host.Trusted.RemoveTeam(ctx, t.Identity())
 		}
 		return out, err
@@ -170,7 +171,8 @@ func TeamStatus(ctx context.Context, w *tool.Workspace, _ TeamStatusIn) (out Tea
 				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // one that cannot be found is left out
 			}
 		}
-		if file.Home, err = homeHas(ctx, w, f.Entry); err != nil {
+		file.Home, err = homeHas(ctx, w, f.Entry)
+		if err != nil {
 			return out, err
 		}
 		out.Files = append(out.Files, file)

@@ -146,7 +146,8 @@ func shareOne(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Stor
 	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
 		moved.File, moved.Did = t.Rel(p.Path), "changed"
 		old := mdtree.FormatEntry(p.Entry)
-		if moved.Changes = changedLines(old, mdtree.FormatEntry(e)); moved.Changes == nil {
+		moved.Changes = changedLines(old, mdtree.FormatEntry(e))
+		if moved.Changes == nil {
 			moved.Did = "same"
 		}
 	}
@@ -329,7 +330,8 @@ func ShareProposals(ctx context.Context, w *tool.Workspace, in tool.AcceptPropos
 	if _, err := teamOf(w); err != nil {
 		return out, err
 	}
-	if out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in); err != nil {
+	out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in)
+	if err != nil {
 		return out, err
 	}
 	var names []string

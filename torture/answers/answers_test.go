@@ -109,7 +109,8 @@ func judge(t *testing.T, home string, answers []answer) {
 	for _, a := range answers {
 		tag := fmt.Sprintf(`"%x-%d"`, sha256.Sum256([]byte(a.wrote)), a.version)
 		if a.said != a.wrote || logged[a.version] != a.wrote || (a.etag != "" && a.etag != tag) {
-			if wrong++; wrong <= 3 {
+			wrong++
+			if wrong <= 3 {
 				t.Errorf("a call wrote %q and was told %q, change %d, tag %s; the log has %q in that change", a.wrote, a.said, a.version, a.etag, logged[a.version])
 			}
 		}
@@ -178,7 +179,8 @@ func TestProcesses(t *testing.T) {
 				text := fmt.Sprintf("process %d, text %d", p, i)
 				io.WriteString(in, remember(i, "shared", text))
 				var line string
-				if line, err = lines.ReadString('\n'); err != nil {
+				line, err = lines.ReadString('\n')
+				if err != nil {
 					break
 				}
 				a, ok := told(line, text)

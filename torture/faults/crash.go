@@ -83,7 +83,9 @@ func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	r := &crashRun{o: o, s: s, setup: setup, judge: workload.NewJudge(s.Seed, setup)}
 	r.tally.Scripts = 1
 	v := r.all()
-	r.tally.Images, r.tally.Distinct, r.tally.Based = r.judge.Images, r.judge.Distinct, r.judge.Based
+	r.tally.Images = r.judge.Images
+	r.tally.Distinct = r.judge.Distinct
+	r.tally.Based = r.judge.Based
 	if v != nil {
 		v.Seed, v.Steps = s.Seed, s.Steps
 	}

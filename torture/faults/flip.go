@@ -105,7 +105,7 @@ func (s *flipStore) bits(try tryFunc) bool {
 // lengths cuts the file at every length.
 func (s *flipStore) lengths(try tryFunc) bool {
 	for n := range s.file {
-		if n > s.end+80 && n%61 != 0 || len(s.file) > 8<<10 && n%7 != 0 {
+		if (n > s.end+80 && n%61 != 0) || (len(s.file) > 8<<10 && n%7 != 0) {
 			continue
 		}
 		if !try(s.file[:n:n], "cut to %d bytes", n) {
@@ -177,7 +177,7 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	// What was before a compaction must not come back, unless all of the file is
 	// as it was then: that is an older copy, which nothing in it can tell.
 	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
-	if !known || last < s.base && !older {
+	if !known || (last < s.base && !older) {
 		return fmt.Errorf("it ends at change %d, which it never did", last)
 	}
 	if err := workload.Differ(got, want); err != nil {
@@ -214,7 +214,8 @@ func (s *flipStore) refused(b []byte, err error, t *FlipTally) error {
 	if err := named(err, len(b), sound > 1); err != nil || sound < 2 {
 		return err
 	}
-	if s.recovers++; s.recovers%8 != 0 {
+	s.recovers++
+	if s.recovers%8 != 0 {
 		return nil
 	}
 	mem := vfs.NewMem()
@@ -225,7 +226,7 @@ func (s *flipStore) refused(b []byte, err error, t *FlipTally) error {
 	rep, err := oxbow.Recover(context.Background(), workload.StoreFile, "saved.oxbow", o)
 	// A sector of a larger store may hold a later record whole, after which, where the
 	// sector is moved to the front, those of lower numbers are passed over.
-	if err != nil || rep.Changes < changes && len(b) <= 8<<10 {
+	if err != nil || (rep.Changes < changes && len(b) <= 8<<10) {
 		return fmt.Errorf("%d changes are sound, and %d are recovered: %w", changes, rep.Changes, err)
 	}
 	m, err := oxbow.Open("saved.oxbow", o)
@@ -282,7 +283,8 @@ func (s *flipStore) vouched(b []byte) uint64 {
 
 // use makes a change and opens the store again. One file in eight is used so.
 func (s *flipStore) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
-	if s.uses++; s.uses%8 != 0 {
+	s.uses++
+	if s.uses%8 != 0 {
 		return nil
 	}
 	e, err := m.Remember(context.Background(), oxbow.Entry{Name: "new", Content: "after the damage"})

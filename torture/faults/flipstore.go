@@ -108,7 +108,8 @@ func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 		}
 	}
 	var err error
-	if s.file, err = vfs.ReadFile(mem, workload.StoreFile, -1); err != nil {
+	s.file, err = vfs.ReadFile(mem, workload.StoreFile, -1)
+	if err != nil {
 		return nil, err
 	}
 	s.records, s.end, err = records(mem)
@@ -129,7 +130,9 @@ func (s *flipStore) note(m *oxbow.Memory, mem *vfs.Mem) error {
 	if err != nil {
 		return err
 	}
-	s.last, s.states[stats.Last], s.older = stats.Last, es, append(s.older, b)
+	s.last = stats.Last
+	s.states[stats.Last] = es
+	s.older = append(s.older, b)
 	return nil
 }
 

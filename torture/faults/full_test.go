@@ -46,7 +46,8 @@ func TestFullDisk(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: reading: %v", when, err)
 			}
-			if n++; !have[e.Name] {
+			n++
+			if !have[e.Name] {
 				t.Errorf("%s: entry %q is there", when, e.Name)
 			}
 		}
@@ -61,7 +62,8 @@ func TestFullDisk(t *testing.T) {
 	var err error
 	for i := 0; err == nil && i < 1000; i++ {
 		name := fmt.Sprintf("more %d", i)
-		if _, err = m.Remember(ctx, oxbow.Entry{Name: name, Content: strings.Repeat("words ", 300)}); err == nil {
+		_, err = m.Remember(ctx, oxbow.Entry{Name: name, Content: strings.Repeat("words ", 300)})
+		if err == nil {
 			have[name] = true
 		}
 	}

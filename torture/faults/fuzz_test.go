@@ -77,7 +77,8 @@ func FuzzOpen(f *testing.F) {
 		var es []oxbow.Entry
 		var err error
 		used := allocated(func() {
-			if m, err = openDamaged(mem); err == nil {
+			m, err = openDamaged(mem)
+			if err == nil {
 				es, err = workload.Collect(m)
 			}
 		})
@@ -91,7 +92,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for i, e := range es {
-			if e.Name == "" || e.ID == 0 || i > 0 && es[i-1].ID >= e.ID {
+			if e.Name == "" || e.ID == 0 || (i > 0 && es[i-1].ID >= e.ID) {
 				t.Errorf("entry %d = %+v", i, e)
 			}
 		}

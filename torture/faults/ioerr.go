@@ -62,7 +62,9 @@ func Errors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	setup.Small, setup.Snapshots = true, workload.SnapshotSeed(seed)
 	c := &errorRun{o: o, s: s, setup: setup, tally: ErrorTally{Scripts: 1}, judge: workload.NewJudge(seed, setup)}
 	tally := func() ErrorTally {
-		c.tally.Images, c.tally.Distinct, c.tally.Based = c.judge.Images, c.judge.Distinct, c.judge.Based
+		c.tally.Images = c.judge.Images
+		c.tally.Distinct = c.judge.Distinct
+		c.tally.Based = c.judge.Based
 		return c.tally
 	}
 	bad := func(what string, err error) (ErrorTally, *Violation) {
@@ -207,7 +209,7 @@ func (j *errorJudge) step(st workload.Step) error {
 	default:
 		// A process that was told of an unknown outcome changes no more, and
 		// keeps the lock where it could not tell the others.
-		excused := j.failed[st.Proc] && errors.Is(err, oxbow.ErrReadOnly) || j.failed[1-st.Proc] && errors.Is(err, oxbow.ErrBusy)
+		excused := (j.failed[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) || (j.failed[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
 		if !hit && !expected(err, wants) && !excused {
 			return fmt.Errorf("refused though no operation failed: %w", err)
 		}

@@ -97,7 +97,9 @@ var register = porcupine.Model{
 	},
 	Init: func() any { return "" },
 	Step: func(state, in, out any) (bool, any) {
-		have, i, o := state.(string), in.(input), out.(output)
+		have := state.(string)
+		i := in.(input)
+		o := out.(output)
 		if i.verb == read {
 			return o.unknown || o.text == have, have
 		}
@@ -178,7 +180,7 @@ func settled(ops []porcupine.Operation) []porcupine.Operation {
 	early := func(got porcupine.Operation) bool {
 		return slices.ContainsFunc(ops, func(w porcupine.Operation) bool {
 			in, out := w.Input.(input), got.Output.(output)
-			wrote := in.verb != remove && out.text == in.text || in.verb == remove && out.text == ""
+			wrote := (in.verb != remove && out.text == in.text) || (in.verb == remove && out.text == "")
 			return in.verb != read && in.name == got.Input.(input).name && wrote && process(w) != process(got) &&
 				w.Call < got.Return && w.Return > got.Return
 		})
@@ -314,7 +316,8 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 	switch in.verb {
 	case read:
 		var e oxbow.Entry
-		if e, err = m.Get(ctx, in.name); errors.Is(err, oxbow.ErrNotFound) {
+		e, err = m.Get(ctx, in.name)
+		if errors.Is(err, oxbow.ErrNotFound) {
 			err = nil
 		}
 		out.text = e.Content

@@ -165,10 +165,13 @@ func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 			got, known := judged[sum]
 			if known {
 				err = l.may(got)
-			} else if got, err = logVerdict(workload.NewFS(im.Mem(), setup), l); err == nil {
-				judged[sum] = got
-				if im.Any(workload.IsOwn) {
-					distinct++
+			} else {
+				got, err = logVerdict(workload.NewFS(im.Mem(), setup), l)
+				if err == nil {
+					judged[sum] = got
+					if im.Any(workload.IsOwn) {
+						distinct++
+					}
 				}
 			}
 			if err != nil {

@@ -140,7 +140,8 @@ func torn(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 		return nil, 0, err
 	}
 	stats, err := m.Store().(oxbow.Counter).Stats(context.Background())
-	if err = errors.Join(err, m.Close()); err != nil {
+	err = errors.Join(err, m.Close())
+	if err != nil {
 		return nil, 0, err
 	}
 	b, err := vfs.ReadFile(img, workload.StoreFile, -1)

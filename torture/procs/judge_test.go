@@ -68,7 +68,7 @@ func TestAudit(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = a.audit(t.Context())
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+		if (c.want == "" && err != nil) || (c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want))) {
 			t.Errorf("%s: audit = %v, want %q", c.what, err, c.want)
 		}
 		for _, m := range []m{a.m, store} {

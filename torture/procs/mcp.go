@@ -144,7 +144,8 @@ func readText(verb, s string) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		if a.Version, err = strconv.ParseUint(m[2], 10, 64); err != nil {
+		a.Version, err = strconv.ParseUint(m[2], 10, 64)
+		if err != nil {
 			return answer{}, err
 		}
 		a.Names[name], a.Content = a.Version, m[3]

@@ -82,7 +82,11 @@ func (p *proc) start(ctx context.Context) error {
 		return fmt.Errorf("starting %s: %w", p.name, err)
 	}
 	p.gen++
-	p.cmd, p.stderr, p.killed, p.stopped, p.door = cmd, stderr, false, false, nil
+	p.cmd = cmd
+	p.stderr = stderr
+	p.killed = false
+	p.stopped = false
+	p.door = nil
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	switch p.kind {
@@ -169,7 +173,7 @@ func (p *proc) kill() bool {
 func (p *proc) pause(stop bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.door == nil || stop && p.killed || p.stopped == stop {
+	if p.closed || p.door == nil || (stop && p.killed) || p.stopped == stop {
 		return false
 	}
 	p.stopped = stop

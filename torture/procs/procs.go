@@ -275,7 +275,9 @@ func (r *run) result(start time.Time, a *auditor) Report {
 	if a != nil {
 		rep.Changes = a.changes
 	}
-	rep.Conflicts, rep.Repeats, rep.Retries = int(r.conflicts.Load()), int(r.repeats.Load()), int(r.retries.Load())
+	rep.Conflicts = int(r.conflicts.Load())
+	rep.Repeats = int(r.repeats.Load())
+	rep.Retries = int(r.retries.Load())
 	rep.Kills, rep.Stops = int(r.kills.Load()), int(r.stops.Load())
 	rep.Reads, rep.Compactions = int(r.reads.Load()), int(r.compactions.Load())
 	rep.P50, rep.P99 = r.times.percentile(50), r.times.percentile(99)

@@ -63,10 +63,12 @@ func TestProcesses(t *testing.T) {
 		t.Skip("takes 8 seconds")
 	}
 	o := options(t)
-	if o.Program = os.Getenv(programEnv); o.Program == "" {
+	o.Program = os.Getenv(programEnv)
+	if o.Program == "" {
 		testenv.Program(t, "go", "install Go")
 		var err error
-		if o.Program, err = Build(t.Context(), t.TempDir()); err != nil {
+		o.Program, err = Build(t.Context(), t.TempDir())
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,7 +101,10 @@ func TestLockFileMayBeRead(t *testing.T) {
 		t.Skip("takes 2 seconds")
 	}
 	o := options(t)
-	o.Fault, o.Writers, o.Readers, o.Duration = curious, 3, 1, 2*time.Second
+	o.Fault = curious
+	o.Writers = 3
+	o.Readers = 1
+	o.Duration = 2 * time.Second
 	rep, err := Run(t.Context(), o, progress{t})
 	if err != nil {
 		t.Fatal(err)

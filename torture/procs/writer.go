@@ -39,7 +39,7 @@ func (l *lane) write(ctx context.Context) {
 		switch {
 		case x < 10:
 			l.share(ctx)
-		case len(l.own) < 3 || x < 50 && len(l.own) < keep:
+		case len(l.own) < 3 || (x < 50 && len(l.own) < keep):
 			l.next++
 			l.change(ctx, remember, fmt.Sprintf("l%dx%d", l.id, l.next), 0)
 		case x < 75:

@@ -262,7 +262,8 @@ func (x *trial) look() error {
 	es, err := x.list(storeFile)
 	state := -1
 	if err == nil {
-		if state = x.stateOf(es); state < 0 {
+		state = x.stateOf(es)
+		if state < 0 {
 			return fmt.Errorf("list answers with %v, which the memory never held; check says %+v", es, out.Problems)
 		}
 		x.seen = es
@@ -440,7 +441,8 @@ func (x *trial) followTo(want entries) error {
 			return fmt.Errorf("after %d commands, check says %+v", commands, out.Problems)
 		}
 		n, err := x.obey(out.Problems[0].Mend)
-		if commands += n; err != nil {
+		commands += n
+		if err != nil {
 			return fmt.Errorf("check says %+v: %w", out.Problems, err)
 		}
 		if want != nil && strings.Contains(out.Problems[0].Mend, "nothing to do") {
@@ -519,7 +521,7 @@ func (x *trial) isHopeless() bool {
 		}
 	}
 	header := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
-	return !header && (n == 0 || n < 2 && x.derived&withLock == 0)
+	return !header && (n == 0 || (n < 2 && x.derived&withLock == 0))
 }
 
 // isTraceless reports whether only the end of the file is missing, and nothing that is left

@@ -32,7 +32,8 @@ func TestRecovery(t *testing.T) {
 		damages := s.Damages(*seed)
 		step := 1
 		if *files > 0 {
-			if step = max(1, len(damages) / *files); step%3 == 0 { // the kinds of damage take turns
+			step = max(1, len(damages) / *files)
+			if step%3 == 0 { // the kinds of damage take turns
 				step++
 			}
 		}

@@ -123,8 +123,9 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	}
 	for _, step := range steps { // each in a process of its own, which leaves a commit mark
 		var err error
-		if d, err = logstore.Open(path, logstore.Options{Clock: time.Now, Rand: rand.Reader, LockWait: time.Second,
-			Room: cache.NewBudget(1 << 20), KeepFiles: true, SnapshotLeast: 1, FreeStep: 4096, FreeReserve: 1024}); err != nil {
+		d, err = logstore.Open(path, logstore.Options{Clock: time.Now, Rand: rand.Reader, LockWait: time.Second,
+			Room: cache.NewBudget(1 << 20), KeepFiles: true, SnapshotLeast: 1, FreeStep: 4096, FreeReserve: 1024})
+		if err != nil {
 			return nil, err
 		}
 		if err := errors.Join(step(), d.Close()); err != nil {
@@ -145,7 +146,8 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 func read(dir string) (*Store, error) {
 	s := &Store{beside: map[string][]byte{}}
 	var err error
-	if s.file, err = os.ReadFile(filepath.Join(dir, storeFile)); err != nil {
+	s.file, err = os.ReadFile(filepath.Join(dir, storeFile))
+	if err != nil {
 		return nil, err
 	}
 	for _, end := range []string{".snap", ".idx", ".lock"} {

@@ -93,13 +93,14 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	rnd.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	told := start
 	for i, p := range points {
-		if o.Limit > 0 && i == o.Limit || o.Budget > 0 && time.Since(start) > o.Budget {
+		if (o.Limit > 0 && i == o.Limit) || (o.Budget > 0 && time.Since(start) > o.Budget) {
 			break
 		}
 		if err := o.try(ctx, p, &rep); err != nil {
 			return rep, fmt.Errorf("trying %v: %w", p, err)
 		}
-		if rep.Tried++; time.Since(told) > 10*time.Second {
+		rep.Tried++
+		if time.Since(told) > 10*time.Second {
 			told = time.Now()
 			rep.Took = told.Sub(start)
 			fmt.Fprintln(w, rep)

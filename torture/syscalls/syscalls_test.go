@@ -46,7 +46,8 @@ func TestSystemCalls(t *testing.T) {
 	o := Options{Dir: t.TempDir(), Strace: strace, Child: []string{self}, Limit: 60, Seed: 1}
 	if s := os.Getenv("OXBOW_TORTURE_SECONDS"); s != "" {
 		o.Limit = 0
-		if o.Budget, err = time.ParseDuration(s + "s"); err != nil {
+		o.Budget, err = time.ParseDuration(s + "s")
+		if err != nil {
 			t.Fatal(err)
 		}
 		o.Seed = uint64(time.Now().UnixNano())

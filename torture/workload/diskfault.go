@@ -48,7 +48,7 @@ func (b DiskFault) dropsFile(name string, cut bool) bool {
 }
 
 func (b DiskFault) dropsDir(name string) bool {
-	return b == NoNameSync && name == "." || b == NoLostName && name != "."
+	return (b == NoNameSync && name == ".") || (b == NoLostName && name != ".")
 }
 
 // settle does the syncs that were promised.

@@ -103,7 +103,9 @@ func (h *history) apply(opID string, ops ...oxbow.Op) error {
 		switch op := op.(type) {
 		case oxbow.Update:
 			want = op.If
-			next.Content, next.Aliases, next.Labels = op.Content, op.Aliases, oxbow.SortLabels(op.Labels)
+			next.Content = op.Content
+			next.Aliases = op.Aliases
+			next.Labels = oxbow.SortLabels(op.Labels)
 		case oxbow.Alias:
 			want, next.Aliases = op.If, op.Aliases
 		case oxbow.Relabel:

@@ -119,7 +119,9 @@ func (m *Model) op(op oxbow.Op) error {
 	switch op := op.(type) {
 	case oxbow.Update:
 		want = op.If
-		e.Content, e.Aliases, e.Labels = op.Content, op.Aliases, oxbow.SortLabels(op.Labels)
+		e.Content = op.Content
+		e.Aliases = op.Aliases
+		e.Labels = oxbow.SortLabels(op.Labels)
 	case oxbow.Alias:
 		want, e.Aliases = op.If, op.Aliases
 	case oxbow.Relabel:

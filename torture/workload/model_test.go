@@ -213,7 +213,8 @@ func (m *machine) recall(t *rapid.T) {
 			t.Fatalf("Recall(%+v) found %+v (%v), want %+v", q, h.Entry, h.Score, e)
 		}
 	}
-	if slices.Sort(got); !slices.Equal(got, want) {
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
 		t.Fatalf("Recall(%+v) = %q, want %q", q, got, want)
 	}
 }
@@ -234,7 +235,7 @@ func (m *machine) versions(t *rapid.T) {
 		}
 		w := want[n]
 		removed := v.Verb == oxbow.VerbRemove
-		if v.Seq != w.seq || removed != (w.e == nil) || !removed && !same(&v.Entry, w.e) {
+		if v.Seq != w.seq || removed != (w.e == nil) || (!removed && !same(&v.Entry, w.e)) {
 			t.Fatalf("Versions(%q): number %d = %+v, want %d %+v", name, n, v, w.seq, w.e)
 		}
 		n++
@@ -349,7 +350,8 @@ func (m *machine) crash(t *rapid.T) {
 	var img *vfs.Mem
 	for i := range m.disk.Images {
 		img = i
-		if n--; n < 0 {
+		n--
+		if n < 0 {
 			break
 		}
 	}

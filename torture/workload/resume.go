@@ -69,7 +69,8 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("a new process: open: %w", err)
 	}
-	if es, err = collect(fresh); err != nil {
+	es, err = collect(fresh)
+	if err != nil {
 		return fmt.Errorf("a new process: read: %w", err)
 	}
 	if d := differ(es, want); d != "" {

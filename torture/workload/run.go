@@ -205,12 +205,13 @@ func (w *World) Step(st Step) error {
 	fs.Before = func() {
 		calls++
 		// The calls that follow a crash are those of an error's path.
-		dead := w.Disk.Stopped() || w.killAt > 0 && w.Disk.Ops() >= w.killAt
+		dead := w.Disk.Stopped() || (w.killAt > 0 && w.Disk.Ops() >= w.killAt)
 		if calls != st.At || fired || dead {
 			return
 		}
 		fired = true
-		if inner = w.between(st); inner == nil {
+		inner = w.between(st)
+		if inner == nil {
 			from := w.Disk.Ops()
 			w.compacting = st.Kind == Compact
 			inner = w.event(*st.In, true)
@@ -220,7 +221,8 @@ func (w *World) Step(st Step) error {
 	}
 	err := w.event(st, false)
 	fs.Before = nil
-	if err = errors.Join(inner, err); err != nil {
+	err = errors.Join(inner, err)
+	if err != nil {
 		return err
 	}
 	if !fired {
@@ -272,7 +274,7 @@ func (w *World) event(st Step, inner bool) error {
 	}
 	undo := w.model.Undoable()
 	seq, err := w.call(st, undo)
-	if err != nil && w.Disk.Stopped() || over(err) {
+	if (err != nil && w.Disk.Stopped()) || over(err) {
 		if err == nil {
 			err = crashfs.ErrCrashed
 		}
@@ -339,7 +341,8 @@ func (w *World) call(st Step, undo uint64) (uint64, error) {
 		return rep.Seq, cerr
 	case Reopen:
 		w.procs[st.Proc].mem = nil
-		if err = m.Close(); err == nil {
+		err = m.Close()
+		if err == nil {
 			_, err = w.Memory(st.Proc)
 		}
 	case Retry:
@@ -398,7 +401,7 @@ func (w *World) everybody(st Step, inner bool, fn func(i int, es []oxbow.Entry, 
 	all := (uint64(w.Acked)+w.Script.Seed)%2 == 0
 	for i, p := range w.procs {
 		// In the middle of another step, its process must not be asked.
-		if p.mem == nil || i != st.Proc && (inner || !all) {
+		if p.mem == nil || (i != st.Proc && (inner || !all)) {
 			continue
 		}
 		es, err := collect(p.mem)

@@ -121,7 +121,9 @@ func (g *generator) step(proc int) Step {
 	st := Step{Proc: proc}
 	switch n := g.r.IntN(20); {
 	case n < 7:
-		st.Kind, st.Name, st.Text = Remember, g.name(), g.text()
+		st.Kind = Remember
+		st.Name = g.name()
+		st.Text = g.text()
 		g.have[st.Name] = true
 	case n < 12:
 		st.Kind = Batch

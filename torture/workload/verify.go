@@ -55,7 +55,8 @@ func (j *Judge) Verdict(im *crashfs.Sketch, allowed []*State) (st *State, first 
 	if im.Any(IsOwn) {
 		j.Distinct++
 	}
-	if st, err = j.examine(im.Mem(), allowed, im.Sum(IsLock)&1 == 0); err != nil {
+	st, err = j.examine(im.Mem(), allowed, im.Sum(IsLock)&1 == 0)
+	if err != nil {
 		return nil, true, err
 	}
 	j.found[sum] = st
@@ -107,7 +108,8 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 	sum := crashfs.Sum(img, IsLost)
 	end, ok := j.ends[sum]
 	if !ok {
-		if end, err = j.end(img, o); err != nil {
+		end, err = j.end(img, o)
+		if err != nil {
 			return nil, err
 		}
 		j.ends[sum] = end
@@ -197,7 +199,7 @@ func differ(got, want []oxbow.Entry) string {
 		}
 		a, b := &got[i], &want[i]
 		timed := !b.Updated.IsZero()
-		if !alike(a, b) || timed && (!a.Created.Equal(b.Created) || !a.Updated.Equal(b.Updated)) {
+		if !alike(a, b) || (timed && (!a.Created.Equal(b.Created) || !a.Updated.Equal(b.Updated))) {
 			return fmt.Sprintf("entry %d is %s of %s, want %s of %s", i, describe(a), a.Updated.Format(time.StampNano),
 				describe(b), b.Updated.Format(time.StampNano))
 		}

@@ -303,7 +303,7 @@ func (p *Process) do(op Op, perform func(op Op) error, fail func(op Op, f Fault)
 // strike returns the fault that hits the operation, if there is one.
 func (d *Disk) strike(op Op) (Fault, bool) {
 	for i, f := range d.faults {
-		if op.N < f.At || f.Kinds != 0 && f.Kinds&op.Kind == 0 {
+		if op.N < f.At || (f.Kinds != 0 && f.Kinds&op.Kind == 0) {
 			continue
 		}
 		if !f.Forever {

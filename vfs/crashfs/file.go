@@ -37,7 +37,8 @@ func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	}
 	done := 0
 	write := func(op Op, b []byte) (err error) {
-		if done, err = f.mem.WriteAt(b, off); err != nil || done == 0 {
+		done, err = f.mem.WriteAt(b, off)
+		if err != nil || done == 0 {
 			return err
 		}
 		op.Len = done

@@ -235,7 +235,10 @@ func (e *enumerator) tree(keep []bool) (tree, uint64) {
 // image yields one image, unless it came before.
 func (e *enumerator) image(t *tree, fates []fate) bool {
 	im := &e.sketch
-	im.e, im.t, im.fates, im.files = e, t, fates, im.files[:0]
+	im.e = e
+	im.t = t
+	im.fates = fates
+	im.files = im.files[:0]
 	for i, n := range t.files {
 		im.files = append(im.files, e.hash(n, t.index[i], fates))
 	}

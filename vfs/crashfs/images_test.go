@@ -41,14 +41,16 @@ func TestManyPendingChangesAreBounded(t *testing.T) {
 			must(t, open(t, p, fmt.Sprintf("f%d", i)).Close())
 		}
 	}
-	count, all, none := 0, false, false
+	count := 0
+	all := false
+	none := false
 	d.Images(func(img *vfs.Mem, label string) bool {
 		count++
 		all = all || label == "all kept"
 		names := img.Names()
 		info, err := img.Stat("a")
 		must(t, err)
-		none = none || len(names) == 1 && info.Size() == 0
+		none = none || (len(names) == 1 && info.Size() == 0)
 		return count < 200_000
 	})
 	if !all || !none || count < 10_000 || count == 200_000 {

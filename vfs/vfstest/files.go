@@ -19,7 +19,7 @@ func testReadWrite(t *testing.T, fsys vfs.FS) {
 	defer f.Close()
 	WantOpen(t, f, "hello")
 	p := make([]byte, 3)
-	if n, err := f.ReadAt(p, 2); n != 3 || err != nil && err != io.EOF || string(p) != "llo" {
+	if n, err := f.ReadAt(p, 2); n != 3 || (err != nil && err != io.EOF) || string(p) != "llo" {
 		t.Errorf("ReadAt(2) = %d, %v, %q, want 3, nil, llo", n, err, p)
 	}
 	if n, err := f.ReadAt(p, 5); n != 0 || err != io.EOF {
@@ -92,7 +92,7 @@ func testFlags(t *testing.T, fsys vfs.FS) {
 	f, err := fsys.OpenFile("x", os.O_RDWR|os.O_CREATE, 0o640)
 	Must(t, err)
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || os.PathSeparator == '/' && info.Mode() != 0o640 {
+	if info, err := f.Stat(); err != nil || (os.PathSeparator == '/' && info.Mode() != 0o640) {
 		t.Errorf("Stat = %v, %v, want permissions 0640", info.Mode(), err)
 	}
 }

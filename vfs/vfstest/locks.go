@@ -56,7 +56,9 @@ func testLock(t *testing.T, fsys vfs.FS) {
 }
 
 func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
-	a, b, c := OpenLock(t, fsys, "lock"), OpenLock(t, fsys, "lock"), OpenLock(t, fsys, "lock")
+	a := OpenLock(t, fsys, "lock")
+	b := OpenLock(t, fsys, "lock")
+	c := OpenLock(t, fsys, "lock")
 	Must(t, fsys.Remove("lock"))
 	WantTryLock(t, "after the file was removed", a, true)
 	if _, err := fsys.Stat("lock"); err != nil {

@@ -39,7 +39,8 @@ func Diff(before, after string) g.Node {
 			left = true
 			continue
 		}
-		if left = false; shown == maxDiff {
+		left = false
+		if shown == maxDiff {
 			out = append(out, h.El("span", h.Text("  … and more")))
 			break
 		}

@@ -74,9 +74,15 @@ func (gr *Graph) place() {
 
 // fit scales the graph to the picture.
 func (gr *Graph) fit() {
-	left, right, top, bottom := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	left := math.Inf(1)
+	right := math.Inf(-1)
+	top := math.Inf(1)
+	bottom := math.Inf(-1)
 	for _, n := range gr.Nodes {
-		left, right, top, bottom = math.Min(left, n.x), math.Max(right, n.x), math.Min(top, n.y), math.Max(bottom, n.y)
+		left = math.Min(left, n.x)
+		right = math.Max(right, n.x)
+		top = math.Min(top, n.y)
+		bottom = math.Max(bottom, n.y)
 	}
 	const side, edge = 110, 36
 	scale := math.Min(1.6, math.Min((graphWide-2*side)/math.Max(right-left, 1), (graphHigh-2*edge)/math.Max(bottom-top, 1)))

@@ -62,7 +62,8 @@ func markdown() parser.Parser {
 // Prose renders Markdown. What is too long or too tangled is shown as plain text; cut
 // reports that only its beginning is there.
 func Prose(source string) (n g.Node, cut bool) {
-	if cut = len(source) > maxProse; cut {
+	cut = len(source) > maxProse
+	if cut {
 		source = begin(source, maxProse)
 	}
 	if tangled(source) {
@@ -90,7 +91,8 @@ func tangled(s string) bool {
 	cost, delimiters := 0, 0
 	for line := range strings.Lines(s) {
 		rest := strings.TrimLeft(line, " \t")
-		if rest = strings.TrimRight(rest, "\r\n"); rest == "" {
+		rest = strings.TrimRight(rest, "\r\n")
+		if rest == "" {
 			cost, delimiters = cost+delimiters*delimiters, 0
 			continue
 		}
@@ -225,7 +227,7 @@ func (p *prose) codeSpan(n *ast.CodeSpan) g.Node {
 // link that leads elsewhere is text.
 func outward(to string, inner g.Node) g.Node {
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" || u.Scheme != "mailto" && u.Host == "" {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") || (u.Scheme != "mailto" && u.Host == "") {
 		return h.Span(h.Class("inert"), h.Title(Visible(to)), inner)
 	}
 	return h.A(h.Href(u.String()), h.Rel("noopener noreferrer nofollow"), h.Title(Visible(to)), inner)

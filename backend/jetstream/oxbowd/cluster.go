@@ -68,7 +68,8 @@ func (c *connection) use(cmd *cobra.Command, fn func(context.Context, *jetstream
 		return invalid("--nats", "is missing; it is where the servers listen to programs, as --listen of oxbowd serve has it")
 	}
 	b := &brains{urls: c.urls, tls: c.tls}
-	if b.login, err = c.login(); err != nil {
+	b.login, err = c.login()
+	if err != nil {
 		return err
 	}
 	home, err := os.MkdirTemp("", "oxbowd-")

@@ -79,7 +79,8 @@ func (c *connection) login() (l login, err error) {
 		return l, err
 	}
 	l.more, l.tls = c.tls.Options(), c.tls
-	if l.owner, err = credentials(c.creds); err == nil {
+	l.owner, err = credentials(c.creds)
+	if err == nil {
 		l.system, err = credentials(c.systemCreds)
 	}
 	return l, err

@@ -81,7 +81,8 @@ func (b *brains) Close() (err error) {
 
 // connect connects to the servers, and waits until they can be used.
 func (b *brains) connect(ctx context.Context, n *node, home string, tell func(format string, args ...any)) (err error) {
-	if b.nc, b.system, err = dial(ctx, b.urls, b.login, tell); err != nil {
+	b.nc, b.system, err = dial(ctx, b.urls, b.login, tell)
+	if err != nil {
 		return err
 	}
 	o := &jetstream.Options{System: b.system, Dev: n.dev, Dir: filepath.Join(home, "cache"), Node: n.name, CacheBytes: brainCache,

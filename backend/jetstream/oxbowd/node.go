@@ -29,7 +29,8 @@ func (n *node) serve(home string) (b *brains, err error) {
 	}
 	secret := rand.Text()
 	if !n.dev {
-		if secret, err = n.secret(); err != nil {
+		secret, err = n.secret()
+		if err != nil {
 			return b, err
 		}
 	}
@@ -43,7 +44,8 @@ func (n *node) serve(home string) (b *brains, err error) {
 	if err := n.sameServer(home, o.Name, o.Dir); err != nil {
 		return b, err
 	}
-	if b.server, err = server.Start(o); err != nil {
+	b.server, err = server.Start(o)
+	if err != nil {
 		return b, adviseTLS(err)
 	}
 	b.urls, b.login = b.server.URL(), secretLogin(secret, append(b.server.ClientOptions(), nats.IgnoreDiscoveredServers()))

@@ -103,7 +103,8 @@ func TestOneServer(t *testing.T) {
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if <-p.ended; p.err != nil {
+	<-p.ended
+	if p.err != nil {
 		t.Errorf("oxbowd ended with %v: %s", p.err, <-p.found)
 	}
 	p = serve(t, dir, args...)

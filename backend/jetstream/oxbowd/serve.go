@@ -105,7 +105,8 @@ func (n *node) check() error {
 // others returns the addresses of the other servers.
 func (n *node) others() (list []string) {
 	for _, p := range n.peers {
-		if p = strings.TrimSpace(p); p != "" && p != n.cluster && !slices.Contains(list, p) {
+		p = strings.TrimSpace(p)
+		if p != "" && p != n.cluster && !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}

@@ -138,7 +138,8 @@ func writer(ctx context.Context, t *testing.T, id int, url string) (names []stri
 	for n := 0; ctx.Err() == nil; n++ {
 		name, begun := fmt.Sprintf("w%d-%d", id, n), time.Now()
 		status, answer, err := request(context.WithoutCancel(ctx), acme, "PUT", url+"/api/v1/entries/"+name, `{"content":"`+name+`"}`)
-		if longest = max(longest, time.Since(begun)); err != nil || status != http.StatusCreated {
+		longest = max(longest, time.Since(begun))
+		if err != nil || status != http.StatusCreated {
 			t.Errorf("PUT of %s = %d %s, %v", name, status, answer, err)
 			return names, longest
 		}

@@ -40,7 +40,7 @@ func adviseTLS(err error) error {
 // refusesTLS reports whether one side refuses the certificate of the other.
 func refusesTLS(err error) bool {
 	v, alert := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil)
-	return errors.As(err, &v) || errors.As(err, &alert) && alert.Op == "remote error"
+	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
 
 // refusal returns the error by which one of the servers refuses the certificate of a

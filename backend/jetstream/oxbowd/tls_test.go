@@ -325,7 +325,8 @@ func TestCredentials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if public, err = kp.PublicKey(); err != nil {
+		public, err = kp.PublicKey()
+		if err != nil {
 			t.Fatal(err)
 		}
 		b, err := kp.Seed()
@@ -342,7 +343,10 @@ func TestCredentials(t *testing.T) {
 		return filepath.Join(dir, name)
 	}
 	run := func(o *natsserver.Options) string {
-		o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", -1, true, true
+		o.Host = "127.0.0.1"
+		o.Port = -1
+		o.NoSigs = true
+		o.NoLog = true
 		s, err := natsserver.NewServer(o)
 		if err != nil {
 			t.Fatal(err)
@@ -406,7 +410,8 @@ func TestCredentials(t *testing.T) {
 				t.Errorf("the system account: %v", err)
 			}
 			c.creds, c.systemCreds = keys.systemCreds, tokens.systemCreds // of different servers
-			if l, err = c.login(); err != nil {
+			l, err = c.login()
+			if err != nil {
 				t.Fatal(err)
 			}
 			if _, _, err := dial(t.Context(), c.urls, l, t.Logf); err == nil || !strings.Contains(err.Error(), "refuse") {

@@ -183,10 +183,12 @@ func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, e
 func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) (nc, system *nats.Conn, err error) {
 	opts = append([]nats.Option{nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.Timeout(5 * time.Second),
 		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2)}, opts...)
-	if nc, err = nats.Connect(urls, append(opts, owner)...); err != nil {
+	nc, err = nats.Connect(urls, append(opts, owner)...)
+	if err != nil {
 		return nil, nil, err
 	}
-	if system, err = nats.Connect(urls, append(opts, systemUser)...); err != nil {
+	system, err = nats.Connect(urls, append(opts, systemUser)...)
+	if err != nil {
 		nc.Close()
 		return nil, nil, err
 	}

@@ -45,7 +45,8 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 // each server is a client.
 func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	chain := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
-	if chain.Roots, err = f.roots(); err != nil {
+	chain.Roots, err = f.roots()
+	if err != nil {
 		return err
 	}
 	for _, der := range pair.Certificate[1:] {

@@ -95,7 +95,8 @@ func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTr
 		if name == "-" {
 			continue
 		}
-		if in.From[i], err = a.abs(name); err != nil {
+		in.From[i], err = a.abs(name)
+		if err != nil {
 			return err
 		}
 	}
@@ -227,7 +228,8 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 		if err := a.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
 			return err
 		}
-		if in.Dir, err = a.env.Getwd(); err != nil { // git makes it the root of the tree
+		in.Dir, err = a.env.Getwd()
+		if err != nil { // git makes it the root of the tree
 			return err
 		}
 		if len(args) == 4 {
@@ -248,7 +250,8 @@ NAME.damaged; without a NAME, at the end of OURS.`,
 func (a *app) mergePaths(args []string, base, ours, theirs *string) error {
 	for i, to := range []*string{base, ours, theirs} {
 		var err error
-		if *to, err = a.abs(args[i]); err != nil {
+		*to, err = a.abs(args[i])
+		if err != nil {
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ func markTerms(args []string) []string {
 			break
 		}
 		marked[i] = arg
-		if negated().MatchString(arg) || slices.Contains(args[:i], "recall") && without().MatchString(arg) {
+		if negated().MatchString(arg) || (slices.Contains(args[:i], "recall") && without().MatchString(arg)) {
 			marked[i] = mark + arg
 		}
 	}

@@ -34,14 +34,16 @@ age -d decrypts it.`,
   oxbow backup ~/backups/memory.age --to ~/key.pub --identity ~/key.txt`,
 		Args: args(1, 1, "the name of the new file"),
 	}, maintenance.Backup, func(in *maintenance.BackupIn, _ *flagSet, args []string) (err error) {
-		if in.File, err = a.outputPath(args[0]); err != nil {
+		in.File, err = a.outputPath(args[0])
+		if err != nil {
 			return err
 		}
 		for i, to := range in.To {
 			if backup.IsKey(to) {
 				continue
 			}
-			if in.To[i], err = a.abs(to); err != nil {
+			in.To[i], err = a.abs(to)
+			if err != nil {
 				return err
 			}
 		}

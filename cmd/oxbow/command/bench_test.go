@@ -63,7 +63,7 @@ func TestBenchIsFound(t *testing.T) {
 			w.env.Start = func(_ context.Context, argv []string) error {
 				line := strings.ReplaceAll(strings.Join(argv, " "), w.dir, "W")
 				for i, arg := range argv {
-					if argv[max(i-1, 0)] == "-o" || i == 0 && len(started) > 0 {
+					if argv[max(i-1, 0)] == "-o" || (i == 0 && len(started) > 0) {
 						line = strings.ReplaceAll(line, filepath.Dir(arg), "T")
 					}
 				}

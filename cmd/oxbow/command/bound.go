@@ -33,11 +33,13 @@ func (a *app) profiles() (*profile.Set, error) {
 	// The first place is always the home's, also when there is no home yet.
 	own := profile.Place{FS: vfs.NewMem(), Path: home, Dirs: profile.HomeDirs}
 	if fi, err := os.Stat(home); err == nil && fi.IsDir() {
-		if own.FS, err = a.openDir(home); err != nil {
+		own.FS, err = a.openDir(home)
+		if err != nil {
 			return nil, err
 		}
 	}
-	if own.Withhold, own.Project, err = a.withhold(home); err != nil {
+	own.Withhold, own.Project, err = a.withhold(home)
+	if err != nil {
 		return nil, err
 	}
 	trusted := a.host().Trusted
@@ -174,7 +176,8 @@ func (a *app) outputPath(path string) (string, error) {
 	abs, err := a.abs(path)
 	bound, berr := a.boundName()
 	p, perr := a.memoryPlace()
-	if err = errors.Join(err, berr, perr); err != nil {
+	err = errors.Join(err, berr, perr)
+	if err != nil {
 		return "", err
 	}
 	return abs, badArgument(p.CheckTarget(abs, bound != ""))

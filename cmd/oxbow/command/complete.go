@@ -84,7 +84,7 @@ func (a *app) complete(c *cobra.Command) {
 		if p, ok := f.Value.(*paramFlag); ok && len(p.param.Enum) > 0 {
 			from = func(context.Context, string) []string { return slices.Clone(p.param.Enum) }
 		}
-		if from != nil || kind != "FILE" && kind != "DIR" { // those are the shell's own
+		if from != nil || (kind != "FILE" && kind != "DIR") { // those are the shell's own
 			_ = c.RegisterFlagCompletionFunc(f.Name, offers(math.MaxInt, from))
 		}
 	}

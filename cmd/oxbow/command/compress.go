@@ -55,7 +55,8 @@ back.`,
 		}
 		r := dialect.Compression{Dry: in.DryRun}
 		if in.Over != nil {
-			if r.Over = *in.Over; r.Over < 1 {
+			r.Over = *in.Over
+			if r.Over < 1 {
 				return misusef("for example: oxbow compress --over 4000 --dry-run", "--over %d is less than 1 byte", r.Over)
 			}
 		}
@@ -63,7 +64,8 @@ back.`,
 			r.Span = args[0]
 		}
 		if len(args) > 1 {
-			if r.Period = args[1]; r.Period == "" {
+			r.Period = args[1]
+			if r.Period == "" {
 				return misusef("leave it out for all that are over", "the period is empty")
 			}
 		}
@@ -144,7 +146,8 @@ func (a *app) compressSpans(ctx context.Context, r dialect.Compression, texts []
 		r.Span = c.Spans()[0]
 	}
 	if len(texts) > 0 {
-		if r.Texts, err = a.digestTexts(ctx, c, r, texts); err != nil {
+		r.Texts, err = a.digestTexts(ctx, c, r, texts)
+		if err != nil {
 			return badArgument(err)
 		}
 	}
@@ -157,9 +160,13 @@ func (a *app) compressSpans(ctx context.Context, r dialect.Compression, texts []
 func (a *app) digestTexts(ctx context.Context, c dialect.Compressor, r dialect.Compression, given []string) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, t := range given {
-		group, file, named := "", t, false
+		group := ""
+		file := t
+		named := false
 		if i := strings.LastIndexByte(t, '='); i >= 0 {
-			group, file, named = t[:i], t[i+1:], true
+			group = t[:i]
+			file = t[i+1:]
+			named = true
 		}
 		if !named {
 			r.Dry = true

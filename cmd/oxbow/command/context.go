@@ -74,7 +74,8 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 // openSession prints the context of a session that goes on with what another
 // left; the usual one when nothing waits.
 func (a *app) openSession(ctx context.Context, in tool.OpenSessionIn) (err error) {
-	if in.Project, err = a.projectNamed(in.Project); err != nil {
+	in.Project, err = a.projectNamed(in.Project)
+	if err != nil {
 		return err
 	}
 	out, err := run(ctx, a, tool.OpenSession, in)
@@ -106,7 +107,8 @@ func (a *app) contextOf(ctx context.Context, d dialect.Dialect, in contextIn) er
 		return err
 	}
 	r := dialect.Request{Message: in.Message, Budget: in.Budget}
-	if r.Project, err = a.projectNamed(in.Project); err != nil {
+	r.Project, err = a.projectNamed(in.Project)
+	if err != nil {
 		return err
 	}
 	if _, ok := h.(dialect.Profiler); in.Handoff && !ok {

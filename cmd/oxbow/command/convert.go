@@ -46,11 +46,13 @@ hold (labels, aliases, the kind), and says of which entry.`,
 func (a *app) convert(ctx context.Context, in tool.ConvertIn) (err error) {
 	target := dialect.Dialect{Name: ownLayout}
 	if in.Layout != ownLayout {
-		if target, err = dialect.Find(dialects, in.Layout); err != nil {
+		target, err = dialect.Find(dialects, in.Layout)
+		if err != nil {
 			return misusef("the layouts there are: "+strings.Join(layoutNames(), ", "), "--to %q is not known", in.Layout)
 		}
 	}
-	if in.Dir, err = a.outputPath(in.Dir); err != nil {
+	in.Dir, err = a.outputPath(in.Dir)
+	if err != nil {
 		return err
 	}
 	home, err := a.home()
@@ -117,7 +119,8 @@ func (a *app) makeHome(ctx context.Context, target dialect.Dialect, dir string) 
 		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand}}
 	if dir != "" {
 		var err error
-		if o, err = a.options(dir, build); err != nil {
+		o, err = a.options(dir, build)
+		if err != nil {
 			return nil, nil, err
 		}
 		o.Memory.ReadOnly = false

@@ -84,7 +84,10 @@ func testDay(t *testing.T, name, client string, actor oxbow.Actor) {
 		}
 	}
 	w.must(t, "inject", "calibrate the floor") // a hook has less time for it
-	tokens, starts, arrived, unwanted := 0, 0, 0, 0
+	tokens := 0
+	starts := 0
+	arrived := 0
+	unwanted := 0
 	start := "" // of the session
 	event := "UserPromptSubmit"
 	if client == "gemini" {

@@ -45,8 +45,15 @@ type runner func(context.Context, Env) int
 // directory, a terminal without colour, and a user who has set nothing else.
 func (a *app) stage(dir string, out *bytes.Buffer, args []string) Env {
 	env := a.env
-	env.Args, env.Stdin, env.Stdout, env.Stderr = args, strings.NewReader(""), out, out
-	env.StdinTerm, env.StdoutTerm, env.StderrTerm, env.Width, env.Height = false, true, false, 77, 0
+	env.Args = args
+	env.Stdin = strings.NewReader("")
+	env.Stdout = out
+	env.Stderr = out
+	env.StdinTerm = false
+	env.StdoutTerm = true
+	env.StderrTerm = false
+	env.Width = 77
+	env.Height = 0
 	env.Getwd = func() (string, error) { return dir, nil }
 	env.Getenv = func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }
 	return env

@@ -38,7 +38,9 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 	// A person at a page sees what the command line shows: the files, too.
 	views := s.views
 	here := *views.Workspace
-	here.Place, here.Host, here.Loader = a.memoryPlace, a.host(), a.loader
+	here.Place = a.memoryPlace
+	here.Host = a.host()
+	here.Loader = a.loader
 	if a.store != nil {
 		here.Place = a.placeElsewhere
 	}

@@ -27,7 +27,8 @@ files, as the memory; chmod what others shall read: a later dump keeps the mode.
 		Args: args(1, 1, "one directory"),
 	}, func(ctx context.Context, in tool.DumpIn, args []string) (err error) {
 		in.Dir = args[0]
-		if in.Path, err = a.outputPath(in.Dir); err == nil {
+		in.Path, err = a.outputPath(in.Dir)
+		if err == nil {
 			in.Path, err = a.treePath(in.Dir)
 		}
 		if err != nil {

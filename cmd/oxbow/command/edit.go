@@ -121,8 +121,9 @@ func (a *app) withEditor(e *editing, was string, use func(text string) error) er
 	}
 	failed := a.runEditor(file)
 	text, err := a.readFile(file)
-	isTyped := err != nil && !errors.Is(err, fs.ErrNotExist) || text != was && strings.TrimSpace(text) != ""
-	if err = cmp.Or(failed, err); err == nil {
+	isTyped := (err != nil && !errors.Is(err, fs.ErrNotExist)) || (text != was && strings.TrimSpace(text) != "")
+	err = cmp.Or(failed, err)
+	if err == nil {
 		err = use(text)
 	}
 	if err != nil && isTyped {

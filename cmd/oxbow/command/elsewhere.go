@@ -44,7 +44,9 @@ func (a *app) checkElsewhere() error {
 // the file refuse it.
 func (a *app) placeElsewhere() (tool.Place, error) {
 	p, err := a.memoryPlace()
-	p.Store, p.Layout, p.Title = p.Home, a.name, "the memories of "+a.name
+	p.Store = p.Home
+	p.Layout = a.name
+	p.Title = "the memories of " + a.name
 	return p, err
 }
 
@@ -62,7 +64,8 @@ func (a *app) startElsewhere(ctx context.Context, at *listening) (stop func() er
 	if err := a.listen(ctx, at); err != nil {
 		return none, err
 	}
-	if a.elsewhere.memories, err = a.elsewhere.start(ctx, home, a.note); err != nil {
+	a.elsewhere.memories, err = a.elsewhere.start(ctx, home, a.note)
+	if err != nil {
 		return none, badArgument(errors.Join(err, at.port.Close()))
 	}
 	return a.elsewhere.memories.Close, nil

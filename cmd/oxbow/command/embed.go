@@ -44,7 +44,8 @@ func (a *app) vectors() (*tool.Vectors, error) {
 		if foreign, err := a.isForeign(); err != nil {
 			return nil, err
 		} else if !foreign {
-			if fsys, err = a.openDir(filepath.Dir(place.Store)); err != nil {
+			fsys, err = a.openDir(filepath.Dir(place.Store))
+			if err != nil {
 				return nil, err
 			}
 		}

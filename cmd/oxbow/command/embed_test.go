@@ -19,14 +19,17 @@ func TestEmbed(t *testing.T) {
 	w.must(t, "remember", "a", "Herons fish at dawn.")
 	w.must(t, "remember", "b", "The the tide.")
 	ask := []string{"recall", "the herons", "--json"}
-	if w.must(t, ask...); len(s.Texts()) != 0 {
+	w.must(t, ask...)
+	if len(s.Texts()) != 0 {
 		t.Fatal("texts were sent without an endpoint")
 	}
 	flags := []string{"--embed", s.URL, "--embed-model", vectorstest.Model}
 	if out := w.must(t, append([]string{"embed", "--dry-run"}, flags...)...); !strings.Contains(out, "would make 2 vectors of bag by "+s.URL) || len(s.Texts()) != 0 {
 		t.Errorf("a dry run says %q and sent %q", out, s.Texts())
 	}
-	w.vars["OXBOW_EMBED"], w.vars["OXBOW_EMBED_MODEL"], w.vars["OXBOW_EMBED_KEY"] = s.URL, vectorstest.Model, "secret"
+	w.vars["OXBOW_EMBED"] = s.URL
+	w.vars["OXBOW_EMBED_MODEL"] = vectorstest.Model
+	w.vars["OXBOW_EMBED_KEY"] = "secret"
 	if out := w.must(t, "embed"); !strings.Contains(out, "made 2 vectors") {
 		t.Error(out)
 	}

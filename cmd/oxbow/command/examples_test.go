@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 		for line := range strings.Lines(example) {
 			line = strings.TrimSpace(line)
 			n++
-			if notRun.MatchString(line) || serves.MatchString(line) || n%3 != 0 && !testenv.IsLong() {
+			if notRun.MatchString(line) || serves.MatchString(line) || (n%3 != 0 && !testenv.IsLong()) {
 				continue // of what runs in all, each third every day
 			}
 			t.Run(strings.ReplaceAll(line, "/", "|"), func(t *testing.T) {

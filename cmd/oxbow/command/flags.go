@@ -41,7 +41,8 @@ func newFlags[In any](c *cobra.Command) *flagSet {
 		}
 		c.Flags().VarP(f, p.Flag, p.Short, usage)
 		flag := c.Flags().Lookup(p.Flag)
-		if flag.DefValue = p.Default; p.Default != "" && p.Type == "string" {
+		flag.DefValue = p.Default
+		if p.Default != "" && p.Type == "string" {
 			flag.DefValue = strconv.Quote(p.Default)
 		}
 		if p.Type == "boolean" {

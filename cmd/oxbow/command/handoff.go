@@ -95,7 +95,8 @@ oxbow undo opens again.`,
 		Args: args(0, 1, "at most one NAME"),
 	}, tool.TakeHandoff, func(in *tool.TakeHandoffIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
-			if in.Name = args[0]; in.Project != "" {
+			in.Name = args[0]
+			if in.Project != "" {
 				return misusef("leave one of them out", "a NAME and --project are given")
 			}
 			if in.Name == "" {

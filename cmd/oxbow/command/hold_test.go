@@ -39,7 +39,7 @@ func holder() {
 // of the script, another process has the lock of the store. $HOLDER is its
 // number.
 func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 || len(args) > 2 || len(args) == 2 && args[1] != "stopped" {
+	if neg || len(args) < 1 || len(args) > 2 || (len(args) == 2 && args[1] != "stopped") {
 		ts.Fatalf("usage: hold STORE [stopped] | hold -")
 	}
 	if args[0] == "-" {

@@ -74,7 +74,8 @@ func (l *locator) findHome() (dir, rule string, err error) {
 		if c.dir == "" {
 			continue
 		}
-		if dir, err = l.abs(c.dir); err == nil {
+		dir, err = l.abs(c.dir)
+		if err == nil {
 			err = canHold(dir)
 		}
 		return dir, c.rule, err
@@ -86,7 +87,8 @@ func (l *locator) findHome() (dir, rule string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if dir, err = l.nearest(wd); err != nil || dir != "" {
+	dir, err = l.nearest(wd)
+	if err != nil || dir != "" {
 		return dir, foundRule, err
 	}
 	dir, err = l.dataHome()
@@ -277,7 +279,8 @@ func (l *locator) homeForClients(home, rule string) string {
 // elsewhere, with none of this shell's variables; "" where it finds it by itself.
 func (l *locator) homeArgs() string {
 	home, rule, err := l.findHome()
-	if home = l.homeForClients(home, rule); err != nil || home == "" {
+	home = l.homeForClients(home, rule)
+	if err != nil || home == "" {
 		return ""
 	}
 	return " --home " + quote(home)
@@ -348,7 +351,9 @@ func (l *locator) placeAt(home, rule string) (tool.Place, error) {
 	}
 	d, other, err := l.layoutOf(home)
 	if err == nil && other {
-		p.Layout, p.Title, p.Store = d.Name, d.Title, filepath.Join(home, filepath.FromSlash(d.File))
+		p.Layout = d.Name
+		p.Title = d.Title
+		p.Store = filepath.Join(home, filepath.FromSlash(d.File))
 	}
 	return p, err
 }

@@ -118,7 +118,7 @@ func (t injector) start(ctx context.Context, r hook.Report) []byte {
 // fork has what the conversation that it was made from was shown. Where the client has lost
 // that by a compaction, an agent also needs what it was doing.
 func (t injector) startBlock(ctx context.Context, source string, state inject.State) inject.Block {
-	if state.HasStart && !hook.ForgetsStart(t.event.Client) || source == "fork" {
+	if (state.HasStart && !hook.ForgetsStart(t.event.Client)) || source == "fork" {
 		return inject.Block{}
 	}
 	return inTime(ctx, waits.start, func(ctx context.Context) inject.Block {
@@ -217,7 +217,10 @@ func (t injector) show(ctx context.Context, place string, b inject.Block) bool {
 		return err == nil
 	}
 	e := t.event
-	e.Kind, e.Text, e.Injection, e.Call = session.Injected, cleaner(filepath.Dir(t.spool.Dir))(b.Text), &b.Injection, nil
+	e.Kind = session.Injected
+	e.Text = cleaner(filepath.Dir(t.spool.Dir))(b.Text)
+	e.Injection = &b.Injection
+	e.Call = nil
 	if now := t.env.Now(); e.Time.Before(now) {
 		e.Time = now
 	}

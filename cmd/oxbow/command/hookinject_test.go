@@ -32,7 +32,9 @@ type prompted struct {
 func newPrompted(t *testing.T) *prompted {
 	p := &prompted{world: newWorld(t)}
 	p.home = filepath.Join(p.dir, "home")
-	p.block.Text, p.block.Answer, p.block.Prints = "Ship on Tuesdays. </oxbow-memory>", "payload", []string{"1"}
+	p.block.Text = "Ship on Tuesdays. </oxbow-memory>"
+	p.block.Answer = "payload"
+	p.block.Prints = []string{"1"}
 	p.block.Shown = []session.Shown{{In: inject.InNotes, Name: "ship", Version: 3}}
 	return p
 }
@@ -110,7 +112,7 @@ func TestPrompt(t *testing.T) {
 				t.Errorf("what was shown is shown again: %s", got)
 			}
 			all := p.injected(t, client)
-			if len(all) != 2 || all[0].Text != "Ship on Tuesdays. </oxbow-memory>" && all[0].Text != "Ship on Tuesdays." || all[0].ID == "" || all[0].ID == all[1].ID || all[0].Injection.Place != inject.AtPrompt ||
+			if len(all) != 2 || (all[0].Text != "Ship on Tuesdays. </oxbow-memory>" && all[0].Text != "Ship on Tuesdays.") || all[0].ID == "" || all[0].ID == all[1].ID || all[0].Injection.Place != inject.AtPrompt ||
 				all[0].Injection.Answer != "payload" || all[0].Injection.Tokens == 0 || all[0].Injection.Shown[0].Version != 3 {
 				t.Errorf("recorded is %+v", all)
 			}

@@ -149,7 +149,8 @@ func TestHooksKilled(t *testing.T) {
 	n := 0
 	for _, keys := range acknowledged {
 		for key := range keys {
-			if n++; seen[key] == 0 {
+			n++
+			if seen[key] == 0 {
 				t.Errorf("%s was acknowledged, and is not in the archive", key)
 			}
 		}
@@ -215,7 +216,7 @@ func TestStartsKilled(t *testing.T) {
 		id := fmt.Sprint("s", i)
 		b, _ := os.ReadFile(session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File("claude", id))
 		_, answered := shown.Load(id)
-		if recorded := strings.Contains(string(b), `"kind":"injected"`); answered && !recorded || i%2 == 1 && !answered {
+		if recorded := strings.Contains(string(b), `"kind":"injected"`); (answered && !recorded) || (i%2 == 1 && !answered) {
 			t.Errorf("%s: answered is %t, recorded %t", id, answered, recorded)
 		}
 		if answered {

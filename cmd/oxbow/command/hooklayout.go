@@ -116,7 +116,7 @@ func (l layoutHook) start(ctx context.Context, file inject.StateFile) string {
 	source := l.report.Source
 	state := file.State()
 	isLost := source == "compact" || source == "clear"
-	if state.HasStart && !isLost && !hook.ForgetsStart(l.event.Client) || source == "fork" {
+	if (state.HasStart && !isLost && !hook.ForgetsStart(l.event.Client)) || source == "fork" {
 		return ""
 	}
 	if _, first, err := file.Begin(ctx, inject.AtStart, source, false); err != nil || !first {

@@ -38,7 +38,8 @@ func (a *app) traceCall(home string, r *hook.Report, clean func(string) string) 
 	v.What = clean(v.What)
 	e.Call.Reading = &session.Reading{Level: readLevels[v.Level], What: v.What}
 	var err error
-	if e.Call.Reading.Trace, err = keepRead(p, v, r.Output); err == nil && !e.Call.Failed {
+	e.Call.Reading.Trace, err = keepRead(p, v, r.Output)
+	if err == nil && !e.Call.Failed {
 		err = keepWritten(p, v)
 	}
 	if err != nil { // without fingerprints, all that is written in the turn is tainted
@@ -130,7 +131,7 @@ func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Tim
 	last, _ := m.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "door", Values: []string{"cli"}}}}}) // those written last
 	for _, hit := range last {
 		e := hit.Entry
-		isAgent := e.Source.Actor == oxbow.Agent || named && (e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported)
+		isAgent := e.Source.Actor == oxbow.Agent || (named && (e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported))
 		if isAgent && !e.Updated.Before(since) && !slices.Contains(e.Labels, mark) && len(e.Labels) < oxbow.MaxLabels {
 			ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: oxbow.SortLabels(append(slices.Clone(e.Labels), mark)), If: e.Version})
 		}

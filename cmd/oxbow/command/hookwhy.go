@@ -32,7 +32,7 @@ type whysIn struct {
 func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 	home, r := from.home, from.report
 	about := r.About()
-	if !about.Before && !about.After || !filepath.IsAbs(about.Dir) || a.offBy(tool.HooksOff, home, about.Dir) {
+	if (!about.Before && !about.After) || !filepath.IsAbs(about.Dir) || a.offBy(tool.HooksOff, home, about.Dir) {
 		return nil
 	}
 	t := a.injector(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
@@ -84,7 +84,8 @@ func (a *app) bookWorkspace(b *annotate.Store) *tool.Workspace {
 // it changes, or else a line on the files. An error is no answer: the edit goes on.
 func (t injector) before(ctx context.Context, about transcript.About, in annotations.HookReportIn) []byte {
 	state := t.state.State()
-	if in.Shown = state.Prints; state.Tokens > inject.SessionTokens {
+	in.Shown = state.Prints
+	if state.Tokens > inject.SessionTokens {
 		return nil
 	}
 	var block inject.Block

@@ -57,7 +57,10 @@ its file.`,
 	takes(c, func(ctx context.Context, in tool.ImportIn, args []string) (err error) {
 		reading, stop := context.WithCancel(ctx)
 		defer stop()
-		in.Inputs, in.Root, in.Interrupt, in.Brief = map[string]io.Reader{}, a.projectRoot(), stop, !a.json
+		in.Inputs = map[string]io.Reader{}
+		in.Root = a.projectRoot()
+		in.Interrupt = stop
+		in.Brief = !a.json
 		if in.Format != "" {
 			if _, err := exchange.ParseFormat(in.Format); err != nil {
 				return badArgument(err)
@@ -69,7 +72,8 @@ its file.`,
 			}
 			name, r := stdinName, a.env.Stdin
 			if path != "-" {
-				if name, err = a.abs(path); err != nil {
+				name, err = a.abs(path)
+				if err != nil {
 					return err
 				}
 				r = pipeOf(name)
@@ -148,7 +152,9 @@ func alike(messages []string) []string {
 		i, seen := at[cause]
 		if !seen {
 			i = len(first)
-			at[cause], first, more = i, append(first, s), append(more, 0)
+			at[cause] = i
+			first = append(first, s)
+			more = append(more, 0)
 		} else {
 			more[i]++
 		}

@@ -150,7 +150,8 @@ func (a *app) acceptEdited(ctx context.Context, accept call[tool.AcceptProposals
 	var out sharing.ShareProposalsOut
 	draft := editing{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}
 	err = a.withEditor(&draft, it.AsNote()+"\n", func(text string) (err error) {
-		if in.Content = strings.TrimSpace(text); in.Content == "" {
+		in.Content = strings.TrimSpace(text)
+		if in.Content == "" {
 			return misusef("oxbow inbox drop "+it.ID+" puts it away", "the edited text is empty; nothing was remembered")
 		}
 		out, err = run(ctx, a, accept, in)

@@ -29,7 +29,8 @@ history included; --identity names the key of an encrypted one.`,
 	}, maintenance.Init, func(in *maintenance.InitIn, _ *flagSet, _ []string) (err error) {
 		if a.homeFlag == "" && a.env.Getenv("OXBOW_HOME") == "" && !a.inUserHome() {
 			a.homeFlag = homeDir // here, not one further up
-			if in.Outer, err = a.outerHome(); err != nil {
+			in.Outer, err = a.outerHome()
+			if err != nil {
 				return err
 			}
 		}
@@ -40,7 +41,8 @@ history included; --identity names the key of an encrypted one.`,
 			}
 			return nil
 		}
-		if in.From, err = a.abs(in.From); err != nil {
+		in.From, err = a.abs(in.From)
+		if err != nil {
 			return err
 		}
 		a.closers = append(a.closers, a.recordMade)

@@ -69,7 +69,7 @@ func TestInstructionsOfLargeFiles(t *testing.T) {
 						}
 						if isCut {
 							all, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://context"})
-							if err != nil || len(all.Contents[0].Text) < kib<<10 && tt.layout != "coderhapsody" {
+							if err != nil || (len(all.Contents[0].Text) < kib<<10 && tt.layout != "coderhapsody") {
 								t.Errorf("%s: the context as a resource is not whole: %v", name, err)
 							}
 						}

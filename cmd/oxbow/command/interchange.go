@@ -34,7 +34,8 @@ annotate import finds it again. What does not fit is told on standard error.`,
 		if a.json && in.Output == "" {
 			return misusef("name a file with --output; the report is then printed as JSON", "export prints records, which are JSON already")
 		}
-		if in.Files, err = a.wholeFiles(c.Context(), args); err != nil {
+		in.Files, err = a.wholeFiles(c.Context(), args)
+		if err != nil {
 			return err
 		}
 		in.Stdout = a.env.Stdout

@@ -18,7 +18,9 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	env := w.env
-	env.Args, env.Stdout, env.Stderr = []string{"export"}, &w.out, &w.errs
+	env.Args = []string{"export"}
+	env.Stdout = &w.out
+	env.Stderr = &w.errs
 	w.errs.Reset()
 	if got := Run(ctx, env); got != exitFailed || w.errs.String() != "oxbow: stopped\n" {
 		t.Errorf("Run of a cancelled export = %d, %q, want %d and that it stopped", got, w.errs.String(), exitFailed)
@@ -34,7 +36,10 @@ func TestInterruptedInput(t *testing.T) {
 	defer in.Close()
 	w := newWorld(t)
 	env := w.env
-	env.Args, env.Stdin, env.Stdout, env.Stderr = []string{"remember", "x"}, r, &w.out, &w.errs
+	env.Args = []string{"remember", "x"}
+	env.Stdin = r
+	env.Stdout = &w.out
+	env.Stderr = &w.errs
 	ended := make(chan int, 1)
 	go func() { ended <- Run(ctx, env) }()
 	if _, err := io.WriteString(in, "half"); err != nil {
@@ -58,7 +63,9 @@ func TestInterruptedEdit(t *testing.T) {
 	w.must(t, "remember", "x", "old")
 	ctx, cancel := context.WithCancel(t.Context())
 	env := w.env
-	env.Args, env.Stdout, env.Stderr = []string{"edit", "x"}, &w.out, &w.errs
+	env.Args = []string{"edit", "x"}
+	env.Stdout = &w.out
+	env.Stderr = &w.errs
 	env.Edit = func(argv []string) error {
 		defer cancel()
 		return os.WriteFile(argv[len(argv)-1], []byte("new"), 0o600)

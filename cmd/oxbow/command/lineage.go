@@ -41,9 +41,13 @@ one, or a text has six words in a row that stood first in another.`,
 func (a *app) lineageTree(edges []lineage.Edge, name string, down bool, depth int, drawn map[string]bool) {
 	drawn[name] = true
 	for _, e := range edges {
-		near, far, seq := e.Name, e.From, e.Source
+		near := e.Name
+		far := e.From
+		seq := e.Source
 		if down {
-			near, far, seq = e.From, e.Name, e.Seq
+			near = e.From
+			far = e.Name
+			seq = e.Seq
 		}
 		if near != name {
 			continue

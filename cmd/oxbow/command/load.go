@@ -43,7 +43,8 @@ first.`,
 		case in.Prune && !in.Replace:
 			return misusef("add --replace", "--prune means something with --replace only")
 		}
-		if in.Path, err = a.treePath(in.Dir); err != nil {
+		in.Path, err = a.treePath(in.Dir)
+		if err != nil {
 			return err
 		}
 		out, err := attempt(ctx, a, tool.Load, in)

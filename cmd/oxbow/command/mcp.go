@@ -80,7 +80,9 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 	s, done, err := a.served(ctx, flags)
 	if err != nil && flags.Addr == "" && isNoMemory(err) {
 		a.warn("there is no memory to serve, and each answer says so: %v", err)
-		s, done, err = a.servedWithout(err), func() error { return nil }, nil
+		s = a.servedWithout(err)
+		done = func() error { return nil }
+		err = nil
 	}
 	if err != nil {
 		return err
@@ -94,10 +96,12 @@ func (a *app) mcp(ctx context.Context, flags serving) (err error) {
 		err = s.mcp.ServeStdio(ctx, a.env.Stdin, a.env.Stdout)
 	} else {
 		var at listening
-		if at, err = a.clients(flags); err != nil {
+		at, err = a.clients(flags)
+		if err != nil {
 			return err
 		}
-		if err = admitted(s.mcp, at.guard.Tokens, at.where); err != nil {
+		err = admitted(s.mcp, at.guard.Tokens, at.where)
+		if err != nil {
 			return err
 		}
 		if len(at.guard.Tokens.Tenants()) > 0 {

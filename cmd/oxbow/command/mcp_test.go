@@ -31,7 +31,9 @@ func (w *world) serveCommand(t *testing.T, command string, args ...string) (url 
 	env := w.env
 	var out, errs bytes.Buffer
 	addr := make(chan string, 1)
-	env.Args, env.Stdout, env.Stderr = append([]string{command}, args...), &out, &errs
+	env.Args = append([]string{command}, args...)
+	env.Stdout = &out
+	env.Stderr = &errs
 	env.Listening = func(a string) { addr <- a }
 	ended := make(chan int, 1)
 	go func() { ended <- Run(ctx, env) }()
@@ -107,7 +109,7 @@ func TestServeTokens(t *testing.T) {
 		{"no token", "/mcp", "guess-of-some-length", "list", nil, true, "Unauthorized", ""},
 	} {
 		said, failed := callTool(t, url+tt.path, tt.secret, tt.tool, tt.args)
-		if failed != tt.failed || !strings.Contains(said, tt.says) || tt.not != "" && strings.Contains(said, tt.not) {
+		if failed != tt.failed || !strings.Contains(said, tt.says) || (tt.not != "" && strings.Contains(said, tt.not)) {
 			t.Errorf("%s: %q (failed %v), want %q, without %q (failed %v)", tt.name, said, failed, tt.says, tt.not, tt.failed)
 		}
 	}

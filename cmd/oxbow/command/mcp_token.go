@@ -26,7 +26,8 @@ import (
 // tokens returns the tokens of a file, the bounds of tenants and where it is. That others may read it
 // is worth a warning only: it may hold no secrets but digests.
 func (a *app) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
-	if where, err = a.abs(file); err != nil {
+	where, err = a.abs(file)
+	if err != nil {
 		return nil, nil, "", err
 	}
 	f, err := os.Open(where)
@@ -41,7 +42,8 @@ func (a *app) tokens(file string) (ts auth.Tokens, quotas map[string]auth.Quota,
 	if fi, err := f.Stat(); err == nil && a.env.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
 		a.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
 	}
-	if ts, quotas, err = auth.ParseTokens(file, b); err != nil {
+	ts, quotas, err = auth.ParseTokens(file, b)
+	if err != nil {
 		err = &misuse{err, "oxbow mcp --help shows how a line of the file is written"}
 	}
 	return ts, quotas, where, err
@@ -77,10 +79,12 @@ func (a *app) makeToken(file string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = d.Write([]byte(base64.RawURLEncoding.EncodeToString(b) + "\n")); err == nil {
+	_, err = d.Write([]byte(base64.RawURLEncoding.EncodeToString(b) + "\n"))
+	if err == nil {
 		err = d.CommitNew()
 	}
-	if err = errors.Join(err, d.Discard()); errors.Is(err, fs.ErrExist) {
+	err = errors.Join(err, d.Discard())
+	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	return err
@@ -111,12 +115,16 @@ func (a *app) token(file string) (token, where string, err error) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), maintenance.WriteGitignore(home)); err != nil {
 			return "", "", fmt.Errorf("making the token's directory: %w", err)
 		}
-	} else if file, err = a.abs(file); err != nil {
-		return "", "", err
+	} else {
+		file, err = a.abs(file)
+		if err != nil {
+			return "", "", err
+		}
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		if home, err := a.home(); err != nil || file != a.tokenOf(home) {
-			if _, err = a.outputPath(file); err != nil {
+			_, err = a.outputPath(file)
+			if err != nil {
 				return "", "", err
 			}
 		}

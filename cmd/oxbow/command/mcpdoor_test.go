@@ -46,7 +46,10 @@ func (w *world) openStdioAs(t *testing.T, client string, flags ...string) *mcp.C
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	env := w.env
-	env.Args, env.Stdin, env.Stdout, env.Stderr = append([]string{"mcp"}, flags...), fromClient, toClient, io.Discard
+	env.Args = append([]string{"mcp"}, flags...)
+	env.Stdin = fromClient
+	env.Stdout = toClient
+	env.Stderr = io.Discard
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Run(context.WithoutCancel(t.Context()), env)

@@ -47,7 +47,8 @@ func TestProvider(t *testing.T) {
 	for _, of := range neighbours[:2] {
 		w := &watcher{of: of, own: map[string]int{}}
 		_, answer := s.send(t, http.DefaultClient, "GET", "/api/v1/entries", sign(of), "")
-		if w.look(t, "api", "entries", answer); w.own["api"] != 1 {
+		w.look(t, "api", "entries", answer)
+		if w.own["api"] != 1 {
 			t.Errorf("%s got %s", of, answer)
 		}
 		s.must(t, "--home", s.dir+"/tenants/"+of, "get", hush(of))

@@ -271,7 +271,8 @@ func (a *app) workspace(ctx context.Context) (*tool.Workspace, func() error, err
 
 		Unbounded: true,
 	}
-	if w.Vectors, err = a.vectors(); err != nil {
+	w.Vectors, err = a.vectors()
+	if err != nil {
 		return nil, nil, err
 	}
 	w.Dir, _ = a.abs(".") // without one, no file of a handoff is looked at
@@ -349,7 +350,7 @@ func (a *app) skills() (*skill.Set, error) {
 // working directory later: then it stays the user's own there.
 func (a *app) recordMade() error {
 	p, err := a.memoryPlace()
-	if err != nil || a.sample || filepath.Base(p.Home) != homeDir && !git.InTree(p.Home) || !isDir(p.Home) {
+	if err != nil || a.sample || (filepath.Base(p.Home) != homeDir && !git.InTree(p.Home)) || !isDir(p.Home) {
 		return nil
 	}
 	if err := a.host().Trusted.Made(context.Background(), p.Home, p.Store, a.env.Now()); err != nil && git.InTree(p.Home) {

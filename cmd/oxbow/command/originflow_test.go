@@ -18,7 +18,10 @@ func (f *flow) mcpCalls(calls ...object) {
 	stdin, requests := io.Pipe()
 	answers := make(lines, 1)
 	env := f.env
-	env.Args, env.Stdin, env.Stdout, env.Stderr = []string{"mcp", "--tools", "all"}, stdin, answers, io.Discard
+	env.Args = []string{"mcp", "--tools", "all"}
+	env.Stdin = stdin
+	env.Stdout = answers
+	env.Stderr = io.Discard
 	go func() {
 		ask := func(o object) {
 			_, _ = io.WriteString(requests, encoded(f.t, o))
@@ -81,7 +84,7 @@ func TestCopiesNameTheirSource(t *testing.T) {
 			t.Fatal(err)
 		}
 		from := strings.Join(got.Labels["from"], " ")
-		if !strings.HasPrefix(from, c.from) || c.from == "" && from != "" {
+		if !strings.HasPrefix(from, c.from) || (c.from == "" && from != "") {
 			t.Errorf("%q is from %q, want %q", c.name, from, c.from)
 		}
 		if out := f.must(t, "list", "--filter", "trust:"+c.trust); !strings.Contains(out, c.name) {
@@ -95,7 +98,7 @@ func TestCopiesNameTheirSource(t *testing.T) {
 		t.Errorf("lineage says %s", out)
 	}
 	f.must(t, "revert", "--trust", "tainted")
-	if out := f.must(t, "list"); strings.Contains(out, "other words") || !strings.Contains(out, "tide") && !strings.Contains(out, "of its own") {
+	if out := f.must(t, "list"); strings.Contains(out, "other words") || (!strings.Contains(out, "tide") && !strings.Contains(out, "of its own")) {
 		t.Errorf("after the revert: %s", out)
 	}
 	f.must(t, "check")

@@ -33,7 +33,9 @@ func fits(w *wayIn, k *keeping, when *timing, c *agentClient) bool {
 // poisonFlows returns a flow of every way in with every way of keeping, or with one of so
 // many; times and clients take turns.
 func poisonFlows(clients []*agentClient, oneOf int) (all []*poisonFlow) {
-	ways, keeps, times := waysIn(), keepings(), timings()
+	ways := waysIn()
+	keeps := keepings()
+	times := timings()
 	used := map[any]int{}
 	for k := range keeps {
 		for w := range ways {
@@ -272,7 +274,9 @@ func TestPoisonFlows(t *testing.T) {
 			of := func(all []*poisonFlow) []*poisonFlow {
 				return slices.DeleteFunc(slices.Clone(all), func(f *poisonFlow) bool { return f.client.name != c.name })
 			}
-			mine, cleanOnes, openOnes := of(flows), of(clean), of(open)
+			mine := of(flows)
+			cleanOnes := of(clean)
+			openOnes := of(open)
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
 				testPoisonFlows(t, mine, cleanOnes, openOnes, &counts)

@@ -211,7 +211,10 @@ func (h *poisonHome) requests(c *agentClient, method string, params ...object) (
 	stdin, requests := io.Pipe()
 	received := make(lines, 1)
 	env := h.env
-	env.Args, env.Stdin, env.Stdout, env.Stderr = []string{"mcp", "--tools", "all"}, stdin, received, io.Discard
+	env.Args = []string{"mcp", "--tools", "all"}
+	env.Stdin = stdin
+	env.Stdout = received
+	env.Stderr = io.Discard
 	go func() {
 		ask := func(o object) (answer string) {
 			_, _ = io.WriteString(requests, encoded(h.t, o))

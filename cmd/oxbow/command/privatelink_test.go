@@ -44,7 +44,9 @@ func TestLinkIsNoArgument(t *testing.T) {
 		return err
 	}
 	env := w.env
-	env.Args, env.Stdout, env.Stderr = []string{"ui"}, &w.out, &w.errs
+	env.Args = []string{"ui"}
+	env.Stdout = &w.out
+	env.Stderr = &w.errs
 	if status := Run(ctx, env); status != exitDone {
 		t.Fatalf("status %d: %s", status, w.errs.String())
 	}

@@ -64,8 +64,11 @@ func mainOf(run runner) int {
 		Screen:     func() *tui.Terminal { return tui.NewTerminal(os.Stdin, os.Stdout) },
 		Page: func(argv []string, text io.Reader) error {
 			cmd := exec.Command(argv[0], argv[1:]...)
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = text, os.Stdout, os.Stderr
-			if cmd.Env = os.Environ(); os.Getenv("LESS") == "" {
+			cmd.Stdin = text
+			cmd.Stdout = os.Stdout
+			cmd.Stderr = os.Stderr
+			cmd.Env = os.Environ()
+			if os.Getenv("LESS") == "" {
 				cmd.Env = append(cmd.Env, "LESS=FRX") // as git does
 			}
 			if err := cmd.Start(); err != nil {
@@ -77,7 +80,9 @@ func mainOf(run runner) int {
 		},
 		Start: func(ctx context.Context, argv []string) error {
 			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+			cmd.Stdin = os.Stdin
+			cmd.Stdout = os.Stdout
+			cmd.Stderr = os.Stderr
 			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 			cmd.WaitDelay = stopWait - 2*time.Second
 			return cmd.Run()
@@ -86,7 +91,9 @@ func mainOf(run runner) int {
 		Edit: func(argv []string) error {
 			defer hold()()
 			cmd := exec.Command(argv[0], argv[1:]...)
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+			cmd.Stdin = os.Stdin
+			cmd.Stdout = os.Stdout
+			cmd.Stderr = os.Stderr
 			return cmd.Run()
 		},
 	}

@@ -39,7 +39,9 @@ func (p public) admit(addr string) (at site, err error) {
 	if err != nil {
 		return at, err
 	}
-	at.addr, at.cert, at.key = net.JoinHostPort(host, port), p.cert, p.key
+	at.addr = net.JoinHostPort(host, port)
+	at.cert = p.cert
+	at.key = p.key
 	return at, p.check(u, host, port)
 }
 
@@ -67,7 +69,7 @@ func (p public) parsed() (*url.URL, error) {
 		return nil, nil
 	}
 	u, err := url.Parse(p.url)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
 		return nil, misusef("write https://NAME, or https://NAME:PORT; pages and API are at its root", "--public-url %q is not the URL of a server", p.url)
 	}
 	if u.Scheme == "http" && !isThisMachine(u.Hostname()) {
@@ -84,7 +86,8 @@ func hostPort(addr string) (host, port string, err error) {
 	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
 		addr = ":" + addr
 	}
-	if host, port, err = net.SplitHostPort(addr); err != nil {
+	host, port, err = net.SplitHostPort(addr)
+	if err != nil {
 		return "", "", misusef("write HOST:PORT, such as 127.0.0.1:8333", "--http %q is not an address", addr)
 	}
 	return cmp.Or(host, "127.0.0.1"), port, nil

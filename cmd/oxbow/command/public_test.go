@@ -47,7 +47,7 @@ func TestPublic(t *testing.T) {
 		{public{url: "ftp://m.example.org"}, ":1", "not the URL of a server", ""},
 	} {
 		at, err := tt.p.admit(tt.addr)
-		if tt.say == "" && (err != nil || at.public != tt.url) || tt.say != "" && (status(err) != exitMisused || !strings.Contains(err.Error(), tt.say)) {
+		if (tt.say == "" && (err != nil || at.public != tt.url)) || (tt.say != "" && (status(err) != exitMisused || !strings.Contains(err.Error(), tt.say))) {
 			t.Errorf("%+v at %s: %q, %v, want %q, %q", tt.p, tt.addr, at.public, err, tt.url, tt.say)
 		}
 	}
@@ -102,7 +102,8 @@ func TestTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		if req.Header.Set("Origin", origin); strings.HasSuffix(origin, "evil") {
+		req.Header.Set("Origin", origin)
+		if strings.HasSuffix(origin, "evil") {
 			req.Host = "evil"
 		}
 		res, err := c.Do(req)

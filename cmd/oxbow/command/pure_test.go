@@ -56,7 +56,7 @@ func TestLoopback(t *testing.T) {
 	} {
 		at, err := public{}.admit(c.in)
 		got := at.addr
-		if err == nil && got != c.want || (err != nil) != (c.want == "") || err != nil && status(err) != exitMisused {
+		if (err == nil && got != c.want) || (err != nil) != (c.want == "") || (err != nil && status(err) != exitMisused) {
 			t.Errorf("admit(%q) = %q, %v, want %q", c.in, got, err, c.want)
 		}
 	}

@@ -49,7 +49,8 @@ func (a *app) syncs(c *cobra.Command, verb call[sharing.SyncIn, sharing.SyncOut]
 	return decodes(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
 		in.Waits, in.Sleep = a.waits, a.env.Sleep
 		if in.TokenFile != "" {
-			if in.TokenFile, err = a.abs(in.TokenFile); err != nil {
+			in.TokenFile, err = a.abs(in.TokenFile)
+			if err != nil {
 				return err
 			}
 		}

@@ -37,10 +37,13 @@ func TestPushToABusyServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(to)
-	applied, free, busy := 0, 1, true // of the changes, those that pass; and the rest waits
+	applied := 0
+	free := 1
+	busy := true // of the changes, those that pass; and the rest waits
 	front := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/apply") {
-			if applied++; busy && applied > free {
+			applied++
+			if busy && applied > free {
 				rw.Header().Set("Retry-After", "120")
 				http.Error(rw, "slow down", http.StatusTooManyRequests)
 				return
@@ -73,7 +76,9 @@ func TestPushToABusyServer(t *testing.T) {
 	if fmt.Sprint(waited) != "[2m0s 2m0s]" {
 		t.Errorf("it waited %v, want twice 2 minutes, of 5", waited)
 	}
-	applied, free, over = 0, 1, true
+	applied = 0
+	free = 1
+	over = true
 	status, out, say = w.run(t, "push")
 	if status != exitDone || !strings.Contains(out, "pushed: 1000 added") || strings.Contains(say, "busy") || len(waited) != 3 {
 		t.Errorf("push to a server that is busy for a while = %d, %s%s, after %v", status, out, say, waited)

@@ -50,10 +50,13 @@ func (a *app) recallOnScreen(ctx context.Context, in tool.RecallIn) error {
 	}
 	s := &recallScreen{app: a, in: in}
 	errs, shown := a.env.Stderr, a.progress
-	s.errs, a.env.Stderr, a.progress = errs, &s.said, nil
+	s.errs = errs
+	a.env.Stderr = &s.said
+	a.progress = nil
 	// What is wrong with the flags or the memory, no typing mends.
 	_, err := s.answer(ctx, "")
-	if err = badArgument(err); err == nil {
+	err = badArgument(err)
+	if err == nil {
 		err = tui.Show(ctx, a.env.Screen(), in.Query, a.env.Now, tui.Verbs{Recall: s.recall, Get: s.get, Edit: s.edit, Forget: s.forget, Undo: s.undo})
 	}
 	err = errors.Join(err, s.release())

@@ -42,7 +42,9 @@ func onScreen(t *testing.T, dir string, width, height int, vars []string, args .
 	s.before = s.settings()
 	s.cmd = exec.Command("oxbow", args...)
 	s.cmd.Dir, s.cmd.Env = dir, append(append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "TERM=xterm", "NO_COLOR=", "VISUAL="), vars...)
-	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = program, program, program
+	s.cmd.Stdin = program
+	s.cmd.Stdout = program
+	s.cmd.Stderr = program
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)

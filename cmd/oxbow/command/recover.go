@@ -67,7 +67,8 @@ func (a *app) backupNamed(in *maintenance.RecoverIn, args []string) (err error) 
 		}
 		return nil
 	}
-	if in.File, err = a.abs(args[0]); err != nil {
+	in.File, err = a.abs(args[0])
+	if err != nil {
 		return err
 	}
 	return a.keyFiles(&in.KeyFiles)

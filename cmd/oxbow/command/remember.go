@@ -33,15 +33,19 @@ of the working directory, which oxbow label project prints.`,
 	}
 	does(a, c, tool.Remember, func(in *tool.RememberIn, f *flagSet, args []string) (err error) {
 		if len(args) > 0 {
-			if in.Name = args[0]; strings.TrimSpace(in.Name) == "" {
+			in.Name = args[0]
+			if strings.TrimSpace(in.Name) == "" {
 				return misusef("leave it out to have one made from the first line: oxbow remember TEXT", "the name is empty")
 			}
 		}
-		if in.Content, err = a.content(in.Content, f.given("content"), file, args); err != nil {
+		in.Content, err = a.content(in.Content, f.given("content"), file, args)
+		if err != nil {
 			return err
 		}
 		if len(args) == 1 && strings.TrimSpace(in.Content) == "" && !f.given("content") && file == "" {
-			in.OnlyArgument, in.Name, in.Content = args[0], "", ""
+			in.OnlyArgument = args[0]
+			in.Name = ""
+			in.Content = ""
 		}
 		in.Project, err = a.projectNamed(in.Project)
 		return err

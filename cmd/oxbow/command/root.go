@@ -87,7 +87,9 @@ directory for all your work.`,
 
 // asRoot makes c the root of a tree of commands.
 func (a *app) asRoot(c *cobra.Command) *cobra.Command {
-	c.Args, c.SilenceErrors, c.SilenceUsage = cobra.ArbitraryArgs, true, true
+	c.Args = cobra.ArbitraryArgs
+	c.SilenceErrors = true
+	c.SilenceUsage = true
 	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		if err := unmarkFlags(cmd); err != nil {
 			return err

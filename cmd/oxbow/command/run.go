@@ -27,7 +27,8 @@ func Run(ctx context.Context, env Env) int {
 func runRoot(ctx context.Context, env Env, tree func(*app) *cobra.Command) int {
 	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}
-	if env.Stdout = out; env.StdoutTerm {
+	env.Stdout = out
+	if env.StdoutTerm {
 		env.Stdout = &screen.Writer{W: out}
 	}
 	var shown *progressLine
@@ -87,7 +88,9 @@ func (t *terminal) report(err error, here func(hint string) string) {
 				Kind    string `json:"kind"`
 			} `json:"error"`
 		}
-		body.Error.Message, body.Error.Hint, body.Error.Kind = message, h, kindOf(err)
+		body.Error.Message = message
+		body.Error.Hint = h
+		body.Error.Kind = kindOf(err)
 		enc := json.NewEncoder(t.env.Stderr)
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(body)

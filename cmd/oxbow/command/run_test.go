@@ -56,7 +56,9 @@ func (w *world) run(t *testing.T, args ...string) (status int, stdout, stderr st
 	w.out.Reset()
 	w.errs.Reset()
 	env := w.env
-	env.Args, env.Stdout, env.Stderr = args, &w.out, &w.errs
+	env.Args = args
+	env.Stdout = &w.out
+	env.Stderr = &w.errs
 	status = Run(t.Context(), env)
 	return status, w.out.String(), w.errs.String()
 }
@@ -137,7 +139,8 @@ func TestOneNameForMaxTokens(t *testing.T) {
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		if f := c.Flags().Lookup("max-tokens"); f != nil {
-			if commands = append(commands, strings.TrimPrefix(c.CommandPath(), "oxbow ")); f.Name != "max-tokens" || strings.Contains(c.UsageString(), "--budget") {
+			commands = append(commands, strings.TrimPrefix(c.CommandPath(), "oxbow "))
+			if f.Name != "max-tokens" || strings.Contains(c.UsageString(), "--budget") {
 				t.Errorf("%s calls it %s: %s", c.CommandPath(), f.Name, c.UsageString())
 			}
 		}
@@ -245,7 +248,8 @@ func TestKeep(t *testing.T) {
 			if err := json.Unmarshal([]byte(w.must(t, "stats", "--json")), &stats); err != nil {
 				t.Fatal(err)
 			}
-			if change = stats.First; change > 1 {
+			change = stats.First
+			if change > 1 {
 				break
 			}
 		}

@@ -172,7 +172,9 @@ func TestRedactAsks(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.must(t, "remember", "key", "hunter2")
-		w.env.StdinTerm, w.env.StderrTerm, w.env.Stdin = true, true, strings.NewReader(c.answer)
+		w.env.StdinTerm = true
+		w.env.StderrTerm = true
+		w.env.Stdin = strings.NewReader(c.answer)
 		status, _, stderr := w.run(t, "redact", "key")
 		if status != c.status || !strings.Contains(stderr, `Erase 1 version of "key" for good? [y/N] `) {
 			t.Errorf("redact answered by %q = %d, %q, want %d and the question", c.answer, status, stderr, c.status)

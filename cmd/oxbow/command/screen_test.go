@@ -76,7 +76,8 @@ func TestScreens(t *testing.T) {
 			out = strings.ReplaceAll(out, w.dir, "/w")
 			fmt.Fprintf(&b, "$ oxbow %s\n%s%s\n", strings.Join(args, " "), shown.Replace(out), strings.ReplaceAll(errs, w.dir, "/w"))
 			for line := range strings.Lines(out) {
-				if line = strings.TrimRight(line, "\n"); columns(line) > width && strings.Contains(strings.TrimSpace(line), " ") && args[0] != "get" {
+				line = strings.TrimRight(line, "\n")
+				if columns(line) > width && strings.Contains(strings.TrimSpace(line), " ") && args[0] != "get" {
 					t.Errorf("oxbow %q at %d columns: %q has %d", args, width, line, columns(line))
 				}
 			}
@@ -171,7 +172,8 @@ func TestPager(t *testing.T) {
 	// Tabs count as the columns that they may take.
 	w.env.StdoutTerm, w.env.Height = true, 12
 	w.must(t, "remember", "tabs", "--content", strings.Repeat("\t\t\t\t\t\t\t\tx\n", 4))
-	if argv = nil; w.must(t, "get", "tabs") != "" || argv == nil {
+	argv = nil
+	if w.must(t, "get", "tabs") != "" || argv == nil {
 		t.Error("lines of tabs that are longer than the screen are not paged")
 	}
 	w.must(t, "forget", "tabs")

@@ -44,7 +44,8 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 		if a.command == "convert" {
 			return tool.StampPersonal(ctx, s, ops), nil // the entries keep the sources and labels that they have
 		}
-		if ops, err = tool.Stamp(ctx, s, ops, k); err != nil {
+		ops, err = tool.Stamp(ctx, s, ops, k)
+		if err != nil {
 			return nil, err
 		}
 		return tool.StampPersonal(ctx, s, ops), nil

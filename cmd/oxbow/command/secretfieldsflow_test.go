@@ -217,7 +217,8 @@ func TestSecretFieldsHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if succeeded[what] = res.StatusCode < 300; !succeeded[what] {
+		succeeded[what] = res.StatusCode < 300
+		if !succeeded[what] {
 			t.Logf("%s: %s %s", what, res.Status, said)
 		}
 		if succeeded[what] && !strings.Contains(what, "search.") && !strings.Contains(what, "hook_") && strings.Contains(string(said), fieldSecret) {

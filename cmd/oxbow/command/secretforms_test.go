@@ -62,7 +62,8 @@ func TestSecretForms(t *testing.T) {
 				through(t, w, "Seen before it failed:\n"+plant.Replace(form))
 				noPlanted(t, home)
 				w.must(t, "session", "list") // the spool goes into the archive
-				if noPlanted(t, home); t.Failed() {
+				noPlanted(t, home)
+				if t.Failed() {
 					t.Fatalf("%q is kept", form)
 				}
 			}
@@ -158,7 +159,9 @@ func throughHook(t *testing.T, w *world, text string) {
 		{"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": object{"command": text}, "tool_response": object{"stdout": text, "stderr": ""}},
 		{"hook_event_name": "Stop", "last_assistant_message": text},
 	} {
-		event["session_id"], event["prompt_id"], event["cwd"] = "s1", "p1", w.dir
+		event["session_id"] = "s1"
+		event["prompt_id"] = "p1"
+		event["cwd"] = w.dir
 		w.runWith(t, encoded(t, event), "hook", "claude")
 	}
 }

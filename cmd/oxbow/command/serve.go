@@ -164,7 +164,8 @@ func (a *app) ui(ctx context.Context, in uiIn, path string) error {
 		if in.NoOpen || a.env.Browse == nil || !a.env.StdoutTerm {
 			return nil
 		}
-		if remove, err = a.browsePrivately(at.url + link); err != nil {
+		remove, err = a.browsePrivately(at.url + link)
+		if err != nil {
 			a.warn("%v; open the link above", err)
 		}
 		return nil
@@ -181,7 +182,8 @@ func (a *app) serveAll(ctx context.Context, flags serving, hello func(listening,
 		return err
 	}
 	for i, p := range flags.Projects { // tenants have no working directory
-		if flags.Projects[i], err = a.projectNamed(p); err != nil {
+		flags.Projects[i], err = a.projectNamed(p)
+		if err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,9 @@ func (w *world) pages(t *testing.T, args ...string) string {
 	env := w.env
 	var out, errs bytes.Buffer
 	addr := make(chan string, 1)
-	env.Args, env.Stdout, env.Stderr = args, &out, &errs
+	env.Args = args
+	env.Stdout = &out
+	env.Stderr = &errs
 	env.Listening = func(a string) { addr <- a }
 	ended := make(chan int, 1)
 	go func() { ended <- Run(ctx, env) }()

@@ -120,19 +120,23 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		Rand:    a.env.Rand,
 		Drain:   a.env.Drain,
 	}
-	if o.Rights, err = a.rights(flags); err != nil {
+	o.Rights, err = a.rights(flags)
+	if err != nil {
 		return nil, nil, err
 	}
-	if o.Bound, err = a.bound(); err != nil { // a profile that is not there ends the server at once
+	o.Bound, err = a.bound()
+	if err != nil { // a profile that is not there ends the server at once
 		return nil, nil, err
 	}
 	var profiles []string
-	if o.Profiles, err = a.profiles(); err != nil {
+	o.Profiles, err = a.profiles()
+	if err != nil {
 		a.warn("profiles are not served: %v", err)
 	} else if o.Bound == nil {
 		profiles, _ = o.Profiles.Names() // that they cannot be read, the tools say
 	}
-	if o.Sets, err = flags.sets(d, other, profiles); err != nil {
+	o.Sets, err = flags.sets(d, other, profiles)
+	if err != nil {
 		return nil, nil, err
 	}
 	if other {
@@ -140,7 +144,9 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		if err != nil {
 			return nil, nil, err
 		}
-		o.Home, o.Tools, o.Leave = h, toolsOf(h, o.Sets), leftOut(d, h)
+		o.Home = h
+		o.Tools = toolsOf(h, o.Sets)
+		o.Leave = leftOut(d, h)
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
 	workspace := &tool.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
@@ -149,7 +155,8 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	}
 	a.exposure = a.exposureOf
 	workspace.Dir, _ = a.abs(".") // without one, calls are joined to sessions by what clients say
-	if workspace.Vectors, err = a.vectors(); err != nil {
+	workspace.Vectors, err = a.vectors()
+	if err != nil {
 		return nil, nil, err
 	}
 	if a.tenant {

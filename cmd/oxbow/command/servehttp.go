@@ -30,13 +30,15 @@ type listening struct {
 
 // clients returns where a server of these flags listens, and which tokens it takes.
 func (a *app) clients(flags serving) (at listening, err error) {
-	if at.site, err = flags.Public.admit(flags.Addr); err != nil {
+	at.site, err = flags.Public.admit(flags.Addr)
+	if err != nil {
 		return at, err
 	}
 	if at.public != "" {
 		at.guard.Hosts, at.guard.Origins = []string{at.host}, []string{at.public}
 	}
-	if at.several = flags.TokensFile != ""; at.several {
+	at.several = flags.TokensFile != ""
+	if at.several {
 		at.guard.Tokens, at.quotas, at.where, err = a.tokens(flags.TokensFile)
 		return at, err
 	}
@@ -56,7 +58,9 @@ func (at *listening) trust(o oidc.Options, now func() time.Time, log *slog.Logge
 	case at.public == "":
 		return nil, misusef("say it: --public-url https://NAME", "tokens of a provider are for the URL of this server, which is not known")
 	}
-	o.Resource, o.Now, o.Logger = at.public, now, log
+	o.Resource = at.public
+	o.Now = now
+	o.Logger = log
 	v, err := oidc.New(o)
 	if err != nil {
 		return nil, misusef("give the issuer as its tokens have it, such as https://login.example.org", "--oidc-issuer: %v", err)
@@ -134,7 +138,7 @@ func (a *app) serveHTTP(ctx context.Context, at listening, handler http.Handler,
 // as a client listens.
 func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/events") || r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/mcp") {
+		if strings.HasSuffix(r.URL.Path, "/events") || (r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/mcp")) {
 			of, cancel := context.WithCancel(r.Context())
 			defer cancel()
 			defer context.AfterFunc(ctx, cancel)()

@@ -21,7 +21,9 @@ func TestServeHTTP(t *testing.T) {
 	env := w.env
 	var out, errs bytes.Buffer
 	addr := make(chan string, 1)
-	env.Args, env.Stdout, env.Stderr = []string{"mcp", "--http", "127.0.0.1:0"}, &out, &errs
+	env.Args = []string{"mcp", "--http", "127.0.0.1:0"}
+	env.Stdout = &out
+	env.Stderr = &errs
 	env.Listening = func(a string) { addr <- a }
 	ended := make(chan int, 1)
 	go func() { ended <- Run(ctx, env) }()
@@ -38,7 +40,7 @@ func TestServeHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fi, err := os.Stat(file); err != nil || os.PathSeparator == '/' && fi.Mode().Perm() != 0o600 {
+	if fi, err := os.Stat(file); err != nil || (os.PathSeparator == '/' && fi.Mode().Perm() != 0o600) {
 		t.Errorf("Stat(%q) = %v, %v, want mode 0600", file, fi.Mode(), err)
 	}
 	call := func(token string) (int, string) {

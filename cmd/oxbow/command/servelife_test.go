@@ -76,7 +76,8 @@ func TestBackupDuringWrites(t *testing.T) {
 				done <- fmt.Errorf("POST = %d %s", status, answer)
 				return
 			}
-			if acked.Store(int64(n + 1)); n == 20 {
+			acked.Store(int64(n + 1))
+			if n == 20 {
 				close(some)
 			}
 		}

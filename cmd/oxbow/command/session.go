@@ -102,7 +102,7 @@ func moveResumedStart(turn, next *session.Turn) {
 	n := len(turn.Events)
 	for n > 0 {
 		e := turn.Events[n-1]
-		isStart := e.Kind == session.Start || e.Kind == session.Injected && e.Injection != nil && e.Injection.Place == inject.AtStart
+		isStart := e.Kind == session.Start || (e.Kind == session.Injected && e.Injection != nil && e.Injection.Place == inject.AtStart)
 		if !isStart {
 			break
 		}

@@ -124,7 +124,8 @@ func (o *archiveOpener) open() (err error) {
 			return err
 		}
 		o.spool.Dir = filepath.Join(home, session.SpoolDir)
-		if o.all, o.none, err = o.app.openArchive(home, o.spool); err != nil {
+		o.all, o.none, err = o.app.openArchive(home, o.spool)
+		if err != nil {
 			return err
 		}
 		o.seen = nil
@@ -136,7 +137,8 @@ func (o *archiveOpener) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if o.seen = o.all; r != nil {
+	o.seen = o.all
+	if r != nil {
 		narrow := *o.all
 		narrow.Memory = scope.Within(o.all.Memory, r.Scope())
 		o.seen = &narrow

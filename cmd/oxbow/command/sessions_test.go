@@ -23,16 +23,20 @@ func TestAnswersNow(t *testing.T) {
 	if answersNow(file) {
 		t.Error("one that is not there answers")
 	}
-	if size(file, maxUnindexed); !answersNow(file) {
+	size(file, maxUnindexed)
+	if !answersNow(file) {
 		t.Error("a small one does not answer")
 	}
-	if size(file, maxUnindexed+1); answersNow(file) {
+	size(file, maxUnindexed+1)
+	if answersNow(file) {
 		t.Error("a large one without an index answers")
 	}
-	if size(file+".idx", 0); answersNow(file) {
+	size(file+".idx", 0)
+	if answersNow(file) {
 		t.Error("a large one whose index is wanted, and not there, answers")
 	}
-	if size(file+".idx", 1); !answersNow(file) {
+	size(file+".idx", 1)
+	if !answersNow(file) {
 		t.Error("a large one with an index does not answer")
 	}
 }

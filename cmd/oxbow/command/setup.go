@@ -76,7 +76,8 @@ func (a *app) setup(ctx context.Context, in setupIn, args []string) error {
 		in.Clients = []string{"all"}
 	case namesNone && asks:
 		var err error
-		if in.Clients, err = a.askClients(ctx, in.SetupIn); err != nil || len(in.Clients) == 0 {
+		in.Clients, err = a.askClients(ctx, in.SetupIn)
+		if err != nil || len(in.Clients) == 0 {
 			return err
 		}
 	}
@@ -109,7 +110,8 @@ func (a *app) prepareSetup(in *clients.SetupIn) (err error) {
 	if in.World.User == "" || a.configHome() == "" {
 		return &hinted{errors.New("the user's own directory is not known"), "set HOME"}
 	}
-	if in.World.Dir, err = a.abs("."); err != nil {
+	in.World.Dir, err = a.abs(".")
+	if err != nil {
 		return err
 	}
 	place, err := a.memoryPlace()
@@ -365,7 +367,8 @@ func (a *app) askServer(ctx context.Context, s setup.Server) (answer, home strin
 	there := locator{terminal: terminal{env: a.env, name: a.name}, homeFlag: s.Home()}
 	there.env.Getenv = func(name string) string { return vars[name] }
 	there.env.Getwd = func() (string, error) { return dir, nil }
-	if home, _, err = there.findHome(); err != nil {
+	home, _, err = there.findHome()
+	if err != nil {
 		return "", "", false, err
 	}
 	for _, made := range slices.Backward(setup.Missing(home)) {
@@ -404,7 +407,8 @@ func (a *app) clientWorld(s setup.Server) (vars map[string]string, dir string, e
 	}
 	dir = a.userHome()
 	if rule == foundRule {
-		if dir, err = a.abs("."); err != nil {
+		dir, err = a.abs(".")
+		if err != nil {
 			return nil, "", err
 		}
 	}

@@ -35,7 +35,9 @@ func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	defer program.Close()
 	s := &terminalRun{cmd: exec.Command("oxbow", args...), person: person}
 	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
-	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = program, &s.out, program
+	s.cmd.Stdin = program
+	s.cmd.Stdout = &s.out
+	s.cmd.Stderr = program
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // of its standard input
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)

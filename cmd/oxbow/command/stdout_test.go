@@ -34,7 +34,9 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	run := func(out io.Writer, args ...string) (int, string) {
 		w.errs.Reset()
 		env := w.env
-		env.Args, env.Stdout, env.Stderr = args, out, &w.errs
+		env.Args = args
+		env.Stdout = out
+		env.Stderr = &w.errs
 		return Run(t.Context(), env), w.errs.String()
 	}
 	lines := [][]string{{}, {"--version"}, {"get", "style"}, {"get", "style", "--raw"}, {"recall", "tabs"}, {"recall", "tabs", "--explain"},

@@ -27,7 +27,7 @@ func (a *app) teamTree() *team.Tree {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	first, now := t.looked.IsZero(), a.env.Now()
-	if since := now.Sub(t.looked); t.tree != nil || !first && 0 <= since && since < teamLook {
+	if since := now.Sub(t.looked); t.tree != nil || (!first && 0 <= since && since < teamLook) {
 		return t.tree
 	}
 	t.looked = now
@@ -60,7 +60,8 @@ func (a *app) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	if err == nil {
 		shown := team.Show(files, a.host().Trusted.Shares)
 		var over *oxbow.Memory
-		if over, err = overlay.New(ctx, m, shown, teamSuffix); err == nil {
+		over, err = overlay.New(ctx, m, shown, teamSuffix)
+		if err == nil {
 			return over
 		}
 		err = errors.Join(err, shown.Close())

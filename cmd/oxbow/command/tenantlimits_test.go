@@ -62,7 +62,8 @@ func TestServiceShowsNoLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.serve(t, "serve", "--home", s.home("own"), "--http", ":0", "--tokens", file)
-	if s.stop(); strings.Contains(s.said.String(), "key=") || strings.Count(s.said.String(), s.url+"/ui/ with a token") != 1 {
+	s.stop()
+	if strings.Contains(s.said.String(), "key=") || strings.Count(s.said.String(), s.url+"/ui/ with a token") != 1 {
 		t.Errorf("the server said %s", s.said)
 	}
 }

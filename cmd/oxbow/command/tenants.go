@@ -49,9 +49,10 @@ func (a *app) tenants(flags serving, at listening) *tenants {
 func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Handler, error) {
 	g := t.at.guard.Of("")
 	outside := t.app.noDoors(g)
-	if len(g.Tokens) > 0 || g.Verify != nil && t.flags.OIDC.Claim == "" {
+	if len(g.Tokens) > 0 || (g.Verify != nil && t.flags.OIDC.Claim == "") {
 		var err error
-		if t.own, err = t.app.doors(ctx, t.flags, g, t.sessions[""]); err != nil {
+		t.own, err = t.app.doors(ctx, t.flags, g, t.sessions[""])
+		if err != nil {
 			return nil, err
 		}
 		outside = t.own
@@ -67,7 +68,7 @@ func (t *tenants) handler(ctx context.Context, described http.Handler) (http.Han
 // visitor returns the tenant of a browser.
 func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
 	name, signed := web.TenantOf(w, r, t.at.guard.Tokens)
-	if s := t.sessions[name]; s == nil || !signed && !s.Know(r) {
+	if s := t.sessions[name]; s == nil || (!signed && !s.Know(r)) {
 		return ""
 	}
 	return name
@@ -115,7 +116,8 @@ var errNoDir = errors.New("a tenant has no working directory")
 // nor the user nor the variables of the server.
 func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 	home, err := t.app.home()
-	if err = errors.Join(err, auth.CheckTenant(name)); err != nil {
+	err = errors.Join(err, auth.CheckTenant(name))
+	if err != nil {
 		return nil, err
 	}
 	env := t.app.env
@@ -128,8 +130,14 @@ func (t *tenants) open(ctx context.Context, name string) (tenant.Home, error) {
 		return ""
 	}
 	a := newApp(env)
-	a.tenant, a.homeFlag, a.command, a.network = true, filepath.Join(home, maintenance.TenantsDir, name), t.app.command, t.app.network
-	a.embedFlag, a.modelFlag, a.profileFlag, a.allowSecret = t.app.embedFlag, t.app.modelFlag, t.app.profileFlag, t.app.allowSecret
+	a.tenant = true
+	a.homeFlag = filepath.Join(home, maintenance.TenantsDir, name)
+	a.command = t.app.command
+	a.network = t.app.network
+	a.embedFlag = t.app.embedFlag
+	a.modelFlag = t.app.modelFlag
+	a.profileFlag = t.app.profileFlag
+	a.allowSecret = t.app.allowSecret
 	a.limit, a.cache = t.limits[name], t.app.cache
 	if e := t.app.elsewhere; e != nil {
 		a.elsewhere, a.store = e, e.opener(name)

@@ -95,7 +95,10 @@ func (s *street) serve(t *testing.T, args ...string) {
 	env := s.env
 	s.said = new(bytes.Buffer)
 	addr, ended := make(chan string, 1), make(chan int, 1)
-	env.Args, env.Stdout, env.Stderr, env.StderrTerm = args, io.Discard, s.said, !s.service
+	env.Args = args
+	env.Stdout = io.Discard
+	env.Stderr = s.said
+	env.StderrTerm = !s.service
 	env.Listening = func(a string) { addr <- a }
 	go func() { ended <- Run(ctx, env) }()
 	select {
@@ -141,7 +144,8 @@ func (s *street) send(t *testing.T, c *http.Client, method, target, secret, body
 	} else if body != "" {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	if req.Header.Set("Accept", "application/json, text/event-stream"); secret != "" {
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if secret != "" {
 		req.Header.Set("Authorization", "Bearer "+secret)
 	}
 	res, err := c.Do(req)
@@ -222,7 +226,8 @@ func TestTenants(t *testing.T) {
 		}
 	}
 	s.strangers(t)
-	if s.stop(); strings.Contains(s.said.String(), "level=") {
+	s.stop()
+	if strings.Contains(s.said.String(), "level=") {
 		t.Errorf("the server said %s", s.said)
 	}
 	for _, of := range neighbours {
@@ -250,7 +255,9 @@ func (s *street) api(t *testing.T, w *watcher, to string) {
 			if method == "delete" && to == w.of {
 				continue // it would take away what is looked for
 			}
-			target, q, body := path, url.Values{}, map[string]any{"dry_run": true}
+			target := path
+			q := url.Values{}
+			body := map[string]any{"dry_run": true}
 			if i := strings.Index(target, "/{"); i >= 0 {
 				target = regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(target, func(arg string) string {
 					if strings.Contains(path, "/profiles/") {
@@ -337,7 +344,8 @@ func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, sp
 		t.Fatalf("%d tools, %v", len(list.Tools), err)
 	}
 	for _, tool := range list.Tools {
-		if *what = tool.Name; tool.Name == "forget" && spare {
+		*what = tool.Name
+		if tool.Name == "forget" && spare {
 			continue
 		}
 		schema, _ := tool.InputSchema.(map[string]any)
@@ -419,10 +427,11 @@ func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 		for _, q := range []string{"", "?q=crane&prompt=harbour+crane&full=1&session=s1&from=1&to=2"} {
 			body := ""
 			if method == "POST" {
-				if body = "name=n-" + to + "&q=crane&content=x&names=n-" + to; to == w.of {
+				body = "name=n-" + to + "&q=crane&content=x&names=n-" + to
+				if to == w.of {
 					body = "q=" // which changes nothing of what is looked for
 				}
-				if strings.Contains(path, "/forget") && to == w.of || strings.HasSuffix(path, "/undo") {
+				if (strings.Contains(path, "/forget") && to == w.of) || strings.HasSuffix(path, "/undo") {
 					continue
 				}
 			}
@@ -461,7 +470,7 @@ func (s *street) crossing(t *testing.T, w *watcher, jar http.CookieJar) {
 			}
 			b, err := io.ReadAll(res.Body)
 			res.Body.Close()
-			if err != nil || of != w.of && res.StatusCode != http.StatusSeeOther {
+			if err != nil || (of != w.of && res.StatusCode != http.StatusSeeOther) {
 				t.Errorf("the cookie of %s, as if of %s: %d, %v", w.of, of, res.StatusCode, err)
 			}
 			w.look(t, "crossing", "a cookie as of "+of, string(b))
@@ -476,7 +485,8 @@ func (s *street) strangers(t *testing.T) {
 	for _, path := range []string{"/", "/ui/", "/ui/find?q=crane", "/ui/enter?key=alpha.x", "/api/v1/entries", "/api/v1/store/log", "/mcp", "/api/v1/events", "/ui/events", "/tenants/alpha"} {
 		for _, secret := range []string{"", "alpha", hush("alpha"), "tenant=alpha"} {
 			status, answer := s.send(t, http.DefaultClient, "GET", path, secret, "")
-			if w.look(t, "all", path, answer); strings.HasPrefix(path, "/api") && status != http.StatusUnauthorized {
+			w.look(t, "all", path, answer)
+			if strings.HasPrefix(path, "/api") && status != http.StatusUnauthorized {
 				t.Errorf("GET %s without a token = %d", path, status)
 			}
 		}

@@ -44,7 +44,9 @@ func TestHostileEntryOnATerminal(t *testing.T) {
 
 func TestTerminalOutput(t *testing.T) {
 	w := newWorld(t)
-	w.env.StdoutTerm, w.env.StderrTerm, w.env.Width = true, true, 60
+	w.env.StdoutTerm = true
+	w.env.StderrTerm = true
+	w.env.Width = 60
 	w.must(t, "init")
 	w.must(t, "remember", "style", "Tabs, \x1b[31mnot\x1b[0m spaces.\r\n\u202eback", "--project", "site", "--alias", "tabs")
 

@@ -41,7 +41,8 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
 		case len(args) == 0:
 			return nil
 		}
-		if a.homeFlag, err = a.abs(args[0]); err != nil {
+		a.homeFlag, err = a.abs(args[0])
+		if err != nil {
 			return err
 		}
 		if within := filepath.Join(a.homeFlag, homeDir); isDir(within) {

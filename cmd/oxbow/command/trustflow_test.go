@@ -145,7 +145,13 @@ func TestPoisonStaysSilent(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 7))
 	testenv.Sequential(t)
 	flows := testenv.Long(6, 246)
-	leaked, found, stored, copied, benign, control, n := 0, 0, 0, 0, 0, 0, 0
+	leaked := 0
+	found := 0
+	stored := 0
+	copied := 0
+	benign := 0
+	control := 0
+	n := 0
 	for i := range flows {
 		word := fmt.Sprintf("zz%dq%d", i, r.IntN(1000))
 		text := fmt.Sprintf(poisons[i%len(poisons)], word)

@@ -70,7 +70,8 @@ func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err err
 	case in.Count != nil && *in.Count != 1:
 		return true, misusef("run it again for the one before", "this layout takes back one change at a time")
 	case len(in.Seq) == 1:
-		if number = int(in.Seq[0]); number < 1 {
+		number = int(in.Seq[0])
+		if number < 1 {
 			return true, misusef("", "--seq %d is no number of a change", number)
 		}
 	}

@@ -103,9 +103,11 @@ func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 
 // orKeep calls a verb, and once more if a person keeps what looks like a secret.
 func orKeep[In, Out any](ctx context.Context, a *app, w *tool.Workspace, verb call[In, Out], in In) (out Out, err error) {
-	if out, err = verb(ctx, w, in); err != nil {
+	out, err = verb(ctx, w, in)
+	if err != nil {
 		var again bool
-		if again, err = a.mayKeep(err); again {
+		again, err = a.mayKeep(err)
+		if again {
 			return verb(ctx, w, in)
 		}
 	}

@@ -21,7 +21,7 @@ func main() {
 	log.SetFlags(0)
 	var marks, decompositions, compositions bytes.Buffer
 	for r := rune(0x80); r <= utf8.MaxRune; r++ {
-		if !utf8.ValidRune(r) || r >= firstSyllable && r <= lastSyllable {
+		if !utf8.ValidRune(r) || (r >= firstSyllable && r <= lastSyllable) {
 			continue
 		}
 		s := string(r)

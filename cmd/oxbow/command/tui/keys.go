@@ -77,7 +77,7 @@ func nextKey(b []byte, last bool) (k key, n int) {
 		return key{}, 0
 	}
 	r, n := utf8.DecodeRune(b)
-	if r == utf8.RuneError && n == 1 || screen.Harmful(r) {
+	if (r == utf8.RuneError && n == 1) || screen.Harmful(r) {
 		return key{code: unknown}, n
 	}
 	return key{typed, string(r)}, n

@@ -23,7 +23,7 @@ func (l *list) set(f Found, same bool) {
 		name, l.wanted = l.wanted, ""
 	}
 	at := -1
-	if ok && same || name != was.Name {
+	if (ok && same) || name != was.Name {
 		at = slices.IndexFunc(f.Hits, func(h Hit) bool { return h.Name == name })
 		if at < 0 { // what took its place
 			at = min(l.chosen, len(f.Hits)-1)

@@ -65,7 +65,8 @@ func (s *shown) until(text string) {
 	b := make([]byte, 4096)
 	for !strings.Contains(s.text, text) {
 		n, err := s.person.Read(b)
-		if s.text += string(b[:n]); err != nil {
+		s.text += string(b[:n])
+		if err != nil {
 			s.t.Fatalf("the terminal was sent %q (%v), want %q", s.text, err, text)
 		}
 	}

@@ -75,7 +75,8 @@ func (m *model) update(e any, now time.Time) []effect {
 
 // ask searches for the query, unless it lacks something.
 func (m *model) ask() []effect {
-	if m.lacks = unfinished(m.query.String()); m.lacks != "" {
+	m.lacks = unfinished(m.query.String())
+	if m.lacks != "" {
 		return nil
 	}
 	return m.searching.ask(m.query.String(), m.now)
@@ -88,7 +89,9 @@ func (m *model) take(a answer) []effect {
 		return nil
 	}
 	if m.after != nil {
-		m.busy, m.message, m.after = false, *m.after, nil
+		m.busy = false
+		m.message = *m.after
+		m.after = nil
 	}
 	switch f := a.found; {
 	case f.Unfinished != "":
@@ -116,7 +119,9 @@ func (m *model) open(e entry) {
 		m.pager.top = 0
 	}
 	e.hit.Version = e.whole.Version
-	m.pager.hit, m.pager.whole, m.pager.rows = e.hit, e.whole, nil
+	m.pager.hit = e.hit
+	m.pager.whole = e.whole
+	m.pager.rows = nil
 }
 
 // finish takes what came of a change. It is said once the list shows it: what is

@@ -50,7 +50,8 @@ func (p *player) do(effects []effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case search:
-			if p.asked = append(p.asked, e); !p.mute {
+			p.asked = append(p.asked, e)
+			if !p.mute {
 				p.event(answer{e.n, p.recall(e.query)})
 			}
 		case wake:
@@ -83,7 +84,7 @@ func (p *player) types(bytes string) {
 func (p *player) rows() (rows []string) {
 	p.t.Helper()
 	f := p.m.view()
-	if len(f.rows) != p.m.height || f.cursor && (f.row >= p.m.height || f.column >= p.m.width) {
+	if len(f.rows) != p.m.height || (f.cursor && (f.row >= p.m.height || f.column >= p.m.width)) {
 		p.t.Fatalf("at %v: %d rows, cursor in column %d of row %d", p.m.size, len(f.rows), f.column, f.row)
 	}
 	for _, row := range f.rows {

@@ -47,7 +47,10 @@ func (s *searching) ask(query string, now time.Time) []effect {
 		s.again = true
 		return nil
 	}
-	s.n, s.asked, s.began, s.again = s.n+1, query, now, false
+	s.n = s.n + 1
+	s.asked = query
+	s.began = now
+	s.again = false
 	return []effect{search{s.n, query}, wake{now.Add(slowAfter)}}
 }
 
@@ -60,7 +63,11 @@ func (s *searching) answered(n int) bool {
 }
 
 // drop has no answer awaited.
-func (s *searching) drop() { s.n, s.began, s.again = s.n+1, time.Time{}, false }
+func (s *searching) drop() {
+	s.n = s.n + 1
+	s.began = time.Time{}
+	s.again = false
+}
 
 func (s *searching) running() bool { return !s.began.IsZero() }
 
@@ -87,7 +94,9 @@ func unfinished(query string) string {
 // that is open. As package query has it, one opens where a word, a key or a value
 // begins.
 func lastWord(query string) (word string, open bool) {
-	start, begins, escaped := 0, true, false
+	start := 0
+	begins := true
+	escaped := false
 	for i, r := range query {
 		switch {
 		case open && escaped:
@@ -98,7 +107,7 @@ func lastWord(query string) (word string, open bool) {
 			start, begins = i+utf8.RuneLen(r), true
 		default:
 			open = r == '"' && begins
-			begins = r == ':' || r == ',' || begins && (r == '+' || r == '-')
+			begins = r == ':' || r == ',' || (begins && (r == '+' || r == '-'))
 		}
 	}
 	return query[start:], open

@@ -32,7 +32,8 @@ const mostListed = 15
 // of the preview.
 func (m *model) layout() (state bool, listed, previewed int) {
 	rest := m.height - 2
-	if state = rest > 1; state {
+	state = rest > 1
+	if state {
 		rest--
 	}
 	if rest < 5 {
@@ -46,7 +47,7 @@ func (m *model) layout() (state bool, listed, previewed int) {
 // view returns what is shown now.
 func (m *model) view() frame {
 	var f frame
-	if m.mode == reading || m.mode == doubting && m.doubts == reading {
+	if m.mode == reading || (m.mode == doubting && m.doubts == reading) {
 		f.rows = m.readRows()
 	} else {
 		const prompt = "> "
@@ -65,7 +66,7 @@ func (m *model) view() frame {
 
 // style is that of what has the keys, in that mode.
 func (m *model) style(has mode) string {
-	if m.mode == has || m.mode == doubting && m.doubts == has {
+	if m.mode == has || (m.mode == doubting && m.doubts == has) {
 		return screen.Bold
 	}
 	return screen.Dim
