@@ -83,8 +83,8 @@ func cutFilterTerm(w string) (term, error) {
 
 // whyNoTerm returns the reason why a word, without its sign, is no term.
 func whyNoTerm(w string) string {
-	key, _, _ := strings.Cut(strings.ToLower(w), ":")
-	if syntax.IsKnown(key) {
+	key, _, hasColon := strings.Cut(strings.ToLower(w), ":")
+	if hasColon && syntax.IsKnown(key) {
 		return "has no lower-case key; write " + key + ":"
 	}
 	reason := "is not key:value, such as project:vtt or -tag:draft"

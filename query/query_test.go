@@ -104,7 +104,7 @@ func TestParseFilter(t *testing.T) {
 func TestParseFilterRefuses(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"vtt", `filter "vtt" is not key:value, such as project:vtt or -tag:draft`},
-		{"project", `filter "project" has no lower-case key; write project:`},
+		{"project", `filter "project" is not key:value, such as project:vtt or -tag:draft; a value with spaces has quotes`},
 		{"projct", `filter "projct" is not key:value, such as project:vtt or -tag:draft; did you mean project?`},
 		{"Project:vtt", `filter "Project:vtt" has no lower-case key; write project:`},
 		{"-TAGS:x", `filter "-TAGS:x" has no lower-case key; write tags:`},
