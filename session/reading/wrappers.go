@@ -18,7 +18,6 @@ type wrapper struct {
 	skip   int    // operands in front of the program
 	isLine bool   // the operands are a command line
 	isFed  bool   // more arguments come from the standard input
-	isSh   bool   // without arguments it runs what it reads
 }
 
 // wrappers are the programs that run the one which their arguments name.

@@ -22,7 +22,7 @@ func (k *keeping) isFor(c *agentClient) bool {
 func fits(w *wayIn, k *keeping, when *timing, c *agentClient) bool {
 	_, hasTool := c.tools[w.use]
 	switch {
-	case !k.isFor(c), k.only != nil && len(k.only) == 1 && when.byAnother, w.brings == nil && !hasTool, w.bySubagent && c.subagent == nil, w.use == useAgent && c.subagent != nil:
+	case !k.isFor(c), len(k.only) == 1 && when.byAnother, w.brings == nil && !hasTool, w.bySubagent && c.subagent == nil, w.use == useAgent && c.subagent != nil:
 		return false
 	case when.piped:
 		return w.pipes && k.piped != nil
