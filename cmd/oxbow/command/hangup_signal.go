@@ -1,3 +1,5 @@
+//go:build !js
+
 // This file ends a run in an orderly way when its terminal is closed.
 
 package command
