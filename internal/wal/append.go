@@ -34,7 +34,21 @@ func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhi
 // written and are not durable yet: the device has something to do meanwhile. Work is not
 // called where nothing was written, or where a sync cannot be begun.
 func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
-	if err := l.prepareFile(); err != nil {
+	if l.failed != nil {
+		return nil, errors.Join(ErrReadOnly, l.failed)
+	}
+	if l.opts.ReadOnly {
+		return nil, ErrReadOnly
+	}
+	if l.file == nil {
+		if err := l.create(); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.verifyLockMeta(""); err != nil {
+		return nil, err
+	}
+	if err := l.truncateTornTail(); err != nil {
 		return nil, err
 	}
 	recs, buf, urgent, err := l.link(payloads)
@@ -71,29 +85,6 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	l.wroteLast = true
 	l.recordDurable()
 	return recs, nil
-}
-
-// prepareFile makes the file one that may be written to after the position: it is there, it lacks
-// nothing that was durable, it has no other name, and free space follows the last record.
-func (l *Log) prepareFile() error {
-	if l.failed != nil {
-		return errors.Join(ErrReadOnly, l.failed)
-	}
-	if l.opts.ReadOnly {
-		return ErrReadOnly
-	}
-	if l.file == nil {
-		if err := l.create(); err != nil {
-			return err
-		}
-	}
-	if err := l.verifyLockMeta(""); err != nil {
-		return err
-	}
-	if err := l.leaveSharedFile(); err != nil {
-		return fmt.Errorf("copy the file, which has a second name: %w", noSpace(err))
-	}
-	return l.truncateTornTail()
 }
 
 // sync makes what was written durable, and calls work before it is.

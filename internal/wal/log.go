@@ -65,7 +65,6 @@ type Log struct {
 
 	lock        vfs.Lock
 	metaFile    vfs.File
-	metaShared  bool               // the lock file has a second name: what it says of durable changes may be of another log
 	meta        lockMeta           // what the lock file said when the lock was taken
 	recorded    lockMeta           // what we last made durable
 	metaWritten [lockMetaSize]byte // what we wrote there last
@@ -143,7 +142,7 @@ type pollResult int
 const (
 	Same     pollResult = iota // nothing
 	Grown                      // something stands after the position
-	Replaced                   // the name leads to another file, or a first one, or the file was overwritten
+	Replaced                   // the name leads to another file, or a first one
 	Gone                       // the name leads nowhere any more
 )
 
@@ -151,35 +150,22 @@ const (
 // every record acknowledged before the call, by any process, has been read.
 func (l *Log) Poll() (pollResult, error) {
 	if l.file != nil {
-		var b [chainSize + prefixSize]byte
-		n, err := l.file.ReadAt(b[:], l.end-chainSize)
+		var b [prefixSize]byte
+		n, err := l.file.ReadAt(b[:], l.end)
 		if err != nil && err != io.EOF {
 			return Same, err
 		}
 		l.free.Store(-1)
-		if n < chainSize || [chainSize]byte(b[:]) != l.bytesBefore() {
-			return Replaced, nil // cp writes an older copy into the same file
-		}
-		after := b[chainSize:max(n, chainSize)]
-		if !isZero(after[:min(len(after), len(recordMark))]) {
+		if !isZero(b[:min(n, len(recordMark))]) {
 			return Grown, nil
 		}
-		if isZero(after) {
+		if isZero(b[:n]) {
 			l.free.Store(l.end)
 		}
 	}
 	// The order matters: the name still leading here after the tail was read
 	// proves that no other file had taken our place when it was read.
 	return l.Place()
-}
-
-// bytesBefore returns the bytes that the file has before the position: the chain of the last
-// record, or the end of the header.
-func (l *Log) bytesBefore() [chainSize]byte {
-	if l.end > HeaderSize {
-		return l.chain
-	}
-	return [chainSize]byte(l.header.encode()[HeaderSize-chainSize:])
 }
 
 // Place reports where the name leads: Same, Replaced or Gone. What stands
