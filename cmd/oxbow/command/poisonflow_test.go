@@ -261,6 +261,9 @@ type flowCounts struct {
 }
 
 func TestPoisonFlows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("with -short, as in the step with the race detector, the flows are left to the other runs")
+	}
 	testenv.Sequential(t)
 	testenv.Program(t, "git", "apt-get install git")
 	clients := agentClients()
