@@ -4,6 +4,8 @@ package command
 
 import (
 	"context"
+	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -25,7 +27,7 @@ type Daemon struct {
 func MainDaemon(d Daemon) int {
 	return mainOf(func(ctx context.Context, env Env) int {
 		return runRoot(ctx, env, func(a *app) *cobra.Command { return a.daemonRoot(d) })
-	})
+	}, os.Interrupt, syscall.SIGTERM) // SIGHUP has a daemon read its certificates again
 }
 
 // daemonRoot returns the tree of commands of a daemon.

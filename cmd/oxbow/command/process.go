@@ -25,10 +25,10 @@ import (
 const stopWait = 7 * time.Second
 
 // Main runs the command line of this process, and returns its exit status.
-func Main() int { return mainOf(Run) }
+func Main() int { return mainOf(Run, endSignals()...) }
 
-func mainOf(run runner) int {
-	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
+func mainOf(run runner, ends ...os.Signal) int {
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	// A second Ctrl-C ends the process at once, whatever it is doing. One is
 	// enough, too: what does not look at the context is ended after a while, as a
