@@ -42,12 +42,9 @@ func (a *app) demo(ctx context.Context, run runner, keep, pages bool) (err error
 		return fmt.Errorf("making a throw-away home: %w", err)
 	}
 	if !keep {
-		// Neither a closed terminal nor a pipe that nobody reads any more, as in "oxbow demo |
-		// head", may end the process before the directory is removed.
+		// A pipe that nobody reads any more, as in "oxbow demo | head", may not end the process
+		// before the directory is removed. A closed terminal ends ctx.
 		defer a.env.finish()()
-		var stop func()
-		ctx, stop = untilHangup(ctx)
-		defer stop()
 		defer func(made string) { err = errors.Join(err, os.RemoveAll(made)) }(dir)
 	}
 	if pages { // the directory names the project of the session
