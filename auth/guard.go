@@ -55,7 +55,7 @@ type Guard struct {
 type RefusedError struct {
 	Status   int // of HTTP: 401, 403, 413 or 503
 	Reason   string
-	metadata string        // where clients find the provider of tokens; "" for nowhere
+	metadata string        // where clients find the provider of tokens, or ""
 	wait     time.Duration // of 503: after which a repeat may succeed
 }
 

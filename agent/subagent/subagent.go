@@ -62,7 +62,7 @@ type Service struct {
 	Dir     string           // working directory of what is started
 	Environ func() []string  // of what is started, but for variables of oxbow; nil means none
 	Now     func() time.Time // nil means time.Now
-	Stdout  io.Writer        // gets what sub-agents print, as it comes; nil for nowhere
+	Stdout  io.Writer        // gets what sub-agents print, as it comes; nil discards it
 	Stderr  io.Writer        // gets their errors
 	Grace   time.Duration    // that a process which is asked to end may take; 5 s by default
 

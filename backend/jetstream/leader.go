@@ -55,7 +55,7 @@ type streamAnswer struct {
 	} `json:"state"`
 	Error *apiError `json:"error"`
 
-	refused bool // for now, as by servers that elect a leader
+	refused bool // the call may succeed later, such as when the servers have elected a leader
 }
 
 // streamInfo asks for a stream. One that is missing is an error.
