@@ -154,21 +154,24 @@ func (c *comparer) entries(ctx context.Context, store oxbow.Store, isUnvouched b
 	}
 }
 
-// suspects calls fn with the entries that nobody vouches for, until fn returns an error. A
-// change that is unvouched in any case is compared with tainted entries alone.
+// suspects calls fn once with each entry that nobody vouches for, until fn returns an error.
+// With isUnvouched, a change is unvouched in any case, and fn gets only tainted entries.
 func suspects(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(*oxbow.Entry) error) error {
-	has := func(key string) oxbow.Filter {
-		return oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{key}}}}
-	}
-	filters := []oxbow.Filter{has(oxbow.LabelTaint)}
+	terms := []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelTaint}}}
 	if !isUnvouched {
-		filters = append(filters, has(oxbow.LabelUnvouched), has(oxbow.LabelOrigin),
-			oxbow.Filter{Terms: []oxbow.Term{{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}}}})
+		terms = append(terms,
+			oxbow.Term{Key: "has", Values: []string{oxbow.LabelUnvouched}},
+			oxbow.Term{Key: "has", Values: []string{oxbow.LabelOrigin}},
+			oxbow.Term{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}})
 	}
-	for _, f := range filters {
+	var seen []oxbow.Term // the terms before, negated
+	for _, term := range terms {
+		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}
+		isKnown := true
 		for e, err := range store.Entries(ctx, f) {
 			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
-				break // a layout without labels has no such entries
+				isKnown = false // a layout without labels has no such entries
+				break
 			}
 			if err == nil {
 				err = fn(&e)
@@ -176,6 +179,10 @@ func suspects(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(
 			if err != nil {
 				return err
 			}
+		}
+		if isKnown {
+			term.Not = true
+			seen = append(seen, term)
 		}
 	}
 	return nil
