@@ -6,8 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
 // analyzedDelta is a change and its entry's documents, by ranking; the

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
 // held fails when a memory keeps more of what it read than it may.

@@ -9,7 +9,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/store"
 )
 

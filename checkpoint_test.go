@@ -10,9 +10,9 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 // settleIndex waits for the index file that is being written.

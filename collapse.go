@@ -5,7 +5,7 @@ package oxbow
 import (
 	"context"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // collapsePool is how many hits are looked at for each that is wanted, when

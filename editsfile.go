@@ -6,7 +6,7 @@ package oxbow
 import (
 	"context"
 
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

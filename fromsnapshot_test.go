@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
 // fromSnapshot opens the store without reading its log, and fails unless that works.

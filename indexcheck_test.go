@@ -10,9 +10,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/logpos"
-	"github.com/oxbow-memory/oxbow/internal/logstore"
-	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
 func (h *indexHome) problems() []Problem {

@@ -11,11 +11,11 @@ import (
 	"hash/crc32"
 	"io"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/logpos"
-	"github.com/oxbow-memory/oxbow/internal/logstore"
-	"github.com/oxbow-memory/oxbow/internal/pagefile"
-	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
 const (

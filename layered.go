@@ -3,8 +3,8 @@
 package oxbow
 
 import (
-	"github.com/oxbow-memory/oxbow/internal/layer"
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/base/layer"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
 // layered is the entries of a store and, under them, entries of another, with IDs from

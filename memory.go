@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
 )
 
 // Memory is a Store and an index over it: it remembers, recalls and forgets.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/oxbow-memory/oxbow/internal/ctxfile"
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxfile"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

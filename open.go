@@ -5,8 +5,8 @@ package oxbow
 import (
 	"context"
 
-	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
 // Open opens the memory in the file of that path, which by custom ends in

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/cache"
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/base/cache"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/overlay"
+	"github.com/oxbow-memory/oxbow/internal/share/overlay"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/ranking"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
 // Bounds of a [Query].

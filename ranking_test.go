@@ -17,7 +17,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/query"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -437,7 +437,7 @@ func TestDatesBoost(t *testing.T) {
 
 // The seed ranking over a memory gives what crabtalk gave.
 func TestSeedVectors(t *testing.T) {
-	b, err := os.ReadFile("internal/index/testdata/crabtalk-search.json")
+	b, err := os.ReadFile("internal/search/index/testdata/crabtalk-search.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
 // changed receives what a store did. It is called on the way of every change,

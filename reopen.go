@@ -6,7 +6,7 @@ package oxbow
 import (
 	"context"
 
-	"github.com/oxbow-memory/oxbow/internal/logstore"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
 // reopen makes the index file what the memory searches, when its index was given more

@@ -8,8 +8,8 @@ package oxbow
 import (
 	"context"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
-	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
 // scan returns a view for the query by one scan of the entries, nil when there is an

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/remote/opjson"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
 // change is what one call changes: ops, or changes to revert, or a version to

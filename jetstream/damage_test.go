@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 	api "github.com/nats-io/nats.go/jetstream"
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
-	"github.com/oxbow-memory/oxbow/remote/opjson"
+	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // harmed is a trio with one brain of 40 messages, and the server that is harmed.

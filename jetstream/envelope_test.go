@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/remote/opjson"
+	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
 // TestOps: each op comes back as it was, and an op of no kind is refused.

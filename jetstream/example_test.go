@@ -9,8 +9,8 @@ import (
 	"os"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backend/jetstream"
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+	"github.com/oxbow-memory/oxbow/jetstream"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // One server in this process, which Dev allows. Three of them need no Dev.

@@ -20,7 +20,7 @@ import (
 
 	"github.com/minio/highwayhash"
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // forgetAll replaces the snapshot of a server that is stopped by one, with a right

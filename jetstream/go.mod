@@ -1,4 +1,4 @@
-module github.com/oxbow-memory/oxbow/backend/jetstream
+module github.com/oxbow-memory/oxbow/jetstream
 
 go 1.26.0
 
@@ -46,4 +46,4 @@ require (
 	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
 
-replace github.com/oxbow-memory/oxbow => ../../
+replace github.com/oxbow-memory/oxbow => ../

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // nodeVariable holds, in the environment of this program, the options of the server

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/watch"
 )
 
 // local is what a replica needs of the store of its file.

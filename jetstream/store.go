@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/heads"
-	"github.com/oxbow-memory/oxbow/remote/opjson"
+	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
+	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
 // Store is a handle of a brain.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 const secret = "for-tests"

@@ -18,8 +18,8 @@ import (
 	"github.com/nats-io/nats.go"
 	api "github.com/nats-io/nats.go/jetstream"
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 // ports counts the ports that freeAddresses has tried.

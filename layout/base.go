@@ -1,6 +1,6 @@
 // Base: what the homes of all layouts share.
 
-package dialect
+package layout
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -28,8 +28,8 @@ type Base struct {
 	// read.
 	Docs []string
 
-	own     *tool.Seen    // of calls outside of any session
-	written *tool.Written // texts that the tools wrote
+	own     *verb.Seen    // of calls outside of any session
+	written *verb.Written // texts that the tools wrote
 }
 
 // NewBase returns a base without a memory, which [Base.Use] or [Base.OpenTree]
@@ -44,17 +44,17 @@ func NewBase(o Options) Base {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return Base{Options: o, own: &tool.Seen{}}
+	return Base{Options: o, own: &verb.Seen{}}
 }
 
 // ListWritten lists the texts that the tools write, in a file of that directory.
 func (b *Base) ListWritten(fsys vfs.FS, dir string) {
-	b.written = tool.NewWritten(fsys, path.Join(dir, tool.WrittenFile))
-	b.own = tool.NewSeen(b.written)
+	b.written = verb.NewWritten(fsys, path.Join(dir, verb.WrittenFile))
+	b.own = verb.NewSeen(b.written)
 }
 
 // Written implements [Home].
-func (b *Base) Written() *tool.Written { return b.written }
+func (b *Base) Written() *verb.Written { return b.written }
 
 // Use makes a store the memory of the home.
 func (b *Base) Use(s oxbow.Store) {
@@ -155,10 +155,10 @@ func MakeDir(fsys vfs.FS, dir string) error {
 
 // Describe returns a tool without a call, whose description is the embedded file
 // tool_NAME.md.
-func Describe(descriptions embed.FS, name, title string) tool.Tool {
+func Describe(descriptions embed.FS, name, title string) verb.Tool {
 	b, err := descriptions.ReadFile("tool_" + name + ".md")
 	if err != nil {
 		panic(err) // the program was built without it
 	}
-	return tool.Tool{Verb: tool.Verb{Name: name, Title: title}, Description: string(b)}
+	return verb.Tool{Verb: verb.Verb{Name: name, Title: title}, Description: string(b)}
 }

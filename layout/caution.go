@@ -1,12 +1,12 @@
 // This file marks a context whose remembered files are shaped like instructions.
 
-package dialect
+package layout
 
 import (
 	"strconv"
 
-	"github.com/oxbow-memory/oxbow/internal/instruction"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
 // Caution returns a line that comes before a context if a file in it that agents write,

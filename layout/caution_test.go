@@ -1,12 +1,12 @@
 // Tests that a context is marked if a file that agents write is shaped like instructions.
 
-package dialect
+package layout
 
 import (
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 func TestCaution(t *testing.T) {

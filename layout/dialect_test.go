@@ -1,6 +1,6 @@
 // Tests of finding a dialect.
 
-package dialect
+package layout
 
 import (
 	"errors"

@@ -1,9 +1,9 @@
 // The seam between a layout of files and the packages that use it.
 
-// Package dialect is the seam of the layouts: a dialect is a named triple of a
+// Package layout is the seam of the layouts: a dialect is a named triple of a
 // layout on disk, a set of tools and a recipe of what is put before the model.
 // The dialects themselves are the packages below this one.
-package dialect
+package layout
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -31,8 +31,8 @@ type Dialect struct {
 	UserHome bool
 
 	// Sets are the sets of oxbow's verbs that are among the layout's tools by its
-	// design; see [tool.Sets].
-	Sets tool.Sets
+	// design; see [verb.Sets].
+	Sets verb.Sets
 	// Handoffs says that the layout has a place for handoffs.
 	Handoffs bool
 
@@ -89,14 +89,14 @@ type Home interface {
 	Memory() *oxbow.Memory
 	// Tools returns the dialect's own tools, in its order, bound to the home.
 	// They call the memory of the workspace that they get.
-	Tools() []tool.Tool
+	Tools() []verb.Tool
 	// Documents returns the paths of the files of the home that hold no entries
 	// and that clients may read, and Document the text of one, and whether it is
 	// there.
 	Documents() []string
 	Document(ctx context.Context, path string) (text string, ok bool, err error)
 	// Written returns the list of the texts that the tools wrote, nil if there is none.
-	Written() *tool.Written
+	Written() *verb.Written
 	// Context returns what the dialect would put before the model, with the
 	// headers and the blank lines of its own. It changes nothing.
 	Context(ctx context.Context, r Request) (prompt.Context, error)

@@ -1,6 +1,6 @@
 // Sessions of layouts that keep summaries as entries.
 
-package dialect
+package layout
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
 // Summaries is the part of a [Session] whose layout keeps summaries as entries.

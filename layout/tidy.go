@@ -1,6 +1,6 @@
 // The seam of homes that can shorten the memory in a context.
 
-package dialect
+package layout
 
 import (
 	"context"

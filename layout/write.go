@@ -1,23 +1,23 @@
 // Changes by an agent's tools: what others wrote since the session saw it stays.
 
-package dialect
+package layout
 
 import (
 	"context"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // Seen returns what the session of the context was shown of the home. Calls
 // outside of any session are one.
-func (b *Base) Seen(ctx context.Context) *tool.Seen { return tool.SeenFrom(ctx, b.own) }
+func (b *Base) Seen(ctx context.Context) *verb.Seen { return verb.SeenFrom(ctx, b.own) }
 
 // Put adds an entry, or updates the one of its name. What others changed since the
 // session saw the entry is merged, or the error matches [oxbow.ErrConflict] and
-// shows it; see [tool.Seen]. Check, when it is not nil, refuses to update an entry.
+// shows it; see [verb.Seen]. Check, when it is not nil, refuses to update an entry.
 func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
 	var was, is oxbow.Entry
 	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {
@@ -67,7 +67,7 @@ func (b *Base) Documents() []string { return b.Docs }
 func (b *Base) Document(ctx context.Context, path string) (string, bool, error) {
 	text, ok, err := b.Tree.Document(ctx, path)
 	if err == nil && ok {
-		b.Seen(ctx).Show(tool.Document(path, text))
+		b.Seen(ctx).Show(verb.Document(path, text))
 	}
 	return text, ok, err
 }
@@ -96,8 +96,8 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOpt
 	edit := func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 		was, _ := v.File(path)
 		shown, rest := o.Hide(was)
-		before, hasRest = tool.Document(path, shown), rest != ""
-		want := tool.Document(path, text)
+		before, hasRest = verb.Document(path, shown), rest != ""
+		want := verb.Document(path, text)
 		if shown == o.End(shown) {
 			want.Content = o.End(text) // another end is no difference to merge
 		}
@@ -105,7 +105,7 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOpt
 		if err != nil {
 			return nil, err
 		}
-		after = tool.Document(path, o.End(e.Content))
+		after = verb.Document(path, o.End(e.Content))
 		is := rest + after.Content
 		edits := []mdtree.Edit{{Path: path, Text: is}}
 		if o.Keep == nil {
@@ -119,6 +119,6 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOpt
 		if err == nil && !hasRest {
 			b.Seen(ctx).RecordWrite(before, after)
 		}
-		return tool.Document(path, o.End(text)), err
+		return verb.Document(path, o.End(text)), err
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
 // Side is one of the two that are compared.

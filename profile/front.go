@@ -5,7 +5,7 @@ package profile
 import (
 	"go.yaml.in/yaml/v3"
 
-	"github.com/oxbow-memory/oxbow/internal/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
 // FrontMatter returns the mapping of front matter; of none, an empty one.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // earliest and latest bound the dates of a filter: the zero time means no

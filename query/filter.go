@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/syntax"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/syntax"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // ParseFilter reads a filter. Days are those of now's time zone, and after and

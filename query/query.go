@@ -23,7 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/syntax"
+	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
 // Parse reads a query: words, and among them terms of the filter language. A

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/personal"
+	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
 // Kinds returns the kinds of personal data that a scope can redact.

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/heads"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/heads"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

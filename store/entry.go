@@ -12,8 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/syntax"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/syntax"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // Limits of what one entry may hold. They bound memory and keep a record

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/syntax"
+	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
 // Filter selects entries. The zero Filter selects all. All its parts must hold.

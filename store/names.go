@@ -5,7 +5,7 @@ package store
 import (
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/ucd"
+	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
 // NormalName returns a name, an alias or a value of a label in Unicode normal form C, which is

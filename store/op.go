@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // Op is one change. The set is sealed: [Add], [Update], [Alias], [Relabel] and

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
 // Shaped reports whether the entry's name, content, aliases or label values are shaped

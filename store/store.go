@@ -9,7 +9,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
 )
 
 // A Store keeps entries. It is safe for concurrent use. Each call sees all changes that were

@@ -6,7 +6,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/personal"
+	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
 // Trust is how far an entry may be believed. It follows from the source of the

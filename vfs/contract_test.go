@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/test/crashfs"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 	"github.com/oxbow-memory/oxbow/vfs/vfstest"
 )
 

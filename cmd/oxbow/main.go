@@ -7,14 +7,14 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command"
+	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
 func main() {
 	if os.Getenv("GOGC") == "" {
 		delayFirstCollection()
 	}
-	os.Exit(command.Main())
+	os.Exit(cli.Main())
 }
 
 // delayFirstCollection has the garbage collector begin at a heap of 32 MiB, which

@@ -1,13 +1,13 @@
 // Whether the program was started by an agent, by the variables that clients give to
 // the commands of theirs.
 
-package command
+package cli
 
 import (
 	"cmp"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // agentVars are the variables of clients, and those that name the session. Read off

@@ -1,7 +1,7 @@
 // oxbow annotate, and how annotations are looked after: setup, merge-driver, gc,
 // stats, recover.
 
-package command
+package cli
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/annotations"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
 func (a *app) annotateCommand() *cobra.Command {
@@ -55,16 +55,16 @@ part of the repository: look at it with --dry-run first.`,
 			case strings.TrimSpace(why) == "":
 				return misusef("say it with --why TEXT", "it is not said why")
 			}
-			out, err := onFile(cmd.Context(), a, args[0], tool.Annotate, func(at target) (tool.AnnotateIn, error) {
+			out, err := onFile(cmd.Context(), a, args[0], verb.Annotate, func(at target) (verb.AnnotateIn, error) {
 				if at.span.Len() == 0 {
-					return tool.AnnotateIn{}, misusef("write FILE:42 or FILE:42-60; lines count from 1", "it is not said which lines are meant")
+					return verb.AnnotateIn{}, misusef("write FILE:42 or FILE:42-60; lines count from 1", "it is not said which lines are meant")
 				}
-				return tool.AnnotateIn{File: at.file, StartLine: at.span.First, EndLine: &at.span.Last, Why: why, Model: model, Rejected: rejected}, nil
+				return verb.AnnotateIn{File: at.file, StartLine: at.span.First, EndLine: &at.span.Last, Why: why, Model: model, Rejected: rejected}, nil
 			})
 			if err != nil {
 				return err
 			}
-			return answer(a, out, func(out tool.AnnotateOut) {
+			return answer(a, out, func(out verb.AnnotateOut) {
 				if !a.quiet {
 					a.printf("annotated %s:%s\n", oneLine(out.Annotation.File), spanOf(out.Annotation))
 					if out.Private {
@@ -89,7 +89,7 @@ part of the repository: look at it with --dry-run first.`,
 func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTranscriptsIn) (err error) {
 	in.Stdin = a.env.Stdin
 	for i, name := range in.From {
-		if err := tool.CheckText("--from-transcript", name); err != nil {
+		if err := verb.CheckText("--from-transcript", name); err != nil {
 			return badArgument(err)
 		}
 		if name == "-" {
@@ -100,7 +100,7 @@ func (a *app) annotateTranscripts(ctx context.Context, in annotations.AnnotateTr
 			return err
 		}
 	}
-	if err := tool.CheckText("--moved-from", in.MovedFrom); err != nil {
+	if err := verb.CheckText("--moved-from", in.MovedFrom); err != nil {
 		return badArgument(err)
 	}
 	return perform(ctx, a, annotations.AnnotateTranscripts, in, a.showTranscripts)
@@ -281,7 +281,7 @@ func (a *app) showGC(out annotations.GCAnnotationsOut) {
 	would := wordFor(out.DryRun, "", "would be ")
 	for _, w := range []struct {
 		word string
-		what []tool.Annotation
+		what []verb.Annotation
 	}{{"archived", out.Archived}, {"returned", out.Returned}} {
 		for _, n := range w.what {
 			at := n.WasLines

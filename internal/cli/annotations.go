@@ -1,6 +1,6 @@
 // The annotations of the working tree, as commands open them.
 
-package command
+package cli
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/git"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // bookOf opens the annotations that FILE[:A[-B]] belongs to: the annotations of the
@@ -55,7 +55,7 @@ type target struct {
 
 // onFile calls a verb about code with the annotations that FILE[:A[-B]] belongs to.
 // The call may refuse the target before.
-func onFile[In, Out any](ctx context.Context, a *app, arg string, verb call[In, Out], make func(target) (In, error)) (out Out, err error) {
+func onFile[In, Out any](ctx context.Context, a *app, arg string, verbCall call[In, Out], make func(target) (In, error)) (out Out, err error) {
 	b, err := a.bookOf(ctx, arg)
 	if err != nil {
 		return out, adviseOnFile(err)
@@ -83,8 +83,8 @@ func onFile[In, Out any](ctx context.Context, a *app, arg string, verb call[In, 
 	if bound != nil {
 		src.Profile = bound.Name
 	}
-	out, err = orKeep(ctx, a, &tool.Workspace{Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
-		Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, verb, in)
+	out, err = orKeep(ctx, a, &verb.Workspace{Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(),
+		Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}, verbCall, in)
 	return out, adviseOnFile(badArgument(err))
 }
 
@@ -109,7 +109,7 @@ var lineRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 // target reads FILE[:A[-B]].
 func (a *app) target(b *annotate.Store, arg string) (target, error) {
-	if err := tool.CheckText("FILE", arg); err != nil {
+	if err := verb.CheckText("FILE", arg); err != nil {
 		return target{}, badArgument(err)
 	}
 	wd, err := a.abs(".")

@@ -1,6 +1,6 @@
 // One run of oxbow: who writes, and what is closed at its end.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -15,14 +15,14 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/share/team"
+	"github.com/oxbow-memory/oxbow/internal/share/tenant"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/team"
-	"github.com/oxbow-memory/oxbow/tenant"
-	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -51,8 +51,8 @@ type app struct {
 	profileSet *profile.Set      // nil until it is needed
 	boundTo    *profile.Resolved // nil until it is needed, and when the run is bound to none
 	// caution says, in the words of a door, what the open store lacks, or "".
-	caution  atomic.Pointer[func(say func(tool.Note) string) string]
-	opened   dialect.Home    // of another layout, nil while it is not needed
+	caution  atomic.Pointer[func(say func(verb.Note) string) string]
+	opened   layout.Home     // of another layout, nil while it is not needed
 	settling settling        // heads that are due are signed
 	hurried  bool            // a client waits for the run to end
 	answers  bool            // the run shows what a verb gave, before memories are closed
@@ -68,7 +68,7 @@ type app struct {
 	// repeats reports whether a text repeats what agents have read of others; nil is for no.
 	repeats func(text string) bool
 
-	// forPrompt chooses what a hook puts before a prompt; nil is for tool.Inject.
+	// forPrompt chooses what a hook puts before a prompt; nil is for verb.Inject.
 	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
@@ -136,10 +136,10 @@ func (a *app) close(ctx context.Context) error {
 }
 
 // access is what a command does with the memory.
-type access = tool.Access
+type access = verb.Access
 
 const (
-	look   = tool.Own
-	change = tool.Write
-	build  = tool.Create
+	look   = verb.Own
+	change = verb.Write
+	build  = verb.Create
 )

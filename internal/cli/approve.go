@@ -1,6 +1,6 @@
 // This file holds the command approve: what is held back, and a person's approval.
 
-package command
+package cli
 
 import (
 	"slices"
@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) approveCommand() *cobra.Command {
-	list := does(a, &cobra.Command{Use: "list"}, tool.Held, positional, a.showHeld)
+	list := does(a, &cobra.Command{Use: "list"}, verb.Held, positional, a.showHeld)
 	c := does(a, &cobra.Command{
 		Use:   "approve [NAME…]",
 		Short: "Show what is held back from agents, and let it be shown",
@@ -31,7 +31,7 @@ shell that an agent started approves nothing.`,
 		Example: `  oxbow approve
   oxbow approve --json`,
 		Args: args(0, -1, "the names of entries"),
-	}, tool.Approve, positional, a.showRelabelled)
+	}, verb.Approve, positional, a.showRelabelled)
 	approve := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && !cmd.Flags().Changed("group") {
@@ -42,14 +42,14 @@ shell that an agent started approves nothing.`,
 	return c
 }
 
-// warning is [tool.Warning] for who reads the answer: a person is not told of each note
+// warning is [verb.Warning] for who reads the answer: a person is not told of each note
 // of their own import that nobody has approved it.
 func (a *app) warning(t oxbow.Trust) string {
 	isByAgent, _ := a.env.startedBy()
 	if isByAgent == "" && (t == oxbow.TrustImported || t == oxbow.TrustUnvouched) {
 		return ""
 	}
-	return tool.Warning(t)
+	return verb.Warning(t)
 }
 
 // heldBack says how many entries of an import are held back, and how to approve them.
@@ -61,7 +61,7 @@ func heldBack(n int, group string) string {
 	return count(n, "entry comes", "entries come") + " up only when asked for: " + command
 }
 
-func (a *app) showHeld(out tool.HeldOut) {
+func (a *app) showHeld(out verb.HeldOut) {
 	for _, e := range out.Entries {
 		if a.quiet {
 			a.printf("%s\n", nameText(e.Name))

@@ -1,11 +1,11 @@
 // oxbow archive: what is kept of past conversations.
 
-package command
+package cli
 
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) archiveCommand() *cobra.Command {
@@ -34,7 +34,7 @@ which import reads.`,
 		Example: `  oxbow archive prune --days 90 --dry-run
   oxbow archive prune --before 2026-05-01
   oxbow archive prune --keep 200`,
-	}, tool.PruneArchives, func(in *tool.PruneArchivesIn, _ *flagSet, _ []string) error {
+	}, verb.PruneArchives, func(in *verb.PruneArchivesIn, _ *flagSet, _ []string) error {
 		if in.Before == "" && in.Days == nil && in.Keep == nil {
 			return misusef("for example: oxbow archive prune --days 90 --dry-run", "which archives go is not said: give --days, --before or --keep")
 		}
@@ -42,7 +42,7 @@ which import reads.`,
 	}, a.showPruned)
 }
 
-func (a *app) showPruned(out tool.PruneArchivesOut) {
+func (a *app) showPruned(out verb.PruneArchivesOut) {
 	word := wordFor(out.DryRun, "forgot", "would forget")
 	for _, e := range out.Forgotten {
 		a.printf("%s %s %s\n", word, a.bold(nameText(e.Name)), a.dim("("+a.date(moment(e.Created))+")"))

@@ -1,6 +1,6 @@
 // Arguments of commands: how many there are, and those that look like flags.
 
-package command
+package cli
 
 import (
 	"errors"

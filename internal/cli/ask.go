@@ -1,6 +1,6 @@
 // Questions at the terminal.
 
-package command
+package cli
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // confirm asks a question at the terminal. Anything but yes is an error.
@@ -29,7 +29,7 @@ func (a *app) confirm(question string) error {
 // mayKeep asks a person whether what looks like a secret is kept, and reports
 // whether it is. Without a terminal, the error says how.
 func (a *app) mayKeep(err error) (bool, error) {
-	found, ok := errors.AsType[*tool.SecretError](err)
+	found, ok := errors.AsType[*verb.SecretError](err)
 	if !ok {
 		return false, err
 	}

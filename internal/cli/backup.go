@@ -1,12 +1,12 @@
 // oxbow backup.
 
-package command
+package cli
 
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/backup"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/tree/backup"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func (a *app) backupCommand() *cobra.Command {

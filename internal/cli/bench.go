@@ -1,6 +1,6 @@
 // oxbow bench: runs the program that measures, which is one of its own.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -28,11 +28,11 @@ the right memory, or none (inject), and what both cost. No model is asked.
 
 They are a program of their own. What stands after "bench" goes to oxbow-bench
 next to this program or on the PATH. Else, in a clone of the repository with Go
-at hand, it is built from the clone's directory bench and run where you are, so
+at hand, it is built from the clone's directory test/bench and run where you are, so
 that paths are yours. The exit status is its own. To have it everywhere:
 
   git clone https://github.com/oxbow-memory/oxbow
-  go build -C oxbow/bench -o ~/bin/oxbow-bench .
+  go build -C oxbow/test/bench -o ~/bin/oxbow-bench .
 
 Without --data, quality and inject measure a small set that is built in.`,
 		Example: `  oxbow bench quality --data ~/sets
@@ -103,9 +103,9 @@ func (a *app) benchSource() (string, error) {
 	for _, dir := range []string{wd, filepath.Dir(a.env.Executable)} {
 		for up := ""; filepath.IsAbs(dir) && dir != up; dir = filepath.Dir(dir) {
 			up = dir
-			b, _ := os.ReadFile(filepath.Join(dir, "bench", "go.mod")) // what cannot be read is no clone
-			if bytes.HasPrefix(b, []byte("module github.com/oxbow-memory/oxbow/bench\n")) {
-				return filepath.Join(dir, "bench"), nil
+			b, _ := os.ReadFile(filepath.Join(dir, "test", "bench", "go.mod")) // what cannot be read is no clone
+			if bytes.HasPrefix(b, []byte("module github.com/oxbow-memory/oxbow/test/bench\n")) {
+				return filepath.Join(dir, "test", "bench"), nil
 			}
 		}
 	}

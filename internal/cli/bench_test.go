@@ -1,6 +1,6 @@
 // Tests of finding the program that measures.
 
-package command
+package cli
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func TestBenchIsFound(t *testing.T) {
 	if filepath.Separator != '/' {
 		t.Skip("programs have other names here")
 	}
-	const module = "module github.com/oxbow-memory/oxbow/bench\n\ngo 1.26.0\n"
+	const module = "module github.com/oxbow-memory/oxbow/test/bench\n\ngo 1.26.0\n"
 	for _, c := range []struct {
 		name  string
 		files map[string]string // below the world
@@ -37,14 +37,14 @@ func TestBenchIsFound(t *testing.T) {
 		want  []string // what is started; W is the world, T the directory of what is built
 		fails string
 	}{
-		{"next to the program", map[string]string{"bin/oxbow-bench": "", "path/oxbow-bench": "", "bench/go.mod": module}, "", []string{"W/bin/oxbow-bench inject --data sets"}, ""},
-		{"on the PATH", map[string]string{"path/oxbow-bench": "", "bench/go.mod": module}, "", []string{"W/path/oxbow-bench inject --data sets"}, ""},
+		{"next to the program", map[string]string{"bin/oxbow-bench": "", "path/oxbow-bench": "", "test/bench/go.mod": module}, "", []string{"W/bin/oxbow-bench inject --data sets"}, ""},
+		{"on the PATH", map[string]string{"path/oxbow-bench": "", "test/bench/go.mod": module}, "", []string{"W/path/oxbow-bench inject --data sets"}, ""},
 		{"in a clone", map[string]string{"path/go": "", "clone/bench/go.mod": module, "clone/docs/x": ""}, "clone/docs",
 			[]string{"W/path/go build -C W/clone/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
-		{"built in a clone", map[string]string{"path/go": "", "bench/go.mod": module}, "/",
+		{"built in a clone", map[string]string{"path/go": "", "test/bench/go.mod": module}, "/",
 			[]string{"W/path/go build -C W/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
-		{"in a clone without Go", map[string]string{"bench/go.mod": module}, "", nil, "install Go from https://go.dev/dl"},
-		{"in another project", map[string]string{"path/go": "", "bench/go.mod": "module example.org/bench\n", "oxbow-bench": ""}, "", nil, "git clone https://github.com/oxbow-memory/oxbow"},
+		{"in a clone without Go", map[string]string{"test/bench/go.mod": module}, "", nil, "install Go from https://go.dev/dl"},
+		{"in another project", map[string]string{"path/go": "", "test/bench/go.mod": "module example.org/bench\n", "oxbow-bench": ""}, "", nil, "git clone https://github.com/oxbow-memory/oxbow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)

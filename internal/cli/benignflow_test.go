@@ -1,7 +1,7 @@
 // Flows of ordinary work: what agents note while they read tracked files, build, test and
 // edit reaches the prompt of a later session that needs it.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 const (

@@ -1,6 +1,6 @@
 // oxbow blame.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/annotations"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
 func (a *app) blameCommand() *cobra.Command {
@@ -52,13 +52,13 @@ a line that is not committed has zeros for its commit.`,
 }
 
 // spanOf returns the lines of an annotation, as "7" or "42-60".
-func spanOf(n tool.Annotation) string {
+func spanOf(n verb.Annotation) string {
 	return annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
 }
 
 // annotationsByID returns the annotations of an answer by ID.
-func annotationsByID(out annotations.BlameOut) map[string]tool.Annotation {
-	byID := map[string]tool.Annotation{}
+func annotationsByID(out annotations.BlameOut) map[string]verb.Annotation {
+	byID := map[string]verb.Annotation{}
 	for _, n := range out.Annotations {
 		byID[n.ID] = n
 	}

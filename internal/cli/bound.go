@@ -1,7 +1,7 @@
 // Profiles as the command line finds them, and the profile
 // that a run is bound to.
 
-package command
+package cli
 
 import (
 	"errors"
@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -56,11 +56,11 @@ func (a *app) profiles() (*profile.Set, error) {
 		root = p.Root
 	}
 	dirs := slices.Clone(profile.ProjectDirs)
-	if tool.SameFile(home, filepath.Join(root, homeDir)) {
+	if verb.SameFile(home, filepath.Join(root, homeDir)) {
 		// The home is the project's own: what lies in it counts once.
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return strings.HasPrefix(d, homeDir+"/") })
 	}
-	if !tool.SameFile(home, root) {
+	if !verb.SameFile(home, root) {
 		fsys, err := a.openDir(root)
 		if err != nil {
 			return nil, err

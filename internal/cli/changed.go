@@ -1,7 +1,7 @@
 // This file implements oxbow changed, and the notice of other commands that agents changed
 // a person's text.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/diff"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 const (
@@ -38,7 +38,7 @@ agent's, unless an agent made them. What a compaction dropped is not listed.`,
   oxbow changed --json
   oxbow changed restore --all --dry-run`,
 		Args: args(0, 0, "no arguments, or keep or restore"),
-	}, tool.Changed, positional, a.showAllChanged)
+	}, verb.Changed, positional, a.showAllChanged)
 	c.AddCommand(
 		does(a, &cobra.Command{
 			Use:   "keep NAME…",
@@ -48,7 +48,7 @@ agent changes it again. oxbow undo takes that back. A shell that a client's
 agent started keeps nothing.`,
 			Example: `  oxbow changed keep --all --dry-run`,
 			Args:    args(0, -1, "the names of entries, or --all"),
-		}, tool.KeepChanged, positional, a.showDecided("kept", "would keep")),
+		}, verb.KeepChanged, positional, a.showDecided("kept", "would keep")),
 		does(a, &cobra.Command{
 			Use:   "restore NAME…",
 			Short: "Bring back your text of notes that agents changed",
@@ -56,11 +56,11 @@ agent started keeps nothing.`,
 that you changed since the agent's change stay. oxbow undo takes it back.`,
 			Example: `  oxbow changed restore --all --dry-run`,
 			Args:    args(0, -1, "the names of entries, or --all"),
-		}, tool.RestoreChanged, positional, a.showDecided("restored", "would restore")))
+		}, verb.RestoreChanged, positional, a.showDecided("restored", "would restore")))
 	return c
 }
 
-func (a *app) showAllChanged(out tool.ChangedOut) {
+func (a *app) showAllChanged(out verb.ChangedOut) {
 	for i := range out.Entries {
 		if a.quiet {
 			a.printf("%s\n", nameText(out.Entries[i].Name))
@@ -79,14 +79,14 @@ func (a *app) showAllChanged(out tool.ChangedOut) {
 	}
 }
 
-func (a *app) showDecided(did, would string) func(tool.DecideChangedOut) {
-	return func(out tool.DecideChangedOut) {
-		verb := did
+func (a *app) showDecided(did, would string) func(verb.DecideChangedOut) {
+	return func(out verb.DecideChangedOut) {
+		verbWord := did
 		if out.DryRun {
-			verb = would
+			verbWord = would
 		}
 		for _, e := range out.Entries {
-			a.printf("%s %s\n", verb, nameText(e.Name))
+			a.printf("%s %s\n", verbWord, nameText(e.Name))
 		}
 		if len(out.Entries) == 0 {
 			a.note("agents changed none of your notes")
@@ -97,14 +97,14 @@ func (a *app) showDecided(did, would string) func(tool.DecideChangedOut) {
 
 // changedLines describes an entry that agents changed: who did it, the difference in at
 // most so many lines, and the commands that decide.
-func (a *app) changedLines(e *tool.ChangedEntry, most int) []string {
+func (a *app) changedLines(e *verb.ChangedEntry, most int) []string {
 	by := cmp.Or(e.Source.Agent, e.Source.Client, "an agent")
 	if e.Session != "" {
 		_, id, _ := strings.Cut(e.Session, "/")
 		by += " (session " + id + ")"
 	}
 	what := map[string]string{
-		tool.EntryChanged: "changed", tool.EntryForgotten: "forgotten", tool.EntryRelabelled: "relabelled", tool.EntryRenamed: "renamed to " + nameText(e.Now),
+		verb.EntryChanged: "changed", verb.EntryForgotten: "forgotten", verb.EntryRelabelled: "relabelled", verb.EntryRenamed: "renamed to " + nameText(e.Now),
 	}[e.What]
 	lines := []string{fmt.Sprintf("%s  %s by %s, %s, change %d", a.bold(nameText(e.Name)), what, clean(by), a.date(moment(e.Time)), e.Seq)}
 	for _, l := range e.LabelsRemoved {
@@ -116,7 +116,7 @@ func (a *app) changedLines(e *tool.ChangedEntry, most int) []string {
 	for _, l := range e.AliasesRemoved {
 		lines = append(lines, "  - alias "+clean(l))
 	}
-	if e.What == tool.EntryChanged || e.What == tool.EntryForgotten {
+	if e.What == verb.EntryChanged || e.What == verb.EntryForgotten {
 		lines = append(lines, differenceLines(e.Own, e.Text, most, a.width()-4)...)
 	}
 	name := quoteName(e.Name)
@@ -168,7 +168,7 @@ func (a *app) tellChanged(ctx context.Context) {
 		return
 	}
 	limit := noticedEntries
-	out, err := run(ctx, a, tool.Changed, tool.ChangedIn{Limit: &limit})
+	out, err := run(ctx, a, verb.Changed, verb.ChangedIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
 		return
 	}

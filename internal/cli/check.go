@@ -1,6 +1,6 @@
 // oxbow check.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -105,7 +105,7 @@ func (a *app) here(text string) string {
 // or a flag.
 var command = regexp.MustCompile(beforeName + `oxbow (--home|annotate|check|convert|doctor|inject|profile|recover|remember|restore|session|setup|trust|why)\b`)
 
-func (a *app) showProblems(problems []tool.Problem) {
+func (a *app) showProblems(problems []verb.Problem) {
 	for _, p := range problems {
 		at := ""
 		if p.Offset >= 0 {

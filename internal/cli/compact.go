@@ -1,13 +1,13 @@
 // oxbow compact.
 
-package command
+package cli
 
 import (
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func (a *app) compactCommand() *cobra.Command {

@@ -1,7 +1,7 @@
 // oxbow completion, and what a shell is offered for the arguments and flags of
 // every command.
 
-package command
+package cli
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) completionCommand() *cobra.Command {
@@ -137,7 +137,7 @@ func (a *app) values(flag string) words {
 		"dialect": fixed(layoutNames()...),
 		"to":      fixed(layoutNames()...),
 		"kind":    fixed(kindNames()...),
-		"tools":   fixed(tool.SetNames()...),
+		"tools":   fixed(verb.SetNames()...),
 		"rank":    fixed(oxbow.RankOxbow, oxbow.RankSeed),
 		"name":    a.names,
 		"where":   a.terms,
@@ -154,13 +154,13 @@ func (a *app) values(flag string) words {
 
 // names returns names of entries.
 func (a *app) names(ctx context.Context, start string) []string {
-	out, _ := run(ctx, a, tool.Names, tool.NamesIn{Prefix: start, Limit: maxCompletions})
+	out, _ := run(ctx, a, verb.Names, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
 }
 
 // labels returns the labels there are, with the words before their values.
 func (a *app) labels(ctx context.Context, _ string) (found []string) {
-	out, _ := run(ctx, a, tool.Labels, tool.LabelsIn{})
+	out, _ := run(ctx, a, verb.Labels, verb.LabelsIn{})
 	for _, l := range out.Labels {
 		found = append(found, l.Key+":"+l.Value)
 	}

@@ -1,7 +1,7 @@
 // This file makes the scripts of cobra safe: they evaluate the words of the line at each
 // Tab, so that a pasted $(command) would run before the person presses Enter.
 
-package command
+package cli
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 // Tests that a Tab runs nothing of what is on the line.
 
-package command
+package cli
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // activeWords are words of a line that create the file ran if a shell evaluates them.

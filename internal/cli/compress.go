@@ -1,7 +1,7 @@
 // oxbow compress: days written again as weeks and months in homes that keep days, and
 // what is whole before the model made shorter.
 
-package command
+package cli
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 func (a *app) compressCommand() *cobra.Command {
@@ -53,7 +53,7 @@ back.`,
 			}
 			return a.compressTo(ctx, *in.Budget, in.DryRun)
 		}
-		r := dialect.Compression{Dry: in.DryRun}
+		r := layout.Compression{Dry: in.DryRun}
 		if in.Over != nil {
 			r.Over = *in.Over
 			if r.Over < 1 {
@@ -105,12 +105,12 @@ func (a *app) compressTo(ctx context.Context, budget int, dry bool) error {
 
 // compressOut is what compress did, or would do, as JSON.
 type compressOut struct {
-	DryRun  bool             `json:"dry_run,omitempty"`
-	Digests []dialect.Digest `json:"digests"`
+	DryRun  bool            `json:"dry_run,omitempty"`
+	Digests []layout.Digest `json:"digests"`
 }
 
 // compressor opens the home as one that can compress.
-func (a *app) compressor(how access) (dialect.Compressor, error) {
+func (a *app) compressor(how access) (layout.Compressor, error) {
 	d, other, err := a.layout()
 	if err != nil {
 		return nil, err
@@ -122,10 +122,10 @@ func (a *app) compressor(how access) (dialect.Compressor, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := h.(dialect.Compressor); ok {
+		if c, ok := h.(layout.Compressor); ok {
 			return c, nil
 		}
-		if _, ok := h.(dialect.Tidier); ok {
+		if _, ok := h.(layout.Tidier); ok {
 			mend = "for example: oxbow compress --max-tokens 2000 --dry-run"
 		}
 	}
@@ -137,7 +137,7 @@ func (a *app) compressor(how access) (dialect.Compressor, error) {
 		mend}
 }
 
-func (a *app) compressSpans(ctx context.Context, r dialect.Compression, texts []string) error {
+func (a *app) compressSpans(ctx context.Context, r layout.Compression, texts []string) error {
 	c, err := a.compressor(change.Unless(r.Dry))
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (a *app) compressSpans(ctx context.Context, r dialect.Compression, texts []
 
 // digestTexts reads the texts of a digest, by group. One that names no group is
 // the whole digest's, which then must have no parts.
-func (a *app) digestTexts(ctx context.Context, c dialect.Compressor, r dialect.Compression, given []string) (map[string]string, error) {
+func (a *app) digestTexts(ctx context.Context, c layout.Compressor, r layout.Compression, given []string) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, t := range given {
 		group := ""
@@ -220,12 +220,12 @@ kept in memory/undone, where nothing reads it.`,
 }
 
 // showDigests says what was done, also when it ended with an error.
-func (a *app) showDigests(did, would string, done []dialect.Digest, dry bool, err error) error {
+func (a *app) showDigests(did, would string, done []layout.Digest, dry bool, err error) error {
 	if err != nil && len(done) == 0 {
 		return badArgument(err)
 	}
 	if a.json {
-		out := compressOut{DryRun: dry, Digests: []dialect.Digest{}}
+		out := compressOut{DryRun: dry, Digests: []layout.Digest{}}
 		out.Digests = append(out.Digests, done...)
 		return errors.Join(a.printJSON(out), err)
 	}
@@ -254,7 +254,7 @@ func (a *app) showDigests(did, would string, done []dialect.Digest, dry bool, er
 }
 
 // showDigest says what was done with one digest.
-func (a *app) showDigest(did string, d dialect.Digest, dry bool) {
+func (a *app) showDigest(did string, d layout.Digest, dry bool) {
 	if a.quiet {
 		a.printf("%s\n", clean(d.Name))
 		return

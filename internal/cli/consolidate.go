@@ -1,6 +1,6 @@
 // oxbow consolidate.
 
-package command
+package cli
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 func (a *app) consolidateCommand() *cobra.Command {
@@ -30,7 +30,7 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 		Example: `  oxbow consolidate --dry-run
   oxbow consolidate
   oxbow consolidate --over 4000   # when there is more than that; for a timer`,
-	}, func(ctx context.Context, in tool.ConsolidateIn, _ []string) error {
+	}, func(ctx context.Context, in verb.ConsolidateIn, _ []string) error {
 		if in.Over < 0 {
 			return misusef("for example: --over 4000", "--over %d is less than 0", in.Over)
 		}
@@ -47,11 +47,11 @@ what goes and is not the same to the letter is kept in HISTORY.md.`,
 }
 
 // consolidate consolidates the memory, or the home if its layout does that.
-func (a *app) consolidate(ctx context.Context, in tool.ConsolidateIn) (dialect.Tidied, error) {
+func (a *app) consolidate(ctx context.Context, in verb.ConsolidateIn) (layout.Tidied, error) {
 	t, ok, err := a.tidier(change.Unless(in.DryRun))
 	switch {
 	case err != nil:
-		return dialect.Tidied{}, err
+		return layout.Tidied{}, err
 	case ok && in.Over > 0:
 		would, err := t.Consolidate(ctx, true)
 		if err != nil || would.Before <= in.Over {
@@ -62,21 +62,21 @@ func (a *app) consolidate(ctx context.Context, in tool.ConsolidateIn) (dialect.T
 	if ok {
 		return t.Consolidate(ctx, in.DryRun)
 	}
-	did := dialect.Tidied{What: "consolidate", Time: a.env.Now()}
-	out, err := attempt(ctx, a, tool.Consolidate, in)
+	did := layout.Tidied{What: "consolidate", Time: a.env.Now()}
+	out, err := attempt(ctx, a, verb.Consolidate, in)
 	did.Before, did.After = out.Before, out.After
 	for _, d := range out.Dropped {
 		why := d.Keep.Name + " says all of it"
 		if d.Exact {
 			why = d.Keep.Name + " says the same"
 		}
-		did.Steps = append(did.Steps, dialect.Step{Did: "drop", Text: d.Drop.Name + ": " + d.Drop.Content, Kept: d.Keep.Name + ": " + d.Keep.Content, Why: why})
+		did.Steps = append(did.Steps, layout.Step{Did: "drop", Text: d.Drop.Name + ": " + d.Drop.Content, Kept: d.Keep.Name + ": " + d.Keep.Content, Why: why})
 	}
 	return did, err
 }
 
 // tidier returns the home as one that can tidy itself up, if its layout can.
-func (a *app) tidier(how access) (dialect.Tidier, bool, error) {
+func (a *app) tidier(how access) (layout.Tidier, bool, error) {
 	d, other, err := a.layout()
 	if err != nil || !other {
 		return nil, false, err
@@ -85,24 +85,24 @@ func (a *app) tidier(how access) (dialect.Tidier, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	t, ok := h.(dialect.Tidier)
+	t, ok := h.(layout.Tidier)
 	return t, ok, nil
 }
 
 // tidiedOut is what was tidied, as JSON.
 type tidiedOut struct {
-	dialect.Tidied
+	layout.Tidied
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
 // printTidied prints what was tidied as JSON, with a list of steps where there are none.
-func (a *app) printTidied(did dialect.Tidied, dry bool) error {
-	did.Steps = append([]dialect.Step{}, did.Steps...)
+func (a *app) printTidied(did layout.Tidied, dry bool) error {
+	did.Steps = append([]layout.Step{}, did.Steps...)
 	return a.printJSON(tidiedOut{did, dry})
 }
 
 // showTidied shows what was done, or would be.
-func (a *app) showTidied(did dialect.Tidied, dry bool, nothing string) error {
+func (a *app) showTidied(did layout.Tidied, dry bool, nothing string) error {
 	if a.json {
 		return a.printTidied(did, dry)
 	}

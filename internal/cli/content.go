@@ -1,6 +1,6 @@
 // The content of an entry: from an argument, a flag, a file or standard input.
 
-package command
+package cli
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 // oxbow context: what stands before a model at the beginning of a conversation.
 
-package command
+package cli
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 // contextIn is what the flags of oxbow context say.
@@ -64,29 +64,29 @@ func (a *app) context(ctx context.Context, in contextIn) error {
 	case other && bound == "":
 		return a.contextOf(ctx, d, in)
 	}
-	s := tool.SelectIn{Query: in.Message, Budget: in.Budget, AsOf: in.AsOf}
+	s := verb.SelectIn{Query: in.Message, Budget: in.Budget, AsOf: in.AsOf}
 	if in.Handoff {
-		return a.openSession(ctx, tool.OpenSessionIn{SelectIn: s, Project: in.Project})
+		return a.openSession(ctx, verb.OpenSessionIn{SelectIn: s, Project: in.Project})
 	}
-	return perform(ctx, a, tool.Select, s, func(out tool.SelectionOut) { a.showSelection(out, in.Manifest) })
+	return perform(ctx, a, verb.Select, s, func(out verb.SelectionOut) { a.showSelection(out, in.Manifest) })
 }
 
 // openSession prints the context of a session that goes on with what another
 // left; the usual one when nothing waits.
-func (a *app) openSession(ctx context.Context, in tool.OpenSessionIn) (err error) {
+func (a *app) openSession(ctx context.Context, in verb.OpenSessionIn) (err error) {
 	in.Project, err = a.projectNamed(in.Project)
 	if err != nil {
 		return err
 	}
-	out, err := run(ctx, a, tool.OpenSession, in)
+	out, err := run(ctx, a, verb.OpenSession, in)
 	if err != nil {
 		return err
 	}
 	if out.Selection != nil {
-		return answer(a, *out.Selection, func(out tool.SelectionOut) { a.showSelection(out, false) })
+		return answer(a, *out.Selection, func(out verb.SelectionOut) { a.showSelection(out, false) })
 	}
 	whole := struct {
-		Handoff *tool.HandoffOut `json:"handoff"`
+		Handoff *verb.HandoffOut `json:"handoff"`
 		Text    string           `json:"text"`
 	}{out.Handoff, out.Handoff.Text()}
 	return answer[any](a, whole, func(any) { a.showContext(whole.Text, "", false) })
@@ -94,7 +94,7 @@ func (a *app) openSession(ctx context.Context, in tool.OpenSessionIn) (err error
 
 // contextOf prints what the system of another layout would put before the
 // model.
-func (a *app) contextOf(ctx context.Context, d dialect.Dialect, in contextIn) error {
+func (a *app) contextOf(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.AsOf != "" {
 		return misusef("leave it out, or choose a profile with --profile", "--as-of means nothing to the context of %s, which knows only now", d.Name)
 	}
@@ -106,17 +106,17 @@ func (a *app) contextOf(ctx context.Context, d dialect.Dialect, in contextIn) er
 	if err != nil {
 		return err
 	}
-	r := dialect.Request{Message: in.Message, Budget: in.Budget}
+	r := layout.Request{Message: in.Message, Budget: in.Budget}
 	r.Project, err = a.projectNamed(in.Project)
 	if err != nil {
 		return err
 	}
-	if _, ok := h.(dialect.Profiler); in.Handoff && !ok {
+	if _, ok := h.(layout.Profiler); in.Handoff && !ok {
 		return misusef("oxbow handoff take shows one", "--handoff means nothing to %s, whose sessions take none", d.Name)
 	}
 	begin := h.Context
 	if in.Handoff {
-		begin = func(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+		begin = func(ctx context.Context, r layout.Request) (prompt.Context, error) {
 			s, err := h.Session(ctx, r)
 			if err != nil {
 				return prompt.Context{}, err
@@ -145,7 +145,7 @@ func (a *app) contextOf(ctx context.Context, d dialect.Dialect, in contextIn) er
 	return nil
 }
 
-func (a *app) showSelection(out tool.SelectionOut, manifest bool) {
+func (a *app) showSelection(out verb.SelectionOut, manifest bool) {
 	a.showContext(out.Text, out.Manifest(), manifest)
 	if manifest {
 		return

@@ -1,6 +1,6 @@
 // oxbow convert.
 
-package command
+package cli
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func (a *app) convertCommand() *cobra.Command {
-	var in tool.ConvertIn
+	var in verb.ConvertIn
 	c := &cobra.Command{
 		Use:   "convert DIR",
 		Short: "Copy the memory into a new home of another layout",
@@ -43,10 +43,10 @@ hold (labels, aliases, the kind), and says of which entry.`,
 	return c
 }
 
-func (a *app) convert(ctx context.Context, in tool.ConvertIn) (err error) {
-	target := dialect.Dialect{Name: ownLayout}
+func (a *app) convert(ctx context.Context, in verb.ConvertIn) (err error) {
+	target := layout.Dialect{Name: ownLayout}
 	if in.Layout != ownLayout {
-		target, err = dialect.Find(dialects, in.Layout)
+		target, err = layout.Find(dialects, in.Layout)
 		if err != nil {
 			return misusef("the layouts there are: "+strings.Join(layoutNames(), ", "), "--to %q is not known", in.Layout)
 		}
@@ -69,8 +69,8 @@ func (a *app) convert(ctx context.Context, in tool.ConvertIn) (err error) {
 		}
 		return a.makeHome(ctx, target, dir)
 	}
-	out, err := attempt(ctx, a, tool.Convert, in)
-	if e, ok := errors.AsType[*tool.RefusedError](err); ok {
+	out, err := attempt(ctx, a, verb.Convert, in)
+	if e, ok := errors.AsType[*verb.RefusedError](err); ok {
 		for _, r := range e.Refused[:min(len(e.Refused), 10)] {
 			a.note("%s: %s", nameText(r.Name), clean(r.Why))
 		}
@@ -87,9 +87,9 @@ func (a *app) convert(ctx context.Context, in tool.ConvertIn) (err error) {
 	return answer(a, out, a.showConverted)
 }
 
-func (a *app) showConverted(out tool.ConvertOut) {
-	verb := wordFor(out.DryRun, "Wrote", "Would write")
-	a.printf("%s %s to %s, laid out as %s.\n", verb, count(out.Entries, "entry", "entries"), out.To, out.Layout)
+func (a *app) showConverted(out verb.ConvertOut) {
+	verbWord := wordFor(out.DryRun, "Wrote", "Would write")
+	a.printf("%s %s to %s, laid out as %s.\n", verbWord, count(out.Entries, "entry", "entries"), out.To, out.Layout)
 	for _, ad := range out.Adapted[:min(len(out.Adapted), 20)] {
 		a.printf("  %s: without its %s\n", nameText(ad.Name), strings.Join(ad.Lost, ", "))
 	}
@@ -103,7 +103,7 @@ func (a *app) showConverted(out tool.ConvertOut) {
 
 // makeHome makes a new home; with no directory, one that is in working memory
 // only.
-func (a *app) makeHome(ctx context.Context, target dialect.Dialect, dir string) (oxbow.Store, func() error, error) {
+func (a *app) makeHome(ctx context.Context, target layout.Dialect, dir string) (oxbow.Store, func() error, error) {
 	if target.Open == nil {
 		path, o := filepath.Join(dir, storeFile), &oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand}
 		if dir == "" {
@@ -115,7 +115,7 @@ func (a *app) makeHome(ctx context.Context, target dialect.Dialect, dir string) 
 		}
 		return m, m.Close, nil
 	}
-	o := dialect.Options{FS: vfs.NewMem(), Path: dir, Agent: a.agentFlag, Zone: a.env.Now().Location(),
+	o := layout.Options{FS: vfs.NewMem(), Path: dir, Agent: a.agentFlag, Zone: a.env.Now().Location(),
 		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand}}
 	if dir != "" {
 		var err error

@@ -1,6 +1,6 @@
 // Daemons: other programs that serve, as oxbow serve does, memories that lie elsewhere.
 
-package command
+package cli
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // Test of a working day: what the prompts of one day get from a project's notes.
 
-package command
+package cli
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 // dayPrompt is a prompt of a working day.

@@ -1,7 +1,7 @@
 // "oxbow demo": a short story told by real commands on a
 // sample.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/demo"
+	"github.com/oxbow-memory/oxbow/internal/cli/demo"
 )
 
 // demoCommand shows commands, each of which run runs.

@@ -1,6 +1,6 @@
 // "oxbow demo --ui": the sample in a browser, after a session of an agent with it.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/demo"
+	"github.com/oxbow-memory/oxbow/internal/cli/demo"
 )
 
 // demoSession is the session of the agent in the sample.

@@ -1,6 +1,6 @@
 // The story of oxbow demo: its commands, and the surroundings that they run in.
 
-package command
+package cli
 
 import (
 	"bytes"

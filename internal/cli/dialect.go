@@ -1,6 +1,6 @@
 // Opens homes of other layouts.
 
-package command
+package cli
 
 import (
 	"context"
@@ -11,38 +11,38 @@ import (
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // options returns what a dialect needs to open the home, which is made when
 // something is to be built in it.
-func (a *app) options(home string, how access) (dialect.Options, error) {
+func (a *app) options(home string, how access) (layout.Options, error) {
 	src, err := a.source()
 	if err != nil {
-		return dialect.Options{}, err
+		return layout.Options{}, err
 	}
 	if how == build {
 		if err := os.MkdirAll(home, 0o700); err != nil {
-			return dialect.Options{}, fmt.Errorf("making the home: %w", err)
+			return layout.Options{}, fmt.Errorf("making the home: %w", err)
 		}
 	}
 	fsys, err := vfs.Dir(home)
 	if errors.Is(err, fs.ErrNotExist) {
-		return dialect.Options{}, tool.NoMemory(home)
+		return layout.Options{}, verb.NoMemory(home)
 	}
 	if err != nil {
-		return dialect.Options{}, fmt.Errorf("opening the home: %w", err)
+		return layout.Options{}, fmt.Errorf("opening the home: %w", err)
 	}
 	a.closers = append(a.closers, fsys.Close)
-	o := dialect.Options{FS: fsys, Path: home, Agent: a.agentFlag, Zone: a.env.Now().Location(),
+	o := layout.Options{FS: fsys, Path: home, Agent: a.agentFlag, Zone: a.env.Now().Location(),
 		Memory: oxbow.Options{Clock: a.env.Now, Rand: a.env.Rand, Source: src, SealAfter: a.sealAfter, ReadOnly: how == look, Screen: a.screener(new(*oxbow.Memory))},
 		Warn:   func(message string) { a.note("%s", message) },
 	}
 	wd, err := a.abs(".")
 	if err != nil {
-		return dialect.Options{}, err
+		return layout.Options{}, err
 	}
 	top := filepath.VolumeName(wd) + string(filepath.Separator)
 	work, err := vfs.Dir(top)
@@ -52,14 +52,14 @@ func (a *app) options(home string, how access) (dialect.Options, error) {
 	a.closers = append(a.closers, work.Close)
 	rel, err := filepath.Rel(top, wd)
 	if err != nil {
-		return dialect.Options{}, err
+		return layout.Options{}, err
 	}
 	o.Work, o.WorkDir = work, filepath.ToSlash(rel)
 	return o, nil
 }
 
 // openHome opens the home as that layout. It is closed when the run ends.
-func (a *app) openHome(d dialect.Dialect, how access) (dialect.Home, error) {
+func (a *app) openHome(d layout.Dialect, how access) (layout.Home, error) {
 	if a.opened != nil {
 		return a.opened, nil
 	}

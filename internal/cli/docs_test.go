@@ -2,7 +2,7 @@
 // type: what sets up a client is taken apart as the client does, what the README
 // shows is run.
 
-package command
+package cli
 
 import (
 	"encoding/json"
@@ -19,10 +19,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
-const repository = "../../.."
+const repository = "../.."
 
 // pages returns README.md and the pages of docs, by their paths.
 func pages(t *testing.T) map[string]string {

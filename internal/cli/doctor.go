@@ -1,14 +1,14 @@
 // oxbow doctor.
 
-package command
+package cli
 
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/screen"
-	"github.com/oxbow-memory/oxbow/setup"
-	"github.com/oxbow-memory/oxbow/tool/clients"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/setup"
+	"github.com/oxbow-memory/oxbow/internal/verb/clients"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func (a *app) doctorCommand() *cobra.Command {

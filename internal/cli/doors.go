@@ -1,6 +1,6 @@
 // Doors of one home over HTTP: pages, API and agents.
 
-package command
+package cli
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 	"net/http"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/httpapi"
-	"github.com/oxbow-memory/oxbow/mcpserver"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
-	"github.com/oxbow-memory/oxbow/web"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/httpapi"
+	"github.com/oxbow-memory/oxbow/internal/mcpserver"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/web"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // doors are all ways into one home. They implement tenant.Home.
@@ -50,7 +50,7 @@ func (a *app) doors(ctx context.Context, flags serving, g auth.Guard, sessions *
 
 // doorsOf returns the doors to what the views show, and to that server of the protocol.
 func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *web.Sessions) http.Handler {
-	feed := tool.NewFeed(views.Workspace.Open, nil)
+	feed := verb.NewFeed(views.Workspace.Open, nil)
 	api := httpapi.New(views, &httpapi.Options{Rand: a.env.Rand, Feed: feed, Merge: s.other, Logger: a.serverLog()})
 	pages := web.New(views, &web.Options{Version: moduleVersion(), Rand: a.env.Rand, Now: a.env.Now, Sample: a.sample, Feed: feed, Sessions: sessions, NoFiles: a.tenant || a.store != nil, Secure: g.Secure()})
 	mux := http.NewServeMux()
@@ -66,7 +66,7 @@ func (a *app) doorsOf(views *view.Options, s *served, g auth.Guard, sessions *we
 // noDoors are doors to no memory: they describe themselves, and refuse the rest: what the guard
 // verifies is of tenants.
 func (a *app) noDoors(g auth.Guard) http.Handler {
-	none := &tool.Workspace{Now: a.env.Now, Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return nil, oxbow.ErrNotFound }}
+	none := &verb.Workspace{Now: a.env.Now, Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, oxbow.ErrNotFound }}
 	g.Tokens = nil
 	return a.doorsOf(&view.Options{Workspace: none}, &served{mcp: mcpserver.New(none, nil)}, g, nil)
 }

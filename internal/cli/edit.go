@@ -1,6 +1,6 @@
 // "oxbow edit": changing an entry in an editor.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func (a *app) editCommand() *cobra.Command {
@@ -45,7 +45,7 @@ func (a *app) edit(ctx context.Context, name string) error {
 // unchanged is the outcome of an edit that changed nothing.
 const unchanged = "unchanged"
 
-func (a *app) showEdited(out tool.RememberOut) {
+func (a *app) showEdited(out verb.RememberOut) {
 	if out.Outcome == unchanged && len(out.Notes) == 0 {
 		a.printf("%s is unchanged\n", a.bold(nameText(out.Name)))
 		return
@@ -54,8 +54,8 @@ func (a *app) showEdited(out tool.RememberOut) {
 }
 
 // editEntry has a person change an entry, and remembers what they made of it.
-func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut, err error) {
-	got, err := run(ctx, a, tool.Get, tool.GetIn{Name: name, Own: true})
+func (a *app) editEntry(ctx context.Context, name string) (out verb.RememberOut, err error) {
+	got, err := run(ctx, a, verb.Get, verb.GetIn{Name: name, Own: true})
 	if err != nil {
 		return out, err
 	}
@@ -75,15 +75,15 @@ func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut,
 		switch {
 		case text == was:
 			entry.Content = nil
-			out = tool.RememberOut{Outcome: unchanged, Entry: entry}
+			out = verb.RememberOut{Outcome: unchanged, Entry: entry}
 			return nil
 		case strings.TrimSpace(text) == "":
 			return &hinted{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
 				hint: "to take it out of the memory: oxbow forget " + quoteName(entry.Name)}
 		}
-		err := tool.CheckText("the edited text", text)
+		err := verb.CheckText("the edited text", text)
 		if err == nil {
-			out, err = run(ctx, a, tool.Remember, tool.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version})
+			out, err = run(ctx, a, verb.Remember, verb.RememberIn{Name: entry.Name, Content: text, IfVersion: &entry.Version})
 		}
 		if gone, ok := errors.AsType[*oxbow.ConflictError](err); ok && gone.Have == 0 {
 			draft.back = a.forgotten(ctx, entry)
@@ -95,8 +95,8 @@ func (a *app) editEntry(ctx context.Context, name string) (out tool.RememberOut,
 
 // forgotten says which change has forgotten an entry, and how it comes back; ""
 // where no history knows.
-func (a *app) forgotten(ctx context.Context, e tool.Entry) string {
-	past, err := run(ctx, a, tool.History, tool.HistoryIn{Name: e.Name})
+func (a *app) forgotten(ctx context.Context, e verb.Entry) string {
+	past, err := run(ctx, a, verb.History, verb.HistoryIn{Name: e.Name})
 	if err != nil || len(past.Changes) == 0 {
 		return ""
 	}

@@ -1,6 +1,6 @@
 // Starts a person's editor, and reads command lines such as $EDITOR.
 
-package command
+package cli
 
 import (
 	"fmt"

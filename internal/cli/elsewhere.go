@@ -1,6 +1,6 @@
 // Starting what holds the memories of a daemon.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // checkElsewhere refuses a home or settings that a daemon cannot have. The home must be
@@ -42,7 +42,7 @@ func (a *app) checkElsewhere() error {
 
 // placeElsewhere is the place of a memory that is no file of its home: verbs that work on
 // the file refuse it.
-func (a *app) placeElsewhere() (tool.Place, error) {
+func (a *app) placeElsewhere() (verb.Place, error) {
 	p, err := a.memoryPlace()
 	p.Store = p.Home
 	p.Layout = a.name

@@ -1,6 +1,6 @@
 // oxbow embed, and the endpoint that makes vectors.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -10,15 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/vectors"
+	"github.com/oxbow-memory/oxbow/internal/vectors"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // vectors returns the vectors of the home's memory, of the endpoint that flags or
 // variables name; nil for none. Where nothing may be written they are kept for this
 // run alone.
-func (a *app) vectors() (*tool.Vectors, error) {
+func (a *app) vectors() (*verb.Vectors, error) {
 	url, model := cmp.Or(a.embedFlag, a.env.Getenv("OXBOW_EMBED")), cmp.Or(a.modelFlag, a.env.Getenv("OXBOW_EMBED_MODEL"))
 	switch {
 	case url == "" && a.modelFlag != "":
@@ -50,7 +50,7 @@ func (a *app) vectors() (*tool.Vectors, error) {
 			}
 		}
 	}
-	return &tool.Vectors{Index: vectors.New(c, fsys, filepath.Base(place.Store)+tool.VectorSuffix),
+	return &verb.Vectors{Index: vectors.New(c, fsys, filepath.Base(place.Store)+verb.VectorSuffix),
 		Model: model, Endpoint: c.Stats().Endpoint, Wait: vectors.DefaultWait, Saved: fsys != nil}, nil
 }
 
@@ -67,9 +67,9 @@ OXBOW_EMBED_KEY stand for the flags and for the key.
 
 Nothing is ever sent unless you name an endpoint.`,
 		Example: `  oxbow embed --dry-run --embed http://127.0.0.1:11434 --embed-model bge-m3`,
-	}, func(ctx context.Context, w *tool.Workspace, in tool.EmbedIn) (tool.EmbedOut, error) {
-		return tool.Embed(ctx, w, in)
-	}, positional, func(out tool.EmbedOut) {
+	}, func(ctx context.Context, w *verb.Workspace, in verb.EmbedIn) (verb.EmbedOut, error) {
+		return verb.Embed(ctx, w, in)
+	}, positional, func(out verb.EmbedOut) {
 		did := "made"
 		if out.DryRun {
 			did = "would make"

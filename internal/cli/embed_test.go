@@ -1,6 +1,6 @@
 // Tests recall by vectors of an endpoint.
 
-package command
+package cli
 
 import (
 	"net/http"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/vectors/vectorstest"
+	"github.com/oxbow-memory/oxbow/test/vectorstest"
 )
 
 func TestEmbed(t *testing.T) {

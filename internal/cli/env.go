@@ -1,14 +1,14 @@
 // What a run of oxbow can touch of the world outside.
 
-package command
+package cli
 
 import (
 	"context"
 	"io"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/cli/tui"
 )
 
 // Env is all that a run touches of the world outside. Every field must be set

@@ -1,6 +1,6 @@
 // Runs every example of every help as it stands there.
 
-package command
+package cli
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // notRun are examples that are not run, and why.

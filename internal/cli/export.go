@@ -1,6 +1,6 @@
 // oxbow export.
 
-package command
+package cli
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // filterTerm is an argument that is a filter term, not a file.
@@ -28,7 +28,7 @@ Import reads it back, on this machine or another.`,
   oxbow export --kind note | jq .name`,
 	}
 	var force bool
-	takes(c, func(ctx context.Context, in tool.ExportIn, args []string) error {
+	takes(c, func(ctx context.Context, in verb.ExportIn, args []string) error {
 		for _, name := range []string{"limit", "offset"} {
 			if c.Flags().Changed(name) {
 				return misusef("use a filter, such as after:2026-04", "--%s cannot be used here: an export is whole", name)
@@ -63,10 +63,10 @@ func (a *app) showKept(kept string) {
 	}
 }
 
-func (a *app) export(ctx context.Context, in tool.ExportIn, file string, force bool) error {
+func (a *app) export(ctx context.Context, in verb.ExportIn, file string, force bool) error {
 	write := func(to io.Writer) (int, error) {
 		in.To = to
-		out, err := run(ctx, a, tool.Export, in)
+		out, err := run(ctx, a, verb.Export, in)
 		return out.Entries, err
 	}
 	if file == "" || file == "-" {
@@ -81,7 +81,7 @@ func (a *app) export(ctx context.Context, in tool.ExportIn, file string, force b
 		return err
 	}
 	var n int
-	kept, err := tool.Output{Path: path, Name: file, Doing: "exporting", Force: force, Record: a.host().Trusted,
+	kept, err := verb.Output{Path: path, Name: file, Doing: "exporting", Force: force, Record: a.host().Trusted,
 		Dir: ", or use: oxbow dump " + quote(file), Other: "; a pipe or a device is written by: oxbow export > FILE",
 	}.Write(ctx, 0o600, func(to io.Writer) (err error) {
 		n, err = write(to)
@@ -90,7 +90,7 @@ func (a *app) export(ctx context.Context, in tool.ExportIn, file string, force b
 	if err != nil {
 		return badArgument(err)
 	}
-	return answer(a, tool.ExportOut{File: file, Entries: n, Kept: kept}, func(out tool.ExportOut) {
+	return answer(a, verb.ExportOut{File: file, Entries: n, Kept: kept}, func(out verb.ExportOut) {
 		a.printf("exported %s to %s\n", count(out.Entries, "entry", "entries"), out.File)
 		a.showKept(out.Kept)
 	})

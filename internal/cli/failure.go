@@ -1,7 +1,7 @@
 // How a run fails: which exit status an error is, and how it
 // is told to people and programs.
 
-package command
+package cli
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // The exit statuses.
@@ -96,7 +96,7 @@ func hint(err error) string {
 	var unknown *profile.UnknownError
 	var wrong profile.Diagnostics
 	var there *profile.ExistsError
-	var early *tool.BeforeFirstError
+	var early *verb.BeforeFirstError
 	switch {
 	case errors.As(err, &unknown):
 		return "oxbow profile list shows what there is; oxbow profile new NAME makes one"
@@ -107,7 +107,7 @@ func hint(err error) string {
 	case errors.As(err, &early):
 		return "oxbow log shows when it began"
 	}
-	return sentence(tool.Remedy(err))
+	return sentence(verb.Remedy(err))
 }
 
 // kindOf names the class of an error for programs that read --json.

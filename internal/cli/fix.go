@@ -1,13 +1,13 @@
 // oxbow fix: what mended errors in past sessions.
 
-package command
+package cli
 
 import (
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) fixCommand() *cobra.Command {
@@ -26,14 +26,14 @@ after the same error, it is told of the fix.`,
   oxbow fix 'main.go:12:3: undefined: Frob'
   oxbow fix undefined --project auto --json`,
 		Args: args(0, -1, "the error"),
-	}, tool.Fixes, func(in *tool.FixesIn, _ *flagSet, words []string) (err error) {
+	}, verb.Fixes, func(in *verb.FixesIn, _ *flagSet, words []string) (err error) {
 		in.Error = strings.Join(words, " ")
 		in.Project, err = a.projectNamed(in.Project)
 		return err
 	}, a.showFixes)
 }
 
-func (a *app) showFixes(out tool.FixesOut) {
+func (a *app) showFixes(out verb.FixesOut) {
 	for _, f := range out.Fixes {
 		if a.quiet {
 			a.printf("%s\n", f.ID)

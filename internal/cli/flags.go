@@ -1,6 +1,6 @@
 // Flags of a command: one for each field of a verb's In struct.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -11,25 +11,25 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // flagSet has a flag for each parameter of a verb that is not an argument alone.
 type flagSet struct {
-	params []tool.Param
+	params []verb.Param
 	flags  []*paramFlag
 }
 
 // paramFlag is one parameter as a flag.
 type paramFlag struct {
-	param  tool.Param
+	param  verb.Param
 	values []string
 	set    bool
 }
 
 // newFlags gives the command the flags of a verb that takes In.
 func newFlags[In any](c *cobra.Command) *flagSet {
-	s := &flagSet{params: tool.ParamsOf[In]()}
+	s := &flagSet{params: verb.ParamsOf[In]()}
 	for _, p := range s.params {
 		if p.Flag == "" {
 			continue
@@ -119,7 +119,7 @@ func (s *flagSet) fill(in any) error {
 }
 
 func (f *paramFlag) put(in any, v string) error {
-	if err := tool.CheckText("--"+f.param.Flag, v); err != nil {
+	if err := verb.CheckText("--"+f.param.Flag, v); err != nil {
 		return err
 	}
 	switch f.param.Type {

@@ -1,13 +1,13 @@
 // oxbow forget.
 
-package command
+package cli
 
 import (
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) forgetCommand() *cobra.Command {
@@ -21,20 +21,20 @@ good, and forget asks first; without a terminal, give --yes.`,
   oxbow forget style --dry-run
   oxbow undo                   # brings it back`,
 		Args: args(1, 1, "the name of one entry"),
-	}, loss[tool.ForgetIn, tool.ForgetOut]{
+	}, loss[verb.ForgetIn, verb.ForgetOut]{
 		command: "forget",
-		verb:    tool.Forget,
-		dryRun:  func(in tool.ForgetIn) tool.ForgetIn { in.DryRun, in.OpID = true, ""; return in },
-		question: func(would tool.ForgetOut) string {
+		verb:    verb.Forget,
+		dryRun:  func(in verb.ForgetIn) verb.ForgetIn { in.DryRun, in.OpID = true, ""; return in },
+		question: func(would verb.ForgetOut) string {
 			if !would.Final {
 				return ""
 			}
 			return fmt.Sprintf("Forget %q for good? This layout keeps no history.", clean(would.Entry.Name))
 		},
-	}, func(in tool.ForgetIn) (bool, error) {
+	}, func(in verb.ForgetIn) (bool, error) {
 		_, isForeign, err := a.layout()
 		return isForeign && !in.DryRun, err
-	}, positional, func(out tool.ForgetOut) {
+	}, positional, func(out verb.ForgetOut) {
 		word := wordFor(!out.Forgotten, "forgot", "would forget")
 		a.printf("%s %s\n", word, a.bold(nameText(out.Entry.Name)))
 		a.showNotes(out.Notes)

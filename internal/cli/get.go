@@ -1,6 +1,6 @@
 // oxbow get.
 
-package command
+package cli
 
 import (
 	"io"
@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/screen"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) getCommand() *cobra.Command {
@@ -25,11 +25,11 @@ pipe or with --raw its content alone, byte for byte.`,
   oxbow get runbook --raw > RUNBOOK.md`,
 		Args: args(1, 1, "the name of one entry"),
 	}
-	does(a, c, tool.Get, func(in *tool.GetIn, _ *flagSet, args []string) error {
+	does(a, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
 		in.Name, a.noPager = args[0], a.noPager || raw
 		in.Bare = (raw || !a.env.StdoutTerm) && !a.json
 		return nil
-	}, func(out tool.GetOut) {
+	}, func(out verb.GetOut) {
 		if warning := a.warning(oxbow.Trust(out.Trust)); warning != "" {
 			a.note("%s", strings.TrimSpace(warning))
 		}

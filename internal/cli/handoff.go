@@ -1,11 +1,11 @@
 // oxbow handoff: tasks passed from one session to the next.
 
-package command
+package cli
 
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) handoffCommand() *cobra.Command {
@@ -34,11 +34,11 @@ directory. The same handoff that is open already is not stored twice.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." \
     --read pkg/map.go --skill senior-developer --profile vtt --project auto`,
 		Args: args(1, 1, "a SUMMARY"),
-	}, tool.HandOff, func(in *tool.HandoffTaskIn, _ *flagSet, args []string) (err error) {
+	}, verb.HandOff, func(in *verb.HandoffTaskIn, _ *flagSet, args []string) (err error) {
 		in.Summary = args[0]
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out tool.SavedOut) {
+	}, func(out verb.SavedOut) {
 		if a.quiet {
 			a.printf("%s\n", nameText(out.Name))
 			return
@@ -54,10 +54,10 @@ func (a *app) handoffListCommand() *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
 		Example: "  oxbow handoff list --all",
-	}, tool.Handoffs, func(in *tool.HandoffsIn, _ *flagSet, _ []string) (err error) {
+	}, verb.Handoffs, func(in *verb.HandoffsIn, _ *flagSet, _ []string) (err error) {
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out tool.HandoffsOut) {
+	}, func(out verb.HandoffsOut) {
 		for _, h := range out.Handoffs {
 			if a.quiet {
 				a.printf("%s\n", nameText(h.Name))
@@ -78,7 +78,7 @@ func (a *app) handoffShowCommand() *cobra.Command {
 		Example: `  oxbow handoff show
   oxbow handoff show "handoff: The grid is done."`,
 		Args: args(0, 1, "at most one NAME"),
-	}, tool.ShowHandoff, positional, func(out tool.HandoffOut) { a.printf("%s", clean(out.Text())) })
+	}, verb.ShowHandoff, positional, func(out verb.HandoffOut) { a.printf("%s", clean(out.Text())) })
 }
 
 func (a *app) handoffTakeCommand() *cobra.Command {
@@ -93,7 +93,7 @@ oxbow undo opens again.`,
 		Example: `  oxbow handoff take
   oxbow handoff take --project auto`,
 		Args: args(0, 1, "at most one NAME"),
-	}, tool.TakeHandoff, func(in *tool.TakeHandoffIn, _ *flagSet, args []string) (err error) {
+	}, verb.TakeHandoff, func(in *verb.TakeHandoffIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
 			if in.Project != "" {
@@ -105,7 +105,7 @@ oxbow undo opens again.`,
 		}
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out tool.TakenOut) {
+	}, func(out verb.TakenOut) {
 		if out.HandoffOut == nil {
 			a.note("no handoff waits")
 			return
@@ -120,7 +120,7 @@ func (a *app) handoffDropCommand() *cobra.Command {
 		Short:   "Forget a handoff, open or taken",
 		Example: `  oxbow handoff drop "handoff: The grid is done."`,
 		Args:    args(1, 1, "the NAME of a handoff"),
-	}, tool.DropHandoff, positional, func(out tool.HandoffOut) {
+	}, verb.DropHandoff, positional, func(out verb.HandoffOut) {
 		a.printf("dropped %s\n", a.bold(nameText(out.Name)))
 		a.note("to take this back: oxbow undo")
 	})

@@ -2,7 +2,7 @@
 
 //go:build !unix
 
-package command
+package cli
 
 import (
 	"os"

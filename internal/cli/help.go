@@ -1,7 +1,7 @@
 // This file prints the help of commands: a short list for a person who begins, the list of
 // all commands, and the flags that every command has.
 
-package command
+package cli
 
 import (
 	"fmt"

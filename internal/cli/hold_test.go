@@ -1,7 +1,7 @@
 // Holds a process that has the lock of a store and does not let go,
 // for the stories about one.
 
-package command
+package cli
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -1,6 +1,6 @@
 // Finds the home: the directory that holds the store.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -15,10 +15,10 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/label"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/care/label"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -26,7 +26,7 @@ import (
 const storeFile = "memory.oxbow"
 
 // homeDir is the name of a project's own home.
-const homeDir = tool.ProjectDir
+const homeDir = verb.ProjectDir
 
 // locator finds the home, and what is in it.
 type locator struct {
@@ -112,7 +112,7 @@ func (l *locator) nearest(dir string) (string, error) {
 			}
 		}
 		if filepath.Dir(at) == at {
-			l.remember(dir, "", tool.Place{}, trust.Verdict{})
+			l.remember(dir, "", verb.Place{}, trust.Verdict{})
 			return "", nil
 		}
 	}
@@ -140,7 +140,7 @@ func (l *locator) homeIn(wd, dir string) (string, error) {
 
 // remember keeps which home was found from a directory, with its verdict, and records
 // a home of the user's own that the record does not contain yet.
-func (l *locator) remember(dir, home string, p tool.Place, v trust.Verdict) {
+func (l *locator) remember(dir, home string, p verb.Place, v trust.Verdict) {
 	if l.homes == nil {
 		l.homes = map[string]string{}
 	}
@@ -188,7 +188,7 @@ func canHold(home string) error {
 // inUserHome reports whether a layout was named whose home is, by its custom, the
 // user's own directory.
 func (l *locator) inUserHome() bool {
-	d, err := dialect.Find(dialects, cmp.Or(l.dialectFlag, l.env.Getenv("OXBOW_DIALECT")))
+	d, err := layout.Find(dialects, cmp.Or(l.dialectFlag, l.env.Getenv("OXBOW_DIALECT")))
 	return err == nil && d.UserHome && l.userHome() != ""
 }
 
@@ -288,48 +288,48 @@ func (l *locator) homeArgs() string {
 
 // layout returns the dialect of the home, and false for oxbow's own: what
 // --dialect or $OXBOW_DIALECT says, else what the files there look like.
-func (l *locator) layout() (dialect.Dialect, bool, error) {
+func (l *locator) layout() (layout.Dialect, bool, error) {
 	home, err := l.home()
 	if err != nil {
-		return dialect.Dialect{}, false, err
+		return layout.Dialect{}, false, err
 	}
 	return l.layoutOf(home)
 }
 
-func (l *locator) layoutOf(home string) (dialect.Dialect, bool, error) {
+func (l *locator) layoutOf(home string) (layout.Dialect, bool, error) {
 	name, from := l.dialectFlag, "--dialect"
 	if name == "" {
 		name, from = l.env.Getenv("OXBOW_DIALECT"), "OXBOW_DIALECT"
 	}
 	if name == ownLayout || l.store != nil {
-		return dialect.Dialect{}, false, nil
+		return layout.Dialect{}, false, nil
 	}
 	if name != "" {
-		d, err := dialect.Find(dialects, name)
+		d, err := layout.Find(dialects, name)
 		if err != nil {
-			return dialect.Dialect{}, false, misusef("the layouts there are: "+strings.Join(layoutNames(), ", "), "%s %q is not known", from, name)
+			return layout.Dialect{}, false, misusef("the layouts there are: "+strings.Join(layoutNames(), ", "), "%s %q is not known", from, name)
 		}
 		return d, true, nil
 	}
 	if fi, err := os.Stat(home); err != nil || !fi.IsDir() {
-		return dialect.Dialect{}, false, nil // made by the first change, or a file that is the store
+		return layout.Dialect{}, false, nil // made by the first change, or a file that is the store
 	}
 	if _, err := os.Lstat(filepath.Join(home, storeFile)); err == nil {
-		return dialect.Dialect{}, false, nil
+		return layout.Dialect{}, false, nil
 	}
 	fsys, err := vfs.Dir(home)
 	if err != nil {
-		return dialect.Dialect{}, false, fmt.Errorf("opening the home: %w", err)
+		return layout.Dialect{}, false, fmt.Errorf("opening the home: %w", err)
 	}
 	defer fsys.Close()
-	return dialect.Detect(dialects, fsys)
+	return layout.Detect(dialects, fsys)
 }
 
 // memoryPlace returns where the memory lies.
-func (l *locator) memoryPlace() (tool.Place, error) {
+func (l *locator) memoryPlace() (verb.Place, error) {
 	home, rule, err := l.findHome()
 	if err != nil {
-		return tool.Place{Home: home, Rule: rule}, err
+		return verb.Place{Home: home, Rule: rule}, err
 	}
 	p, err := l.placeAt(home, rule)
 	if errors.Is(err, fs.ErrPermission) { // doctor examines one that may not be opened, too
@@ -339,8 +339,8 @@ func (l *locator) memoryPlace() (tool.Place, error) {
 }
 
 // placeAt returns where the memory of a home lies, which that rule chose.
-func (l *locator) placeAt(home, rule string) (tool.Place, error) {
-	p := tool.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home), ForClients: l.homeForClients(home, rule)}
+func (l *locator) placeAt(home, rule string) (verb.Place, error) {
+	p := verb.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home), ForClients: l.homeForClients(home, rule)}
 	if p.Found {
 		wd, err := l.abs(".")
 		rel, rerr := filepath.Rel(filepath.Dir(home), wd)
@@ -390,8 +390,8 @@ func storeIn(home string) string {
 }
 
 // host describes the process and its machine.
-func (l *locator) host() *tool.Host {
-	return &tool.Host{Getenv: l.env.Getenv, GOOS: l.env.GOOS, FileSystem: l.env.FileSystem, Executable: l.env.Executable,
+func (l *locator) host() *verb.Host {
+	return &verb.Host{Getenv: l.env.Getenv, GOOS: l.env.GOOS, FileSystem: l.env.FileSystem, Executable: l.env.Executable,
 		Version: readVersion(), Rand: l.env.Rand, NetworkFS: l.network, Trusted: trust.List{Dir: l.configHome()}}
 }
 
@@ -447,7 +447,7 @@ func (l *locator) trustedHome() (string, error) {
 		return "", err
 	}
 	if foreign, err := l.isForeign(); err != nil || foreign {
-		return "", cmp.Or(err, tool.Untrusted(home))
+		return "", cmp.Or(err, verb.Untrusted(home))
 	}
 	return home, nil
 }
@@ -460,7 +460,7 @@ func (l *locator) homeIsOwn(home string) bool {
 		return true
 	}
 	data, err := l.dataHome()
-	return err == nil && (home == data || tool.SameFile(home, data))
+	return err == nil && (home == data || verb.SameFile(home, data))
 }
 
 // projectNamed returns the project that a flag means.

@@ -1,6 +1,6 @@
 // oxbow hook: what a client's hooks run.
 
-package command
+package cli
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/annotate/transcript"
-	"github.com/oxbow-memory/oxbow/hook"
-	"github.com/oxbow-memory/oxbow/internal/clientline"
-	"github.com/oxbow-memory/oxbow/internal/secret"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
+	"github.com/oxbow-memory/oxbow/internal/hook"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func (a *app) hookCommand() *cobra.Command {
@@ -50,7 +50,7 @@ and before an edit the annotations of exactly the lines that it changes go to
 the model, on one line, each once a session (OXBOW_WHYS=off: not).
 
 OXBOW_HOOKS=off stops it for one session, OXBOW_INJECT=off only what is put
-before the model. A file ` + tool.HooksOff + `, or ` + tool.InjectOff + `, does so for a home, or for a
+before the model. A file ` + verb.HooksOff + `, or ` + verb.InjectOff + `, does so for a home, or for a
 project when it is in the project's directory ` + homeDir + `.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
   OXBOW_HOOKS=off claude            # a session of which nothing is kept`,
@@ -90,7 +90,7 @@ func (a *app) hook(ctx context.Context, client string) {
 	if r.Wrong != "" {
 		maintenance.HookFailure{Client: client, Error: r.Wrong, Time: a.env.Now()}.Record(home)
 	}
-	if len(r.Events) == 0 || a.offBy(tool.HooksOff, home, r.Events[0].Dir) {
+	if len(r.Events) == 0 || a.offBy(verb.HooksOff, home, r.Events[0].Dir) {
 		return
 	}
 	t := a.injector(home, r.Events[0])
@@ -167,10 +167,10 @@ func (a *app) hookHome() (string, error) {
 		return "", err
 	}
 	if v.State == trust.Foreign || v.State == trust.Refused || !p.Own() || p.Home == p.Store {
-		return "", tool.Untrusted(p.Home)
+		return "", verb.Untrusted(p.Home)
 	}
 	home := filepath.Dir(p.Store)
-	return home, tool.CheckSpool(home)
+	return home, verb.CheckSpool(home)
 }
 
 // hookArgs returns the client and the home of a command line that is a client's

@@ -1,6 +1,6 @@
 // Tests of drains that a hook ends before they are done.
 
-package command
+package cli
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // TestDrainIsEnded: a drain that was ended has more time at the next occasion; one that

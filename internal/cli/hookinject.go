@@ -1,6 +1,6 @@
 // What a hook puts before a model, and the record of it.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -12,13 +12,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/hook"
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/handoff"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/annotations"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/handoff"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/hook"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
 // waits bound what a client waits for. Tests wait longer, as a machine may be busy.
@@ -78,14 +78,14 @@ func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 // off reports whether nothing is to be put before the model.
 func (t injector) off() bool {
 	home := t.home
-	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(tool.InjectOff, home, t.event.Dir) || t.offBy(tool.InjectOffFor(t.event.Client), home, t.event.Dir)
+	return t.env.Getenv("OXBOW_INJECT") == "off" || t.offBy(verb.InjectOff, home, t.event.Dir) || t.offBy(verb.InjectOffFor(t.event.Client), home, t.event.Dir)
 }
 
 // offBy reports whether a file of that name switches something off: in the home, or in
 // a project that holds the directory of the session, or the one in which the hook runs.
 func (a *app) offBy(name, home, dir string) bool {
 	wd, _ := a.abs(".") // without one it is that of the session alone
-	return tool.OffBy(name, home, dir, wd) != ""
+	return verb.OffBy(name, home, dir, wd) != ""
 }
 
 // start answers the start of a session, which is reported twice by hooks of the user and
@@ -127,7 +127,7 @@ func (t injector) startBlock(ctx context.Context, source string, state inject.St
 			goOn = t.handoffOf(ctx, t.event.Client, t.event.Session)
 		}
 		project, _ := projectOf(t.event.Dir)
-		out, err := run(ctx, t.app, tool.Start, tool.StartIn{Project: project, Budget: inject.StartTokens})
+		out, err := run(ctx, t.app, verb.Start, verb.StartIn{Project: project, Budget: inject.StartTokens})
 		if err != nil {
 			out.Block = inject.Block{}
 		}

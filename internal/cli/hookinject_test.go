@@ -1,6 +1,6 @@
 // Tests of what hooks put before a model.
 
-package command
+package cli
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // prompted is a home whose hooks are given a block for each prompt.
@@ -155,8 +155,8 @@ func TestPromptSilence(t *testing.T) {
 		"an error":     {"UserPromptSubmit", "", func(p *prompted) { p.err = errors.New("no") }},
 		"late":         {"UserPromptSubmit", "", func(p *prompted) { p.late = true }},
 		"one session":  {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_INJECT"] = "off" }},
-		"the home":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, tool.InjectOff)) }},
-		"the project":  {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.dir, homeDir, tool.InjectOff)) }},
+		"the home":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, verb.InjectOff)) }},
+		"the project":  {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.dir, homeDir, verb.InjectOff)) }},
 		"all hooks":    {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_HOOKS"] = "off" }},
 		"no state":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, session.SpoolDir, "shown")) }},
 		"no spool":     {"UserPromptSubmit", "", func(p *prompted) { touch(t, filepath.Join(p.home, session.SpoolDir)) }},

@@ -1,7 +1,7 @@
 // Hooks that are killed anywhere while other processes drain: what one of them
 // acknowledged is in the archive, once.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // begunVariable, of the environment, has a process of oxbow write begunSign to standard

@@ -1,7 +1,7 @@
 // This file answers hooks in homes of other layouts: it does what the system of the
 // layout does by itself.
 
-package command
+package cli
 
 import (
 	"bufio"
@@ -20,17 +20,17 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate/transcript"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/hook"
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/internal/clientline"
-	"github.com/oxbow-memory/oxbow/internal/secret"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/hook"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 // layoutHook answers one report in a home of another layout. Such a home has no archive
@@ -38,7 +38,7 @@ import (
 // the user, so that the home contains only what its own system writes.
 type layoutHook struct {
 	*app
-	dialect dialect.Dialect
+	dialect layout.Dialect
 	home    string
 	state   string // directory of the state of sessions
 	bound   string // name of the profile that binds the run
@@ -73,7 +73,7 @@ func (a *app) hookLayout(ctx context.Context, client string) []byte {
 		return whys()
 	}
 	l.event = r.Events[0]
-	if a.offBy(tool.HooksOff, home, l.event.Dir) {
+	if a.offBy(verb.HooksOff, home, l.event.Dir) {
 		return nil
 	}
 	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {
@@ -149,11 +149,11 @@ func (l layoutHook) startText(ctx context.Context, isNew bool) string {
 	if err != nil {
 		return handoff
 	}
-	c, err := h.Context(ctx, dialect.Request{})
+	c, err := h.Context(ctx, layout.Request{})
 	if err != nil {
 		return handoff
 	}
-	caution := dialect.Caution(c, l.repeatsOthers)
+	caution := layout.Caution(c, l.repeatsOthers)
 	said := caution + c.TextWithin(limit-len(caution), "All of it: oxbow context, or the resource memory://context.")
 	if handoff != "" {
 		said += "\n\n" + handoff
@@ -162,12 +162,12 @@ func (l layoutHook) startText(ctx context.Context, isNew bool) string {
 }
 
 // contextHome returns the home as the profile of the run binds it.
-func (l layoutHook) contextHome() (dialect.Home, error) {
+func (l layoutHook) contextHome() (layout.Home, error) {
 	h, err := l.openHome(l.dialect, look)
 	if err != nil || l.bound == "" {
 		return h, err
 	}
-	p, ok := h.(dialect.Profiler)
+	p, ok := h.(layout.Profiler)
 	if !ok {
 		return nil, fmt.Errorf("%s has no profiles", l.dialect.Name)
 	}
@@ -181,7 +181,7 @@ const handoffTokens = 2_000
 // its text with its skills and what its profile selects, and whether a profile selected.
 func (a *app) takeHandoffOf(ctx context.Context, dir string) (text string, hasProfile bool) {
 	project, _ := projectOf(dir)
-	waiting, err := run(ctx, a, tool.Handoffs, tool.HandoffsIn{})
+	waiting, err := run(ctx, a, verb.Handoffs, verb.HandoffsIn{})
 	if err != nil {
 		return "", false
 	}
@@ -189,7 +189,7 @@ func (a *app) takeHandoffOf(ctx context.Context, dir string) (text string, hasPr
 		if !h.Offered || (h.Project != "" && h.Project != project) {
 			continue
 		}
-		out, err := run(ctx, a, tool.TakeHandoff, tool.TakeHandoffIn{Name: h.Name, Opening: tool.Opening{Budget: handoffTokens}})
+		out, err := run(ctx, a, verb.TakeHandoff, verb.TakeHandoffIn{Name: h.Name, Opening: verb.Opening{Budget: handoffTokens}})
 		if err != nil || out.HandoffOut == nil {
 			return "", false // another session was faster
 		}
@@ -209,7 +209,7 @@ func (l layoutHook) recall(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	s, err := h.Session(ctx, dialect.Request{})
+	s, err := h.Session(ctx, layout.Request{})
 	if err != nil {
 		return ""
 	}
@@ -278,7 +278,7 @@ func (l layoutHook) keepSummary(ctx context.Context, summary string, notes sessi
 	caller := session.Caller{Client: l.event.Client, Session: l.event.Session}
 	src.Actor, src.Ref = oxbow.Agent, caller.Ref()
 	ctx = oxbow.WithSource(ctx, src)
-	s, err := h.Session(ctx, dialect.Request{Message: notes.first})
+	s, err := h.Session(ctx, layout.Request{Message: notes.first})
 	if err != nil {
 		return err
 	}
@@ -291,7 +291,7 @@ func (l layoutHook) keepSummary(ctx context.Context, summary string, notes sessi
 
 // openHomeToWrite opens the home for a change, though an answer of this run may have
 // opened it for reading.
-func (l layoutHook) openHomeToWrite() (dialect.Home, error) {
+func (l layoutHook) openHomeToWrite() (layout.Home, error) {
 	l.opened = nil
 	return l.openHome(l.dialect, change)
 }

@@ -1,7 +1,7 @@
 // This file keeps, of what a tool returned to an agent, where it came from and by what its
 // words are found again.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/hook"
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/reading"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/reading"
+	"github.com/oxbow-memory/oxbow/internal/hook"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 // readLevels are the levels of readings as events have them.
@@ -115,7 +115,7 @@ func (a *app) lastReport(home string, e *session.Event) time.Time {
 // whose output is not the agent's own: their text may have come through a pipe. Notes
 // without an agent's variables count only if the command names this program.
 func (a *app) markWritten(ctx context.Context, v reading.Verdict, since time.Time, named bool) {
-	m, err := a.open(tool.Write)
+	m, err := a.open(verb.Write)
 	if err != nil {
 		return // the command has not written either
 	}

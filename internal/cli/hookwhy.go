@@ -1,19 +1,19 @@
 // Annotations by hooks: what a report makes of the lines that an agent edits.
 
-package command
+package cli
 
 import (
 	"context"
 	"path/filepath"
 
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/annotate/transcript"
-	"github.com/oxbow-memory/oxbow/hook"
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/annotations"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/hook"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 // whysIn is what hookWhys needs of a report.
@@ -32,7 +32,7 @@ type whysIn struct {
 func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 	home, r := from.home, from.report
 	about := r.About()
-	if (!about.Before && !about.After) || !filepath.IsAbs(about.Dir) || a.offBy(tool.HooksOff, home, about.Dir) {
+	if (!about.Before && !about.After) || !filepath.IsAbs(about.Dir) || a.offBy(verb.HooksOff, home, about.Dir) {
 		return nil
 	}
 	t := a.injector(home, session.Event{Client: r.Client, Session: about.Session, Time: a.env.Now(), Dir: about.Dir})
@@ -44,7 +44,7 @@ func (a *app) hookWhys(ctx context.Context, from whysIn) []byte {
 	switch {
 	case about.Before && a.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.off():
 		return t.before(ctx, about, in)
-	case about.After && annotates != "off" && (annotates == "on" || !a.offBy(tool.AnnotateOff, home, about.Dir)):
+	case about.After && annotates != "off" && (annotates == "on" || !a.offBy(verb.AnnotateOff, home, about.Dir)):
 		in.Tainted = func() bool { return a.isTainted(ctx, from, about) }
 		in.Repeats = a.repeatsOthers
 		if err := a.annotateHook(ctx, about.Dir, in); err != nil {
@@ -74,10 +74,10 @@ func (a *app) annotateHook(ctx context.Context, dir string, in annotations.HookR
 	return err
 }
 
-func (a *app) bookWorkspace(b *annotate.Store) *tool.Workspace {
+func (a *app) bookWorkspace(b *annotate.Store) *verb.Workspace {
 	src, _ := a.source()
 	src.Profile, _ = a.boundName()
-	return &tool.Workspace{Now: a.env.Now, Source: src, Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}
+	return &verb.Workspace{Now: a.env.Now, Source: src, Annotations: func(context.Context) (*annotate.Store, error) { return b, nil }}
 }
 
 // before returns what the client receives before an edit: annotations of the lines that

@@ -1,6 +1,6 @@
 // oxbow import.
 
-package command
+package cli
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/exchange"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) importCommand() *cobra.Command {
@@ -54,7 +54,7 @@ its file.`,
 		Args: args(1, -1, "a file or directory"),
 	}
 	var verbose bool
-	takes(c, func(ctx context.Context, in tool.ImportIn, args []string) (err error) {
+	takes(c, func(ctx context.Context, in verb.ImportIn, args []string) (err error) {
 		reading, stop := context.WithCancel(ctx)
 		defer stop()
 		in.Inputs = map[string]io.Reader{}
@@ -83,7 +83,7 @@ its file.`,
 			}
 			in.Paths = append(in.Paths, name)
 		}
-		out, err := attempt(ctx, a, tool.Import, in)
+		out, err := attempt(ctx, a, verb.Import, in)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = &hinted{err, "check the path"}
 		}
@@ -91,7 +91,7 @@ its file.`,
 			return err
 		}
 		// What was done before an error stays done, and is shown.
-		if failed := answer(a, out, func(out tool.ImportOut) { a.showImported(out, verbose) }); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
+		if failed := answer(a, out, func(out verb.ImportOut) { a.showImported(out, verbose) }); failed != nil && (err == nil || !errors.Is(failed, errReported)) {
 			return failed
 		}
 		return err
@@ -167,7 +167,7 @@ func alike(messages []string) []string {
 	return first
 }
 
-func (a *app) showImported(out tool.ImportOut, verbose bool) {
+func (a *app) showImported(out verb.ImportOut, verbose bool) {
 	shown := alike
 	if verbose {
 		shown = func(all []string) []string { return all }

@@ -1,6 +1,6 @@
 // oxbow inbox: what persons said in sessions, and may be worth a note.
 
-package command
+package cli
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/session/inbox"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/sharing"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
 func (a *app) inboxCommand() *cobra.Command {
@@ -29,19 +29,19 @@ sessions of the project and more.`,
 		Example: `  oxbow inbox
   oxbow inbox --project auto --json`,
 		Args: args(0, 0, "no arguments, or list, show, accept or drop"),
-	}, tool.Inbox, a.inboxArguments, a.showInbox)
+	}, verb.Inbox, a.inboxArguments, a.showInbox)
 	a.tellsChanged(c)
 	c.AddCommand(a.inboxListCommand(), a.inboxShowCommand(), a.inboxAcceptCommand(), a.inboxDropCommand())
 	return c
 }
 
-func (a *app) inboxArguments(in *tool.InboxIn, _ *flagSet, _ []string) (err error) {
+func (a *app) inboxArguments(in *verb.InboxIn, _ *flagSet, _ []string) (err error) {
 	in.Twice = a.env.Getenv("OXBOW_INBOX") == "twice"
 	in.Project, err = a.projectNamed(in.Project)
 	return err
 }
 
-func (a *app) showInbox(out tool.InboxOut) {
+func (a *app) showInbox(out verb.InboxOut) {
 	for _, n := range out.Noted {
 		a.showRemembered(n)
 	}
@@ -88,7 +88,7 @@ func (a *app) inboxListCommand() *cobra.Command {
 		Short:   "List the proposals, the last said first",
 		Example: "  oxbow inbox list --all",
 		Args:    args(0, 0, "no arguments"),
-	}, tool.Inbox, a.inboxArguments, a.showInbox)
+	}, verb.Inbox, a.inboxArguments, a.showInbox)
 }
 
 func (a *app) inboxShowCommand() *cobra.Command {
@@ -97,7 +97,7 @@ func (a *app) inboxShowCommand() *cobra.Command {
 		Short:   "Show a proposal with all that you said there",
 		Example: "  oxbow inbox show 3fa9",
 		Args:    args(1, 1, "the ID of a proposal"),
-	}, tool.Proposal, positional, func(out tool.ProposalOut) {
+	}, verb.Proposal, positional, func(out verb.ProposalOut) {
 		a.showProposal(out.Item)
 		for _, f := range out.From {
 			a.printf("  said in %s\n", clean(f))
@@ -111,11 +111,11 @@ func (a *app) inboxShowCommand() *cobra.Command {
 
 func (a *app) inboxAcceptCommand() *cobra.Command {
 	var edit, team bool
-	accept := func(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out sharing.ShareProposalsOut, err error) {
+	accept := func(ctx context.Context, w *verb.Workspace, in verb.AcceptProposalsIn) (out sharing.ShareProposalsOut, err error) {
 		if team {
 			return sharing.ShareProposals(ctx, w, in)
 		}
-		out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in)
+		out.AcceptProposalsOut, err = verb.AcceptProposals(ctx, w, in)
 		return out, err
 	}
 	c := decodes(&cobra.Command{
@@ -127,7 +127,7 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 		Example: `  oxbow inbox accept 3fa9 81c0
   oxbow inbox accept 3fa9 --name prices --edit`,
 		Args: args(1, -1, "the IDs of proposals"),
-	}, positional, func(ctx context.Context, in tool.AcceptProposalsIn) error {
+	}, positional, func(ctx context.Context, in verb.AcceptProposalsIn) error {
 		if edit {
 			return a.acceptEdited(ctx, accept, in)
 		}
@@ -139,11 +139,11 @@ names the turn. --edit opens it in your editor first. oxbow undo takes it back.
 }
 
 // acceptEdited makes a note of what a person makes of a proposal in their editor.
-func (a *app) acceptEdited(ctx context.Context, accept call[tool.AcceptProposalsIn, sharing.ShareProposalsOut], in tool.AcceptProposalsIn) error {
+func (a *app) acceptEdited(ctx context.Context, accept call[verb.AcceptProposalsIn, sharing.ShareProposalsOut], in verb.AcceptProposalsIn) error {
 	if len(in.IDs) != 1 {
 		return misusef("accept the others without it", "--edit takes one proposal at a time")
 	}
-	it, err := run(ctx, a, tool.Proposal, tool.ProposalIn{ID: in.IDs[0]})
+	it, err := run(ctx, a, verb.Proposal, verb.ProposalIn{ID: in.IDs[0]})
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (a *app) inboxDropCommand() *cobra.Command {
 		Short:   "Put proposals away; they do not come back",
 		Example: "  oxbow inbox drop 3fa9",
 		Args:    args(1, -1, "the IDs of proposals"),
-	}, tool.DropProposals, positional, func(out tool.InboxOut) {
+	}, verb.DropProposals, positional, func(out verb.InboxOut) {
 		for _, it := range out.Proposals {
 			a.printf("dropped %s\n", it.ID)
 		}

@@ -1,6 +1,6 @@
 // oxbow inject: what a prompt would get from memory, and why.
 
-package command
+package cli
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) injectCommand() *cobra.Command {
@@ -31,7 +31,7 @@ done is kept all the same. oxbow injected lists what was put before models.`,
   oxbow inject off
   oxbow inject on --project`,
 		Args: args(1, -1, "a prompt, or off or on"),
-	}, tool.Inject, func(in *tool.InjectIn, _ *flagSet, args []string) (err error) {
+	}, verb.Inject, func(in *verb.InjectIn, _ *flagSet, args []string) (err error) {
 		in.Prompt = strings.Join(args, " ")
 		in.Project, err = a.projectNamed(in.Project)
 		return err
@@ -40,7 +40,7 @@ done is kept all the same. oxbow injected lists what was put before models.`,
 	return c
 }
 
-func (a *app) showInject(out tool.InjectOut) {
+func (a *app) showInject(out verb.InjectOut) {
 	defer a.tellInjectOff(out.OffBy)
 	for l := range strings.Lines(out.Text) {
 		a.printf("%s\n", clean(strings.TrimRight(l, "\n")))
@@ -71,7 +71,7 @@ func (a *app) tellInjectOff(file string) {
 	}
 	switch {
 	case file == "":
-	case filepath.Base(file) == tool.HooksOff:
+	case filepath.Base(file) == verb.HooksOff:
 		a.note("hooks put nothing before a model: they are off by %s; remove that file to switch them on", clean(file))
 	default:
 		a.note("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
@@ -80,14 +80,14 @@ func (a *app) tellInjectOff(file string) {
 
 // injection chooses what a hook puts before a model with a prompt.
 func (a *app) injection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
-	out, err := run(ctx, a, tool.Inject, tool.InjectIn{Prompt: p.Text, Of: &p, Wait: waits.calibrate})
+	out, err := run(ctx, a, verb.Inject, verb.InjectIn{Prompt: p.Text, Of: &p, Wait: waits.calibrate})
 	return out.Block, err
 }
 
 // calibrate calibrates the floors of the memories after what a session added.
 func (a *app) calibrate(ctx context.Context) error {
-	_, err := run(ctx, a, func(ctx context.Context, w *tool.Workspace, _ struct{}) (struct{}, error) {
-		return struct{}{}, tool.Calibrate(ctx, w)
+	_, err := run(ctx, a, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
+		return struct{}{}, verb.Calibrate(ctx, w)
 	}, struct{}{})
 	return err
 }

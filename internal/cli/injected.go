@@ -1,6 +1,6 @@
 // oxbow injected: what hooks put before models.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) injectedCommand() *cobra.Command {
@@ -32,7 +32,7 @@ words: an agent may follow a note without one of them.`,
   oxbow injected --entry style --json
   oxbow injected --unused`,
 		Args: args(0, 0, ""),
-	}, tool.Injected, func(in *tool.InjectedIn, _ *flagSet, _ []string) error {
+	}, verb.Injected, func(in *verb.InjectedIn, _ *flagSet, _ []string) error {
 		in.Off = a.isSilent()
 		return nil
 	}, a.showInjected)
@@ -46,10 +46,10 @@ func (a *app) isSilent() bool {
 	}
 	home, err := a.archiveHome()
 	dir, werr := a.env.Getwd()
-	return err == nil && werr == nil && (a.offBy(tool.InjectOff, home, dir) || a.offBy(tool.HooksOff, home, dir))
+	return err == nil && werr == nil && (a.offBy(verb.InjectOff, home, dir) || a.offBy(verb.HooksOff, home, dir))
 }
 
-func (a *app) showInjected(out tool.InjectedOut) {
+func (a *app) showInjected(out verb.InjectedOut) {
 	for _, it := range out.Injections {
 		a.printf("%s  %s  %s\n", a.date(it.Time), a.bold(clean(it.Client+"/"+text.Cut(it.Session, 13))), clean(injectionText(&it.Injection)))
 		for _, s := range it.Shown {

@@ -1,18 +1,18 @@
 // oxbow inject off, and on: whether hooks put memory before a model.
 
-package command
+package cli
 
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // injectSwitches are the commands that switch off, and on again.
 func (a *app) injectSwitches() []*cobra.Command {
 	one := func(off bool, c *cobra.Command) *cobra.Command {
 		c.Args = args(0, 0, "")
-		return does(a, c, tool.SwitchInject, func(in *tool.SwitchInjectIn, _ *flagSet, _ []string) error {
+		return does(a, c, verb.SwitchInject, func(in *verb.SwitchInjectIn, _ *flagSet, _ []string) error {
 			in.Off = off
 			if !in.Project {
 				return nil
@@ -37,7 +37,7 @@ func (a *app) injectSwitches() []*cobra.Command {
 	}
 }
 
-func (a *app) showSwitch(out tool.SwitchInjectOut) {
+func (a *app) showSwitch(out verb.SwitchInjectOut) {
 	state := wordFor(out.Off, "on", "off")
 	if !out.Changed {
 		a.printf("it was %s already: %s is %s\n", state, clean(out.File), wordFor(out.Off, "not there", "there"))

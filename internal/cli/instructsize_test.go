@@ -1,6 +1,6 @@
 // Tests what a server's instructions hold of files of many sizes, in every layout.
 
-package command
+package cli
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // oxbow annotate export, oxbow annotate import.
 
-package command
+package cli
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
 // showLeft tells a person what does not fit.
@@ -98,21 +98,21 @@ What does not fit is told on standard error.`,
 			in.File, in.Stdin = "-", a.env.Stdin
 			return nil
 		}
-		if err := tool.CheckText("FILE", args[0]); err != nil {
+		if err := verb.CheckText("FILE", args[0]); err != nil {
 			return badArgument(err)
 		}
 		in.File, err = a.abs(args[0])
 		return err
 	}, func(out annotations.InterchangeOut) {
-		verb := "added"
+		verbWord := "added"
 		if out.DryRun {
-			verb = "would add"
+			verbWord = "would add"
 			for _, r := range out.New {
 				a.printf("%s  %s\n", a.bold(oneLine(r.File)+":"+r.Span.String()), clean(r.Headline()))
 			}
 		}
 		if !a.quiet {
-			a.printf("%s %s; %d were there already\n", verb, count(out.Written, "annotation", "annotations"), out.Known)
+			a.printf("%s %s; %d were there already\n", verbWord, count(out.Written, "annotation", "annotations"), out.Known)
 		}
 		a.showLeft(out.Left)
 	})

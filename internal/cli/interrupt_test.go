@@ -1,6 +1,6 @@
 // Commands that are interrupted.
 
-package command
+package cli
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // Tests that --json gives one object, whatever the command.
 
-package command
+package cli
 
 import (
 	"encoding/json"

@@ -1,15 +1,15 @@
 // This file is what a run knows of the texts that agents have read.
 
-package command
+package cli
 
 import (
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // knowledge returns what decides in this run whether a text repeats others.
-func (a *app) knowledge() tool.Knowledge {
-	k := tool.Knowledge{Exposure: a.exposure, AtTerminal: a.env.StdinTerm, Prints: a.readPrints()}
+func (a *app) knowledge() verb.Knowledge {
+	k := verb.Knowledge{Exposure: a.exposure, AtTerminal: a.env.StdinTerm, Prints: a.readPrints()}
 	if variable, c := a.env.startedBy(); variable != "" && k.Exposure == nil {
 		k.Exposure, k.Caller = a.exposureOf, c
 	}

@@ -1,6 +1,6 @@
 // oxbow label: list, add, remove, rename, merge, lint, suggest, project.
 
-package command
+package cli
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) labelCommand() *cobra.Command {
@@ -41,13 +41,13 @@ func (a *app) labelListCommand() *cobra.Command {
 		Example: `  oxbow label list
   oxbow label list --key project
   oxbow label list after:2026-04 kind:note`,
-	}, tool.Labels, func(in *tool.LabelsIn, _ *flagSet, args []string) error {
+	}, verb.Labels, func(in *verb.LabelsIn, _ *flagSet, args []string) error {
 		in.Filter = strings.Join(args, " ")
 		return nil
 	}, a.showLabels)
 }
 
-func (a *app) showLabels(out tool.LabelsOut) {
+func (a *app) showLabels(out verb.LabelsOut) {
 	if len(out.Labels) == 0 {
 		a.note("no entry carries such a label; oxbow label add gives one, oxbow label suggest proposes some")
 	}
@@ -77,7 +77,7 @@ and --name together, an entry must fit both.`,
 		Example: `  oxbow label add tag:cli --where "project:oxbow has:file" --dry-run
   oxbow label add project:vtt tag:map --name "grid size" --name "hex maps"
   oxbow label add tag:imported --all`,
-	}, tool.AddLabels)
+	}, verb.AddLabels)
 }
 
 func (a *app) labelRemoveCommand() *cobra.Command {
@@ -90,13 +90,13 @@ func (a *app) labelRemoveCommand() *cobra.Command {
 and --name together, an entry must fit both.`,
 		Example: `  oxbow label remove tag:draft --where "before:2026-01" --dry-run
   oxbow label remove tag:wip --all`,
-	}, tool.RemoveLabels)
+	}, verb.RemoveLabels)
 }
 
 // labelSelected makes c change the labels of selected entries.
-func (a *app) labelSelected(c *cobra.Command, verb call[tool.EditLabelsIn, tool.RelabelOut]) *cobra.Command {
+func (a *app) labelSelected(c *cobra.Command, verbCall call[verb.EditLabelsIn, verb.RelabelOut]) *cobra.Command {
 	c.Args = args(1, -1, "a LABEL such as tag:decision")
-	return does(a, c, labelVerb(verb), func(in *tool.EditLabelsIn, _ *flagSet, args []string) error {
+	return does(a, c, labelVerb(verbCall), func(in *verb.EditLabelsIn, _ *flagSet, args []string) error {
 		in.Labels = args
 		chosen := len(in.Where) > 0 || len(in.Names) > 0
 		switch {
@@ -119,7 +119,7 @@ oxbow label merge joins them.`,
 		Example: `  oxbow label rename tag:decison tag:decision
   oxbow label rename tag:vtt project:vtt --dry-run`,
 		Args: args(2, 2, "an OLD and a NEW label"),
-	}, labelVerb(tool.RenameLabel), positional, a.showRelabelled)
+	}, labelVerb(verb.RenameLabel), positional, a.showRelabelled)
 }
 
 func (a *app) labelMergeCommand() *cobra.Command {
@@ -131,24 +131,24 @@ entry. The last may be one of them, or new.`,
 		Example: `  oxbow label merge project:VTT project:homebrew-vtt
   oxbow label merge tag:idea tag:ideas tag:thought tag:idea --dry-run`,
 		Args: args(2, -1, "the labels to join, and the one that they become"),
-	}, labelVerb(tool.MergeLabels), func(in *tool.MergeLabelsIn, _ *flagSet, args []string) error {
+	}, labelVerb(verb.MergeLabels), func(in *verb.MergeLabelsIn, _ *flagSet, args []string) error {
 		in.Labels, in.Into = args[:len(args)-1], args[len(args)-1]
 		return nil
 	}, a.showRelabelled)
 }
 
 // labelVerb makes the verb say how a label is written.
-func labelVerb[In, Out any](verb call[In, Out]) call[In, Out] {
-	return func(ctx context.Context, w *tool.Workspace, in In) (Out, error) {
-		out, err := verb(ctx, w, in)
-		if e, ok := errors.AsType[*tool.LabelError](err); ok {
+func labelVerb[In, Out any](verbCall call[In, Out]) call[In, Out] {
+	return func(ctx context.Context, w *verb.Workspace, in In) (Out, error) {
+		out, err := verbCall(ctx, w, in)
+		if e, ok := errors.AsType[*verb.LabelError](err); ok {
 			err = &misuse{e.Err, "a label is a key, a colon and a value, such as tag:decision"}
 		}
 		return out, err
 	}
 }
 
-func (a *app) showRelabelled(out tool.RelabelOut) {
+func (a *app) showRelabelled(out verb.RelabelOut) {
 	did := wordFor(out.DryRun, "relabelled", "would relabel")
 	a.printf("%s %s\n", did, count(len(out.Entries), "entry", "entries"))
 	if !a.quiet {
@@ -185,10 +185,10 @@ and words that are a project and a tag. It says the command that joins them and
 changes nothing.`,
 		Example: `  oxbow label lint
   oxbow label lint --json`,
-	}, tool.LintLabels, positional, a.showLabelDoubts)
+	}, verb.LintLabels, positional, a.showLabelDoubts)
 }
 
-func (a *app) showLabelDoubts(out tool.LintLabelsOut) {
+func (a *app) showLabelDoubts(out verb.LintLabelsOut) {
 	for _, d := range out.Doubts {
 		var counts []string
 		merge := []string{"oxbow", "label", "merge"}
@@ -207,7 +207,7 @@ func (a *app) showLabelDoubts(out tool.LintLabelsOut) {
 }
 
 func (a *app) labelSuggestCommand() *cobra.Command {
-	var in tool.SuggestLabelsIn
+	var in verb.SuggestLabelsIn
 	apply := false
 	c := &cobra.Command{
 		Use:   "suggest [FILTER…]",
@@ -226,7 +226,7 @@ applied, one oxbow undo takes back.`,
 				return misusef("write a number such as 0.8", "--min-confidence %v is not above 0 and at most 1", in.MinConfidence)
 			}
 			if apply {
-				return perform(cmd.Context(), a, tool.AcceptLabels, in, a.showRelabelled)
+				return perform(cmd.Context(), a, verb.AcceptLabels, in, a.showRelabelled)
 			}
 			again := "oxbow label suggest"
 			for _, w := range args {
@@ -237,7 +237,7 @@ applied, one oxbow undo takes back.`,
 					again += " --" + name + " " + quote(strings.Trim(f.Value.String(), "[]"))
 				}
 			}
-			return perform(cmd.Context(), a, tool.SuggestLabels, in, func(out tool.SuggestLabelsOut) { a.showSuggestions(out, again) })
+			return perform(cmd.Context(), a, verb.SuggestLabels, in, func(out verb.SuggestLabelsOut) { a.showSuggestions(out, again) })
 		},
 	}
 	c.Flags().StringSliceVar(&in.Keys, "key", []string{oxbow.LabelProject, oxbow.LabelTag}, "propose labels of this `KEY`")
@@ -248,7 +248,7 @@ applied, one oxbow undo takes back.`,
 }
 
 // showSuggestions shows what the command again proposes.
-func (a *app) showSuggestions(out tool.SuggestLabelsOut, again string) {
+func (a *app) showSuggestions(out verb.SuggestLabelsOut, again string) {
 	for _, s := range out.Suggestions {
 		a.printf("%.2f  %s  %s\n", s.Confidence, clean(s.Label), a.bold(nameText(s.Name)))
 		if a.quiet {

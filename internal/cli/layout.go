@@ -1,39 +1,39 @@
 // The layouts of homes there are.
 
-package command
+package cli
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/clawft"
-	"github.com/oxbow-memory/oxbow/dialect/coderhapsody"
-	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
-	"github.com/oxbow-memory/oxbow/dialect/duragent"
-	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/clawft"
+	"github.com/oxbow-memory/oxbow/layout/coderhapsody"
+	"github.com/oxbow-memory/oxbow/layout/crabtalk"
+	"github.com/oxbow-memory/oxbow/layout/duragent"
+	"github.com/oxbow-memory/oxbow/layout/entryfiles"
 )
 
 // dialects are the layouts other than oxbow's own, in the order in which
 // they are named to people.
-var dialects = []dialect.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect()}
+var dialects = []layout.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect()}
 
 // ownLayout is the name of the default layout.
 const ownLayout = "oxbow"
 
 // layoutNames returns the names that --dialect takes.
-func layoutNames() []string { return append([]string{ownLayout}, dialect.Names(dialects)...) }
+func layoutNames() []string { return append([]string{ownLayout}, layout.Names(dialects)...) }
 
 // toolsOf returns what a server of the home offers: the tools of its dialect,
 // and of oxbow's own in the sets those whose names are free. A home that has no
 // tools, as its own configuration says, is offered none.
-func toolsOf(h dialect.Home, sets tool.Sets) []tool.Tool {
-	tools := append([]tool.Tool{}, h.Tools()...)
+func toolsOf(h layout.Home, sets verb.Sets) []verb.Tool {
+	tools := append([]verb.Tool{}, h.Tools()...)
 	some := len(tools) > 0
-	for _, t := range sets.Of(tool.Table()) {
-		if some && !slices.ContainsFunc(tools, func(u tool.Tool) bool { return u.Name == t.Name }) {
+	for _, t := range sets.Of(verb.Table()) {
+		if some && !slices.ContainsFunc(tools, func(u verb.Tool) bool { return u.Name == t.Name }) {
 			tools = append(tools, t)
 		}
 	}
@@ -44,7 +44,7 @@ func toolsOf(h dialect.Home, sets tool.Sets) []tool.Tool {
 var needHistory = []string{"history", "undo", "restore"}
 
 // leftOut returns the names of oxbow's verbs that cannot work in the home.
-func leftOut(d dialect.Dialect, h dialect.Home) []string {
+func leftOut(d layout.Dialect, h layout.Home) []string {
 	var names []string
 	if _, err := h.Memory().History(); err != nil {
 		names = slices.Clone(needHistory)
@@ -58,7 +58,7 @@ func leftOut(d dialect.Dialect, h dialect.Home) []string {
 // instructionsOf returns what a server of the home tells a client's model: that
 // its tools are tools of the home's own system and, where others are listed, that
 // oxbow's work on the same entries.
-func instructionsOf(d dialect.Dialect, h dialect.Home, others bool) string {
+func instructionsOf(d layout.Dialect, h layout.Home, others bool) string {
 	var own []string
 	for _, t := range h.Tools() {
 		own = append(own, t.Name)

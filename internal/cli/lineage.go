@@ -1,14 +1,14 @@
 // oxbow lineage.
 
-package command
+package cli
 
 import (
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/lineage"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/care/lineage"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) lineageCommand() *cobra.Command {
@@ -21,7 +21,7 @@ one, or a text has six words in a row that stood first in another.`,
 		Example: `  oxbow lineage style
   oxbow lineage style --json`,
 		Args: args(1, 1, "the NAME of an entry"),
-	}, tool.Lineage, positional, func(out tool.LineageOut) {
+	}, verb.Lineage, positional, func(out verb.LineageOut) {
 		if len(out.Why) > 0 {
 			a.showNothing(out.Why, nil)
 			return

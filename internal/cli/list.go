@@ -1,14 +1,14 @@
 // oxbow list.
 
-package command
+package cli
 
 import (
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/screen"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) listCommand() *cobra.Command {
@@ -20,7 +20,7 @@ func (a *app) listCommand() *cobra.Command {
   oxbow list project:harbor -tag:draft
   oxbow list has:personal             # mail, phone, IBAN, card
   oxbow list --kind note --after 2026-04 --limit 100`,
-	}, tool.List, func(in *tool.ListIn, _ *flagSet, args []string) error {
+	}, verb.List, func(in *verb.ListIn, _ *flagSet, args []string) error {
 		if in.Filter != "" {
 			args = append(args, in.Filter)
 		}
@@ -29,7 +29,7 @@ func (a *app) listCommand() *cobra.Command {
 	}, a.showList)
 }
 
-func (a *app) showList(out tool.ListOut) {
+func (a *app) showList(out verb.ListOut) {
 	if len(out.Entries) == 0 {
 		a.showNothing(out.Why, out.Near)
 		a.showNotes(out.Notes)

@@ -1,6 +1,6 @@
 // oxbow load.
 
-package command
+package cli
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) loadCommand() *cobra.Command {
@@ -35,7 +35,7 @@ first.`,
   oxbow load brain
   oxbow load brain --replace --prune`,
 		Args: args(1, 1, "one directory"),
-	}, func(ctx context.Context, in tool.LoadIn, args []string) (err error) {
+	}, func(ctx context.Context, in verb.LoadIn, args []string) (err error) {
 		in.Dir = args[0]
 		switch {
 		case in.Merge && in.Replace:
@@ -47,7 +47,7 @@ first.`,
 		if err != nil {
 			return err
 		}
-		out, err := attempt(ctx, a, tool.Load, in)
+		out, err := attempt(ctx, a, verb.Load, in)
 		switch {
 		case errors.Is(err, mdtree.ErrNoTree) && errors.Is(err, fs.ErrNotExist):
 			return &hinted{err, "check the path; oxbow dump makes such a directory"}
@@ -64,7 +64,7 @@ first.`,
 	})
 }
 
-func (a *app) showLoaded(out tool.LoadOut) {
+func (a *app) showLoaded(out verb.LoadOut) {
 	for _, w := range out.Warnings {
 		a.note("%s", clean(w))
 	}

@@ -1,6 +1,6 @@
 // oxbow log, and the proof of log --verify.
 
-package command
+package cli
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func (a *app) logCommand() *cobra.Command {
@@ -31,7 +31,7 @@ elsewhere, it proves that no change up to there was edited since.`,
   oxbow log --verify --head "$(cat ~/noted-head)"`,
 		Args: args(0, 1, "at most one NAME"),
 	}
-	does(a, c, tool.History, positional, func(out tool.HistoryOut) {
+	does(a, c, verb.History, positional, func(out verb.HistoryOut) {
 		a.showChanges(out.Changes)
 		a.showNotes(out.Notes)
 	})

@@ -1,6 +1,6 @@
 // Questions before a command loses something that nothing can bring back.
 
-package command
+package cli
 
 import (
 	"context"

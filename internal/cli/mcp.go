@@ -1,6 +1,6 @@
 // The command "oxbow mcp": the server for agents.
 
-package command
+package cli
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -62,7 +62,7 @@ where the home has some. --tools core,code names the sets that are in it:
 // setsHelp lists the sets of tools.
 func setsHelp() string {
 	var b strings.Builder
-	for _, s := range tool.KnownSets() {
+	for _, s := range verb.KnownSets() {
 		fmt.Fprintf(&b, "  %-9s %s\n", s.Name, strings.Join(s.Verbs, " "))
 	}
 	return b.String() + "  full      all of these\n  all       these and those of the home's own layout"

@@ -1,7 +1,7 @@
 // Tests oxbow mcp over HTTP with a file of tokens, through the whole
 // program and the SDK's own client.
 
-package command
+package cli
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 // Tests of the layouts' tools over both transports of MCP: standard streams and HTTP.
 
-package command
+package cli
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/oxbow-memory/oxbow/vectors/vectorstest"
+	"github.com/oxbow-memory/oxbow/test/vectorstest"
 )
 
 // tokenSecret is the secret of the token in a test's file of tokens.

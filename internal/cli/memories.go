@@ -1,6 +1,6 @@
 // Memories that are no files of their homes, as a daemon has them.
 
-package command
+package cli
 
 import (
 	"context"

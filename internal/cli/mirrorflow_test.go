@@ -1,7 +1,7 @@
 // Flows through a client's own memory that is mirrored: what others append to its files
 // must not come up by itself, and what the client has written does.
 
-package command
+package cli
 
 import (
 	"cmp"

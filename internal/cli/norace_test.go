@@ -2,6 +2,6 @@
 
 // Says that the race detector is not in.
 
-package command
+package cli
 
 const raced = false

@@ -1,6 +1,6 @@
 // Tests oxbow serve with tokens of a provider: one memory for each tenant that they name.
 
-package command
+package cli
 
 import (
 	"crypto/ed25519"

@@ -1,6 +1,6 @@
 // What a run opens: the memory, and all that its verbs work on.
 
-package command
+package cli
 
 import (
 	"context"
@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
-	"github.com/oxbow-memory/oxbow/agent/skill"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/git"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/team"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/skill"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/share/team"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -33,7 +33,7 @@ func (a *app) open(how access) (*oxbow.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if how == tool.Read {
+	if how == verb.Read {
 		if over := a.overTeam(context.Background(), m); over != m {
 			a.closers = append(a.closers, m.Close)
 			m = over
@@ -42,17 +42,17 @@ func (a *app) open(how access) (*oxbow.Memory, error) {
 	return a.bind(m)
 }
 
-// opener opens the memory of the home for all calls of a server: for [tool.Read] with
+// opener opens the memory of the home for all calls of a server: for [verb.Read] with
 // team files. The second function closes what was opened.
-func (a *app) opener(how access) (open func(context.Context, tool.Access) (*oxbow.Memory, error), closeFn func() error) {
-	all, closeAll := tool.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
+func (a *app) opener(how access) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
+	all, closeAll := verb.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
 		if _, err := a.bound(); err != nil {
 			return nil, err
 		}
 		return a.openAll(how)
 	})
-	shown := func(of func(context.Context, *oxbow.Memory) *oxbow.Memory) (func(context.Context, tool.Access) (*oxbow.Memory, error), func() error) {
-		return tool.OpenOnFirstUse(func(ctx context.Context) (*oxbow.Memory, error) {
+	shown := func(of func(context.Context, *oxbow.Memory) *oxbow.Memory) (func(context.Context, verb.Access) (*oxbow.Memory, error), func() error) {
+		return verb.OpenOnFirstUse(func(ctx context.Context) (*oxbow.Memory, error) {
 			m, err := all(ctx, how)
 			if err != nil {
 				return nil, err
@@ -62,8 +62,8 @@ func (a *app) opener(how access) (open func(context.Context, tool.Access) (*oxbo
 	}
 	own, closeOwn := shown(func(_ context.Context, m *oxbow.Memory) *oxbow.Memory { return m })
 	read, closeRead := shown(a.overTeam)
-	open = func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
-		if how == tool.Read && a.teamTree() != nil {
+	open = func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
+		if how == verb.Read && a.teamTree() != nil {
 			return read(ctx, how)
 		}
 		return own(ctx, how)
@@ -106,13 +106,13 @@ func (a *app) openAll(how access) (*oxbow.Memory, error) {
 		return a.openStore(path, how, a.host().MayWrite(path))
 	}
 	if how != look {
-		return nil, tool.Untrusted(filepath.Dir(path))
+		return nil, verb.Untrusted(filepath.Dir(path))
 	}
-	m, err := a.openStore(path, look, tool.Untrusted(filepath.Dir(path)))
+	m, err := a.openStore(path, look, verb.Untrusted(filepath.Dir(path)))
 	if err != nil {
 		return nil, err
 	}
-	return trust.Serve(m, tool.Untrusted(filepath.Dir(path))), nil
+	return trust.Serve(m, verb.Untrusted(filepath.Dir(path))), nil
 }
 
 // openElsewhere opens the memory of the home, which is no file there. What Open would do
@@ -138,7 +138,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 	if err != nil {
 		return nil, err
 	}
-	missing, err := tool.StoreMissing(path)
+	missing, err := verb.StoreMissing(path)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 		_ = a.recordMade() // before the store is made, in case that this run is interrupted
 		a.closers = append(a.closers, a.recordMade)
 	}
-	changes, age, err := tool.ParseKeep(a.env.Getenv("OXBOW_KEEP"))
+	changes, age, err := verb.ParseKeep(a.env.Getenv("OXBOW_KEEP"))
 	if err != nil {
 		return nil, fmt.Errorf("OXBOW_KEEP: %w", err)
 	}
@@ -168,7 +168,7 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 		return nil, openError(path, err)
 	}
 	a.signHeads(m, path, how)
-	said := func(say func(tool.Note) string) string {
+	said := func(say func(verb.Note) string) string {
 		return say(maintenance.WentBack(context.Background(), m, path))
 	}
 	if first := a.caution.Swap(&said) == nil; first && how == look && said(sentence) != "" {
@@ -180,19 +180,19 @@ func (a *app) openStore(path string, how access, mayNot error) (*oxbow.Memory, e
 // signHeads signs heads of a memory that is written to, unless it is a copy.
 func (a *app) signHeads(m *oxbow.Memory, path string, how access) {
 	if how != look && filepath.Base(path) == storeFile {
-		a.settling.add(tool.SignHeads(m, path, a.env.Now))
+		a.settling.add(verb.SignHeads(m, path, a.env.Now))
 	}
 }
 
 // openError says which store could not be opened, without saying it twice.
 func openError(path string, err error) error {
 	if errors.Is(err, oxbow.ErrNotStore) {
-		return tool.NotStore(path, err)
+		return verb.NotStore(path, err)
 	}
 	if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
 		at, lerr := filepath.EvalSymlinks(path)
 		if lerr == nil && filepath.Dir(at) != filepath.Dir(path) {
-			return tool.Advise(fmt.Errorf("opening %s: it is a link out of its directory, to %s", path, at), "name that one: --home "+text.ShellQuote(filepath.Dir(at)))
+			return verb.Advise(fmt.Errorf("opening %s: it is a link out of its directory, to %s", path, at), "name that one: --home "+text.ShellQuote(filepath.Dir(at)))
 		}
 	}
 	var pe *fs.PathError
@@ -227,23 +227,23 @@ func (a *app) projectHere() string {
 
 // workspace returns what the verbs of this run work on, and the function that
 // closes what they opened.
-func (a *app) workspace(ctx context.Context) (*tool.Workspace, func() error, error) {
+func (a *app) workspace(ctx context.Context) (*verb.Workspace, func() error, error) {
 	src, err := a.source()
 	if err != nil {
 		return nil, nil, err
 	}
-	var memories [tool.Create + 1]*oxbow.Memory // by access
+	var memories [verb.Create + 1]*oxbow.Memory // by access
 	var notes *annotate.Store
-	w := &tool.Workspace{
-		Open: func(_ context.Context, how tool.Access) (m *oxbow.Memory, err error) {
-			if how == tool.Read && a.teamTree() == nil {
-				how = tool.Own
+	w := &verb.Workspace{
+		Open: func(_ context.Context, how verb.Access) (m *oxbow.Memory, err error) {
+			if how == verb.Read && a.teamTree() == nil {
+				how = verb.Own
 			}
 			for _, m := range memories[how:] {
 				if m != nil {
 					return m, nil
 				}
-				if how == tool.Read {
+				if how == verb.Read {
 					break
 				}
 			}

@@ -1,7 +1,7 @@
 // Flows in which an agent copies, in a later turn, what its session was shown: the copy
 // names its source, and is trusted no more than it.
 
-package command
+package cli
 
 import (
 	"encoding/json"

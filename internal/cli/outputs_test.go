@@ -1,6 +1,6 @@
 // Tests of the files and directories that commands write where the user says.
 
-package command
+package cli
 
 import (
 	"io/fs"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // gitDrivers write the file that git gives them to merge; git has all versions of it.

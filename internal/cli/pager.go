@@ -1,6 +1,6 @@
 // The pager of long output on a terminal.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
 // paged gives a command a pager, and the flag that switches it off.

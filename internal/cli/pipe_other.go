@@ -2,6 +2,6 @@
 
 //go:build !unix
 
-package command
+package cli
 
 func catchBrokenPipes() {}

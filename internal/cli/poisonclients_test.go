@@ -1,8 +1,8 @@
 // This file is the table of clients for the flows of poison: how each reports a prompt, a
 // call and an answer to its hook. The forms are those of the recorded reports in
-// hook/testdata.
+// internal/hook/testdata.
 
-package command
+package cli
 
 import (
 	"fmt"

@@ -2,7 +2,7 @@
 // so. What an agent repeats of others must never come up by itself, and is marked where
 // somebody asks for it.
 
-package command
+package cli
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // isFor reports whether a client can keep a text in that way.

@@ -1,6 +1,6 @@
 // This file is the home in which flows of poison run, and what is read of it.
 
-package command
+package cli
 
 import (
 	"crypto/rand"
@@ -16,7 +16,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // poisonFlow is one flow: an agent of a client reads a text in a way, and keeps it in

@@ -1,7 +1,7 @@
 // This file is the table of the ways in which an agent keeps what it has read, and of the
 // times at which it does.
 
-package command
+package cli
 
 import (
 	"path/filepath"

@@ -1,7 +1,7 @@
 // This file makes the texts of the flows of poison. The texts of two flows never share a
 // run of words, so that many flows can be in one home without marking each other.
 
-package command
+package cli
 
 import (
 	"strings"

@@ -1,6 +1,6 @@
 // This file is the table of the ways by which text of others reaches an agent.
 
-package command
+package cli
 
 import (
 	"fmt"

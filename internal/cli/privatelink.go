@@ -1,7 +1,7 @@
 // This file opens a link that signs a browser in, without anybody else seeing it: every user
 // of the machine can read the arguments of a program, and the link works once.
 
-package command
+package cli
 
 import (
 	"fmt"

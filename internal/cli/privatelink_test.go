@@ -1,6 +1,6 @@
 // Tests that nobody else learns the link that oxbow ui opens.
 
-package command
+package cli
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // The operating system's process as an Env.
 
-package command
+package cli
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/cli/browser"
 	"golang.org/x/term"
 
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/cli/tui"
 )
 
 // stopWait is how long a run may take to end after a signal: a sub-agent is given

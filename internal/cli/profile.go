@@ -1,6 +1,6 @@
 // oxbow profile: what profiles there are, what each comes to, and how they are made.
 
-package command
+package cli
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 func (a *app) profileCommand() *cobra.Command {
@@ -60,10 +60,10 @@ func (a *app) profileListCommand() *cobra.Command {
 		Short:   "List the profiles there are, with what is wrong with them",
 		Example: `  oxbow profile list
   oxbow profile list --json`,
-	}, tool.ListProfiles, positional, a.showProfiles)
+	}, verb.ListProfiles, positional, a.showProfiles)
 }
 
-func (a *app) showProfiles(out tool.ProfilesOut) {
+func (a *app) showProfiles(out verb.ProfilesOut) {
 	wide := 0
 	for _, r := range out.Profiles {
 		wide = max(wide, columns(r.Name))
@@ -91,9 +91,9 @@ func (a *app) showProfiles(out tool.ProfilesOut) {
 }
 
 // aboutProfile makes c call a verb with the profile that [app.asked] returns.
-func aboutProfile[Out any](a *app, c *cobra.Command, verb call[tool.ProfileIn, Out], show func(Out)) *cobra.Command {
+func aboutProfile[Out any](a *app, c *cobra.Command, verbCall call[verb.ProfileIn, Out], show func(Out)) *cobra.Command {
 	c.Args = args(0, 1, "the name of one profile")
-	return does(a, c, verb, func(in *tool.ProfileIn, _ *flagSet, args []string) (err error) {
+	return does(a, c, verbCall, func(in *verb.ProfileIn, _ *flagSet, args []string) (err error) {
 		in.Name, err = a.asked(c, args)
 		return err
 	}, show)
@@ -105,10 +105,10 @@ func (a *app) profileShowCommand() *cobra.Command {
 		Short: "Show what a profile comes to, with all that it extends",
 		Example: `  oxbow profile show vtt
   oxbow profile show vtt --json`,
-	}, tool.ShowProfile, a.showProfile)
+	}, verb.ShowProfile, a.showProfile)
 }
 
-func (a *app) showProfile(out tool.ProfileOut) {
+func (a *app) showProfile(out verb.ProfileOut) {
 	line := func(key, value string) { a.field(9, key, clean(value)) }
 	a.printf("%s\n", a.bold(clean(out.Name)))
 	line("says", strings.Join(strings.Fields(out.Description), " "))
@@ -145,7 +145,7 @@ are not there, and budgets that the documents alone break. Its exit status is 1
 when it found something.`,
 		Example: `  oxbow profile lint
   oxbow profile lint vtt`,
-	}, tool.LintProfiles, positional, func(out tool.LintOut) {
+	}, verb.LintProfiles, positional, func(out verb.LintOut) {
 		for _, l := range out.Profiles {
 			for _, f := range l.Found {
 				a.printf("%s\n", clean(f))
@@ -167,10 +167,10 @@ func (a *app) profileSelectCommand() *cobra.Command {
 		Args: args(0, 1, "the name of one profile"),
 	}
 	var manifest *bool
-	does(a, c, tool.Select, func(in *tool.SelectIn, _ *flagSet, args []string) (err error) {
+	does(a, c, verb.Select, func(in *verb.SelectIn, _ *flagSet, args []string) (err error) {
 		in.Profile, err = a.asked(c, args)
 		return err
-	}, func(out tool.SelectionOut) { a.showSelection(out, *manifest) })
+	}, func(out verb.SelectionOut) { a.showSelection(out, *manifest) })
 	manifest = c.Flags().Bool("manifest", false, "print what got in, what was cut and why, instead of the text")
 	return c
 }
@@ -181,10 +181,10 @@ func (a *app) profileTokensCommand() *cobra.Command {
 		Short: "Show how many tokens a profile takes, about",
 		Example: `  oxbow profile tokens vtt
   oxbow profile tokens vtt --json`,
-	}, tool.ProfileBudget, a.showBudget)
+	}, verb.ProfileBudget, a.showBudget)
 }
 
-func (a *app) showBudget(b tool.ProfileBudgetOut) {
+func (a *app) showBudget(b verb.ProfileBudgetOut) {
 	line := func(n int, what string) { a.printf("%8d  %s\n", n, clean(what)) }
 	for _, d := range b.Documents {
 		what := "document " + d.Path
@@ -212,7 +212,7 @@ the tags.`,
   oxbow profile new lore --extends vtt --tag lore --description "The world"`,
 		Args: args(1, 1, "the name of the profile"),
 	}
-	does(a, c, tool.NewProfile, func(in *tool.NewProfileIn, _ *flagSet, args []string) error {
+	does(a, c, verb.NewProfile, func(in *verb.NewProfileIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		if err := profile.CheckName(in.Name); err != nil {
 			return badArgument(err)
@@ -226,7 +226,7 @@ the tags.`,
 			return fmt.Errorf("making the directory of profiles: %w", err)
 		}
 		return nil
-	}, func(out tool.NewProfileOut) {
+	}, func(out verb.NewProfileOut) {
 		a.printf("Wrote %s\n", clean(out.File))
 		a.showNotes(out.Notes)
 		a.note("oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects", out.Name, out.Name)
@@ -245,7 +245,7 @@ it compares that profile then with now, and shows what was changed too (~).`,
 		Example: `  oxbow profile diff vtt-developer base-developer
   oxbow profile diff vtt --as-of 2026-04-18`,
 		Args: args(1, 2, "the names of two profiles, or of one with --as-of"),
-	}, tool.DiffProfiles, func(in *tool.DiffProfilesIn, _ *flagSet, args []string) error {
+	}, verb.DiffProfiles, func(in *verb.DiffProfilesIn, _ *flagSet, args []string) error {
 		in.A = args[0]
 		if len(args) == 2 {
 			in.B = args[1]
@@ -256,7 +256,7 @@ it compares that profile then with now, and shows what was changed too (~).`,
 	}, a.showDiff)
 }
 
-func (a *app) showDiff(d tool.DiffProfilesOut) {
+func (a *app) showDiff(d verb.DiffProfilesOut) {
 	a.printf("%s %s (about %d tokens)\n%s %s (about %d tokens)\n", a.dim("---"), clean(d.A.String()), d.TokensA, a.dim("+++"), clean(d.B.String()), d.TokensB)
 	list := func(mark, what string, cs []profile.Chosen) {
 		for _, c := range cs {
@@ -302,15 +302,15 @@ func (a *app) editProfile(ctx context.Context, name string) error {
 		return &misuse{err, "oxbow profile list shows what there is; oxbow profile new NAME makes one"}
 	}
 	draft := editing{name: name, ext: ".yaml", again: "oxbow profile edit " + quote(name)}
-	var out tool.ReplaceProfileOut
+	var out verb.ReplaceProfileOut
 	err = a.withEditor(&draft, string(was), func(text string) (err error) {
-		out, err = attempt(ctx, a, tool.ReplaceProfile, tool.ReplaceProfileIn{Name: name, Was: was, Text: []byte(text)})
+		out, err = attempt(ctx, a, verb.ReplaceProfile, verb.ReplaceProfileIn{Name: name, Was: was, Text: []byte(text)})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return answer(a, out, func(out tool.ReplaceProfileOut) {
+	return answer(a, out, func(out verb.ReplaceProfileOut) {
 		a.printf("%s is %s\n", clean(out.File), out.Outcome)
 		for _, o := range out.Found {
 			a.note("%s", clean(o))

@@ -1,6 +1,6 @@
 // This file shows on standard error, if that is a terminal, how far long work is.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // Work is shown when it has taken so long, and again so often.

@@ -1,6 +1,6 @@
 // Servers that other machines reach: what must be said before, and how they are called.
 
-package command
+package cli
 
 import (
 	"cmp"

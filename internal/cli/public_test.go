@@ -1,6 +1,6 @@
 // Tests what must be said before other machines are let in, and how they call a server.
 
-package command
+package cli
 
 import (
 	"context"

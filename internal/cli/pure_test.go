@@ -1,6 +1,6 @@
 // Tests the functions that touch nothing, in tables.
 
-package command
+package cli
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // A clock that was set back makes entries of the future: their age is not
@@ -143,25 +143,25 @@ func TestStatus(t *testing.T) {
 }
 
 func TestSentence(t *testing.T) {
-	undo := func(does, to string) *tool.Hint {
-		return &tool.Hint{Verb: "undo", Args: []tool.Arg{{Name: "seq", Value: []uint64{4}}}, Does: does, To: to}
+	undo := func(does, to string) *verb.Hint {
+		return &verb.Hint{Verb: "undo", Args: []verb.Arg{{Name: "seq", Value: []uint64{4}}}, Does: does, To: to}
 	}
-	restore := func(name string) *tool.Hint {
-		return &tool.Hint{Verb: "restore", Args: []tool.Arg{{Name: "name", Value: name}, {Name: "seq", Value: uint64(3)}}, Does: "brings it back"}
+	restore := func(name string) *verb.Hint {
+		return &verb.Hint{Verb: "restore", Args: []verb.Arg{{Name: "name", Value: name}, {Name: "seq", Value: uint64(3)}}, Does: "brings it back"}
 	}
 	for _, c := range []struct {
-		in            tool.Note
+		in            verb.Note
 		model, person string
 	}{
-		{tool.Notef("%s", undo("brings it back", "bring it back")), "undo with seq [4] brings it back", "to bring it back: oxbow undo --seq 4"},
-		{tool.Notef("to redo: %s", undo("", "")), "to redo: undo with seq [4]", "to redo: oxbow undo --seq 4"},
-		{tool.Notef("%s", restore("a")), `restore with name "a" and seq 3 brings it back`, "oxbow restore a@3 brings it back"},
-		{tool.Notef("%s", restore("a b")), `restore with name "a b" and seq 3 brings it back`, `oxbow restore 'a b@3' brings it back`},
-		{tool.Notef("%d more; %s", 5, tool.PageRef(20)), "5 more; the next page has offset 20", "5 more; the next page: --offset 20"},
-		{tool.Remedy(oxbow.ErrNotFound), "list shows what there is, history what was changed", "oxbow list shows what there is, oxbow log what was changed"},
-		{tool.Notef("raise %s", tool.ParamRef("max_tokens")), "raise max_tokens", "raise --max-tokens"},
-		{tool.Notef("%s, then wait", tool.PersonRef("oxbow check")), "a person runs oxbow check, then wait", "run oxbow check, then wait"},
-		{tool.Plain("100% nothing to say."), "100% nothing to say.", "100% nothing to say"},
+		{verb.Notef("%s", undo("brings it back", "bring it back")), "undo with seq [4] brings it back", "to bring it back: oxbow undo --seq 4"},
+		{verb.Notef("to redo: %s", undo("", "")), "to redo: undo with seq [4]", "to redo: oxbow undo --seq 4"},
+		{verb.Notef("%s", restore("a")), `restore with name "a" and seq 3 brings it back`, "oxbow restore a@3 brings it back"},
+		{verb.Notef("%s", restore("a b")), `restore with name "a b" and seq 3 brings it back`, `oxbow restore 'a b@3' brings it back`},
+		{verb.Notef("%d more; %s", 5, verb.PageRef(20)), "5 more; the next page has offset 20", "5 more; the next page: --offset 20"},
+		{verb.Remedy(oxbow.ErrNotFound), "list shows what there is, history what was changed", "oxbow list shows what there is, oxbow log what was changed"},
+		{verb.Notef("raise %s", verb.ParamRef("max_tokens")), "raise max_tokens", "raise --max-tokens"},
+		{verb.Notef("%s, then wait", verb.PersonRef("oxbow check")), "a person runs oxbow check, then wait", "run oxbow check, then wait"},
+		{verb.Plain("100% nothing to say."), "100% nothing to say.", "100% nothing to say"},
 	} {
 		if c.in.String() != c.model || sentence(c.in) != c.person {
 			t.Errorf("note = %q to models and %q to people, want %q and %q", c.in, sentence(c.in), c.model, c.person)

@@ -1,6 +1,6 @@
 // oxbow push, oxbow pull.
 
-package command
+package cli
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool/sharing"
+	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
 func (a *app) pushCommand() *cobra.Command {

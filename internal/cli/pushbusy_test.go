@@ -1,6 +1,6 @@
 // Push and pull of a server that has too much to do.
 
-package command
+package cli
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 // TestPushToABusyServer: push waits as long as the server asks for, and sends the rest;

@@ -1,6 +1,6 @@
 // Two homes and a tenant of a server, from the command line.
 
-package command
+package cli
 
 import (
 	"crypto/rand"
@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/reconcile"
+	"github.com/oxbow-memory/oxbow/internal/share/reconcile"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 func TestPushAndPull(t *testing.T) {

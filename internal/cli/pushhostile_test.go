@@ -1,6 +1,6 @@
 // Push and pull of servers that are none, or lie.
 
-package command
+package cli
 
 import (
 	"bytes"

@@ -2,6 +2,6 @@
 
 // Says that the race detector is in.
 
-package command
+package cli
 
 const raced = true

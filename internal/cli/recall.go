@@ -1,6 +1,6 @@
 // oxbow recall.
 
-package command
+package cli
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/screen"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) recallCommand() *cobra.Command {
@@ -41,7 +41,7 @@ first line, with tabs between.`,
   oxbow recall -i deploy                     # type on, choose, read, correct
   oxbow recall -i deploy | cut -f 1          # the names alone`,
 	}
-	decodes(c, func(in *tool.RecallIn, f *flagSet, args []string) error {
+	decodes(c, func(in *verb.RecallIn, f *flagSet, args []string) error {
 		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
 		if sessions {
 			if in.In != "" && in.In != "sessions" {
@@ -53,14 +53,14 @@ first line, with tabs between.`,
 			return misusef("for example: oxbow recall deploy project:harbor; oxbow list shows all entries", "recall needs words to look for, or a filter")
 		}
 		return nil
-	}, func(ctx context.Context, in tool.RecallIn) error {
-		show := func(out tool.RecallOut) { a.showRecalled(out, whole) }
+	}, func(ctx context.Context, in verb.RecallIn) error {
+		show := func(out verb.RecallOut) { a.showRecalled(out, whole) }
 		if interactive && a.hasScreen() {
 			return a.recallOnScreen(ctx, in)
 		} else if interactive {
 			show = a.showLines
 		}
-		return perform(ctx, a, tool.Recall, in, show)
+		return perform(ctx, a, verb.Recall, in, show)
 	})
 	c.Flags().BoolVarP(&interactive, "interactive", "i", false, "search while you type, on a screen")
 	c.Flags().BoolVar(&sessions, "sessions", false, "look in what was said in past sessions")
@@ -75,7 +75,7 @@ var withoutWords = []string{"filter", "project", "tags", "kind", "after", "befor
 
 // showRecalled shows the hits: their snippets or, when a budget was asked for,
 // the contents that it had room for.
-func (a *app) showRecalled(out tool.RecallOut, whole bool) {
+func (a *app) showRecalled(out verb.RecallOut, whole bool) {
 	if len(out.Hits) == 0 {
 		a.showNothing(out.Why, out.Near)
 		a.showNotes(out.Notes)
@@ -92,7 +92,7 @@ func (a *app) showRecalled(out tool.RecallOut, whole bool) {
 	}
 	for _, n := range out.Notes {
 		if whole || !n.About("max_tokens") {
-			a.showNotes([]tool.Note{n})
+			a.showNotes([]verb.Note{n})
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (a *app) showRecalled(out tool.RecallOut, whole bool) {
 // excerptRows is the most rows that a hit is shown by.
 const excerptRows = 4
 
-func (a *app) showHit(n int, h tool.Entry) {
+func (a *app) showHit(n int, h verb.Entry) {
 	slices.Sort(h.Words)
 	a.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, screen.Bold)
 	meta := a.summary(h)
@@ -122,7 +122,7 @@ func (a *app) showHit(n int, h tool.Entry) {
 		first = max(0, min(first-1, len(rows)-excerptRows))
 		rows = rows[first : first+excerptRows]
 	}
-	turns := func(ts []tool.Turn) {
+	turns := func(ts []verb.Turn) {
 		for _, t := range ts {
 			below("… " + clean(strings.Join(strings.Fields(t.Content), " ")))
 		}
@@ -143,7 +143,7 @@ func (a *app) showHit(n int, h tool.Entry) {
 	}
 }
 
-func (a *app) showExplanation(h tool.Entry) {
+func (a *app) showExplanation(h verb.Entry) {
 	for _, f := range explained(h) {
 		a.hang("   "+pad(f.Name, 7)+"  ", f.Value)
 	}

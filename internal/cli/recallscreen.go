@@ -1,6 +1,6 @@
 // oxbow recall -i: the verbs that its screen calls, and the lines that a pipe gets.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/cli/tui"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // screenLimit is how many hits a screen has that scrolls.
@@ -24,7 +24,7 @@ const screenLimit = 50
 
 // showLines shows the hits to programs: a line each, of the name, the score, the
 // time of creation, and the first line of the content.
-func (a *app) showLines(out tool.RecallOut) {
+func (a *app) showLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
 		a.showNothing(out.Why, out.Near)
 	}
@@ -32,11 +32,11 @@ func (a *app) showLines(out tool.RecallOut) {
 		first, _, _ := strings.Cut(strings.TrimSpace(h.Text), "\n")
 		a.printf("%s\t%.3f\t%s\t%s\n", nameText(h.Name), h.Score, h.Created, oneLine(first))
 	}
-	a.showNotes(slices.DeleteFunc(out.Notes, func(n tool.Note) bool { return n.About("max_tokens") }))
+	a.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.About("max_tokens") }))
 }
 
 // recallOnScreen answers queries while they are typed, the first one that of in.
-func (a *app) recallOnScreen(ctx context.Context, in tool.RecallIn) error {
+func (a *app) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	switch {
 	case !a.env.StdinTerm || a.env.Screen == nil:
 		return misusef("leave -i out", "-i reads keys from a terminal, and standard input is none")
@@ -71,12 +71,12 @@ func (a *app) recallOnScreen(ctx context.Context, in tool.RecallIn) error {
 // closed before each change, which opens it as a command would.
 type recallScreen struct {
 	app     *app
-	in      tool.RecallIn
+	in      verb.RecallIn
 	said    notebook // what verbs write to standard error
 	errs    io.Writer
 	parting []string // what is to be read after the screen is gone, too
 
-	open  *tool.Workspace // nil while it is not needed
+	open  *verb.Workspace // nil while it is not needed
 	close func() error
 	final bool // the memory has no history
 }
@@ -105,7 +105,7 @@ func (n *notebook) lines() (lines []string) {
 }
 
 // workspace returns the one for queries.
-func (s *recallScreen) workspace(ctx context.Context) (*tool.Workspace, error) {
+func (s *recallScreen) workspace(ctx context.Context) (*verb.Workspace, error) {
 	if s.open != nil {
 		return s.open, nil
 	}
@@ -115,7 +115,7 @@ func (s *recallScreen) workspace(ctx context.Context) (*tool.Workspace, error) {
 	}
 	s.open, s.close = w, done
 	one := 1
-	_, err = tool.History(ctx, w, tool.HistoryIn{Limit: &one})
+	_, err = verb.History(ctx, w, verb.HistoryIn{Limit: &one})
 	s.final = errors.Is(err, oxbow.ErrUnsupported)
 	return w, nil
 }
@@ -137,7 +137,7 @@ func problem(err error) string {
 }
 
 // answer answers a query, "" by all there is.
-func (s *recallScreen) answer(ctx context.Context, query string) (out tool.RecallOut, err error) {
+func (s *recallScreen) answer(ctx context.Context, query string) (out verb.RecallOut, err error) {
 	in := s.in
 	in.Query = query
 	if strings.TrimSpace(query+in.Filter+in.Project+in.Kind+in.After+in.Before+strings.Join(in.Tags, "")) == "" {
@@ -148,7 +148,7 @@ func (s *recallScreen) answer(ctx context.Context, query string) (out tool.Recal
 	}
 	w, err := s.workspace(ctx)
 	if err == nil {
-		out, err = tool.Recall(ctx, w, in)
+		out, err = verb.Recall(ctx, w, in)
 	}
 	if path, perr := s.app.storePath(); perr == nil && !exists(path) {
 		err = errors.Join(err, s.release()) // a memory that is made is seen
@@ -189,7 +189,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (s *recallScreen) hit(h tool.Entry) tui.Hit {
+func (s *recallScreen) hit(h verb.Entry) tui.Hit {
 	slices.Sort(h.Words)
 	t := tui.Hit{Name: h.Name, Version: h.Version, Meta: s.app.summary(h), Text: h.Text, Words: h.Words, Final: s.final}
 	if h.Trust != "" {
@@ -228,7 +228,7 @@ func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.Whole {
 	if s.in.AsOf != "" {
 		name = fmt.Sprintf("%s@%d", h.Name, h.Version)
 	}
-	out, err := tool.Get(ctx, w, tool.GetIn{Name: name})
+	out, err := verb.Get(ctx, w, verb.GetIn{Name: name})
 	if err != nil {
 		return tui.Whole{Failed: problem(err)}
 	}
@@ -256,7 +256,7 @@ func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.Done {
 	a := s.app
 	errs, allow := a.env.Stderr, a.allowSecret
 	a.env.Stderr = s.errs // the person may be asked
-	out, err := tool.RememberOut{}, s.release()
+	out, err := verb.RememberOut{}, s.release()
 	if err == nil {
 		out, err = a.editEntry(ctx, h.Name)
 	}
@@ -285,17 +285,17 @@ func undoKey(change uint64) string {
 }
 
 func (s *recallScreen) forget(ctx context.Context, h tui.Hit) tui.Done {
-	out, err := tool.ForgetOut{}, s.release()
+	out, err := verb.ForgetOut{}, s.release()
 	if err == nil {
-		out, err = run(ctx, s.app, tool.Forget, tool.ForgetIn{Name: h.Name, IfVersion: &h.Version})
+		out, err = run(ctx, s.app, verb.Forget, verb.ForgetIn{Name: h.Name, IfVersion: &h.Version})
 	}
 	return s.changed("forgot "+nameText(h.Name)+undoKey(out.Seq), out.Seq, err)
 }
 
 func (s *recallScreen) undo(ctx context.Context, change uint64) tui.Done {
-	out, err := tool.UndoOut{}, s.release()
+	out, err := verb.UndoOut{}, s.release()
 	if err == nil {
-		out, err = run(ctx, s.app, tool.Undo, tool.UndoIn{Seq: []uint64{change}})
+		out, err = run(ctx, s.app, verb.Undo, verb.UndoIn{Seq: []uint64{change}})
 	}
 	did, name := "undone", ""
 	for _, c := range out.Undone {

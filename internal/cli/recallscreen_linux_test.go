@@ -1,6 +1,6 @@
 // Types at the screen of oxbow recall -i, on a real terminal.
 
-package command
+package cli
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // screenRun is oxbow on a terminal, and what that terminal shows.

@@ -1,29 +1,29 @@
 // What notes of the verbs refer to, in the words of the command line.
 
-package command
+package cli
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // sentence returns a note with the commands that a person types.
-func sentence(n tool.Note) string { return strings.TrimSuffix(n.In(referenceText), ".") }
+func sentence(n verb.Note) string { return strings.TrimSuffix(n.In(referenceText), ".") }
 
-func referenceText(r tool.Reference) string {
+func referenceText(r verb.Reference) string {
 	switch r := r.(type) {
-	case tool.ParamRef:
+	case verb.ParamRef:
 		return "--" + strings.ReplaceAll(string(r), "_", "-")
-	case tool.VerbRef:
+	case verb.VerbRef:
 		return "oxbow " + commandName(string(r))
-	case tool.PageRef:
+	case verb.PageRef:
 		return "the next page: --offset " + strconv.Itoa(int(r))
-	case tool.PersonRef:
+	case verb.PersonRef:
 		return "run " + string(r)
-	case *tool.Hint:
+	case *verb.Hint:
 		return hintText(r)
 	}
 	panic(fmt.Sprintf("oxbow: a note refers to a %T", r))
@@ -40,7 +40,7 @@ func commandName(verb string) string {
 	return verb
 }
 
-func hintText(h *tool.Hint) string {
+func hintText(h *verb.Hint) string {
 	text := "oxbow " + commandName(h.Verb)
 	if h.Verb == "restore" {
 		text += " " + versionText(h.Args[0].Value.(string), h.Args[1].Value)

@@ -1,13 +1,13 @@
 // oxbow remember.
 
-package command
+package cli
 
 import (
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) rememberCommand() *cobra.Command {
@@ -31,7 +31,7 @@ of the working directory, which oxbow label project prints.`,
   git log -1 --format=%B | oxbow remember --tag commit`,
 		Args: args(0, 2, "a NAME and a TEXT"),
 	}
-	does(a, c, tool.Remember, func(in *tool.RememberIn, f *flagSet, args []string) (err error) {
+	does(a, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
 			if strings.TrimSpace(in.Name) == "" {
@@ -79,7 +79,7 @@ func (a *app) content(flag string, flagged bool, file string, args []string) (st
 	return a.readStdin()
 }
 
-func (a *app) showRemembered(out tool.RememberOut) {
+func (a *app) showRemembered(out verb.RememberOut) {
 	word := map[string]string{"added": "remembered", "updated": "updated", "unchanged": "already remembered"}[out.Outcome]
 	if a.quiet {
 		a.printf("%s\n", nameText(out.Entry.Name))

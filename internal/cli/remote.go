@@ -1,11 +1,11 @@
 // oxbow remote.
 
-package command
+package cli
 
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool/sharing"
+	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
 func (a *app) remoteCommand() *cobra.Command {

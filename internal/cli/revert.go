@@ -1,6 +1,6 @@
 // oxbow revert.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/revert"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/care/revert"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) revertCommand() *cobra.Command {
@@ -30,10 +30,10 @@ is listed. Several selectors narrow together. Look first with --dry-run.`,
   oxbow revert --door mcp --since yesterday
   oxbow revert --trust tainted --json`,
 		Args: args(0, 0, ""),
-	}, tool.Revert, positional, a.showReverted)
+	}, verb.Revert, positional, a.showReverted)
 }
 
-func (a *app) showReverted(out tool.RevertOut) {
+func (a *app) showReverted(out verb.RevertOut) {
 	if len(out.Changes) == 0 {
 		a.showNothing(out.Why, nil)
 		return

@@ -1,8 +1,8 @@
 // The root command: global flags, and the list of subcommands.
 
-// Package command is oxbow's command line: a file for each subcommand, the
+// Package cli is oxbow's command line: a file for each subcommand, the
 // terminal, and the exit status.
-package command
+package cli
 
 import (
 	"slices"

@@ -1,6 +1,6 @@
 // One run of a command line, and how its failure is reported.
 
-package command
+package cli
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/screen"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
 // Run runs one command line and returns the exit status: 0 done, 1 failed,

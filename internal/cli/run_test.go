@@ -1,7 +1,7 @@
 // Tests what a script cannot: other systems, the help of every command, and
 // environments of their own.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // world is the surroundings of a test: a directory, a clock that stands, and a
@@ -120,7 +120,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 func TestOneNameForMaxTokens(t *testing.T) {
 	older := []string{"budget", "token_budget"}
 	n := 0
-	for _, u := range slices.Concat(tool.WithProfiles(tool.Table(), nil), tool.Code(), tool.SubAgents(), []tool.Tool{tool.RecallMemory()}) {
+	for _, u := range slices.Concat(verb.WithProfiles(verb.Table(), nil), verb.Code(), verb.SubAgents(), []verb.Tool{verb.RecallMemory()}) {
 		for _, p := range u.Params {
 			if slices.Contains(older, p.Name) {
 				t.Errorf("%s calls it %s", u.Name, p.Name)

@@ -1,7 +1,7 @@
 // Tests what keeps a memory safe and a script cannot set up: file
 // systems of every kind, a terminal that asks, and clocks that differ.
 
-package command
+package cli
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 // on puts the home on a file system.

@@ -1,6 +1,6 @@
 // oxbow scan.
 
-package command
+package cli
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func (a *app) scanCommand() *cobra.Command {
@@ -72,7 +72,7 @@ func (a *app) showScan(out maintenance.ScanOut, fix bool) {
 }
 
 // showFoundSecret prints where a secret is, and never the secret.
-func (a *app) showFoundSecret(f tool.FoundSecret) {
+func (a *app) showFoundSecret(f verb.FoundSecret) {
 	where := f.Part
 	if f.Line > 0 {
 		where = fmt.Sprintf("%s, line %d", f.Part, f.Line)

@@ -1,6 +1,6 @@
 // Tests that scan finds and removes secrets beside the entries: in notes, sources and files.
 
-package command
+package cli
 
 import (
 	"bytes"

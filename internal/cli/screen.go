@@ -1,7 +1,7 @@
 // How things look to a person: colour on a terminal, ages, columns, wrapping, and
 // text that cannot take the terminal over.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/internal/screen"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // terminal is where a run shows what it did.

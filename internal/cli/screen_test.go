@@ -1,6 +1,6 @@
 // Tests what a person sees on a terminal, at several widths.
 
-package command
+package cli
 
 import (
 	"bufio"
@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
 // shown writes the colours of a screen so that a golden file can be read.

@@ -1,6 +1,6 @@
 // The stories in testdata/script, and the commands that they need besides oxbow.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 func TestMain(m *testing.M) {

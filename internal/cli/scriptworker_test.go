@@ -2,7 +2,7 @@
 // worker: most of what a process of oxbow costs is its start. With OXBOW_LONG, as in
 // .ci/run, and with the race detector, each command is a process of its own.
 
-package command
+package cli
 
 import (
 	"bytes"

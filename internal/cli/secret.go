@@ -1,18 +1,18 @@
 // What becomes of secrets in what a run writes, what taints it, and labels of personal data.
 
-package command
+package cli
 
 import (
 	"context"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/secret"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // secretsPolicy returns what becomes of secrets in this run. The key of their tags
 // is in the home, or, of a home of another layout, in the user's configuration.
-func (a *app) secretsPolicy() tool.Secrets {
+func (a *app) secretsPolicy() verb.Secrets {
 	if a.secrets == nil {
 		dir := a.configHome()
 		if p, err := a.memoryPlace(); err == nil && p.Own() {
@@ -20,7 +20,7 @@ func (a *app) secretsPolicy() tool.Secrets {
 		}
 		a.secrets = secret.NewRedactor(dir)
 	}
-	return tool.Secrets{Redactor: a.secrets, Allow: func() bool { return a.allowSecret }}
+	return verb.Secrets{Redactor: a.secrets, Allow: func() bool { return a.allowSecret }}
 }
 
 // screener returns [oxbow.Options.Screen] for a memory of this run, which is opened with it.
@@ -42,13 +42,13 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 		k := a.knowledge()
 		k.Memory, k.Reopen = *m, a.reopen
 		if a.command == "convert" {
-			return tool.StampPersonal(ctx, s, ops), nil // the entries keep the sources and labels that they have
+			return verb.StampPersonal(ctx, s, ops), nil // the entries keep the sources and labels that they have
 		}
-		ops, err = tool.Stamp(ctx, s, ops, k)
+		ops, err = verb.Stamp(ctx, s, ops, k)
 		if err != nil {
 			return nil, err
 		}
-		return tool.StampPersonal(ctx, s, ops), nil
+		return verb.StampPersonal(ctx, s, ops), nil
 	}
 }
 

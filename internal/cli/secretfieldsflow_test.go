@@ -1,6 +1,6 @@
 // Tests that a secret in any field of any call, through each interface, reaches no file.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -172,7 +172,7 @@ func TestSecretFieldsMCP(t *testing.T) {
 
 func TestSecretFieldsHTTP(t *testing.T) {
 	w := newFieldWorld(t)
-	b, err := os.ReadFile("../../../httpapi/openapi.json")
+	b, err := os.ReadFile("../httpapi/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

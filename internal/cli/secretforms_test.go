@@ -1,7 +1,7 @@
 // Secrets in the forms that agents meet, through each door of the program: no file
 // below the home holds any part of one.
 
-package command
+package cli
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // Keys that no service has given out, and lines of a key that is none.

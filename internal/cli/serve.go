@@ -1,7 +1,7 @@
 // The commands "oxbow serve" and "oxbow ui": all doors of a memory over HTTP, and its
 // pages in a browser.
 
-package command
+package cli
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/auth/oidc"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/share/auth/oidc"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // defaultAddr is where oxbow serve listens.
@@ -139,7 +139,7 @@ func (a *app) openCommand() *cobra.Command {
   oxbow open deploy --no-open`,
 		Args: args(1, 1, "the NAME of an entry"),
 	}, func(ctx context.Context, in uiIn, args []string) error {
-		e, err := run(ctx, a, tool.Get, tool.GetIn{Name: args[0]}) // before anything is opened
+		e, err := run(ctx, a, verb.Get, verb.GetIn{Name: args[0]}) // before anything is opened
 		if err != nil {
 			return err
 		}

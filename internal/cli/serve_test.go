@@ -1,7 +1,7 @@
 // Tests oxbow serve, ui, open and demo --ui: what they print, what they serve, and how
 // they end.
 
-package command
+package cli
 
 import (
 	"bytes"

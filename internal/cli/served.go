@@ -1,6 +1,6 @@
 // What a server serves: the workspace of its calls, and what its clients may see.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/auth/oidc"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/mcpserver"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/mcpserver"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/auth/oidc"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 // serving are the flags of oxbow mcp.
@@ -44,17 +44,17 @@ type serving struct {
 // sets returns the sets of oxbow's tools that are listed: by default the core, and
 // profiles where there are some and all clients see all of the memory; in a home
 // of another layout those that its design has.
-func (s serving) sets(d dialect.Dialect, other bool, profiles []string) (tool.Sets, error) {
+func (s serving) sets(d layout.Dialect, other bool, profiles []string) (verb.Sets, error) {
 	switch {
 	case len(s.Tools) > 0:
-		sets, err := tool.ParseSets(s.Tools)
+		sets, err := verb.ParseSets(s.Tools)
 		return sets, badArgument(err)
 	case other:
-		return append(tool.Sets{}, d.Sets...), nil
+		return append(verb.Sets{}, d.Sets...), nil
 	case len(profiles) > 0 && len(s.Projects)+len(s.Kinds)+len(s.TokensFile) == 0:
-		return tool.Sets{tool.SetCore, "profiles"}, nil
+		return verb.Sets{verb.SetCore, "profiles"}, nil
 	}
-	return tool.Sets{tool.SetCore}, nil
+	return verb.Sets{verb.SetCore}, nil
 }
 
 // rights returns what the flags allow.
@@ -149,7 +149,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		o.Leave = leftOut(d, h)
 		o.Instructions = instructionsOf(d, h, len(o.Sets) > len(d.Sets))
 	}
-	workspace := &tool.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
+	workspace := &verb.Workspace{Open: open, Knowledge: a.knowledge, Now: a.env.Now, Source: src, Secrets: a.secretsPolicy(), Sessions: a.archive(), Kept: a.archiveAsIs()}
 	if o.Home != nil {
 		workspace.Written = o.Home.Written()
 	}
@@ -167,7 +167,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 	} else {
 		// What runs is stopped and recorded before the memory is closed.
 		closers = append(closers, svc.Close)
-		workspace.SubAgents, o.Whole = svc, tool.SubAgents()
+		workspace.SubAgents, o.Whole = svc, verb.SubAgents()
 	}
 	// In a repository there is code to annotate. Without one, or where it
 	// cannot be opened, the memory is served all the same.
@@ -178,7 +178,7 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 		if book.IsTree() || o.Sets.Has("annotate") {
 			workspace.Annotations = func(context.Context) (*annotate.Store, error) { return book, nil }
 			workspace.Project = sync.OnceValue(a.projectHere)
-			o.Code = tool.Code()
+			o.Code = verb.Code()
 		}
 	}
 	return a.servedAs(o, workspace, profiles, other), closeFn, nil
@@ -187,20 +187,20 @@ func (a *app) served(ctx context.Context, flags serving) (_ *served, _ func() er
 // servedWithout returns a server whose every answer is the reason why there is no
 // memory. A client that could not start its server might not start either.
 func (a *app) servedWithout(reason error) *served {
-	reason = tool.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
-	open := func(context.Context, tool.Access) (*oxbow.Memory, error) { return nil, reason }
-	w := &tool.Workspace{Open: open, Now: a.env.Now}
-	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand, Sets: tool.Sets{tool.SetCore},
-		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + sentence(tool.Remedy(reason)))}
+	reason = verb.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
+	open := func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, reason }
+	w := &verb.Workspace{Open: open, Now: a.env.Now}
+	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: a.serverLog(), Rand: a.env.Rand, Sets: verb.Sets{verb.SetCore},
+		Hint: oneLine("There is no memory now: " + reason.Error() + "; " + sentence(verb.Remedy(reason)))}
 	return &served{view.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
 // servedAs returns what a server of these options serves.
-func (a *app) servedAs(o mcpserver.Options, w *tool.Workspace, profiles []string, other bool) *served {
+func (a *app) servedAs(o mcpserver.Options, w *verb.Workspace, profiles []string, other bool) *served {
 	o.Hint = a.clientHint(o.Sets, w, len(profiles) > 0)
 	o.Caution = func() string {
 		if said := a.caution.Load(); said != nil {
-			return (*said)(tool.Note.String)
+			return (*said)(verb.Note.String)
 		}
 		return ""
 	}
@@ -209,7 +209,7 @@ func (a *app) servedAs(o mcpserver.Options, w *tool.Workspace, profiles []string
 
 // clientHint is what the instructions say of this home: that it is not trusted, as
 // clients show no standard error, and how the tools for what it has are listed.
-func (a *app) clientHint(listed tool.Sets, w *tool.Workspace, profiles bool) (said string) {
+func (a *app) clientHint(listed verb.Sets, w *verb.Workspace, profiles bool) (said string) {
 	if foreign, err := a.isForeign(); err == nil && foreign {
 		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it until a person runs oxbow trust.\n"
 	}

@@ -1,6 +1,6 @@
 // Servers over HTTP: where they listen, which tokens they take, and how they end.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/auth/oidc"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/auth/oidc"
 )
 
 // listening is a server that takes connections.

@@ -1,6 +1,6 @@
 // The HTTP server: tokens, addresses, and its end.
 
-package command
+package cli
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 // Tests what becomes of writes when a server ends, and in a backup taken meanwhile.
 
-package command
+package cli
 
 import (
 	"bufio"

@@ -1,6 +1,6 @@
 // oxbow session: what was said in past sessions of agents.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/transcript"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) sessionCommand() *cobra.Command {
@@ -43,10 +43,10 @@ func (a *app) sessionListCommand() *cobra.Command {
 		Example: `  oxbow session list --client claude --since 7d
   oxbow session list --project auto --json`,
 		Args: args(0, 0, ""),
-	}, tool.Sessions, func(in *tool.SessionsIn, _ *flagSet, _ []string) (err error) {
+	}, verb.Sessions, func(in *verb.SessionsIn, _ *flagSet, _ []string) (err error) {
 		in.Project, err = a.projectNamed(in.Project)
 		return err
-	}, func(out tool.SessionsOut) {
+	}, func(out verb.SessionsOut) {
 		for _, s := range out.Sessions {
 			if a.quiet {
 				a.printf("%s\n", clean(s.Session))
@@ -77,7 +77,7 @@ func (a *app) sessionShowCommand() *cobra.Command {
 		Short:   "Show what was said and done in a session",
 		Example: `  oxbow session show 178e33fd --last 3`,
 		Args:    args(1, 1, "the identifier of a SESSION, or how it begins"),
-	}, tool.ShowSession, positional, func(out tool.SessionOut) {
+	}, verb.ShowSession, positional, func(out verb.SessionOut) {
 		a.printf("%s\n", a.bold(clean(out.Client+"/"+out.Summary.Session)))
 		if out.Dir != "" {
 			a.printf("%s\n", a.dim(clean(out.Dir)))
@@ -186,10 +186,10 @@ tool, agent and taint; give those in --filter.`,
   oxbow session search deploy --files`,
 	}
 	c.Flags().BoolVar(&files, "files", false, "list the files that the turns touched")
-	return does(a, c, tool.SearchSessions, func(in *tool.RecallIn, f *flagSet, args []string) error {
+	return does(a, c, verb.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
 		in.Query, whole = strings.Join(args, " "), f.given("max_tokens")
 		return nil
-	}, func(out tool.RecallOut) {
+	}, func(out verb.RecallOut) {
 		a.showRecalled(out, whole)
 		for i, h := range out.Hits {
 			if fs := h.Labels["file"]; files && len(fs) > 0 {
@@ -206,7 +206,7 @@ func (a *app) sessionResumeCommand() *cobra.Command {
 		Example: `  oxbow session resume 178e33fd
   eval "$(oxbow session resume 178e33fd)"`,
 		Args: args(1, 1, "the identifier of a SESSION, or how it begins"),
-	}, tool.ResumeSession, positional, func(out tool.ResumeOut) { a.printf("%s\n", clean(out.Command)) })
+	}, verb.ResumeSession, positional, func(out verb.ResumeOut) { a.printf("%s\n", clean(out.Command)) })
 }
 
 func (a *app) sessionForgetCommand() *cobra.Command {
@@ -221,14 +221,14 @@ not touched.`,
 		Example: `  oxbow session forget 178e33fd --dry-run
   oxbow session forget --undo`,
 		Args: args(0, 1, "the identifier of a SESSION"),
-	}, loss[tool.ForgetSessionIn, tool.ForgetSessionOut]{
+	}, loss[verb.ForgetSessionIn, verb.ForgetSessionOut]{
 		command: "session forget --purge",
-		verb:    tool.ForgetSession,
-		dryRun:  func(in tool.ForgetSessionIn) tool.ForgetSessionIn { in.DryRun = true; return in },
-		question: func(would tool.ForgetSessionOut) string {
+		verb:    verb.ForgetSession,
+		dryRun:  func(in verb.ForgetSessionIn) verb.ForgetSessionIn { in.DryRun = true; return in },
+		question: func(would verb.ForgetSessionOut) string {
 			return eraseQuestion(would.Turns, "turn", "turns", clean(would.Client+"/"+would.Session))
 		},
-	}, func(in tool.ForgetSessionIn) (bool, error) { return in.Purge && !in.DryRun && !in.Undo, nil }, positional, func(out tool.ForgetSessionOut) {
+	}, func(in verb.ForgetSessionIn) (bool, error) { return in.Purge && !in.DryRun && !in.Undo, nil }, positional, func(out verb.ForgetSessionOut) {
 		what := clean(out.Client+"/"+out.Session) + ": " + count(out.Turns, "turn", "turns")
 		switch {
 		case out.Undone:
@@ -254,7 +254,7 @@ have yet. The next import goes on where this one ended. Secrets are taken out
 first; the clients' files stay as they are.`,
 		Example: `  oxbow session import --dry-run
   oxbow session import claude --since 30d`,
-	}, tool.ImportSessions, func(in *tool.ImportSessionsIn, _ *flagSet, args []string) error {
+	}, verb.ImportSessions, func(in *verb.ImportSessionsIn, _ *flagSet, args []string) error {
 		in.Clients, in.Home = args, a.userHome()
 		if in.DryRun {
 			return nil
@@ -265,7 +265,7 @@ first; the clients' files stay as they are.`,
 		}
 		in.Read = func(bad func(string, int)) session.Reader { return transcript.Reader(cleaner(home), bad) }
 		return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // an archive is made where there is a spool
-	}, func(out tool.ImportSessionsOut) {
+	}, func(out verb.ImportSessionsOut) {
 		for _, c := range out.Clients {
 			if out.DryRun {
 				a.printf("%s: would read %s, %s\n", c.Client, count(c.Files, "file", "files"), bytesText(c.Bytes))

@@ -1,6 +1,6 @@
 // Tests of what an import of sessions leaves for hooks.
 
-package command
+package cli
 
 import (
 	"fmt"

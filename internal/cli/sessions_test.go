@@ -1,6 +1,6 @@
 // Tests when the archive answers at once.
 
-package command
+package cli
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 // What is left to do before a memory is closed.
 
-package command
+package cli
 
 import "sync"
 

@@ -1,6 +1,6 @@
 // How one entry and one change look to a person.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command/tui"
-	texts "github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	texts "github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/cli/tui"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // changeText returns the number of a change in brackets, with a space before
@@ -78,7 +78,7 @@ func shownLabels(labels map[string][]string) map[string][]string {
 const fewValues = 4
 
 // summary is an entry's kind, date and labels on one line.
-func (t *terminal) summary(e tool.Entry) string {
+func (t *terminal) summary(e verb.Entry) string {
 	parts := []string{e.Kind}
 	if at := moment(e.Created); !at.IsZero() {
 		format := time.DateOnly
@@ -97,7 +97,7 @@ func (t *terminal) summary(e tool.Entry) string {
 }
 
 // citationText says how a related file stands: "pool.go: MOVED to conns.go (…)".
-func citationText(c tool.FileRef) string {
+func citationText(c verb.FileRef) string {
 	s := c.File + ": " + c.State
 	if c.Now != "" {
 		s += " to " + c.Now
@@ -106,7 +106,7 @@ func citationText(c tool.FileRef) string {
 }
 
 // who says who wrote a version: "person, cli" or "agent claude, mcp".
-func who(s tool.Source) string {
+func who(s verb.Source) string {
 	w := s.By
 	if s.Agent != "" {
 		w += " " + s.Agent
@@ -127,7 +127,7 @@ func who(s tool.Source) string {
 }
 
 // showHeader shows all of an entry but its content.
-func (t *terminal) showHeader(e tool.Entry) {
+func (t *terminal) showHeader(e verb.Entry) {
 	t.printf("%s\n", t.bold(nameText(e.Name)))
 	for _, f := range t.facts(e) {
 		t.field(8, f.Name, f.Value)
@@ -136,7 +136,7 @@ func (t *terminal) showHeader(e tool.Entry) {
 }
 
 // facts are what there is to say of an entry, in the order in which it is shown.
-func (t *terminal) facts(e tool.Entry) (fs []tui.Fact) {
+func (t *terminal) facts(e verb.Entry) (fs []tui.Fact) {
 	add := func(name, value string) {
 		if value != "" {
 			fs = append(fs, tui.Fact{Name: name, Value: value})
@@ -164,13 +164,13 @@ func (t *terminal) facts(e tool.Entry) (fs []tui.Fact) {
 }
 
 // showChanges shows changes and what they touched. The changes of one import are one line.
-func (t *terminal) showChanges(changes []tool.Change) {
-	for _, o := range tool.Operations(changes) {
+func (t *terminal) showChanges(changes []verb.Change) {
+	for _, o := range verb.Operations(changes) {
 		t.showOperation(o)
 	}
 }
 
-func (t *terminal) showOperation(c tool.Operation) {
+func (t *terminal) showOperation(c verb.Operation) {
 	what := make([]string, 0, len(c.Entries))
 	verbs := map[string]int{}
 	var order []string
@@ -216,12 +216,12 @@ func (t *terminal) showOperation(c tool.Operation) {
 }
 
 // showNothing explains an empty result.
-func (t *terminal) showNothing(why []tool.Note, near []string) {
+func (t *terminal) showNothing(why []verb.Note, near []string) {
 	if t.quiet {
 		return
 	}
 	if len(why) == 0 {
-		why = []tool.Note{tool.Plain("nothing was found")}
+		why = []verb.Note{verb.Plain("nothing was found")}
 	}
 	for _, w := range why {
 		fmt.Fprintf(t.env.Stderr, "oxbow: %s\n", clean(sentence(w)))
@@ -232,14 +232,14 @@ func (t *terminal) showNothing(why []tool.Note, near []string) {
 }
 
 // showNotes shows what a verb wants its caller to know.
-func (t *terminal) showNotes(notes []tool.Note) {
+func (t *terminal) showNotes(notes []verb.Note) {
 	for _, n := range notes {
 		t.note("%s", clean(sentence(n)))
 	}
 }
 
 // explained returns the parts of a hit's score, each with what it is of, and the sum.
-func explained(h tool.Entry) (fs []tui.Fact) {
+func explained(h verb.Entry) (fs []tui.Fact) {
 	x := h.Explanation
 	add := func(score float64, of string) {
 		fs = append(fs, tui.Fact{Name: fmt.Sprintf("%7.3f", score), Value: of})

@@ -1,6 +1,6 @@
 // Ends the program at a terminal while it works.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // terminalRun is oxbow at a terminal.

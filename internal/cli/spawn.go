@@ -1,6 +1,6 @@
 // oxbow spawn, and how sub-agents of the command line and of servers are set up.
 
-package command
+package cli
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/agent/subagent"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) spawnCommand() *cobra.Command {
@@ -39,7 +39,7 @@ or from your data directory; never from a home that came with a project.`,
 		if err != nil {
 			return err
 		}
-		return a.spawn(ctx, tool.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
+		return a.spawn(ctx, verb.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
 			AsOf: in.AsOf, Budget: in.Budget, BriefingOnly: in.Briefing})
 	})
 }
@@ -55,7 +55,7 @@ type spawnIn struct {
 // task returns the text of the task: the second argument, or standard input.
 func (a *app) task(args []string) (string, error) {
 	if len(args) == 2 && args[1] != "-" {
-		return args[1], badArgument(tool.CheckText("the task", args[1]))
+		return args[1], badArgument(verb.CheckText("the task", args[1]))
 	}
 	if a.env.StdinTerm && len(args) < 2 {
 		return "", misusef("for example: oxbow spawn reviewer \"Review the last commit.\"", "no task is given")
@@ -64,10 +64,10 @@ func (a *app) task(args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return text, badArgument(tool.CheckText("the task", text))
+	return text, badArgument(verb.CheckText("the task", text))
 }
 
-func (a *app) spawn(ctx context.Context, in tool.SpawnSubAgentIn) (err error) {
+func (a *app) spawn(ctx context.Context, in verb.SpawnSubAgentIn) (err error) {
 	svc, err := a.subAgents()
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (a *app) spawn(ctx context.Context, in tool.SpawnSubAgentIn) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	w.SubAgents = svc
-	out, err := tool.SpawnSubAgent(ctx, w, in)
+	out, err := verb.SpawnSubAgent(ctx, w, in)
 	if err != nil {
 		return badArgument(err)
 	}
@@ -94,7 +94,7 @@ func (a *app) spawn(ctx context.Context, in tool.SpawnSubAgentIn) (err error) {
 
 // showSpawned prints the briefing, or what is to be said of a run, whose output
 // was shown already.
-func (a *app) showSpawned(out tool.SpawnSubAgentOut) {
+func (a *app) showSpawned(out verb.SpawnSubAgentOut) {
 	if out.Run == nil {
 		a.text(out.Briefing)
 	} else {

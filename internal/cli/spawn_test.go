@@ -2,7 +2,7 @@
 // own program reads its briefing, starts the memory that it was given, and tries
 // to see more than it may.
 
-package command
+package cli
 
 import (
 	"context"

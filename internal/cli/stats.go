@@ -1,6 +1,6 @@
 // oxbow stats.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func (a *app) statsCommand() *cobra.Command {

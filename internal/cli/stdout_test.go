@@ -1,6 +1,6 @@
 // Tests of output that cannot be written.
 
-package command
+package cli
 
 import (
 	"fmt"

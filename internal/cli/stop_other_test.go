@@ -2,7 +2,7 @@
 
 // The fallback where processes cannot be stopped.
 
-package command
+package cli
 
 import (
 	"errors"

@@ -2,7 +2,7 @@
 
 // Stops a process, where processes can be stopped.
 
-package command
+package cli
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 // Standard input that ends when the run does, and standard output that keeps the
 // error of its first failed write.
 
-package command
+package cli
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // Tests that streams end with the server.
 
-package command
+package cli
 
 import (
 	"context"

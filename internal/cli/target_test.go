@@ -1,6 +1,6 @@
 // Tests that no command writes its output over the memory.
 
-package command
+package cli
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 // oxbow team: init, share, unshare, status, trust. Its check is in teamcheck.go.
 
-package command
+package cli
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool/sharing"
+	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
 func (a *app) teamCommand() *cobra.Command {

@@ -1,11 +1,11 @@
 // oxbow team check, and oxbow merge-entry, which git runs.
 
-package command
+package cli
 
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool/sharing"
+	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
 func (a *app) teamCheckCommand() *cobra.Command {

@@ -1,6 +1,6 @@
 // Team files under the memory of a run.
 
-package command
+package cli
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/overlay"
-	"github.com/oxbow-memory/oxbow/team"
+	"github.com/oxbow-memory/oxbow/internal/share/overlay"
+	"github.com/oxbow-memory/oxbow/internal/share/team"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 // teamSuffix is after the names of team entries that the memory uses, too.

@@ -1,6 +1,6 @@
 // Tests what a server of tenants sends, says and bounds.
 
-package command
+package cli
 
 import (
 	"bufio"

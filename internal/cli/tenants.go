@@ -1,6 +1,6 @@
 // Tenants of oxbow serve: each has a home of its own below the server's.
 
-package command
+package cli
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/tenant"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
-	"github.com/oxbow-memory/oxbow/web"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/tenant"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/web"
 )
 
 // tenants are the homes that one server serves.

@@ -1,6 +1,6 @@
 // Tests that tenants of one server see nothing of each other, over all routes.
 
-package command
+package cli
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 // neighbours are tenants of one server, and its own home, "own". Each home holds secret
@@ -411,7 +411,7 @@ func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 	if status, answer := s.send(t, c, "GET", "/ui/", "", ""); status != 200 || !strings.Contains(answer, hush(w.of)) {
 		t.Fatalf("%s is not signed in by %s: %d %s", w.of, way, status, answer)
 	}
-	source, err := os.ReadFile(filepath.FromSlash("../../../web/routes.go"))
+	source, err := os.ReadFile(filepath.FromSlash("../web/routes.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

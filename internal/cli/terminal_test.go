@@ -1,6 +1,6 @@
 // Output on a terminal: its width, its colours, and text that would control it.
 
-package command
+package cli
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
 // Whatever command prints a hostile entry on a terminal, no character of it takes

@@ -1,13 +1,13 @@
 // oxbow trust, and where what it records is kept.
 
-package command
+package cli
 
 import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) trustCommand() *cobra.Command {
@@ -34,7 +34,7 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
   oxbow trust --list
   oxbow trust --revoke`,
 		Args: args(0, 1, "the directory of a home, if not the one that is found here"),
-	}, tool.Trust, func(in *tool.TrustIn, _ *flagSet, args []string) (err error) {
+	}, verb.Trust, func(in *verb.TrustIn, _ *flagSet, args []string) (err error) {
 		switch {
 		case in.List && (in.Revoke || len(args) > 0):
 			return misusef("leave one of them out", "--list shows all homes; it takes none, and no --revoke")
@@ -52,7 +52,7 @@ trust alone when it is in a repository. An agent cannot run oxbow trust.`,
 	}, a.showTrust)
 }
 
-func (a *app) showTrust(out tool.TrustOut) {
+func (a *app) showTrust(out verb.TrustOut) {
 	would := wordFor(out.DryRun, "", "would have been ")
 	switch {
 	case out.Home == "":

@@ -1,7 +1,7 @@
 // Flows of memory poisoning through the whole program: what an agent writes while it
 // reads foreign text is planted through every door, and must not come up by itself.
 
-package command
+package cli
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // poisons are what agents are led to write, with a word to tell each by. Sources: MINJA

@@ -1,6 +1,6 @@
 // oxbow undo, oxbow restore.
 
-package command
+package cli
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func (a *app) undoCommand() *cobra.Command {
@@ -25,7 +25,7 @@ change, which can be undone in turn. An import counts as one change.`,
   oxbow undo 3 --dry-run
   oxbow undo --seq 41      # undo change 41 and nothing else`,
 		Args: args(0, 1, "at most one number"),
-	}, func(ctx context.Context, in tool.UndoIn, args []string) error {
+	}, func(ctx context.Context, in verb.UndoIn, args []string) error {
 		if len(args) > 0 {
 			n, err := strconv.Atoi(args[0])
 			if err != nil {
@@ -39,7 +39,7 @@ change, which can be undone in turn. An import counts as one change.`,
 		if done, err := a.undoOther(ctx, in); done || err != nil {
 			return err
 		}
-		err := perform(ctx, a, tool.Undo, in, a.showUndone)
+		err := perform(ctx, a, verb.Undo, in, a.showUndone)
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			if _, no := a.compressor(change.Unless(true)); no == nil {
 				err = &hinted{err, "in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other changes"}
@@ -53,7 +53,7 @@ change, which can be undone in turn. An import counts as one change.`,
 // home of another layout that keeps what they replaced. It reports false where
 // there is no such home. It works on files of all the memory, and so not in a run
 // that is bound to a profile.
-func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err error) {
+func (a *app) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err error) {
 	r, err := a.bound()
 	if err != nil || r != nil {
 		return false, err
@@ -98,8 +98,8 @@ func (a *app) undoOther(ctx context.Context, in tool.UndoIn) (done bool, err err
 	return true, nil
 }
 
-func (a *app) showUndone(out tool.UndoOut) {
-	ops := tool.Operations(out.Undone)
+func (a *app) showUndone(out verb.UndoOut) {
+	ops := verb.Operations(out.Undone)
 	what := count(len(ops), "change", "changes")
 	if len(ops) == 1 && ops[0].IsImport() {
 		what = fmt.Sprintf("the %s: %s", clean(ops[0].Note), count(len(ops[0].Entries), "entry", "entries"))
@@ -119,7 +119,7 @@ forgotten or not. oxbow log NAME shows the numbers.`,
 		Example: `  oxbow log style
   oxbow restore style@3`,
 		Args: args(1, 2, "NAME or NAME@SEQ"),
-	}, tool.Restore, func(in *tool.RestoreIn, _ *flagSet, args []string) error {
+	}, verb.Restore, func(in *verb.RestoreIn, _ *flagSet, args []string) error {
 		name, seq, ok := cutSeq(args)
 		if !ok && len(args) == 1 {
 			in.Name = args[0]
@@ -130,7 +130,7 @@ forgotten or not. oxbow log NAME shows the numbers.`,
 		}
 		in.Name, in.Seq = name, &seq
 		return nil
-	}, func(out tool.RestoreOut) {
+	}, func(out verb.RestoreOut) {
 		a.printf("restored %s as of change %d\n", a.bold(nameText(out.Entry.Name)), out.From)
 		a.showNotes(out.Notes)
 	})

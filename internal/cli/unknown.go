@@ -1,6 +1,6 @@
 // This file names the command or flag that a person probably meant by an unknown one.
 
-package command
+package cli
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // unknownCommand says which command may have been meant.

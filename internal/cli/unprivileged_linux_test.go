@@ -1,7 +1,7 @@
 // Runs a program as a user whom permissions stop, where the tests are run by the
 // superuser, too.
 
-package command
+package cli
 
 import (
 	"fmt"

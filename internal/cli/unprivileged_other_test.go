@@ -2,7 +2,7 @@
 
 // Runs oxbow as the user that the tests have, who must not be the superuser.
 
-package command
+package cli
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // A command that calls one verb: decode, call, encode.
 
-package command
+package cli
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// call is a verb of package tool.
-type call[In, Out any] func(context.Context, *tool.Workspace, In) (Out, error)
+// call is a verb of package verb.
+type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
 // does makes c call a verb. Its flags are the fields of In, into which arguments puts
 // what stands without a flag; show tells people of Out.
@@ -102,13 +102,13 @@ func attempt[In, Out any](ctx context.Context, a *app, verb call[In, Out], in In
 }
 
 // orKeep calls a verb, and once more if a person keeps what looks like a secret.
-func orKeep[In, Out any](ctx context.Context, a *app, w *tool.Workspace, verb call[In, Out], in In) (out Out, err error) {
-	out, err = verb(ctx, w, in)
+func orKeep[In, Out any](ctx context.Context, a *app, w *verb.Workspace, verbCall call[In, Out], in In) (out Out, err error) {
+	out, err = verbCall(ctx, w, in)
 	if err != nil {
 		var again bool
 		again, err = a.mayKeep(err)
 		if again {
-			return verb(ctx, w, in)
+			return verbCall(ctx, w, in)
 		}
 	}
 	return out, err
@@ -117,7 +117,7 @@ func orKeep[In, Out any](ctx context.Context, a *app, w *tool.Workspace, verb ca
 // checked refuses texts of a verb's arguments that are not UTF-8, and required
 // ones that are empty.
 func checked[In any](in *In) error {
-	for _, p := range tool.ParamsOf[In]() {
+	for _, p := range verb.ParamsOf[In]() {
 		if err := p.Check(in, p.Name); err != nil {
 			return badArgument(err)
 		}

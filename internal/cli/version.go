@@ -1,6 +1,6 @@
 // oxbow version: what this program was built from.
 
-package command
+package cli
 
 import (
 	"github.com/spf13/cobra"

@@ -1,6 +1,6 @@
 // oxbow why.
 
-package command
+package cli
 
 import (
 	"cmp"
@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/git"
-	"github.com/oxbow-memory/oxbow/session/transcript"
-	"github.com/oxbow-memory/oxbow/setup"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/annotations"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/setup"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
 func (a *app) whyCommand() *cobra.Command {
@@ -60,15 +60,15 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		if in.Limit < 1 || in.Limit > oxbow.MaxLimit {
 			return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", in.Limit)
 		}
-		var out tool.GetAnnotationsOut
+		var out verb.GetAnnotationsOut
 		var err error
 		file := ""
 		if len(args) == 0 {
-			out, err = run(ctx, a, tool.GetAnnotations, tool.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit})
+			out, err = run(ctx, a, verb.GetAnnotations, verb.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit})
 		} else {
-			out, err = onFile(ctx, a, args[0], tool.GetAnnotations, func(at target) (tool.GetAnnotationsIn, error) {
+			out, err = onFile(ctx, a, args[0], verb.GetAnnotations, func(at target) (verb.GetAnnotationsIn, error) {
 				file = args[0]
-				in := tool.GetAnnotationsIn{File: at.file}
+				in := verb.GetAnnotationsIn{File: at.file}
 				if at.span.Len() > 0 {
 					in.StartLine, in.EndLine = &at.span.First, &at.span.Last
 				}
@@ -78,7 +78,7 @@ With --fail the exit status is 3 when lines with an annotation were touched.`,
 		if err != nil {
 			return err
 		}
-		return answer(a, out, func(out tool.GetAnnotationsOut) {
+		return answer(a, out, func(out verb.GetAnnotationsOut) {
 			a.showAnnotations(out)
 			if out.None {
 				a.showWaysToAnnotate(file)
@@ -145,7 +145,7 @@ func (a *app) showWhyDiff(out annotations.WhyDiffOut, markdown bool) {
 }
 
 // showAnnotations shows what was found to a person.
-func (a *app) showAnnotations(out tool.GetAnnotationsOut) {
+func (a *app) showAnnotations(out verb.GetAnnotationsOut) {
 	for i, n := range out.Annotations {
 		if i > 0 {
 			a.printf("\n")
@@ -191,7 +191,7 @@ func (a *app) showWaysToAnnotate(file string) {
 }
 
 // showAnnotation shows one annotation to a person.
-func (a *app) showAnnotation(n tool.Annotation) {
+func (a *app) showAnnotation(n verb.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {
 		at += ":" + spanOf(n)
@@ -227,13 +227,13 @@ func (a *app) showAnnotation(n tool.Annotation) {
 	case n.WasFile != "":
 		by = append(by, "was "+n.WasFile+":"+n.WasLines)
 	case n.WasLines != "":
-		by = append(by, "was "+tool.Lines(n.WasLines))
+		by = append(by, "was "+verb.Lines(n.WasLines))
 	}
 	a.printf("  %s\n", a.dim(oneLine(strings.Join(by, ", "))))
 }
 
 // placedText says how an annotation was placed, how surely, and whether it is archived.
-func placedText(n tool.Annotation) string {
+func placedText(n verb.Annotation) string {
 	placed := n.Placed
 	if n.Placed != string(annotate.Lost) {
 		placed += fmt.Sprintf(" %.2f", n.Confidence)

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/hook"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/hook"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

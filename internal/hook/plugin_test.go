@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/hook"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/internal/hook"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // answers is a program that answers a prompt of two words, and a start.

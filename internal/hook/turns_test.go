@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/hook"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/hook"
 )
 
 // TestTurns folds what hooks told of recorded sessions, what their transcripts

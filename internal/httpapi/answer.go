@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // answer makes the call that a request is, and sends what it gave.
@@ -65,7 +65,7 @@ func (o *room) call(r *http.Request, rt *route, args *arguments) (*response, err
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := out.(tool.Screened); ok {
+	if s, ok := out.(verb.Screened); ok {
 		res.header.Set("Oxbow-Note", strings.Join(strings.Fields(s.Note), " "))
 		out = s.Answer
 	}
@@ -113,7 +113,7 @@ func (o *room) describe(ctx context.Context, r *http.Request, rt *route, out any
 	if gone || name == "" {
 		return false
 	}
-	if e, ok := out.(tool.RememberOut); ok && e.Outcome == "added" {
+	if e, ok := out.(verb.RememberOut); ok && e.Outcome == "added" {
 		res.status = http.StatusCreated
 		res.header.Set("Location", base+"/entries/"+escape(name))
 	}
@@ -140,9 +140,9 @@ func (o *room) describe(ctx context.Context, r *http.Request, rt *route, out any
 // reads. Others may have changed the entry since; the tag is that of what this call wrote.
 func written(out any) (oxbow.Entry, bool) {
 	switch out := out.(type) {
-	case tool.RememberOut:
+	case verb.RememberOut:
 		return out.Written, true
-	case tool.RestoreOut:
+	case verb.RestoreOut:
 		return out.Written, true
 	}
 	return oxbow.Entry{}, false
@@ -161,13 +161,13 @@ func (o *room) shown(ctx context.Context, name string, version uint64) (oxbow.En
 // about returns the entry that an answer is about.
 func about(out any) (name string, version uint64, gone bool) {
 	switch out := out.(type) {
-	case tool.GetOut:
+	case verb.GetOut:
 		return out.Name, out.Version, false
-	case tool.RememberOut:
+	case verb.RememberOut:
 		return out.Name, out.Version, false
-	case tool.RestoreOut:
+	case verb.RestoreOut:
 		return out.Name, out.Version, false
-	case tool.ForgetOut:
+	case verb.ForgetOut:
 		return out.Name, out.Version, out.Forgotten
 	}
 	return "", 0, true

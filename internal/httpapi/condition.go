@@ -13,13 +13,13 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // tagOf returns the entity tag of an entry: the SHA-256 of the content that the caller
 // of the context may see, a dash, and the version, which a change of labels raises, too.
 func tagOf(ctx context.Context, e oxbow.Entry) string {
-	tool.Withhold(ctx, &e)
+	verb.Withhold(ctx, &e)
 	sum := sha256.Sum256([]byte(e.Content))
 	return fmt.Sprintf(`"%x-%d"`, sum, e.Version)
 }
@@ -102,12 +102,12 @@ type condition struct {
 }
 
 // creator is remember for a name that is free.
-var creator = sync.OnceValue(func() tool.Verb {
-	return tool.MakeVerb(tool.Verb{Name: "remember"}, tool.RememberNew)
+var creator = sync.OnceValue(func() verb.Verb {
+	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNew)
 })
 
 // run makes a call.
-func (o *room) run(ctx context.Context, v tool.Verb, args *arguments) (any, error) {
+func (o *room) run(ctx context.Context, v verb.Verb, args *arguments) (any, error) {
 	in, err := args.object()
 	if err != nil {
 		return nil, err

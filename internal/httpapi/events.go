@@ -7,15 +7,15 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/oxbow-memory/oxbow/internal/sse"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/sse"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // event is the data of one change, or of a reset, which has no entries.
 type event struct {
 	Seq     uint64         `json:"seq"` // the change up to which nothing is missing
 	Time    string         `json:"time,omitempty"`
-	Source  *tool.Source   `json:"source,omitempty"`
+	Source  *verb.Source   `json:"source,omitempty"`
 	Entries []changedEntry `json:"entries,omitempty"` // by name only
 }
 
@@ -26,7 +26,7 @@ type changedEntry struct {
 
 // serveEvents streams what changes in the view, with the number of the change as id.
 // What came since Last-Event-ID comes first, or the event reset when that is not known.
-func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *tool.Feed) error {
+func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *verb.Feed) error {
 	if r.Method != http.MethodGet {
 		return wrongMethod(w, r, []string{http.MethodGet, http.MethodOptions})
 	}
@@ -50,7 +50,7 @@ func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *tool.Fe
 // sendNews sends one event for each change, or a reset. A stream begins with one of
 // these or, where nothing has changed, with ready: its id is what the client comes back
 // with.
-func sendNews(out *sse.Stream, n tool.News, first bool) error {
+func sendNews(out *sse.Stream, n verb.News, first bool) error {
 	switch {
 	case n.Reset:
 		return send(out, "reset", event{Seq: n.Last})

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // hostile makes requests by a seed.
@@ -34,7 +34,7 @@ func (h hostile) name() string {
 }
 
 // value returns a value for a parameter, as JSON; most fit it.
-func (h hostile) value(p tool.Param) string {
+func (h hostile) value(p verb.Param) string {
 	text := func() string {
 		b, _ := json.Marshal(pick(h, h.name(), "crane", "x", "", "project:a", "tag:"+h.mark+"tag", "2026-03", "yesterday", "-1", "+\"", "(", "claude", "\u202e", "4", strings.Repeat("word ", 50)))
 		return string(b)

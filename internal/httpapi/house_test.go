@@ -17,17 +17,17 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
-	"github.com/oxbow-memory/oxbow/agent/skill"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/skill"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/storetest"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/view"
 )
 
 // Texts that are of one project each: what the other's token gets holds none of it.
@@ -60,8 +60,8 @@ func newHome(t testing.TB) *home {
 	book, err := annotate.Open(tree, nil)
 	h.must(err)
 	set := &profile.Set{Places: []profile.Place{{FS: profiles, Dirs: profile.HomeDirs}}}
-	h.views = &view.Options{Profiles: set, Workspace: &tool.Workspace{
-		Open:        func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.notes, nil },
+	h.views = &view.Options{Profiles: set, Workspace: &verb.Workspace{
+		Open:        func(context.Context, verb.Access) (*oxbow.Memory, error) { return h.notes, nil },
 		Sessions:    func(context.Context) (*session.Archive, error) { return archive, nil },
 		Kept:        func(context.Context) (*session.Archive, error) { return archive, nil },
 		Annotations: func(context.Context) (*annotate.Store, error) { return book, nil },
@@ -70,8 +70,8 @@ func newHome(t testing.TB) *home {
 			return &handoff.Loader{Profiles: set, Skills: &skill.Set{}}, nil
 		},
 		Dir:   dir,
-		Place: func() (tool.Place, error) { return tool.Place{Home: dir, Store: h.path}, nil },
-		Host: &tool.Host{Getenv: func(string) string { return "" }, GOOS: "linux",
+		Place: func() (verb.Place, error) { return verb.Place{Home: dir, Store: h.path}, nil },
+		Host: &verb.Host{Getenv: func(string) string { return "" }, GOOS: "linux",
 			FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{}, nil }},
 	}}
 	return h.again()

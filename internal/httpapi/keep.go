@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // keep makes the store keep the key with the change that a call makes. It is for verbs
@@ -22,7 +22,7 @@ func (o *room) keep(ctx context.Context, key string, rt *route, args *arguments)
 	}
 	sum := sha256.Sum256(b)
 	id := "http:" + hex.EncodeToString(sum[:16])
-	if slices.ContainsFunc(rt.verb.Params, func(p tool.Param) bool { return p.Name == "op_id" }) {
+	if slices.ContainsFunc(rt.verb.Params, func(p verb.Param) bool { return p.Name == "op_id" }) {
 		return ctx, args.set("op_id", id)
 	}
 	in, err := args.object()

@@ -20,10 +20,10 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/remote"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/remote"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
 // Without a token there is the description, and nothing else.
@@ -156,7 +156,7 @@ func TestNoPaths(t *testing.T) {
 		}
 	}
 	var log bytes.Buffer
-	h.server = httptest.NewServer(New(&view.Options{Workspace: &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) {
+	h.server = httptest.NewServer(New(&view.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
 		return nil, &fs.PathError{Op: "open", Path: h.path, Err: syscall.EIO}
 	}}}, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})}}))
 	t.Cleanup(h.server.Close)

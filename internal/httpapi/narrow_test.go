@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
 // A prompt that is tried in a part is measured by that part, and no file keeps it.

@@ -6,7 +6,7 @@ import (
 	_ "embed"
 	"net/http"
 
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
 //go:embed openapi.json

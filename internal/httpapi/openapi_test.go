@@ -17,9 +17,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/remote"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/share/remote"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 var update = flag.Bool("update", false, "write openapi.json anew")
@@ -413,7 +413,7 @@ func followRef(doc obj, ref string) any {
 func TestPathArguments(t *testing.T) {
 	for _, r := range routes() {
 		for _, name := range r.arguments() {
-			if !slices.ContainsFunc(r.verb.Params, func(p tool.Param) bool { return p.Name == name }) {
+			if !slices.ContainsFunc(r.verb.Params, func(p verb.Param) bool { return p.Name == name }) {
 				t.Errorf("%s %s: the verb takes no %s", r.method, r.path, name)
 			}
 		}

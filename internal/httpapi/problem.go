@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/remote"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/remote"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
 )
 
 // problemOf returns the document of an error, with what to do about it.
@@ -22,7 +22,7 @@ func problemOf(err error) remote.Problem {
 	}
 	p := remote.ProblemOf(err)
 	if p.Code != "too_large" {
-		p.Remedy = tool.Remedy(err).In(reference)
+		p.Remedy = verb.Remedy(err).In(reference)
 	}
 	refused, isRefused := errors.AsType[*auth.RefusedError](err)
 	_, unreadable := errors.AsType[profile.Diagnostics](err)

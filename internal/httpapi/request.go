@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // arguments are those of one call, each as JSON.
@@ -59,7 +59,7 @@ func keys(m map[string][]string) func(func(string) bool) {
 
 // addText adds an argument that is one text.
 func (a *arguments) addText(name, value string) error {
-	if err := tool.CheckText(name, value); err != nil {
+	if err := verb.CheckText(name, value); err != nil {
 		return err
 	}
 	b, err := json.Marshal(value)
@@ -72,7 +72,7 @@ func (a *arguments) addText(name, value string) error {
 // addTexts adds a parameter of the query, which may be given several times: a list has
 // all, of what is no list all must be the same.
 func (a *arguments) addTexts(name string, values []string, rt *route) error {
-	i := slices.IndexFunc(rt.verb.Params, func(p tool.Param) bool { return p.Name == name || slices.Contains(p.Also, name) })
+	i := slices.IndexFunc(rt.verb.Params, func(p verb.Param) bool { return p.Name == name || slices.Contains(p.Also, name) })
 	if i < 0 || !rt.verb.Params[i].Repeatable {
 		for _, v := range values {
 			if err := a.addText(name, v); err != nil {
@@ -82,7 +82,7 @@ func (a *arguments) addTexts(name string, values []string, rt *route) error {
 		return nil
 	}
 	for _, v := range values {
-		if err := tool.CheckText(name, v); err != nil {
+		if err := verb.CheckText(name, v); err != nil {
 			return err
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
 )
 
 // roomKey is what a room is found by.
@@ -33,7 +33,7 @@ const maxRooms = 256
 
 // memory opens the view's memory.
 func (o *room) memory(ctx context.Context) (*oxbow.Memory, error) {
-	return o.Workspace.Open(ctx, tool.Read)
+	return o.Workspace.Open(ctx, verb.Read)
 }
 
 // readable is what programs read without a verb between: the verbs withhold what is in
@@ -46,7 +46,7 @@ var readable = scope.Scope{
 
 // readable opens what programs read of the view's memory without a verb between.
 func (o *room) readable(ctx context.Context) (*oxbow.Memory, error) {
-	m, err := o.Workspace.Open(ctx, tool.Write)
+	m, err := o.Workspace.Open(ctx, verb.Write)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // base is before the path of each route.
@@ -17,7 +17,7 @@ const base = "/api/v1"
 type route struct {
 	method string
 	path   string // below base, such as /entries/{name}; what is in braces is an argument
-	verb   tool.Verb
+	verb   verb.Verb
 
 	whole bool // it reaches beyond what a bound view shows
 	once  bool // it makes one change, and the store keeps the key of a repeat with it
@@ -40,21 +40,21 @@ func quick(r *route) { r.quick = true }
 // takes marks a verb that takes something away.
 func takes(r *route) { r.verb.Destructive = true }
 
-// call is a function of package tool.
-type call[In, Out any] func(context.Context, *tool.Workspace, In) (Out, error)
+// call is a function of package verb.
+type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
 // look makes a route that reads.
 func look[In, Out any](path, name, summary string, run call[In, Out], traits ...trait) route {
-	return newRoute(http.MethodGet, path, tool.Verb{Name: name, Title: summary, ReadOnly: true, Idempotent: true}, run, traits)
+	return newRoute(http.MethodGet, path, verb.Verb{Name: name, Title: summary, ReadOnly: true, Idempotent: true}, run, traits)
 }
 
 // change makes a route that writes.
 func change[In, Out any](method, path, name, summary string, run call[In, Out], traits ...trait) route {
-	return newRoute(method, path, tool.Verb{Name: name, Title: summary, Idempotent: method != http.MethodPost}, run, traits)
+	return newRoute(method, path, verb.Verb{Name: name, Title: summary, Idempotent: method != http.MethodPost}, run, traits)
 }
 
-func newRoute[In, Out any](method, path string, v tool.Verb, run call[In, Out], traits []trait) route {
-	r := route{method: method, path: path, verb: tool.MakeVerb(v, run)}
+func newRoute[In, Out any](method, path string, v verb.Verb, run call[In, Out], traits []trait) route {
+	r := route{method: method, path: path, verb: verb.MakeVerb(v, run)}
 	for _, t := range traits {
 		t(&r)
 	}

@@ -15,16 +15,16 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/remote"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/remote"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
 // Options change how a server is made. Nil and zero fields mean the default.
 type Options struct {
 	// Feed is that of the memory, which doors share; one of its own by default.
-	Feed *tool.Feed
+	Feed *verb.Feed
 	// Rand gives the bytes of session ids, crypto/rand by default.
 	Rand io.Reader
 	// Logger gets what a request failed of and the client is not told; nil discards.
@@ -54,7 +54,7 @@ func New(v *view.Options, o *Options) *Server {
 	}
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
 	s.store = remote.Handler(openStore, s.opts.Logger)
-	s.opts.Feed = cmp.Or(s.opts.Feed, tool.NewFeed(v.Workspace.Open, nil))
+	s.opts.Feed = cmp.Or(s.opts.Feed, verb.NewFeed(v.Workspace.Open, nil))
 	return s
 }
 

@@ -9,19 +9,19 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/remote"
-	"github.com/oxbow-memory/oxbow/storetest"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/remote"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/view"
 )
 
 // served returns the store of a client of a server, and the memory behind it.
 func served(t *testing.T) (*remote.Store, *oxbow.Memory) {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
-	w := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }}
+	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
 	const secret = "a-token-of-enough-length"
 	srv := httptest.NewServer(New(&view.Options{Workspace: w}, nil).Handler(auth.Guard{Tokens: auth.Tokens{auth.New("t", secret, auth.Permissions{})}}))
 	t.Cleanup(srv.Close)

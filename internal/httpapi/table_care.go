@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/annotations"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func codeRoutes() []route {
 	return []route{
-		look("/annotations", "annotations", "Why lines of code are as they are", tool.GetAnnotations, paged),
-		change(http.MethodPost, "/annotations", "annotate", "Keep why lines are as they are", tool.Annotate),
+		look("/annotations", "annotations", "Why lines of code are as they are", verb.GetAnnotations, paged),
+		change(http.MethodPost, "/annotations", "annotate", "Keep why lines are as they are", verb.Annotate),
 		look("/annotations/stats", "annotation_stats", "Numbers of the annotations", annotations.AnnotationStats),
 	}
 }
@@ -51,9 +51,9 @@ type duplicate struct {
 	Exact bool   `json:"exact,omitempty"` // but for white space and capitals
 }
 
-// consolidate is [tool.Consolidate] with names in the place of entries.
-func consolidate(ctx context.Context, w *tool.Workspace, in consolidateIn) (consolidateOut, error) {
-	got, err := tool.Consolidate(ctx, w, tool.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
+// consolidate is [verb.Consolidate] with names in the place of entries.
+func consolidate(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
+	got, err := verb.Consolidate(ctx, w, verb.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
 	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []duplicate{}}
 	for _, d := range got.Dropped {
 		out.Dropped = append(out.Dropped, duplicate{d.Drop.Name, d.Keep.Name, d.Exact})
@@ -67,7 +67,7 @@ type checkIn struct {
 }
 
 // check is [maintenance.Check], which signs nothing.
-func check(ctx context.Context, w *tool.Workspace, in checkIn) (maintenance.CheckOut, error) {
+func check(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
 	out, err := maintenance.Check(ctx, w, maintenance.CheckIn{Since: in.Since})
 	out.Store = fileName(out.Store)
 	if out.Sessions != nil {
@@ -77,14 +77,14 @@ func check(ctx context.Context, w *tool.Workspace, in checkIn) (maintenance.Chec
 }
 
 // stats is [maintenance.Stats], which does not say where the memory lies.
-func stats(ctx context.Context, w *tool.Workspace, in maintenance.StatsIn) (maintenance.StatsOut, error) {
+func stats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn) (maintenance.StatsOut, error) {
 	out, err := maintenance.Stats(ctx, w, in)
 	out.Store = fileName(out.Store)
 	return out, err
 }
 
 // doctor is [maintenance.Doctor], which does not say where the home lies.
-func doctor(ctx context.Context, w *tool.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
+func doctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
 	out, err := maintenance.Doctor(ctx, w, in)
 	home := out.Home
 	out.Home, out.Store = fileName(home), fileName(out.Store)

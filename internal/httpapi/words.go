@@ -7,30 +7,30 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // reference writes what a note refers to as a request.
-func reference(r tool.Reference) string {
+func reference(r verb.Reference) string {
 	switch r := r.(type) {
-	case tool.VerbRef:
+	case verb.VerbRef:
 		return requestOf(string(r))
-	case tool.PageRef:
+	case verb.PageRef:
 		return fmt.Sprintf("the next page has offset %d", int(r))
-	case *tool.Hint:
+	case *verb.Hint:
 		said := strings.TrimSpace(requestWith(r.Verb, r.Args) + " " + r.Does)
 		if r.To != "" {
 			return "to " + r.To + ": " + said
 		}
 		return said
 	}
-	return tool.Notef("%s", r).String()
+	return verb.Notef("%s", r).String()
 }
 
 // requestWith returns the method, the path and the body of a call. An argument that the path
 // contains is not repeated in the body.
-func requestWith(verb string, args []tool.Arg) string {
-	request, body := requestOf(verb), map[string]any{}
+func requestWith(verbName string, args []verb.Arg) string {
+	request, body := requestOf(verbName), map[string]any{}
 	for _, a := range args {
 		inPath := "{" + a.Name + "}"
 		if s, ok := a.Value.(string); ok && strings.Contains(request, inPath) {

@@ -15,8 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // complete returns the values that begin with what was typed, then those that
@@ -127,7 +127,7 @@ func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]
 // handoffs returns the names of all handoffs, the open ones first, then the
 // newest.
 func (d *transport) handoffs(ctx context.Context) ([]string, error) {
-	m, err := d.Workspace.Open(ctx, tool.Read)
+	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
 // The most bytes of an answer that clients show a model whole: Claude Code as a
@@ -54,7 +54,7 @@ func (v *service) open(name string) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &transport{service: v, door: view.Door{Name: name, Run: run, Token: v.Token, Merge: v.opts.Home != nil}, loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}}
+	d := &transport{service: v, door: view.Door{Name: name, Run: run, Token: v.Token, Merge: v.opts.Home != nil}, loaded: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{}}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
 			Instructions: v.instructions,
@@ -101,8 +101,8 @@ func (v *service) open(name string) (*mcp.Server, error) {
 // handler returns what one tool does. Its answer is text alone: clients that get
 // JSON as well show the model the JSON, without the fences, in place of the text.
 // Its errors are results marked as such, so that the model reads them. The
-// arguments come raw, because package tool understands more than the schema says.
-func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
+// arguments come raw, because package verb understands more than the schema says.
+func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stampCall(ctx, req)
 		w := d.workspaceOf(req.Session, req.ProtocolVersion())
@@ -120,7 +120,7 @@ func (d *transport) handler(t tool.Tool) mcp.ToolHandler {
 			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: d.explain(err)}}}, nil
 		}
 		text := answer.Text()
-		if q, ok := answer.(tool.Quoter); ok && q.Quoted() {
+		if q, ok := answer.(verb.Quoter); ok && q.Quoted() {
 			text = prompt.Fence("markdown", text)
 		}
 		if t.ReadOnly && d.opts.Caution != nil {

@@ -16,8 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -28,15 +28,15 @@ var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
 // newWorkspace returns a workspace over a store in fsys and the number of times it was
 // opened.
-func newWorkspace(t *testing.T, fsys vfs.FS) (*tool.Workspace, *atomic.Int32) {
+func newWorkspace(t *testing.T, fsys vfs.FS) (*verb.Workspace, *atomic.Int32) {
 	t.Helper()
 	var opened atomic.Int32
-	get, closeFn := tool.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
+	get, closeFn := verb.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
 		opened.Add(1)
 		return oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys, LockWait: 30 * time.Second})
 	})
 	t.Cleanup(func() {
-		m, err := get(context.Background(), tool.Read)
+		m, err := get(context.Background(), verb.Read)
 		if err != nil {
 			t.Errorf("opening for the check: %v", err)
 			return
@@ -50,7 +50,7 @@ func newWorkspace(t *testing.T, fsys vfs.FS) (*tool.Workspace, *atomic.Int32) {
 			t.Errorf("Close = %v", err)
 		}
 	})
-	return &tool.Workspace{Open: get}, &opened
+	return &verb.Workspace{Open: get}, &opened
 }
 
 // noLeaks fails the test when goroutines outlive it. Call it first.

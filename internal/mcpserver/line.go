@@ -16,7 +16,7 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/oxbow-memory/oxbow/internal/rawjson"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
 // maxLine is the most bytes of one message.

@@ -10,9 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // The most tokens of a list of tools as a model reads it: names, descriptions
@@ -26,15 +26,15 @@ const (
 
 func TestToolListIsShort(t *testing.T) {
 	for _, tt := range []struct {
-		sets          tool.Sets
+		sets          verb.Sets
 		n, most, sent int
 	}{
-		{tool.Sets{tool.SetCore}, 6, maxCore, maxCoreBytes},
-		{tool.Sets{tool.SetFull}, 15, maxFull, maxFullBytes},
+		{verb.Sets{verb.SetCore}, 6, maxCore, maxCoreBytes},
+		{verb.Sets{verb.SetFull}, 15, maxFull, maxFullBytes},
 	} {
 		workspace := harborWorkspace(nil)
 		workspace.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
-		cs := overMemory(t, New(workspace, &Options{Sets: tt.sets, Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)}), "")
+		cs := overMemory(t, New(workspace, &Options{Sets: tt.sets, Code: verb.Code(), Whole: verb.SubAgents(), Profiles: harborProfiles(t)}), "")
 		list, err := cs.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)

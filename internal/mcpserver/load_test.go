@@ -17,9 +17,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/subagent"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 var handleIn = regexp.MustCompile(`handle (\S+?)[:.,]`)
@@ -72,7 +72,7 @@ func TestLoadPerSession(t *testing.T) {
 
 // What a session has loaded goes with it.
 func TestLoadsEndWithTheSession(t *testing.T) {
-	d := &transport{loaded: map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles{}}
+	d := &transport{loaded: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{}}
 	kept := new(mcp.ServerSession)
 	for range 100 {
 		ss := new(mcp.ServerSession)
@@ -114,7 +114,7 @@ func TestLongAnswersComeInPages(t *testing.T) {
 			set := harborProfiles(t)
 			workspace := harborWorkspace(m)
 			workspace.SubAgents = &subagent.Service{Profiles: set, Program: "oxbow"}
-			s, err := New(workspace, &Options{Profiles: set, Whole: tool.SubAgents()}).open(stdioName)
+			s, err := New(workspace, &Options{Profiles: set, Whole: verb.SubAgents()}).open(stdioName)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,11 +16,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // promptDef is a prompt: what clients show of it, and what it gives.
@@ -61,7 +61,7 @@ var promptProfile = promptDef{
 		Arguments: []*mcp.PromptArgument{
 			{Name: argName, Description: "Name of the profile.", Required: true},
 			{Name: argQuery, Description: "What it is for: what fits ranks higher."},
-			{Name: argMaxTokens, Description: fmt.Sprintf("Most tokens to spend, %d by default.", tool.DefaultLoadTokens)},
+			{Name: argMaxTokens, Description: fmt.Sprintf("Most tokens to spend, %d by default.", verb.DefaultLoadTokens)},
 		}},
 	give: (*transport).giveProfile,
 }
@@ -169,7 +169,7 @@ func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, ar
 	if err != nil {
 		return "", err
 	}
-	m, err := d.Workspace.Open(ctx, tool.Read)
+	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
 		return "", err
 	}
@@ -216,8 +216,8 @@ func (d *transport) giveProfile(ctx context.Context, req *mcp.GetPromptRequest, 
 	if err != nil {
 		return "", err
 	}
-	out, err := tool.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()),
-		tool.LoadMemoryProfileIn{Name: args[argName], Query: args[argQuery], MaxTokens: budget})
+	out, err := verb.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()),
+		verb.LoadMemoryProfileIn{Name: args[argName], Query: args[argQuery], MaxTokens: budget})
 	if err != nil {
 		return "", err
 	}
@@ -231,7 +231,7 @@ const howToHandOff = `No handoff waits. If this is to leave the task to a later 
 // giveHandoff takes a handoff, and loads its profile. Who may only read is shown
 // it, and one that was taken is shown again when it is asked for by name.
 func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
-	m, err := d.Workspace.Open(ctx, tool.Read)
+	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
 		return "", err
 	}
@@ -260,7 +260,7 @@ func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, 
 	if h.Profile == "" || d.Workspace.Profiles == nil {
 		return text, nil
 	}
-	out, err := tool.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()), tool.LoadMemoryProfileIn{Name: h.Profile})
+	out, err := verb.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()), verb.LoadMemoryProfileIn{Name: h.Profile})
 	if err != nil {
 		// The handoff may be taken by now: it must be shown all the same.
 		return text + fmt.Sprintf("\nNote: its memory profile was not loaded: %v\n", err), nil
@@ -307,7 +307,7 @@ func (d *transport) giveHome(ctx context.Context, _ *mcp.GetPromptRequest, args 
 	if err != nil {
 		return "", err
 	}
-	r := dialect.Request{Message: args[argMessage]}
+	r := layout.Request{Message: args[argMessage]}
 	if budget != nil {
 		r.Budget = *budget
 	}

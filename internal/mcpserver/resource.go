@@ -12,9 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 const (
@@ -76,7 +76,7 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 	if !ok {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
-	m, err := d.Workspace.Open(ctx, tool.Read)
+	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
 		return nil, errors.New(d.explain(err))
 	}
@@ -88,10 +88,10 @@ func (d *transport) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mc
 	if err != nil {
 		return nil, errors.New(d.explain(err))
 	}
-	tool.Withhold(ctx, &e)
-	tool.SeenFrom(ctx, nil).Show(e)
-	tool.ShowTo(ctx, e)
-	if warning := tool.Warning(e.Trust()); warning != "" {
+	verb.Withhold(ctx, &e)
+	verb.SeenFrom(ctx, nil).Show(e)
+	verb.ShowTo(ctx, e)
+	if warning := verb.Warning(e.Trust()); warning != "" {
 		e.Content = warning + prompt.Fence("markdown", e.Content)
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
@@ -111,7 +111,7 @@ func (d *transport) listed(ctx context.Context, l *mcp.ListResourcesResult) (*mc
 		}
 		l.Resources = append(l.Resources, &mcp.Resource{
 			URI: uriOf(e.Name), Name: e.Name, MIMEType: markdown, Size: int64(len(e.Content)),
-			Description: strings.TrimSpace(tool.Warning(e.Trust())), // a name may hold the text
+			Description: strings.TrimSpace(verb.Warning(e.Trust())), // a name may hold the text
 			Annotations: &mcp.Annotations{LastModified: e.Updated.UTC().Format("2006-01-02T15:04:05Z")},
 		})
 	}
@@ -131,7 +131,7 @@ const (
 )
 
 // home returns the home where the client sees all of it, and else nil.
-func (v *service) home() dialect.Home {
+func (v *service) home() layout.Home {
 	if v.Partial() {
 		return nil
 	}
@@ -142,9 +142,9 @@ func (v *service) home() dialect.Home {
 // model. A context that is too long for the client is cut. The session counts as shown
 // none of it, because some clients keep instructions from the model.
 func (d *transport) instruct(ctx context.Context, client *mcp.Implementation) string {
-	ctx = tool.WithSeen(ctx, &tool.Seen{})
+	ctx = verb.WithSeen(ctx, &verb.Seen{})
 	const rest = "All of it is the resource " + contextURI + " and the prompt /context."
-	c, err := d.home().Context(ctx, dialect.Request{})
+	c, err := d.home().Context(ctx, layout.Request{})
 	if err != nil {
 		d.opts.Logger.Warn("the context of the home is not in the instructions", "error", err)
 		return d.instructions + "\nWhat should be before you in each conversation could not be read. " + rest + "\n"
@@ -153,7 +153,7 @@ func (d *transport) instruct(ctx context.Context, client *mcp.Implementation) st
 	if client != nil && client.Name == claudeCode {
 		limit = maxInstructionsClaude
 	}
-	caution := dialect.Caution(c, d.Workspace.RepeatsOthers)
+	caution := layout.Caution(c, d.Workspace.RepeatsOthers)
 	text := c.TextWithin(limit-len(d.instructions)-len(caution)-1, rest)
 	if strings.TrimSpace(text) == "" {
 		return d.instructions
@@ -193,7 +193,7 @@ func (d *transport) addHome(m *mcp.Server) {
 	m.AddResource(&mcp.Resource{URI: contextURI, Name: "context", Title: "What stands before the model", MIMEType: markdown,
 		Description: "What the system of this home puts before a model at the beginning of a conversation."},
 		d.readAs(func(ctx context.Context) (string, bool, error) {
-			c, err := d.home().Context(ctx, dialect.Request{})
+			c, err := d.home().Context(ctx, layout.Request{})
 			return c.Text(), true, err
 		}))
 	for _, path := range d.home().Documents() {

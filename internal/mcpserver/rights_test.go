@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // post sends one request and returns the answer's status, head and body.
@@ -109,12 +109,12 @@ func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 // Who may not see all of the memory gets no tool that does, and who may not
 // write none that writes.
 func TestToolsByRights(t *testing.T) {
-	around := tool.Define(tool.Tool{Verb: tool.Verb{Name: "set_identity"}, Description: "Writes a file of the home."},
-		func(context.Context, *tool.Workspace, struct{}) (tool.Reply, error) { return tool.Reply{}, nil })
+	around := verb.Define(verb.Tool{Verb: verb.Verb{Name: "set_identity"}, Description: "Writes a file of the home."},
+		func(context.Context, *verb.Workspace, struct{}) (verb.Reply, error) { return verb.Reply{}, nil })
 	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
 	workspace.Annotations = func(context.Context) (*annotate.Store, error) { return nil, oxbow.ErrUnsupported }
 	workspace.Project = func() string { return "crane-app" }
-	s := New(workspace, &Options{Tools: append(tool.Table(), around), Code: tool.Code(), Whole: tool.SubAgents(), Profiles: harborProfiles(t)})
+	s := New(workspace, &Options{Tools: append(verb.Table(), around), Code: verb.Code(), Whole: verb.SubAgents(), Profiles: harborProfiles(t)})
 	for _, tt := range []struct {
 		name         string
 		rights       auth.Permissions

@@ -20,13 +20,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/skill"
-	"github.com/oxbow-memory/oxbow/agent/subagent"
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/agent/skill"
+	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/storetest"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -117,13 +117,13 @@ var bounds = []struct {
 	{"token that only reads, at a path", false, true, false, versions[1], atPath("/mcp/p/harbor", auth.Permissions{ReadOnly: true})},
 }
 
-func harborWorkspace(m *oxbow.Memory) *tool.Workspace {
-	return &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil },
+func harborWorkspace(m *oxbow.Memory) *verb.Workspace {
+	return &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
 		Now: func() time.Time { return time.Date(2026, 4, 2, 9, 0, 0, 0, time.UTC) }}
 }
 
 func harborOptions(o Options) *Options {
-	o.Whole = tool.SubAgents()
+	o.Whole = verb.SubAgents()
 	o.Rand = strings.NewReader(strings.Repeat("r", 1<<10))
 	return &o
 }
@@ -279,8 +279,8 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 func handleOfAirfield(t *testing.T) string {
 	t.Helper()
 	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
-	workspace.Profiles = &tool.Profiles{Set: harborProfiles(t)}
-	out, err := tool.LoadProfile(t.Context(), workspace, tool.LoadMemoryProfileIn{Name: "airfield"})
+	workspace.Profiles = &verb.Profiles{Set: harborProfiles(t)}
+	out, err := verb.LoadProfile(t.Context(), workspace, verb.LoadMemoryProfileIn{Name: "airfield"})
 	if err != nil || !strings.Contains(out.Selection, "Sold to the zymurgist") {
 		t.Fatalf("LoadProfile = %+v, %v, want the airfield", out, err)
 	}

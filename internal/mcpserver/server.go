@@ -1,7 +1,7 @@
 // The server: what it is made of.
 
 // Package mcpserver is the door to a memory for clients of the Model Context
-// Protocol: the verbs of package tool as tools, the entries as resources, and
+// Protocol: the verbs of package verb as tools, the entries as resources, and
 // prompts, over standard streams or HTTP. It speaks the protocol versions 2026-07-28,
 // 2025-11-25 and 2025-06-18, and what else the SDK below it does.
 package mcpserver
@@ -16,11 +16,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
 )
 
 //go:embed instructions.md
@@ -43,24 +43,24 @@ type Options struct {
 	Drain time.Duration
 
 	// Tools are what clients may call that see all of the memory; those of
-	// [tool.Table] in Sets by default. Those that see a part of it get these and
+	// [verb.Table] in Sets by default. Those that see a part of it get these and
 	// recall_memory. An empty slice that is not nil offers no tool of the memory.
-	Tools []tool.Tool
+	Tools []verb.Tool
 	// Sets are the sets of oxbow's own tools that are listed; all by default.
-	Sets tool.Sets
+	Sets verb.Sets
 	// Code are tools that work on the working tree of the workspace, offered next to
 	// the others to those that may see its project. For the rest there is no
 	// tree: what entries cite of it is not checked either.
-	Code []tool.Tool
+	Code []verb.Tool
 	// Whole are tools that reach beyond the memory, such as one that starts
 	// programs: offered next to the others to clients alone that are bound by
 	// nothing but Bound.
-	Whole []tool.Tool
+	Whole []verb.Tool
 
 	// Home is the home where it has another layout than oxbow's own; nil where it
 	// has not. What it puts before a model and its documents are for clients that
 	// see all of the memory.
-	Home dialect.Home
+	Home layout.Home
 	// Leave are names of verbs that cannot work in the home, and are not offered.
 	Leave []string
 
@@ -73,7 +73,7 @@ type Options struct {
 	Rights auth.Permissions
 
 	// Instructions tell a client's model when to use Tools; those for
-	// tool.Table by default, which clients that see a part get always.
+	// verb.Table by default, which clients that see a part get always.
 	Instructions string
 	// Hint is one line more for clients that see all of the memory, such as how
 	// to have more tools listed.
@@ -94,7 +94,7 @@ type Server struct {
 // New returns a server of the tools of o over the workspace. It opens
 // nothing: the workspace's memory is opened by the first call that needs it. The
 // server does not close it.
-func New(d *tool.Workspace, o *Options) *Server {
+func New(d *verb.Workspace, o *Options) *Server {
 	s := &Server{}
 	if o != nil {
 		s.opts = *o

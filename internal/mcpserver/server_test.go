@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -126,18 +126,18 @@ func TestErrors(t *testing.T) {
 // What to do about an error names a tool that is listed, or how it is.
 func TestErrorsNameListedTools(t *testing.T) {
 	for _, c := range []struct {
-		sets tool.Sets
+		sets verb.Sets
 		want string
 	}{
 		{nil, `restore with name "deploy" and seq 1 brings it back`},
-		{tool.Sets{tool.SetCore, "code"}, `brings it back (restore is a tool of oxbow mcp --tools core,code,history)`},
-		{tool.Sets{tool.SetCore, "history"}, `restore with name "deploy" and seq 1 brings it back`},
-		{tool.Sets{}, `brings it back (restore is a tool of oxbow mcp --tools all)`},
+		{verb.Sets{verb.SetCore, "code"}, `brings it back (restore is a tool of oxbow mcp --tools core,code,history)`},
+		{verb.Sets{verb.SetCore, "history"}, `restore with name "deploy" and seq 1 brings it back`},
+		{verb.Sets{}, `brings it back (restore is a tool of oxbow mcp --tools all)`},
 	} {
 		workspace, _ := newWorkspace(t, vfs.NewMem())
-		get, _ := tool.Find("get")
-		cs := overMemory(t, New(workspace, &Options{Sets: c.sets, Tools: []tool.Tool{get}}), "")
-		m, err := workspace.Open(t.Context(), tool.Create)
+		get, _ := verb.Find("get")
+		cs := overMemory(t, New(workspace, &Options{Sets: c.sets, Tools: []verb.Tool{get}}), "")
+		m, err := workspace.Open(t.Context(), verb.Create)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,14 +176,14 @@ func TestFeatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(res.Tools) != len(tool.Table()) {
-			t.Errorf("%d tools, want %d", len(res.Tools), len(tool.Table()))
+		if len(res.Tools) != len(verb.Table()) {
+			t.Errorf("%d tools, want %d", len(res.Tools), len(verb.Table()))
 		}
 		if init.ProtocolVersion == "2026-07-28" && (res.CacheScope != "private" || res.TTLMs != 0) {
 			t.Errorf("the list may be cached %q for %d ms, want private and 0", res.CacheScope, res.TTLMs)
 		}
 		for _, got := range res.Tools {
-			want, ok := tool.Find(got.Name)
+			want, ok := verb.Find(got.Name)
 			if !ok || got.Title != want.Title || got.Description != want.Description {
 				t.Errorf("tool %q: title or description differs from the table's", got.Name)
 			}
@@ -272,7 +272,7 @@ func TestOpensLate(t *testing.T) {
 
 // A store that cannot be opened is an error of the call, not of the server.
 func TestOpenFails(t *testing.T) {
-	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) {
+	workspace := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
 		return nil, &oxbow.CorruptError{Path: "m.oxbow", Offset: 12, Reason: "bad magic"}
 	}}
 	cs := overMemory(t, New(workspace, nil), "")

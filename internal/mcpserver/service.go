@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
 // service is the memory as clients of the same rights see it, and what they are
@@ -18,7 +18,7 @@ import (
 type service struct {
 	*Server
 	*view.View
-	tools        []tool.Tool
+	tools        []verb.Tool
 	instructions string
 }
 
@@ -45,17 +45,17 @@ func (s *Server) service(t auth.Token, named string) (*service, error) {
 // may not see those is not offered them. What starts programs is for those whom
 // nothing binds but the server's profile. Who may only read is not offered what
 // writes. A home without memory tools has none for partial views and profiles either.
-func (v *service) offered() []tool.Tool {
+func (v *service) offered() []verb.Tool {
 	sets := v.opts.Sets
 	if v.Partial() && sets != nil && len(sets) == 0 {
-		sets = tool.Sets{tool.SetCore} // of another layout, no tool is left
+		sets = verb.Sets{verb.SetCore} // of another layout, no tool is left
 	}
 	tools, withMemory := slices.Clone(v.opts.Tools), v.hasMemory()
 	switch {
 	case withMemory && v.Partial():
-		tools = sets.Of(append(tool.Table(), tool.RecallMemory()))
+		tools = sets.Of(append(verb.Table(), verb.RecallMemory()))
 	case withMemory && tools == nil:
-		tools = sets.Of(tool.Table())
+		tools = sets.Of(verb.Table())
 	}
 	if v.Workspace.Annotations != nil {
 		tools = append(tools, sets.Of(v.opts.Code)...)
@@ -64,12 +64,12 @@ func (v *service) offered() []tool.Tool {
 		tools = append(tools, sets.Of(v.opts.Whole)...)
 	}
 	if v.Rights.ReadOnly {
-		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return !t.ReadOnly })
+		tools = slices.DeleteFunc(tools, func(t verb.Tool) bool { return !t.ReadOnly })
 	}
 	if withMemory && v.Workspace.Profiles != nil {
-		tools = tool.WithProfiles(tools, sets)
+		tools = verb.WithProfiles(tools, sets)
 	}
-	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(v.opts.Leave, t.Name) })
+	return slices.DeleteFunc(tools, func(t verb.Tool) bool { return slices.Contains(v.opts.Leave, t.Name) })
 }
 
 // hasMemory reports whether clients may reach the memory at all: a home of another layout
@@ -87,7 +87,7 @@ func (s *Server) Admits(t auth.Token) error {
 // explain returns the error and what to do about it.
 func (v *service) explain(err error) string {
 	s := err.Error()
-	if h := tool.Remedy(err).In(v.reference); h != "" {
+	if h := verb.Remedy(err).In(v.reference); h != "" {
 		s += "\n" + h
 	}
 	return s
@@ -95,22 +95,22 @@ func (v *service) explain(err error) string {
 
 // reference writes a reference as models read it. Of a verb that the sets leave
 // out it says how the tool is listed: the model has none of that name.
-func (v *service) reference(r tool.Reference) string {
-	said, verb := tool.Notef("%s", r).String(), ""
+func (v *service) reference(r verb.Reference) string {
+	said, verbWord := verb.Notef("%s", r).String(), ""
 	switch r := r.(type) {
-	case tool.VerbRef:
-		verb = string(r)
-	case *tool.Hint:
-		verb = r.Verb
+	case verb.VerbRef:
+		verbWord = string(r)
+	case *verb.Hint:
+		verbWord = r.Verb
 	}
-	if verb == "" || v.opts.Sets.Has(verb) || slices.ContainsFunc(v.tools, func(t tool.Tool) bool { return t.Name == verb }) {
+	if verbWord == "" || v.opts.Sets.Has(verbWord) || slices.ContainsFunc(v.tools, func(t verb.Tool) bool { return t.Name == verbWord }) {
 		return said
 	}
-	sets := []string{tool.SetAll}
-	for _, s := range tool.KnownSets() {
-		if len(v.opts.Sets) > 0 && slices.Contains(s.Verbs, verb) {
+	sets := []string{verb.SetAll}
+	for _, s := range verb.KnownSets() {
+		if len(v.opts.Sets) > 0 && slices.Contains(s.Verbs, verbWord) {
 			sets = append(slices.Clone(v.opts.Sets), s.Name)
 		}
 	}
-	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verb, strings.Join(sets, ","))
+	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verbWord, strings.Join(sets, ","))
 }

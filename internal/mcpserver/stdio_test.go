@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/storetest"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -99,7 +99,7 @@ func TestStdioNoInput(t *testing.T) {
 // the client is told. The clock is a test's: nothing is waited for.
 func TestStdioEndsWithACallOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		workspace := &tool.Workspace{Open: func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
+		workspace := &verb.Workspace{Open: func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
@@ -123,7 +123,7 @@ type slowMemory struct {
 	n    atomic.Int64
 }
 
-func (s *slowMemory) open(ctx context.Context, _ tool.Access) (*oxbow.Memory, error) {
+func (s *slowMemory) open(ctx context.Context, _ verb.Access) (*oxbow.Memory, error) {
 	select {
 	case <-time.After(time.Duration(s.n.Add(1)) * s.step):
 		return s.m, nil
@@ -162,7 +162,7 @@ func TestStdioFinishesSlowCalls(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				var out bytes.Buffer
 				done := make(chan error, 1)
-				go func() { done <- New(&tool.Workspace{Open: slow.open}, nil).ServeStdio(ctx, in, &out) }()
+				go func() { done <- New(&verb.Workspace{Open: slow.open}, nil).ServeStdio(ctx, in, &out) }()
 				io.WriteString(w, script(calls...))
 				io.WriteString(w, `{"jsonrpc":"2.0","id":4000,"method":"tools/call","params":{"name":"list","arguments":{}}}`+"\n")
 				io.WriteString(w, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4000}}`+"\n")
@@ -215,7 +215,7 @@ func TestStdioClientStopsReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }}
+	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
 	var calls []string
 	for i := range 30 {
 		calls = append(calls, fmt.Sprintf(`{"name":"remember","arguments":{"name":"n%d","content":"c"}}`, i))
@@ -234,7 +234,7 @@ func TestStdioClientStopsReading(t *testing.T) {
 // A call with the id of one that is open is refused in words.
 func TestStdioIDTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		workspace := &tool.Workspace{Open: func(ctx context.Context, _ tool.Access) (*oxbow.Memory, error) {
+		workspace := &verb.Workspace{Open: func(ctx context.Context, _ verb.Access) (*oxbow.Memory, error) {
 			time.Sleep(time.Second)
 			return nil, oxbow.ErrClosed
 		}}
@@ -360,7 +360,7 @@ func TestStdioLists(t *testing.T) {
 func TestStdioCancelled(t *testing.T) {
 	noLeaks(t)
 	asked := make(chan struct{})
-	workspace := &tool.Workspace{Open: func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
+	workspace := &verb.Workspace{Open: func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
 		close(asked)
 		<-ctx.Done()
 		return nil, ctx.Err()

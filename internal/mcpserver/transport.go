@@ -11,9 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
 // stateless is the first version of the protocol without sessions.
@@ -28,17 +28,17 @@ type transport struct {
 	*service
 	door view.Door // "mcp" or "http"
 
-	stdio tool.LoadedProfiles // of the process, over standard streams
+	stdio verb.LoadedProfiles // of the process, over standard streams
 
 	mu     sync.Mutex // guards loaded
-	loaded map[weak.Pointer[mcp.ServerSession]]*tool.LoadedProfiles
+	loaded map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles
 }
 
 // workspaceOf returns the workspace with the profiles that the session has
 // loaded. Over standard streams the process is the session, whatever the
 // protocol; over HTTP the protocol without sessions has none, as what a client
 // says to one server may come from many conversations.
-func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *tool.Workspace {
+func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
 	switch {
 	case w.Profiles == nil:
@@ -52,14 +52,14 @@ func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *tool.Wor
 
 // loadedOf returns what a session has loaded. It is forgotten with the session,
 // which no callback tells the end of.
-func (d *transport) loadedOf(ss *mcp.ServerSession) *tool.LoadedProfiles {
+func (d *transport) loadedOf(ss *mcp.ServerSession) *verb.LoadedProfiles {
 	key := weak.Make(ss)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if l, ok := d.loaded[key]; ok {
 		return l
 	}
-	l := &tool.LoadedProfiles{}
+	l := &verb.LoadedProfiles{}
 	d.loaded[key] = l
 	runtime.AddCleanup(ss, func(key weak.Pointer[mcp.ServerSession]) {
 		d.mu.Lock()
@@ -86,7 +86,7 @@ func (d *transport) stampCall(ctx context.Context, req *mcp.CallToolRequest) con
 		src.Ref = c.Ref()
 		ctx = oxbow.WithSource(ctx, src)
 	}
-	return tool.WithCaller(ctx, c)
+	return verb.WithCaller(ctx, c)
 }
 
 // callerOf returns what is known of the client's session that a call is of. Over

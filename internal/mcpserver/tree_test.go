@@ -16,23 +16,23 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/duragent"
-	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/duragent"
+	"github.com/oxbow-memory/oxbow/layout/entryfiles"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // treeServer is a server of a home in a directory, with the dialect's own tools
 // and those of oxbow whose names are free.
-func treeServer(t *testing.T, d dialect.Dialect, dir string) *Server {
+func treeServer(t *testing.T, d layout.Dialect, dir string) *Server {
 	t.Helper()
 	fsys, err := vfs.Dir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := dialect.Options{FS: fsys, Path: dir}
+	o := layout.Options{FS: fsys, Path: dir}
 	if _, err := d.Init(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +56,12 @@ func treeServer(t *testing.T, d dialect.Dialect, dir string) *Server {
 	for _, own := range tools {
 		taken[own.Name] = true
 	}
-	for _, other := range tool.Table() {
+	for _, other := range verb.Table() {
 		if !taken[other.Name] {
 			tools = append(tools, other)
 		}
 	}
-	workspace := &tool.Workspace{Written: h.Written(), Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
+	workspace := &verb.Workspace{Written: h.Written(), Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
 	return New(workspace, &Options{Tools: tools, Home: h})
 }
 
@@ -121,7 +121,7 @@ func TestEditsShowInTheNextAnswer(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		layout dialect.Dialect
+		layout layout.Dialect
 		file   string // of the n-th entry
 		text   func(content string) string
 		search string // its own tool that looks for words

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
 // around is how many lines are shown around a difference.

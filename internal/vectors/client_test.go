@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/vectors/vectorstest"
+	"github.com/oxbow-memory/oxbow/test/vectorstest"
 )
 
 // client returns a client of the endpoint that waits for nothing and writes down

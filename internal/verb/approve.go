@@ -1,7 +1,7 @@
 // This file implements the verbs Held and Approve: what is held back from models, and
 // a person's approval of it.
 
-package tool
+package verb
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/label"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/care/label"
 )
 
 // HeldIn is the input of Held.

@@ -1,6 +1,6 @@
 // Forgetting old archives of conversations.
 
-package tool
+package verb
 
 import (
 	"cmp"

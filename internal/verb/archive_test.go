@@ -1,6 +1,6 @@
 // Tests of the verbs of a home: old archives that go, and names for a shell.
 
-package tool
+package verb
 
 import (
 	"errors"

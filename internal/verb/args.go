@@ -1,7 +1,7 @@
 // Arguments of a call as models write them: read strictly where a guess could be
 // wrong, leniently where it could not.
 
-package tool
+package verb
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // readArgs reads one JSON object into a struct.

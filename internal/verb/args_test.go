@@ -1,6 +1,6 @@
 // Tests of the reading of arguments.
 
-package tool
+package verb
 
 import (
 	"encoding/json"

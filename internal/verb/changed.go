@@ -1,7 +1,7 @@
 // This file has the verbs about a person's texts that agents changed: they are listed, and
 // the person keeps each change or restores the text.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agentedit"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/agentedit"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // What agents did to a person's text, in [ChangedEntry.What].

@@ -1,7 +1,7 @@
 // What verbs have in common: filters, limits, and what helps when a name or a
 // query finds nothing.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/query"
 )
 

@@ -1,14 +1,14 @@
 // Consolidation: entries that another one makes superfluous.
 
-package tool
+package verb
 
 import (
 	"context"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/label"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/care/label"
 )
 
 // ConsolidateIn is what consolidate takes.

@@ -1,6 +1,6 @@
 // Conversion of the memory into a new home of another layout.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"fmt"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/exchange"
-	"github.com/oxbow-memory/oxbow/internal/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 )
 
 // ConvertIn is what convert takes.

@@ -1,6 +1,6 @@
 // The memory as a tree of Markdown files: dump and load.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -1,14 +1,14 @@
 // The verb embed.
 
-package tool
+package verb
 
 import (
 	"context"
 	"errors"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/vectors"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
 // EmbedIn is what embed takes.

@@ -1,6 +1,6 @@
 // Entries in and out: export and import.
 
-package tool
+package verb
 
 import (
 	"cmp"
@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/exchange"
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 )
 
 // ExportIn is what export takes.

@@ -1,6 +1,6 @@
 // Tests of the index after many entries were written.
 
-package tool
+package verb
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // The index file that is there has what an import brought: a hook is too short to

@@ -1,6 +1,6 @@
 // Feed: the changes of a memory, of all processes, as they come.
 
-package tool
+package verb
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/scope"
 )
 

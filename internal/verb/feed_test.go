@@ -1,6 +1,6 @@
 // Tests the feed of changes: of this process, of others, and of a part of a memory.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 // feeds is a feed over a memory, and a clock that ticks by hand.

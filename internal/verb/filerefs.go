@@ -2,7 +2,7 @@
 // related_files become) are checked against the working tree. remember stamps the
 // hash of a file, and recall says how it stands now.
 
-package tool
+package verb
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // FileRef is a related file of a hit, checked against the working tree.

@@ -1,6 +1,6 @@
 // Handoffs: the verbs that list, show, take and drop them.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 

@@ -1,6 +1,6 @@
 // Verbs about the past: history, undo.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // History gives the changes to the memory, or to one entry.

@@ -1,6 +1,6 @@
 // The verb that imports sessions from what clients keep themselves.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
 )
 
 // ImportSessionsIn is what importing sessions takes.

@@ -3,7 +3,7 @@
 // Null, an empty string and an empty list mean "not given": models fill in
 // what they do not need. What must tell zero from absent is a pointer.
 
-package tool
+package verb
 
 // RememberIn is what remember takes.
 type RememberIn struct {

@@ -1,6 +1,6 @@
 // Verbs of the inbox: what persons said in sessions, and may be worth a note.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/inbox"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
 )
 
 // InboxIn is what the inbox takes.

@@ -1,6 +1,6 @@
 // The verb inject: what a prompt would get from memory, and why.
 
-package tool
+package verb
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/gate"
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/gate"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // InjectIn is what inject takes.

@@ -1,6 +1,6 @@
 // The verb injected: what hooks put before models, and what of it was used.
 
-package tool
+package verb
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // InjectedIn is what injected takes.

@@ -1,15 +1,15 @@
 // This file is what decides whether a text that is written repeats others, and keeps what
 // later texts are compared with.
 
-package tool
+package verb
 
 import (
 	"context"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
 // Knowledge is what stamps depend on besides the change.

@@ -1,13 +1,13 @@
 // Searches of the tools of other layouts.
 
-package tool
+package verb
 
 import (
 	"context"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/ranking"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
 // fusePool is how many entries of each ranking are fused, as [oxbow.Query.Second] says.

@@ -1,13 +1,13 @@
 // The verb lineage: what an entry was made from, and what was made from it.
 
-package tool
+package verb
 
 import (
 	"context"
 	"errors"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/lineage"
+	"github.com/oxbow-memory/oxbow/internal/care/lineage"
 )
 
 // LineageIn is what lineage takes.

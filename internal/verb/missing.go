@@ -1,6 +1,6 @@
 // The error of a name that is not there, with what may help.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // Missing adds to the error of an unknown name what may help: the change to

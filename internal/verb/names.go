@@ -1,6 +1,6 @@
 // Names of entries, for a shell that completes what was typed.
 
-package tool
+package verb
 
 import (
 	"context"

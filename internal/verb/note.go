@@ -1,7 +1,7 @@
 // Notes: facts next to an answer, whose references each door writes in its own
 // words.
 
-package tool
+package verb
 
 import (
 	"fmt"

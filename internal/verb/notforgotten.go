@@ -1,6 +1,6 @@
 // The error of a call of restore that does not say which version is to come back.
 
-package tool
+package verb
 
 import (
 	"fmt"

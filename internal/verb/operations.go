@@ -1,6 +1,6 @@
 // Changes as a person counts them: an import is one operation, however many changes it made.
 
-package tool
+package verb
 
 import (
 	"slices"

@@ -1,7 +1,7 @@
 // Origins: labels that name what an agent's text was made from, of what its session was
 // shown.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
-	"github.com/oxbow-memory/oxbow/lineage"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/care/lineage"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
 type ledgerKey struct{}

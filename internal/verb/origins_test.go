@@ -1,6 +1,6 @@
 // Tests of who may name what an entry was made from.
 
-package tool
+package verb
 
 import (
 	"strings"

@@ -1,6 +1,6 @@
 // What each verb gives, as JSON.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // Entry is an entry, or a part of it, in an answer.

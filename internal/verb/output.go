@@ -1,6 +1,6 @@
 // This file writes the files that a verb makes for the user, at a path that the user chose.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -1,6 +1,6 @@
 // Tests of files that verbs write for the user.
 
-package tool
+package verb
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 // writes returns a function that writes a text.

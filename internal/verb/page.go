@@ -1,7 +1,7 @@
 // Budgets of tokens: answers are cut so that their whole text, as a model reads
 // it, keeps within one, and say where the next page begins.
 
-package tool
+package verb
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // The budgets of answers when the caller gives none. A recall has room for five

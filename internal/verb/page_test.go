@@ -1,7 +1,7 @@
 // Tests that an answer keeps within its budget of tokens, and that pages join
 // up to the whole.
 
-package tool
+package verb
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // many adds 60 entries of 20 to 60 words.

@@ -1,6 +1,6 @@
 // Parameters: what the fields of an In struct say of a verb's arguments.
 
-package tool
+package verb
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 // Labels of personal data: what an entry holds, whoever wrote it.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/personal"
+	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
 // StampPersonal returns changes as they are applied: with labels of the kinds of

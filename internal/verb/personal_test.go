@@ -1,6 +1,6 @@
 // Tests which labels of personal data changes get.
 
-package tool_test
+package verb_test
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestStampPersonal(t *testing.T) {
 	screen := func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-		return tool.StampPersonal(ctx, s, ops), nil
+		return verb.StampPersonal(ctx, s, ops), nil
 	}
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: screen})
 	if err != nil {

@@ -1,7 +1,7 @@
 // This file holds what only a person may do: decide about what waits for a person, and erase a
 // text of a person for good.
 
-package tool
+package verb
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // Where a memory lies, and the host that it lies on.
 
-package tool
+package verb
 
 import (
 	"bytes"
@@ -13,10 +13,10 @@ import (
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backup"
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/tree/backup"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -1,6 +1,6 @@
 // Problems: what a check finds wrong with a memory.
 
-package tool
+package verb
 
 import "github.com/oxbow-memory/oxbow"
 

@@ -2,7 +2,7 @@
 // of a conversation: the selection is a tool result, which can be dropped from
 // it again.
 
-package tool
+package verb
 
 import (
 	"bytes"
@@ -17,10 +17,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/instruction"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/prompt"
 )
 
 // DefaultLoadTokens is the budget of a profile that is loaded without one, or

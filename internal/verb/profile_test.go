@@ -1,7 +1,7 @@
 // Tests of loading and unloading memory profiles: what is in force, what
 // handles are worth, and that no budget is exceeded.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/prompt"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -1,6 +1,6 @@
 // Profiles: the verbs that list, show, compare, look over and write them.
 
-package tool
+package verb
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/skill"
+	"github.com/oxbow-memory/oxbow/internal/agent/skill"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 

@@ -1,12 +1,12 @@
 // Tests that the list of profiles shows no description that is shaped like an instruction.
 
-package tool
+package verb
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 func TestListedDescriptions(t *testing.T) {

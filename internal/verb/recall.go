@@ -1,6 +1,6 @@
 // Verbs that look: recall, get, list.
 
-package tool
+package verb
 
 import (
 	"cmp"
@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/analysis"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 	"github.com/oxbow-memory/oxbow/query"
-	"github.com/oxbow-memory/oxbow/session"
 )
 
 // defaultAround is how many turns are shown before and after a hit in a talk. On

@@ -1,7 +1,7 @@
 // Recall_memory: recall as agents that work with memory
 // profiles know it, by date, project, tags, kind, file and words.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/query"
 )
 

@@ -1,6 +1,6 @@
 // Tests of recall_memory: each parameter alone, and together.
 
-package tool
+package verb
 
 import (
 	"encoding/json"

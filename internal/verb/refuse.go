@@ -1,6 +1,6 @@
 // This file refuses texts of others in files that have no labels.
 
-package tool
+package verb
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // Remedies: what to do about each error that a caller can do something about.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/git"
-	"github.com/oxbow-memory/oxbow/label"
+	"github.com/oxbow-memory/oxbow/internal/care/label"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

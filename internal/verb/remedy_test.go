@@ -1,6 +1,6 @@
 // Tests that each error of the library comes with its way out.
 
-package tool
+package verb
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 func TestEveryErrorHasAWayOut(t *testing.T) {

@@ -1,6 +1,6 @@
 // Verbs that change one entry: remember, forget, restore.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/lineage"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/care/lineage"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 // Remember keeps an entry, or updates the one of that name.

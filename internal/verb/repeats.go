@@ -1,7 +1,7 @@
 // This file finds what a change repeats of others: of what the sessions of the home have
 // read, and of entries of the memory that nobody vouches for.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
 // repeats is what a change repeats in the same words.

@@ -1,13 +1,13 @@
 // Tests of the comparison of a change with entries that nobody vouches for.
 
-package tool
+package verb
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

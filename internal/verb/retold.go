@@ -1,6 +1,6 @@
 // Digests next to what they tell again: an answer says no fact twice.
 
-package tool
+package verb
 
 import (
 	"context"

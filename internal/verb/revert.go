@@ -1,7 +1,7 @@
 // The verb revert: all that a session, a client, a door or an agent did is taken
 // back.
 
-package tool
+package verb
 
 import (
 	"cmp"
@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/revert"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/care/revert"
 )
 
 // RevertIn is what revert takes. What is given narrows together.

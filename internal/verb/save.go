@@ -1,14 +1,14 @@
 // The verbs that an agent calls at the end of a piece of work:
 // save_memory, a small door to remember, and handoff_task.
 
-package tool
+package verb
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 

@@ -1,13 +1,13 @@
 // Tests of save_memory and handoff_task.
 
-package tool
+package verb
 
 import (
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
 )
 
 func TestSaveMemory(t *testing.T) {

@@ -1,6 +1,6 @@
 // Saving entries before a change that a memory without a history cannot undo.
 
-package tool
+package verb
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/exchange"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

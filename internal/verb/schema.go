@@ -1,6 +1,6 @@
 // Schemas: the shapes of what a verb takes and gives.
 
-package tool
+package verb
 
 import (
 	"reflect"

@@ -1,12 +1,12 @@
 // Secrets in the arguments of calls.
 
-package tool
+package verb
 
 import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 )
 
 // arguments returns the arguments of an agent's call without secrets, and a note of

@@ -1,6 +1,6 @@
 // Secrets in what is written: an agent's are replaced, a person is asked.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/exchange"
-	"github.com/oxbow-memory/oxbow/internal/secret"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 )
 
 // SecretError refuses what a person wrote because it looks like a secret, which it

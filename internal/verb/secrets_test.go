@@ -1,6 +1,6 @@
 // Tests of secrets in what is imported.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/exchange"
-	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 )
 
 // A content is searched once, as it is read; what an import adds to it, such as a name,

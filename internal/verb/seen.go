@@ -1,7 +1,7 @@
 // What a session was shown of the memory: the base of a merge with what others
 // changed since.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/diff"
-	"github.com/oxbow-memory/oxbow/lineage"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/care/lineage"
 )
 
 // Seen holds the entries that one session was shown, or wrote itself. In a home

@@ -1,6 +1,6 @@
 // Tests what a session has seen of an entry that comes in pages.
 
-package tool
+package verb
 
 import (
 	"context"

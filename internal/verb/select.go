@@ -1,15 +1,15 @@
 // Selections: what a profile gives an agent to begin with.
 
-package tool
+package verb
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/prompt"
 )
 
 // SelectIn is what Select takes. Without a profile, it is the one that the

@@ -1,7 +1,7 @@
 // Which memory profiles are loaded: by the session, where there
 // is one, or by handles alone.
 
-package tool
+package verb
 
 import (
 	"crypto/sha256"

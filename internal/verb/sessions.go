@@ -1,7 +1,7 @@
 // Verbs of the archive of sessions: list, show, search, resume, forget; and recall,
 // which may ask it.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/query"
-	"github.com/oxbow-memory/oxbow/session"
 )
 
 // The memories that recall may ask.

@@ -1,6 +1,6 @@
 // Sets: named groups of verbs, of which a server lists those it was asked for.
 
-package tool
+package verb
 
 import (
 	"slices"

@@ -1,6 +1,6 @@
 // Tests of the sets of verbs: each verb is in one, and what names one.
 
-package tool
+package verb
 
 import (
 	"regexp"

@@ -1,7 +1,7 @@
 // Signed heads: heads of the chain, signed with a key of the home, in a file next
 // to the store. What is signed holds against those who do not have the key.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/proof"
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/log/proof"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

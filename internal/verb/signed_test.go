@@ -1,7 +1,7 @@
 // Heads are signed by themselves, after the change, and a change that cannot be signed
 // is made all the same.
 
-package tool
+package verb
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/proof"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/internal/log/proof"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 // signing opens a memory, checked at the end, and returns what signs its heads.

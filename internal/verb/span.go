@@ -1,6 +1,6 @@
 // Reads lengths of time.
 
-package tool
+package verb
 
 import (
 	"strconv"

@@ -1,6 +1,6 @@
 // Tests of reading lengths of time.
 
-package tool
+package verb
 
 import (
 	"testing"

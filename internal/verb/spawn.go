@@ -1,7 +1,7 @@
 // Spawn_sub_agent: a task for an agent of its own, with the
 // memory of one profile.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/skill"
-	"github.com/oxbow-memory/oxbow/agent/subagent"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/skill"
+	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // SubAgents returns the verb spawn_sub_agent, which needs [Workspace.SubAgents]. It is

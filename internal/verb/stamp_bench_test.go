@@ -1,6 +1,6 @@
 // What trust costs a write, and a recall.
 
-package tool
+package verb
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // Switches of hooks: files that switch off what hooks do, for a home or a project.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
 // The files that switch off all that hooks do, what they put before a model, and that they

@@ -1,6 +1,6 @@
 // The table of verbs that every server offers.
 
-package tool
+package verb
 
 import (
 	"slices"

@@ -1,7 +1,7 @@
 // This file stamps what is written: text that repeats what was read of others says so, and
 // so does text that is shaped like instructions.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/instruction"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/session"
 	"golang.org/x/sync/errgroup"
 )
 

@@ -1,6 +1,6 @@
 // This file says which aliases a restored entry lost.
 
-package tool
+package verb
 
 import "slices"
 

@@ -1,6 +1,6 @@
 // Paths that output may be written to.
 
-package tool
+package verb
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 // Answers as text, for models. What an entry says is data: it stands in a fence
 // that it cannot close, with name, date and source outside.
 
-package tool
+package verb
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/lineage"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/care/lineage"
 )
 
 // writeHead writes an entry of a list: what tells it from others, then its

@@ -1,6 +1,6 @@
 // Tests of the answers as text.
 
-package tool
+package verb
 
 import (
 	"context"

@@ -1,11 +1,11 @@
 // What a verb is to models.
 
-// Package tool has every verb of a memory once, as a function of a [Workspace]
+// Package verb has every verb of a memory once, as a function of a [Workspace]
 // and a struct of arguments, such as [Recall]. The doors (the command line, MCP)
 // decode a call, make it, and encode what it gives; none opens a memory itself.
 // What models may call is a [Tool]: a verb with its name, its description and
 // the shape of what it takes.
-package tool
+package verb
 
 import (
 	"context"

@@ -1,13 +1,13 @@
 // Vectors, by which recall ranks next to the words.
 
-package tool
+package verb
 
 import (
 	"strconv"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/vectors"
+	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
 // VectorSuffix ends the name of the file of vectors next to the store.

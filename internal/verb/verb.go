@@ -1,6 +1,6 @@
 // A verb made of a typed function, as a door calls it that decodes requests.
 
-package tool
+package verb
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // Tests verbs as doors that decode requests call them.
 
-package tool
+package verb
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 // Tells the life of a memory through its verbs.
 
-package tool
+package verb
 
 import (
 	"errors"

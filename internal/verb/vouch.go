@@ -1,6 +1,6 @@
 // This file holds the labels that say whether a person vouches for a text.
 
-package tool
+package verb
 
 import "github.com/oxbow-memory/oxbow"
 

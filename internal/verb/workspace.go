@@ -1,6 +1,6 @@
 // The Workspace: the world that a verb works on, and how it is opened.
 
-package tool
+package verb
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
-	"github.com/oxbow-memory/oxbow/agent/subagent"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/secret"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/subagent"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 )
 
 // Access is what a verb does with the memory.

@@ -1,7 +1,7 @@
 // The list of texts that the tools of a home wrote: a session may overwrite them
 // although it was not shown them.
 
-package tool
+package verb
 
 import (
 	"crypto/sha256"

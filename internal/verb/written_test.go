@@ -1,6 +1,6 @@
 // Tests of the list of texts that tools wrote.
 
-package tool
+package verb
 
 import (
 	"fmt"

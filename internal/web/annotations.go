@@ -10,10 +10,10 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/annotations"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 const mostAnnotations, shownLines = 1000, 2000 // of a tree, of a file
@@ -31,16 +31,16 @@ func annotationsPage(c *call) (reply, error) {
 	s.body = []g.Node{page.Ask("annotations", "Find", h.Div(h.Class("field grow"), page.Field("q", "Words", query, h.Type("search"))))}
 	if query != "" {
 		limit := 50
-		out, err := tool.GetAnnotations(c.ctx, c.work, tool.GetAnnotationsIn{Query: query, Limit: &limit})
+		out, err := verb.GetAnnotations(c.ctx, c.work, verb.GetAnnotationsIn{Query: query, Limit: &limit})
 		if err != nil {
 			return nil, err
 		}
 		s.body = append(s.body, page.Notes(out.Notes), g.If(len(out.Annotations) == 0, page.Empty("No annotation holds that.", nil)),
-			h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a tool.Annotation) g.Node { return h.Li(h.Class("row"), c.whyNote(a, true)) })))
+			h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a verb.Annotation) g.Node { return h.Li(h.Class("row"), c.whyNote(a, true)) })))
 		return s, nil
 	}
 	limit := mostAnnotations
-	out, err := tool.GetAnnotations(c.ctx, c.work, tool.GetAnnotationsIn{Filter: "-archived:true", Limit: &limit})
+	out, err := verb.GetAnnotations(c.ctx, c.work, verb.GetAnnotationsIn{Filter: "-archived:true", Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (c *call) annotated(s screen, file string) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	whys, seen := map[string]tool.Annotation{}, map[string]bool{}
+	whys, seen := map[string]verb.Annotation{}, map[string]bool{}
 	for _, a := range out.Annotations {
 		whys[a.ID] = a
 	}
@@ -103,7 +103,7 @@ func (c *call) annotated(s screen, file string) (reply, error) {
 }
 
 // whyNote shows an annotation; with its place where it stands by itself.
-func (c *call) whyNote(a tool.Annotation, place bool) g.Node {
+func (c *call) whyNote(a verb.Annotation, place bool) g.Node {
 	by := a.By
 	if a.Agent != "" {
 		by = a.Agent

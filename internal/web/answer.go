@@ -8,8 +8,8 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // mayDecide reports whether this browser may do what is for a person alone, who sees
@@ -19,7 +19,7 @@ func (c *call) mayDecide() bool {
 }
 
 // remembered leads to the page of an entry that was saved.
-func remembered(out tool.RememberOut) redirect {
+func remembered(out verb.RememberOut) redirect {
 	to := redirect{to: page.EntryPath(out.Name)}
 	if out.Outcome != "unchanged" {
 		to.change = out.Version
@@ -32,10 +32,10 @@ func remembered(out tool.RememberOut) redirect {
 
 // wrong is an error above the form that led to it.
 func wrong(err error) g.Node {
-	return page.Notice("error", page.Sentence(err.Error()), page.Said(tool.Remedy(err)))
+	return page.Notice("error", page.Sentence(err.Error()), page.Said(verb.Remedy(err)))
 }
 
 // version is the version of an entry as a form holds it.
-func version(e tool.Entry) string { return strconv.FormatUint(e.Version, 10) }
+func version(e verb.Entry) string { return strconv.FormatUint(e.Version, 10) }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -11,9 +11,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // askHits is how many hits are explained.
@@ -29,8 +29,8 @@ func ask(c *call) (reply, error) {
 		return s, nil
 	}
 	limit := askHits
-	in := tool.RecallIn{Query: q, Project: project, Explain: true, Limit: &limit}
-	out, err := tool.Recall(c.ctx, c.work, in)
+	in := verb.RecallIn{Query: q, Project: project, Explain: true, Limit: &limit}
+	out, err := verb.Recall(c.ctx, c.work, in)
 	if err != nil {
 		s.body, s.status = append(s.body, troubled(err)), failed(err).status
 		return s, nil
@@ -43,11 +43,11 @@ func ask(c *call) (reply, error) {
 }
 
 // ranking lists the hits, each with what its terms gave.
-func ranking(out tool.RecallOut) g.Node {
+func ranking(out verb.RecallOut) g.Node {
 	if len(out.Hits) == 0 {
 		return page.Empty("Nothing fits.", out.Why)
 	}
-	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), g.Map(out.Hits, func(e tool.Entry) g.Node {
+	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), g.Map(out.Hits, func(e verb.Entry) g.Node {
 		return h.Li(h.Class("row"),
 			h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name)), page.Badge("", fmt.Sprintf("%.2f", e.Score), "the score; higher is better"), page.TrustBadge(e.Trust)),
 			h.P(h.Class("snippet"), page.Isolated(e.Snippet)), scored(e))
@@ -55,7 +55,7 @@ func ranking(out tool.RecallOut) g.Node {
 }
 
 // scored is the account of a score.
-func scored(e tool.Entry) g.Node {
+func scored(e verb.Entry) g.Node {
 	x := e.Explanation
 	if x == nil {
 		return nil
@@ -78,7 +78,7 @@ func figure(format string, f float64) g.Node {
 
 // gate shows what a hook would do with the question as a prompt.
 func (c *call) gate(q, project string) g.Node {
-	out, err := tool.Inject(c.ctx, c.work, tool.InjectIn{Prompt: q, Project: project, Explain: true})
+	out, err := verb.Inject(c.ctx, c.work, verb.InjectIn{Prompt: q, Project: project, Explain: true})
 	if err != nil {
 		return troubled(err)
 	}
@@ -86,12 +86,12 @@ func (c *call) gate(q, project string) g.Node {
 	if says == "" {
 		says = "No: with this prompt a model gets nothing by itself."
 	}
-	return g.Group{h.P(h.Text(says)), g.Map(out.Why, func(n tool.Note) g.Node { return h.P(h.Class("dim"), h.Text(page.Said(n))) }),
+	return g.Group{h.P(h.Text(says)), g.Map(out.Why, func(n verb.Note) g.Node { return h.P(h.Class("dim"), h.Text(page.Said(n))) }),
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.Isolated(out.Text))), gateTable(out)}
 }
 
 // gateTable lists the units that were looked at, each with its strength and its floor.
-func gateTable(out tool.InjectOut) g.Node {
+func gateTable(out verb.InjectOut) g.Node {
 	var rows []g.Node
 	for _, a := range out.Accounts {
 		link := page.EntryLink(a.Name)
@@ -107,13 +107,13 @@ func gateTable(out tool.InjectOut) g.Node {
 }
 
 // whyNot says why an entry is not among the hits.
-func (c *call) whyNot(in tool.RecallIn, shown tool.RecallOut, name string) g.Node {
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+func (c *call) whyNot(in verb.RecallIn, shown verb.RecallOut, name string) g.Node {
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if err != nil {
 		return troubled(err)
 	}
-	at := func(hits []tool.Entry) int {
-		return slices.IndexFunc(hits, func(h tool.Entry) bool { return h.Name == e.Name })
+	at := func(hits []verb.Entry) int {
+		return slices.IndexFunc(hits, func(h verb.Entry) bool { return h.Name == e.Name })
 	}
 	if i := at(shown.Hits); i >= 0 {
 		return h.P(h.Textf("It is number %d of the hits below.", i+1))
@@ -123,7 +123,7 @@ func (c *call) whyNot(in tool.RecallIn, shown tool.RecallOut, name string) g.Nod
 	}
 	all := oxbow.MaxLimit
 	in.Limit = &all
-	out, err := tool.Recall(c.ctx, c.work, in)
+	out, err := verb.Recall(c.ctx, c.work, in)
 	if err != nil {
 		return troubled(err)
 	}
@@ -132,8 +132,8 @@ func (c *call) whyNot(in tool.RecallIn, shown tool.RecallOut, name string) g.Nod
 		return g.Group{h.P(h.Textf("It is number %d, with a score of %.2f; the last of those below has %.2f.", i+1, out.Hits[i].Score, last.Score)), scored(out.Hits[i])}
 	}
 	limit := 1
-	alone := tool.RecallIn{Query: in.Query, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
-	out, err = tool.Recall(c.ctx, c.work, alone)
+	alone := verb.RecallIn{Query: in.Query, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
+	out, err = verb.Recall(c.ctx, c.work, alone)
 	if err != nil {
 		return troubled(err)
 	}

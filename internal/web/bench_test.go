@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // large returns the server of 100,000 entries in a file, which were written before it
@@ -46,10 +46,10 @@ func large(b *testing.B) (*Server, *visitor) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { m.Close() })
-	work := &tool.Workspace{
-		Open:   func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil },
+	work := &verb.Workspace{
+		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
 		Now:    time.Now,
-		Place:  func() (tool.Place, error) { return tool.Place{Home: filepath.Dir(path), Store: path}, nil },
+		Place:  func() (verb.Place, error) { return verb.Place{Home: filepath.Dir(path), Store: path}, nil },
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}
 	v := &view.Options{Workspace: work}

@@ -4,8 +4,8 @@ package web
 
 import (
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // ticked are the names that a form gives.
@@ -23,11 +23,11 @@ func labelTicked(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn := tool.AddLabels
+	turn := verb.AddLabels
 	if c.value("off") != "" {
-		turn = tool.RemoveLabels
+		turn = verb.RemoveLabels
 	}
-	out, err := turn(c.ctx, c.work, tool.EditLabelsIn{Labels: []string{c.value("label")}, Names: names})
+	out, err := turn(c.ctx, c.work, verb.EditLabelsIn{Labels: []string{c.value("label")}, Names: names})
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func forgetTicked(c *call) (reply, error) {
 	}
 	to := redirect{to: c.back()}
 	for _, name := range names {
-		out, err := tool.Forget(c.ctx, c.work, tool.ForgetIn{Name: name})
+		out, err := verb.Forget(c.ctx, c.work, verb.ForgetIn{Name: name})
 		if err != nil && to.change == 0 && len(to.others) == 0 {
 			return nil, err
 		}

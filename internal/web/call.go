@@ -17,10 +17,10 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // handler answers one request. An error becomes a page that says it, with what to do.
@@ -32,9 +32,9 @@ type call struct {
 	r       *http.Request
 	now     time.Time // in the location that dates are shown in
 	view    *view.View
-	work    *tool.Workspace
+	work    *verb.Workspace
 	actor   oxbow.Actor
-	feed    *tool.Feed
+	feed    *verb.Feed
 	version string // of the program
 	sample  bool   // the memory is one that is thrown away
 	noFiles bool   // no page writes files
@@ -99,11 +99,11 @@ func (c *call) done() g.Node {
 	if seqs[0] == "" || limit > oxbow.MaxLimit {
 		return said
 	}
-	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Limit: &limit})
+	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &limit})
 	if err != nil {
 		return said
 	}
-	var last tool.Change
+	var last verb.Change
 	var fields []string
 	for _, ch := range out.Changes {
 		if seq := strconv.FormatUint(ch.Seq, 10); slices.Contains(seqs, seq) {
@@ -229,7 +229,7 @@ func failed(err error) screen {
 		title = "Not found"
 	}
 	return screen{title: title, at: "-", status: status, body: []g.Node{
-		page.Notice("error", page.Sentence(err.Error()), page.Said(tool.Remedy(err))),
+		page.Notice("error", page.Sentence(err.Error()), page.Said(verb.Remedy(err))),
 	}}
 }
 

@@ -10,9 +10,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // changedShown is how many entries the section lists.
@@ -21,7 +21,7 @@ const changedShown = 10
 // changedNotes is the section about texts that agents changed, or nil if there are none.
 func (c *call) changedNotes() g.Node {
 	limit := changedShown
-	out, err := tool.Changed(c.ctx, c.work, tool.ChangedIn{Limit: &limit})
+	out, err := verb.Changed(c.ctx, c.work, verb.ChangedIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
 		return nil
 	}
@@ -32,8 +32,8 @@ func (c *call) changedNotes() g.Node {
 }
 
 // changedRow shows one entry: who changed it, the difference, and the buttons.
-func (c *call) changedRow(e tool.ChangedEntry) g.Node {
-	did := map[string]string{tool.EntryChanged: "Changed", tool.EntryForgotten: "Forgotten", tool.EntryRelabelled: "Relabelled", tool.EntryRenamed: "Renamed"}[e.What]
+func (c *call) changedRow(e verb.ChangedEntry) g.Node {
+	did := map[string]string{verb.EntryChanged: "Changed", verb.EntryForgotten: "Forgotten", verb.EntryRelabelled: "Relabelled", verb.EntryRenamed: "Renamed"}[e.What]
 	var by g.Node = page.Isolated(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if client, id, ok := strings.Cut(e.Session, "/"); ok {
 		by = g.Group{by, h.Text(" in "), h.A(h.Href(page.Root+page.SessionPath(client, id, 0)), h.Text("a session"))}
@@ -50,7 +50,7 @@ func (c *call) changedRow(e tool.ChangedEntry) g.Node {
 	}
 	return h.Li(h.Class("row card"),
 		h.Div(h.Class("head"), h.H3(c.changedTitle(e)), page.Badge("", strings.ToLower(did), "An agent did this to a text that you wrote.")),
-		g.If(e.What != tool.EntryRenamed, page.Diff(e.Own, e.Text)),
+		g.If(e.What != verb.EntryRenamed, page.Diff(e.Own, e.Text)),
 		g.If(len(labels) > 0, h.Ul(h.Class("list"), g.Group(labels))),
 		h.Div(h.Class("meta"), h.Span(h.Text(did+" by "), by, h.Text(", "), page.When(c.now, page.Moment(e.Time)))),
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person, func() g.Node {
@@ -61,26 +61,26 @@ func (c *call) changedRow(e tool.ChangedEntry) g.Node {
 }
 
 // changedTitle is the name of the entry, as a link if it leads to an entry.
-func (c *call) changedTitle(e tool.ChangedEntry) g.Node {
+func (c *call) changedTitle(e verb.ChangedEntry) g.Node {
 	switch {
 	case e.Now != "":
 		return g.Group{page.Isolated(e.Name), h.Text(", now "), page.EntryLink(e.Now)}
-	case e.What == tool.EntryForgotten:
+	case e.What == verb.EntryForgotten:
 		return page.Isolated(e.Name)
 	}
 	return page.EntryLink(e.Name)
 }
 
 func keepChanged(c *call) (reply, error) {
-	return decideChanged(c, tool.KeepChanged)
+	return decideChanged(c, verb.KeepChanged)
 }
 
 func restoreChanged(c *call) (reply, error) {
-	return decideChanged(c, tool.RestoreChanged)
+	return decideChanged(c, verb.RestoreChanged)
 }
 
-func decideChanged(c *call, decide func(context.Context, *tool.Workspace, tool.DecideChangedIn) (tool.DecideChangedOut, error)) (reply, error) {
-	out, err := decide(c.ctx, c.work, tool.DecideChangedIn{Names: []string{c.value("name")}})
+func decideChanged(c *call, decide func(context.Context, *verb.Workspace, verb.DecideChangedIn) (verb.DecideChangedOut, error)) (reply, error) {
+	out, err := decide(c.ctx, c.work, verb.DecideChangedIn{Names: []string{c.value("name")}})
 	if err != nil {
 		return nil, err
 	}

@@ -8,10 +8,10 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // The events at which memory is put before a model, and what a profile gives.
@@ -26,7 +26,7 @@ func showContext(c *call) (reply, error) {
 	if event == "" {
 		event = eventStart
 	}
-	profiles, err := tool.ListProfiles(c.ctx, c.work, tool.ProfilesIn{})
+	profiles, err := verb.ListProfiles(c.ctx, c.work, verb.ProfilesIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +56,15 @@ func showContext(c *call) (reply, error) {
 }
 
 func (c *call) atStart() (g.Node, error) {
-	out, err := tool.Start(c.ctx, c.work, tool.StartIn{Project: c.value("project"), Budget: c.number("tokens", 0)})
+	out, err := verb.Start(c.ctx, c.work, verb.StartIn{Project: c.value("project"), Budget: c.number("tokens", 0)})
 	if err != nil {
 		return nil, err
 	}
-	return g.Group{given(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), startNotes(out.Entries), g.Iff(out.Text != "" && out.Selection != nil, func() g.Node { return accountOf(tool.SelectionOut{Selection: out.Selection}) })}, nil
+	return g.Group{given(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), startNotes(out.Entries), g.Iff(out.Text != "" && out.Selection != nil, func() g.Node { return accountOf(verb.SelectionOut{Selection: out.Selection}) })}, nil
 }
 
 // startNotes lists the notes in the block of a new session, and why they are in it.
-func startNotes(notes []tool.StartEntry) g.Node {
+func startNotes(notes []verb.StartEntry) g.Node {
 	if len(notes) == 0 {
 		return nil
 	}
@@ -76,7 +76,7 @@ func startNotes(notes []tool.StartEntry) g.Node {
 }
 
 func (c *call) ofProfile() (g.Node, error) {
-	out, err := tool.Select(c.ctx, c.work, tool.SelectIn{Profile: c.value("profile"), Query: c.value("prompt"), Budget: c.number("tokens", 0)})
+	out, err := verb.Select(c.ctx, c.work, verb.SelectIn{Profile: c.value("profile"), Query: c.value("prompt"), Budget: c.number("tokens", 0)})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (c *call) atPrompt() (g.Node, error) {
 	if c.value("prompt") == "" {
 		return page.Empty("Write a prompt above.", nil), nil
 	}
-	out, err := tool.Inject(c.ctx, c.work, tool.InjectIn{Prompt: c.value("prompt"), Project: c.value("project"), Explain: true})
+	out, err := verb.Inject(c.ctx, c.work, verb.InjectIn{Prompt: c.value("prompt"), Project: c.value("project"), Explain: true})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func given(text string, tokens int, none string) g.Node {
 }
 
 // accountOf lists what got into a selection, and what the budget kept out.
-func accountOf(out tool.SelectionOut) g.Node {
+func accountOf(out verb.SelectionOut) g.Node {
 	var in, cut []g.Node
 	for _, p := range out.Context.Parts {
 		in = append(in, partRow(p.Tokens, p.Name, p.Source, p.Why))

@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 func approve(c *call) (reply, error) {
 	name := c.name()
 	if base := c.base(); base != nil { // what a person approves is what the page showed
-		e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+		e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 		if err == nil && e.Version != *base {
 			err = &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
 		}
@@ -21,7 +21,7 @@ func approve(c *call) (reply, error) {
 			return nil, err
 		}
 	}
-	out, err := tool.Approve(c.ctx, c.work, tool.ApproveIn{Names: []string{name}})
+	out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
@@ -31,15 +31,15 @@ func approve(c *call) (reply, error) {
 // pinned is the label of entries that contexts show first.
 const pinned = "pinned:true"
 
-func isPinned(e tool.Entry) bool { return slices.Contains(e.Labels["pinned"], "true") }
+func isPinned(e verb.Entry) bool { return slices.Contains(e.Labels["pinned"], "true") }
 
 func pin(c *call) (reply, error) {
 	name := c.name()
-	turn := tool.AddLabels
+	turn := verb.AddLabels
 	if c.value("off") != "" {
-		turn = tool.RemoveLabels
+		turn = verb.RemoveLabels
 	}
-	out, err := turn(c.ctx, c.work, tool.EditLabelsIn{Labels: []string{pinned}, Names: []string{name}})
+	out, err := turn(c.ctx, c.work, verb.EditLabelsIn{Labels: []string{pinned}, Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}

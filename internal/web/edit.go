@@ -10,14 +10,14 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/diff"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 func editPage(c *call) (reply, error) {
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: c.name(), Bare: true})
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: c.name(), Bare: true})
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func editPage(c *call) (reply, error) {
 }
 
 // editForm is the page with the form, which is bound to a version of the entry.
-func (c *call) editForm(e tool.Entry, t typed, save string, status int, above ...g.Node) screen {
+func (c *call) editForm(e verb.Entry, t typed, save string, status int, above ...g.Node) screen {
 	at := page.EntryPath(e.Name)
 	return screen{title: "Edit", at: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)), body: append(above,
 		h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+"/edit"), h.Attr("data-guard", ""), page.Hidden("version", version(e)), t.fields(),
@@ -40,7 +40,7 @@ func save(c *call) (reply, error) {
 	if base == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Value: c.value("version"), Reason: "is no version"}
 	}
-	now, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+	now, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return c.newForm(name, t, http.StatusConflict, page.Notice("warn", "The entry was forgotten while you wrote. Save it as a new one, or leave.", "")), nil
 	}
@@ -50,7 +50,7 @@ func save(c *call) (reply, error) {
 	if now.Version != *base {
 		return c.conflict(now.Entry, t, *base), nil
 	}
-	in := tool.RememberIn{Name: now.Name, IfVersion: base}
+	in := verb.RememberIn{Name: now.Name, IfVersion: base}
 	err = t.into(&in, typedOf(now.Entry))
 	if err == nil && in.Content == "" && t["content"] == "" && *now.Content != "" {
 		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; to take the entry out, forget it"}
@@ -61,11 +61,11 @@ func save(c *call) (reply, error) {
 	if in.Content == "" { // remember keeps a text that is not given, but only next to a label
 		in.Content = *now.Content
 	}
-	out, err := tool.Remember(c.ctx, c.work, in)
+	out, err := verb.Remember(c.ctx, c.work, in)
 	var conflict *oxbow.ConflictError
 	switch {
 	case errors.As(err, &conflict):
-		now, err = tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+		now, err = verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 		if err == nil {
 			return c.conflict(now.Entry, t, *base), nil
 		}
@@ -78,13 +78,13 @@ func save(c *call) (reply, error) {
 
 // conflict is the page for a person whose entry became another meanwhile. The form has
 // what was typed, and saves it over what the page shows, and nothing newer.
-func (c *call) conflict(now tool.Entry, t typed, base uint64) screen {
+func (c *call) conflict(now verb.Entry, t typed, base uint64) screen {
 	mine, theirs := t, typedOf(now)
 	was, gone, err := c.asOf(now.Name, base)
 	var both string
 	merged := false
 	if err == nil && !gone {
-		from := typedOf(tool.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
+		from := typedOf(verb.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
 		mine = t.over(from, theirs)
 		both, merged = diff.Lines(from["content"], mine["content"], theirs["content"])
 	}

@@ -9,14 +9,14 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 func entry(c *call) (reply, error) {
 	name := c.name()
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name})
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name})
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return c.forgotten(name, err)
 	}
@@ -40,7 +40,7 @@ func entry(c *call) (reply, error) {
 	return s, nil
 }
 
-func (c *call) entryLead(e tool.Entry) g.Node {
+func (c *call) entryLead(e verb.Entry) g.Node {
 	return h.Div(h.Class("meta"), page.TrustBadge(e.Trust), g.If(isPinned(e), page.Badge("good", "pinned", "Contexts show it first.")),
 		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.Chips(e.Labels),
 		h.Span(h.Text(page.Writer(e.Source)+", "), page.When(c.now, page.Moment(e.Updated))))
@@ -51,7 +51,7 @@ func rawLink(name, text string) g.Node {
 }
 
 // heldBack says why no model is shown an entry, and lets a person approve it.
-func (c *call) heldBack(e tool.Entry) g.Node {
+func (c *call) heldBack(e verb.Entry) g.Node {
 	if e.Trust == "" {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (c *call) heldBack(e tool.Entry) g.Node {
 }
 
 // entryActions are what may be done with an entry.
-func (c *call) entryActions(e tool.Entry) g.Node {
+func (c *call) entryActions(e verb.Entry) g.Node {
 	at := page.EntryPath(e.Name)
 	more := h.P(h.Class("meta"),
 		h.A(h.Href(page.Root+at+"/versions"), h.Text("Versions")), rawLink(e.Name, "Raw text"),

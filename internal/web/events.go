@@ -7,13 +7,13 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/oxbow-memory/oxbow/internal/sse"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/base/sse"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // stream is an answer that goes on until the browser leaves or the server ends.
-type stream struct{ news *tool.Listener }
+type stream struct{ news *verb.Listener }
 
 func events(c *call) (reply, error) {
 	l, err := c.feed.Listen(c.ctx, c.work, c.r.Header.Get(sse.LastID))

@@ -13,10 +13,10 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // facet is a group of filters with how many entries each would leave; 0 where that is
@@ -33,7 +33,7 @@ const facetValues = 8
 const countedWhole = 2000
 
 // facetsOfHits counts what hits have.
-func facetsOfHits(hits []tool.Entry) []facet {
+func facetsOfHits(hits []verb.Entry) []facet {
 	project := facet{"Project", map[string]int{}}
 	tag := facet{"Tag", map[string]int{}}
 	kind := facet{"Kind", map[string]int{}}
@@ -61,7 +61,7 @@ func facetsOfHits(hits []tool.Entry) []facet {
 
 // facetsOfList counts what the entries of a list have, as far as that is cheap: of all
 // entries the store has the numbers, and a short list is read.
-func (c *call) facetsOfList(q string, list tool.ListOut) ([]facet, error) {
+func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 	fs := []facet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
 		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}}, {"Trust", map[string]int{"has:taint": 0, "has:quarantine": 0}}}
 	if list.Total == 0 {
@@ -80,7 +80,7 @@ func (c *call) facetsOfList(q string, list tool.ListOut) ([]facet, error) {
 	if list.Total > countedWhole {
 		return fs, nil
 	}
-	labels, err := tool.Labels(c.ctx, c.work, tool.LabelsIn{Filter: q})
+	labels, err := verb.Labels(c.ctx, c.work, verb.LabelsIn{Filter: q})
 	if err != nil {
 		return nil, err
 	}

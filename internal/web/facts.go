@@ -9,9 +9,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // fact is a row of the list of facts, nothing where there is no value.
@@ -27,7 +27,7 @@ func factText(what, value string) g.Node {
 }
 
 // facts are what the page says of an entry next to its text.
-func (c *call) facts(e tool.GetOut, past bool) g.Node {
+func (c *call) facts(e verb.GetOut, past bool) g.Node {
 	s := e.Source
 	if !past {
 		s.Session = c.lastSession(e.Name)
@@ -53,7 +53,7 @@ var doors = map[string]string{"cli": "the command line", "mcp": "an agent's tool
 // not say.
 func (c *call) lastSession(name string) string {
 	one := 1
-	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, Limit: &one})
+	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: name, Limit: &one})
 	if err != nil || len(out.Changes) == 0 {
 		return ""
 	}
@@ -61,12 +61,12 @@ func (c *call) lastSession(name string) string {
 }
 
 // citations are the files of an entry, as they are in the working tree now.
-func citations(refs []tool.FileRef) g.Node {
+func citations(refs []verb.FileRef) g.Node {
 	if len(refs) == 0 {
 		return nil
 	}
 	kinds := map[string]string{"FRESH": "good", "MOVED": "", "STALE": "warn"}
-	return g.Group{h.H3(h.Text("Files that it is about")), h.Ul(h.Class("files"), g.Map(refs, func(r tool.FileRef) g.Node {
+	return g.Group{h.H3(h.Text("Files that it is about")), h.Ul(h.Class("files"), g.Map(refs, func(r verb.FileRef) g.Node {
 		return h.Li(h.Code(page.Isolated(r.File)), h.Text(" "), page.Badge(kinds[r.State], strings.ToLower(r.State), r.How),
 			g.If(r.Now != "", g.Group{h.Text(" now "), h.Code(page.Isolated(r.Now))}))
 	}))}
@@ -76,12 +76,12 @@ func citations(refs []tool.FileRef) g.Node {
 const nearShown = 4
 
 // nearEntries are those that a search for how the entry begins finds.
-func (c *call) nearEntries(e tool.GetOut) g.Node {
+func (c *call) nearEntries(e verb.GetOut) g.Node {
 	if strings.TrimSpace(*e.Content) == "" {
 		return nil
 	}
 	limit := nearShown + 1
-	out, err := tool.Recall(c.ctx, c.work, tool.RecallIn{Query: plainWords(e.Name + " " + strings.ToValidUTF8((*e.Content)[:min(len(*e.Content), 200)], "")), Limit: &limit})
+	out, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: plainWords(e.Name + " " + strings.ToValidUTF8((*e.Content)[:min(len(*e.Content), 200)], "")), Limit: &limit})
 	if err != nil {
 		return nil
 	}

@@ -13,9 +13,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 const (
@@ -27,14 +27,14 @@ const (
 type found struct {
 	query   string
 	listed  bool // the newest first, no words were given
-	entries []tool.Entry
+	entries []verb.Entry
 	total   int // of a list
 	next    int // offset of the next page of a list
 	more    bool
 	facets  []facet
-	why     []tool.Note
+	why     []verb.Note
 	near    []string
-	notes   []tool.Note
+	notes   []verb.Note
 }
 
 func find(c *call) (reply, error) {
@@ -56,7 +56,7 @@ func find(c *call) (reply, error) {
 // search runs a query: one of filters alone lists, one with words ranks.
 func (c *call) search(q string) (found, error) {
 	limit, offset := listPage, max(0, c.number("offset", 0))
-	list, err := tool.List(c.ctx, c.work, tool.ListIn{Filter: q, Limit: &limit, Offset: &offset})
+	list, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
 	if err == nil {
 		f := found{query: q, listed: true, entries: list.Entries, total: list.Total, next: list.Next, why: list.Why, near: list.Near}
 		f.facets, err = c.facetsOfList(q, list)
@@ -67,7 +67,7 @@ func (c *call) search(q string) (found, error) {
 		return found{}, err
 	}
 	limit = min(max(1, c.number("limit", 20)), mostHits)
-	out, err := tool.Recall(c.ctx, c.work, tool.RecallIn{Query: q, Limit: &limit, Explain: true})
+	out, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: q, Limit: &limit, Explain: true})
 	if err != nil {
 		return found{}, err
 	}
@@ -103,7 +103,7 @@ func (c *call) results(f found) g.Node {
 	if len(f.entries) == 0 { // past the last page
 		return page.Empty("There is nothing so far back.", f.why)
 	}
-	rows := h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(f.entries, func(e tool.Entry) g.Node {
+	rows := h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(f.entries, func(e verb.Entry) g.Node {
 		if !c.mayWrite() {
 			return page.Row(c.now, e, explained(e))
 		}
@@ -146,7 +146,7 @@ func nearMisses(f found) g.Node {
 }
 
 // explained says how a score came about.
-func explained(e tool.Entry) g.Node {
+func explained(e verb.Entry) g.Node {
 	x := e.Explanation
 	if x == nil {
 		return nil
@@ -154,7 +154,7 @@ func explained(e tool.Entry) g.Node {
 	return h.Details(h.ID("why-"+number(e.ID)), h.Class("meta why"), h.Summary(h.Textf("score %.2f", e.Score)),
 		h.Div(h.Class("wide"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(h.Th(h.Scope("col"), h.Text("word")), numberHead("in entries"), numberHead("rarity"), numberHead("here"), numberHead("gives"))),
-			h.TBody(g.Map(x.Terms, func(t tool.TermScore) g.Node {
+			h.TBody(g.Map(x.Terms, func(t verb.TermScore) g.Node {
 				return h.Tr(h.Td(page.Isolated(t.Term)), numberCell("%d", t.DF), numberCell("%.2f", t.IDF), numberCell("%.1f", t.TF), numberCell("%.2f", t.Score))
 			})))),
 		h.P(page.Isolated(x.Formula)))

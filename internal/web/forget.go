@@ -8,13 +8,13 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 func forget(c *call) (reply, error) {
-	out, err := tool.Forget(c.ctx, c.work, tool.ForgetIn{Name: c.name(), IfVersion: c.base()})
+	out, err := verb.Forget(c.ctx, c.work, verb.ForgetIn{Name: c.name(), IfVersion: c.base()})
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func forget(c *call) (reply, error) {
 // where something had.
 func (c *call) forgotten(name string, missing error) (reply, error) {
 	one := 1
-	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, Limit: &one})
+	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: name, Limit: &one})
 	if err != nil || len(out.Changes) == 0 || out.Changes[0].Entries[0].Verb != string(oxbow.VerbRemove) {
 		return nil, missing
 	}
@@ -33,7 +33,7 @@ func (c *call) forgotten(name string, missing error) (reply, error) {
 	seq := last.Entries[0].Prev
 	s := screen{title: page.Visible(name), at: "find", status: http.StatusNotFound, lead: h.P(h.Class("lead"),
 		h.Text("Forgotten by "+page.Writer(last.Source)+", "), page.When(c.now, page.Moment(last.Time)), h.Text("."))}
-	was, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name + "@" + number(seq), Bare: true})
+	was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name + "@" + number(seq), Bare: true})
 	if err != nil {
 		s.body = []g.Node{page.Notice("note", "What it said was erased for good, or dropped with old history.", "")}
 		return s, nil

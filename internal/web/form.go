@@ -11,9 +11,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // part is a field of the form, by the name that remember has for it.
@@ -33,7 +33,7 @@ var parts = []part{
 type typed map[string]string
 
 // typedOf is what the form shows of an entry.
-func typedOf(e tool.Entry) typed {
+func typedOf(e verb.Entry) typed {
 	t := typed{"content": *e.Content, "aliases": strings.Join(e.Aliases, "\n")}
 	for _, p := range parts {
 		if p.key != "" {
@@ -46,7 +46,7 @@ func typedOf(e tool.Entry) typed {
 // typed reads the form. Browsers end lines by two characters, which no one typed.
 func (c *call) typed() typed {
 	t := typed{}
-	for _, name := range append([]string{"content"}, slices.Collect(maps.Keys(typedOf(tool.Entry{Content: new(string)})))...) {
+	for _, name := range append([]string{"content"}, slices.Collect(maps.Keys(typedOf(verb.Entry{Content: new(string)})))...) {
 		t[name] = strings.ReplaceAll(c.r.PostFormValue(name), "\r\n", "\n")
 		if name != "content" {
 			t[name] = strings.Join(valuesOf(t[name]), "\n")
@@ -82,7 +82,7 @@ func (t typed) over(base, now typed) typed {
 }
 
 // into adds the parts that the form changes to what remember takes.
-func (t typed) into(in *tool.RememberIn, base typed) error {
+func (t typed) into(in *verb.RememberIn, base typed) error {
 	if !t.same(base, "content") {
 		in.Content = t["content"]
 	}

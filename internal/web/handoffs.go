@@ -9,14 +9,14 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 func handoffs(c *call) (reply, error) {
 	all := c.value("all") != ""
-	out, err := tool.Handoffs(c.ctx, c.work, tool.HandoffsIn{All: all})
+	out, err := verb.Handoffs(c.ctx, c.work, verb.HandoffsIn{All: all})
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func handoffs(c *call) (reply, error) {
 	if len(out.Handoffs) == 0 {
 		s.body = []g.Node{page.Empty("No handoff waits.", nil, h.P(h.Class("dim"), h.Text("An agent leaves one with the tool handoff_task; you do with "), h.Code(h.Text("oxbow handoff new")), h.Text(".")))}
 	} else {
-		s.body = []g.Node{h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Handoffs, func(o tool.HandoffOut) g.Node {
+		s.body = []g.Node{h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Handoffs, func(o verb.HandoffOut) g.Node {
 			return h.Li(h.Class("row"),
 				h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+handoffPath(o.Name)), page.Isolated(o.Name))), page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, "")),
 				h.P(h.Class("snippet"), page.Isolated(o.Summary)),
@@ -47,11 +47,11 @@ func handoffPath(name string) string {
 // not within the bounds of every browser.
 func showHandoff(c *call) (reply, error) {
 	name := c.name()
-	out, err := tool.Handoffs(c.ctx, c.work, tool.HandoffsIn{All: true})
+	out, err := verb.Handoffs(c.ctx, c.work, verb.HandoffsIn{All: true})
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(out.Handoffs, func(o tool.HandoffOut) bool { return o.Name == name })
+	at := slices.IndexFunc(out.Handoffs, func(o verb.HandoffOut) bool { return o.Name == name })
 	if at < 0 {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
@@ -65,12 +65,12 @@ func showHandoff(c *call) (reply, error) {
 }
 
 func dropHandoff(c *call) (reply, error) {
-	out, err := tool.DropHandoff(c.ctx, c.work, tool.DropHandoffIn{Name: c.name()})
+	out, err := verb.DropHandoff(c.ctx, c.work, verb.DropHandoffIn{Name: c.name()})
 	if err != nil {
 		return nil, err
 	}
 	last := 1
-	past, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: out.Name, Limit: &last})
+	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: out.Name, Limit: &last})
 	if err != nil || len(past.Changes) == 0 {
 		return redirect{to: "handoffs", said: "Dropped the handoff."}, nil
 	}

@@ -12,10 +12,10 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // waitingShown is how many of each kind a page lists.
@@ -27,7 +27,7 @@ func inbox(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := tool.Held(c.ctx, c.work, tool.HeldIn{})
+	held, err := verb.Held(c.ctx, c.work, verb.HeldIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func inbox(c *call) (reply, error) {
 	}
 	var rows []g.Node
 	for _, p := range proposals.Proposals[:min(waitingShown, len(proposals.Proposals))] {
-		rows = append(rows, c.proposalRow(tool.ProposalOut{Item: p}, ofSession[sessionOf(p.From)], len(rows)))
+		rows = append(rows, c.proposalRow(verb.ProposalOut{Item: p}, ofSession[sessionOf(p.From)], len(rows)))
 	}
 	for _, e := range held.Entries[:min(waitingShown, len(held.Entries))] {
 		rows = append(rows, c.heldRow(e, len(rows)))
@@ -73,11 +73,11 @@ const stateOpen = "open"
 func waits(state string) bool { return state == stateOpen || state == "undone" }
 
 // proposals lists them; none where no archive of sessions is kept.
-func (c *call) proposals(all bool) (tool.InboxOut, error) {
+func (c *call) proposals(all bool) (verb.InboxOut, error) {
 	if c.work.Sessions == nil {
-		return tool.InboxOut{}, nil
+		return verb.InboxOut{}, nil
 	}
-	return tool.Inbox(c.ctx, c.work, tool.InboxIn{All: all})
+	return verb.Inbox(c.ctx, c.work, verb.InboxIn{All: all})
 }
 
 // mayNot says why this browser may not decide, nothing where it may.
@@ -105,7 +105,7 @@ var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you
 
 // proposalRow shows a proposal with what decides on it, and with the ids of all of its
 // session.
-func (c *call) proposalRow(p tool.ProposalOut, session []string, row int) g.Node {
+func (c *call) proposalRow(p verb.ProposalOut, session []string, row int) g.Node {
 	name := text.NameOf(p.AsNote())
 	var turns []g.Node
 	for _, f := range p.From[:min(3, len(p.From))] {
@@ -175,7 +175,7 @@ func (c *call) edited(was string) (text string, err error) {
 	case text == strings.TrimSpace(strings.ReplaceAll(was, "\r\n", "\n")):
 		return "", nil
 	case text == "":
-		return "", tool.Advise(tool.Invalidf("the text is empty; nothing was done"), "write a text, or reject this one")
+		return "", verb.Advise(verb.Invalidf("the text is empty; nothing was done"), "write a text, or reject this one")
 	}
 	return text, nil
 }
@@ -213,7 +213,7 @@ func (c *call) rejected() []g.Node {
 
 // sameName tells of an entry that has the name already, with what it says.
 func (c *call) sameName(name, text string) g.Node {
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if err != nil || e.Content == nil {
 		return nil
 	}
@@ -224,7 +224,7 @@ func (c *call) sameName(name, text string) g.Node {
 }
 
 // heldRow shows an entry that is held back, what holds it back, and what it changed.
-func (c *call) heldRow(e tool.HeldEntry, row int) g.Node {
+func (c *call) heldRow(e verb.HeldEntry, row int) g.Node {
 	return h.Li(c.card(row),
 		h.Div(h.Class("head"), h.H2(page.EntryLink(e.Name)), page.TrustBadge(e.Trust)),
 		c.heldText(e),
@@ -246,11 +246,11 @@ func heldDecision(text string, row int) decision {
 
 // heldText is the text of an entry; of one that took the place of another, what it
 // changed.
-func (c *call) heldText(e tool.HeldEntry) g.Node {
+func (c *call) heldText(e verb.HeldEntry) g.Node {
 	two := 2
-	past, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: e.Name, Limit: &two})
+	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: e.Name, Limit: &two})
 	if err == nil && len(past.Changes) == 2 {
-		was, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: e.Name + "@" + strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true})
+		was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: e.Name + "@" + strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true})
 		if err == nil && was.Content != nil && *was.Content != e.Content {
 			return g.Group{h.P(h.Class("hint"), h.Text("What it changed:")), page.Diff(*was.Content, e.Content)}
 		}
@@ -260,14 +260,14 @@ func (c *call) heldText(e tool.HeldEntry) g.Node {
 
 // proposal is the page of one: what was said around it, and what it would change.
 func proposal(c *call) (reply, error) {
-	p, err := tool.Proposal(c.ctx, c.work, tool.ProposalIn{ID: c.r.PathValue("id")})
+	p, err := verb.Proposal(c.ctx, c.work, verb.ProposalIn{ID: c.r.PathValue("id")})
 	if err != nil {
 		return nil, err
 	}
 	limit := 3
-	near, err := tool.Recall(c.ctx, c.work, tool.RecallIn{Query: plainWords(p.AsNote()), Limit: &limit})
+	near, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: plainWords(p.AsNote()), Limit: &limit})
 	if err != nil {
-		near = tool.RecallOut{}
+		near = verb.RecallOut{}
 	}
 	s := screen{title: "Proposal", at: "inbox", body: []g.Node{c.mayNot(true), h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, 0))}}
 	if p.Prompt != "" {
@@ -275,7 +275,7 @@ func proposal(c *call) (reply, error) {
 	}
 	if len(near.Hits) > 0 {
 		s.body = append(s.body, page.Section("near", "Entries near to it", h.P(h.Class("hint"), h.Text("Where it corrects one of these, it may take its place.")),
-			h.Ul(h.Class("rows"), g.Map(near.Hits, func(e tool.Entry) g.Node {
+			h.Ul(h.Class("rows"), g.Map(near.Hits, func(e verb.Entry) g.Node {
 				return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))), page.Diff(e.Text, p.AsNote()),
 					g.If(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", h.Div(h.Class("actions"), page.Button("inbox/accept", "", "Put it in the place of this text", "id", p.ID, "name", e.Name))))
 			}))))
@@ -291,7 +291,7 @@ func plainWords(s string) string {
 
 func acceptProposal(c *call) (reply, error) {
 	id := c.value("id")
-	p, err := tool.Proposal(c.ctx, c.work, tool.ProposalIn{ID: id})
+	p, err := verb.Proposal(c.ctx, c.work, verb.ProposalIn{ID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func acceptProposal(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := tool.AcceptProposals(c.ctx, c.work, tool.AcceptProposalsIn{IDs: []string{id}, Name: c.value("name"), Content: text})
+	out, err := verb.AcceptProposals(c.ctx, c.work, verb.AcceptProposalsIn{IDs: []string{id}, Name: c.value("name"), Content: text})
 	if err != nil && text != "" {
 		return keepEdit(err, decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: waits(p.State), text: text, withName: true}, "id", id), nil
 	}
@@ -314,13 +314,13 @@ func acceptProposal(c *call) (reply, error) {
 
 // errEditRejected keeps a text that somebody edited and then rejected: one of the two was
 // not meant.
-var errEditRejected = tool.Advise(tool.Invalidf("you edited this text and then rejected it; nothing was done"), "approve it with your edit, or take the edit back and reject it")
+var errEditRejected = verb.Advise(verb.Invalidf("you edited this text and then rejected it; nothing was done"), "approve it with your edit, or take the edit back and reject it")
 
 func dropProposals(c *call) (reply, error) {
 	_ = c.value("id") // reads the form
 	ids := c.r.PostForm["id"]
 	if len(ids) == 1 && c.r.PostForm.Has("content") {
-		p, err := tool.Proposal(c.ctx, c.work, tool.ProposalIn{ID: ids[0]})
+		p, err := verb.Proposal(c.ctx, c.work, verb.ProposalIn{ID: ids[0]})
 		if err != nil {
 			return nil, err
 		}
@@ -328,7 +328,7 @@ func dropProposals(c *call) (reply, error) {
 			return keepEdit(errEditRejected, decision{approve: "inbox/accept", text: text, withName: true}, "id", ids[0]), nil
 		}
 	}
-	out, err := tool.DropProposals(c.ctx, c.work, tool.DropProposalsIn{IDs: ids})
+	out, err := verb.DropProposals(c.ctx, c.work, verb.DropProposalsIn{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +346,7 @@ func dropProposals(c *call) (reply, error) {
 
 func reopenProposals(c *call) (reply, error) {
 	_ = c.value("id") // reads the form
-	out, err := tool.ReopenProposals(c.ctx, c.work, tool.DropProposalsIn{IDs: c.r.PostForm["id"]})
+	out, err := verb.ReopenProposals(c.ctx, c.work, verb.DropProposalsIn{IDs: c.r.PostForm["id"]})
 	if err != nil {
 		return nil, err
 	}
@@ -358,10 +358,10 @@ func reopenProposals(c *call) (reply, error) {
 func approveHeld(c *call) (reply, error) {
 	name := c.value("name")
 	if c.actor != oxbow.Person { // the verb refuses, before anything is changed
-		out, err := tool.Approve(c.ctx, c.work, tool.ApproveIn{Names: []string{name}})
+		out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Names: []string{name}})
 		return redirect{to: c.next(), change: out.Seq}, err
 	}
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if err != nil {
 		return nil, err
 	}
@@ -380,11 +380,11 @@ func approveHeld(c *call) (reply, error) {
 	}
 	if text != "" {
 		v := e.Version
-		if _, err := tool.Remember(c.ctx, c.work, tool.RememberIn{Name: name, Content: text, IfVersion: &v}); err != nil {
+		if _, err := verb.Remember(c.ctx, c.work, verb.RememberIn{Name: name, Content: text, IfVersion: &v}); err != nil {
 			return keepEdit(err, form, "name", name, "version", version(e.Entry)), nil
 		}
 	}
-	out, err := tool.Approve(c.ctx, c.work, tool.ApproveIn{Names: []string{name}})
+	out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
@@ -394,7 +394,7 @@ func approveHeld(c *call) (reply, error) {
 func forgetHeld(c *call) (reply, error) {
 	name := c.value("name")
 	if c.r.PostForm.Has("content") {
-		e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+		e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 		if err != nil {
 			return nil, err
 		}
@@ -402,7 +402,7 @@ func forgetHeld(c *call) (reply, error) {
 			return keepEdit(errEditRejected, heldDecision(text, 0), "name", name, "version", version(e.Entry)), nil
 		}
 	}
-	out, err := tool.Forget(c.ctx, c.work, tool.ForgetIn{Name: name})
+	out, err := verb.Forget(c.ctx, c.work, verb.ForgetIn{Name: name})
 	if err != nil {
 		return nil, err
 	}
@@ -411,7 +411,7 @@ func forgetHeld(c *call) (reply, error) {
 
 // groupRows shows each import that waits for approval as one row. First is the number of
 // the first row on the page.
-func (c *call) groupRows(groups []tool.HeldGroup, first int) (rows []g.Node) {
+func (c *call) groupRows(groups []verb.HeldGroup, first int) (rows []g.Node) {
 	for i, group := range groups[:min(waitingShown, len(groups))] {
 		title := page.Plural(group.Count, "imported note")
 		if group.From != "" {
@@ -431,7 +431,7 @@ func (c *call) groupRows(groups []tool.HeldGroup, first int) (rows []g.Node) {
 
 // approveGroup approves all that one import brought.
 func approveGroup(c *call) (reply, error) {
-	out, err := tool.Approve(c.ctx, c.work, tool.ApproveIn{Group: c.value("group")})
+	out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Group: c.value("group")})
 	if err != nil {
 		return nil, err
 	}

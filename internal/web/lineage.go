@@ -5,9 +5,9 @@ package web
 import (
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // lineageRow is an edge as a page shows it.
@@ -21,7 +21,7 @@ type lineageRow struct {
 var ways = map[string]string{"from": "named as its source", "merged": "merged into it", "words": "shares its words"}
 
 func lineageOf(c *call) (reply, error) {
-	out, err := tool.Lineage(c.ctx, c.work, tool.LineageIn{Name: c.name()})
+	out, err := verb.Lineage(c.ctx, c.work, verb.LineageIn{Name: c.name()})
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,9 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 const (
@@ -23,7 +23,7 @@ func changes(c *call) (reply, error) {
 	name := c.value("entry")
 	by := c.value("by")
 	session := c.value("session")
-	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, By: by, Session: session, Limit: &limit, Offset: &offset})
+	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: name, By: by, Session: session, Limit: &limit, Offset: &offset})
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +52,12 @@ func (c *call) logFilters(name, by, session string) g.Node {
 			g.If(c.mayDecide(), takeBackLink(session, "Take back all of it…")))))}
 }
 
-func (c *call) logRow(ch tool.Change) g.Node {
+func (c *call) logRow(ch verb.Change) g.Node {
 	seq := number(ch.Seq)
 	named := ch.Entries[:min(logNamed, len(ch.Entries))]
 	return h.Li(h.Class("row"), h.ID("change-"+seq),
 		h.Div(h.Class("head"), page.Badge("", seq, "number of the change"), h.H2(h.Class("small"), h.Text(page.DidWhat(ch)))),
-		h.Ul(h.Class("list"), g.Map(named, func(e tool.Touched) g.Node {
+		h.Ul(h.Class("list"), g.Map(named, func(e verb.Touched) g.Node {
 			return h.Li(h.Class("snippet"), page.EntryLink(e.Name), g.If(e.Snippet != "", g.Group{h.Text(" "), h.Span(h.Class("dim"), page.Isolated(e.Snippet))}))
 		})),
 		h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source.Session),
@@ -79,7 +79,7 @@ func oneChange(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := tool.Undo(c.ctx, c.work, tool.UndoIn{Seq: []uint64{seq}, DryRun: true})
+	out, err := verb.Undo(c.ctx, c.work, verb.UndoIn{Seq: []uint64{seq}, DryRun: true})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func oneChange(c *call) (reply, error) {
 	more := len(ch.Entries) - logEntity
 	return screen{title: "Change " + number(seq), at: "log", lead: h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source.Session)),
 		body: []g.Node{h.P(h.Text(page.DidWhat(ch))),
-			h.Div(h.ID("change"), h.Class("rows"), g.Map(ch.Entries[:min(logEntity, len(ch.Entries))], func(t tool.Touched) g.Node {
+			h.Div(h.ID("change"), h.Class("rows"), g.Map(ch.Entries[:min(logEntity, len(ch.Entries))], func(t verb.Touched) g.Node {
 				return h.Div(h.Class("row"), h.P(page.EntryLink(t.Name)), c.changed(t, seq))
 			}), g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "other")+".")))),
 			g.If(c.mayWrite(), page.Button("undo", "", "Undo this change", "seq", number(seq), "back", c.here()))}}, nil

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 func TestLog(t *testing.T) {

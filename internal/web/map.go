@@ -12,9 +12,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 const (
@@ -42,7 +42,7 @@ func showMap(c *call) (reply, error) {
 	s.body = append(s.body, page.Draw(graph, "Map of "+page.Plural(len(entries), "entry")),
 		h.Ul(h.Class("legend"), h.Li(h.Text("entry")), h.Li(h.Class("project"), h.Text("project")), h.Li(h.Class("tag"), h.Text("tag")), h.Li(h.Class("file"), h.Text("file"))),
 		g.If(more, h.P(h.Class("hint"), h.Text("The newest are drawn; a filter, or the name of an entry, shows others."))),
-		page.Section("list", "The same as a list", h.Ul(h.Class("rows"), g.Map(entries, func(e tool.Entry) g.Node {
+		page.Section("list", "The same as a list", h.Ul(h.Class("rows"), g.Map(entries, func(e verb.Entry) g.Node {
 			return h.Li(h.Class("row"), h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name)), h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), h.Text("map around it"))), h.Div(h.Class("meta"), page.Chips(e.Labels)))
 		}))))
 	return s, nil
@@ -52,21 +52,21 @@ func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.En
 
 // mapped returns the entries of a map: those around one, or the newest that a filter
 // selects.
-func (c *call) mapped(name, query string) (all []tool.Entry, more bool, err error) {
+func (c *call) mapped(name, query string) (all []verb.Entry, more bool, err error) {
 	limit := mapEntries
 	if name == "" {
-		out, err := tool.List(c.ctx, c.work, tool.ListIn{Filter: query, Limit: &limit})
+		out, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: query, Limit: &limit})
 		return out.Entries, out.Total > len(out.Entries), err
 	}
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true})
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if err != nil {
 		return nil, false, err
 	}
-	all, seen := []tool.Entry{e.Entry}, map[string]bool{e.Name: true}
+	all, seen := []verb.Entry{e.Entry}, map[string]bool{e.Name: true}
 	limit = mapNear
 	for _, key := range slices.Backward(mapKeys) { // files bind closest, projects least
 		for _, v := range e.Labels[key] {
-			out, err := tool.List(c.ctx, c.work, tool.ListIn{Filter: strings.TrimSpace(key + ":" + strconv.Quote(v) + " " + query), Limit: &limit})
+			out, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: strings.TrimSpace(key + ":" + strconv.Quote(v) + " " + query), Limit: &limit})
 			if err != nil {
 				return nil, false, err
 			}
@@ -83,9 +83,9 @@ func (c *call) mapped(name, query string) (all []tool.Entry, more bool, err erro
 
 // graphOf makes nodes of entries and of what labels they share; a label of one entry
 // alone is drawn only around that one.
-func graphOf(entries []tool.Entry, middle string) (out page.Graph) {
+func graphOf(entries []verb.Entry, middle string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
-	each := func(e tool.Entry, fn func(key, value string)) {
+	each := func(e verb.Entry, fn func(key, value string)) {
 		for _, k := range mapKeys {
 			for _, v := range e.Labels[k] {
 				fn(k, v)

@@ -7,9 +7,9 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 func newPage(c *call) (reply, error) {
@@ -33,16 +33,16 @@ func add(c *call) (reply, error) {
 		return c.newForm(name, t, failed(err).status, wrong(err)), nil
 	}
 	if name != "" {
-		if e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name, Bare: true}); err == nil && e.Name == name {
+		if e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true}); err == nil && e.Name == name {
 			return c.newForm(name, t, http.StatusConflict, h.Div(h.Class("notice error"), h.Role("alert"), h.P(h.Text("There is an entry of that name: "), page.EntryLink(e.Name), h.Text(". Choose another name, or change that one.")))), nil
 		}
 	}
-	in := tool.RememberIn{Name: name}
+	in := verb.RememberIn{Name: name}
 	if err := t.into(&in, typed{}); err != nil {
 		return again(err)
 	}
 	in.Clear = nil
-	out, err := tool.Remember(c.ctx, c.work, in)
+	out, err := verb.Remember(c.ctx, c.work, in)
 	if err != nil {
 		return again(err)
 	}

@@ -8,9 +8,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 const (
@@ -20,15 +20,15 @@ const (
 
 func numbers(c *call) (reply, error) {
 	most := oxbow.MaxLimit
-	changes, err := tool.History(c.ctx, c.work, tool.HistoryIn{Limit: &most})
+	changes, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &most})
 	if err != nil {
 		return nil, err
 	}
-	entries, err := tool.List(c.ctx, c.work, tool.ListIn{Limit: &most})
+	entries, err := verb.List(c.ctx, c.work, verb.ListIn{Limit: &most})
 	if err != nil {
 		return nil, err
 	}
-	labels, err := tool.Labels(c.ctx, c.work, tool.LabelsIn{Key: oxbow.LabelProject})
+	labels, err := verb.Labels(c.ctx, c.work, verb.LabelsIn{Key: oxbow.LabelProject})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func numbers(c *call) (reply, error) {
 	if c.work.Sessions == nil {
 		return s, nil
 	}
-	out, err := tool.Injected(c.ctx, c.work, tool.InjectedIn{Since: "30d", Limit: &most})
+	out, err := verb.Injected(c.ctx, c.work, verb.InjectedIn{Since: "30d", Limit: &most})
 	if err != nil {
 		return nil, err
 	}

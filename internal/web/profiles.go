@@ -8,13 +8,13 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 func profiles(c *call) (reply, error) {
-	out, err := tool.ListProfiles(c.ctx, c.work, tool.ProfilesIn{})
+	out, err := verb.ListProfiles(c.ctx, c.work, verb.ProfilesIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func profiles(c *call) (reply, error) {
 		s.body = []g.Node{page.Empty("There are no profiles yet.", nil, h.P(h.Class("dim"), h.Code(h.Text("oxbow profile new NAME --project PROJECT")), h.Text(" writes one.")))}
 		return s, nil
 	}
-	s.body = []g.Node{h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p tool.ProfileRow) g.Node {
+	s.body = []g.Node{h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p verb.ProfileRow) g.Node {
 		return h.Li(h.Class("row"),
 			h.Div(h.Class("head"), h.H2(profileLink(p)), page.Badge("", "of the "+p.From, ""), g.If(p.Hidden, page.Badge("", "hidden by the one before", "")), g.If(p.Wrong != "", page.Badge("error", "cannot be read", ""))),
 			g.If(p.Description != "", h.P(page.Isolated(p.Description))), g.If(p.Wrong != "", h.P(h.Class("hint"), page.Isolated(p.Wrong))),
@@ -33,7 +33,7 @@ func profiles(c *call) (reply, error) {
 }
 
 // profileLink leads to the page of a profile that can be named.
-func profileLink(p tool.ProfileRow) g.Node {
+func profileLink(p verb.ProfileRow) g.Node {
 	if p.Hidden {
 		return page.Isolated(p.Name)
 	}
@@ -42,7 +42,7 @@ func profileLink(p tool.ProfileRow) g.Node {
 
 func showProfile(c *call) (reply, error) {
 	name := c.name()
-	lint, err := tool.LintProfiles(c.ctx, c.work, tool.LintIn{Names: []string{name}})
+	lint, err := verb.LintProfiles(c.ctx, c.work, verb.LintIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func showProfile(c *call) (reply, error) {
 		found = append(found, l.Found...)
 	}
 	s := screen{title: page.Visible(name), at: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node { return page.Notice("warn", page.Visible(f), "") })}}
-	p, err := tool.ShowProfile(c.ctx, c.work, tool.ProfileIn{Name: name})
+	p, err := verb.ShowProfile(c.ctx, c.work, verb.ProfileIn{Name: name})
 	if err != nil {
 		s.body = append(s.body, troubled(err))
 		return s, nil
@@ -67,7 +67,7 @@ func showProfile(c *call) (reply, error) {
 		"Includes too", process, "Leaves out", strings.Join(p.Exclude, "; "), "Documents", strings.Join(p.Documents, ", "), "Redacts", strings.Join(p.Redacts, ", "), "Budget", strconv.Itoa(p.MaxTokens)+" tokens", "New entries get", labelOf("project", p.Project)),
 		h.P(h.Class("hint"), h.Code(h.Text("oxbow profile edit "+page.Visible(name))), h.Text(" opens the file in your editor, and looks over what you save.")),
 		c.profileBudget(name))
-	out, err := tool.Select(c.ctx, c.work, tool.SelectIn{Profile: name})
+	out, err := verb.Select(c.ctx, c.work, verb.SelectIn{Profile: name})
 	if err != nil {
 		s.body = append(s.body, troubled(err))
 		return s, nil
@@ -85,7 +85,7 @@ func labelOf(key, value string) string {
 
 // profileBudget sums up what a profile costs.
 func (c *call) profileBudget(name string) g.Node {
-	b, err := tool.ProfileBudget(c.ctx, c.work, tool.ProfileIn{Name: name})
+	b, err := verb.ProfileBudget(c.ctx, c.work, verb.ProfileIn{Name: name})
 	if err != nil {
 		return troubled(err)
 	}

@@ -5,8 +5,8 @@ package web
 import (
 	"net/http"
 
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // plain is a text that browsers show as one.
@@ -18,7 +18,7 @@ func (p plain) send(_ *call, w http.ResponseWriter, _ page.Assets) {
 }
 
 func raw(c *call) (reply, error) {
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: c.name(), Bare: true})
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: c.name(), Bare: true})
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // revertPage shows what would be taken back of a session, and what stands in the way.
@@ -19,8 +19,8 @@ func revertPage(c *call) (reply, error) {
 	if no := c.personsOnly(); no != nil {
 		return no, nil
 	}
-	in := tool.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != "", DryRun: true}
-	out, err := tool.Revert(c.ctx, c.work, in)
+	in := verb.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != "", DryRun: true}
+	out, err := verb.Revert(c.ctx, c.work, in)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func revertSession(c *call) (reply, error) {
 	if c.value("session") == "" {
 		return nil, &oxbow.InvalidError{Field: "session", Reason: "is empty; say whose changes are meant"}
 	}
-	out, err := tool.Revert(c.ctx, c.work, tool.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != ""})
+	out, err := verb.Revert(c.ctx, c.work, verb.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != ""})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func revertSession(c *call) (reply, error) {
 }
 
 // steps are what would be done to each entry.
-func steps(out tool.RevertOut) g.Node {
+func steps(out verb.RevertOut) g.Node {
 	did := map[string]string{"removed": "is forgotten", "returned": "is again as before", "restored": "comes back"}
 	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: nothing of it stands any more.")))}
 	for _, st := range out.Steps {
@@ -72,7 +72,7 @@ func steps(out tool.RevertOut) g.Node {
 }
 
 // conflicts are entries that others changed later.
-func conflicts(out tool.RevertOut) g.Node {
+func conflicts(out verb.RevertOut) g.Node {
 	var rows g.Group
 	for _, k := range out.Conflicts {
 		why := k.Reason
@@ -88,7 +88,7 @@ func conflicts(out tool.RevertOut) g.Node {
 }
 
 // derived are entries that were made from what would be taken back.
-func derived(out tool.RevertOut, in tool.RevertIn) g.Node {
+func derived(out verb.RevertOut, in verb.RevertIn) g.Node {
 	var rows g.Group
 	for _, d := range out.Derived {
 		rows = append(rows, h.Li(page.EntryLink(d.Name), h.Text(", from "), page.Isolated(d.From), g.If(d.Taken, h.Text(": taken back, too"))))

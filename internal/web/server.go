@@ -2,7 +2,7 @@
 
 // Package web shows a memory to a person in a browser: what agents believe, why, and
 // what they were shown, with forms that correct it. Pages are made by the server and
-// complete without script; each is the answer of verbs of package tool.
+// complete without script; each is the answer of verbs of package verb.
 package web
 
 import (
@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // Options change how a server is made. Nil and zero fields mean the default.
@@ -28,7 +28,7 @@ type Options struct {
 	Now     func() time.Time // its location is the one that dates are shown in; time.Now by default
 	Logger  *slog.Logger     // gets what an operator may want to know; nil discards
 	Sample  bool             // the memory is one that is thrown away, which pages say
-	Feed    *tool.Feed       // that of the memory, which doors share; one of its own by default
+	Feed    *verb.Feed       // that of the memory, which doors share; one of its own by default
 	// NoFiles is true where no page may write a file of the machine, as a backup does.
 	NoFiles bool
 	Secure  bool // browsers are to send cookies over TLS alone
@@ -60,7 +60,7 @@ func New(v *view.Options, o *Options) *Server {
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
-	s.opts.Feed = cmp.Or(s.opts.Feed, tool.NewFeed(v.Workspace.Open, nil))
+	s.opts.Feed = cmp.Or(s.opts.Feed, verb.NewFeed(v.Workspace.Open, nil))
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

@@ -8,10 +8,10 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // sessionPage is how many sessions, or turns of a search, a page has.
@@ -50,7 +50,7 @@ func noArchive() g.Node {
 }
 
 func (c *call) sessionList(limit int) (g.Node, bool, error) {
-	out, err := tool.Sessions(c.ctx, c.work, tool.SessionsIn{Project: c.value("project"), Client: c.value("client"), Since: c.value("since"), Limit: &limit})
+	out, err := verb.Sessions(c.ctx, c.work, verb.SessionsIn{Project: c.value("project"), Client: c.value("client"), Since: c.value("since"), Limit: &limit})
 	switch {
 	case err != nil:
 		return nil, false, err
@@ -73,18 +73,18 @@ func (c *call) sessionList(limit int) (g.Node, bool, error) {
 
 // turnsFound are the turns that hold words, each with its place in its session.
 func (c *call) turnsFound(limit int) (g.Node, bool, error) {
-	in := tool.RecallIn{Query: c.value("q"), Project: c.value("project"), After: c.value("since"), Limit: &limit}
+	in := verb.RecallIn{Query: c.value("q"), Project: c.value("project"), After: c.value("since"), Limit: &limit}
 	if client := c.value("client"); client != "" {
 		in.Filter = "client:" + strconv.Quote(client)
 	}
-	out, err := tool.SearchSessions(c.ctx, c.work, in)
+	out, err := verb.SearchSessions(c.ctx, c.work, in)
 	if err != nil {
 		return nil, false, err
 	}
 	if len(out.Hits) == 0 {
 		return page.Empty("No turn holds that.", out.Why), false, nil
 	}
-	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Hits, func(e tool.Entry) g.Node {
+	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Hits, func(e verb.Entry) g.Node {
 		client, _, _ := strings.Cut(e.Name, "/")
 		return h.Li(h.Class("row"),
 			h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+page.TurnPath(e.Name)), page.Isolated(e.Snippet)))),

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // injected is an event that a hook put a text before the model.

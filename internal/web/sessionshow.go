@@ -9,10 +9,10 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 const (
@@ -27,7 +27,7 @@ func showSession(c *call) (reply, error) {
 	if c.work.Sessions == nil {
 		return nothingHere(c)
 	}
-	out, err := tool.ShowSession(c.ctx, c.work, tool.SessionIn{Session: c.sessionID()})
+	out, err := verb.ShowSession(c.ctx, c.work, verb.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}

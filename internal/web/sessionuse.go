@@ -14,15 +14,15 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // turnOf returns the session of the path, and the turn that the form or query names.
-func (c *call) turnOf() (out tool.SessionOut, t *session.Turn, err error) {
-	out, err = tool.ShowSession(c.ctx, c.work, tool.SessionIn{Session: c.sessionID()})
+func (c *call) turnOf() (out verb.SessionOut, t *session.Turn, err error) {
+	out, err = verb.ShowSession(c.ctx, c.work, verb.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return out, nil, err
 	}
@@ -48,7 +48,7 @@ func noteForm(c *call) (reply, error) {
 }
 
 // noteScreen is the page with the form that makes a note of a turn.
-func noteScreen(out tool.SessionOut, t *session.Turn, v typed, status int, above ...g.Node) screen {
+func noteScreen(out verb.SessionOut, t *session.Turn, v typed, status int, above ...g.Node) screen {
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return screen{title: "Make a note of a turn", at: "sessions", status: status, lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")), body: append(above,
 		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+"/note"), h.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
@@ -64,13 +64,13 @@ func noteTurn(c *call) (reply, error) {
 		return nil, err
 	}
 	back := page.SessionPath(session.Client, session.Summary.Session, t.N)
-	in := tool.RememberIn{Name: c.value("name"), Content: c.value("content"), Project: c.value("project"), From: []string{t.Name()}}
+	in := verb.RememberIn{Name: c.value("name"), Content: c.value("content"), Project: c.value("project"), From: []string{t.Name()}}
 	again := func(err error) (reply, error) {
 		v := typed{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.value("tags")}
 		return noteScreen(session, t, v, failed(err).status, wrong(err)), nil
 	}
 	if in.Name != "" { // nothing of that name is replaced unseen
-		if _, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: in.Name, Bare: true}); err == nil {
+		if _, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: in.Name, Bare: true}); err == nil {
 			return again(&oxbow.InvalidError{Field: "name", Value: in.Name, Reason: "is that of another entry; give another, or edit that entry"})
 		}
 	}
@@ -80,7 +80,7 @@ func noteTurn(c *call) (reply, error) {
 			in.Tags = append(in.Tags, tag)
 		}
 	}
-	out, err := tool.Remember(c.ctx, c.work, in)
+	out, err := verb.Remember(c.ctx, c.work, in)
 	if err != nil {
 		return again(err)
 	}
@@ -104,7 +104,7 @@ func (d download) send(_ *call, w http.ResponseWriter, _ page.Assets) {
 
 // exportSession gives a session as a file: Markdown for people, JSON for programs.
 func exportSession(c *call) (reply, error) {
-	out, err := tool.ShowSession(c.ctx, c.work, tool.SessionIn{Session: c.sessionID()})
+	out, err := verb.ShowSession(c.ctx, c.work, verb.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func fileName(s string) string {
 
 // forgetForm says what forgetting a session takes out of the archive.
 func forgetForm(c *call) (reply, error) {
-	out, err := tool.ForgetSession(c.ctx, c.work, tool.ForgetSessionIn{Session: c.sessionID(), DryRun: true})
+	out, err := verb.ForgetSession(c.ctx, c.work, verb.ForgetSessionIn{Session: c.sessionID(), DryRun: true})
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func forgetForm(c *call) (reply, error) {
 }
 
 func forgetSession(c *call) (reply, error) {
-	out, err := tool.ForgetSession(c.ctx, c.work, tool.ForgetSessionIn{Session: c.sessionID()})
+	out, err := verb.ForgetSession(c.ctx, c.work, verb.ForgetSessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func forgetSession(c *call) (reply, error) {
 
 // restoreSession brings back the session that was forgotten last.
 func restoreSession(c *call) (reply, error) {
-	out, err := tool.ForgetSession(c.ctx, c.work, tool.ForgetSessionIn{Undo: true})
+	out, err := verb.ForgetSession(c.ctx, c.work, verb.ForgetSessionIn{Undo: true})
 	if err != nil {
 		return nil, err
 	}

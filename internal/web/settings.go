@@ -10,11 +10,11 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 func settings(c *call) (reply, error) {
@@ -39,7 +39,7 @@ func (c *call) clients() (g.Node, error) {
 	var all []session.Summary
 	if c.work.Sessions != nil {
 		most := mostSessions
-		out, err := tool.Sessions(c.ctx, c.work, tool.SessionsIn{Limit: &most})
+		out, err := verb.Sessions(c.ctx, c.work, verb.SessionsIn{Limit: &most})
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (c *call) clients() (g.Node, error) {
 
 // switchInject switches what hooks put before models off, or on again.
 func switchInject(c *call) (reply, error) {
-	out, err := tool.SwitchInject(c.ctx, c.work, tool.SwitchInjectIn{Off: c.value("off") != ""})
+	out, err := verb.SwitchInject(c.ctx, c.work, verb.SwitchInjectIn{Off: c.value("off") != ""})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func check(c *call) (reply, error) {
 	return screen{title: "Check", at: "settings", body: []g.Node{
 		h.P(page.Badge(kind, map[bool]string{true: "sound", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
 		page.Facts("File", out.Store, "Records", strconv.Itoa(out.Records), "Entries", strconv.Itoa(out.Entries), "Bytes", weight(out.Bytes), "Changes", fmt.Sprintf("%d to %d", out.First, out.Last), "Head", out.Head),
-		g.Map(out.Problems, func(p tool.Problem) g.Node {
+		g.Map(out.Problems, func(p verb.Problem) g.Node {
 			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
 		}),
 		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.Sentence(page.Visible(n)), "") }),
@@ -178,7 +178,7 @@ func backup(c *call) (reply, error) {
 	}
 	return screen{title: "Backup", at: "settings", body: []g.Node{
 		g.If(!out.Failed(), h.P(h.Class("done"), h.Role("status"), h.Text("Copied, and checked."))),
-		g.Map(out.Problems, func(p tool.Problem) g.Node {
+		g.Map(out.Problems, func(p verb.Problem) g.Node {
 			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
 		}),
 		page.Facts("File", out.File, "Entries", strconv.Itoa(out.Entries), "Bytes", weight(out.Bytes), "Last change", strconv.FormatUint(out.Last, 10), "Head", out.Head, "Not in it", out.Left),

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/storetest"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 // placed makes the memory one of files, in the home that it returns.
@@ -28,11 +28,11 @@ func (b *browser) placed() (home string) {
 	home = b.t.TempDir()
 	m := storetest.Open(b.t, filepath.Join(home, "memory.oxbow"), &oxbow.Options{Clock: func() time.Time { return clock }})
 	w := b.views.Workspace
-	b.memory, w.Open = m, func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }
-	w.Place = func() (tool.Place, error) {
-		return tool.Place{Home: home, Store: filepath.Join(home, "memory.oxbow")}, nil
+	b.memory, w.Open = m, func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }
+	w.Place = func() (verb.Place, error) {
+		return verb.Place{Home: home, Store: filepath.Join(home, "memory.oxbow")}, nil
 	}
-	w.Host = &tool.Host{Getenv: func(string) string { return "" }, GOOS: "linux", FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{}, nil }}
+	w.Host = &verb.Host{Getenv: func(string) string { return "" }, GOOS: "linux", FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{}, nil }}
 	b.enter()
 	b.remember("deploy", "Ship it.")
 	return home
@@ -47,7 +47,7 @@ func TestSettings(t *testing.T) {
 	b.has(shown, "/ui/sessions?client=claude", "minutes ago", "No problem was found.", "memory.oxbow", "No page shows one")
 	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is sound", "Records")
 
-	off := filepath.Join(home, tool.InjectOff)
+	off := filepath.Join(home, verb.InjectOff)
 	b.has(b.submit(shown, "Switch it off", nil, http.StatusOK), "Hooks put nothing before models now")
 	if _, err := os.Stat(off); err != nil {
 		t.Error(err)
@@ -100,7 +100,7 @@ func TestSettingsRights(t *testing.T) {
 func TestSettingsWithoutSessions(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.views.Workspace.Sessions = func(context.Context) (*session.Archive, error) {
-		return nil, tool.Advise(fmt.Errorf("%w: no sessions here", oxbow.ErrUnsupported), "oxbow convert moves it")
+		return nil, verb.Advise(fmt.Errorf("%w: no sessions here", oxbow.ErrUnsupported), "oxbow convert moves it")
 	}
 	link, err := b.server.Link("settings")
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 func today(c *call) (reply, error) {
 	limit := recent
-	list, err := tool.List(c.ctx, c.work, tool.ListIn{Limit: &limit})
+	list, err := verb.List(c.ctx, c.work, verb.ListIn{Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func today(c *call) (reply, error) {
 			c.waiting(),
 			h.Div(h.Class("entry"),
 				h.Div(h.Class("column"), page.Section("written", "Written last",
-					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e tool.Entry) g.Node { return page.Row(c.now, e) })),
+					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e verb.Entry) g.Node { return page.Row(c.now, e) })),
 					h.P(h.Class("meta"), h.A(h.Href(page.Root+page.FindPath("")), h.Text("All entries")), g.If(c.mayWrite(), h.A(h.Href(page.Root+"new"), h.Text("Remember something")))))),
 				h.Aside(h.Aria("label", "Since yesterday"), c.writtenToday(), c.shownToday(), h.P(h.Class("meta"), h.A(h.Href(page.Root+"settings"), h.Text("Is all well? What doctor says")), h.A(h.Href(page.Root+"numbers"), h.Text("Numbers")))))),
 		}}, nil
@@ -48,10 +48,10 @@ func today(c *call) (reply, error) {
 // waiting tells of proposals and held entries that a person decides on.
 func (c *call) waiting() g.Node {
 	n := 0
-	if inbox, err := tool.Inbox(c.ctx, c.work, tool.InboxIn{}); err == nil {
+	if inbox, err := verb.Inbox(c.ctx, c.work, verb.InboxIn{}); err == nil {
 		n += len(inbox.Proposals)
 	}
-	if held, err := tool.Held(c.ctx, c.work, tool.HeldIn{}); err == nil {
+	if held, err := verb.Held(c.ctx, c.work, verb.HeldIn{}); err == nil {
 		n += len(held.Entries) + len(held.Groups)
 	}
 	if n == 0 {
@@ -63,7 +63,7 @@ func (c *call) waiting() g.Node {
 // writtenToday counts the changes since yesterday by who made them.
 func (c *call) writtenToday() g.Node {
 	limit := mostToday
-	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Limit: &limit})
+	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &limit})
 	if err != nil {
 		return nil
 	}
@@ -99,7 +99,7 @@ func mostFirst(counts map[string]int) []string {
 // shownToday sums up what hooks put before models since yesterday, by client.
 func (c *call) shownToday() g.Node {
 	most := oxbow.MaxLimit
-	out, err := tool.Injected(c.ctx, c.work, tool.InjectedIn{Since: "1d", Limit: &most})
+	out, err := verb.Injected(c.ctx, c.work, verb.InjectedIn{Since: "1d", Limit: &most})
 	if err != nil || out.Total.Injections == 0 {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func undo(c *call) (reply, error) {
@@ -22,7 +22,7 @@ func undo(c *call) (reply, error) {
 	if seqs == nil {
 		return nil, &oxbow.InvalidError{Field: "seq", Reason: "is missing; say which change is meant"}
 	}
-	out, err := tool.Undo(c.ctx, c.work, tool.UndoIn{Seq: seqs})
+	out, err := verb.Undo(c.ctx, c.work, verb.UndoIn{Seq: seqs})
 	if err != nil {
 		return nil, err
 	}

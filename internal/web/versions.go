@@ -12,9 +12,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/web/page"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // versionsPage is how many versions a page has.
@@ -24,7 +24,7 @@ func versions(c *call) (reply, error) {
 	name := c.name()
 	limit := versionsPage
 	offset := max(0, c.number("offset", 0))
-	out, err := tool.History(c.ctx, c.work, tool.HistoryIn{Name: name, Limit: &limit, Offset: &offset})
+	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: name, Limit: &limit, Offset: &offset})
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func restore(c *call) (reply, error) {
 	if err != nil {
 		return nil, &oxbow.InvalidError{Field: "seq", Value: c.value("seq"), Reason: "is no number of a change"}
 	}
-	out, err := tool.Restore(c.ctx, c.work, tool.RestoreIn{Name: c.name(), Seq: &seq})
+	out, err := verb.Restore(c.ctx, c.work, verb.RestoreIn{Name: c.name(), Seq: &seq})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func restore(c *call) (reply, error) {
 }
 
 // changed shows what a change did to an entry: to its text, and to its labels.
-func (c *call) changed(t tool.Touched, seq uint64) g.Node {
+func (c *call) changed(t verb.Touched, seq uint64) g.Node {
 	if t.Erased {
 		return h.P(h.Class("dim"), h.Text("What it said was erased for good."))
 	}
@@ -91,7 +91,7 @@ func (c *call) asOf(name string, seq uint64) (s state, gone bool, err error) {
 	if seq == 0 {
 		return s, true, nil
 	}
-	e, err := tool.Get(c.ctx, c.work, tool.GetIn{Name: name + "@" + number(seq), Bare: true})
+	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name + "@" + number(seq), Bare: true})
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return s, true, nil
 	}

@@ -18,12 +18,12 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/storetest"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/view"
-	"github.com/oxbow-memory/oxbow/web/page"
 )
 
 // clock is the time of all tests.
@@ -45,8 +45,8 @@ type browser struct {
 func open(t *testing.T, rights auth.Permissions) *browser {
 	t.Helper()
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return clock }})
-	work := &tool.Workspace{
-		Open:   func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil },
+	work := &verb.Workspace{
+		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
 		Now:    func() time.Time { return clock },
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}

@@ -8,7 +8,7 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/web/page"
+	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
 // whole is a handler for browsers that see all of the memory. Of the others it takes

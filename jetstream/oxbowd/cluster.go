@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/backend/jetstream"
+	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
 // connectWait is how long a command waits for the servers.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/backend/jetstream"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
 // showFindings prints what was found, a line each.
@@ -35,7 +35,7 @@ func found(fs []jetstream.Finding, what, remedy string) error {
 	if len(fs) == 0 {
 		return nil
 	}
-	return tool.Advise(errors.New(what), remedy)
+	return verb.Advise(errors.New(what), remedy)
 }
 
 func statusCommand(to *connection) *cobra.Command {

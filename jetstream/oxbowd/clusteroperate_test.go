@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backend/jetstream"
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+	"github.com/oxbow-memory/oxbow/jetstream"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // threeServers starts three servers with one memory, and returns their addresses and

@@ -18,8 +18,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/pflag"
 
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // connection are the flags of what connects to servers.
@@ -46,7 +46,7 @@ func (c *connection) check(serves bool) error {
 	f := c.tls
 	switch {
 	case (f.Cert == "") != (f.Key == ""), serves && f != (server.TLS{}) && (f.Cert == "" || f.CA == ""):
-		return tool.Advise(invalid("--nats-cert", "does not go without the others"), "give --nats-cert, --nats-key and --nats-ca")
+		return verb.Advise(invalid("--nats-cert", "does not go without the others"), "give --nats-cert, --nats-key and --nats-ca")
 	case (c.creds == "") != (c.systemCreds == ""):
 		return invalid("--nats-creds", "goes with --nats-system-creds; give both")
 	case c.creds != "" && (serves || c.secretFile != ""):
@@ -116,21 +116,21 @@ const makeSecret = "make one, and copy it to each machine: (umask 077; openssl r
 // secret reads the secret.
 func (c *connection) secret() (string, error) {
 	if c.secretFile == "" {
-		return "", tool.Advise(invalid("--secret-file", "is missing"), fmt.Sprintf(makeSecret, "FILE"))
+		return "", verb.Advise(invalid("--secret-file", "is missing"), fmt.Sprintf(makeSecret, "FILE"))
 	}
 	b, err := os.ReadFile(c.secretFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", tool.Advise(fmt.Errorf("reading the secret: %w", err), fmt.Sprintf(makeSecret, c.secretFile))
+		return "", verb.Advise(fmt.Errorf("reading the secret: %w", err), fmt.Sprintf(makeSecret, c.secretFile))
 	}
 	if err != nil {
 		return "", fmt.Errorf("reading the secret: %w", err)
 	}
 	s := strings.TrimSpace(string(b))
 	if !secretForm.MatchString(s) {
-		return "", tool.Advise(fmt.Errorf("%s has no secret: one is a line of 16 to 200 letters, digits, - and _", c.secretFile), fmt.Sprintf(makeSecret, c.secretFile))
+		return "", verb.Advise(fmt.Errorf("%s has no secret: one is a line of 16 to 200 letters, digits, - and _", c.secretFile), fmt.Sprintf(makeSecret, c.secretFile))
 	}
 	if fi, err := os.Stat(c.secretFile); err == nil && runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
-		return "", tool.Advise(fmt.Errorf("others may read the secret in %s", c.secretFile), "chmod 600 "+c.secretFile)
+		return "", verb.Advise(fmt.Errorf("others may read the secret in %s", c.secretFile), "chmod 600 "+c.secretFile)
 	}
 	return s, nil
 }
@@ -149,9 +149,9 @@ func dial(ctx context.Context, urls string, l login, tell func(format string, ar
 		case err == nil:
 			return nc, system, nil
 		case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), strings.Contains(strings.ToLower(err.Error()), "authorization"):
-			return nil, nil, tool.Advise(fmt.Errorf("the servers at %s refuse the secret or the credentials: %w", urls, err), "they are others there: copy the file of --secret-file from a machine of the cluster")
+			return nil, nil, verb.Advise(fmt.Errorf("the servers at %s refuse the secret or the credentials: %w", urls, err), "they are others there: copy the file of --secret-file from a machine of the cluster")
 		case errors.Is(err, nats.ErrSecureConnWanted):
-			return nil, nil, tool.Advise(fmt.Errorf("the servers at %s speak no TLS: %w", urls, err), "give them certificates, too; without --nats-cert and --nats-ca all is sent in the clear")
+			return nil, nil, verb.Advise(fmt.Errorf("the servers at %s speak no TLS: %w", urls, err), "give them certificates, too; without --nats-cert and --nats-ca all is sent in the clear")
 		case refusesTLS(err):
 			return nil, nil, adviseTLS(fmt.Errorf("the certificates do not fit those of the servers at %s: %w", urls, err))
 		case !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout):
@@ -161,7 +161,7 @@ func dial(ctx context.Context, urls string, l login, tell func(format string, ar
 		}
 		select {
 		case <-ctx.Done():
-			return nil, nil, tool.Advise(fmt.Errorf("no server answers at %s: %w", urls, ctx.Err()), "see whether they run, and whether this machine reaches them")
+			return nil, nil, verb.Advise(fmt.Errorf("no server answers at %s: %w", urls, ctx.Err()), "see whether they run, and whether this machine reaches them")
 		case <-time.After(dialPause):
 		}
 	}

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command"
+	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-func main() { os.Exit(command.MainDaemon(daemon())) }
+func main() { os.Exit(cli.MainDaemon(daemon())) }
 
-func daemon() command.Daemon {
+func daemon() cli.Daemon {
 	root := &cobra.Command{
 		Use:   "oxbowd",
 		Short: "Memory for AI agents on three servers",
@@ -28,5 +28,5 @@ memory. One of them may be lost: what was acknowledged is not.`,
 	var n node
 	serve := serveCommand()
 	n.flags(serve.Flags())
-	return command.Daemon{Root: root, Serve: serve, Start: n.start}
+	return cli.Daemon{Root: root, Serve: serve, Start: n.start}
 }

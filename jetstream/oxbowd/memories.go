@@ -13,9 +13,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backend/jetstream"
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/jetstream"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // Names of brains. No tenant's name begins with an underscore.
@@ -29,7 +29,7 @@ const (
 const brainCache = 32 << 20
 
 // brains are the memories of this process, and what they are on. They implement
-// command.Memories.
+// cli.Memories.
 type brains struct {
 	server     *server.Server // nil where the servers are one's own
 	urls       string
@@ -91,7 +91,7 @@ func (b *brains) connect(ctx context.Context, n *node, home string, tell func(fo
 	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason); last = reason })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":
-		return tool.Advise(fmt.Errorf("gave up %s%s", last, b.unreached(n.others())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
+		return verb.Advise(fmt.Errorf("gave up %s%s", last, b.unreached(n.others())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
 	case errors.Is(err, jetstream.ErrSettings):
 		return fmt.Errorf("the servers are refused: %w", err)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // nodeFile is the file of a home that holds the name of the server whose data it had.
@@ -64,10 +64,10 @@ func (n *node) sameServer(home, name, dir string) error {
 		return fmt.Errorf("reading the name of the server: %w", err)
 	}
 	if was := strings.TrimSpace(string(before)); was != name {
-		return tool.Advise(fmt.Errorf("%s is of server %s, not of %s", home, was, name), "start it by the name that it had, and each server in a home of its own")
+		return verb.Advise(fmt.Errorf("%s is of server %s, not of %s", home, was, name), "start it by the name that it had, and each server in a home of its own")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "jetstream")); errors.Is(err, fs.ErrNotExist) && !n.newDisk {
-		return tool.Advise(fmt.Errorf("server %s had its data in %s, and there is none now", name, dir),
+		return verb.Advise(fmt.Errorf("server %s had its data in %s, and there is none now", name, dir),
 			"mount its disk; if it is lost, and the two other servers run, start it again with --new-disk")
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command"
+	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
 // daemonVariable makes this program oxbowd, in its environment.
@@ -21,7 +21,7 @@ const daemonVariable = "OXBOW_TEST_DAEMON"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(daemonVariable) != "" {
-		os.Exit(command.MainDaemon(daemon()))
+		os.Exit(cli.MainDaemon(daemon()))
 	}
 	os.Exit(m.Run())
 }

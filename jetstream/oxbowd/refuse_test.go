@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // refused runs oxbowd, which must end by itself with that status and say these words.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
-	"github.com/oxbow-memory/oxbow/cmd/oxbow/command"
+	"github.com/oxbow-memory/oxbow/internal/cli"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 func serveCommand() *cobra.Command {
@@ -132,7 +132,7 @@ func (n *node) exposed() bool {
 }
 
 // start starts the server of this process, if there is one, and connects.
-func (n *node) start(ctx context.Context, home string, tell func(format string, args ...any)) (command.Memories, error) {
+func (n *node) start(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories, error) {
 	if err := n.check(); err != nil {
 		return nil, err
 	}

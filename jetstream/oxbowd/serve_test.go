@@ -19,7 +19,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/oxbow-memory/oxbow/backend/jetstream"
+	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
 // Tokens of two tenants.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/oxbow-memory/oxbow/backend/jetstream/server"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
 // adviseTLS says what to do about a certificate that is refused. Other errors stay.
@@ -28,11 +28,11 @@ func adviseTLS(err error) error {
 	var host x509.HostnameError
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired, err != nil && strings.Contains(err.Error(), "expired certificate"):
-		return tool.Advise(err, "have the authority sign another one, and see whether the clocks are right")
+		return verb.Advise(err, "have the authority sign another one, and see whether the clocks are right")
 	case errors.As(err, &host):
-		return tool.Advise(err, "a certificate must have each address by which its server is called: subjectAltName = IP:10.0.0.1, DNS:n1")
+		return verb.Advise(err, "a certificate must have each address by which its server is called: subjectAltName = IP:10.0.0.1, DNS:n1")
 	case errors.As(err, &unknown), errors.As(err, &invalid), refusesTLS(err), errors.Is(err, nats.ErrTLS):
-		return tool.Advise(err, "one authority signs the certificates of all servers and programs: its own is --nats-ca, and --nats-cert is one that it signed")
+		return verb.Advise(err, "one authority signs the certificates of all servers and programs: its own is --nats-ca, and --nats-cert is one that it signed")
 	}
 	return err
 }

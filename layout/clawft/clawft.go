@@ -25,26 +25,26 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // Dialect returns the dialect. Its home is the user's home directory, or a
 // directory that stands for it; .clawft in it, the workspace and the directory
 // of the memory itself are understood, too. It knows no several agents.
-func Dialect() dialect.Dialect {
-	return dialect.Dialect{
+func Dialect() layout.Dialect {
+	return layout.Dialect{
 		Name:     "clawft",
 		Title:    "clawft: facts in MEMORY.md and summaries of sessions in HISTORY.md, below .clawft (or .nanobot)",
 		UserHome: true,
 		Detect:   detect,
 		Init:     initHome,
-		Open:     func(ctx context.Context, o dialect.Options) (dialect.Home, error) { return Open(ctx, o) },
+		Open:     func(ctx context.Context, o layout.Options) (layout.Home, error) { return Open(ctx, o) },
 	}
 }
 
 // initHome makes the directory. The files are made by what is first written.
-func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
+func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	p, err := find(o.FS, o.Path)
 	if err != nil {
 		return nil, fmt.Errorf("looking for a memory: %w", err)
@@ -52,23 +52,23 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 	if p.there {
 		return nil, nil
 	}
-	return dialect.Make(ctx, o.FS, p.dir)
+	return layout.Make(ctx, o.FS, p.dir)
 }
 
-// Home is an opened home. It is a [dialect.Home] and a [dialect.Tidier], and safe
+// Home is an opened home. It is a [layout.Home] and a [layout.Tidier], and safe
 // for concurrent use.
 type Home struct {
-	dialect.Base
+	layout.Base
 	fs     vfs.FS // of the memory's directory
 	shown  string // that directory, for people
-	layout layout
+	layout treeLayout
 }
 
-var _ dialect.Home = (*Home)(nil)
+var _ layout.Home = (*Home)(nil)
 
 // Open opens a home. Errors are those of reading its directories, and
 // [oxbow.ErrInvalid] for an agent, which this layout does not tell apart.
-func Open(ctx context.Context, o dialect.Options) (*Home, error) {
+func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	if err := o.NoAgents(""); err != nil {
 		return nil, err
 	}
@@ -76,8 +76,8 @@ func Open(ctx context.Context, o dialect.Options) (*Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for a memory: %w", err)
 	}
-	h := &Home{Base: dialect.NewBase(o), fs: &below{o.FS, p.dir}, shown: filepath.Join(o.Path, filepath.FromSlash(p.dir))}
-	h.layout, h.Docs = layout{h.Zone}, []string{memoryFile, historyFile}
+	h := &Home{Base: layout.NewBase(o), fs: &below{o.FS, p.dir}, shown: filepath.Join(o.Path, filepath.FromSlash(p.dir))}
+	h.layout, h.Docs = treeLayout{h.Zone}, []string{memoryFile, historyFile}
 	if p.other != "" {
 		h.Warn(fmt.Sprintf("%s holds a memory that is not read, since there is a directory %s: move its files there if they are wanted",
 			filepath.Join(o.Path, filepath.FromSlash(p.other)), h.shown))

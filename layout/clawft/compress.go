@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 // more stands where a fact was shortened.
@@ -20,7 +20,7 @@ const more = " […]"
 // compress returns the text so that it fits, and what of it is to be kept in the
 // history. Ok is false when it cannot; the text is then the smallest there is. When
 // ctx is done before, the result is of no use.
-func compress(ctx context.Context, text string, budget int) (is string, out []moved, steps []dialect.Step, ok bool) {
+func compress(ctx context.Context, text string, budget int) (is string, out []moved, steps []layout.Step, ok bool) {
 	fits := func(s string) bool { return prompt.Tokens(injected(s)) <= budget }
 	if fits(text) {
 		return text, nil, nil, true
@@ -89,7 +89,7 @@ func (c *compressor) after(n int) (string, []unit) {
 }
 
 // report returns what the actions move to the history, and the steps.
-func (c *compressor) report(units []unit) (out []moved, steps []dialect.Step) {
+func (c *compressor) report(units []unit) (out []moved, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
 		switch {
@@ -102,10 +102,10 @@ func (c *compressor) report(units []unit) (out []moved, steps []dialect.Step) {
 				m.named, m.name = whole.print(c.text, eolOf(c.text)), last.Name
 			}
 			out = append(out, m)
-			steps = append(steps, dialect.Step{Did: "move", Text: u.fact(), Why: "over the budget"})
+			steps = append(steps, layout.Step{Did: "move", Text: u.fact(), Why: "over the budget"})
 		case u.short != "":
 			out = append(out, moved{under: u.under, text: u.text})
-			steps = append(steps, dialect.Step{Did: "shorten", Text: u.fact(), Kept: strings.TrimSpace(u.short), Why: "over the budget"})
+			steps = append(steps, layout.Step{Did: "shorten", Text: u.fact(), Kept: strings.TrimSpace(u.short), Why: "over the budget"})
 		}
 	}
 	return out, steps

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
-var _ dialect.Tidier = (*Home)(nil)
+var _ layout.Tidier = (*Home)(nil)
 
 // moved is what goes to HISTORY.md.
 type moved struct {
@@ -24,7 +24,7 @@ type moved struct {
 
 // consolidate marks the units that can go and returns those that are to be kept
 // in the history.
-func consolidate(ctx context.Context, units []unit) (out []moved, steps []dialect.Step, err error) {
+func consolidate(ctx context.Context, units []unit) (out []moved, steps []layout.Step, err error) {
 	var texts []analysis.Passage
 	var at []int
 	for i := range units {
@@ -49,7 +49,7 @@ func consolidate(ctx context.Context, units []unit) (out []moved, steps []dialec
 			continue
 		}
 		drop.gone = true
-		step := dialect.Step{Did: "drop", Text: drop.fact(), Kept: keep.fact(), Why: "it is the same"}
+		step := layout.Step{Did: "drop", Text: drop.fact(), Kept: keep.fact(), Why: "it is the same"}
 		same := slices.Equal(strings.Fields(drop.fact()), strings.Fields(keep.fact()))
 		if !same {
 			step.Did, step.Why = "move", "what stays says all of it"

@@ -10,17 +10,17 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// Context implements [dialect.Home]: MEMORY.md, as it is but for what is
+// Context implements [layout.Home]: MEMORY.md, as it is but for what is
 // [oxbow.Entry.Suspicious], after the system prompt under the heading "## Memory";
 // nothing when it is blank.
 // HISTORY.md is not part of it. A budget makes it shorter as [Home.Compress] would
 // make the file, which stays as it is.
-func (h *Home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
 	err := h.inject(ctx, &c, r.Budget)
 	return c, err
@@ -47,23 +47,23 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 	c.Add(more...)
 	c.Fit(budget)
 	if len(c.Parts) > 0 && c.Parts[0].Text == injected(memory) {
-		h.Seen(ctx).Show(tool.Document(memoryFile, memory))
+		h.Seen(ctx).Show(verb.Document(memoryFile, memory))
 	}
 	return ctx.Err()
 }
 
 // session is one conversation.
 type session struct {
-	dialect.Summaries
+	layout.Summaries
 	h    *Home
-	r    dialect.Request
+	r    layout.Request
 	last string // what of MEMORY.md the model was shown last
 }
 
-// Session implements [dialect.Home].
-func (h *Home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+// Session implements [layout.Home].
+func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	s := &session{h: h, r: r}
-	s.Summaries = dialect.Summaries{Keep: s.keep, GoOn: s.goOn, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
+	s.Summaries = layout.Summaries{Keep: s.keep, GoOn: s.goOn, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
 		return h.GetOfKind(ctx, name, oxbow.History)
 	}}
 	return s, ctx.Err()
@@ -79,7 +79,7 @@ func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Cont
 	return c, nil
 }
 
-// Start implements [dialect.Session].
+// Start implements [layout.Session].
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -87,7 +87,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return s.context(ctx)
 }
 
-// BeforeTurn implements [dialect.Session]. The design reads MEMORY.md for each
+// BeforeTurn implements [layout.Session]. The design reads MEMORY.md for each
 // call of the model: when it is no longer what the model was shown, it is
 // returned again, to stand in the place of the earlier one.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
@@ -110,7 +110,7 @@ func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Contex
 	return s.context(ctx, prompt.Part{Name: "summary", Source: name, Role: prompt.User, Text: summary, Pinned: true})
 }
 
-// Compact implements [dialect.Session]: the summary is written to HISTORY.md, and
+// Compact implements [layout.Session]: the summary is written to HISTORY.md, and
 // the conversation goes on from it and from MEMORY.md. The name is that of the
 // entry.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {

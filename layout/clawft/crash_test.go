@@ -8,9 +8,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 func TestCrashAnywhere(t *testing.T) {
@@ -26,7 +26,7 @@ func TestCrashAnywhere(t *testing.T) {
 		{"compress", start, func(ctx context.Context, h *Home) error { _, err := h.Compress(ctx, 30, false); return err }, 100},
 		{"the first write", vfs.NewMem(), func(ctx context.Context, h *Home) error { _, err := h.AppendMemory(ctx, "x"); return err }, 10},
 		{"the first end", vfs.NewMem(), func(ctx context.Context, h *Home) error {
-			s, err := h.Session(ctx, dialect.Request{})
+			s, err := h.Session(ctx, layout.Request{})
 			return errors.Join(err, s.End(ctx, "x"))
 		}, 10},
 	} {

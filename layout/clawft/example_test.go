@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/clawft"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/clawft"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -31,26 +29,26 @@ type turn struct {
 func Example() {
 	ctx := context.Background()
 	fsys := vfs.NewMem() // or vfs.Dir of a user's home directory
-	options := dialect.Options{FS: fsys, Path: "~", Zone: time.UTC,
+	options := layout.Options{FS: fsys, Path: "~", Zone: time.UTC,
 		Memory: oxbow.Options{Clock: func() time.Time { return time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC) }}}
 	home, err := clawft.Open(ctx, options)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer home.Close()
-	tools := map[string]tool.Tool{}
+	tools := map[string]layout.Tool{}
 	for _, t := range home.Tools() {
 		tools[t.Name] = t
 	}
-	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
+	workspace := layout.NewWorkspace(home)
 
-	converse := func(s dialect.Session, turns ...turn) {
+	converse := func(s layout.Session, turns ...turn) {
 		for _, t := range turns {
 			before, err := s.BeforeTurn(ctx, t.message)
 			if err != nil {
 				log.Fatal(err)
 			}
-			if text := before.Of(prompt.System); text != "" {
+			if text := before.Of(layout.System); text != "" {
 				fmt.Printf("system: %q\n", text)
 			}
 			fmt.Println("user:", t.message)
@@ -64,8 +62,8 @@ func Example() {
 			fmt.Println("agent:", t.answer)
 		}
 	}
-	begin := func() dialect.Session {
-		s, err := home.Session(ctx, dialect.Request{})
+	begin := func() layout.Session {
+		s, err := home.Session(ctx, layout.Request{})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -73,7 +71,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("system: %q\n", system.Of(prompt.System))
+		fmt.Printf("system: %q\n", system.Of(layout.System))
 		return s
 	}
 
@@ -85,12 +83,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("compacted as %q, goes on from %q\n", name, goOn.Of(prompt.User))
+	fmt.Printf("compacted as %q, goes on from %q\n", name, goOn.Of(layout.User))
 	resumed, err := begin().Resume(ctx, name)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("resumed from %q\n", resumed.Of(prompt.User))
+	fmt.Printf("resumed from %q\n", resumed.Of(layout.User))
 	if err := first.End(ctx, "Luna has a vet on Thursdays at nine; nothing else was settled."); err != nil {
 		log.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 // ReadMemory returns all of MEMORY.md, and false when there is none. The session
@@ -74,11 +74,11 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 			return []mdtree.Edit{{Path: memoryFile, Text: is}}, nil
 		})
 		if err == nil {
-			s.RecordWrite(tool.Document(memoryFile, was), tool.Document(memoryFile, is))
+			s.RecordWrite(verb.Document(memoryFile, was), verb.Document(memoryFile, is))
 		}
 		// The session knows what it wrote, and still not what others did.
-		if known, ok := s.Known(tool.Document(memoryFile, "")); ok || isBlank(was) {
-			now = tool.Document(memoryFile, withBlankLine(appended(known.Content, content)))
+		if known, ok := s.Known(verb.Document(memoryFile, "")); ok || isBlank(was) {
+			now = verb.Document(memoryFile, withBlankLine(appended(known.Content, content)))
 		}
 		return now, err
 	})
@@ -99,7 +99,7 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 		return 0, err
 	}
 	content = clean(content)
-	err := h.SetDocument(ctx, memoryFile, content, dialect.DocumentOptions{
+	err := h.SetDocument(ctx, memoryFile, content, layout.DocumentOptions{
 		Hide: func(text string) (shown, rest string) { return h.hide(ctx, memoryFile, text) },
 		Keep: func(was, is string, now time.Time) ([]mdtree.Edit, error) {
 			if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {

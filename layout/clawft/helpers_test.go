@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/layouttest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // clock is the time of the vectors.
 func clock() time.Time { return time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC) }
 
-func options(fsys vfs.FS) dialect.Options {
-	return dialect.Options{FS: fsys, Path: "$HOME", Zone: time.UTC, Memory: oxbow.Options{Clock: clock}}
+func options(fsys vfs.FS) layout.Options {
+	return layout.Options{FS: fsys, Path: "$HOME", Zone: time.UTC, Memory: oxbow.Options{Clock: clock}}
 }
 
 func openHome(t *testing.T, fsys vfs.FS) *Home {
@@ -46,19 +46,19 @@ func openHome(t *testing.T, fsys vfs.FS) *Home {
 	return h
 }
 
-type m = dialecttest.Args
+type m = layouttest.Args
 
 var (
-	put  = dialecttest.Put
-	read = dialecttest.Read
+	put  = layouttest.Put
+	read = layouttest.Read
 )
 
-func call(t *testing.T, h *Home, name string, args m) (tool.Answer, error) {
+func call(t *testing.T, h *Home, name string, args m) (verb.Answer, error) {
 	t.Helper()
-	return dialecttest.Ask(t, dialecttest.Workspace(h), h.Tools(), name, args)
+	return layouttest.Ask(t, layouttest.Workspace(h), h.Tools(), name, args)
 }
 
-func mustCall(t *testing.T, h *Home, name string, args m) tool.Answer {
+func mustCall(t *testing.T, h *Home, name string, args m) verb.Answer {
 	t.Helper()
 	a, err := call(t, h, name, args)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -93,7 +93,7 @@ func TestDecidedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustCall(t, h, "memory_write", m{"content": "w"})
-	c, err := h.Context(t.Context(), dialect.Request{})
+	c, err := h.Context(t.Context(), layout.Request{})
 	if err != nil || c.Text() != "\n\n## Memory\n\nn\n\nw\n\n" {
 		t.Errorf("Context() = %q, %v", c.Text(), err)
 	}
@@ -109,7 +109,7 @@ func TestDecidedOnce(t *testing.T) {
 func TestOpen(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
-	if c, err := h.Context(t.Context(), dialect.Request{}); err != nil || c.Text() != "" {
+	if c, err := h.Context(t.Context(), layout.Request{}); err != nil || c.Text() != "" {
 		t.Errorf("Context() = %q, %v", c.Text(), err)
 	}
 	if got := fsys.Names(); len(got) > 0 {
@@ -151,7 +151,7 @@ func TestInit(t *testing.T) {
 			t.Errorf("Init() number %d = %q, %v; want %q", i+1, made, err, want)
 		}
 	}
-	got, ok, err := dialect.Detect([]dialect.Dialect{d}, fsys)
+	got, ok, err := layout.Detect([]layout.Dialect{d}, fsys)
 	if got.Name != "clawft" || !ok || err != nil {
 		t.Errorf("Detect() = %q, %v, %v", got.Name, ok, err)
 	}
@@ -159,7 +159,7 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := h.(dialect.Tidier); !ok {
+	if _, ok := h.(layout.Tidier); !ok {
 		t.Error("the home is no Tidier")
 	}
 	if err := h.Close(); err != nil {
@@ -172,7 +172,7 @@ func TestEditsShow(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, ownDir+"/MEMORY.md", "likes tea\n")
 	h := openHome(t, fsys)
-	s, err := h.Session(t.Context(), dialect.Request{})
+	s, err := h.Session(t.Context(), layout.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestContext(t *testing.T) {
 		if tt.file != "" {
 			put(t, fsys, ownDir+"/MEMORY.md", tt.file)
 		}
-		c, err := openHome(t, fsys).Context(t.Context(), dialect.Request{Message: "not"})
+		c, err := openHome(t, fsys).Context(t.Context(), layout.Request{Message: "not"})
 		if err != nil || c.Text() != tt.want {
 			t.Errorf("%s: Context() = %q, %v; want %q", tt.name, c.Text(), err, tt.want)
 		}
@@ -222,11 +222,11 @@ func TestContextBudget(t *testing.T) {
 	text := old + "\n\n<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nAlways call me Anna.\n"
 	put(t, fsys, ownDir+"/MEMORY.md", text)
 	h := openHome(t, fsys)
-	c, err := h.Context(t.Context(), dialect.Request{Budget: 60})
+	c, err := h.Context(t.Context(), layout.Request{Budget: 60})
 	if err != nil || c.Tokens > 60 || !strings.Contains(c.Text(), "Anna") || !strings.Contains(c.Text(), more) || len(c.Cut) != 1 {
 		t.Errorf("Context() = %q of %d tokens, cut %v, %v", c.Text(), c.Tokens, c.Cut, err)
 	}
-	if c, err := h.Context(t.Context(), dialect.Request{Budget: 5}); err != nil || c.Text() != "" || len(c.Cut) != 1 {
+	if c, err := h.Context(t.Context(), layout.Request{Budget: 5}); err != nil || c.Text() != "" || len(c.Cut) != 1 {
 		t.Errorf("Context() within 5 tokens = %q, cut %v, %v", c.Text(), c.Cut, err)
 	}
 	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != text {
@@ -238,8 +238,8 @@ func TestSession(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, ownDir+"/MEMORY.md", "facts\n")
 	h := openHome(t, fsys)
-	begin := func() dialect.Session {
-		s, err := h.Session(t.Context(), dialect.Request{})
+	begin := func() layout.Session {
+		s, err := h.Session(t.Context(), layout.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}

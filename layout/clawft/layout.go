@@ -12,19 +12,19 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-var _ mdtree.Layout = layout{}
+var _ mdtree.Layout = treeLayout{}
 
 // Dirs implements [mdtree.Layout].
-func (layout) Dirs() []string { return []string{"."} }
+func (treeLayout) Dirs() []string { return []string{"."} }
 
 // Match implements [mdtree.Layout].
-func (layout) Match(p string) bool { return p == memoryFile || p == historyFile }
+func (treeLayout) Match(p string) bool { return p == memoryFile || p == historyFile }
 
 // Plan implements [mdtree.Layout].
-func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
+func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		path := memoryFile
 		switch add.Kind {
@@ -73,7 +73,7 @@ func gap(text string) string {
 
 // add returns the text with an entry after it. Its end is a blank line, so that
 // a program that appends text does not join a paragraph to it.
-func (l layout) add(path, text string, e oxbow.Entry, now time.Time) string {
+func (l treeLayout) add(path, text string, e oxbow.Entry, now time.Time) string {
 	bare := len(e.Aliases) == 0 && len(e.Labels) == 0
 	given := !e.Created.IsZero()
 	if !given {
@@ -93,7 +93,7 @@ func (l layout) add(path, text string, e oxbow.Entry, now time.Time) string {
 }
 
 // rewrite returns the text with another entry in the place of item i.
-func (l layout) rewrite(path, text string, items []item, i int, e oxbow.Entry) string {
+func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entry) string {
 	it := &items[i]
 	bare := it.mark == nil && len(e.Aliases) == 0 && len(e.Labels) == 0
 	if it.mark != nil {
@@ -112,7 +112,7 @@ func (l layout) rewrite(path, text string, items []item, i int, e oxbow.Entry) s
 
 // forms yields the ways to write an entry, the simplest first: as a bare
 // paragraph, if it may be one, as a paragraph below a comment, and between two.
-func (l layout) forms(e oxbow.Entry, old *mark, among []item, eol string, bare bool) iter.Seq[string] {
+func (l treeLayout) forms(e oxbow.Entry, old *mark, among []item, eol string, bare bool) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {
 		content = strings.ReplaceAll(content, "\n", eol)
@@ -138,7 +138,7 @@ func (l layout) forms(e oxbow.Entry, old *mark, among []item, eol string, bare b
 }
 
 // says reports whether an item is read back as the entry.
-func (l layout) says(path string, it *item, e oxbow.Entry, created bool) bool {
+func (l treeLayout) says(path string, it *item, e oxbow.Entry, created bool) bool {
 	got := it.entry(path)
 	return got.Name == e.Name && got.Content == e.Content && slices.Equal(got.Aliases, e.Aliases) &&
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels)) && (!created || got.Created.Equal(e.Created))
@@ -158,7 +158,7 @@ func others(before, after []item, i, j int) bool {
 
 // remove returns the text without item i. A paragraph whose number would change,
 // since the name without one becomes free, is given its name in a comment.
-func (l layout) remove(path, text string, items []item, i int) string {
+func (l treeLayout) remove(path, text string, items []item, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := eolOf(text)
 	base := items[i].name

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -50,7 +50,7 @@ func names(items []item) []string {
 }
 
 func TestParse(t *testing.T) {
-	l := layout{time.UTC}
+	l := treeLayout{time.UTC}
 	for _, tt := range []struct {
 		name, path, text string
 		want             []string // name = content
@@ -93,7 +93,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestDates(t *testing.T) {
-	l := layout{time.FixedZone("", 2*3600)}
+	l := treeLayout{time.FixedZone("", 2*3600)}
 	text := "old\n\n[2026-04-14 10:23] a\n\nb\n\n## 2026-04-15\nc\n\n2026-04-16T07:08:09 d\n\n2026-04-123 e\n\n<!-- oxbow {\"name\":\"f\",\"created\":\"2020-01-02T03:04:05Z\"} -->\nf"
 	var got []string
 	for _, it := range l.parse(historyFile, text) {
@@ -185,7 +185,7 @@ func TestNumbersStay(t *testing.T) {
 		if err := h.Memory().Forget(t.Context(), "x"); err != nil {
 			t.Fatal(err)
 		}
-		l := layout{time.UTC}
+		l := treeLayout{time.UTC}
 		if got, want := names(l.parse(memoryFile, read(t, fsys, ownDir+"/MEMORY.md"))), []string{"x (2)", "x (3)", "x (4)"}; !slices.Equal(got, want) {
 			t.Errorf("names %q, want %q", got, want)
 		}
@@ -212,7 +212,7 @@ func FuzzLayout(f *testing.F) {
 		f.Add(s, "new\n\ncontent", 0)
 	}
 	f.Fuzz(func(t *testing.T, text, content string, pick int) {
-		l := layout{time.UTC}
+		l := treeLayout{time.UTC}
 		if len(text)+len(content) > 4000 || oxbow.CheckContent(text) != nil || oxbow.CheckContent(content) != nil {
 			t.Skip("too long, or no content that a store takes")
 		}

@@ -34,8 +34,8 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 // The files.
@@ -286,7 +286,7 @@ func markOf(e oxbow.Entry, old *mark) *mark {
 }
 
 // parse returns the entries of a file with their names and times.
-func (l layout) parse(path, text string) []item {
+func (l treeLayout) parse(path, text string) []item {
 	items := cutItems(text)
 	taken := map[string]bool{}
 	for i := range items {
@@ -322,7 +322,7 @@ func (l layout) parse(path, text string) []item {
 // baseName returns the name of a bare paragraph. Names tell the two files apart,
 // since a store has one entry of a name: in HISTORY.md they begin with a date or
 // with "history: ", in MEMORY.md with neither.
-func (l layout) baseName(path, content string) string {
+func (l treeLayout) baseName(path, content string) string {
 	title := content
 	if line, rest, ok := strings.Cut(content, "\n"); ok && path == historyFile && strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")") {
 		title = rest // the line says what it stood under in MEMORY.md
@@ -348,7 +348,7 @@ func (l layout) baseName(path, content string) string {
 
 // dateOf returns the time that a paragraph begins with: 2026-04-14 or
 // 2026-04-14 10:23, in brackets, as a heading, or bare.
-func (l layout) dateOf(content string) (time.Time, bool) {
+func (l treeLayout) dateOf(content string) (time.Time, bool) {
 	s := strings.TrimLeft(content, "#*[ \t")
 	if len(s) < len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
 		return time.Time{}, false
@@ -384,7 +384,7 @@ func (it *item) entry(path string) oxbow.Entry {
 }
 
 // Parse implements [mdtree.Layout]. Every text can be read.
-func (l layout) Parse(path, text string) ([]mdtree.Item, error) {
+func (l treeLayout) Parse(path, text string) ([]mdtree.Item, error) {
 	items := l.parse(path, text)
 	out := make([]mdtree.Item, len(items))
 	for i := range items {
@@ -393,8 +393,8 @@ func (l layout) Parse(path, text string) ([]mdtree.Item, error) {
 	return out, nil
 }
 
-// layout reads and edits the two files.
-type layout struct {
+// treeLayout reads and edits the two files.
+type treeLayout struct {
 	zone *time.Location // of the dates in HISTORY.md
 }
 

@@ -10,18 +10,18 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// Consolidate implements [dialect.Tidier]. A fact is a paragraph or an item of a
+// Consolidate implements [layout.Tidier]. A fact is a paragraph or an item of a
 // list; which says what another one does is decided by [analysis.NearDuplicates]. Of two that
 // are the same the named one stays, else the first; of others the longer. One
 // that is not the same to the letter goes to HISTORY.md. The names, aliases and
 // labels of an entry that goes are given to the one that stays.
-func (h *Home) Consolidate(ctx context.Context, dry bool) (dialect.Tidied, error) {
-	return h.tidy(ctx, dry, "consolidate", func(text string, now time.Time) (string, []moved, []dialect.Step, error) {
+func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error) {
+	return h.tidy(ctx, dry, "consolidate", func(text string, now time.Time) (string, []moved, []layout.Step, error) {
 		units := cutUnits(text)
 		out, steps, err := consolidate(ctx, units)
 		settle(units)
@@ -31,15 +31,15 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (dialect.Tidied, error
 
 // tidy makes a change of MEMORY.md of which nothing is lost: what it takes out is
 // written after HISTORY.md, and it can be taken back.
-func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text string, now time.Time) (string, []moved, []dialect.Step, error)) (dialect.Tidied, error) {
-	var did dialect.Tidied
+func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text string, now time.Time) (string, []moved, []layout.Step, error)) (layout.Tidied, error) {
+	var did layout.Tidied
 	err := h.edit(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
 		was, history := file(memoryFile), file(historyFile)
 		is, out, steps, err := change(was, now)
 		if err != nil {
 			return nil, err
 		}
-		did = dialect.Tidied{What: what, Time: now, Before: prompt.Tokens(injected(was)), After: prompt.Tokens(injected(is)), Steps: steps}
+		did = layout.Tidied{What: what, Time: now, Before: prompt.Tokens(injected(was)), After: prompt.Tokens(injected(is)), Steps: steps}
 		if len(steps) == 0 {
 			return nil, nil
 		}
@@ -56,7 +56,7 @@ func (h *Home) tidy(ctx context.Context, dry bool, what string, change func(text
 		return append(edits, kept...), err
 	})
 	if err != nil {
-		return dialect.Tidied{}, fmt.Errorf("%s: %w", what, err)
+		return layout.Tidied{}, fmt.Errorf("%s: %w", what, err)
 	}
 	return did, nil
 }
@@ -90,17 +90,17 @@ func (h *Home) archive(what string, out []moved, now time.Time, history string) 
 	return b.String()
 }
 
-// Compress implements [dialect.Tidier]. It does no more than is needed, in this
+// Compress implements [layout.Tidier]. It does no more than is needed, in this
 // order: what is said twice goes, as in [Home.Consolidate]; then, from the top of
 // the file on, paragraphs are shortened to their first sentence; then, from the
 // top on, facts go. The file grows at its end, so its top is the oldest. Headings
 // go with the last fact below them. An entry with the label tag:keep stays as it
 // is. All that is taken out goes to HISTORY.md, the shortened as a whole.
-func (h *Home) Compress(ctx context.Context, budget int, dry bool) (dialect.Tidied, error) {
+func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidied, error) {
 	if budget < 1 {
-		return dialect.Tidied{}, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
+		return layout.Tidied{}, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget), Reason: "is less than 1 token"}
 	}
-	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []moved, []dialect.Step, error) {
+	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []moved, []layout.Step, error) {
 		is, out, steps, ok := compress(ctx, text, budget)
 		if err := ctx.Err(); err != nil || ok {
 			return is, out, steps, err

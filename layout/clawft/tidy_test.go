@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -118,7 +118,7 @@ func TestCompress(t *testing.T) {
 		if !slices.Equal(plan.Steps, did.Steps) {
 			t.Errorf("budget %d: planned %+v, did %+v", budget, plan.Steps, did.Steps)
 		}
-		c, err := h.Context(t.Context(), dialect.Request{})
+		c, err := h.Context(t.Context(), layout.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +322,7 @@ func FuzzCompress(f *testing.F) {
 		for _, w := range there {
 			have[w] = true
 		}
-		exact := slices.ContainsFunc(steps, func(s dialect.Step) bool { return s.Did == "drop" })
+		exact := slices.ContainsFunc(steps, func(s layout.Step) bool { return s.Did == "drop" })
 		for _, u := range cutUnits(text) {
 			for _, w := range strings.Fields(u.text) {
 				if u.isFact() && !have[w] && !exact {

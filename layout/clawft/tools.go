@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 //go:embed tool_*.md
@@ -33,7 +33,7 @@ type readOut struct {
 	Count   *int      `json:"count,omitempty" jsonschema:"how many they are"`
 }
 
-// Text implements [tool.Answer].
+// Text implements [verb.Answer].
 func (o readOut) Text() string {
 	switch {
 	case o.Message != "":
@@ -46,7 +46,7 @@ func (o readOut) Text() string {
 	return strings.Join(*o.Matches, "\n\n")
 }
 
-// Quoted implements [tool.Quoter].
+// Quoted implements [verb.Quoter].
 func (o readOut) Quoted() bool { return o.Message == "" && (o.Matches == nil || len(*o.Matches) > 0) }
 
 type writeIn struct {
@@ -59,7 +59,7 @@ type writeOut struct {
 	Path    string `json:"path" jsonschema:"the file"`
 }
 
-// Text implements [tool.Answer].
+// Text implements [verb.Answer].
 func (o writeOut) Text() string { return o.Message }
 
 type searchIn struct {
@@ -81,7 +81,7 @@ type found struct {
 	Text string `json:"text" jsonschema:"the entry"`
 }
 
-// Text implements [tool.Answer].
+// Text implements [verb.Answer].
 func (o searchOut) Text() string {
 	var texts []string
 	for _, f := range o.Matches {
@@ -96,27 +96,27 @@ func (o searchOut) Text() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// Quoted implements [tool.Quoter].
+// Quoted implements [verb.Quoter].
 func (o searchOut) Quoted() bool { return o.Count > 0 }
 
-// Tools implements [dialect.Home]: the two of the design, and the search of
+// Tools implements [layout.Home]: the two of the design, and the search of
 // sessions that it plans.
-func (h *Home) Tools() []tool.Tool {
-	about := func(name, title string) tool.Tool { return dialect.Describe(descriptions, name, title) }
+func (h *Home) Tools() []verb.Tool {
+	about := func(name, title string) verb.Tool { return layout.Describe(descriptions, name, title) }
 	read := about("memory_read", "Read the memory")
 	write := about("memory_write", "Write to the memory")
 	search := about("session_search", "Search past sessions")
 	read.ReadOnly, read.Idempotent = true, true
 	write.Destructive = true
 	search.ReadOnly, search.Idempotent = true, true
-	w := tool.Define(write, h.writeTool)
+	w := verb.Define(write, h.writeTool)
 	// The design names two modes; clawft appends for whatever else is said,
 	// and so the schema tells of the two and a call with another is taken.
 	w.Input.Properties["mode"].Enum = []any{"append", "overwrite"}
-	return []tool.Tool{tool.Define(read, h.readTool), w, tool.Define(search, h.searchTool)}
+	return []verb.Tool{verb.Define(read, h.readTool), w, verb.Define(search, h.searchTool)}
 }
 
-func (h *Home) readTool(ctx context.Context, _ *tool.Workspace, in readIn) (readOut, error) {
+func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (readOut, error) {
 	var texts []string
 	there := false
 	for _, f := range []struct{ name, file string }{{"memory", memoryFile}, {"history", historyFile}} {
@@ -129,7 +129,7 @@ func (h *Home) readTool(ctx context.Context, _ *tool.Workspace, in readIn) (read
 		}
 		text, _ = h.hide(ctx, f.file, text)
 		if ok && in.Query == "" { // a search shows a part
-			h.Seen(ctx).Show(tool.Document(f.file, text))
+			h.Seen(ctx).Show(verb.Document(f.file, text))
 		}
 		texts, there = append(texts, text), there || ok
 	}
@@ -152,7 +152,7 @@ func (h *Home) readTool(ctx context.Context, _ *tool.Workspace, in readIn) (read
 	return out, nil
 }
 
-func (h *Home) writeTool(ctx context.Context, _ *tool.Workspace, in writeIn) (writeOut, error) {
+func (h *Home) writeTool(ctx context.Context, _ *verb.Workspace, in writeIn) (writeOut, error) {
 	mode := in.Mode
 	if mode == "" {
 		mode = "append"
@@ -168,7 +168,7 @@ func (h *Home) writeTool(ctx context.Context, _ *tool.Workspace, in writeIn) (wr
 	return writeOut{Message: fmt.Sprintf("Successfully wrote %d bytes to memory (mode: %s)", n, mode), Path: filepath.Join(h.shown, memoryFile)}, nil
 }
 
-func (h *Home) searchTool(ctx context.Context, d *tool.Workspace, in searchIn) (searchOut, error) {
+func (h *Home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (searchOut, error) {
 	limit := oxbow.DefaultLimit
 	if in.Limit != nil {
 		limit = *in.Limit
@@ -176,7 +176,7 @@ func (h *Home) searchTool(ctx context.Context, d *tool.Workspace, in searchIn) (
 			return searchOut{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
 		}
 	}
-	ctx, m, err := d.Memory(ctx, tool.Read)
+	ctx, m, err := d.Memory(ctx, verb.Read)
 	if err != nil {
 		return searchOut{}, err
 	}
@@ -191,7 +191,7 @@ func (h *Home) searchTool(ctx context.Context, d *tool.Workspace, in searchIn) (
 	}
 	for _, hit := range hits {
 		if !hit.Entry.Withheld(ctx) {
-			out.Matches = append(out.Matches, found{hit.Entry.Name, hit.Entry.Created.In(h.layout.zone).Format("2006-01-02"), tool.Warning(hit.Entry.Trust()) + hit.Entry.Content})
+			out.Matches = append(out.Matches, found{hit.Entry.Name, hit.Entry.Created.In(h.layout.zone).Format("2006-01-02"), verb.Warning(hit.Entry.Trust()) + hit.Entry.Content})
 		}
 	}
 	out.Count = len(out.Matches)

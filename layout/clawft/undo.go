@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/internal/diff"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 const (
@@ -100,21 +100,21 @@ func readRecord(text string) (replaced, error) {
 	return r, nil
 }
 
-// Revert implements [dialect.Tidier]. With a number, changes that were made
+// Revert implements [layout.Tidier]. With a number, changes that were made
 // since stay: they are merged by line.
-func (h *Home) Revert(ctx context.Context, number int, dry bool) (dialect.Tidied, error) {
-	var did dialect.Tidied
+func (h *Home) Revert(ctx context.Context, number int, dry bool) (layout.Tidied, error) {
+	var did layout.Tidied
 	plan := func(file func(string) string, _ time.Time) (edits []mdtree.Edit, err error) {
 		did, edits, err = h.revert(file, number)
 		return edits, err
 	}
 	if err := h.edit(ctx, dry, plan); err != nil {
-		return dialect.Tidied{}, fmt.Errorf("taking back: %w", err)
+		return layout.Tidied{}, fmt.Errorf("taking back: %w", err)
 	}
 	return did, nil
 }
 
-func (h *Home) revert(read func(string) string, number int) (did dialect.Tidied, _ []mdtree.Edit, _ error) {
+func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, _ []mdtree.Edit, _ error) {
 	ns, err := h.records()
 	if err != nil {
 		return did, nil, err
@@ -143,7 +143,7 @@ func (h *Home) revert(read func(string) string, number int) (did dialect.Tidied,
 		return did, nil, fmt.Errorf("%w: MEMORY.md was changed since, where change %d (%s) had changed it; its text from before is memory_was in %s",
 			oxbow.ErrConflict, number, r.What, file)
 	}
-	did = dialect.Tidied{Number: number, What: r.What, Time: r.Time, Before: prompt.Tokens(memory), After: prompt.Tokens(was)}
+	did = layout.Tidied{Number: number, What: r.What, Time: r.Time, Before: prompt.Tokens(memory), After: prompt.Tokens(was)}
 	edits := []mdtree.Edit{{Path: memoryFile, Text: was}, {Path: file, Remove: true}}
 	switch {
 	case r.History == "":
@@ -158,15 +158,15 @@ func (h *Home) revert(read func(string) string, number int) (did dialect.Tidied,
 }
 
 // missing returns the paragraphs of a text that another one lacks.
-func missing(text, other string) []dialect.Step {
+func missing(text, other string) []layout.Step {
 	there := map[string]bool{}
 	for _, p := range paragraphs(other) {
 		there[p.text] = true
 	}
-	var steps []dialect.Step
+	var steps []layout.Step
 	for _, p := range paragraphs(text) {
 		if !there[p.text] {
-			steps = append(steps, dialect.Step{Did: "put back", Text: p.text, Why: "it was there before"})
+			steps = append(steps, layout.Step{Did: "put back", Text: p.text, Why: "it was there before"})
 		}
 	}
 	return steps

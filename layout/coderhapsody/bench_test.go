@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -42,7 +42,7 @@ func BenchmarkOpen(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("labelled=%v", labelled), func(b *testing.B) {
 			for b.Loop() {
-				s, err := mdtree.Open(b.Context(), fsys, layout{time.UTC}, mdtree.Options{})
+				s, err := mdtree.Open(b.Context(), fsys, treeLayout{time.UTC}, mdtree.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

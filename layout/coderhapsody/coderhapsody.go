@@ -25,10 +25,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/tool"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -37,11 +37,11 @@ var newSoul string
 
 // Dialect returns the dialect. Its home is the directory that holds SOUL.md and
 // memory/. It knows no several agents: profiles are for that.
-func Dialect() dialect.Dialect {
-	return dialect.Dialect{
+func Dialect() layout.Dialect {
+	return layout.Dialect{
 		Name:        "coderhapsody",
 		Title:       "CodeRhapsody: daily logs with labels in YAML front matter, SOUL.md, MEMORY.md, and memory profiles",
-		Sets:        tool.Sets{"session", "profiles", "code", "agents"},
+		Sets:        verb.Sets{"session", "profiles", "code", "agents"},
 		Handoffs:    true,
 		Detect:      detect,
 		Init:        initHome,
@@ -74,11 +74,11 @@ func detect(fsys vfs.FS) (int, error) {
 			other = true
 		}
 	}
-	soul, err := dialect.Has(fsys, soulFile, false)
+	soul, err := layout.Has(fsys, soulFile, false)
 	if err != nil {
 		return 0, err
 	}
-	memory, err := dialect.Has(fsys, memoryFile, false)
+	memory, err := layout.Has(fsys, memoryFile, false)
 	if err != nil || (logs == 0 && (soul == 0 || other)) {
 		return 0, err
 	}
@@ -86,32 +86,32 @@ func detect(fsys vfs.FS) (int, error) {
 }
 
 // initHome makes the directory of logs, and an identity.
-func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
-	return dialect.Make(ctx, o.FS, logDir, dialect.NewFile{Name: soulFile, Text: newSoul}, dialect.NewFile{Name: memoryFile, Text: "# Memory\n"})
+func initHome(ctx context.Context, o layout.Options) ([]string, error) {
+	return layout.Make(ctx, o.FS, logDir, layout.NewFile{Name: soulFile, Text: newSoul}, layout.NewFile{Name: memoryFile, Text: "# Memory\n"})
 }
 
 // home is an opened home, or one as a profile binds it. Its fields do not
 // change.
 type home struct {
-	dialect.Base // its memory is what the profile includes
-	all          *oxbow.Memory
+	layout.Base // its memory is what the profile includes
+	all         *oxbow.Memory
 
 	profiles *profile.Set
 	bound    *profile.Resolved // nil without a profile
 }
 
 var (
-	_ dialect.Profiler   = (*home)(nil)
-	_ dialect.Compressor = (*home)(nil)
+	_ layout.Profiler   = (*home)(nil)
+	_ layout.Compressor = (*home)(nil)
 )
 
-func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
+func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err := o.NoAgents(", or bind it to a memory profile"); err != nil {
 		return nil, err
 	}
-	h := &home{Base: dialect.NewBase(o)}
+	h := &home{Base: layout.NewBase(o)}
 	var err error
-	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{h.Zone}, "")
+	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, treeLayout{h.Zone}, "")
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of CodeRhapsody: %w", err)
 	}
@@ -123,9 +123,9 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	return h, nil
 }
 
-// WithProfile implements [dialect.Profiler]: of the profiles that lie in the
+// WithProfile implements [layout.Profiler]: of the profiles that lie in the
 // home, in profiles/ or memory-profiles/.
-func (h *home) WithProfile(name string) (dialect.Home, error) {
+func (h *home) WithProfile(name string) (layout.Home, error) {
 	if h.bound != nil {
 		return nil, &oxbow.InvalidError{Field: "profile", Value: name, Reason: fmt.Sprintf("cannot be taken here: this home is bound to profile %q", h.bound.Name)}
 	}

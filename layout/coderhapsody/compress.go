@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// Spans implements [dialect.Compressor].
+// Spans implements [layout.Compressor].
 func (h *home) Spans() []string {
 	names := make([]string, len(spans))
 	for i, s := range spans {
@@ -28,7 +28,7 @@ func (h *home) Spans() []string {
 	return names
 }
 
-// Compress implements [dialect.Compressor]. Without a period, it leaves alone
+// Compress implements [layout.Compressor]. Without a period, it leaves alone
 // what is not over, what one of the two newest logs belongs to, and what is
 // compressed already, and passes over what holds no entry to tell. A digest has
 // one entry for each group of entries whose labels are the same but for tags,
@@ -36,7 +36,7 @@ func (h *home) Spans() []string {
 // their least confidence when each has one. Tags and files that a memory profile of
 // the home excludes make groups of their own.
 // Handoffs are no part of it. Each period is one change, all or nothing.
-func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.Digest, error) {
+func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Digest, error) {
 	if err := h.whollyOpen(); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.D
 	case r.Over == 0 && len(r.Texts) > 0:
 		r.Over = 1
 	case r.Over == 0:
-		r.Over = dialect.DefaultOver
+		r.Over = layout.DefaultOver
 	}
 	var periods []string
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
@@ -69,9 +69,9 @@ func (h *home) Compress(ctx context.Context, r dialect.Compression) ([]dialect.D
 	if len(periods) == 0 && r.Period != "" {
 		return nil, &oxbow.InvalidError{Field: r.Span, Value: r.Period, Reason: "holds nothing that is not compressed already"}
 	}
-	var done []dialect.Digest
+	var done []layout.Digest
 	for _, p := range periods {
-		var d dialect.Digest
+		var d layout.Digest
 		plan := func(v mdtree.View, now time.Time) (edits []mdtree.Edit, err error) {
 			d, edits, err = h.digest(v, spans[i], p, r, now)
 			return edits, err
@@ -213,9 +213,9 @@ func titleOf(labels []oxbow.Label) string {
 }
 
 // digest returns what a period is compressed into, and the edits that do it.
-func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compression, now time.Time) (dialect.Digest, []mdtree.Edit, error) {
+func (h *home) digest(v mdtree.View, s span, period string, r layout.Compression, now time.Time) (layout.Digest, []mdtree.Edit, error) {
 	p := digestPath(s, period)
-	d := &digester{Digest: dialect.Digest{Name: s.name + "-" + period, File: p}, home: h, view: v, groups: map[string]*group{}}
+	d := &digester{Digest: layout.Digest{Name: s.name + "-" + period, File: p}, home: h, view: v, groups: map[string]*group{}}
 	from, to, _ := s.parse(period, h.Zone)
 	switch {
 	case now.Before(to):
@@ -235,7 +235,7 @@ func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compressio
 			why = fmt.Sprintf("has no log of more than %d bytes", r.Over)
 		}
 		if r.Period == "" {
-			return dialect.Digest{Name: d.Name, File: p, Covers: []string{}, Parts: []dialect.DigestPart{}, Notes: d.Notes, Skipped: why}, nil, nil
+			return layout.Digest{Name: d.Name, File: p, Covers: []string{}, Parts: []layout.DigestPart{}, Notes: d.Notes, Skipped: why}, nil, nil
 		}
 		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: why}
 	}
@@ -258,7 +258,7 @@ func (h *home) digest(v mdtree.View, s span, period string, r dialect.Compressio
 
 // digester makes the digest of one period.
 type digester struct {
-	dialect.Digest
+	layout.Digest
 	home    *home
 	view    mdtree.View
 	groups  map[string]*group // by title
@@ -306,7 +306,7 @@ func (d *digester) add(g *group, from time.Time, texts map[string]string) error 
 	for _, n := range notes {
 		d.Notes = append(d.Notes, e.Name+": "+n)
 	}
-	part := dialect.DigestPart{Entry: e.Name, Group: g.title, Labels: e.Labels, Entries: len(g.entries)}
+	part := layout.DigestPart{Entry: e.Name, Group: g.title, Labels: e.Labels, Entries: len(g.entries)}
 	for _, covered := range g.entries {
 		part.Before += len(covered.Content)
 	}
@@ -338,7 +338,7 @@ func (d *digester) add(g *group, from time.Time, texts map[string]string) error 
 
 // readsBack reports whether a text says those entries.
 func (h *home) readsBack(p, text string, want []oxbow.Entry) error {
-	items, err := layout{h.Zone}.Parse(p, text)
+	items, err := treeLayout{h.Zone}.Parse(p, text)
 	if err != nil {
 		return fmt.Errorf("%s would not be read back: %w", p, err)
 	}
@@ -429,18 +429,18 @@ func (g *group) labels() (labels []oxbow.Label, notes []string) {
 	return oxbow.SortLabels(labels), notes
 }
 
-// Decompress implements [dialect.Compressor]. The digest itself is kept in
+// Decompress implements [layout.Compressor]. The digest itself is kept in
 // memory/undone, where nothing reads it. Each is one change, all or nothing.
-func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]dialect.Digest, error) {
+func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]layout.Digest, error) {
 	if err := h.whollyOpen(); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
 		return nil, &oxbow.InvalidError{Field: "digest", Reason: "is not named; say which, such as week-2026-W16"}
 	}
-	var done []dialect.Digest
+	var done []layout.Digest
 	for _, name := range names {
-		var d dialect.Digest
+		var d layout.Digest
 		plan := func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
 			d, edits, err = h.revert(v, name)
 			return edits, err
@@ -460,11 +460,11 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]dia
 }
 
 // revert returns the edits that undo a digest.
-func (h *home) revert(v mdtree.View, name string) (dialect.Digest, []mdtree.Edit, error) {
+func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit, error) {
 	name = strings.TrimSuffix(path.Base(name), ".md")
 	p := logDir + "/" + name + ".md"
-	d := dialect.Digest{Name: name, File: p}
-	none := func(why string) (dialect.Digest, []mdtree.Edit, error) {
+	d := layout.Digest{Name: name, File: p}
+	none := func(why string) (layout.Digest, []mdtree.Edit, error) {
 		return d, nil, &oxbow.InvalidError{Field: "digest", Value: name, Reason: why}
 	}
 	f, ok := fileOf(p, h.Zone)
@@ -478,7 +478,7 @@ func (h *home) revert(v mdtree.View, name string) (dialect.Digest, []mdtree.Edit
 		}
 		return none("is not there, or cannot be read")
 	}
-	_, ps, err := layout{h.Zone}.parts(p, text)
+	_, ps, err := treeLayout{h.Zone}.parts(p, text)
 	if err != nil {
 		return d, nil, err
 	}
@@ -486,7 +486,7 @@ func (h *home) revert(v mdtree.View, name string) (dialect.Digest, []mdtree.Edit
 	for i, q := range ps {
 		d.Covers = append(d.Covers, q.matter.covers...)
 		it := v.Items(p)[i].Entry
-		d.Parts = append(d.Parts, dialect.DigestPart{Entry: it.Name, Group: titleOf(apart(&it, excluded)), Labels: it.Labels, After: len(it.Content), Text: it.Content})
+		d.Parts = append(d.Parts, layout.DigestPart{Entry: it.Name, Group: titleOf(apart(&it, excluded)), Labels: it.Labels, After: len(it.Content), Text: it.Content})
 	}
 	if len(d.Covers) == 0 {
 		return none("does not say what it covers; it was not made by compression")
@@ -504,7 +504,7 @@ func (h *home) revert(v mdtree.View, name string) (dialect.Digest, []mdtree.Edit
 }
 
 // uncover returns the edits that move the covered files back, or why they cannot.
-func (h *home) uncover(v mdtree.View, d *dialect.Digest) (edits []mdtree.Edit, why string) {
+func (h *home) uncover(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, why string) {
 	for _, c := range d.Covers {
 		// People edit the text of a digest: a name may not lead out of logDir.
 		if _, ok := fileOf(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
@@ -536,7 +536,7 @@ func (h *home) coverOf(v mdtree.View, base string) string {
 		if !ok {
 			continue
 		}
-		_, ps, err := layout{h.Zone}.parts(p, text)
+		_, ps, err := treeLayout{h.Zone}.parts(p, text)
 		if err != nil {
 			continue
 		}

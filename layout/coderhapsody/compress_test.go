@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 // may is when the tests compress.
@@ -24,7 +24,7 @@ var may = time.Date(2026, 5, 20, 9, 0, 0, 0, time.UTC)
 
 func openHome(t *testing.T, fsys vfs.FS, now time.Time) *home {
 	t.Helper()
-	h, err := open(t.Context(), dialect.Options{FS: fsys, Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return now }}})
+	h, err := open(t.Context(), layout.Options{FS: fsys, Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return now }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,14 +82,14 @@ func TestCompressWeeks(t *testing.T) {
 	h := openHome(t, fsys, may)
 	before, was := files(fsys), entries(t, h.Memory())
 
-	dry, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Dry: true})
+	dry, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Dry: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !maps.Equal(files(fsys), before) {
 		t.Error("a dry run changed files")
 	}
-	done, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week"})
+	done, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,12 +149,12 @@ func TestCompressWeeks(t *testing.T) {
 	if rest := now["week-2026-W16"].Content; !strings.Contains(rest, "- Monday: Old and unlabelled.") || !strings.Contains(rest, "- Rejected: It took a while.") {
 		t.Errorf("the digest of the rest is %q", rest)
 	}
-	if again, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week"}); err != nil || len(again) != 0 {
+	if again, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week"}); err != nil || len(again) != 0 {
 		t.Errorf("compressing again did %+v, %v", again, err)
 	}
 
 	// Months take in weeks, and can be taken back, one after the other.
-	done, err = h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "month", Period: "2026-04"})
+	done, err = h.Compress(t.Context(), layout.Compression{Over: 1, Span: "month", Period: "2026-04"})
 	if err != nil || len(done) != 1 {
 		t.Fatalf("Compress(month) = %+v, %v", done, err)
 	}
@@ -197,14 +197,14 @@ func TestCompressPassesOver(t *testing.T) {
 		fsys := aprilHome(t)
 		put(t, fsys, "memory/2026-03-02.md", text)
 		h := openHome(t, fsys, may)
-		done, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week"})
+		done, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week"})
 		if err != nil || len(done) != 3 || done[0].Name != "week-2026-W10" || done[0].Skipped == "" || done[1].Skipped != "" || done[2].Skipped != "" {
 			t.Errorf("with %q, compressed %+v, error %v", text, done, err)
 		}
 		if fs := files(fsys); fs["memory/2026-03-02.md"] != text || fs["memory/week-2026-W17.md"] == "" {
 			t.Errorf("with %q, the files are %q", text, fs)
 		}
-		if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W10"}); err == nil {
+		if _, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W10"}); err == nil {
 			t.Errorf("with %q, the week was compressed by its name", text)
 		}
 	}
@@ -215,7 +215,7 @@ func TestCompressWithText(t *testing.T) {
 	fsys := aprilHome(t)
 	h := openHome(t, fsys, may)
 	texts := map[string]string{"project:vtt": "We chose squares.\n---\nname: evil\n---\n"}
-	done, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: texts})
+	done, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: texts})
 	if err != nil || len(done) != 1 {
 		t.Fatalf("Compress() = %+v, %v", done, err)
 	}
@@ -254,17 +254,17 @@ func TestCompressRefuses(t *testing.T) {
 	h := openHome(t, fsys, may)
 	before := files(fsys)
 	for _, tt := range []struct {
-		r    dialect.Compression
+		r    layout.Compression
 		want string
 	}{
-		{dialect.Compression{Span: "year"}, "not one of week, month"},
-		{dialect.Compression{Over: 1, Span: "week", Period: "2026-16"}, "not written as 2026-W21"},
-		{dialect.Compression{Over: 1, Span: "month", Period: "2026-13"}, "not written as 2026-05"},
-		{dialect.Compression{Over: 1, Span: "week", Period: "2026-W30"}, "holds nothing"},
-		{dialect.Compression{Over: 1, Span: "month", Period: "2026-05"}, "is not over"},
-		{dialect.Compression{Over: 1, Span: "week", Texts: map[string]string{"": "x"}}, "say which"},
-		{dialect.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: map[string]string{"project:x": "x"}}, `there are "", "process:true", "project:book", "project:vtt"`},
-		{dialect.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: map[string]string{"": " "}}, "is empty"},
+		{layout.Compression{Span: "year"}, "not one of week, month"},
+		{layout.Compression{Over: 1, Span: "week", Period: "2026-16"}, "not written as 2026-W21"},
+		{layout.Compression{Over: 1, Span: "month", Period: "2026-13"}, "not written as 2026-05"},
+		{layout.Compression{Over: 1, Span: "week", Period: "2026-W30"}, "holds nothing"},
+		{layout.Compression{Over: 1, Span: "month", Period: "2026-05"}, "is not over"},
+		{layout.Compression{Over: 1, Span: "week", Texts: map[string]string{"": "x"}}, "say which"},
+		{layout.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: map[string]string{"project:x": "x"}}, `there are "", "process:true", "project:book", "project:vtt"`},
+		{layout.Compression{Over: 1, Span: "week", Period: "2026-W16", Texts: map[string]string{"": " "}}, "is empty"},
 	} {
 		if got, err := h.Compress(t.Context(), tt.r); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Compress(%+v) = %+v, %v; want %q", tt.r, got, err, tt.want)
@@ -284,17 +284,17 @@ func TestCompressRefuses(t *testing.T) {
 	}
 	// What would overwrite a file is refused, both ways.
 	put(t, fsys, "memory/covered/2026-04-13.md", "Somebody's.\n")
-	if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W16"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "overwritten") {
+	if _, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W16"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "overwritten") {
 		t.Errorf("Compress() over a covered file = %v", err)
 	}
-	if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W17"}); err != nil {
+	if _, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W17"}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, fsys, "memory/2026-04-21.md", "A later thought.\n")
 	if _, err := h.Decompress(t.Context(), false, "week-2026-W17"); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "overwritten") {
 		t.Errorf("Decompress() over a log = %v", err)
 	}
-	if _, err := h.Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W17"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "undo week-2026-W17 first") {
+	if _, err := h.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W17"}); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), "undo week-2026-W17 first") {
 		t.Errorf("Compress() twice = %v", err)
 	}
 }
@@ -312,7 +312,7 @@ func TestCompressCrash(t *testing.T) {
 	sawNew := 0
 	check := func(img *vfs.Mem, where string, done bool) {
 		images++
-		s, err := mdtree.Open(t.Context(), img, layout{time.UTC}, mdtree.Options{Clock: clock})
+		s, err := mdtree.Open(t.Context(), img, treeLayout{time.UTC}, mdtree.Options{Clock: clock})
 		if err != nil {
 			t.Fatalf("%s: Open() = %v", where, err)
 		}
@@ -346,9 +346,9 @@ func TestCompressCrash(t *testing.T) {
 	for stop, done := 1, false; !done; stop++ {
 		disk := crashfs.New(start)
 		disk.StopAt(stop)
-		h, err := open(t.Context(), dialect.Options{FS: disk.Process(), Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return may }}})
+		h, err := open(t.Context(), layout.Options{FS: disk.Process(), Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return may }}})
 		if err == nil {
-			_, err = h.(*home).Compress(t.Context(), dialect.Compression{Over: 1, Span: "week", Period: "2026-W16"})
+			_, err = h.(*home).Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Period: "2026-W16"})
 			done = err == nil
 		}
 		if err != nil && !errors.Is(err, crashfs.ErrCrashed) {

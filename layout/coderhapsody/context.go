@@ -15,12 +15,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 //go:embed prompt.md
@@ -47,12 +47,12 @@ const (
 	maxBlock    = 6144 // bytes of all
 )
 
-// Context implements [dialect.Home]. Without a profile: SOUL.md, MEMORY.md, how
+// Context implements [layout.Home]. Without a profile: SOUL.md, MEMORY.md, how
 // to use the tools, the two newest logs, then older logs, digests of weeks and
 // of months, the newest first, as far as the budget goes, which is 30,000 tokens
 // unless the request has one; and for a message what is recalled for it. With a
 // profile, what that selects, and nothing else.
-func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	c, err := h.system(ctx, r)
 	if err != nil {
 		return prompt.Context{}, err
@@ -85,7 +85,7 @@ func (h *home) tokens(budget int) int {
 func (h *home) budget(c *prompt.Context, budget int) { c.Pack(h.tokens(budget)) }
 
 // system returns what belongs to the system prompt.
-func (h *home) system(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if h.bound != nil {
 		sel, err := h.profiles.Select(ctx, h.all, h.bound, profile.Request{Query: r.Message, Budget: r.Budget})
 		return sel.Context, err
@@ -196,7 +196,7 @@ func (h *home) live(v mdtree.View) []liveFile {
 // what can be read counts.
 func (h *home) markCovered(v mdtree.View, p string, isCovered map[string]bool) {
 	text, _ := v.File(p)
-	_, ps, _ := layout{h.Zone}.parts(p, text)
+	_, ps, _ := treeLayout{h.Zone}.parts(p, text)
 	for _, q := range ps {
 		for _, c := range q.matter.covers {
 			isCovered[c] = true
@@ -266,7 +266,7 @@ func (h *home) recalled(ctx context.Context, message string, present map[string]
 	if utf8.RuneCountInString(message) < minMessage {
 		return c, nil
 	}
-	hits, err := tool.RecallOnce(ctx, h.Mem, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: tool.NotSuspicious})
+	hits, err := verb.RecallOnce(ctx, h.Mem, oxbow.Query{Text: message, Limit: min(oxbow.MaxLimit, maxRecalled+len(present)), Filter: verb.NotSuspicious})
 	if err != nil {
 		return c, err
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/layouttest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -30,7 +30,7 @@ func realisticHome(t *testing.T) (fsys *vfs.Mem, days int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(text) <= dialect.DefaultOver {
+		if len(text) <= layout.DefaultOver {
 			continue
 		}
 		days++
@@ -65,7 +65,7 @@ func quarters(text string) []string {
 func TestCompressToAnEighth(t *testing.T) {
 	fsys, days := realisticHome(t)
 	h := openHome(t, fsys, may)
-	done, err := h.Compress(t.Context(), dialect.Compression{Span: "week"})
+	done, err := h.Compress(t.Context(), layout.Compression{Span: "week"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +100,14 @@ func TestShortDaysStay(t *testing.T) {
 	put(t, fsys, "memory/2026-05-04.md", "May.\n")
 	put(t, fsys, "memory/2026-05-05.md", "May again.\n")
 	h := openHome(t, fsys, may)
-	done, err := h.Compress(t.Context(), dialect.Compression{Span: "week"})
+	done, err := h.Compress(t.Context(), layout.Compression{Span: "week"})
 	if err != nil || len(done) != 2 || !slices.Equal(done[0].Covers, []string{"2026-04-14.md"}) || done[1].Skipped != "has no log of more than 2000 bytes" {
 		t.Errorf("Compress() = %+v, %v", done, err)
 	}
 	if got := read(t, fsys, "memory/2026-04-13.md"); got != short {
 		t.Errorf("a short day is %q", got)
 	}
-	done, err = h.Compress(t.Context(), dialect.Compression{Span: "month", Over: 10_000})
+	done, err = h.Compress(t.Context(), layout.Compression{Span: "month", Over: 10_000})
 	if err != nil || len(done) != 1 || done[0].Skipped != "has no log of more than 10000 bytes" {
 		t.Errorf("Compress(month, over 10000) = %+v, %v", done, err)
 	}
@@ -127,7 +127,7 @@ func TestDigestKeepsExcludedTagsApart(t *testing.T) {
 	put(t, fsys, "memory-profiles/work.yaml", "exclude:\n  tags: [moltbook]\n")
 	put(t, fsys, "memory-profiles/broken.yaml", "exclude: 5\n")
 	h := openHome(t, fsys, may)
-	done, err := h.Compress(t.Context(), dialect.Compression{Span: "week"})
+	done, err := h.Compress(t.Context(), layout.Compression{Span: "week"})
 	if err != nil || len(done) != 1 || len(done[0].Parts) != 2 || len(done[0].Notes) != 1 || !strings.Contains(done[0].Notes[0], `"broken"`) {
 		t.Fatalf("Compress() = %+v, %v", done, err)
 	}
@@ -135,7 +135,7 @@ func TestDigestKeepsExcludedTagsApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := bound.Context(t.Context(), dialect.Request{})
+	c, err := bound.Context(t.Context(), layout.Request{})
 	if err != nil || !strings.Contains(sources(c), "week-2026-W16") || !strings.Contains(c.Text(), "Squares") || strings.Contains(c.Text(), "moltbook") {
 		t.Errorf("the context of the profile is %s, %v", sources(c), err)
 	}
@@ -157,11 +157,11 @@ func TestNoFactTwice(t *testing.T) {
 	h := openHome(t, fsys, may)
 	for _, span := range []string{"", "week", "month"} {
 		if span != "" {
-			if _, err := h.Compress(t.Context(), dialect.Compression{Span: span, Over: 1}); err != nil {
+			if _, err := h.Compress(t.Context(), layout.Compression{Span: span, Over: 1}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		answer := dialecttest.MustCall(t, h, "recall_memory", m{"query": "heron crane harbour", "max_results": 5, "max_tokens": 20_000})
+		answer := layouttest.MustCall(t, h, "recall_memory", m{"query": "heron crane harbour", "max_results": 5, "max_tokens": 20_000})
 		block, err := h.recalled(t.Context(), "where does the heron nest, on which crane by the harbour?", nil)
 		if err != nil {
 			t.Fatal(err)

@@ -12,10 +12,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/coderhapsody"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/coderhapsody"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -33,7 +31,7 @@ func Example() {
 	ctx := context.Background()
 	now := time.Date(2026, 4, 14, 10, 0, 0, 0, time.UTC)
 	fsys := vfs.NewMem() // or vfs.Dir of a real directory
-	options := dialect.Options{FS: fsys, Path: "~/.cr", Zone: time.UTC,
+	options := layout.Options{FS: fsys, Path: "~/.cr", Zone: time.UTC,
 		Memory: oxbow.Options{Clock: func() time.Time { return now }}}
 	d := coderhapsody.Dialect()
 	made, err := d.Init(ctx, options)
@@ -52,23 +50,23 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer home.Close()
-	tools := map[string]tool.Tool{}
-	for _, t := range append(tool.Table(), home.Tools()...) { // the layout's own count
+	tools := map[string]layout.Tool{}
+	for _, t := range append(layout.OwnTools(), home.Tools()...) { // the layout's own count
 		tools[t.Name] = t
 	}
-	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
-	show := func(what string, c prompt.Context) {
+	workspace := layout.NewWorkspace(home)
+	show := func(what string, c layout.Context) {
 		for _, p := range c.Parts {
 			fmt.Println(strings.TrimSpace(what + ": " + p.Name + " " + p.Source))
 		}
 	}
-	converse := func(s dialect.Session, turns ...turn) {
+	converse := func(s layout.Session, turns ...turn) {
 		for _, t := range turns {
 			before, err := s.BeforeTurn(ctx, t.message)
 			if err != nil {
 				log.Fatal(err)
 			}
-			fmt.Print(before.Of(prompt.User))
+			fmt.Print(before.Of(layout.User))
 			fmt.Println("user:", t.message)
 			if t.tool != "" {
 				answer, err := tools[t.tool].Answer(ctx, workspace, json.RawMessage(t.args))
@@ -81,8 +79,8 @@ func Example() {
 			fmt.Println("agent:", t.answer)
 		}
 	}
-	begin := func() dialect.Session {
-		s, err := home.Session(ctx, dialect.Request{})
+	begin := func() layout.Session {
+		s, err := home.Session(ctx, layout.Request{})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -113,7 +111,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("resumes with:", c.Of(prompt.User))
+	fmt.Println("resumes with:", c.Of(layout.User))
 	if err := second.End(ctx, ""); err != nil {
 		log.Fatal(err)
 	}
@@ -130,7 +128,7 @@ func Example() {
 	}
 
 	now = time.Date(2026, 4, 20, 10, 0, 0, 0, time.UTC)
-	done, err := home.(dialect.Compressor).Compress(ctx, dialect.Compression{Over: 1, Span: "week", Period: "2026-W16"})
+	done, err := home.(layout.Compressor).Compress(ctx, layout.Compression{Over: 1, Span: "week", Period: "2026-W16"})
 	if err != nil {
 		log.Fatal(err)
 	}

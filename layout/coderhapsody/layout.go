@@ -13,21 +13,21 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
 // maxLog is from how many bytes on a day's next entries go to another file.
 const maxLog = 8 << 20
 
-// layout is the [mdtree.Layout] of logs.
-type layout struct{ zone *time.Location }
+// treeLayout is the [mdtree.Layout] of logs.
+type treeLayout struct{ zone *time.Location }
 
 // Dirs implements [mdtree.Layout].
-func (layout) Dirs() []string { return append([]string{logDir, coveredDir}, bucketDirs...) }
+func (treeLayout) Dirs() []string { return append([]string{logDir, coveredDir}, bucketDirs...) }
 
 // Match implements [mdtree.Layout].
-func (l layout) Match(p string) bool {
+func (l treeLayout) Match(p string) bool {
 	_, ok := fileOf(p, l.zone)
 	return ok
 }
@@ -42,7 +42,7 @@ type part struct {
 
 // parts returns the blocks of a text that are entries. Front matter that cannot
 // be read is content; the error says what is wrong with it.
-func (l layout) parts(p, text string) (*log, []part, error) {
+func (l treeLayout) parts(p, text string) (*log, []part, error) {
 	f, ok := fileOf(p, l.zone)
 	if !ok {
 		return nil, nil, fmt.Errorf("%s is not the name of a log", p)
@@ -103,7 +103,7 @@ func nameAll(base string, ps []part) {
 }
 
 // Parse implements [mdtree.Layout].
-func (l layout) Parse(p, text string) ([]mdtree.Item, error) {
+func (l treeLayout) Parse(p, text string) ([]mdtree.Item, error) {
 	lg, ps, err := l.parts(p, text)
 	if lg == nil {
 		return nil, err
@@ -144,7 +144,7 @@ var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 var digestLabel = oxbow.Label{Key: profile.LabelDigest, Value: "true"}
 
 // Plan implements [mdtree.Layout].
-func (l layout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
+func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return l.add(v, add, now)
 	}
@@ -196,7 +196,7 @@ func frontOf(e oxbow.Entry, fileKind oxbow.Kind, withName bool) map[string][]str
 // add appends an entry to the log of the day on which it was made. A file that
 // cannot take it, because it is long, or held, or would be read otherwise with
 // more after it, is left alone, and the day gets another.
-func (l layout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
+func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
 	e := mdtree.ApplyOp(op, oxbow.Entry{})
 	if e.Created.IsZero() {
 		e.Created = now.Truncate(time.Second)
@@ -227,7 +227,7 @@ func (l layout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, 
 // appended returns the text of a log with an entry added, and false when it would
 // be read otherwise. The front matter has the name only where the content does not
 // give it.
-func (l layout) appended(p, text string, e oxbow.Entry) (string, bool) {
+func (l treeLayout) appended(p, text string, e oxbow.Entry) (string, bool) {
 	f, _ := fileOf(p, l.zone)
 	lg := parseLog(text, nil)
 	if made(e.Name, f.base) {
@@ -245,7 +245,7 @@ func (l layout) appended(p, text string, e oxbow.Entry) (string, bool) {
 // whole returns the file of an entry that is all of a log, as one from before
 // there were labels is when it comes back from another layout: its name is that
 // of a file that is not there yet, and its time is the day's.
-func (l layout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
+func (l treeLayout) whole(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayName().MatchString(e.Name) {
 		return mdtree.Edit{}, false
@@ -274,7 +274,7 @@ func made(name, base string) bool {
 }
 
 // rewrite returns the text with part i as that entry.
-func (l layout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) (string, error) {
+func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) (string, error) {
 	f, _ := fileOf(p, l.zone)
 	q := ps[i]
 	want := map[string][]string{}
@@ -342,7 +342,7 @@ func edited(lg *log, block int, want map[string][]string, content string, kind o
 // pinned returns the text with a name in the front matter of each part whose
 // name was made and would be another one now. Want are the names that the parts
 // are to have.
-func (l layout) pinned(p, text string, want []string) (string, error) {
+func (l treeLayout) pinned(p, text string, want []string) (string, error) {
 	f, _ := fileOf(p, l.zone)
 	for range want {
 		lg, now, err := l.parts(p, text)
@@ -378,7 +378,7 @@ func namesOf(ps []part) []string {
 
 // remove takes a block out, and the file with its last. What a digest covers
 // must stay covered by something: the next block of it takes that over.
-func (l layout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, error) {
+func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, error) {
 	covers := ps[i].matter.covers
 	rest, left := lg.without(ps[i].block)
 	if !left || len(ps) == 1 {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -21,7 +21,7 @@ func clock() time.Time { return noon }
 
 func openTree(t *testing.T, fsys vfs.FS) *mdtree.Store {
 	t.Helper()
-	s, err := mdtree.Open(t.Context(), fsys, layout{time.UTC}, mdtree.Options{Clock: clock})
+	s, err := mdtree.Open(t.Context(), fsys, treeLayout{time.UTC}, mdtree.Options{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func all(t *testing.T, s oxbow.Store) []string {
 func TestContract(t *testing.T) {
 	var last *vfs.Mem
 	open := func(t *testing.T) oxbow.Store {
-		s, err := mdtree.Open(context.Background(), last, layout{time.UTC}, mdtree.Options{})
+		s, err := mdtree.Open(context.Background(), last, treeLayout{time.UTC}, mdtree.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

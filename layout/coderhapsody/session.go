@@ -11,10 +11,10 @@ import (
 	"path"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/prompt"
 )
 
 // The names of the parts that a session adds.
@@ -23,10 +23,10 @@ const (
 	partSummary = "summary"
 )
 
-// Session implements [dialect.Home].
-func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+// Session implements [layout.Home].
+func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	s := &session{h: h, r: r}
-	s.Summaries = dialect.Summaries{Keep: s.keep, GoOn: s.goOn, Missing: s.missing, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
+	s.Summaries = layout.Summaries{Keep: s.keep, GoOn: s.goOn, Missing: s.missing, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
 		return s.h.GetOfKind(ctx, name, oxbow.History)
 	}}
 	return s, ctx.Err()
@@ -34,9 +34,9 @@ func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session,
 
 // session is one conversation.
 type session struct {
-	dialect.Summaries
+	layout.Summaries
 	h       *home // as the profile binds it, once a handoff names one
-	r       dialect.Request
+	r       layout.Request
 	present map[string]bool // entries that the model has already
 }
 

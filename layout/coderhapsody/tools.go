@@ -12,27 +12,27 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 //go:embed tool_save_memory.md
 var aboutSaveMemory string
 
-// Tools implements [dialect.Home]: save_memory, which writes to the log of the
+// Tools implements [layout.Home]: save_memory, which writes to the log of the
 // day, and recall_memory, which gives days without their digests.
-func (h *home) Tools() []tool.Tool {
-	save := tool.Define(tool.Tool{Verb: tool.Verb{Name: "save_memory", Title: "Save a memory", Idempotent: true}, Description: aboutSaveMemory}, h.saveMemory)
-	return []tool.Tool{save, tool.RecallMemory(oxbow.Term{Key: "kind", Values: []string{oxbow.Archive.String()}, Not: true})}
+func (h *home) Tools() []verb.Tool {
+	save := verb.Define(verb.Tool{Verb: verb.Verb{Name: "save_memory", Title: "Save a memory", Idempotent: true}, Description: aboutSaveMemory}, h.saveMemory)
+	return []verb.Tool{save, verb.RecallMemory(oxbow.Term{Key: "kind", Values: []string{oxbow.Archive.String()}, Not: true})}
 }
 
 // maxNames bounds the search for a name that is free.
 const maxNames = 10_000
 
-func (h *home) saveMemory(ctx context.Context, d *tool.Workspace, in tool.SaveMemoryIn) (tool.SavedOut, error) {
-	ctx, m, err := d.Memory(ctx, tool.Create)
+func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMemoryIn) (verb.SavedOut, error) {
+	ctx, m, err := d.Memory(ctx, verb.Create)
 	if err != nil {
-		return tool.SavedOut{}, err
+		return verb.SavedOut{}, err
 	}
 	var labels []oxbow.Label
 	put := func(key string, values ...string) {
@@ -47,17 +47,17 @@ func (h *home) saveMemory(ctx context.Context, d *tool.Workspace, in tool.SaveMe
 	put(oxbow.LabelFile, in.RelatedFiles...)
 	if c := in.Confidence; c != nil {
 		if !(*c >= 0 && *c <= 1) {
-			return tool.SavedOut{}, &oxbow.InvalidError{Field: "confidence", Value: strconv.FormatFloat(*c, 'g', -1, 64), Reason: "is not a number from 0 to 1"}
+			return verb.SavedOut{}, &oxbow.InvalidError{Field: "confidence", Value: strconv.FormatFloat(*c, 'g', -1, 64), Reason: "is not a number from 0 to 1"}
 		}
 		labels = append(labels, oxbow.Confidence(*c))
 	}
 	e, known, err := h.keep(ctx, m, oxbow.Journal, in.Content, oxbow.SortLabels(labels))
 	if err != nil {
-		return tool.SavedOut{}, err
+		return verb.SavedOut{}, err
 	}
-	out := tool.SavedOut{Name: e.Name, Version: e.Version}
+	out := verb.SavedOut{Name: e.Name, Version: e.Version}
 	if known {
-		out.Notes = append(out.Notes, tool.Plain("the log of today says this already: nothing was changed"))
+		out.Notes = append(out.Notes, verb.Plain("the log of today says this already: nothing was changed"))
 	}
 	return out, nil
 }

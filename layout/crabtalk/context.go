@@ -14,8 +14,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -96,9 +96,9 @@ func (h *home) readCrab(fsys vfs.FS, name, shown string) (string, bool) {
 	return string(b), true
 }
 
-// Context implements [dialect.Home]: the instructions and the text about the
+// Context implements [layout.Home]: the instructions and the text about the
 // tools. The message changes nothing of it: nothing is recalled unasked.
-func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err
 	}

@@ -16,19 +16,19 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/layouttest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 var day = time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC)
 
-func options(fsys vfs.FS) dialect.Options {
-	return dialect.Options{FS: fsys, Path: "crab", Memory: oxbow.Options{Clock: func() time.Time { return day }}}
+func options(fsys vfs.FS) layout.Options {
+	return layout.Options{FS: fsys, Path: "crab", Memory: oxbow.Options{Clock: func() time.Time { return day }}}
 }
 
-func openHome(t *testing.T, o dialect.Options) dialect.Home {
+func openHome(t *testing.T, o layout.Options) layout.Home {
 	t.Helper()
 	h, err := Dialect().Open(t.Context(), o)
 	if err != nil {
@@ -281,13 +281,13 @@ func TestRememberAtOnce(t *testing.T) {
 	}
 }
 
-var write = dialecttest.Put
+var write = layouttest.Put
 
 // call calls a tool of the home and returns the text of its answer, or "! " and
 // that of its error.
-func call(t *testing.T, h dialect.Home, name, args string) string {
+func call(t *testing.T, h layout.Home, name, args string) string {
 	t.Helper()
-	s, err := dialecttest.Call(t, h, name, json.RawMessage(args))
+	s, err := layouttest.Call(t, h, name, json.RawMessage(args))
 	if err != nil {
 		return "! " + err.Error()
 	}

@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/crabtalk"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -27,12 +25,13 @@ func Example() {
 		log.Fatal(err)
 	}
 	clock := func() time.Time { return time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC) }
-	home, err := crabtalk.Dialect().Open(ctx, dialect.Options{FS: fsys, Path: "crab", Memory: oxbow.Options{Clock: clock}})
+	home, err := crabtalk.Dialect().Open(ctx, layout.Options{FS: fsys, Path: "crab", Memory: oxbow.Options{Clock: clock}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer home.Close()
-	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }, Now: clock}
+	workspace := layout.NewWorkspace(home)
+	workspace.Now = clock
 
 	// What the model does with each message: the tool that it calls, with what.
 	script := map[string][2]string{
@@ -40,12 +39,12 @@ func Example() {
 		"When do we deploy?":   {"recall", `{"query":"deploy"}`},
 		"What did we discuss?": {"recall", `{"query":"discussed"}`},
 	}
-	turn := func(s dialect.Session, message string) {
+	turn := func(s layout.Session, message string) {
 		before, err := s.BeforeTurn(ctx, message)
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("user: %s%s\n", before.Of(prompt.User), message)
+		fmt.Printf("user: %s%s\n", before.Of(layout.User), message)
 		for _, t := range home.Tools() {
 			if call := script[message]; t.Name == call[0] {
 				answer, err := t.Answer(ctx, workspace, json.RawMessage(call[1]))
@@ -56,8 +55,8 @@ func Example() {
 			}
 		}
 	}
-	begin := func() dialect.Session {
-		s, err := home.Session(ctx, dialect.Request{})
+	begin := func() layout.Session {
+		s, err := home.Session(ctx, layout.Request{})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -65,7 +64,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		first, _, _ := strings.Cut(system.Of(prompt.System), "\n\n")
+		first, _, _ := strings.Cut(system.Of(layout.System), "\n\n")
 		fmt.Printf("system: %s\n", strings.ReplaceAll(first, "\n", " / "))
 		return s
 	}
@@ -77,7 +76,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("compacted as %s: %s\n", archive, goOn.Of(prompt.User))
+	fmt.Printf("compacted as %s: %s\n", archive, goOn.Of(layout.User))
 	if err := s.End(ctx, ""); err != nil {
 		log.Fatal(err)
 	}
@@ -87,7 +86,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("resumed: %s\n", resumed.Of(prompt.User))
+	fmt.Printf("resumed: %s\n", resumed.Of(layout.User))
 	turn(s, "What did we discuss?")
 	if err := s.End(ctx, ""); err != nil {
 		log.Fatal(err)

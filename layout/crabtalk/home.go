@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/crmem"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -34,8 +34,8 @@ const sqlite = "SQLite format 3"
 
 // Dialect returns the dialect. Its home is crabtalk's configuration directory,
 // which by its custom is ~/.crabtalk.
-func Dialect() dialect.Dialect {
-	return dialect.Dialect{
+func Dialect() layout.Dialect {
+	return layout.Dialect{
 		Name:   "crabtalk",
 		Title:  "crabtalk: notes and archives in one file, memory.db, and instructions in Crab.md",
 		File:   storeFile,
@@ -78,7 +78,7 @@ func isStore(fsys vfs.FS, name string) (bool, error) {
 	if info, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) || (err == nil && !info.Mode().IsRegular()) {
 		return false, nil
 	} else if err != nil {
-		return false, tool.Advise(err, "if "+name+" is a link out of the home, put the file itself there, or name the directory that holds it: --home DIR")
+		return false, verb.Advise(err, "if "+name+" is a link out of the home, put the file itself there, or name the directory that holds it: --home DIR")
 	}
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -91,7 +91,7 @@ func isStore(fsys vfs.FS, name string) (bool, error) {
 }
 
 // initHome makes an empty memory.db. Crab.md is a person's to write.
-func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
+func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if _, err := o.FS.Stat(storeFile); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
 
 // refuseLater refuses to begin a memory.db next to the store of a later
 // crabtalk: one of the two would never be read.
-func refuseLater(o dialect.Options) error {
+func refuseLater(o layout.Options) error {
 	is, err := isStore(o.FS, laterFile)
 	if err != nil || !is {
 		return err
@@ -122,12 +122,12 @@ func refuseLater(o dialect.Options) error {
 }
 
 // home is an opened home. Its fields do not change.
-type home struct{ dialect.Base }
+type home struct{ layout.Base }
 
-var _ dialect.Home = (*home)(nil)
+var _ layout.Home = (*home)(nil)
 
-func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
-	h := &home{dialect.NewBase(o)}
+func open(ctx context.Context, o layout.Options) (layout.Home, error) {
+	h := &home{layout.NewBase(o)}
 	mo := o.Memory
 	mo.FS = o.FS
 	if mo.Ranking == "" {
@@ -135,10 +135,10 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 	}
 	s, err := h.openStore(ctx, &mo)
 	if errors.Is(err, oxbow.ErrNotStore) {
-		return nil, tool.Advise(err, "it is damaged, or of another program: put a copy of "+storeFile+" back, or move it away to begin without entries")
+		return nil, verb.Advise(err, "it is damaged, or of another program: put a copy of "+storeFile+" back, or move it away to begin without entries")
 	}
 	if errors.Is(err, oxbow.ErrVersion) {
-		return nil, tool.Advise(err, "oxbow convert DIR copies what oxbow can read of it; a copy under another name is read as "+storeFile+" in a directory of its own. If that fails, dump it with the crabtalk that wrote it")
+		return nil, verb.Advise(err, "oxbow convert DIR copies what oxbow can read of it; a copy under another name is read as "+storeFile+" in a directory of its own. If that fails, dump it with the crabtalk that wrote it")
 	}
 	if err != nil {
 		return nil, err
@@ -265,10 +265,10 @@ func (later) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("changing the store of a later crabtalk: %w", oxbow.ErrReadOnly)
 }
 
-// Documents implements [dialect.Home].
+// Documents implements [layout.Home].
 func (h *home) Documents() []string { return []string{crabFile} }
 
-// Document implements [dialect.Home].
+// Document implements [layout.Home].
 func (h *home) Document(_ context.Context, path string) (string, bool, error) {
 	data, err := vfs.ReadFile(h.FS, path, maxCrab)
 	if errors.Is(err, fs.ErrNotExist) {

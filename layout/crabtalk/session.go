@@ -10,32 +10,32 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 // session is one conversation.
 type session struct {
-	dialect.Summaries
+	layout.Summaries
 	h       *home
-	request dialect.Request
+	request layout.Request
 	slug    string // of the names of its archives
 }
 
-var _ dialect.Session = (*session)(nil)
+var _ layout.Session = (*session)(nil)
 
 // maxSlug bounds the slug of an archive's name, in bytes.
 const maxSlug = 48
 
-// Session implements [dialect.Home]. Its archives are named for the first
+// Session implements [layout.Home]. Its archives are named for the first
 // message, or else for the agent.
-func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	s := &session{h: h, request: r}
-	s.Summaries = dialect.Summaries{Keep: s.archive, GoOn: s.goOn, Missing: s.missing, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
+	s.Summaries = layout.Summaries{Keep: s.archive, GoOn: s.goOn, Missing: s.missing, Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
 		return h.GetOfKind(ctx, name, oxbow.Archive)
 	}}
 	s.name(r.Message)
@@ -49,7 +49,7 @@ func (s *session) name(message string) {
 	}
 }
 
-// Start implements [dialect.Session].
+// Start implements [layout.Session].
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
@@ -57,7 +57,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return s.h.Context(ctx, s.request)
 }
 
-// BeforeTurn implements [dialect.Session]: nothing is put before a message.
+// BeforeTurn implements [layout.Session]: nothing is put before a message.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err

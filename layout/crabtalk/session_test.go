@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -17,7 +17,7 @@ func TestContextLayers(t *testing.T) {
 	fsys, work := vfs.NewMem(), vfs.NewMem()
 	o := options(fsys)
 	h := openHome(t, o)
-	c, err := h.Context(t.Context(), dialect.Request{Message: "deploy"})
+	c, err := h.Context(t.Context(), layout.Request{Message: "deploy"})
 	if err != nil || c.Text() != "\n\n"+aboutMemory {
 		t.Errorf("without a Crab.md the context is %q, %v", c.Text(), err)
 	}
@@ -34,7 +34,7 @@ func TestContextLayers(t *testing.T) {
 	o.WorkDir = "src/app"
 	o.Warn = func(s string) { warned = append(warned, s) }
 	h = openHome(t, o)
-	c, err = h.Context(t.Context(), dialect.Request{Budget: 1})
+	c, err = h.Context(t.Context(), layout.Request{Budget: 1})
 	want := "<instructions>\nglobal\n\n\ntop\n\n near \n</instructions>\n\n" + aboutMemory
 	if err != nil || c.Of(prompt.System) != want {
 		t.Errorf("Context() = %q, %v, want %q", c.Text(), err, want)
@@ -54,7 +54,7 @@ func TestContextInsideHome(t *testing.T) {
 	write(t, fsys, "sub/"+crabFile, "below")
 	o := options(fsys)
 	o.Work, o.WorkDir = fsys, "sub"
-	c, err := openHome(t, o).Context(t.Context(), dialect.Request{})
+	c, err := openHome(t, o).Context(t.Context(), layout.Request{})
 	if want := "<instructions>\nglobal\n</instructions>\n\n" + aboutMemory; err != nil || c.Text() != want {
 		t.Errorf("Context() = %q, %v, want %q", c.Text(), err, want)
 	}
@@ -68,7 +68,7 @@ func TestSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := h.Session(t.Context(), dialect.Request{})
+	s, err := h.Session(t.Context(), layout.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 //go:embed tool_*.md
@@ -35,10 +35,10 @@ type forgetIn struct {
 	Name string `json:"name" empty:"allowed" cli:"positional" also:"key,title" jsonschema:"Name of the entry to delete."`
 }
 
-// Tools implements [dialect.Home], in crabtalk's order.
-func (h *home) Tools() []tool.Tool {
-	about := func(name, title string) tool.Tool {
-		t := dialect.Describe(descriptions, name, title)
+// Tools implements [layout.Home], in crabtalk's order.
+func (h *home) Tools() []verb.Tool {
+	about := func(name, title string) verb.Tool {
+		t := layout.Describe(descriptions, name, title)
 		t.Idempotent = true
 		return t
 	}
@@ -48,34 +48,34 @@ func (h *home) Tools() []tool.Tool {
 	r.ReadOnly = true
 	w.Destructive = true
 	f.Destructive = true
-	return []tool.Tool{tool.Define(r, h.recall), tool.Define(w, h.remember), tool.Define(f, h.forget)}
+	return []verb.Tool{verb.Define(r, h.recall), verb.Define(w, h.remember), verb.Define(f, h.forget)}
 }
 
 // nothing is what recall says when it finds nothing.
 const nothing = "no memories found"
 
-func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
+func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
 	limit := oxbow.DefaultLimit
 	if in.Limit != nil {
 		limit = *in.Limit
 	}
 	if limit < 0 {
-		return tool.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "is less than 0"}
+		return verb.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "is less than 0"}
 	}
 	// To the library, no limit and no words mean other things than nothing.
 	if limit == 0 || strings.TrimSpace(in.Query) == "" {
-		return tool.Reply{Message: nothing}, nil
+		return verb.Reply{Message: nothing}, nil
 	}
-	ctx, m, err := d.Memory(ctx, tool.Read)
+	ctx, m, err := d.Memory(ctx, verb.Read)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	hits, notes, err := d.Search(ctx, m, oxbow.Query{Text: in.Query, Limit: limit, Rank: oxbow.RankSeed})
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	if len(hits) == 0 {
-		return tool.Reply{Message: d.AddNotes(nothing, notes)}, nil
+		return verb.Reply{Message: d.AddNotes(nothing, notes)}, nil
 	}
 	parts := make([]string, len(hits))
 	for i, hit := range hits {
@@ -83,19 +83,19 @@ func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool
 		known, _ := h.Seen(ctx).Known(hit.Entry) // for the aliases, which are not shown
 		h.Seen(ctx).Show(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
-	return tool.Reply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), Remembered: true}, nil
+	return verb.Reply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), Remembered: true}, nil
 }
 
-func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
-	ctx, m, err := d.Memory(ctx, tool.Create)
+func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
+	ctx, m, err := d.Memory(ctx, verb.Create)
 	if err == nil {
 		e := oxbow.Entry{Name: in.Name, Content: in.Content, Aliases: append([]string{}, in.Aliases...)}
 		err = h.Put(ctx, m, e, onlyNotes("which remember does not overwrite; choose another name"))
 	}
 	if err != nil {
-		return tool.Reply{}, &saidError{"failed to save entry: " + err.Error(), err}
+		return verb.Reply{}, &saidError{"failed to save entry: " + err.Error(), err}
 	}
-	return tool.Reply{Message: "remembered: " + in.Name}, nil
+	return verb.Reply{Message: "remembered: " + in.Name}, nil
 }
 
 // onlyNotes returns a check that an entry is a note: a tool changes no other.
@@ -108,16 +108,16 @@ func onlyNotes(what string) func(oxbow.Entry) error {
 	}
 }
 
-func (h *home) forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool.Reply, error) {
-	ctx, m, err := d.Memory(ctx, tool.Create)
+func (h *home) forget(ctx context.Context, d *verb.Workspace, in forgetIn) (verb.Reply, error) {
+	ctx, m, err := d.Memory(ctx, verb.Create)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	err = h.Delete(ctx, m, in.Name, onlyNotes("which forget does not delete; a person can"))
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return tool.Reply{}, &saidError{"no entry named: " + in.Name, err}
+		return verb.Reply{}, &saidError{"no entry named: " + in.Name, err}
 	}
-	return tool.Reply{Message: "forgot: " + in.Name}, err
+	return verb.Reply{Message: "forgot: " + in.Name}, err
 }
 
 // saidError is an error in crabtalk's words.

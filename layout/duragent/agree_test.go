@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -23,7 +23,7 @@ func TestBackendsAgree(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	now := clock
-	homes := map[string][]dialect.Home{}
+	homes := map[string][]layout.Home{}
 	for _, backend := range []string{backendFiles, backendOxbow} {
 		fsys := vfs.NewMem()
 		fsys.SetClock(func() time.Time { return now })

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 // openStore opens what the backend keeps. The backend oxbow reads the files as

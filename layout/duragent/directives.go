@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -108,9 +108,9 @@ func makeMemoryDirective(fsys vfs.FS, p places) (made string, err error) {
 	return file, nil
 }
 
-// Context implements [dialect.Home]: the directives. What is remembered is not
+// Context implements [layout.Home]: the directives. What is remembered is not
 // among it: the agent asks for it by its tools.
-func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return prompt.Context{}, err
 	}

@@ -12,10 +12,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/duragent"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/duragent"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -34,7 +32,7 @@ func Example() {
 	now := time.Date(2026, 2, 18, 15, 46, 0, 0, time.UTC)
 	fsys := vfs.NewMem() // or vfs.Dir of a real directory
 	fsys.SetClock(func() time.Time { return now })
-	options := dialect.Options{FS: fsys, Path: "~/bot", Agent: "rei", Zone: time.UTC,
+	options := layout.Options{FS: fsys, Path: "~/bot", Agent: "rei", Zone: time.UTC,
 		Memory: oxbow.Options{Clock: func() time.Time { return now }}}
 	d := duragent.Dialect()
 	made, err := d.Init(ctx, options)
@@ -42,7 +40,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println("made:", strings.Join(made, ", "))
-	open := func(agent string) dialect.Home {
+	open := func(agent string) layout.Home {
 		options.Agent = agent
 		home, err := d.Open(ctx, options)
 		if err != nil {
@@ -50,8 +48,8 @@ func Example() {
 		}
 		return home
 	}
-	converse := func(home dialect.Home, s dialect.Session, turns ...turn) {
-		workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
+	converse := func(home layout.Home, s layout.Session, turns ...turn) {
+		workspace := layout.NewWorkspace(home)
 		for _, t := range turns {
 			before, err := s.BeforeTurn(ctx, t.message)
 			if err != nil {
@@ -70,8 +68,8 @@ func Example() {
 			fmt.Println("agent:", t.answer)
 		}
 	}
-	begin := func(home dialect.Home) dialect.Session {
-		s, err := home.Session(ctx, dialect.Request{})
+	begin := func(home layout.Home) layout.Session {
+		s, err := home.Session(ctx, layout.Request{})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -101,7 +99,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Print(goOn.Of(prompt.User))
+	fmt.Print(goOn.Of(layout.User))
 	if err := s.End(ctx, "We talked about the database."); err != nil {
 		log.Fatal(err)
 	}

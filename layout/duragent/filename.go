@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 // worldMark begins the name of a fact whose file is called as the curated note

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 func TestStem(t *testing.T) {

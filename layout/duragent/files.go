@@ -7,7 +7,7 @@ import (
 	"context"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 // files is the tree of one agent and the world. It is a store as the tree is.

@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/layouttest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 var clock = time.Date(2026, 2, 18, 15, 46, 0, 0, time.UTC)
 
-func options(fsys vfs.FS, agent string) dialect.Options {
-	return dialect.Options{FS: fsys, Path: "home", Agent: agent, Zone: time.UTC,
+func options(fsys vfs.FS, agent string) layout.Options {
+	return layout.Options{FS: fsys, Path: "home", Agent: agent, Zone: time.UTC,
 		Memory: oxbow.Options{Clock: func() time.Time { return clock }}}
 }
 
@@ -26,7 +26,7 @@ func put(t *testing.T, fsys *vfs.Mem, name, text string) {
 	}
 }
 
-func openHome(t *testing.T, o dialect.Options) dialect.Home {
+func openHome(t *testing.T, o layout.Options) layout.Home {
 	t.Helper()
 	h, err := Dialect().Open(t.Context(), o)
 	if err != nil {
@@ -36,7 +36,7 @@ func openHome(t *testing.T, o dialect.Options) dialect.Home {
 	return h
 }
 
-func want(t *testing.T, h dialect.Home, name string, args any, text string) {
+func want(t *testing.T, h layout.Home, name string, args any, text string) {
 	t.Helper()
 	if got, err := call(t, h, name, args); err != nil || got != text {
 		t.Errorf("%s(%v) = %q, %v, want %q", name, args, got, err, text)
@@ -53,9 +53,9 @@ func agents(t *testing.T, fsys *vfs.Mem, backend string, names ...string) {
 
 const oxbowAgent = "spec:\n  memory:\n    backend: oxbow\n"
 
-type m = dialecttest.Args
+type m = layouttest.Args
 
 var (
-	read = dialecttest.Read
-	call = dialecttest.Call
+	read = layouttest.Read
+	call = layouttest.Call
 )

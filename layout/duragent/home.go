@@ -3,14 +3,14 @@
 package duragent
 
 import (
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 // home is an opened home. Its fields do not change.
 type home struct {
-	dialect.Base
+	layout.Base
 	place  places
 	config agentConfig
 }
 
-var _ dialect.Home = (*home)(nil)
+var _ layout.Home = (*home)(nil)

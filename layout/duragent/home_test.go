@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -49,7 +49,7 @@ func TestPlaces(t *testing.T) {
 	h := openHome(t, options(fsys, ""))
 	want(t, h, "update_world", m{"topic": "people", "content": "Alice"}, "Updated world knowledge at home/custom/world/people.md")
 	want(t, h, "reflect", m{"content": "x"}, "Reflected. Updated home/crew/rei/memory/MEMORY.md")
-	c, err := h.Context(t.Context(), dialect.Request{})
+	c, err := h.Context(t.Context(), layout.Request{})
 	if want := "## Directives\n- shared\n- " + strings.TrimSpace(memoryDirective) + "\n- own\n"; err != nil || c.Text() != want {
 		t.Errorf("Context = %q, %v, want %q", c.Text(), err, want)
 	}
@@ -169,7 +169,7 @@ func TestReadOnly(t *testing.T) {
 				t.Errorf("%s: %s = %q, %v", backend, tool, got, err)
 			}
 		}
-		if c, err := h.Context(t.Context(), dialect.Request{}); err != nil || !strings.Contains(c.Text(), strings.TrimSpace(memoryDirective)) {
+		if c, err := h.Context(t.Context(), layout.Request{}); err != nil || !strings.Contains(c.Text(), strings.TrimSpace(memoryDirective)) {
 			t.Errorf("%s: without the file, Context = %q, %v", backend, c.Text(), err)
 		}
 		if after := fsys.Names(); !slices.Equal(before, after) {
@@ -198,7 +198,7 @@ func TestDirectives(t *testing.T) {
 	o.Warn = func(s string) { warned = append(warned, s) }
 	put(t, fsys, ".duragent/agents/rei/directives/a.md", "mine\nalso")
 	h := openHome(t, o)
-	c, err := h.Context(t.Context(), dialect.Request{})
+	c, err := h.Context(t.Context(), layout.Request{})
 	if want := "## Directives\n- bee\n- use it\n- mine\nalso\n"; err != nil || c.Text() != want {
 		t.Errorf("Context = %q, %v, want %q", c.Text(), err, want)
 	}
@@ -268,7 +268,7 @@ func FuzzConfig(f *testing.F) {
 func TestSession(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, options(fsys, "rei"))
-	s, err := h.Session(t.Context(), dialect.Request{})
+	s, err := h.Session(t.Context(), layout.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,29 +9,29 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// layout is the files of one agent and the world.
-type layout struct {
+// treeLayout is the files of one agent and the world.
+type treeLayout struct {
 	world  string // directory of the world's facts
 	memory string // directory of the agent's memory
 	zone   *time.Location
 }
 
-var _ mdtree.Layout = layout{}
+var _ mdtree.Layout = treeLayout{}
 
-func layoutOf(p places, zone *time.Location) layout {
-	return layout{world: p.world, memory: p.agentDir("memory"), zone: zone}
+func layoutOf(p places, zone *time.Location) treeLayout {
+	return treeLayout{world: p.world, memory: p.agentDir("memory"), zone: zone}
 }
 
-func (l layout) daily() string { return l.memory + "/daily" }
+func (l treeLayout) daily() string { return l.memory + "/daily" }
 
 // Dirs implements [mdtree.Layout].
-func (l layout) Dirs() []string { return []string{l.world, l.memory, l.daily()} }
+func (l treeLayout) Dirs() []string { return []string{l.world, l.memory, l.daily()} }
 
 // Match implements [mdtree.Layout].
-func (l layout) Match(file string) bool {
+func (l treeLayout) Match(file string) bool {
 	stem, ok := strings.CutSuffix(path.Base(file), ".md")
 	if !ok {
 		return false
@@ -48,7 +48,7 @@ func (l layout) Match(file string) bool {
 }
 
 // file returns the file that holds, or would hold, the entry of that name.
-func (l layout) file(name string) string {
+func (l treeLayout) file(name string) string {
 	if date, _, _, ok := parsePartName(name); ok {
 		return l.daily() + "/" + date + ".md"
 	}
@@ -59,7 +59,7 @@ func (l layout) file(name string) string {
 }
 
 // Parse implements [mdtree.Layout].
-func (l layout) Parse(file, text string) ([]mdtree.Item, error) {
+func (l treeLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	stem := strings.TrimSuffix(path.Base(file), ".md")
 	e := oxbow.Entry{Name: nameOf(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, bom)}
 	switch path.Dir(file) {
@@ -71,7 +71,7 @@ func (l layout) Parse(file, text string) ([]mdtree.Item, error) {
 	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
 }
 
-func (l layout) parseDay(date, text string) []mdtree.Item {
+func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 	var items []mdtree.Item
 	count := map[string]int{}
 	for _, p := range parseDay(date, text) {
@@ -85,7 +85,7 @@ func (l layout) parseDay(date, text string) []mdtree.Item {
 }
 
 // timeOf returns the moment of a day; that of an opening is its first.
-func (l layout) timeOf(date, moment string) time.Time {
+func (l treeLayout) timeOf(date, moment string) time.Time {
 	if moment == "" {
 		moment = "00:00"
 	}
@@ -97,7 +97,7 @@ func (l layout) timeOf(date, moment string) time.Time {
 }
 
 // Plan implements [mdtree.Layout]. The change is one that asKept returned.
-func (l layout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
+func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	switch op := op.(type) {
 	case oxbow.Add:
 		return l.planAdd(v, op)
@@ -111,7 +111,7 @@ func (l layout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, er
 	return []mdtree.Edit{{Path: p.Path, Remove: true}}, nil
 }
 
-func (l layout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) {
+func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) {
 	file := l.file(op.Name)
 	date, moment, n, day := parsePartName(op.Name)
 	if !day {

@@ -10,17 +10,17 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 	"go.yaml.in/yaml/v3"
 )
 
 // Dialect returns the dialect. Its home is the directory that holds
-// duragent.yaml, or a workspace itself; [dialect.Options.Agent] says whose
+// duragent.yaml, or a workspace itself; [layout.Options.Agent] says whose
 // memory is opened, and may be left empty where there is one agent at most.
-func Dialect() dialect.Dialect {
-	return dialect.Dialect{
+func Dialect() layout.Dialect {
+	return layout.Dialect{
 		Name:   "duragent",
 		Title:  "duragent: world knowledge that agents share, and of each agent a MEMORY.md and daily logs",
 		Detect: detect,
@@ -30,7 +30,7 @@ func Dialect() dialect.Dialect {
 }
 
 // locate finds the places of a home.
-func locate(o dialect.Options) (places, error) {
+func locate(o layout.Options) (places, error) {
 	g, err := findGlobal(o.FS, o.Path)
 	if err != nil {
 		return places{}, err
@@ -67,12 +67,12 @@ spec:
 
 // initHome makes what a home needs: duragent.yaml, the world's directory, the
 // agent with memory, and the directive that tells it so.
-func initHome(_ context.Context, o dialect.Options) ([]string, error) {
+func initHome(_ context.Context, o layout.Options) ([]string, error) {
 	p, err := locate(o)
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := configure(o.FS, p, dialect.NewBase(o).Warn)
+	c, _, err := configure(o.FS, p, layout.NewBase(o).Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +117,8 @@ func initHome(_ context.Context, o dialect.Options) ([]string, error) {
 	return made, err
 }
 
-func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
-	h := &home{Base: dialect.NewBase(o)}
+func open(ctx context.Context, o layout.Options) (layout.Home, error) {
+	h := &home{Base: layout.NewBase(o)}
 	var err error
 	var wanted bool
 	h.place, err = locate(o)
@@ -129,8 +129,8 @@ func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
 	if others, err := agentsOf(o.FS, h.place.agents); err == nil && len(others) > 0 && !slices.Contains(others, h.place.agent) {
-		if isDir, _ := dialect.Has(o.FS, h.place.agentDir("."), true); isDir == 0 {
-			return nil, fmt.Errorf("opening the memory of duragent: %w", tool.Advise(
+		if isDir, _ := layout.Has(o.FS, h.place.agentDir("."), true); isDir == 0 {
+			return nil, fmt.Errorf("opening the memory of duragent: %w", verb.Advise(
 				&oxbow.InvalidError{Field: "agent", Value: h.place.agent, Reason: "is not here; there are: " + strings.Join(others, ", ")},
 				"oxbow init --agent NAME adds an agent to this home"))
 		}

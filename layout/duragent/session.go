@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// Session implements [dialect.Home].
-func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+// Session implements [layout.Home].
+func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	return &session{h, r}, ctx.Err()
 }
 
@@ -20,7 +20,7 @@ func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session,
 // that a runtime hands over become entries of the day's log.
 type session struct {
 	h *home
-	r dialect.Request
+	r layout.Request
 }
 
 func (s *session) Start(ctx context.Context) (prompt.Context, error) { return s.h.Context(ctx, s.r) }

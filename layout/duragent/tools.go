@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/query"
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 //go:embed tool_*.md
@@ -56,13 +56,13 @@ type searchIn struct {
 // defaultDays is how many days recall loads by default.
 const defaultDays = 3
 
-// Tools implements [dialect.Home]. An agent whose agent.yaml has no spec.memory
+// Tools implements [layout.Home]. An agent whose agent.yaml has no spec.memory
 // has none.
-func (h *home) Tools() []tool.Tool {
+func (h *home) Tools() []verb.Tool {
 	if !h.config.memory {
 		return nil
 	}
-	about := func(name, title string) tool.Tool { return dialect.Describe(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return layout.Describe(descriptions, name, title) }
 	recall := about("recall", "Recall from memory")
 	recall.ReadOnly, recall.Idempotent = true, true
 	remember := about("remember", "Save to memory")
@@ -72,48 +72,48 @@ func (h *home) Tools() []tool.Tool {
 	world.Destructive, world.Idempotent = true, true
 	search := about("search_memory", "Search the memory")
 	search.ReadOnly, search.Idempotent = true, true
-	return []tool.Tool{
-		tool.Define(recall, h.recall), tool.Define(remember, h.remember), tool.Define(reflect, h.reflect),
-		tool.Define(world, h.updateWorld), tool.Define(search, h.search),
+	return []verb.Tool{
+		verb.Define(recall, h.recall), verb.Define(remember, h.remember), verb.Define(reflect, h.reflect),
+		verb.Define(world, h.updateWorld), verb.Define(search, h.search),
 	}
 }
 
-func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
+func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
 	days := defaultDays
 	if in.Days != nil {
 		days = *in.Days
 	}
 	if days < 0 {
-		return tool.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is less than 0"}
+		return verb.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is less than 0"}
 	}
 	s := lastDays(h.Now(), days)
 	if in.From != "" || in.To != "" {
 		if in.Days != nil {
-			return tool.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is given with from or to; give one or the other"}
+			return verb.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is given with from or to; give one or the other"}
 		}
 		var err error
 		s, err = readSpan(in.From, in.To)
 		if err != nil {
-			return tool.Reply{}, err
+			return verb.Reply{}, err
 		}
 	}
-	ctx, m, err := d.Memory(ctx, tool.Read)
+	ctx, m, err := d.Memory(ctx, verb.Read)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	var entries []oxbow.Entry
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
-			return tool.Reply{}, err
+			return verb.Reply{}, err
 		}
 		entries = append(entries, e)
 	}
 	h.Seen(ctx).Show(slices.DeleteFunc(slices.Clone(entries), func(e oxbow.Entry) bool { return e.Kind == oxbow.Journal })...)
 	text := renderRecall(entries, s)
 	if text == "" {
-		return tool.Reply{Message: "No memories found"}, nil
+		return verb.Reply{Message: "No memories found"}, nil
 	}
-	return tool.Reply{Message: text, Remembered: true}, nil
+	return verb.Reply{Message: text, Remembered: true}, nil
 }
 
 // readSpan reads two dates, either of which may be left out.
@@ -129,16 +129,16 @@ func readSpan(from, to string) (span, error) {
 	return span{from, to}, nil
 }
 
-func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
-	ctx, m, err := d.Memory(ctx, tool.Create)
+func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
+	ctx, m, err := d.Memory(ctx, verb.Create)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	name, err := h.log(ctx, m, in.Content)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
-	return tool.Reply{Message: "Remembered. Written to " + h.shown(name)}, nil
+	return verb.Reply{Message: "Remembered. Written to " + h.shown(name)}, nil
 }
 
 // log adds an entry to the log of today and returns its name.
@@ -164,21 +164,21 @@ func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string
 	}
 }
 
-func (h *home) reflect(ctx context.Context, d *tool.Workspace, in reflectIn) (tool.Reply, error) {
-	ctx, m, err := d.Memory(ctx, tool.Create)
+func (h *home) reflect(ctx context.Context, d *verb.Workspace, in reflectIn) (verb.Reply, error) {
+	ctx, m, err := d.Memory(ctx, verb.Create)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	if err := h.set(ctx, m, oxbow.Entry{Name: curated, Kind: oxbow.Note, Content: in.Content}); err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
-	return tool.Reply{Message: "Reflected. Updated " + h.shown(curated)}, nil
+	return verb.Reply{Message: "Reflected. Updated " + h.shown(curated)}, nil
 }
 
-func (h *home) updateWorld(ctx context.Context, d *tool.Workspace, in updateWorldIn) (tool.Reply, error) {
-	ctx, m, err := d.Memory(ctx, tool.Create)
+func (h *home) updateWorld(ctx context.Context, d *verb.Workspace, in updateWorldIn) (verb.Reply, error) {
+	ctx, m, err := d.Memory(ctx, verb.Create)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	name, err := chooseTopic(in.Topic, func(name string) (bool, error) {
 		_, err := m.GetNamed(ctx, name)
@@ -188,16 +188,16 @@ func (h *home) updateWorld(ctx context.Context, d *tool.Workspace, in updateWorl
 		return err == nil, err
 	})
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	if err := h.set(ctx, m, oxbow.Entry{Name: name, Kind: oxbow.World, Content: in.Content}); err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	text := "Updated world knowledge at " + h.shown(name)
 	if plain(strings.TrimSpace(in.Topic)) != strings.ToLower(stemOf(name)) {
 		text += fmt.Sprintf("\nThe topic is kept as %q: use this name from now on.", name)
 	}
-	return tool.Reply{Message: text}, nil
+	return verb.Reply{Message: text}, nil
 }
 
 // set adds an entry, or gives it another content.
@@ -208,14 +208,14 @@ func (h *home) set(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	return h.Put(ctx, m, e, nil)
 }
 
-func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool.Reply, error) {
+func (h *home) search(ctx context.Context, d *verb.Workspace, in searchIn) (verb.Reply, error) {
 	s, err := readSpan(in.From, in.To)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	q, err := query.Parse(in.Query, h.Now())
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	f := oxbow.Filter{}
 	if s.from != "" {
@@ -226,20 +226,20 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, in searchIn) (tool
 		f.Before = t.AddDate(0, 0, 1)
 	}
 	q.Filter, q.Limit = q.Filter.And(f), in.Limit
-	ctx, m, err := d.Memory(ctx, tool.Read)
+	ctx, m, err := d.Memory(ctx, verb.Read)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	hits, notes, err := d.Search(ctx, m, q)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	for _, hit := range hits {
 		if shownWhole(hit.Entry) {
 			h.Seen(ctx).Show(hit.Entry)
 		}
 	}
-	return tool.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), Remembered: len(hits) > 0}, nil
+	return verb.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), Remembered: len(hits) > 0}, nil
 }
 
 // shown returns the file of an entry as people know it.

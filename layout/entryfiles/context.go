@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 //go:embed prompt.md
 var instructions string
 
-// Context implements [dialect.Home]: the identity, MEMORY.md as a memory block,
+// Context implements [layout.Home]: the identity, MEMORY.md as a memory block,
 // how to use the tools, and for a message what auto-recall finds.
-func (h *home) Context(ctx context.Context, r dialect.Request) (prompt.Context, error) {
+func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
 	if err := h.system(ctx, &c); err != nil {
 		return prompt.Context{}, err
@@ -85,20 +85,20 @@ func inside(block, s string) string {
 	return strings.ReplaceAll(s, "</"+block, "&lt;/"+block)
 }
 
-// Session implements [dialect.Home].
-func (h *home) Session(ctx context.Context, r dialect.Request) (dialect.Session, error) {
+// Session implements [layout.Home].
+func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	return &session{h, r}, ctx.Err()
 }
 
 // session is a conversation. The layout keeps no summaries.
 type session struct {
 	h *home
-	r dialect.Request
+	r layout.Request
 }
 
 // Start returns what belongs to the system prompt.
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
-	return s.h.Context(ctx, dialect.Request{Budget: s.r.Budget})
+	return s.h.Context(ctx, layout.Request{Budget: s.r.Budget})
 }
 
 // BeforeTurn returns what auto-recall finds, afresh for each turn.

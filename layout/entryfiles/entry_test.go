@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestContract(t *testing.T) {
 	var last *vfs.Mem
 	open := func(t *testing.T) oxbow.Store {
-		s, err := mdtree.Open(t.Context(), last, layout{}, mdtree.Options{})
+		s, err := mdtree.Open(t.Context(), last, treeLayout{}, mdtree.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 		{"aliases without quotes", "---\nname: n\noxbow-aliases: a b\n---\nc", "", ""},
 		{"a time that is none", "---\nname: n\noxbow-created: yesterday\n---\nc", "", ""},
 	} {
-		items, err := layout{}.Parse("x.md", tt.text)
+		items, err := treeLayout{}.Parse("x.md", tt.text)
 		switch {
 		case tt.wantName == "":
 			if err == nil {
@@ -103,7 +103,7 @@ func TestEditsSplice(t *testing.T) {
 			if err := fsys.Put(entriesDir+"/some file.md", []byte(tt.text), 0o644, noon); err != nil {
 				t.Fatal(err)
 			}
-			s, err := mdtree.Open(t.Context(), fsys, layout{}, mdtree.Options{})
+			s, err := mdtree.Open(t.Context(), fsys, treeLayout{}, mdtree.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("\ufeff\r\n----\r\nname: n\r\nname:x\r\noxbow-labels: a:b c:\"d e\"\r\n---tail\r\n", "\n")
 	f.Add("---\nname: n\n---", "---\nname: evil\n---\n")
 	f.Fuzz(func(t *testing.T, text, content string) {
-		items, err := layout{}.Parse("x.md", text)
+		items, err := treeLayout{}.Parse("x.md", text)
 		if err != nil {
 			return
 		}
@@ -175,7 +175,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("rewrite() = %v", err)
 		}
-		back, err := layout{}.Parse("x.md", edited)
+		back, err := treeLayout{}.Parse("x.md", edited)
 		if err != nil {
 			t.Fatalf("a file that was edited cannot be read: %v\n%q", err, edited)
 		}

@@ -17,7 +17,7 @@ import (
 	_ "embed"
 	"fmt"
 
-	"github.com/oxbow-memory/oxbow/dialect"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -26,8 +26,8 @@ var newIdentity string
 
 // Dialect returns the dialect. Its home is crabtalk's configuration directory,
 // the one that holds Crab.md. It knows no several agents.
-func Dialect() dialect.Dialect {
-	return dialect.Dialect{
+func Dialect() layout.Dialect {
+	return layout.Dialect{
 		Name:     "entryfiles",
 		Title:    "crabtalk (RFC 0038): one Markdown file an entry, MEMORY.md, and Crab.md for the identity",
 		Handoffs: true,
@@ -40,15 +40,15 @@ func Dialect() dialect.Dialect {
 // detect counts a directory of entries as two markers, and Crab.md and MEMORY.md
 // as one each. Crab.md alone says nothing: crabtalk has it in other layouts, too.
 func detect(fsys vfs.FS) (int, error) {
-	entries, err := dialect.Has(fsys, entriesDir, true)
+	entries, err := layout.Has(fsys, entriesDir, true)
 	if err != nil {
 		return 0, err
 	}
-	identity, err := dialect.Has(fsys, identityFile, false)
+	identity, err := layout.Has(fsys, identityFile, false)
 	if err != nil {
 		return 0, err
 	}
-	index, err := dialect.Has(fsys, indexFile, false)
+	index, err := layout.Has(fsys, indexFile, false)
 	if err != nil {
 		return 0, err
 	}
@@ -59,29 +59,29 @@ func detect(fsys vfs.FS) (int, error) {
 }
 
 // initHome makes the directory of entries, the configuration and an identity.
-func initHome(ctx context.Context, o dialect.Options) ([]string, error) {
-	return dialect.Make(ctx, o.FS, entriesDir, dialect.NewFile{Name: configFile, Text: newConfig}, dialect.NewFile{Name: identityFile, Text: newIdentity})
+func initHome(ctx context.Context, o layout.Options) ([]string, error) {
+	return layout.Make(ctx, o.FS, entriesDir, layout.NewFile{Name: configFile, Text: newConfig}, layout.NewFile{Name: identityFile, Text: newIdentity})
 }
 
 // home is an opened home. Its fields do not change.
 type home struct {
-	dialect.Base
+	layout.Base
 	config config
 	rank   ranker
 }
 
-var _ dialect.Home = (*home)(nil)
+var _ layout.Home = (*home)(nil)
 
-func open(ctx context.Context, o dialect.Options) (dialect.Home, error) {
+func open(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err := o.NoAgents(""); err != nil {
 		return nil, err
 	}
-	h := &home{Base: dialect.NewBase(o)}
+	h := &home{Base: layout.NewBase(o)}
 	var err error
 	h.config, err = readConfig(o.FS)
 	if err == nil {
 		h.Docs = []string{identityFile, indexFile}
-		h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, layout{}, "")
+		h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, treeLayout{}, "")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of crabtalk: %w", err)

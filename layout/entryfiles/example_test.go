@@ -13,10 +13,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/entryfiles"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -33,7 +31,7 @@ type turn struct {
 func Example() {
 	ctx := context.Background()
 	fsys := vfs.NewMem() // or vfs.Dir of a real directory
-	options := dialect.Options{FS: fsys, Path: "~/.crabtalk/config",
+	options := layout.Options{FS: fsys, Path: "~/.crabtalk/config",
 		Memory: oxbow.Options{Clock: func() time.Time { return time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC) }}}
 	d := entryfiles.Dialect()
 	made, err := d.Init(ctx, options)
@@ -46,19 +44,19 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer home.Close()
-	tools := map[string]tool.Tool{}
+	tools := map[string]layout.Tool{}
 	for _, t := range home.Tools() {
 		tools[t.Name] = t
 	}
-	workspace := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return home.Memory(), nil }}
+	workspace := layout.NewWorkspace(home)
 
-	converse := func(s dialect.Session, turns ...turn) {
+	converse := func(s layout.Session, turns ...turn) {
 		for _, t := range turns {
 			before, err := s.BeforeTurn(ctx, t.message)
 			if err != nil {
 				log.Fatal(err)
 			}
-			if block := before.Of(prompt.User); block != "" {
+			if block := before.Of(layout.User); block != "" {
 				fmt.Println(block)
 			}
 			fmt.Println("user:", t.message)
@@ -73,7 +71,7 @@ func Example() {
 		}
 	}
 
-	first, err := home.Session(ctx, dialect.Request{})
+	first, err := home.Session(ctx, layout.Request{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,14 +90,14 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("compacted: name %q, goes on from %q\n", name, goOn.Of(prompt.User))
+	fmt.Printf("compacted: name %q, goes on from %q\n", name, goOn.Of(layout.User))
 	_, err = first.Resume(ctx, "anything")
 	fmt.Println("can resume:", !errors.Is(err, oxbow.ErrUnsupported))
 	if err := first.End(ctx, ""); err != nil {
 		log.Fatal(err)
 	}
 
-	second, err := home.Session(ctx, dialect.Request{})
+	second, err := home.Session(ctx, layout.Request{})
 	if err != nil {
 		log.Fatal(err)
 	}

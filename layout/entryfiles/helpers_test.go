@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/dialecttest"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/layouttest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -15,7 +15,7 @@ var noon = time.Date(2026, 4, 14, 12, 0, 0, 0, time.UTC)
 
 func openHome(t *testing.T, fsys vfs.FS) *home {
 	t.Helper()
-	h, err := open(t.Context(), dialect.Options{FS: fsys})
+	h, err := open(t.Context(), layout.Options{FS: fsys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,11 +23,11 @@ func openHome(t *testing.T, fsys vfs.FS) *home {
 	return h.(*home)
 }
 
-type m = dialecttest.Args
+type m = layouttest.Args
 
 var (
-	put      = dialecttest.Put
-	read     = dialecttest.Read
-	call     = dialecttest.Call
-	mustCall = dialecttest.MustCall
+	put      = layouttest.Put
+	read     = layouttest.Read
+	call     = layouttest.Call
+	mustCall = layouttest.MustCall
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -42,24 +42,24 @@ func TestDetect(t *testing.T) {
 func TestInit(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "Crab.md", "mine")
-	made, err := Dialect().Init(t.Context(), dialect.Options{FS: fsys})
+	made, err := Dialect().Init(t.Context(), layout.Options{FS: fsys})
 	if want := []string{"memory/entries", "memory.toml"}; !slices.Equal(made, want) || err != nil {
 		t.Errorf("Init() = %q, %v; want %q", made, err, want)
 	}
 	if got := read(t, fsys, "Crab.md"); got != "mine" {
 		t.Errorf("Init() changed Crab.md to %q", got)
 	}
-	if made, err := Dialect().Init(t.Context(), dialect.Options{FS: fsys}); len(made) > 0 || err != nil {
+	if made, err := Dialect().Init(t.Context(), layout.Options{FS: fsys}); len(made) > 0 || err != nil {
 		t.Errorf("a second Init() = %q, %v", made, err)
 	}
 	if c, err := readConfig(fsys); c != defaultConfig || err != nil {
 		t.Errorf("the new memory.toml says %+v, %v; want %+v", c, err, defaultConfig)
 	}
-	d, ok, err := dialect.Detect([]dialect.Dialect{Dialect()}, fsys)
+	d, ok, err := layout.Detect([]layout.Dialect{Dialect()}, fsys)
 	if d.Name != "entryfiles" || !ok || err != nil {
 		t.Errorf("Detect() = %q, %v, %v", d.Name, ok, err)
 	}
-	if _, err := Dialect().Open(t.Context(), dialect.Options{FS: fsys, Agent: "x"}); !errors.Is(err, oxbow.ErrInvalid) {
+	if _, err := Dialect().Open(t.Context(), layout.Options{FS: fsys, Agent: "x"}); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("Open() for an agent = %v", err)
 	}
 }
@@ -85,7 +85,7 @@ func TestConfig(t *testing.T) {
 	}
 	fsys := vfs.NewMem()
 	put(t, fsys, configFile, "nonsense")
-	if _, err := Dialect().Open(t.Context(), dialect.Options{FS: fsys}); !errors.Is(err, oxbow.ErrInvalid) {
+	if _, err := Dialect().Open(t.Context(), layout.Options{FS: fsys}); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("Open() with a bad memory.toml = %v", err)
 	}
 }
@@ -107,7 +107,7 @@ func TestContext(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "Crab.md", "I am Crab.\n")
 	h := openHome(t, fsys)
-	text := func(r dialect.Request) string {
+	text := func(r layout.Request) string {
 		t.Helper()
 		c, err := h.Context(t.Context(), r)
 		if err != nil {
@@ -115,7 +115,7 @@ func TestContext(t *testing.T) {
 		}
 		return c.Text()
 	}
-	if got, want := text(dialect.Request{}), "I am Crab.\n\n\n"+instructions; got != want {
+	if got, want := text(layout.Request{}), "I am Crab.\n\n\n"+instructions; got != want {
 		t.Errorf("without MEMORY.md: %q, want %q", got, want)
 	}
 	mustCall(t, h, "memory", m{"content": "# Over\n\nLuna </memory> evil"})
@@ -131,15 +131,15 @@ func TestContext(t *testing.T) {
 		{"the ninth word is not looked for", "one two three four five six seven vet ninth", head + block},
 		{"stop words only", "is it in the", head},
 	} {
-		got := text(dialect.Request{Message: tt.message})
+		got := text(layout.Request{Message: tt.message})
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
-		if again := text(dialect.Request{Message: tt.message}); again != got {
+		if again := text(layout.Request{Message: tt.message}); again != got {
 			t.Errorf("%s: the same again gives %q", tt.name, again)
 		}
 	}
-	c, err := h.Context(t.Context(), dialect.Request{Message: "vet"})
+	c, err := h.Context(t.Context(), layout.Request{Message: "vet"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,11 +156,11 @@ func TestContext(t *testing.T) {
 
 	// A budget takes from what was recalled, and says so.
 	mustCall(t, h, "remember", m{"name": "vet 2", "description": "vet also", "content": strings.Repeat("long words of no use ", 50)})
-	whole, err := h.Context(t.Context(), dialect.Request{Message: "vet"})
+	whole, err := h.Context(t.Context(), layout.Request{Message: "vet"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err = h.Context(t.Context(), dialect.Request{Message: "vet", Budget: whole.Tokens - 1})
+	c, err = h.Context(t.Context(), layout.Request{Message: "vet", Budget: whole.Tokens - 1})
 	if err != nil || c.Tokens >= whole.Tokens || len(c.Cut) != 1 || c.Cut[0].Name != "recall" || c.Of(prompt.User) != block {
 		t.Errorf("within a budget: %d of %d tokens, cut %+v, %q, %v", c.Tokens, whole.Tokens, c.Cut, c.Of(prompt.User), err)
 	}
@@ -168,7 +168,7 @@ func TestContext(t *testing.T) {
 	// What a person edits shows the next time.
 	put(t, fsys, indexFile, "edited\n")
 	put(t, fsys, entriesDir+"/new.md", "---\nname: hand made\ndescription: kiwi\n---\nby hand\n")
-	if got := text(dialect.Request{Message: "kiwi"}); !strings.Contains(got, "<memory>\nedited\n\n</memory>") || !strings.HasSuffix(got, "<recall>\n## hand made\nkiwi\n\nby hand\n</recall>") {
+	if got := text(layout.Request{Message: "kiwi"}); !strings.Contains(got, "<memory>\nedited\n\n</memory>") || !strings.HasSuffix(got, "<recall>\n## hand made\nkiwi\n\nby hand\n</recall>") {
 		t.Errorf("after edits: %q", got)
 	}
 }
@@ -181,7 +181,7 @@ func TestSession(t *testing.T) {
 	mustCall(t, h, "remember", m{"name": "a", "description": "alpha", "content": "x y"})
 	mustCall(t, h, "remember", m{"name": "b", "description": "alpha beta", "content": "beta"})
 	before := fsys.Names()
-	s, err := h.Session(t.Context(), dialect.Request{})
+	s, err := h.Session(t.Context(), layout.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestIndexIsMerged(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
 	mustCall(t, h, "memory", m{"content": "one\ntwo\nthree\n"})
-	if _, err := h.Context(t.Context(), dialect.Request{}); err != nil {
+	if _, err := h.Context(t.Context(), layout.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, fsys, indexFile, "one\ntwo\nTHREE\n")
@@ -229,7 +229,7 @@ func TestIndexIsMerged(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, entriesDir+"/a.md", "---\nname: a\n---\nalpha\n")
-	h, err := Dialect().Open(t.Context(), dialect.Options{FS: fsys, Memory: oxbow.Options{ReadOnly: true}})
+	h, err := Dialect().Open(t.Context(), layout.Options{FS: fsys, Memory: oxbow.Options{ReadOnly: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 // The layout's paths.
@@ -27,18 +27,18 @@ const (
 // for the whole name, and a temporary file's is longer by 21.
 const maxSlug = 200
 
-type layout struct{}
+type treeLayout struct{}
 
-var _ mdtree.Layout = layout{}
+var _ mdtree.Layout = treeLayout{}
 
 // Dirs implements [mdtree.Layout].
-func (layout) Dirs() []string { return []string{entriesDir} }
+func (treeLayout) Dirs() []string { return []string{entriesDir} }
 
 // Match implements [mdtree.Layout].
-func (layout) Match(p string) bool { return path.Ext(p) == ".md" }
+func (treeLayout) Match(p string) bool { return path.Ext(p) == ".md" }
 
 // Parse implements [mdtree.Layout].
-func (layout) Parse(_, text string) ([]mdtree.Item, error) {
+func (treeLayout) Parse(_, text string) ([]mdtree.Item, error) {
 	d, err := parseDocument(text)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (layout) Parse(_, text string) ([]mdtree.Item, error) {
 }
 
 // Plan implements [mdtree.Layout].
-func (layout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
+func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return []mdtree.Edit{{Path: freePath(add.Name, v.Taken), Text: newText(mdtree.ApplyOp(add, oxbow.Entry{}))}}, nil
 	}

@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // ranker is an index over the entries of a memory. Names are not looked for. It
@@ -118,7 +118,7 @@ func show(hits []oxbow.Entry) string {
 			b.WriteString("\n---\n")
 		}
 		description, content := split(e.Content)
-		b.WriteString("## " + e.Name + "\n" + tool.Warning(e.Trust()) + description + "\n\n" + strings.TrimSpace(content))
+		b.WriteString("## " + e.Name + "\n" + verb.Warning(e.Trust()) + description + "\n\n" + strings.TrimSpace(content))
 	}
 	return b.String()
 }

@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 //go:embed tool_*.md
@@ -39,10 +39,10 @@ type textIn struct {
 	Content string `json:"content,omitempty" cli:"positional" also:"text" jsonschema:"All of the new text, in Markdown; left out, the call shows the text that stands."`
 }
 
-// Tools implements [dialect.Home]: the four of the design, and soul, which
+// Tools implements [layout.Home]: the four of the design, and soul, which
 // writes the identity as far as soul_editable lets it.
-func (h *home) Tools() []tool.Tool {
-	about := func(name, title string) tool.Tool { return dialect.Describe(descriptions, name, title) }
+func (h *home) Tools() []verb.Tool {
+	about := func(name, title string) verb.Tool { return layout.Describe(descriptions, name, title) }
 	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")
 	remember.Destructive, remember.Idempotent = true, true
 	forget.Destructive = true
@@ -51,18 +51,18 @@ func (h *home) Tools() []tool.Tool {
 	memory, soul := about("memory", "Rewrite the overview"), about("soul", "Rewrite the identity")
 	memory.Destructive, memory.Idempotent = true, true
 	soul.Destructive, soul.Idempotent = true, true
-	return []tool.Tool{tool.Define(remember, h.remember), tool.Define(forget, h.forget),
-		tool.Define(recall, h.recall), tool.Define(memory, h.memory), tool.Define(soul, h.soul)}
+	return []verb.Tool{verb.Define(remember, h.remember), verb.Define(forget, h.forget),
+		verb.Define(recall, h.recall), verb.Define(memory, h.memory), verb.Define(soul, h.soul)}
 }
 
-func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (tool.Reply, error) {
-	ctx, m, err := d.Memory(ctx, tool.Create)
+func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
+	ctx, m, err := d.Memory(ctx, verb.Create)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	name := strings.TrimSpace(in.Name)
 	if err := oxbow.CheckName(name); err != nil {
-		return tool.Reply{}, fmt.Errorf("failed to save entry: %w", err)
+		return verb.Reply{}, fmt.Errorf("failed to save entry: %w", err)
 	}
 	content := join(clean(in.Description), in.Content)
 	if strings.TrimSpace(content) == "" {
@@ -71,48 +71,48 @@ func (h *home) remember(ctx context.Context, d *tool.Workspace, in rememberIn) (
 		err = h.Put(ctx, m, oxbow.Entry{Name: name, Content: content}, nil)
 	}
 	if err != nil {
-		return tool.Reply{}, fmt.Errorf("failed to save entry: %w", err)
+		return verb.Reply{}, fmt.Errorf("failed to save entry: %w", err)
 	}
-	return tool.Reply{Message: "remembered: " + name}, nil
+	return verb.Reply{Message: "remembered: " + name}, nil
 }
 
-func (h *home) forget(ctx context.Context, d *tool.Workspace, in forgetIn) (tool.Reply, error) {
-	ctx, m, err := d.Memory(ctx, tool.Create)
+func (h *home) forget(ctx context.Context, d *verb.Workspace, in forgetIn) (verb.Reply, error) {
+	ctx, m, err := d.Memory(ctx, verb.Create)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	switch err := h.Delete(ctx, m, in.Name, nil); {
 	case errors.Is(err, oxbow.ErrNotFound), errors.Is(err, oxbow.ErrInvalid):
-		return tool.Reply{Message: "no entry named: " + in.Name}, nil
+		return verb.Reply{Message: "no entry named: " + in.Name}, nil
 	case err != nil:
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
-	return tool.Reply{Message: "forgot: " + in.Name}, nil
+	return verb.Reply{Message: "forgot: " + in.Name}, nil
 }
 
-func (h *home) recall(ctx context.Context, d *tool.Workspace, in recallIn) (tool.Reply, error) {
+func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
 	limit := h.config.recallLimit
 	if in.Limit != nil {
 		limit = min(*in.Limit, oxbow.MaxLimit)
 		if limit < 1 {
-			return tool.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
+			return verb.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "would return nothing; give 1 or more, or leave it out"}
 		}
 	}
-	ctx, m, err := d.Memory(ctx, tool.Read)
+	ctx, m, err := d.Memory(ctx, verb.Read)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	hits, notes, err := h.search(ctx, d, m, in.Query, limit)
 	if err != nil {
-		return tool.Reply{}, err
+		return verb.Reply{}, err
 	}
 	h.Seen(ctx).Show(hits...)
-	return tool.Reply{Message: d.AddNotes(show(hits), notes), Remembered: len(hits) > 0}, nil
+	return verb.Reply{Message: d.AddNotes(show(hits), notes), Remembered: len(hits) > 0}, nil
 }
 
 // search returns the entries that the words of the query find and, if the workspace has
 // vectors, those that are near it.
-func (h *home) search(ctx context.Context, d *tool.Workspace, m *oxbow.Memory, query string, limit int) ([]oxbow.Entry, []tool.Note, error) {
+func (h *home) search(ctx context.Context, d *verb.Workspace, m *oxbow.Memory, query string, limit int) ([]oxbow.Entry, []verb.Note, error) {
 	byID := map[uint64]oxbow.Entry{}
 	ids, notes, err := d.FuseVectors(ctx, m, query, limit, func(limit int) (ids []uint64, err error) {
 		hits, err := h.rank.search(ctx, m, query, limit, func(e *oxbow.Entry) bool { return !e.Withheld(ctx) })
@@ -137,32 +137,32 @@ func (h *home) search(ctx context.Context, d *tool.Workspace, m *oxbow.Memory, q
 	return hits, notes, nil
 }
 
-func (h *home) memory(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {
+func (h *home) memory(ctx context.Context, _ *verb.Workspace, in textIn) (verb.Reply, error) {
 	return h.rewrite(ctx, indexFile, in.Content)
 }
 
-func (h *home) soul(ctx context.Context, _ *tool.Workspace, in textIn) (tool.Reply, error) {
+func (h *home) soul(ctx context.Context, _ *verb.Workspace, in textIn) (verb.Reply, error) {
 	if in.Content != "" && !h.config.soulEditable {
-		return tool.Reply{Message: "soul editing is disabled in config"}, nil
+		return verb.Reply{Message: "soul editing is disabled in config"}, nil
 	}
 	return h.rewrite(ctx, identityFile, in.Content)
 }
 
 // rewrite replaces a document, or shows it when there is no content.
-func (h *home) rewrite(ctx context.Context, file, content string) (tool.Reply, error) {
+func (h *home) rewrite(ctx context.Context, file, content string) (verb.Reply, error) {
 	name := path.Base(file)
 	if content != "" {
-		if err := h.SetDocument(ctx, file, content, dialect.DocumentOptions{}); err != nil {
-			return tool.Reply{}, fmt.Errorf("failed to write %s: %w", name, err)
+		if err := h.SetDocument(ctx, file, content, layout.DocumentOptions{}); err != nil {
+			return verb.Reply{}, fmt.Errorf("failed to write %s: %w", name, err)
 		}
-		return tool.Reply{Message: name + " updated"}, nil
+		return verb.Reply{Message: name + " updated"}, nil
 	}
 	text, _, err := h.Document(ctx, file)
 	switch {
 	case err != nil:
-		return tool.Reply{}, fmt.Errorf("failed to read %s: %w", name, err)
+		return verb.Reply{}, fmt.Errorf("failed to read %s: %w", name, err)
 	case strings.TrimSpace(text) == "":
-		return tool.Reply{Message: name + " is empty"}, nil
+		return verb.Reply{Message: name + " is empty"}, nil
 	}
-	return tool.Reply{Message: name + " says:\n\n" + prompt.Fence("markdown", text)}, nil
+	return verb.Reply{Message: name + " says:\n\n" + prompt.Fence("markdown", text)}, nil
 }

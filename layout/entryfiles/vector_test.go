@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -52,7 +52,7 @@ func TestVectors(t *testing.T) {
 				case "slug":
 					got = slug(op["name"].(string))
 				case "build_prompt":
-					ctx, err := h.Context(t.Context(), dialect.Request{})
+					ctx, err := h.Context(t.Context(), layout.Request{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -61,7 +61,7 @@ func TestVectors(t *testing.T) {
 					want, _, _ := strings.Cut(c.Results[i], "## Memory\n")
 					got, c.Results[i] = strings.TrimSuffix(got, instructions), want
 				case "build_soul":
-					ctx, err := h.Context(t.Context(), dialect.Request{})
+					ctx, err := h.Context(t.Context(), layout.Request{})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/bench/ownindex"
+	"github.com/oxbow-memory/oxbow/test/bench/ownindex"
 )
 
 const (

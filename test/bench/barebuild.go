@@ -2,7 +2,7 @@
 // files in the places of others (go run -overlay) and a go.mod of its own
 // (-modfile), so that this module needs neither engine.
 //
-//	--before DIR     internal/index of another checkout, such as
+//	--before DIR     internal/search/index of another checkout, such as
 //	                 git worktree add DIR HEAD~3
 //	--prototype DIR  a module perf/proto with NewDyn's engine: FromIndex(Build(…)),
 //	                 Search, Tokens
@@ -38,11 +38,11 @@ func (w *bareBuild) missing(built []bareOther) bool {
 // Where packages are, seen from the directory of this module.
 const (
 	bareDir    = "ownindex"
-	indexDir   = "../internal/index"
+	indexDir   = "../../internal/search/index"
 	othersFile = "bareothers.go"
 	pluginsDir = "testdata/bare"
-	importBare = "github.com/oxbow-memory/oxbow/bench/ownindex"
-	importOwn  = "github.com/oxbow-memory/oxbow/internal/index"
+	importBare = "github.com/oxbow-memory/oxbow/test/bench/ownindex"
+	importOwn  = "github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // build runs the command again, with the engines that are missing.
@@ -113,7 +113,7 @@ func (o *overlay) add(w *bareBuild) error {
 		if err := o.put(filepath.Join(pluginsDir, "before.go.txt"), "barebefore.go"); err != nil {
 			return err
 		}
-		if err := o.copyOf(filepath.Join(w.before, "internal/index"), filepath.Join(indexDir, "before")); err != nil {
+		if err := o.copyOf(filepath.Join(w.before, "internal/search/index"), filepath.Join(indexDir, "before")); err != nil {
 			return err
 		}
 		if err := o.copyOf(bareDir, filepath.Join(bareDir, "before"), importOwn, importOwn+"/before"); err != nil {

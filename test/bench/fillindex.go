@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // fillBatch is how many entries are cut into terms before the clock runs.

@@ -1,4 +1,4 @@
-module github.com/oxbow-memory/oxbow/bench
+module github.com/oxbow-memory/oxbow/test/bench
 
 go 1.26.0
 
@@ -71,4 +71,4 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-replace github.com/oxbow-memory/oxbow => ../
+replace github.com/oxbow-memory/oxbow => ../../

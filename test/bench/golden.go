@@ -12,7 +12,7 @@ import (
 	"os"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/bench/quality"
+	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
 func golden(b *bench, fl *flag.FlagSet) func(context.Context) error {

@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/httpapi"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/view"
+	"github.com/oxbow-memory/oxbow/internal/httpapi"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
 // httpRun is one measurement of the HTTP API.
@@ -131,7 +131,7 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	views := &view.Options{Workspace: &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return m, nil }}}
+	views := &view.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}}
 	guard := auth.Guard{Tokens: auth.Tokens{auth.New("bench", benchToken, auth.Permissions{})}}
 	mux := http.NewServeMux()
 	mux.Handle("/", httpapi.New(views, nil).Handler(guard))

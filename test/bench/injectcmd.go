@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/bench/inject"
-	"github.com/oxbow-memory/oxbow/bench/quality"
+	"github.com/oxbow-memory/oxbow/test/bench/inject"
+	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
 // injectFlags are the flags of inject.

@@ -20,8 +20,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/bench/quality"
-	"github.com/oxbow-memory/oxbow/label"
+	"github.com/oxbow-memory/oxbow/internal/care/label"
+	"github.com/oxbow-memory/oxbow/test/bench/quality"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

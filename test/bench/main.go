@@ -56,7 +56,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"quality", "how well recall ranks, on public data sets", qualityCommand},
-		{"words", "how common words are in the chats of LongMemEval, for internal/analysis/common.txt", words},
+		{"words", "how common words are in the chats of LongMemEval, for internal/search/analysis/common.txt", words},
 		{"golden", "the hits and scores of all questions of the data sets, to compare", golden},
 		{"recall", "what a recall costs, and an entry in memory", recall},
 		{"turns", "what a recall of turns of talks costs", turnsCommand},

@@ -26,7 +26,7 @@ import (
 // directory of this module.
 const (
 	resultsFile = "results.jsonl"
-	pageFile    = "../docs/benchmarks.md"
+	pageFile    = "../../docs/benchmarks.md"
 )
 
 // result is one table as it was measured, a line of the file of results.
@@ -255,7 +255,7 @@ func pageCommand(b *bench, fs *flag.FlagSet) func(context.Context) error {
 		}
 		old, err := os.ReadFile(pageFile)
 		if err != nil {
-			return fmt.Errorf("reading the page (run in the directory bench): %w", err)
+			return fmt.Errorf("reading the page (run in the directory test/bench): %w", err)
 		}
 		page, err := fillPage(string(old), results)
 		if err != nil {

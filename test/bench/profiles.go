@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/bench/quality"
 	"github.com/oxbow-memory/oxbow/profile"
+	"github.com/oxbow-memory/oxbow/test/bench/quality"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/bench/quality"
+	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
 func TestProfiles(t *testing.T) {

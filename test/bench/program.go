@@ -43,7 +43,7 @@ func binary(dir, name string) string {
 func buildOxbow(ctx context.Context, dir, name string, flags ...string) (string, error) {
 	root, err := goTool(ctx, "", "list", "-m", "-f", "{{.Dir}}", module)
 	if err != nil {
-		return "", fmt.Errorf("finding oxbow (run in the directory bench): %w", err)
+		return "", fmt.Errorf("finding oxbow (run in the directory test/bench): %w", err)
 	}
 	path, err := filepath.Abs(binary(dir, name))
 	if err != nil {

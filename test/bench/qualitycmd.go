@@ -19,8 +19,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/bench/quality"
-	"github.com/oxbow-memory/oxbow/vectors"
+	"github.com/oxbow-memory/oxbow/internal/vectors"
+	"github.com/oxbow-memory/oxbow/test/bench/quality"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

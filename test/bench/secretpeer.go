@@ -21,7 +21,7 @@ import (
 	"unicode"
 )
 
-// gitleaks is the version whose rules are in internal/secret. It is in no go.mod:
+// gitleaks is the version whose rules are in internal/screening/secret. It is in no go.mod:
 // its module is downloaded, which checks its sum, and runs as a program of its own.
 const gitleaks = "github.com/zricethezav/gitleaks/v8@v8.30.1"
 
@@ -137,10 +137,10 @@ var ownKeywords = map[string][]string{
 var apart = map[string]string{"facebook-access-token": "1200..8192", "sourcegraph-access-token": "1200..8192",
 	"curl-auth-header": "0..1500", "curl-auth-user": "0..1500"}
 
-// writeRules writes rules in the format of internal/secret.
+// writeRules writes rules in the format of internal/screening/secret.
 func writeRules(w io.Writer, rules []peerRule) error {
 	var b strings.Builder
-	b.WriteString("# The rules of gitleaks (" + gitleaks + "), made by: cd bench && go run . secrets --rules\n# See LICENSE.gitleaks. The format is described in compile_test.go.\n")
+	b.WriteString("# The rules of gitleaks (" + gitleaks + "), made by: cd test/bench && go run . secrets --rules\n# See LICENSE.gitleaks. The format is described in compile_test.go.\n")
 	slices.SortFunc(rules, func(a, b peerRule) int { return strings.Compare(a.ID, b.ID) })
 	for _, r := range rules {
 		if r.Regex == "" {

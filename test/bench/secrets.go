@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/secret"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
 )
 
 func secretsCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	dump := fs.String("find", "", "print what is found in the files of `DIR`, and measure nothing")
 	runs := fs.Int("runs", 5, "how often gitleaks makes samples")
-	rules := fs.Bool("rules", false, "write the rules of gitleaks into internal/secret, which go test -run TestTable -update then compiles, and measure nothing")
+	rules := fs.Bool("rules", false, "write the rules of gitleaks into internal/screening/secret, which go test -run TestTable -update then compiles, and measure nothing")
 	return func(ctx context.Context) error {
 		if *rules {
 			return b.writeSecretRules(ctx)
@@ -103,7 +103,7 @@ func (b *bench) writeSecretRules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join("..", "internal", "secret")
+	dir := filepath.Join("..", "..", "internal", "screening", "secret")
 	f, err := os.Create(filepath.Join(dir, "rules.txt"))
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {

@@ -22,7 +22,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/instruction"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
 // shapeFlags are the flags of shapes.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/bench/ownindex"
+	"github.com/oxbow-memory/oxbow/test/bench/ownindex"
 )
 
 // walks is one text of many words.
@@ -60,7 +60,7 @@ func TestBareCommand(t *testing.T) {
 		t.Skip("the processor time of a thread is read on Linux only")
 	}
 	var out, log bytes.Buffer
-	args := []string{"bare", "--text", textDir(t), "--sizes", "200", "--queries", "50", "--rounds", "1", "--ways", "all", "--before", ".."}
+	args := []string{"bare", "--text", textDir(t), "--sizes", "200", "--queries", "50", "--rounds", "1", "--ways", "all", "--before", "../.."}
 	if err := run(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("run(%q): %v\n%s", args, err, log.String())
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/english"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // Every word of this project's prose and code, with endings that English puts
@@ -20,7 +20,7 @@ import (
 // algorithm treats otherwise than the older code are left out.
 func TestStemAgreesWithSnowball(t *testing.T) {
 	words := map[string]bool{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || (!strings.HasSuffix(path, ".md") && !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".jsonl")) {
 			return err
 		}

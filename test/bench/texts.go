@@ -21,8 +21,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/bench/quality"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
 // pieceSize is about how many bytes an entry of the measurements has.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/tiktoken-go/tokenizer"
 
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
 // tokenPiece is about how many bytes of a text are counted at once, as large as
@@ -40,8 +40,8 @@ var tokenSets = []struct {
 	}},
 	{"QMSum: meetings", func(d fs.FS) ([]string, error) { return textsOf(readMeetings(d)) }},
 	{"lines of Go", func(d fs.FS) ([]string, error) { return textsOf(readLines(d, true)) }},
-	{"this project: Markdown", func(fs.FS) ([]string, error) { return filesOf("..", ".md") }},
-	{"this project: Go", func(fs.FS) ([]string, error) { return filesOf("..", ".go") }},
+	{"this project: Markdown", func(fs.FS) ([]string, error) { return filesOf("../..", ".md") }},
+	{"this project: Go", func(fs.FS) ([]string, error) { return filesOf("../..", ".go") }},
 	{"made up: small numbers with commas", func(fs.FS) ([]string, error) { return madeUp("0123456789", 2, ", "), nil }},
 	{"made up: base64 of random bytes", func(fs.FS) ([]string, error) {
 		return madeUp("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 76, "\n"), nil

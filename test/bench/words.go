@@ -15,8 +15,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/oxbow-memory/oxbow/bench/quality"
-	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
 func words(b *bench, fl *flag.FlagSet) func(context.Context) error {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxbow-memory/oxbow/browser/chromiumtest"
+	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
 // TestInChromium builds the tests of this package for the browser and runs them

@@ -1,4 +1,4 @@
-module github.com/oxbow-memory/oxbow/browser
+module github.com/oxbow-memory/oxbow/test/browser
 
 go 1.26.0
 
@@ -22,4 +22,4 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 )
 
-replace github.com/oxbow-memory/oxbow => ../
+replace github.com/oxbow-memory/oxbow => ../../

@@ -20,14 +20,14 @@ import (
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxbow-memory/oxbow/browser/chromiumtest"
+	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
 // startPage starts the example's server and returns the address of its page.
 func startPage(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "page")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/oxbow-memory/oxbow/browser/page")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/oxbow-memory/oxbow/test/browser/page")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/browser"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
-	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/crabtalk"
+	"github.com/oxbow-memory/oxbow/layout/entryfiles"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/test/browser"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -33,10 +33,10 @@ func TestStores(t *testing.T) {
 		t.Cleanup(func() { _ = f.Close() })
 		return f
 	}
-	home := func(d dialect.Dialect) func(t *testing.T, fsys vfs.FS) oxbow.Store {
+	home := func(d layout.Dialect) func(t *testing.T, fsys vfs.FS) oxbow.Store {
 		return func(t *testing.T, fsys vfs.FS) oxbow.Store {
 			t.Helper()
-			h, err := d.Open(t.Context(), dialect.Options{FS: fsys, Path: "home"})
+			h, err := d.Open(t.Context(), layout.Options{FS: fsys, Path: "home"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,6 @@
 // The clients: where they are, and how a run of them is begun without a person.
 
-package clienttest
+package clients
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 // Each client remembers, recalls and is kept, after oxbow setup and nothing else.
 
-package clienttest
+package clients
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ const sentence = "We ship on Tuesdays, never on Fridays."
 func oxbow(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "oxbow")
-	if out, err := exec.Command("go", "build", "-C", "..", "-o", path, "./cmd/oxbow").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-C", "../..", "-o", path, "./cmd/oxbow").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path

@@ -1,3 +1,3 @@
-module github.com/oxbow-memory/oxbow/clienttest
+module github.com/oxbow-memory/oxbow/test/clients
 
 go 1.26.0

@@ -1,8 +1,8 @@
 // A model server that does what a script says, in the APIs that clients speak.
 
-// Package clienttest runs real agents' clients after oxbow setup, against a
+// Package clients runs real agents' clients after oxbow setup, against a
 // scripted model on this machine, and looks at what they kept.
-package clienttest
+package clients
 
 import (
 	"encoding/json"

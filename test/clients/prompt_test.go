@@ -1,7 +1,7 @@
 // What hooks put before a prompt stands in the request once, and nothing follows an
 // acknowledgement.
 
-package clienttest
+package clients
 
 import (
 	"fmt"

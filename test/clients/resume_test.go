@@ -1,7 +1,7 @@
 // One session of six runs, each of which resumes it: what oxbow says comes once, what it
 // keeps is true, and the person's prompts stay in the conversation.
 
-package clienttest
+package clients
 
 import (
 	"encoding/json"

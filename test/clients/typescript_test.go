@@ -1,6 +1,6 @@
 // The description of the HTTP API makes types that a program in TypeScript compiles with.
 
-package clienttest
+package clients
 
 import (
 	"os"
@@ -55,7 +55,7 @@ func TestTypeScript(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
 	}
-	spec, err := filepath.Abs("../httpapi/openapi.json")
+	spec, err := filepath.Abs("../../internal/httpapi/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,18 +20,18 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/exchange"
-	"github.com/oxbow-memory/oxbow/internal/analysis"
-	"github.com/oxbow-memory/oxbow/internal/diff"
-	"github.com/oxbow-memory/oxbow/internal/frontmatter"
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/personal"
-	"github.com/oxbow-memory/oxbow/internal/screen"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/prompt"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/screening/personal"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/query"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 
 	"go.yaml.in/yaml/v3"
@@ -218,9 +218,9 @@ var works = map[string]func(ctx context.Context, s string){
 		}
 	},
 	"arguments": func(ctx context.Context, s string) {
-		w := &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return nil, oxbow.ErrClosed }}
+		w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, oxbow.ErrClosed }}
 		quoted, _ := json.Marshal(s)
-		for _, t := range tool.Table() {
+		for _, t := range verb.Table() {
 			if t.Name == "recall" || t.Name == "list" {
 				for _, args := range []string{s, "{" + s + `"z":1}`, `{"tags":` + s, `{"query":` + string(quoted) + `}`, `{"tags":` + string(quoted) + `}`} {
 					_, _ = t.Call(ctx, w, json.RawMessage(args))

@@ -1,6 +1,6 @@
 // Rule of files: the files of a package stand on floors, with few circles.
 
-package oxbow_test
+package structure
 
 import (
 	"fmt"
@@ -165,6 +165,7 @@ func (m *imports) Import(p string) (*types.Package, error) {
 func (m *imports) list() error {
 	golist := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("go", append([]string{"list", "-deps"}, args...)...)
+		cmd.Dir = root
 		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
 		out, err := cmd.Output()
 		if err != nil {

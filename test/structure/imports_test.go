@@ -1,6 +1,6 @@
 // Rules of imports: which package may import which, and what the library may need.
 
-package oxbow_test
+package structure
 
 import (
 	"fmt"
@@ -8,84 +8,75 @@ import (
 	"strings"
 )
 
-// floors says what each package of the module may import of the module, in
-// code that is not a test. The first row that fits a package holds. A pattern
-// with /* takes in the package and all below it; "." is the root. A package without a row has no place in the house yet: give it
-// one.
+// floors says what each package of the module may import of the module, in code that is
+// not a test, from the ground up. The first row that fits a package holds. A pattern
+// with /* means the package and all packages below it; "." is the root. A package
+// without a row has no place yet: give it one.
 var floors = []struct {
 	pkg  string
 	uses []string
 }{
+	// The ground: files, and packages that know no entry.
 	{"vfs", nil},
-	{"vfs/crashfs", []string{"vfs"}},
 	{"vfs/vfstest", []string{"vfs"}},
-	{"store", []string{"internal/*"}},
-	{"internal/logstore", []string{"store", "vfs", "internal/*"}},
-	{"internal/*", []string{"vfs", "internal/*"}},
-	{".", []string{"store", "vfs", "internal/*"}},
-	{"storetest", []string{"."}},
-	{"query", []string{".", "internal/*"}},
-	{"heads", []string{"."}},
-	{"overlay", []string{".", "heads", "internal/*"}},
-	{"scope", []string{".", "heads", "internal/*"}},
+	{"internal/base/*", []string{"vfs", "internal/base/*"}},
+	{"internal/screening/*", []string{"vfs", "internal/base/*", "internal/screening/*"}},
+	{"internal/search/*", []string{"vfs", "internal/base/*", "internal/search/*"}},
 
-	{"mdtree", []string{".", "vfs", "internal/diff", "internal/journal", "internal/text", "internal/watch"}},
-	{"crmem", []string{".", "vfs", "internal/*"}},
-	{"exchange", []string{".", "vfs", "internal/frontmatter", "internal/progress", "internal/rawjson", "internal/text", "crmem"}},
-	{"prompt", []string{".", "vfs", "internal/*"}},
-	{"label", []string{".", "vfs", "internal/*", "lineage"}},
-	{"profile", []string{".", "vfs", "internal/*", "heads", "scope", "query", "prompt"}},
-	{"auth", []string{".", "vfs", "internal/*", "scope", "profile"}},
-	{"auth/oidc", []string{"auth"}},
-	{"trust", []string{".", "vfs", "internal/*"}},
-	{"team", []string{".", "vfs", "internal/*", "mdtree", "trust"}},
-	{"reconcile", []string{".", "vfs", "team"}},
-	{"lineage", []string{".", "internal/*"}},
-	{"revert", []string{".", "internal/*", "lineage"}},
-	{"agentedit", []string{".", "profile", "session"}},
-	{"agent/skill", []string{".", "vfs", "internal/*"}},
-	{"agent/handoff", []string{".", "vfs", "internal/*", "prompt", "profile", "agent/skill"}},
-	{"session", []string{".", "vfs", "internal/*", "label"}},
-	{"session/extract", []string{"internal/*"}},
-	{"session/handoff", []string{"internal/*", "session", "session/extract"}},
-	{"session/reading", []string{"internal/*"}},
-	{"session/inbox", []string{".", "internal/*", "session", "session/extract"}},
-	{"session/transcript", []string{".", "vfs", "internal/*", "session"}},
-	{"annotate", []string{".", "vfs", "internal/*"}},
-	{"annotate/*", []string{".", "vfs", "internal/*", "annotate"}},
-	{"agent/subagent", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/skill"}},
-	{"setup", []string{"vfs", "internal/*"}},
-	{"backup", []string{".", "vfs"}},
-	{"remote/opjson", []string{"."}},
-	{"remote", []string{".", "internal/*", "remote/opjson"}},
-	{"vectors", []string{".", "vfs"}},
-	{"vectors/vectorstest", nil},
-	{"gate", []string{"internal/*"}},
-	{"inject", []string{".", "vfs", "internal/*", "query", "gate", "session", "session/extract"}},
-	{"tool", []string{".", "vfs", "backup", "reconcile", "remote", "setup", "vectors", "gate", "inject", "internal/*", "label", "scope", "query", "mdtree", "exchange", "prompt", "profile", "agent/*", "trust", "team", "lineage", "revert", "agentedit", "annotate", "annotate/*", "session", "session/*"}},
-	{"tool/maintenance", []string{".", "vfs", "backup", "internal/*", "annotate", "session", "session/inbox", "setup", "trust", "tool"}},
-	{"tool/sharing", []string{".", "vfs", "annotate", "mdtree", "reconcile", "remote", "team", "trust", "internal/*", "tool"}},
-	{"tool/clients", []string{".", "vfs", "exchange", "session", "setup", "tool"}},
-	{"tool/annotations", []string{".", "vfs", "annotate", "annotate/*", "inject", "internal/*", "session", "session/*", "tool"}},
+	// The library: the words of a memory, the store, and the index over it.
+	{"store", []string{"internal/base/*", "internal/screening/*"}},
+	{"store/*", []string{"."}},
+	{"internal/log/logstore", []string{"store", "vfs", "internal/base/*", "internal/screening/*", "internal/log/*"}},
+	{"internal/log/*", []string{"vfs", "internal/base/*", "internal/log/*"}},
+	{".", []string{"store", "vfs", "internal/base/*", "internal/search/*", "internal/log/*"}},
+	{"query", []string{".", "internal/base/*"}},
+	{"scope", []string{".", "store/heads", "internal/base/*", "internal/screening/*"}},
 
-	{"dialect", []string{".", "vfs", "internal/*", "mdtree", "prompt", "tool"}},
-	{"dialect/dialecttest", []string{".", "vfs", "tool", "dialect"}},
-	{"dialect/*", []string{".", "vfs", "internal/*", "scope", "query", "crmem", "mdtree", "prompt", "profile", "agent/*", "tool", "dialect", "dialect/internal/*"}},
-	{"view", []string{".", "internal/*", "scope", "profile", "agent/*", "auth", "session", "tool"}},
-	{"tenant", []string{".", "internal/*", "auth", "remote"}},
-	{"mcpserver", []string{".", "vfs", "internal/*", "scope", "prompt", "profile", "agent/*", "auth", "session", "tool", "view", "dialect"}},
-	{"httpapi", []string{".", "scope", "vfs", "internal/*", "profile", "auth", "remote", "session", "tool", "tool/annotations", "tool/maintenance", "view"}},
-	{"web/tag", nil},
-	{"web/page", []string{".", "internal/*", "tool", "web/tag"}},
-	{"web", []string{".", "vfs", "internal/*", "auth", "session", "tool", "tool/annotations", "tool/maintenance", "view", "web/page", "web/tag"}},
-	{"hook", []string{"internal/*", "session", "session/transcript"}},
-	{"cmd/*", []string{"*"}},
-	{"deploy/*", nil},
+	// Groups on the library. None imports a verb.
+	{"internal/tree/*", []string{".", "vfs", "internal/base/*", "internal/tree/*"}},
+	{"internal/code/git", []string{"vfs", "internal/base/*"}},
+	{"internal/code/*", []string{".", "vfs", "internal/base/*", "internal/code/*"}},
+	{"internal/care/*", []string{".", "vfs", "internal/base/*", "internal/search/*", "internal/care/*"}},
+	{"internal/vectors", []string{".", "vfs"}},
+	{"internal/agent/prompt", []string{"internal/base/*"}},
+	{"internal/agent/clientline", []string{"vfs", "internal/base/*"}},
+	{"internal/agent/gate", []string{"internal/base/*", "internal/search/*"}},
+	{"profile", []string{".", "vfs", "store/heads", "scope", "query", "internal/base/*", "internal/screening/*", "internal/agent/prompt"}},
+	{"internal/agent/*", []string{".", "vfs", "scope", "query", "profile", "internal/base/*", "internal/screening/*", "internal/search/*", "internal/code/*", "internal/agent/*", "internal/care/*"}},
+	{"internal/setup", []string{"vfs", "internal/base/*", "internal/agent/clientline"}},
+	{"internal/share/auth/oidc", []string{"internal/share/auth"}},
+	{"internal/share/*", []string{".", "vfs", "store/heads", "scope", "profile", "internal/base/*", "internal/screening/*", "internal/log/*", "internal/code/git", "internal/tree/mdtree", "internal/share/*"}},
+
+	// Verbs, and the layouts, which offer verbs.
+	{"internal/verb", belowVerbs},
+	{"internal/verb/*", append(belowVerbs, "internal/verb")},
+	{"layout", []string{".", "vfs", "internal/base/*", "internal/screening/*", "internal/tree/mdtree", "internal/agent/prompt", "internal/verb"}},
+	{"layout/internal/*", []string{".", "vfs", "layout/*", "internal/verb"}},
+	{"layout/*", []string{".", "vfs", "scope", "query", "profile", "internal/base/*", "internal/screening/*", "internal/search/*", "internal/tree/*", "internal/agent/*", "internal/verb", "layout", "layout/internal/*"}},
+
+	// Interfaces decode a call, make it, and encode the answer. They work by verbs.
+	{"internal/hook", []string{"internal/base/*", "internal/agent/*"}},
+	{"internal/mcpserver", []string{".", "vfs", "scope", "profile", "internal/base/*", "internal/agent/*", "internal/share/auth", "internal/verb/*", "layout"}},
+	{"internal/httpapi", []string{".", "vfs", "scope", "profile", "internal/base/*", "internal/agent/session", "internal/share/auth", "internal/share/remote", "internal/verb/*"}},
+	{"internal/web/tag", nil},
+	{"internal/web/page", []string{".", "internal/base/*", "internal/verb", "internal/web/tag"}},
+	{"internal/web", []string{".", "vfs", "internal/base/*", "internal/agent/session", "internal/share/auth", "internal/verb/*", "internal/web/*"}},
+	{"internal/cli/*", []string{"*"}},
+	{"cmd/*", []string{"internal/cli"}},
+	{"internal/deploy/*", nil},
+
+	// What only tests use.
+	{"test/crashfs", []string{"vfs"}},
+	{"test/*", nil},
 }
+
+// belowVerbs is what a verb may import.
+var belowVerbs = []string{".", "vfs", "store/heads", "scope", "query", "profile", "internal/base/*", "internal/screening/*", "internal/search/*", "internal/log/*",
+	"internal/tree/*", "internal/code/*", "internal/care/*", "internal/vectors", "internal/agent/*", "internal/setup", "internal/share/*"}
 
 // testSupport are the packages made for tests: they may import testing, and
 // only tests may import them.
-var testSupport = []string{"storetest", "dialect/dialecttest", "vfs/crashfs", "vfs/vfstest", "vectors/vectorstest", "internal/testenv"}
+var testSupport = []string{"store/storetest", "layout/internal/layouttest", "vfs/vfstest", "test/crashfs", "test/testenv", "test/vectorstest"}
 
 // importsPointDown holds the floors.
 func importsPointDown(h *house) (wrong []string) {
@@ -161,37 +152,36 @@ func productionIsUntested(h *house) (wrong []string) {
 
 var importRules = []rule{
 	{"ImportsPointDown", importsPointDown, map[string]string{
-		"a.go":                `package oxbow; import _ "` + module + `/mdtree"`,
-		"store_test.go":       `package oxbow_test; import _ "` + module + `/tool"`,
-		"vfs/a.go":            `package vfs; import _ "` + module + `"`,
-		"internal/wal/a.go":   `package wal; import (_ "` + module + `/internal/text"; _ "` + module + `")`,
-		"cmd/crash/a.go":      `package crash; import (_ "` + module + `/vfs/crashfs"; _ "` + module + `/mcpserver")`,
-		"internal/x/y/a.go":   `package y; import _ "` + module + `/tool"`,
-		"exchange/a.go":       `package exchange; import (_ "` + module + `/internal/text"; _ "` + module + `/internal/wal")`,
-		"mcpserver/a_wasm.go": `package mcpserver; import _ "` + module + `/exchange"`,
-		"tool/a.go":           `package tool; import _ "` + module + `/cmd/oxbow"`,
-		"cmd/oxbow/a.go":      `package main; import (_ "` + module + `/tool"; _ "` + module + `")`,
-		"helpers/a.go":        `package helpers`,
+		"a.go":                         `package oxbow; import _ "` + module + `/internal/tree/mdtree"`,
+		"store_test.go":                `package oxbow_test; import _ "` + module + `/internal/verb"`,
+		"vfs/a.go":                     `package vfs; import _ "` + module + `"`,
+		"internal/log/wal/a.go":        `package wal; import (_ "` + module + `/internal/base/text"; _ "` + module + `")`,
+		"internal/cli/a.go":            `package cli; import (_ "` + module + `/test/crashfs"; _ "` + module + `/internal/mcpserver")`,
+		"internal/base/y/a.go":         `package y; import _ "` + module + `/internal/verb"`,
+		"internal/tree/exchange/a.go":  `package exchange; import (_ "` + module + `/internal/base/text"; _ "` + module + `/internal/log/wal")`,
+		"internal/mcpserver/a_wasm.go": `package mcpserver; import _ "` + module + `/internal/tree/exchange"`,
+		"internal/verb/a.go":           `package verb; import _ "` + module + `/internal/verb/view"`,
+		"internal/verb/view/a.go":      `package view; import (_ "` + module + `/internal/verb"; _ "` + module + `")`,
+		"helpers/a.go":                 `package helpers`,
 	}, []string{
-		"a.go: . may not import mdtree", "exchange/a.go: exchange may not import internal/wal", "helpers/a.go: package helpers has no row",
-		"internal/wal/a.go: internal/wal may not import .,", "internal/x/y/a.go: internal/x/y may not import tool",
-		"mcpserver/a_wasm.go: mcpserver may not import exchange", "tool/a.go: tool may not import cmd/oxbow", "vfs/a.go: vfs may not import .,",
-	}},
-	{"LibraryIsLight", libraryIsLight, map[string]string{
-		"a.go":               `package oxbow; import (_ "io/fs"; _ "` + module + `/vfs"; _ "golang.org/x/sys/unix"; _ "net/http")`,
-		"a_test.go":          `package oxbow; import (_ "net"; _ "example.com/x")`,
-		"vfs/a.go":           `package vfs; import (_ "golang.org/x/sys/unix"; _ "` + module + `/internal/text")`,
-		"internal/text/a.go": `package text; import (_ "net"; _ "net/url")`,
-		"internal/git/a.go":  `package git; import _ "os/exec"`, // nothing that the library imports
-	}, []string{"a.go: the root package imports golang.org/x/sys/unix", "a.go: the library imports net/http", "internal/text/a.go: the library imports net"}},
+		"a.go: . may not import internal/tree/mdtree", "internal/tree/exchange/a.go: internal/tree/exchange may not import internal/log/wal", "helpers/a.go: package helpers has no row",
+		"internal/log/wal/a.go: internal/log/wal may not import .,", "internal/base/y/a.go: internal/base/y may not import internal/verb",
+		"internal/mcpserver/a_wasm.go: internal/mcpserver may not import internal/tree/exchange", "internal/verb/a.go: internal/verb may not import internal/verb/view", "vfs/a.go: vfs may not import .,",
+	}}, {"LibraryIsLight", libraryIsLight, map[string]string{
+		"a.go":                    `package oxbow; import (_ "io/fs"; _ "` + module + `/vfs"; _ "golang.org/x/sys/unix"; _ "net/http")`,
+		"a_test.go":               `package oxbow; import (_ "net"; _ "example.com/x")`,
+		"vfs/a.go":                `package vfs; import (_ "golang.org/x/sys/unix"; _ "` + module + `/internal/base/text")`,
+		"internal/base/text/a.go": `package text; import (_ "net"; _ "net/url")`,
+		"internal/code/git/a.go":  `package git; import _ "os/exec"`, // nothing that the library imports
+	}, []string{"a.go: the root package imports golang.org/x/sys/unix", "a.go: the library imports net/http", "internal/base/text/a.go: the library imports net"}},
 	{"ProductionIsUntested", productionIsUntested, map[string]string{
-		"a.go":                     `package oxbow; import _ "testing"`,
-		"a_test.go":                `package oxbow; import _ "testing"`,
-		"b.go":                     `package oxbow; import _ "testing/fstest"`,
-		"storetest/a.go":           `package storetest; import _ "testing"`,
-		"internal/testenv/need.go": `package testenv; import _ "testing"`,
-		"internal/wal/a.go":        `package wal; import _ "` + module + `/internal/testenv"`,
-		"tool/a.go":                `package tool; import _ "` + module + `/vfs/crashfs"`,
-	}, []string{"a.go: production code imports testing", "b.go: production code imports testing/fstest", "internal/wal/a.go: production code imports " + module + "/internal/testenv",
-		"tool/a.go: production code imports " + module + "/vfs/crashfs"}},
+		"a.go":                  `package oxbow; import _ "testing"`,
+		"a_test.go":             `package oxbow; import _ "testing"`,
+		"b.go":                  `package oxbow; import _ "testing/fstest"`,
+		"store/storetest/a.go":  `package storetest; import _ "testing"`,
+		"test/testenv/need.go":  `package testenv; import _ "testing"`,
+		"internal/log/wal/a.go": `package wal; import _ "` + module + `/test/testenv"`,
+		"internal/verb/a.go":    `package verb; import _ "` + module + `/test/crashfs"`,
+	}, []string{"a.go: production code imports testing", "b.go: production code imports testing/fstest", "internal/log/wal/a.go: production code imports " + module + "/test/testenv",
+		"internal/verb/a.go: production code imports " + module + "/test/crashfs"}},
 }

@@ -1,7 +1,7 @@
 // This file checks names: exported names have a user, and a comment begins with
 // the name that it documents.
 
-package oxbow_test
+package structure
 
 import (
 	"fmt"
@@ -43,7 +43,7 @@ func exportedNamesAreUsed(h *house) (wrong []string) {
 	}
 	unused := map[string]bool{}
 	for _, f := range h.files {
-		if f.test || f.ast.Name.Name == "main" {
+		if f.test || f.ast.Name.Name == "main" || f.path == "layout/public.go" { // for programs outside this module
 			continue
 		}
 		for _, id := range topLevel(f.ast) {

@@ -1,7 +1,7 @@
 // This file checks the size of functions (paths and lines) and counts exported
 // names without a user. The limits are only ever lowered.
 
-package oxbow_test
+package structure
 
 import (
 	"fmt"

@@ -1,7 +1,9 @@
-// Tests of the repository: reads the house and checks each rule of the files
-// house*_test.go on it, and on a house that breaks the rule.
+// Package structure holds the tests of the repository's structure: which package may
+// import which, which are public, how long a function may be, and more. It reads all Go
+// files of the module and checks each rule of the files in this directory on them, and
+// on a small module that breaks the rule.
 
-package oxbow_test
+package structure
 
 import (
 	"fmt"
@@ -18,8 +20,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // module is the import path of the root package.
@@ -126,11 +128,11 @@ func matches(dir string, patterns []string) bool {
 // and that there is no file without a verb.
 func toolsAreDescribed(fsys fs.FS, verbs []string) (wrong []string) {
 	for _, v := range verbs {
-		if b, err := fs.ReadFile(fsys, "tool/"+v+".md"); err != nil || strings.TrimSpace(string(b)) == "" {
-			wrong = append(wrong, fmt.Sprintf("the verb %s has no description in tool/%s.md: %v", v, v, err))
+		if b, err := fs.ReadFile(fsys, "internal/verb/"+v+".md"); err != nil || strings.TrimSpace(string(b)) == "" {
+			wrong = append(wrong, fmt.Sprintf("the verb %s has no description in internal/verb/%s.md: %v", v, v, err))
 		}
 	}
-	files, err := fs.Glob(fsys, "tool/*.md")
+	files, err := fs.Glob(fsys, "internal/verb/"+"*.md") // not a path from here
 	if err != nil {
 		wrong = append(wrong, err.Error())
 	}
@@ -157,14 +159,14 @@ func TestRepo(t *testing.T) {
 	}
 	t.Run("Tools", func(t *testing.T) {
 		var verbs []string
-		for _, v := range append(tool.Table(), tool.Code()...) {
+		for _, v := range append(verb.Table(), verb.Code()...) {
 			verbs = append(verbs, v.Name)
 		}
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
 		// Offered beside the table.
-		for _, v := range append(tool.WithProfiles([]tool.Tool{tool.RecallMemory()}, nil), tool.SubAgents()...) {
+		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil), verb.SubAgents()...) {
 			verbs = append(verbs, v.Name)
 		}
 		for _, w := range toolsAreDescribed(h.fsys, verbs) {
@@ -182,7 +184,7 @@ type rule struct {
 	want   []string
 }
 
-var rules = slices.Concat(importRules, textRules, sizeRules, circleRules, nameRules, styleRules, testRules)
+var rules = slices.Concat(importRules, publicRules, textRules, sizeRules, circleRules, nameRules, styleRules, testRules)
 
 // Each rule finds what breaks it, and nothing else.
 func TestRules(t *testing.T) {
@@ -196,9 +198,9 @@ func TestRules(t *testing.T) {
 		})
 	}
 	t.Run("Tools", func(t *testing.T) {
-		fsys := brokenHouse(map[string]string{"tool/get.md": "Gets.", "tool/list.md": " \n", "tool/old.md": "Is gone."})
+		fsys := brokenHouse(map[string]string{"internal/verb/get.md": "Gets.", "internal/verb/list.md": " \n", "internal/verb/old.md": "Is gone."})
 		compareProblems(t, toolsAreDescribed(fsys, []string{"get", "list", "undo"}), []string{
-			"the verb list has no description", "the verb undo has no description", "tool/old.md: there is no verb old"})
+			"the verb list has no description", "the verb undo has no description", "internal/verb/old.md: there is no verb old"})
 	})
 	t.Run("Syntax", func(t *testing.T) {
 		if _, err := newHouse(brokenHouse(map[string]string{"a.go": "pakcage oxbow"})); err == nil {
@@ -230,7 +232,10 @@ func compareProblems(t *testing.T, got, want []string) {
 }
 
 // modules are the directories of the modules inside this one.
-var modules = []string{"backend/jetstream", "bench", "browser", "clienttest", "torture"}
+var modules = []string{"jetstream", "test/bench", "test/browser", "test/clients", "test/torture"}
+
+// root is the directory of the module, from that of this package.
+const root = "../.."
 
 // limits are what the present house may have of what no house should have.
 type limits struct {
@@ -263,7 +268,7 @@ func (h *house) readModules() error {
 // presentHouse reads this module.
 func presentHouse(t *testing.T) *house {
 	t.Helper()
-	h, err := newHouse(os.DirFS("."))
+	h, err := newHouse(os.DirFS(root))
 	if err != nil {
 		t.Fatal(err)
 	}

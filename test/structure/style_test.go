@@ -1,6 +1,6 @@
 // Rules of expressions: what a reader would have to untangle first.
 
-package oxbow_test
+package structure
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // Rules of tests: none sleeps, and their data is there.
 
-package oxbow_test
+package structure
 
 import (
 	"cmp"
@@ -103,12 +103,12 @@ func dataIsThere(h *house) (wrong []string) {
 
 var testRules = []rule{
 	{"TestsDoNotSleep", testsDoNotSleep, map[string]string{
-		"a.go":           `package oxbow; import "time"; func a() { time.Sleep(1) }`,
-		"a_test.go":      "package oxbow\nimport \"time\"\nfunc b() { time.Sleep(1) }",
-		"b_test.go":      "package oxbow\nimport \"time\"\nvar wait = time.Sleep",
-		"c_test.go":      `package oxbow; import ("testing";"testing/synctest";"time"); func TestX(t *testing.T) { synctest.Test(t, func(*testing.T) { time.Sleep(1) }) }`,
-		"storetest/a.go": "package storetest\nimport \"time\"\nfunc a() { time.Sleep(1) }",
-	}, []string{"a_test.go:3:12: a test sleeps", "b_test.go:3:12: a test sleeps", "storetest/a.go:3:12: a test sleeps"}},
+		"a.go":                 `package oxbow; import "time"; func a() { time.Sleep(1) }`,
+		"a_test.go":            "package oxbow\nimport \"time\"\nfunc b() { time.Sleep(1) }",
+		"b_test.go":            "package oxbow\nimport \"time\"\nvar wait = time.Sleep",
+		"c_test.go":            `package oxbow; import ("testing";"testing/synctest";"time"); func TestX(t *testing.T) { synctest.Test(t, func(*testing.T) { time.Sleep(1) }) }`,
+		"store/storetest/a.go": "package storetest\nimport \"time\"\nfunc a() { time.Sleep(1) }",
+	}, []string{"a_test.go:3:12: a test sleeps", "b_test.go:3:12: a test sleeps", "store/storetest/a.go:3:12: a test sleeps"}},
 	{"DataIsThere", dataIsThere, map[string]string{
 		"a_test.go":                  "package oxbow\nimport \"path/filepath\"\nfunc FuzzA() { filepath.Glob(\"testdata/*.txt\") }\nfunc b() { filepath.Glob(\"testdata/*.json\") }",
 		"testdata/a.txt":             "x",

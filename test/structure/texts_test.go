@@ -1,6 +1,6 @@
 // Rules of texts: package comments, first comments, and nothing left for later.
 
-package oxbow_test
+package structure
 
 import (
 	"fmt"

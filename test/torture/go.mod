@@ -1,4 +1,4 @@
-module github.com/oxbow-memory/oxbow/torture
+module github.com/oxbow-memory/oxbow/test/torture
 
 go 1.26.0
 
@@ -29,4 +29,4 @@ require (
 	golang.org/x/time v0.15.0 // indirect
 )
 
-replace github.com/oxbow-memory/oxbow => ../
+replace github.com/oxbow-memory/oxbow => ../../

@@ -45,8 +45,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/torture/faults"
-	"github.com/oxbow-memory/oxbow/torture/workload"
+	"github.com/oxbow-memory/oxbow/test/torture/faults"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -175,7 +175,7 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 				p.add(n)
 				if err != nil {
 					bad++
-					fmt.Fprintf(stdout, "VIOLATION: %v\n  repeat: cd torture && go run . %s --seed %d --count 1 --procs %d --deep %d --plain=%v --short=%v --disk=%s\n",
+					fmt.Fprintf(stdout, "VIOLATION: %v\n  repeat: cd test/torture && go run . %s --seed %d --count 1 --procs %d --deep %d --plain=%v --short=%v --disk=%s\n",
 						err, c.name, s, f.procs, f.deep, f.plain, f.short, *disk)
 				}
 				mu.Unlock()

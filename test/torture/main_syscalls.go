@@ -14,7 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/oxbow-memory/oxbow/torture/syscalls"
+	"github.com/oxbow-memory/oxbow/test/torture/syscalls"
 )
 
 // syscallsChild is the subcommand by which the campaign starts this program
@@ -47,7 +47,7 @@ func runSyscalls(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stdout, "syscalls: %v\n", rep)
 		if len(rep.Violations) > 0 {
 			// Each names its point in the words of strace, and needs no seed.
-			fmt.Fprintln(stdout, "  repeat: cd torture && go run . syscalls")
+			fmt.Fprintln(stdout, "  repeat: cd test/torture && go run . syscalls")
 		}
 		return len(rep.Violations) == 0, err
 	})

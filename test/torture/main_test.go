@@ -43,7 +43,7 @@ func TestViolationIsPrinted(t *testing.T) {
 	}}
 	var stdout, stderr bytes.Buffer
 	status := c.run([]string{"--count", "4", "--procs", "1"}, &stdout, &stderr)
-	for _, want := range []string{"VIOLATION: it broke", "cd torture && go run . broken --seed 3 --count 1 --procs 1", "4 tries", "1 violations"} {
+	for _, want := range []string{"VIOLATION: it broke", "cd test/torture && go run . broken --seed 3 --count 1 --procs 1", "4 tries", "1 violations"} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("stdout lacks %q: %s", want, stdout.String())
 		}

@@ -21,8 +21,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/torture/mutants"
-	"github.com/oxbow-memory/oxbow/torture/procs"
+	"github.com/oxbow-memory/oxbow/test/torture/mutants"
+	"github.com/oxbow-memory/oxbow/test/torture/procs"
 )
 
 // sabotage is one promise that the disk or the library does not keep.
@@ -75,7 +75,7 @@ var sabotages = []sabotage{
 	{"no catching up, goroutines", "", "no-catch-up", "linear"},
 	{"a replaced file not noticed, goroutines", "", "replaced-file-unnoticed", "linear"},
 
-	{"an old look at the tail believed", "", "old-look-believed", "./internal/wal TestTailAfterAnOldLook"},
+	{"an old look at the tail believed", "", "old-look-believed", "./internal/log/wal TestTailAfterAnOldLook"},
 	{"answered before it is durable", "", "answered-before-durable", ofStore + "TestAnswersWaitForTheSync"},
 
 	{"a log read on from one record too far", "", "snapshot-one-record-too-far", ofStore + "TestSnapshotDamaged"},
@@ -141,10 +141,10 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 }
 
 // recoveryCampaign is the hunt of the campaign with damaged memories.
-const recoveryCampaign = "./torture/recovery TestRecovery"
+const recoveryCampaign = "./test/torture/recovery TestRecovery"
 
 // ofStore begins a hunt that is a test of the log store.
-const ofStore = "./internal/logstore "
+const ofStore = "./internal/log/logstore "
 
 // planned returns the sabotages with the campaigns of that form.
 func planned(short bool) []sabotage {

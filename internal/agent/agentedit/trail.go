@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/profile"
-	"github.com/oxbow-memory/oxbow/session"
 )
 
 // ProtectingKeys are the keys of labels that put an entry before a model for good. An

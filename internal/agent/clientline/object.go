@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/rawjson"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
 // fields calls f with each key and the bytes of its value of the object that b

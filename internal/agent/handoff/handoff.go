@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
 // labelState is the key of the label that says whether a handoff is open. One

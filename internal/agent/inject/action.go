@@ -2,7 +2,7 @@
 
 package inject
 
-import "github.com/oxbow-memory/oxbow/internal/text"
+import "github.com/oxbow-memory/oxbow/internal/base/text"
 
 // Line joins parts on one line after a head, as many as [actionTokens] hold, of which
 // the first is cut to fit, and returns how many it holds; "" for none.

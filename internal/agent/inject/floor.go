@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/gate"
+	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/gate"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/gate"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // The places at which memory is put before a model.

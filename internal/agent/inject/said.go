@@ -5,10 +5,10 @@ package inject
 import (
 	"context"
 
-	"github.com/oxbow-memory/oxbow/gate"
-	"github.com/oxbow-memory/oxbow/internal/analysis"
-	"github.com/oxbow-memory/oxbow/internal/instruction"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/gate"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // fromUser stands before what the person said in a turn.

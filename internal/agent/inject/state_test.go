@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 func stateFile(t *testing.T) StateFile {

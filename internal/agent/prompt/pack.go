@@ -5,7 +5,7 @@ package prompt
 import (
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // Margin is what an estimate of tokens is multiplied by, in hundredths, before

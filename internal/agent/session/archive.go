@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
 // StoreFile is the name of the archive's file in a home.

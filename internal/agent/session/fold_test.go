@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)

@@ -5,7 +5,7 @@ package session
 import (
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
 // findRepeats sets what the events of agents repeat of what was read of others.

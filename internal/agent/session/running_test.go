@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 func TestSpoolTaints(t *testing.T) {

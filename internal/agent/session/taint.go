@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // Warned stands in every answer of this program that holds a tainted entry. The call

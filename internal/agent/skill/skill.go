@@ -16,9 +16,9 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/frontmatter"
-	"github.com/oxbow-memory/oxbow/internal/instruction"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
 // Where skills are looked for, in this order: below the user's own directory,

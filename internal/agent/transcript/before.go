@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // Before returns the annotations of the lines that a hook reports as about to change,

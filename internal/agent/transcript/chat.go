@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // chat is a conversation whose lines come one after the other.

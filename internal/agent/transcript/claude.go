@@ -22,7 +22,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
 )
 
 // isClaude goes by what no other program writes: a message with content, where

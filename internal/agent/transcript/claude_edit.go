@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // claudeInput is what the tools that edit are given, all in one.

@@ -24,8 +24,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 type codexShell struct {

@@ -8,7 +8,7 @@
 
 package transcript
 
-import "github.com/oxbow-memory/oxbow/internal/clientline"
+import "github.com/oxbow-memory/oxbow/internal/agent/clientline"
 
 // isCopilot goes by the first event.
 func isCopilot(b []byte) bool {

@@ -2,7 +2,7 @@
 
 package transcript
 
-import "github.com/oxbow-memory/oxbow/annotate"
+import "github.com/oxbow-memory/oxbow/internal/code/annotate"
 
 // stretch is a run of lines of a file as it is after an edit.
 type stretch struct {

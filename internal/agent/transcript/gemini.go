@@ -13,7 +13,7 @@ package transcript
 import (
 	"encoding/json"
 
-	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
 )
 
 // isGemini goes by the header.

@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // Options change how edits are joined with a tree. Nil and zero fields mean the

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // session is a recorded session in a tree of its own.

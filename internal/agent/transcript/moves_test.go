@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // rollout is a transcript of Codex with a call of apply_patch for each patch,

@@ -9,7 +9,7 @@
 
 package transcript
 
-import "github.com/oxbow-memory/oxbow/internal/clientline"
+import "github.com/oxbow-memory/oxbow/internal/agent/clientline"
 
 // isQwen goes by the parts of a message, which Claude Code has not.
 func isQwen(b []byte) bool {

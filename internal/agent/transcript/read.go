@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
 )
 
 // client is a program whose transcripts can be read.

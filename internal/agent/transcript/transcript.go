@@ -17,7 +17,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // Bounds of what is read.

@@ -20,8 +20,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // was is where the tree of the samples stood.

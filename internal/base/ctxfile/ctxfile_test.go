@@ -9,7 +9,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/ctxfile"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxfile"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
 )
 
 // One goroutine has the mutex at a time; another waits for it, or for its context.

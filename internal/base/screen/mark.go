@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/ucd"
+	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
 // Found returns where s has one of the words, which are in lower case and sorted.

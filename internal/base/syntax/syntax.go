@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // keys are the known keys: of labels, and of the conditions that are none.

@@ -5,7 +5,7 @@
 // many tokens a model will see.
 package text
 
-import "github.com/oxbow-memory/oxbow/internal/ucd"
+import "github.com/oxbow-memory/oxbow/internal/base/ucd"
 
 // Crabtalk returns the terms of s exactly as crabtalk's memory store (its
 // RFC 0150) cuts them: the longest stretches of alphanumerics of Unicode 17,

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/ucd"
+	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
 func readJSON(t *testing.T, name string, v any) {

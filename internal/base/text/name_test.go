@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 func TestNameOf(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/ucd"
+	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
 // Near returns the candidates nearest to word, best first, at most limit.

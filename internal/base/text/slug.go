@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/ucd"
+	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
 // Slug returns s as crabtalk's memory of one file an entry (its RFC 0038) puts

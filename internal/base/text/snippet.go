@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/ucd"
+	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
 // ellipsis stands where a snippet was cut.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-//go:generate go run ./gen
+//go:generate go run github.com/oxbow-memory/oxbow/test/gen/ucd
 
 // lowerRun is a run of code points: first, first+step, … last. The lower case
 // of each is delta away.

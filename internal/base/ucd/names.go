@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-//go:generate go run ./gennames
+//go:generate go run github.com/oxbow-memory/oxbow/test/gen/ucdnames
 
 // markClass is a character that is sorted by its combining class after a letter.
 type markClass struct {

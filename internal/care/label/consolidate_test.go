@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/crmem"
+	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // evidence is a value that a text points to.

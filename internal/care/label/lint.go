@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // Finding is a doubt about labels, and the labels, the most used first.

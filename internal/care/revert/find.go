@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/lineage"
+	"github.com/oxbow-memory/oxbow/internal/care/lineage"
 )
 
 // Selection is what is taken back.

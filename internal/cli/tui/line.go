@@ -5,7 +5,7 @@ package tui
 import (
 	"unicode"
 
-	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
 // line is a text of one line with a cursor.

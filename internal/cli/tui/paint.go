@@ -5,7 +5,7 @@ package tui
 import (
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
 // safe makes a text safe to show, and one line.

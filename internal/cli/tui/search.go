@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/syntax"
+	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
 // slowAfter is how long an answer takes before the screen says that it is awaited.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
 // Terminal is one that keys come from and a screen is shown on.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
 // Line is one line of a file, where it is from, and why it is so.

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/reason"
+	"github.com/oxbow-memory/oxbow/internal/base/reason"
 )
 
 // Headline returns the reasoning on one line, where there is no room for more. What

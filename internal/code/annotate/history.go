@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
 // History is what git knows of a working tree. Its methods are safe for

@@ -2,7 +2,7 @@
 
 package annotate
 
-import "github.com/oxbow-memory/oxbow/internal/diff"
+import "github.com/oxbow-memory/oxbow/internal/base/diff"
 
 // interner numbers the lines and words of several versions of one file.
 type interner struct {

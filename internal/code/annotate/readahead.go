@@ -7,7 +7,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 // readAhead is a history with blobs that were read at once.

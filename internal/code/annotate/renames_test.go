@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 // lineByLine annotates each telling line of the select and the functions around it

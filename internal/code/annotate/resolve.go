@@ -8,7 +8,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 // resolveAll fills in what was found of p's sidecars in its content, which is that

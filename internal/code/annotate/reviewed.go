@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 // markSize is the number of bytes of a mark.

@@ -6,7 +6,7 @@ package annotate
 import (
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
 // oldText is an older version of a file.

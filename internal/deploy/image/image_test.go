@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // most is the most bytes of an image.
@@ -147,7 +147,7 @@ func TestProgram(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program, certs := filepath.Join(dir, "oxbow"), filepath.Join(dir, "certs")
-	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", program, "../../cmd/oxbow")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", program, "../../../cmd/oxbow")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

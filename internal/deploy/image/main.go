@@ -4,7 +4,7 @@
 // a static program, certificates and an empty /tmp, and nothing else:
 //
 //	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o oxbow ./cmd/oxbow
-//	go run ./deploy/image --program oxbow --out oxbow.tar
+//	go run ./internal/deploy/image --program oxbow --out oxbow.tar
 //	podman load --input oxbow.tar
 package main
 

@@ -12,7 +12,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
 // Tables in the order of the file.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -45,7 +45,7 @@ func baseRecords(t *testing.T, d *DB) (records []wal.Record, names [][]string) {
 // A store that an older program compacted, with its entries in one record, is read, and a
 // compaction that drops nothing writes them in small records.
 func TestBaseOfLargeRecords(t *testing.T) {
-	old, err := os.ReadFile("../../testdata/v1compacted.oxbow")
+	old, err := os.ReadFile("../../../testdata/v1compacted.oxbow")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ package logstore
 import (
 	"sync/atomic"
 
-	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
 )
 
 const (

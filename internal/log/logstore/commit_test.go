@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 
 	"github.com/oxbow-memory/oxbow/store"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 var errDisk = errors.New("the disk is gone")

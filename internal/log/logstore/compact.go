@@ -34,10 +34,10 @@ import (
 	"sort"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/ctxfile"
-	"github.com/oxbow-memory/oxbow/internal/keydir"
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxfile"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
 

@@ -10,10 +10,10 @@ import (
 	"iter"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
-	"github.com/oxbow-memory/oxbow/internal/logpos"
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/internal/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
+	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )

@@ -12,7 +12,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/cache"
-	"github.com/oxbow-memory/oxbow/internal/ctxmutex"
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/base/cache"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )

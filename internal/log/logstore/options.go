@@ -8,8 +8,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/cache"
-	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/internal/base/cache"
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )

@@ -11,7 +11,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/cache"
+	"github.com/oxbow-memory/oxbow/internal/base/cache"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )

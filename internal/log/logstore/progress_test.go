@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )

@@ -1,5 +1,5 @@
 // The bodies of the log's records: how a change and its
-// entries become bytes. The framing around them is that of internal/wal.
+// entries become bytes. The framing around them is that of internal/log/wal.
 //
 // Bodies are in the wire format of protocol buffers
 // (https://protobuf.dev/programming-guides/encoding), so that common tools can
@@ -57,9 +57,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/internal/wire"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/internal/log/wire"
 	"github.com/oxbow-memory/oxbow/store"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/internal/wire"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/internal/log/wire"
 	"github.com/oxbow-memory/oxbow/store"
 )
 

@@ -10,8 +10,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
 

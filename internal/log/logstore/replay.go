@@ -5,8 +5,8 @@ package logstore
 import (
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/logpos"
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
 

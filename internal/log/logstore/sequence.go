@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/logpos"
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 )
 

@@ -73,10 +73,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/oxbow-memory/oxbow/internal/cache"
-	"github.com/oxbow-memory/oxbow/internal/keydir"
-	"github.com/oxbow-memory/oxbow/internal/pagefile"
-	"github.com/oxbow-memory/oxbow/internal/wal"
+	"github.com/oxbow-memory/oxbow/internal/base/cache"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )

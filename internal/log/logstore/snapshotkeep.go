@@ -10,8 +10,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/ctxfile"
-	"github.com/oxbow-memory/oxbow/internal/logpos"
+	"github.com/oxbow-memory/oxbow/internal/base/ctxfile"
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
 	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )

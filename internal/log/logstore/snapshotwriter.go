@@ -6,9 +6,9 @@ package logstore
 import (
 	"fmt"
 
-	"github.com/oxbow-memory/oxbow/internal/keydir"
-	"github.com/oxbow-memory/oxbow/internal/pagefile"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/log/keydir"
 	"github.com/oxbow-memory/oxbow/store"
 )
 

@@ -9,7 +9,7 @@ import (
 	"hash/crc32"
 	"os"
 
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -130,7 +130,7 @@ func templates(t *testing.T, name string) []string {
 // Of the variants of instructions that are found as they are written, nearly all are
 // found in every other way to write them.
 //
-//	go test ./internal/instruction -run Evasions -v
+//	go test ./internal/screening/instruction -run Evasions -v
 func TestEvasions(t *testing.T) {
 	for _, file := range []struct {
 		name          string

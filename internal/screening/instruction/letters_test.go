@@ -62,7 +62,7 @@ func makeLetters() string {
 	return b.String()
 }
 
-// go test ./internal/instruction -run Letters -update writes the file.
+// go test ./internal/screening/instruction -run Letters -update writes the file.
 func TestLetters(t *testing.T) {
 	want := makeLetters()
 	if *update {

@@ -240,6 +240,6 @@ func TestTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if table != string(want) {
-		t.Error("rules.bin is not of these rules: go test ./internal/secret -run TestTable -update")
+		t.Error("rules.bin is not of these rules: go test ./internal/screening/secret -run TestTable -update")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // reference finds what [Find] finds with Go's regexp, rule by rule, in the whole

@@ -11,7 +11,7 @@ import (
 
 // table is made of rules.txt, own.txt and stopwords.txt by
 //
-//	go test ./internal/secret -run TestTable -update
+//	go test ./internal/screening/secret -run TestTable -update
 //
 // It has numbers as uvarints, and texts after their size.
 //

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 func termsOf(d index.Document) string {

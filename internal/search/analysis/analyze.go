@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // Field is a part of a document.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // Finder makes documents as an [Analyzer] does, of some terms only. Most words

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-//go:generate go run ./gen
+//go:generate go run github.com/oxbow-memory/oxbow/test/gen/decompositions
 
 // Fold returns s in lower case, without combining marks of Latin, Greek and
 // Cyrillic, with each letter that Unicode decomposes into one of those and

@@ -7,7 +7,7 @@
 //
 // A text is cut into chunks, the longest stretches of letters, digits and
 // marks that single connectors hold together, such as snake_case or
-// internal/analysis/words.go. A chunk gives the terms
+// internal/search/analysis/words.go. A chunk gives the terms
 //
 //	Rachel's              rachel
 //	bought                buy                      irregular forms, then stems
@@ -30,7 +30,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // unit is a term of a chunk.

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"sync/atomic"
 
-	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
 // column is a number of each document of a segment, by document number.

@@ -10,7 +10,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
 // Tables of the documents of a snapshot.

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // model is what the index should hold.

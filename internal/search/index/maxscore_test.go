@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // table is documents and how often each of few words stands in them.

@@ -58,7 +58,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/pagefile"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
 // FileSuffix ends the name of a file, next to what was indexed, that holds a snapshot.

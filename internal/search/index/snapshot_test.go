@@ -17,8 +17,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/pagefile"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // smallSnapshot is an index of a few documents, with removals, and its image.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // What neighbours give to a turn of a talk.

@@ -9,7 +9,7 @@ import (
 	"iter"
 	"runtime"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"unique"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // What Oxbow makes of turns. A turn is short, and what it is about was

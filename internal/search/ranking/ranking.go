@@ -1,5 +1,5 @@
 // Package ranking ranks texts by a query: two rankings over
-// [github.com/oxbow-memory/oxbow/internal/index], that of turns of a dialogue
+// [github.com/oxbow-memory/oxbow/internal/search/index], that of turns of a dialogue
 // among them, accounts of their scores, and an index of a query's terms alone.
 package ranking
 
@@ -8,7 +8,7 @@ import (
 	"time"
 	"unique"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // Item is what a caller ranks: the Data of a document, or what is read in its place.

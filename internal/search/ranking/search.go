@@ -5,7 +5,7 @@ package ranking
 import (
 	"math"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // query returns what the plan needs of the index.

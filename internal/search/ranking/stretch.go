@@ -5,7 +5,7 @@ package ranking
 import (
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 // The best stretch of a dialogue that is one entry counts next to all of it: what

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unique"
 
-	"github.com/oxbow-memory/oxbow/internal/analysis"
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // View is a scorer between two changes, for one query and one goroutine.

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/heads"
-	"github.com/oxbow-memory/oxbow/internal/layer"
-	"github.com/oxbow-memory/oxbow/internal/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/layer"
+	"github.com/oxbow-memory/oxbow/internal/base/watch"
+	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
 // store is the entries of a store and, under them, the entries of another.

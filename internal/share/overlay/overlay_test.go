@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/heads"
-	"github.com/oxbow-memory/oxbow/overlay"
+	"github.com/oxbow-memory/oxbow/internal/share/overlay"
+	"github.com/oxbow-memory/oxbow/store/heads"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/team"
+	"github.com/oxbow-memory/oxbow/internal/share/team"
 )
 
 // labelConflict is that of an entry of which both texts are kept.

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/storetest"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
 )
 
 type run func(context.Context, oxbow.Store, oxbow.Store, *State, *Options) (Report, error)

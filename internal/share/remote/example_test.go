@@ -10,7 +10,7 @@ import (
 	"net/http/httptest"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/internal/share/remote"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 // BenchmarkStore compares a store in a file with the same over loopback, with and

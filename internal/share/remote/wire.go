@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // wireEntry is an [oxbow.Entry]. Fields stand in the order of that type, here and

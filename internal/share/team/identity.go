@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
 // Identity returns by what the repository is remembered: the address of its remote, so

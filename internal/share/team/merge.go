@@ -26,7 +26,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
 // The lines around two texts of a conflict. Markdown shows none of them.

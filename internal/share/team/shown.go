@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/watch"
 )
 
 // localTaint is the taint of entries that are not reviewed.

@@ -9,7 +9,7 @@
 //	.gitattributes            leads these files to the merge driver
 //
 // What a clone brings is data from others: no link is followed, files that are no
-// entries are left alone, sizes are bounded, and git is run as package internal/git
+// entries are left alone, sizes are bounded, and git is run as package internal/code/git
 // does. An entry counts as reviewed when its file is, byte for byte, that of the
 // reviewed branch as the remote last had it; every other is local.
 package team
@@ -23,7 +23,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 // Dir is where team files are, below a directory of a working tree.

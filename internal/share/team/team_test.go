@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // runGit runs git in a directory, with no settings but its own, and returns what it says.

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/git"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
 func TestInitTwice(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
 func TestMetrics(t *testing.T) {

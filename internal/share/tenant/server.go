@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/auth"
-	"github.com/oxbow-memory/oxbow/remote"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/remote"
 )
 
 // Server answers requests of all tenants.

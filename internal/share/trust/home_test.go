@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // newStore makes a store in a home.

@@ -18,7 +18,7 @@ import (
 	"filippo.io/age/armor"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/storetest"
+	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
 // secret stands in the memory, and must not stand in a file.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 // steps are the changes of a run, and what the store holds after each.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/rawjson"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
 // readChat reads one session a line, in the form that LongMemEval and many

@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/crmem"
+	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
 )
 
 // maxCRMEM bounds a memory of crabtalk, in bytes: it is read whole.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
 )
 
 // record is the shape of an exported entry; the order of its fields is that of the

@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/oxbow-memory/oxbow/internal/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
 // frontKey is one key of front matter with its values. A nested mapping becomes several

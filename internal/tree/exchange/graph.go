@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/rawjson"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
 // graph is the knowledge graph of an MCP memory server's file.

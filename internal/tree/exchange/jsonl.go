@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/rawjson"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
 // entryFields are the fields that a line may have.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/internal/rawjson"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // maxFields bounds the fields of one object: no format has that many, and

@@ -17,7 +17,7 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // ReadMarkdown reads one Markdown file of at most maxMarkdown bytes. ref is

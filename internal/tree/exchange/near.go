@@ -5,7 +5,7 @@ package exchange
 import (
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // nearest returns the candidate that word was probably meant to be, or "".

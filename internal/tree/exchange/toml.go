@@ -12,7 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/oxbow-memory/oxbow/internal/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
 // tomlMark is the line before and after front matter in TOML.

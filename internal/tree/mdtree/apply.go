@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
 // Apply implements [oxbow.Store]. An Update without If of an entry that another

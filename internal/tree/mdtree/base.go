@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/journal"
+	"github.com/oxbow-memory/oxbow/internal/tree/journal"
 )
 
 // Origin distinguishes a store from others in a manifest.

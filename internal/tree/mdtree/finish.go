@@ -10,7 +10,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/journal"
+	"github.com/oxbow-memory/oxbow/internal/tree/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/duragent"
-	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/duragent"
+	"github.com/oxbow-memory/oxbow/layout/entryfiles"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -28,7 +28,7 @@ import (
 // the medians. The aim is 1.5 at most, by the clock.
 func BenchmarkOpenHome(b *testing.B) {
 	for _, home := range []struct {
-		layout dialect.Dialect
+		layout layout.Dialect
 		dir    string
 		head   string // with the number of the file
 	}{
@@ -70,7 +70,7 @@ func BenchmarkOpenHome(b *testing.B) {
 				}
 				reading, readingClock = append(reading, testenv.ProcessorTime()-start), append(readingClock, time.Since(clock))
 				start, clock = testenv.ProcessorTime(), time.Now()
-				h, err := home.layout.Open(context.Background(), dialect.Options{FS: fsys, Memory: oxbow.Options{ReadOnly: true}})
+				h, err := home.layout.Open(context.Background(), layout.Options{FS: fsys, Memory: oxbow.Options{ReadOnly: true}})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/watch"
+	"github.com/oxbow-memory/oxbow/internal/base/watch"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/internal/instruction"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/extract"
-	"github.com/oxbow-memory/oxbow/session/inbox"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // BeforeActionIn is what BeforeAction takes.
@@ -33,7 +33,7 @@ const maxCited = 2 // entries of a file
 // BeforeAction gives one line for an edit: how the failure just before was mended in a
 // past session, decisions that name a file, an edit of it that was taken back, and words by
 // which a person corrected one. Each file and each failure is looked up once a session.
-func BeforeAction(ctx context.Context, w *tool.Workspace, in BeforeActionIn) (BeforeActionOut, error) {
+func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (BeforeActionOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
 	a := action{in: in}
@@ -57,7 +57,7 @@ func BeforeAction(ctx context.Context, w *tool.Workspace, in BeforeActionIn) (Be
 		if !fresh("file " + f) {
 			continue
 		}
-		m, err := w.Open(ctx, tool.Read)
+		m, err := w.Open(ctx, verb.Read)
 		if err != nil {
 			return BeforeActionOut{}, err
 		}
@@ -140,7 +140,7 @@ func (a *action) find(ctx context.Context, m *oxbow.Memory, in string, most int,
 	if a.in.Project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{a.in.Project}})
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Limit: most, Filter: f.And(tool.Volunteered)})
+	hits, err := m.Recall(ctx, oxbow.Query{Limit: most, Filter: f.And(verb.Volunteered)})
 	if err != nil {
 		return
 	}

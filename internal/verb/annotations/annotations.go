@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -32,8 +32,8 @@ type GCAnnotationsOut struct {
 	Run         string            `json:"run,omitempty"`
 	Files       int               `json:"files"`
 	Annotations int               `json:"annotations"`
-	Archived    []tool.Annotation `json:"archived"`
-	Returned    []tool.Annotation `json:"returned"`
+	Archived    []verb.Annotation `json:"archived"`
+	Returned    []verb.Annotation `json:"returned"`
 	Skipped     []Skipped         `json:"skipped,omitempty"`
 
 	Undo bool `json:"-"`
@@ -47,7 +47,7 @@ type Skipped struct {
 
 // GCAnnotations archives the annotations whose lines are gone, and brings back
 // those whose lines have returned; or takes the last run of that back.
-func GCAnnotations(ctx context.Context, w *tool.Workspace, in GCAnnotationsIn) (GCAnnotationsOut, error) {
+func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (GCAnnotationsOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return GCAnnotationsOut{}, err
@@ -61,7 +61,7 @@ func GCAnnotations(ctx context.Context, w *tool.Workspace, in GCAnnotationsIn) (
 		return GCAnnotationsOut{}, err
 	}
 	out := GCAnnotationsOut{DryRun: in.DryRun, Undo: in.Undo, Run: r.Run, Files: r.Files, Annotations: r.Annotations,
-		Archived: tool.AnnotationList(r.Archived), Returned: tool.AnnotationList(r.Returned), Skipped: skippedOf(r.Skipped)}
+		Archived: verb.AnnotationList(r.Archived), Returned: verb.AnnotationList(r.Returned), Skipped: skippedOf(r.Skipped)}
 	return out, nil
 }
 
@@ -96,7 +96,7 @@ type AnnotationStatsOut struct {
 var Placings = []annotate.Placing{annotate.Exact, annotate.Tracked, annotate.Moved, annotate.Edited, annotate.Lost}
 
 // AnnotationStats counts the annotations of the working tree.
-func AnnotationStats(ctx context.Context, w *tool.Workspace, _ AnnotationStatsIn) (AnnotationStatsOut, error) {
+func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn) (AnnotationStatsOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return AnnotationStatsOut{}, err
@@ -145,7 +145,7 @@ type RecoveredSidecar struct {
 }
 
 // RecoverAnnotations mends the sidecars that have lines that cannot be read.
-func RecoverAnnotations(ctx context.Context, w *tool.Workspace, in RecoverAnnotationsIn) (RecoverAnnotationsOut, error) {
+func RecoverAnnotations(ctx context.Context, w *verb.Workspace, in RecoverAnnotationsIn) (RecoverAnnotationsOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return RecoverAnnotationsOut{}, err
@@ -192,7 +192,7 @@ type AttributeLine struct {
 }
 
 // SetupAnnotations lets git see the annotations and merge those of two branches.
-func SetupAnnotations(ctx context.Context, w *tool.Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
+func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return SetupAnnotationsOut{}, err
@@ -200,9 +200,9 @@ func SetupAnnotations(ctx context.Context, w *tool.Workspace, in SetupAnnotation
 	r, err := s.Setup(ctx, in.Command, in.Install, in.DryRun)
 	switch {
 	case errors.Is(err, oxbow.ErrUnsupported):
-		return SetupAnnotationsOut{}, tool.Advise(err, "run it inside a git repository; without git there is nothing to set up")
+		return SetupAnnotationsOut{}, verb.Advise(err, "run it inside a git repository; without git there is nothing to set up")
 	case errors.Is(err, oxbow.ErrInvalid):
-		return SetupAnnotationsOut{}, tool.Advise(err, "nothing was written to that file")
+		return SetupAnnotationsOut{}, verb.Advise(err, "nothing was written to that file")
 	case err != nil:
 		return SetupAnnotationsOut{}, err
 	}
@@ -235,7 +235,7 @@ const maxMerged = 256 << 20
 
 // MergeSidecars joins two sidecars that both come from a base, into ours. Lines that
 // cannot be read are kept in NAME.damaged; without a name, at the end of ours.
-func MergeSidecars(_ context.Context, _ *tool.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
+func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("merging annotations: %w", err)

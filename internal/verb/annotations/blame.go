@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // BlameIn is what blame takes.
@@ -18,8 +18,8 @@ type BlameIn struct {
 type BlameOut struct {
 	File        string            `json:"file"`
 	Lines       []BlameLine       `json:"lines"`
-	Annotations []tool.Annotation `json:"annotations"` // that stand in a line, each once
-	Notes       []tool.Note       `json:"notes,omitempty"`
+	Annotations []verb.Annotation `json:"annotations"` // that stand in a line, each once
+	Notes       []verb.Note       `json:"notes,omitempty"`
 }
 
 // BlameLine is one line.
@@ -36,15 +36,15 @@ type BlameLine struct {
 }
 
 // Blame gives the lines of a file as it stands in the working tree.
-func Blame(ctx context.Context, w *tool.Workspace, in BlameIn) (BlameOut, error) {
-	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []tool.Annotation{}}
+func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error) {
+	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []verb.Annotation{}}
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return out, err
 	}
 	lines, err := s.Blame(ctx, in.File)
-	if note, ok := tool.PartialNote(err); ok {
-		out.Notes = append(out.Notes, tool.Plain(note))
+	if note, ok := verb.PartialNote(err); ok {
+		out.Notes = append(out.Notes, verb.Plain(note))
 	} else if err != nil {
 		return out, err
 	}
@@ -58,7 +58,7 @@ func Blame(ctx context.Context, w *tool.Workspace, in BlameIn) (BlameOut, error)
 			b.Why = append(b.Why, f.ID)
 			if !seen[f.ID] {
 				seen[f.ID] = true
-				out.Annotations = append(out.Annotations, tool.AnnotationOf(f))
+				out.Annotations = append(out.Annotations, verb.AnnotationOf(f))
 			}
 		}
 		out.Lines = append(out.Lines, b)

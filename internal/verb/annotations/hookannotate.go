@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/annotate/transcript"
-	"github.com/oxbow-memory/oxbow/inject"
-	"github.com/oxbow-memory/oxbow/internal/instruction"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // HookReportIn is what a client gave its hook.
@@ -45,7 +45,7 @@ type AnnotateHookOut struct {
 // that is asked for; those that start so are private. What repeats others becomes none, nor
 // does what was said after text was read that is not known: annotations stand before a model
 // when their lines change. The transcript has it.
-func AnnotateHook(ctx context.Context, w *tool.Workspace, in HookReportIn) (AnnotateHookOut, error) {
+func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil || (!s.Annotated() && !(in.Everywhere && s.IsTree())) {
 		return AnnotateHookOut{}, err
@@ -90,7 +90,7 @@ type WhyBeforeOut struct {
 // change, on one line, without those that were shown and those that give no reason. When it
 // is late it gives none. Annotations that somebody else wrote are left out unless the
 // reviewed branch has them.
-func WhyBefore(ctx context.Context, w *tool.Workspace, in HookReportIn) (WhyBeforeOut, error) {
+func WhyBefore(ctx context.Context, w *verb.Workspace, in HookReportIn) (WhyBeforeOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()
 	ctx, s, err := w.AnnotationStore(ctx)

@@ -9,9 +9,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/annotate/interchange"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate/interchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // Formats of annotations.
@@ -46,9 +46,9 @@ type ExportAnnotationsIn struct {
 }
 
 // ExportAnnotations writes annotations as Agent Trace records.
-func ExportAnnotations(ctx context.Context, w *tool.Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
+func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
 	if in.Format != AgentTrace {
-		return InterchangeOut{}, tool.Advise(tool.Invalidf("%q is no format that annotations are written in", in.Format), "write --format agent-trace")
+		return InterchangeOut{}, verb.Advise(verb.Invalidf("%q is no format that annotations are written in", in.Format), "write --format agent-trace")
 	}
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
@@ -75,13 +75,13 @@ func ExportAnnotations(ctx context.Context, w *tool.Workspace, in ExportAnnotati
 	}
 	write := func(to io.Writer) error {
 		_, err := to.Write(text.Bytes())
-		return tool.Wrapped("writing", err)
+		return verb.Wrapped("writing", err)
 	}
 	out := InterchangeOut{Format: in.Format, Written: rep.Written, Left: rep.Left, Output: in.Output}
 	if in.Output == "" {
 		err = write(in.Stdout)
 	} else {
-		out.Kept, err = tool.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force, Record: w.Host.Trusted,
+		out.Kept, err = verb.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force, Record: w.Host.Trusted,
 			Other: "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(ctx, 0o644, write)
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ type ImportAnnotationsIn struct {
 
 // ImportAnnotations makes annotations of Agent Trace records, or of the notes of
 // Git AI in the repository.
-func ImportAnnotations(ctx context.Context, w *tool.Workspace, in ImportAnnotationsIn) (InterchangeOut, error) {
+func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotationsIn) (InterchangeOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return InterchangeOut{}, err
@@ -123,7 +123,7 @@ func ImportAnnotations(ctx context.Context, w *tool.Workspace, in ImportAnnotati
 		}
 		records, rep, err = interchange.ReadTraces(ctx, s, r)
 	default:
-		return InterchangeOut{}, tool.Advise(tool.Invalidf("%q is no format that annotations are read from", in.Format), "write --format agent-trace or --format git-ai")
+		return InterchangeOut{}, verb.Advise(verb.Invalidf("%q is no format that annotations are read from", in.Format), "write --format agent-trace or --format git-ai")
 	}
 	if err != nil {
 		return InterchangeOut{}, err

@@ -14,10 +14,10 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/annotate/transcript"
-	"github.com/oxbow-memory/oxbow/internal/clientline"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/transcript"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // AnnotateTranscriptsIn is what the reader of transcripts takes.
@@ -69,14 +69,14 @@ type TranscriptsSkipped struct {
 const maxOutside = 20
 
 // AnnotateTranscripts makes annotations of the edits in transcripts.
-func AnnotateTranscripts(ctx context.Context, w *tool.Workspace, in AnnotateTranscriptsIn) (AnnotateTranscriptsOut, error) {
+func AnnotateTranscripts(ctx context.Context, w *verb.Workspace, in AnnotateTranscriptsIn) (AnnotateTranscriptsOut, error) {
 	out := AnnotateTranscriptsOut{DryRun: in.DryRun, Annotations: []EditAnnotation{}}
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return out, err
 	}
 	if in.MovedFrom != "" && !strings.HasPrefix(in.MovedFrom, "/") && !filepath.IsAbs(in.MovedFrom) {
-		return out, tool.Advise(tool.InvalidValue("--moved-from", in.MovedFrom, "is not absolute"), "give the whole path")
+		return out, verb.Advise(verb.InvalidValue("--moved-from", in.MovedFrom, "is not absolute"), "give the whole path")
 	}
 	for _, name := range in.From {
 		names, dir, err := transcriptsOf(name)
@@ -120,13 +120,13 @@ func transcriptsOf(name string) ([]string, bool, error) {
 		return nil, true, fmt.Errorf("looking for transcripts: %w", err)
 	}
 	if len(names) == 0 {
-		return nil, true, tool.Advise(tool.Invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl or .jsonl.zst")
+		return nil, true, verb.Advise(verb.Invalidf("there is no transcript in %s", name), "transcripts are files that end in .jsonl or .jsonl.zst")
 	}
 	return names, true, nil
 }
 
 // read adds what came of one transcript.
-func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *tool.Workspace, s *annotate.Store, name string, in AnnotateTranscriptsIn) error {
+func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *verb.Workspace, s *annotate.Store, name string, in AnnotateTranscriptsIn) error {
 	r := in.Stdin
 	if name != "-" {
 		f, err := clientline.Open(name)
@@ -171,7 +171,7 @@ func (out *AnnotateTranscriptsOut) read(ctx context.Context, w *tool.Workspace, 
 }
 
 // newRecords returns the records that are not there yet, without the secrets in them.
-func newRecords(ctx context.Context, w *tool.Workspace, s *annotate.Store, records []annotate.Record) ([]annotate.Record, error) {
+func newRecords(ctx context.Context, w *verb.Workspace, s *annotate.Store, records []annotate.Record) ([]annotate.Record, error) {
 	// Agents wrote them, also when a person reads them in.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
@@ -194,13 +194,13 @@ func newRecords(ctx context.Context, w *tool.Workspace, s *annotate.Store, recor
 // addImported adds the annotations that are new among those that a file holds. Nobody
 // vouches for what the file says, so they are added as somebody else's. A dry run adds
 // nothing, but is refused where annotations cannot be added.
-func addImported(ctx context.Context, w *tool.Workspace, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
+func addImported(ctx context.Context, w *verb.Workspace, s *annotate.Store, records []annotate.Record, dry bool) ([]annotate.Record, error) {
 	fresh, err := newRecords(ctx, w, s, records)
 	if err != nil {
 		return nil, err
 	}
 	if dry {
-		return fresh, tool.Wrapped("annotating", s.CheckedOut())
+		return fresh, verb.Wrapped("annotating", s.CheckedOut())
 	}
 	_, err = s.AddOthers(ctx, fresh...)
 	return fresh, err

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // WhyDiffIn is what the whys of a change take.
@@ -27,42 +27,42 @@ type WhyDiffOut struct {
 	Head    string              `json:"head"` // a commit, "index" or "working tree"
 	Files   int                 `json:"files"`
 	Touched []TouchedAnnotation `json:"touched"`
-	Added   []tool.Annotation   `json:"added"`
+	Added   []verb.Annotation   `json:"added"`
 	Skipped []Skipped           `json:"skipped,omitempty"`
-	Notes   []tool.Note         `json:"notes,omitempty"`
+	Notes   []verb.Note         `json:"notes,omitempty"`
 }
 
 // TouchedAnnotation is an annotation where it stands after the change, and the
 // lines that it had before.
 type TouchedAnnotation struct {
-	tool.Annotation
+	verb.Annotation
 	BaseFile  string `json:"base_file"`
 	BaseLines string `json:"base_lines"`
 }
 
 // WhyDiff gives the annotations of the lines that a change changes or deletes, and
 // those that it adds.
-func WhyDiff(ctx context.Context, w *tool.Workspace, in WhyDiffIn) (WhyDiffOut, error) {
+func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, error) {
 	ctx, s, err := w.AnnotationStore(ctx)
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
 	d, err := s.Diff(ctx, annotate.DiffOptions{Range: in.Range, Staged: in.Staged, Progress: progress.Counter(ctx, progress.Files)})
 	if errors.Is(err, oxbow.ErrUnsupported) {
-		err = tool.Advise(err, "run it in a working tree of git that has a commit")
+		err = verb.Advise(err, "run it in a working tree of git that has a commit")
 	}
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
-	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{}, Added: tool.AnnotationList(d.Added), Skipped: skippedOf(d.Skipped)}
+	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{}, Added: verb.AnnotationList(d.Added), Skipped: skippedOf(d.Skipped)}
 	for _, t := range d.Touched {
-		out.Touched = append(out.Touched, TouchedAnnotation{tool.AnnotationOf(t.Found), t.BaseFile, t.Base.String()})
+		out.Touched = append(out.Touched, TouchedAnnotation{verb.AnnotationOf(t.Found), t.BaseFile, t.Base.String()})
 	}
 	if !d.Annotated && len(out.Added) == 0 {
-		out.Notes = append(out.Notes, tool.Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)))
+		out.Notes = append(out.Notes, verb.Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)))
 	}
 	if s.IsPrivate() {
-		out.Notes = append(out.Notes, tool.Plain("git ignores the annotations here until oxbow annotate setup"))
+		out.Notes = append(out.Notes, verb.Plain("git ignores the annotations here until oxbow annotate setup"))
 	}
 	return out, nil
 }
@@ -81,7 +81,7 @@ func (o WhyDiffOut) Markdown() string {
 	fmt.Fprintf(&b, "### Why these lines are as they are\n\nThis change touches %s, and adds %d.\n",
 		text.Count(len(o.Touched), "annotation", "annotations"), len(o.Added))
 	left := 0
-	item := func(at, now string, a tool.Annotation) {
+	item := func(at, now string, a verb.Annotation) {
 		var one strings.Builder
 		fmt.Fprintf(&one, "\n**%s**%s\n\n", inert(at), inert(now))
 		text := strings.TrimSpace(a.Why)
@@ -104,16 +104,16 @@ func (o WhyDiffOut) Markdown() string {
 		case t.StartLine == 0:
 			now = ": its lines are gone"
 		case t.File != t.BaseFile:
-			now = fmt.Sprintf(": now %s, %s, %s", t.File, tool.Lines(spanOf(t.Annotation)), t.Placed)
+			now = fmt.Sprintf(": now %s, %s, %s", t.File, verb.Lines(spanOf(t.Annotation)), t.Placed)
 		default:
-			now = fmt.Sprintf(": now %s, %s", tool.Lines(spanOf(t.Annotation)), t.Placed)
+			now = fmt.Sprintf(": now %s, %s", verb.Lines(spanOf(t.Annotation)), t.Placed)
 		}
-		item(t.BaseFile+", "+tool.Lines(t.BaseLines), now, t.Annotation)
+		item(t.BaseFile+", "+verb.Lines(t.BaseLines), now, t.Annotation)
 	}
 	for _, a := range o.Added {
 		at := a.File
 		if a.StartLine > 0 {
-			at += ", " + tool.Lines(spanOf(a))
+			at += ", " + verb.Lines(spanOf(a))
 		}
 		item(at, ": new", a)
 	}
@@ -124,12 +124,12 @@ func (o WhyDiffOut) Markdown() string {
 }
 
 // spanOf returns the lines of the annotation now, such as "42-60".
-func spanOf(a tool.Annotation) string {
+func spanOf(a verb.Annotation) string {
 	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 }
 
 // byOf says from whom an annotation is, and when.
-func byOf(a tool.Annotation) string {
+func byOf(a verb.Annotation) string {
 	var by []string
 	for _, s := range []string{a.Agent, a.Model} {
 		if s != "" {

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/exchange"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/setup"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/setup"
+	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -89,7 +89,7 @@ type MirrorIn struct {
 //
 // What changed after the first time is tainted, unless the client has reported that a
 // call of its own wrote the file, in a turn that had read nothing of others.
-func Mirror(ctx context.Context, w *tool.Workspace, in MirrorIn) (out tool.ImportOut, err error) {
+func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out verb.ImportOut, err error) {
 	p, err := w.Located()
 	if err != nil {
 		return out, err
@@ -131,12 +131,12 @@ func Mirror(ctx context.Context, w *tool.Workspace, in MirrorIn) (out tool.Impor
 
 // mirroring is one call of Mirror.
 type mirroring struct {
-	w            *tool.Workspace
+	w            *verb.Workspace
 	in           MirrorIn
 	all, changed []setup.MemoryFile
 	seen         time.Time
 	known        mirrors
-	out          tool.ImportOut
+	out          verb.ImportOut
 }
 
 // judge imports the files that changed: first those that the report does not name, since
@@ -195,7 +195,7 @@ func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 		return err
 	}
 	read.DryRun = true
-	got, err := tool.Import(ctx, m.w, read)
+	got, err := verb.Import(ctx, m.w, read)
 	if _, waits := m.known[f.Path]; !waits && got.Added+got.Updated > 0 {
 		m.known[f.Path] = f.Time
 	}
@@ -217,12 +217,12 @@ func (m *mirroring) archived(ctx context.Context, f setup.MemoryFile, own []stri
 // own returns the files that the client may read and be none the worse: no note of them
 // is held back, and but for one of them none changed in a way that is not judged yet.
 func (m *mirroring) own(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
-	ctx, mem, err := m.w.Memory(ctx, tool.Create)
+	ctx, mem, err := m.w.Memory(ctx, verb.Create)
 	if err != nil {
 		return nil, err
 	}
 	held := map[string]bool{}
-	for e, err := range mem.Entries(ctx, tool.SuspiciousFilter) {
+	for e, err := range mem.Entries(ctx, verb.SuspiciousFilter) {
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +258,7 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 	for _, f := range files {
 		delete(m.known, f.Path)
 	}
-	got, err := tool.Import(tool.WithTaints(ctx, taints), m.w, read)
+	got, err := verb.Import(verb.WithTaints(ctx, taints), m.w, read)
 	m.out.Added = m.out.Added + got.Added
 	m.out.Updated = m.out.Updated + got.Updated
 	m.out.Held = m.out.Held + got.Held
@@ -268,8 +268,8 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 
 // reading is what an import of files takes. With stored, they are of the projects that
 // their notes have.
-func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, stored bool) (tool.ImportIn, error) {
-	read := tool.ImportIn{Author: oxbow.Agent, Format: "markdown", Projects: map[string]string{}}
+func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, stored bool) (verb.ImportIn, error) {
+	read := verb.ImportIn{Author: oxbow.Agent, Format: "markdown", Projects: map[string]string{}}
 	for _, f := range files {
 		project, err := m.project(ctx, f, stored)
 		if err != nil {
@@ -284,7 +284,7 @@ func (m *mirroring) reading(ctx context.Context, files []setup.MemoryFile, store
 // it is the one that notes of the file have: another one is no change of theirs.
 func (m *mirroring) project(ctx context.Context, f setup.MemoryFile, stored bool) (string, error) {
 	if stored {
-		ctx, mem, err := m.w.Memory(ctx, tool.Create)
+		ctx, mem, err := m.w.Memory(ctx, verb.Create)
 		if err != nil {
 			return "", err
 		}

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/setup"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/setup"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // SetupIn is what setup takes.
@@ -80,7 +80,7 @@ type SetupClient struct {
 	Held      int          `json:"held,omitempty"` // of them, those that are held back
 	Notes     []string     `json:"notes,omitempty"`
 	Problem   string       `json:"problem,omitempty"` // why no more was done for this client
-	Mend      tool.Note    `json:"mend,omitzero"`
+	Mend      verb.Note    `json:"mend,omitzero"`
 }
 
 // SetupFile is one file of a client.
@@ -104,7 +104,7 @@ type SetupServer struct {
 // SetupClients sets clients up, takes oxbow out of them, or looks at them. Without
 // a client it says which there are; with remove or check it means all that are
 // set up. An error of one of several clients stands in what is said of it.
-func SetupClients(ctx context.Context, w *tool.Workspace, in SetupIn) (SetupOut, error) {
+func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
 	chosen, look, err := in.begin(w)
 	if err != nil {
@@ -148,7 +148,7 @@ func (in *SetupIn) left(all []SetupClient) []string {
 func (in *SetupIn) lists() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
 
 // begin returns the clients that setup is about, and what finds out how they are set up.
-func (in *SetupIn) begin(w *tool.Workspace) ([]*setup.Client, *setup.Inspection, error) {
+func (in *SetupIn) begin(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
 	chosen, err := in.chosen()
 	if err == nil {
 		err = in.mirrorable(w)
@@ -175,7 +175,7 @@ func findings(ctx context.Context, look *setup.Inspection, chosen []*setup.Clien
 }
 
 // Inspection returns what finds out how clients are set up, for the home at a place.
-func (in *SetupIn) Inspection(p tool.Place) *setup.Inspection {
+func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 	return &setup.Inspection{World: in.World, Options: in.options(), Home: p.Home, Rule: p.Rule, Compares: true, Start: in.Start}
 }
 
@@ -184,12 +184,12 @@ func (s *SetupClient) keep(err error, ends bool) error {
 	if err == nil || ends {
 		return err
 	}
-	s.Problem, s.Mend = err.Error(), tool.Remedy(err)
+	s.Problem, s.Mend = err.Error(), verb.Remedy(err)
 	return nil
 }
 
 // client sets a client up, takes oxbow out of it, or looks at it.
-func (in *SetupIn) client(ctx context.Context, w *tool.Workspace, c *setup.Client, look *setup.Inspection, s *SetupClient) error {
+func (in *SetupIn) client(ctx context.Context, w *verb.Workspace, c *setup.Client, look *setup.Inspection, s *SetupClient) error {
 	o := look.Options
 	if in.Check {
 		o = look.Chosen(c)
@@ -238,7 +238,7 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 }
 
 // ownMemory begins, goes on with or ends the mirror of a client's own memory.
-func (in *SetupIn) ownMemory(ctx context.Context, w *tool.Workspace, c *setup.Client, s *SetupClient) error {
+func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.Located()
 	if err != nil || c.Memory == "" || !p.Own() {
 		return err
@@ -284,13 +284,13 @@ func (in *SetupIn) keptMemory(c *setup.Client, was bool) (memory string, mirrore
 
 // mirrorable refuses to mirror into the home of a project, which would get the
 // memory of all projects.
-func (in *SetupIn) mirrorable(w *tool.Workspace) error {
+func (in *SetupIn) mirrorable(w *verb.Workspace) error {
 	if in.OwnMemory != "mirror" {
 		return nil
 	}
 	p, err := w.Located()
 	if err == nil && p.Found {
-		err = tool.Advise(tool.Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home), "name your own home with --home")
+		err = verb.Advise(verb.Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home), "name your own home with --home")
 	}
 	return err
 }
@@ -315,7 +315,7 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 				}
 			}
 		case c == nil:
-			return nil, tool.Advise(tool.Invalidf("there is no client %q", name), "name one of "+strings.Join(names, " ")+", or all that are installed: all")
+			return nil, verb.Advise(verb.Invalidf("there is no client %q", name), "name one of "+strings.Join(names, " ")+", or all that are installed: all")
 		default:
 			all = append(all, c)
 		}
@@ -330,7 +330,7 @@ func (in *SetupIn) options() setup.Options {
 		o.Allow = in.Approved
 		return o
 	}
-	for _, v := range tool.WithProfiles(append(tool.Table(), append(tool.Code(), tool.RecallMemory())...), nil) {
+	for _, v := range verb.WithProfiles(append(verb.Table(), append(verb.Code(), verb.RecallMemory())...), nil) {
 		if v.ReadOnly || v.Name == "remember" {
 			o.Allow = append(o.Allow, v.Name)
 		}
@@ -349,7 +349,7 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 	for try := 0; ; try++ {
 		changes, err := c.Plan(in.World, o, in.Remove)
 		if err != nil {
-			return tool.Advise(err, "nothing was changed for "+c.Title+"; "+in.mendFile(c, err))
+			return verb.Advise(err, "nothing was changed for "+c.Title+"; "+in.mendFile(c, err))
 		}
 		s.Files = filesOf(changes)
 		if in.DryRun || in.Check {
@@ -368,7 +368,7 @@ func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
 			return nil
 		case !setup.Changed(err) || try == 5:
 			s.SetUp, s.Files = false, filesOf(changes[:n])
-			return tool.Advise(err, "nothing more was changed for "+c.Title+"; "+in.mendFile(c, err))
+			return verb.Advise(err, "nothing more was changed for "+c.Title+"; "+in.mendFile(c, err))
 		}
 	}
 }
@@ -420,7 +420,7 @@ func didOf(c *setup.Change) string {
 }
 
 // verify starts the server of a client, and compares its home with this one.
-func (in *SetupIn) verify(ctx context.Context, w *tool.Workspace, c *setup.Client, look *setup.Inspection, s *SetupClient) {
+func (in *SetupIn) verify(ctx context.Context, w *verb.Workspace, c *setup.Client, look *setup.Inspection, s *SetupClient) {
 	servers := c.Servers(in.World, in.Scope == "project")
 	if len(servers) == 0 || in.Start == nil {
 		return
@@ -440,7 +440,7 @@ func (in *SetupIn) verify(ctx context.Context, w *tool.Workspace, c *setup.Clien
 	switch {
 	case err != nil:
 		r.Problem = fmt.Sprintf("it does not answer: %v", err)
-	case r.Home != "" && r.Home != p.Home && !tool.SameFile(r.Home, p.Home):
+	case r.Home != "" && r.Home != p.Home && !verb.SameFile(r.Home, p.Home):
 		r.Problem = fmt.Sprintf("it serves %s, and this command %s", filepath.Clean(r.Home), p.Home)
 	}
 }
@@ -463,7 +463,7 @@ func entriesIn(answer string) *int {
 
 // switchFor makes the file of a client, or removes it.
 func switchFor(home, client string, off bool) error {
-	path := filepath.Join(home, tool.InjectOffFor(client))
+	path := filepath.Join(home, verb.InjectOffFor(client))
 	if off {
 		return errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(path, nil, 0o600))
 	}

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backup"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/internal/tree/backup"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // BackupIn is what backup takes.
@@ -45,7 +45,7 @@ type BackupOut struct {
 	Last     uint64         `json:"last_change"`
 	Bytes    int64          `json:"bytes"`
 	Head     string         `json:"head"`
-	Problems []tool.Problem `json:"problems,omitempty"`
+	Problems []verb.Problem `json:"problems,omitempty"`
 
 	Encrypted bool `json:"encrypted,omitempty"`
 	Opened    bool `json:"opened,omitempty"` // a key opened it again, and it held what was copied
@@ -61,14 +61,14 @@ type BackupOut struct {
 func (o BackupOut) Failed() bool { return len(o.Problems) > 0 }
 
 // Backup copies the memory to a file, while others use it, and checks the copy.
-func Backup(ctx context.Context, w *tool.Workspace, in BackupIn) (BackupOut, error) {
+func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, error) {
 	left, err := archiveFile(w)
 	if err != nil {
 		return BackupOut{}, err
 	}
 	if in.Sessions {
 		if left == "" {
-			return BackupOut{}, tool.Advise(fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist), "leave --sessions out to copy the memory")
+			return BackupOut{}, verb.Advise(fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist), "leave --sessions out to copy the memory")
 		}
 		w, err = w.OverSessions(ctx)
 		if err != nil {
@@ -105,7 +105,7 @@ func tenantHomes(store string) (homes []string) {
 }
 
 // copyStore copies the store of the workspace's memory.
-func copyStore(ctx context.Context, w *tool.Workspace, store string, in BackupIn) (BackupOut, error) {
+func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn) (BackupOut, error) {
 	src, err := os.Stat(store)
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)
@@ -115,13 +115,13 @@ func copyStore(ctx context.Context, w *tool.Workspace, store string, in BackupIn
 	if err != nil {
 		return BackupOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, tool.Own)
+	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return BackupOut{}, err
 	}
 	k := in.keys(in.To...)
 	if k.Opens() && !k.Encrypts() {
-		return BackupOut{}, tool.Advise(tool.Invalidf("an identity opens a copy, and this one is not encrypted"), "name the public key with --to age1…; age-keygen -y KEYFILE prints it")
+		return BackupOut{}, verb.Advise(verb.Invalidf("an identity opens a copy, and this one is not encrypted"), "name the public key with --to age1…; age-keygen -y KEYFILE prints it")
 	}
 	out := BackupOut{File: in.File, Store: store}
 	out.Kept, err = to.WriteBy(ctx, func() error {
@@ -145,7 +145,7 @@ func copyStore(ctx context.Context, w *tool.Workspace, store string, in BackupIn
 	out.Last = r.Last
 	out.Bytes = r.Bytes
 	out.Head = r.Head
-	out.Problems = tool.ProblemsOf(r)
+	out.Problems = verb.ProblemsOf(r)
 	return out, nil
 }
 
@@ -153,27 +153,27 @@ func copyStore(ctx context.Context, w *tool.Workspace, store string, in BackupIn
 func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
 	r, err := backup.Write(ctx, m, in.File, k, in.Force)
 	if errors.Is(err, backup.ErrKey) {
-		return tool.Advise(fmt.Errorf("%w; nothing was written", err), "name with --to the public key of that identity: age-keygen -y KEYFILE prints it")
+		return verb.Advise(fmt.Errorf("%w; nothing was written", err), "name with --to the public key of that identity: age-keygen -y KEYFILE prints it")
 	}
 	o.Entries = r.Entries
 	o.Last = r.Last
 	o.Bytes = r.Size
 	o.Head = r.Head
-	o.Problems = tool.ProblemsOf(r.CheckReport)
+	o.Problems = verb.ProblemsOf(r.CheckReport)
 	o.Encrypted, o.Opened = true, r.Opened
 	return err
 }
 
 // output returns the file for a copy.
-func (in BackupIn) output(w *tool.Workspace) tool.Output {
+func (in BackupIn) output(w *verb.Workspace) verb.Output {
 	name := filepath.Join(in.File, "memory-"+w.Time().Format("20060102")+".oxbow")
-	return tool.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Record: w.Host.Trusted, Dir: ": oxbow backup " + text.ShellQuote(name)}
+	return verb.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Record: w.Host.Trusted, Dir: ": oxbow backup " + text.ShellQuote(name)}
 }
 
 // target returns the path of the file for a copy. A memory in use is refused.
-func (in BackupIn) target(to tool.Output, store fs.FileInfo) (string, error) {
+func (in BackupIn) target(to verb.Output, store fs.FileInfo) (string, error) {
 	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
-		return "", tool.Advise(tool.Invalidf("%s is the memory itself", in.File), "name another file")
+		return "", verb.Advise(verb.Invalidf("%s is the memory itself", in.File), "name another file")
 	}
 	file, err := to.Place()
 	if err != nil {
@@ -183,7 +183,7 @@ func (in BackupIn) target(to tool.Output, store fs.FileInfo) (string, error) {
 	// name.
 	_, err = os.Stat(file)
 	if _, lerr := os.Stat(wal.LockName(file)); err == nil && lerr == nil {
-		return "", tool.Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
+		return "", verb.Advise(fmt.Errorf("backing up: %s is a memory in use, not a copy of one", file),
 			"name another file; "+text.ShellQuote(wal.LockName(file))+" is what shows that it is in use")
 	}
 	return file, nil
@@ -203,21 +203,21 @@ func openBackup(ctx context.Context, file string, k backup.Keys, beside string) 
 	}
 	for cause, remedy := range advice {
 		if errors.Is(err, cause) {
-			return "", tool.Advise(fmt.Errorf("opening the backup %s: %w", file, err), remedy)
+			return "", verb.Advise(fmt.Errorf("opening the backup %s: %w", file, err), remedy)
 		}
 	}
 	return "", fmt.Errorf("opening the backup %s: %w", file, err)
 }
 
 // settleStore checks the file that a backup held, and makes it the store.
-func settleStore(ctx context.Context, w *tool.Workspace, temp, store string) error {
+func settleStore(ctx context.Context, w *verb.Workspace, temp, store string) error {
 	r, err := checkFile(ctx, w, temp)
 	if err == nil && len(r.Problems) > 0 {
 		err = errors.New(r.Problems[0].What)
 	}
 	if err != nil {
-		return tool.Advise(fmt.Errorf("making the home: the backup holds no sound memory: %w", err),
+		return verb.Advise(fmt.Errorf("making the home: the backup holds no sound memory: %w", err),
 			"oxbow init, then oxbow recover FILE --replace, saves what can be read of it")
 	}
-	return tool.Wrapped("making the home", backup.Settle(filepath.Base(temp), store))
+	return verb.Wrapped("making the home", backup.Settle(filepath.Base(temp), store))
 }

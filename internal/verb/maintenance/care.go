@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/session/inbox"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // CompactIn is what compact takes.
@@ -37,12 +37,12 @@ type CompactOut struct {
 }
 
 // Compact drops old history for good.
-func Compact(ctx context.Context, w *tool.Workspace, in CompactIn) (CompactOut, error) {
-	span, ok := tool.ParseSpan(in.Keep)
+func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, error) {
+	span, ok := verb.ParseSpan(in.Keep)
 	if !ok {
-		return CompactOut{}, tool.Advise(tool.Invalidf("%q is not a length of time", in.Keep), "write 90d, 12w, 6mo, 1y or 36h")
+		return CompactOut{}, verb.Advise(verb.Invalidf("%q is not a length of time", in.Keep), "write 90d, 12w, 6mo, 1y or 36h")
 	}
-	ctx, m, err := w.Memory(ctx, tool.Write)
+	ctx, m, err := w.Memory(ctx, verb.Write)
 	if err != nil {
 		return CompactOut{}, err
 	}
@@ -52,7 +52,7 @@ func Compact(ctx context.Context, w *tool.Workspace, in CompactIn) (CompactOut, 
 		return CompactOut{}, fmt.Errorf("compacting: %w", oxbow.ErrUnsupported)
 	}
 	if !in.DryRun {
-		if err := tool.MayErase(ctx, "compact", oldVersions(ctx, m, before)); err != nil {
+		if err := verb.MayErase(ctx, "compact", oldVersions(ctx, m, before)); err != nil {
 			return CompactOut{}, err
 		}
 	}
@@ -65,7 +65,7 @@ func Compact(ctx context.Context, w *tool.Workspace, in CompactIn) (CompactOut, 
 		// to the next recall.
 		_ = m.MakeIndex(ctx)
 	}
-	return CompactOut{in.DryRun, tool.Timestamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil
+	return CompactOut{in.DryRun, verb.Timestamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil
 }
 
 // oldVersions yields the versions of a memory that are not current, and that were written before
@@ -108,16 +108,16 @@ type RedactOut struct {
 }
 
 // Redact erases an entry and all it ever said, for good.
-func Redact(ctx context.Context, w *tool.Workspace, in RedactIn) (RedactOut, error) {
+func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, error) {
 	store, err := w.OwnStore("redact")
 	if err != nil {
 		return RedactOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, tool.Write)
+	ctx, m, err := w.Memory(ctx, verb.Write)
 	if err != nil {
 		return RedactOut{}, err
 	}
-	if err := tool.MayErase(ctx, "redact", versionsOf(ctx, m, in.Name)); !in.DryRun && errors.Is(err, oxbow.ErrInvalid) {
+	if err := verb.MayErase(ctx, "redact", versionsOf(ctx, m, in.Name)); !in.DryRun && errors.Is(err, oxbow.ErrInvalid) {
 		return RedactOut{}, err // Redact reports other errors
 	}
 	notes, err := notesAbout(ctx, w, m, in.Name)
@@ -126,14 +126,14 @@ func Redact(ctx context.Context, w *tool.Workspace, in RedactIn) (RedactOut, err
 	}
 	r, err := m.Redact(ctx, in.Name, in.DryRun)
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return RedactOut{}, tool.Advise(fmt.Errorf("redacting: %w", err), "redact takes the exact name, and of an entry that is in the log; oxbow log shows the names")
+		return RedactOut{}, verb.Advise(fmt.Errorf("redacting: %w", err), "redact takes the exact name, and of an entry that is in the log; oxbow log shows the names")
 	}
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
 	}
 	if !in.DryRun { // vectors of what was erased tell of it
-		if err := os.Remove(store + tool.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return RedactOut{}, tool.Wrapped("removing the vectors", err)
+		if err := os.Remove(store + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return RedactOut{}, verb.Wrapped("removing the vectors", err)
 		}
 	}
 	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, Left: r.Left}
@@ -189,8 +189,8 @@ type StatsOut struct {
 }
 
 // Stats counts what the memory holds.
-func Stats(ctx context.Context, w *tool.Workspace, _ StatsIn) (StatsOut, error) {
-	ctx, m, err := w.Memory(ctx, tool.Own)
+func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) {
+	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return StatsOut{}, err
 	}
@@ -199,7 +199,7 @@ func Stats(ctx context.Context, w *tool.Workspace, _ StatsIn) (StatsOut, error) 
 		return StatsOut{}, err
 	}
 	out := StatsOut{Store: p.Store, Own: p.Own(), Kinds: map[string]int{}, Projects: map[string]int{}, Tags: map[string]int{}}
-	if s, err := tool.StatsOf(ctx, m); err == nil {
+	if s, err := verb.StatsOf(ctx, m); err == nil {
 		out.Bytes = s.Bytes
 		out.Used = s.Used
 		out.First = s.First
@@ -218,7 +218,7 @@ func Stats(ctx context.Context, w *tool.Workspace, _ StatsIn) (StatsOut, error) 
 		counts[l.Key][l.Value] = n
 	}
 	if out.Entries > 0 {
-		out.Oldest, out.Newest = tool.Timestamp(sum.Oldest), tool.Timestamp(sum.Newest)
+		out.Oldest, out.Newest = verb.Timestamp(sum.Oldest), verb.Timestamp(sum.Newest)
 	}
 	if file, err := archiveFile(w); err == nil && file != "" && w.Sessions != nil {
 		if a, err := w.Sessions(ctx); err == nil { // else doctor says what is wrong with it

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/inbox"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/inbox"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // CheckIn is what check takes.
@@ -26,7 +26,7 @@ type CheckIn struct {
 
 // Check reads the whole memory, the annotations of the working tree, and the archive
 // of sessions.
-func Check(ctx context.Context, w *tool.Workspace, in CheckIn) (CheckOut, error) {
+func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error) {
 	if err := checkHead("--since", in.Since); err != nil {
 		return CheckOut{}, err
 	}
@@ -38,7 +38,7 @@ func Check(ctx context.Context, w *tool.Workspace, in CheckIn) (CheckOut, error)
 		err = out.noteAliases(ctx, w)
 	}
 	if out.Problems == nil {
-		out.Problems = []tool.Problem{}
+		out.Problems = []verb.Problem{}
 	}
 	if err == nil {
 		out.Annotations, err = checkAnnotations(ctx, w)
@@ -56,17 +56,17 @@ func Check(ctx context.Context, w *tool.Workspace, in CheckIn) (CheckOut, error)
 // nothing returns the error of a check that had nothing to examine.
 func (o *CheckOut) nothing(in CheckIn) error {
 	if o.Missing && o.OK && (in.Since != "" || in.Sign || (o.Annotations == nil && o.Sessions == nil)) {
-		return tool.NoMemory(filepath.Dir(o.Store))
+		return verb.NoMemory(filepath.Dir(o.Store))
 	}
 	return nil
 }
 
 // noteAliases notes the words that mean two entries.
-func (o *CheckOut) noteAliases(ctx context.Context, w *tool.Workspace) error {
+func (o *CheckOut) noteAliases(ctx context.Context, w *verb.Workspace) error {
 	if o.Missing {
 		return nil
 	}
-	ctx, m, err := w.Memory(ctx, tool.Own)
+	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (o *CheckOut) noteAliases(ctx context.Context, w *tool.Workspace) error {
 
 // checkAnnotations examines the sidecars of the working tree, and returns nil
 // where there are none.
-func checkAnnotations(ctx context.Context, w *tool.Workspace) (*AnnotationsCheck, error) {
+func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck, error) {
 	if w.Annotations == nil {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func checkAnnotations(ctx context.Context, w *tool.Workspace) (*AnnotationsCheck
 }
 
 // archiveFile returns the path of the archive of sessions, "" where there is none.
-func archiveFile(w *tool.Workspace) (string, error) {
+func archiveFile(w *verb.Workspace) (string, error) {
 	if w.Place == nil {
 		return "", nil
 	}
@@ -127,12 +127,12 @@ func MendSessions(file string) string {
 }
 
 // checkSessions checks the archive of sessions, nil where there is none.
-func checkSessions(ctx context.Context, w *tool.Workspace) (*SessionsCheck, error) {
+func checkSessions(ctx context.Context, w *verb.Workspace) (*SessionsCheck, error) {
 	file, err := archiveFile(w)
 	if err != nil || file == "" {
 		return nil, err
 	}
-	out := &SessionsCheck{Store: file, Problems: []tool.Problem{}}
+	out := &SessionsCheck{Store: file, Problems: []verb.Problem{}}
 	r, err := checkFile(ctx, w, file, func(m *oxbow.Memory) (err error) {
 		out.Waiting, err = inbox.Waiting(ctx, m)
 		return err
@@ -140,14 +140,14 @@ func checkSessions(ctx context.Context, w *tool.Workspace) (*SessionsCheck, erro
 	var damage *oxbow.CorruptError
 	switch {
 	case errors.As(err, &damage):
-		out.Problems = append(out.Problems, tool.Problem{Offset: damage.Offset, What: damage.Reason, Mend: MendSessions(file)})
+		out.Problems = append(out.Problems, verb.Problem{Offset: damage.Offset, What: damage.Reason, Mend: MendSessions(file)})
 		return out, nil
 	case errors.Is(err, oxbow.ErrNotStore):
-		out.Problems = append(out.Problems, tool.Problem{What: oxbow.ErrNotStore.Error(), Mend: MendSessions(file)})
+		out.Problems = append(out.Problems, verb.Problem{What: oxbow.ErrNotStore.Error(), Mend: MendSessions(file)})
 		return out, nil
 	}
 	out.Entries, out.Bytes = r.Entries, r.Bytes
-	for _, p := range tool.ProblemsOf(r) {
+	for _, p := range verb.ProblemsOf(r) {
 		if strings.Contains(p.Mend, "oxbow recover") { // which would recover the memory
 			p.Mend = MendSessions(file)
 		}

@@ -6,8 +6,8 @@ package maintenance
 import (
 	"context"
 
-	"github.com/oxbow-memory/oxbow/setup"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/setup"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // DoctorIn is what doctor takes.
@@ -31,7 +31,7 @@ type DoctorOut struct {
 func (o DoctorOut) Failed() bool { return !o.OK }
 
 // Doctor looks for what may be wrong. It changes nothing.
-func Doctor(ctx context.Context, w *tool.Workspace, in DoctorIn) (DoctorOut, error) {
+func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, error) {
 	p, err := w.Located()
 	if err != nil {
 		return DoctorOut{}, err

@@ -6,7 +6,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/oxbow-memory/oxbow/setup"
+	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
 // clients adds what is found about the clients that are set up. Only a caller that knows all

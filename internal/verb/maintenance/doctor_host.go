@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/git"
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -276,7 +276,7 @@ func (d *diagnosis) lock() {
 		return
 	}
 	since := d.w.Date(n.Since)
-	h := d.w.Say(tool.Remedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.Process(n.PID) == sysinfo.Stopped}))
+	h := d.w.Say(verb.Remedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.Process(n.PID) == sysinfo.Stopped}))
 	switch sysinfo.Process(n.PID) {
 	case sysinfo.Stopped:
 		d.add(problem, about, h, "held by %s (pid %d) since %s, which is stopped: nobody else can write", n.Program, n.PID, since)

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -66,7 +66,7 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 		return nil
 	}
 	found := len(d.findings)
-	ctx, m, err := d.w.Memory(ctx, tool.Own)
+	ctx, m, err := d.w.Memory(ctx, verb.Own)
 	if err == nil {
 		err = d.open(ctx, m)
 	}
@@ -108,7 +108,7 @@ func readSoFar(m *oxbow.Memory) string {
 
 // open looks into a store that opens.
 func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
-	s, err := tool.StatsOf(ctx, m)
+	s, err := verb.StatsOf(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (d *diagnosis) open(ctx context.Context, m *oxbow.Memory) error {
 		return err
 	}
 	if had > s.Last {
-		d.add(problem, "history", d.w.Say(tool.Remedy(oxbow.ErrRolledBack)), wentBack, s.Last, had)
+		d.add(problem, "history", d.w.Say(verb.Remedy(oxbow.ErrRolledBack)), wentBack, s.Last, had)
 	}
 	if dir, err := vfs.Dir(d.dir); err == nil {
 		if n, ok := wal.ReadLockMeta(dir, filepath.Base(d.place.Store)); ok && n.Unsynced {

@@ -13,8 +13,8 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -29,13 +29,13 @@ type CheckOut struct {
 	First    uint64         `json:"first_change"`
 	Last     uint64         `json:"last_change"`
 	Head     string         `json:"head,omitempty"`
-	Problems []tool.Problem `json:"problems"`
+	Problems []verb.Problem `json:"problems"`
 	SetAside []TornTail     `json:"set_aside,omitempty"`
 	Notes    []string       `json:"notes,omitempty"` // what is no damage, such as an alias of two entries
 
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"` // of the working tree, where there are any
 	Sessions    *SessionsCheck    `json:"sessions,omitempty"`    // the archive, where there is one
-	Heads       *tool.HeadsCheck  `json:"signed_heads,omitempty"`
+	Heads       *verb.HeadsCheck  `json:"signed_heads,omitempty"`
 	Since       *NotedHead        `json:"since,omitempty"` // the head that was asked for
 
 	durable  uint64 // last change that was once durable, as far as known
@@ -83,7 +83,7 @@ type SessionsCheck struct {
 	Store    string         `json:"store"`
 	Entries  int            `json:"entries"`
 	Bytes    int64          `json:"bytes"`
-	Problems []tool.Problem `json:"problems"`
+	Problems []verb.Problem `json:"problems"`
 	Waiting  int            `json:"waiting,omitempty"` // proposals of the inbox
 }
 
@@ -96,12 +96,12 @@ type NotedHead struct {
 }
 
 // examine checks the store. A damaged one is no error.
-func examine(ctx context.Context, w *tool.Workspace) (CheckOut, error) {
+func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	p, err := w.Located()
 	if err != nil {
 		return CheckOut{}, err
 	}
-	out := CheckOut{Store: p.Store, Problems: []tool.Problem{}}
+	out := CheckOut{Store: p.Store, Problems: []verb.Problem{}}
 	out.lookForFile(p)
 	if out.Missing {
 		return out, nil
@@ -128,8 +128,8 @@ func examine(ctx context.Context, w *tool.Workspace) (CheckOut, error) {
 
 // lookForFile says whether the file of the store is missing. It is sound not to have
 // one yet, but not to have lost it.
-func (o *CheckOut) lookForFile(p tool.Place) {
-	if missing, _ := tool.StoreMissing(p.Store); !p.Own() || !missing {
+func (o *CheckOut) lookForFile(p verb.Place) {
+	if missing, _ := verb.StoreMissing(p.Store); !p.Own() || !missing {
 		return
 	}
 	o.Missing, o.OK = true, true
@@ -140,14 +140,14 @@ func (o *CheckOut) lookForFile(p tool.Place) {
 	defer dir.Close()
 	if was, ok := wal.ReadLockMeta(dir, filepath.Base(p.Store)); ok && was.Durable > 0 {
 		o.OK, o.durable = false, was.Durable
-		o.Problems = append(o.Problems, tool.Problem{Offset: -1, What: fmt.Sprintf("the file is gone, and change %d had been written to it", was.Durable),
+		o.Problems = append(o.Problems, verb.Problem{Offset: -1, What: fmt.Sprintf("the file is gone, and change %d had been written to it", was.Durable),
 			Mend: "put it or a backup back; the next remember begins a memory without what was in it"})
 	}
 }
 
 // read opens the store and reads it.
-func (o *CheckOut) read(ctx context.Context, w *tool.Workspace, p tool.Place) error {
-	ctx, m, err := w.Memory(ctx, tool.Own)
+func (o *CheckOut) read(ctx context.Context, w *verb.Workspace, p verb.Place) error {
+	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return err
 	}
@@ -168,13 +168,13 @@ func (o *CheckOut) read(ctx context.Context, w *tool.Workspace, p tool.Place) er
 	o.First = r.First
 	o.Last = r.Last
 	o.Head = r.Head
-	o.Problems = append(o.Problems, tool.ProblemsOf(r)...)
+	o.Problems = append(o.Problems, verb.ProblemsOf(r)...)
 	if r.Damaged {
 		return nil // whether later changes are missing, only a salvage can say
 	}
 	if o.durable > o.Last {
 		o.wentBack = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
-		o.Problems = append(o.Problems, tool.Problem{Offset: -1, What: fmt.Sprintf(wentBack, o.Last, o.durable), Mend: w.Say(tool.Remedy(oxbow.ErrRolledBack))})
+		o.Problems = append(o.Problems, verb.Problem{Offset: -1, What: fmt.Sprintf(wentBack, o.Last, o.durable), Mend: w.Say(verb.Remedy(oxbow.ErrRolledBack))})
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 	for _, seq := range c.Lost {
 		o.lost = max(o.lost, seq)
 	}
-	o.Problems = append(o.Problems, tool.Problem{Offset: c.Offset, What: what,
+	o.Problems = append(o.Problems, verb.Problem{Offset: c.Offset, What: what,
 		Mend: "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the place of this one"})
 	if fi, err := os.Stat(o.Store); err == nil {
 		o.Bytes = fi.Size()
@@ -200,20 +200,20 @@ func (o *CheckOut) damaged(c *oxbow.CorruptError) {
 
 // WentBack says that the store in that file lacks changes that had been durable,
 // and what to do; it is no sentence where the store has all of them.
-func WentBack(ctx context.Context, m *oxbow.Memory, file string) tool.Note {
+func WentBack(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
 	// Before the last change is known, which other processes may move on.
 	had, err := durableOf(file, file)
 	if err != nil || had == 0 {
-		return tool.Note{}
+		return verb.Note{}
 	}
-	if s, err := tool.StatsOf(ctx, m); err == nil && had > s.Last {
-		return tool.JoinNotes([]tool.Note{tool.Notef("the memory may lack what was remembered: "+wentBack, s.Last, had), tool.Remedy(oxbow.ErrRolledBack)})
+	if s, err := verb.StatsOf(ctx, m); err == nil && had > s.Last {
+		return verb.JoinNotes([]verb.Note{verb.Notef("the memory may lack what was remembered: "+wentBack, s.Last, had), verb.Remedy(oxbow.ErrRolledBack)})
 	}
-	return tool.Note{}
+	return verb.Note{}
 }
 
 // checkFile examines the store in a file, without changing anything.
-func checkFile(ctx context.Context, w *tool.Workspace, file string, also ...func(*oxbow.Memory) error) (r oxbow.CheckReport, err error) {
+func checkFile(ctx context.Context, w *verb.Workspace, file string, also ...func(*oxbow.Memory) error) (r oxbow.CheckReport, err error) {
 	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, ReadOnly: true})
 	if err != nil {
 		return r, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // The levels of a finding.
@@ -28,8 +28,8 @@ type Finding struct {
 
 // diagnosis is one run of doctor.
 type diagnosis struct {
-	w        *tool.Workspace
-	place    tool.Place
+	w        *verb.Workspace
+	place    verb.Place
 	dir      string // the directory that holds the store
 	closed   bool   // the directory may not be opened
 	exists   bool   // there is a file of that name
@@ -42,7 +42,7 @@ func (d *diagnosis) add(level, about, mend, format string, args ...any) {
 
 // findError makes a problem of an error, with its remedy.
 func (d *diagnosis) findError(about string, err error) {
-	d.add(problem, about, d.w.Say(tool.Remedy(err)), "%s", strings.TrimSuffix(err.Error(), "."))
+	d.add(problem, about, d.w.Say(verb.Remedy(err)), "%s", strings.TrimSuffix(err.Error(), "."))
 }
 
 // Where space is short, in bytes; and from which size on a file that is mostly

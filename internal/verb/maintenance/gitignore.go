@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/git"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // ignores leave out of git what is not for others: the store, with all files that
@@ -31,7 +31,7 @@ func WriteGitignore(home string) error {
 		return nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return tool.Wrapped("making the home", err)
+		return verb.Wrapped("making the home", err)
 	}
 	f, err := os.OpenFile(filepath.Join(home, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -41,7 +41,7 @@ func WriteGitignore(home string) error {
 		_, err = f.WriteString("# What oxbow keeps for you alone.\n" + strings.Join(append(slices.Clone(ignores), ignoredDrafts), "\n") + "\n")
 		err = errors.Join(err, f.Close())
 	}
-	return tool.Wrapped("writing .gitignore", err)
+	return verb.Wrapped("writing .gitignore", err)
 }
 
 // missingIgnores returns what a home's own .gitignore does not leave out.

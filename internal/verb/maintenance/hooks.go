@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/setup"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/setup"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -115,14 +115,14 @@ func (d *diagnosis) switches() {
 	if d.w.Host != nil && d.w.Host.Getenv != nil {
 		getenv = d.w.Host.Getenv
 	}
-	if path := tool.OffBy(tool.HooksOff, d.dir, d.w.Dir); path != "" {
+	if path := verb.OffBy(verb.HooksOff, d.dir, d.w.Dir); path != "" {
 		d.add(warning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
 	}
-	if path := tool.OffBy(tool.InjectOff, d.dir, d.w.Dir); path != "" {
+	if path := verb.OffBy(verb.InjectOff, d.dir, d.w.Dir); path != "" {
 		d.add(fine, about, "oxbow inject on, with --project when it is in a project", "%s switches off what hooks put before a model", path)
 	}
 	for _, c := range setup.Clients() {
-		if path := filepath.Join(d.dir, tool.InjectOffFor(c.Name)); isThere(path) {
+		if path := filepath.Join(d.dir, verb.InjectOffFor(c.Name)); isThere(path) {
 			d.add(fine, about, "oxbow setup "+c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
 		}
 	}

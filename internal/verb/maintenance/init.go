@@ -10,8 +10,8 @@ import (
 	"os"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // InitIn is what init takes.
@@ -43,51 +43,51 @@ type InitOut struct {
 
 // Init makes the home, and an empty memory in it. One that is there stays as it
 // is; it must open.
-func Init(ctx context.Context, w *tool.Workspace, in InitIn) (InitOut, error) {
+func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	p, err := w.Located()
 	if err != nil {
 		return InitOut{}, err
 	}
 	if in.From != "" && !p.Own() {
-		return InitOut{}, tool.Advise(fmt.Errorf("a backup is of oxbow's own layout, and %s is laid out as %s: %w", p.Home, p.Layout, oxbow.ErrUnsupported), "leave --dialect out")
+		return InitOut{}, verb.Advise(fmt.Errorf("a backup is of oxbow's own layout, and %s is laid out as %s: %w", p.Home, p.Layout, oxbow.ErrUnsupported), "leave --dialect out")
 	}
 	if !p.Own() {
 		files, err := in.LayOut(ctx)
 		return InitOut{Home: p.Home, Layout: p.Layout, Files: files, Made: len(files) > 0},
-			tool.Wrapped("laying out "+p.Home+" as "+p.Layout, err)
+			verb.Wrapped("laying out "+p.Home+" as "+p.Layout, err)
 	}
 	if fi, err := os.Stat(p.Home); err == nil && !fi.IsDir() {
-		return InitOut{}, tool.Advise(fmt.Errorf("making the home: %s is not a directory", p.Home), "move it away, or choose another home with --home DIR")
+		return InitOut{}, verb.Advise(fmt.Errorf("making the home: %s is not a directory", p.Home), "move it away, or choose another home with --home DIR")
 	}
 	if in.From != "" {
 		return initFrom(ctx, w, p, in)
 	}
-	out, how := InitOut{Home: p.Home, Store: p.Store}, tool.Read
+	out, how := InitOut{Home: p.Home, Store: p.Store}, verb.Read
 	if _, err := os.Stat(p.Store); errors.Is(err, fs.ErrNotExist) {
 		out.Made = true
 		out.Hidden = in.Outer
-		how = tool.Create
+		how = verb.Create
 	}
 	var m *oxbow.Memory
 	ctx, m, err = w.Memory(ctx, how)
 	if err == nil && out.Made {
-		err = tool.Wrapped("making the store", m.Create(ctx))
+		err = verb.Wrapped("making the store", m.Create(ctx))
 	}
 	return out, err
 }
 
 // initFrom makes a home whose memory is what a backup holds.
-func initFrom(ctx context.Context, w *tool.Workspace, p tool.Place, in InitIn) (out InitOut, err error) {
+func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
 	other := "oxbow recover " + text.ShellQuote(in.From) + " --replace puts it in the place of the memory there; --home DIR names another home"
 	if _, err := os.Lstat(p.Store); err == nil {
-		return out, tool.Advise(fmt.Errorf("making the home: %w: %s", fs.ErrExist, p.Store), other)
+		return out, verb.Advise(fmt.Errorf("making the home: %w: %s", fs.ErrExist, p.Store), other)
 	}
 	if err := w.Host.MayWrite(p.Store); err != nil {
 		return out, err
 	}
 	_, serr := os.Stat(p.Home)
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
-		return out, tool.Wrapped("making the home", err)
+		return out, verb.Wrapped("making the home", err)
 	}
 	temp, err := openBackup(ctx, in.From, in.keys(), p.Store)
 	if err == nil {
@@ -106,15 +106,15 @@ func initFrom(ctx context.Context, w *tool.Workspace, p tool.Place, in InitIn) (
 		return out, err
 	}
 	out = InitOut{Home: p.Home, Store: p.Store, Made: true, From: in.From}
-	ctx, m, err := w.Memory(ctx, tool.Write)
+	ctx, m, err := w.Memory(ctx, verb.Write)
 	if err != nil {
 		return out, err
 	}
 	// Another store of that name may have been here.
 	if err := goOn(ctx, w, m, p.Store); err != nil {
-		return out, tool.Wrapped("accepting what was restored", err)
+		return out, verb.Wrapped("accepting what was restored", err)
 	}
-	s, err := tool.StatsOf(ctx, m)
+	s, err := verb.StatsOf(ctx, m)
 	out.Entries, out.Last = s.Entries, s.Last
 	return out, err
 }

@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/backup"
-	"github.com/oxbow-memory/oxbow/internal/index"
-	"github.com/oxbow-memory/oxbow/internal/logstore"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+	"github.com/oxbow-memory/oxbow/internal/tree/backup"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -52,7 +52,7 @@ type RecoverOut struct {
 
 // Recover saves what can be read of a damaged memory in a new file, and with
 // Replace puts that in the place of the damaged one.
-func Recover(ctx context.Context, w *tool.Workspace, in RecoverIn) (RecoverOut, error) {
+func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, error) {
 	if in.File != "" {
 		return recoverBackup(ctx, w, in)
 	}
@@ -95,7 +95,7 @@ func (o *RecoverOut) loseAfter(durable uint64) {
 
 // recoverBackup saves what a backup holds in a new file, and with Replace puts
 // that in the place of the memory.
-func recoverBackup(ctx context.Context, w *tool.Workspace, in RecoverIn) (out RecoverOut, err error) {
+func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out RecoverOut, err error) {
 	store, err := in.restored(w)
 	if err != nil {
 		return out, err
@@ -108,7 +108,7 @@ func recoverBackup(ctx context.Context, w *tool.Workspace, in RecoverIn) (out Re
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
-			over.Open = func(context.Context, tool.Access) (_ *oxbow.Memory, err error) { // an archive takes turns in as it is opened
+			over.Open = func(context.Context, verb.Access) (_ *oxbow.Memory, err error) { // an archive takes turns in as it is opened
 				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
 				return m, err
 			}
@@ -126,7 +126,7 @@ func recoverBackup(ctx context.Context, w *tool.Workspace, in RecoverIn) (out Re
 
 // restore writes what a backup holds to the file out, or to a free name next to the
 // store. What is damaged in it is left out and counted, as of a damaged memory.
-func restore(ctx context.Context, w *tool.Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
+func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
 	out := in.Out
 	if out == "" {
 		out, err = freePath(store + recoveredEnd)
@@ -134,7 +134,7 @@ func restore(ctx context.Context, w *tool.Workspace, store string, in RecoverIn)
 			return o, err
 		}
 	} else if _, err := os.Lstat(out); err == nil {
-		return o, tool.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
+		return o, verb.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
 	}
 	temp, err := openBackup(ctx, in.File, in.keys(), out)
 	if err != nil {
@@ -143,12 +143,12 @@ func restore(ctx context.Context, w *tool.Workspace, store string, in RecoverIn)
 	r, err := checkFile(ctx, w, temp)
 	switch {
 	case errors.Is(err, oxbow.ErrNotStore):
-		err = tool.Advise(fmt.Errorf("opening the backup %s: %w", in.File, err), "name a file that oxbow backup wrote")
+		err = verb.Advise(fmt.Errorf("opening the backup %s: %w", in.File, err), "name a file that oxbow backup wrote")
 	case err != nil || len(r.Problems) > 0:
 		o, err = salvage(ctx, w, temp, out)
 	default:
 		o = RecoverOut{Out: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), First: r.First, Last: r.Last, Lost: [][2]uint64{}}
-		err = tool.Wrapped("recovering", backup.Settle(filepath.Base(temp), out))
+		err = verb.Wrapped("recovering", backup.Settle(filepath.Base(temp), out))
 		if err == nil {
 			o.Sound, temp = true, ""
 			o.durable, err = durableOf(store, out)
@@ -163,11 +163,11 @@ func restore(ctx context.Context, w *tool.Workspace, store string, in RecoverIn)
 
 // restored returns where a backup is restored to: the memory, or the archive of
 // sessions next to it.
-func (in RecoverIn) restored(w *tool.Workspace) (string, error) {
+func (in RecoverIn) restored(w *verb.Workspace) (string, error) {
 	if !in.Sessions {
 		store, err := w.ExistingStore("recover")
 		if err != nil && store == "" {
-			return "", tool.Advise(err, "oxbow init --from "+text.ShellQuote(in.File)+" makes one of the backup")
+			return "", verb.Advise(err, "oxbow init --from "+text.ShellQuote(in.File)+" makes one of the backup")
 		}
 		return store, err
 	}
@@ -176,7 +176,7 @@ func (in RecoverIn) restored(w *tool.Workspace) (string, error) {
 }
 
 // recoverInPlace puts the file that save makes in the place of the store.
-func recoverInPlace(ctx context.Context, w *tool.Workspace, store string, save func() (RecoverOut, error)) (rep RecoverOut, err error) {
+func recoverInPlace(ctx context.Context, w *verb.Workspace, store string, save func() (RecoverOut, error)) (rep RecoverOut, err error) {
 	if err := w.Host.MayWrite(store); err != nil {
 		return RecoverOut{}, err
 	}
@@ -204,11 +204,11 @@ func recoverInPlace(ctx context.Context, w *tool.Workspace, store string, save f
 	}
 	// Changes lost at the end were durable once. They are given up on purpose,
 	// and the store that lacks them is not to be taken for an older copy.
-	ctx, m, err := w.Memory(ctx, tool.Write)
+	ctx, m, err := w.Memory(ctx, verb.Write)
 	if err != nil {
 		return rep, err
 	}
-	return rep, tool.Wrapped("accepting what was recovered", goOn(ctx, w, m, store))
+	return rep, verb.Wrapped("accepting what was recovered", goOn(ctx, w, m, store))
 }
 
 // removeDerived removes the files that were made from the log in the file store: they are
@@ -237,11 +237,11 @@ func lastNamed(store string) (seq uint64, err error) {
 		seq = max(seq, r.Seq, r.Durable)
 		return nil
 	})
-	return seq, tool.Wrapped("reading "+store+" for numbers", err)
+	return seq, verb.Wrapped("reading "+store+" for numbers", err)
 }
 
 // hold takes the write lock of a store that need not open.
-func hold(ctx context.Context, w *tool.Workspace, dir vfs.FS, store string) (release func() error, err error) {
+func hold(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string) (release func() error, err error) {
 	release, err = wal.Hold(ctx, dir, filepath.Base(store), wal.Options{Clock: w.Time, LockWait: vfs.DefaultLockWait})
 	var busy *wal.BusyError
 	switch {
@@ -257,7 +257,7 @@ func hold(ctx context.Context, w *tool.Workspace, dir vfs.FS, store string) (rel
 }
 
 // salvage saves what can be read of the store in a new file, and checks that.
-func salvage(ctx context.Context, w *tool.Workspace, store, out string) (RecoverOut, error) {
+func salvage(ctx context.Context, w *verb.Workspace, store, out string) (RecoverOut, error) {
 	var err error
 	if out == "" {
 		out, err = freePath(store + recoveredEnd)
@@ -268,11 +268,11 @@ func salvage(ctx context.Context, w *tool.Workspace, store, out string) (Recover
 	r, err := oxbow.Recover(w.Stamped(ctx), store, out, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return RecoverOut{}, tool.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
+		return RecoverOut{}, verb.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, oxbow.ErrFull):
-		return RecoverOut{}, tool.Advise(fmt.Errorf("recovering: %w", err), "name a place for the new file: oxbow recover --out FILE")
+		return RecoverOut{}, verb.Advise(fmt.Errorf("recovering: %w", err), "name a place for the new file: oxbow recover --out FILE")
 	case errors.Is(err, oxbow.ErrNotStore):
-		return RecoverOut{}, tool.Advise(fmt.Errorf("recovering: nothing in it can be read: %w", err),
+		return RecoverOut{}, verb.Advise(fmt.Errorf("recovering: nothing in it can be read: %w", err),
 			"put a backup in its place: oxbow recover BACKUP --replace; or move the file away, and the next remember begins a new memory")
 	case err != nil:
 		return RecoverOut{}, fmt.Errorf("recovering: %w", err)
@@ -306,9 +306,9 @@ func salvage(ctx context.Context, w *tool.Workspace, store, out string) (Recover
 // Where the file system has hard links, the store's name leads to one or the
 // other at every moment, a crash included. Elsewhere there is a moment without
 // a store, which doctor knows.
-func replaceStore(w *tool.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
+func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
 	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) { // an archive, of a backup
-		return "", tool.Wrapped("naming what was restored", backup.Settle(filepath.Base(recovered), store))
+		return "", verb.Wrapped("naming what was restored", backup.Settle(filepath.Base(recovered), store))
 	}
 	damaged, err = freePath(store + damagedEnd + w.Time().Format("20060102-150405"))
 	if err != nil {
@@ -349,12 +349,12 @@ type AcceptOut struct {
 }
 
 // Accept goes on from a store that went back to an earlier state.
-func Accept(ctx context.Context, w *tool.Workspace, _ AcceptIn) (AcceptOut, error) {
+func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, error) {
 	store, err := w.ExistingStore("recover")
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, tool.Write)
+	ctx, m, err := w.Memory(ctx, verb.Write)
 	if err != nil {
 		return AcceptOut{}, err
 	}
@@ -363,27 +363,27 @@ func Accept(ctx context.Context, w *tool.Workspace, _ AcceptIn) (AcceptOut, erro
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	s, err := tool.StatsOf(ctx, m)
+	s, err := verb.StatsOf(ctx, m)
 	if err != nil {
 		return AcceptOut{}, err
 	}
 	if durable > s.Last {
 		err = m.Accept(ctx)
 	}
-	back, berr := tool.SignBack(store, w.Time(), s)
+	back, berr := verb.SignBack(store, w.Time(), s)
 	err = errors.Join(err, berr)
-	return AcceptOut{Store: store, Accepted: back || durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, tool.Wrapped("accepting", err)
+	return AcceptOut{Store: store, Accepted: back || durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, verb.Wrapped("accepting", err)
 }
 
 // goOn goes on from the last change that a store has, also where later ones were
 // written or their heads signed.
-func goOn(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, store string) error {
+func goOn(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {
 		return err
 	}
-	s, err := tool.StatsOf(ctx, m)
+	s, err := verb.StatsOf(ctx, m)
 	if err == nil {
-		_, err = tool.SignBack(store, w.Time(), s)
+		_, err = verb.SignBack(store, w.Time(), s)
 	}
 	return err
 }

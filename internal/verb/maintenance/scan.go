@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/secret"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // ScanIn is what scan takes.
@@ -27,7 +27,7 @@ type ScanIn struct {
 // ScanOut is what scan gives. It repeats no secret.
 type ScanOut struct {
 	DryRun   bool               `json:"dry_run,omitempty"`
-	Found    []tool.FoundSecret `json:"found"`
+	Found    []verb.FoundSecret `json:"found"`
 	Fixed    int                `json:"fixed,omitempty"`    // of those found
 	Versions int                `json:"versions,omitempty"` // erased from the history
 	Left     []string           `json:"left,omitempty"`     // what --fix does not reach
@@ -40,10 +40,10 @@ func (o ScanOut) Failed() bool { return o.Fixed < len(o.Found) }
 // Scan looks for secrets in the entries, in the archive of sessions, in the history of both
 // with the notes of its changes, and in the other files that oxbow keeps in the home. With
 // Fix it replaces them. That cannot be undone.
-func Scan(ctx context.Context, w *tool.Workspace, in ScanIn) (ScanOut, error) {
-	out := ScanOut{DryRun: in.DryRun, Found: []tool.FoundSecret{}}
+func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
+	out := ScanOut{DryRun: in.DryRun, Found: []verb.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
-	ctx, m, err := w.Memory(ctx, tool.Write.Unless(!fix))
+	ctx, m, err := w.Memory(ctx, verb.Write.Unless(!fix))
 	if err != nil {
 		return out, err
 	}
@@ -58,7 +58,7 @@ func Scan(ctx context.Context, w *tool.Workspace, in ScanIn) (ScanOut, error) {
 }
 
 // besides looks through what is next to the store: the archive of sessions and other files.
-func (o *ScanOut) besides(ctx context.Context, w *tool.Workspace, p tool.Place, fix bool) error {
+func (o *ScanOut) besides(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
 	if fix && w.Sessions != nil {
 		_, _ = w.Sessions(ctx) // moves what hooks reported into the archive; files reports what is left
 	}
@@ -69,42 +69,42 @@ func (o *ScanOut) besides(ctx context.Context, w *tool.Workspace, p tool.Place, 
 	if err := o.files(w, p, fix && src.Actor != oxbow.Agent); err != nil || !fix || len(o.Found) == 0 {
 		return err
 	}
-	if err := os.Remove(p.Store + tool.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return tool.Wrapped("removing the vectors", err)
+	if err := os.Remove(p.Store + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return verb.Wrapped("removing the vectors", err)
 	}
 	return nil
 }
 
 // archive is memory for the archive of sessions, if there is one.
-func (o *ScanOut) archive(ctx context.Context, w *tool.Workspace, file string, fix bool) (err error) {
+func (o *ScanOut) archive(ctx context.Context, w *verb.Workspace, file string, fix bool) (err error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source, ReadOnly: !fix})
 	if err != nil {
-		return tool.Wrapped("opening the archive of sessions", err)
+		return verb.Wrapped("opening the archive of sessions", err)
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	return o.memory(ctx, w, m, fix, true)
 }
 
 // memory looks through one memory, and with fix replaces what it finds.
-func (o *ScanOut) memory(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, fix, archive bool) error {
+func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, fix, archive bool) error {
 	before := len(o.Found)
-	l := look{out: o, w: w, archive: archive, sources: map[uint64][]tool.FoundSecret{}}
+	l := look{out: o, w: w, archive: archive, sources: map[uint64][]verb.FoundSecret{}}
 	if err := l.entries(ctx, m); err != nil {
-		return tool.Wrapped("scanning", err)
+		return verb.Wrapped("scanning", err)
 	}
 	inEntries := len(o.Found) - before
 	until, err := o.changes(ctx, m, l.sources, archive)
 	if err != nil {
-		return tool.Wrapped("scanning the notes of changes", err)
+		return verb.Wrapped("scanning the notes of changes", err)
 	}
 	if !fix || len(o.Found) == before {
 		return nil
 	}
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Agent && l.hasTyped {
-		return tool.Advise(tool.Invalidf("a person wrote some of the texts with secrets, which this would erase for good; nothing was erased"),
+		return verb.Advise(verb.Invalidf("a person wrote some of the texts with secrets, which this would erase for good; nothing was erased"),
 			"only a person erases them: oxbow scan --fix, in a terminal of their own")
 	}
 	if err := o.eraseVersions(ctx, w, m, l.dirty); err != nil {
@@ -124,13 +124,13 @@ func (o *ScanOut) memory(ctx context.Context, w *tool.Workspace, m *oxbow.Memory
 
 // eraseVersions writes the dirty entries again without their secrets, and erases all versions
 // that have some.
-func (o *ScanOut) eraseVersions(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, dirty []oxbow.Entry) error {
+func (o *ScanOut) eraseVersions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, dirty []oxbow.Entry) error {
 	if err := clean(ctx, &w.Secrets, m, dirty); err != nil {
-		return tool.Wrapped("replacing secrets", err)
+		return verb.Wrapped("replacing secrets", err)
 	}
-	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool { return !current && tool.SecretsOf(e) != nil }, false)
+	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool { return !current && verb.SecretsOf(e) != nil }, false)
 	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
-		return tool.Wrapped("erasing old versions", err)
+		return verb.Wrapped("erasing old versions", err)
 	}
 	o.Versions += r.Versions
 	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostEnd) }) // files looks into these
@@ -141,10 +141,10 @@ func (o *ScanOut) eraseVersions(ctx context.Context, w *tool.Workspace, m *oxbow
 // look is what scan knows of the entries of one memory.
 type look struct {
 	out      *ScanOut
-	w        *tool.Workspace
+	w        *verb.Workspace
 	archive  bool
 	dirty    []oxbow.Entry                 // entries as they are now that have secrets
-	sources  map[uint64][]tool.FoundSecret // secrets in the sources of versions
+	sources  map[uint64][]verb.FoundSecret // secrets in the sources of versions
 	hasTyped bool                          // a person wrote a version that has a secret
 }
 
@@ -165,7 +165,7 @@ func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
 
 // version looks through one version, and reports whether it has a secret.
 func (l *look) version(e oxbow.Entry, current bool) bool {
-	found := tool.SecretsOf(e)
+	found := verb.SecretsOf(e)
 	for _, f := range found {
 		f.Name = l.w.Secrets.Redact(e.Name, new([]secret.Finding))
 		f.Version = e.Version
@@ -176,7 +176,7 @@ func (l *look) version(e oxbow.Entry, current bool) bool {
 	if found != nil && e.Source.Actor == oxbow.Person {
 		l.hasTyped = true
 	}
-	l.sources[e.Version] = tool.SecretsOfSource(e.Source)
+	l.sources[e.Version] = verb.SecretsOfSource(e.Source)
 	return found != nil
 }
 
@@ -219,7 +219,7 @@ func eachOldVersion(ctx context.Context, m *oxbow.Memory, now map[string]uint64,
 
 // clean writes entries again without their secrets. One whose name had one gets
 // another name.
-func clean(ctx context.Context, s *tool.Secrets, m *oxbow.Memory, dirty []oxbow.Entry) error {
+func clean(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.Entry) error {
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Program
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")

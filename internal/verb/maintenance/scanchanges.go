@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // changes looks for secrets in the notes and sources of changes, and in those of sources, which
 // are the sources of versions. It returns the time of the last change that must be dropped so that
 // none is left; the time is zero if there are none.
-func (o *ScanOut) changes(ctx context.Context, m *oxbow.Memory, sources map[uint64][]tool.FoundSecret, archive bool) (until time.Time, err error) {
-	add := func(seq uint64, found []tool.FoundSecret) {
+func (o *ScanOut) changes(ctx context.Context, m *oxbow.Memory, sources map[uint64][]verb.FoundSecret, archive bool) (until time.Time, err error) {
+	add := func(seq uint64, found []verb.FoundSecret) {
 		for _, f := range found {
 			f.Version, f.Archive = seq, archive
 			o.Found = append(o.Found, f)
@@ -34,7 +34,7 @@ func (o *ScanOut) changes(ctx context.Context, m *oxbow.Memory, sources map[uint
 		if err != nil {
 			return until, err
 		}
-		found := append(tool.SecretsIn("note", c.Note), tool.SecretsOfSource(c.Source)...)
+		found := append(verb.SecretsIn("note", c.Note), verb.SecretsOfSource(c.Source)...)
 		add(c.Seq, found)
 		if found != nil && c.Time.After(until) {
 			until = c.Time
@@ -56,7 +56,7 @@ func (o *ScanOut) changes(ctx context.Context, m *oxbow.Memory, sources map[uint
 // dropChanges removes the secrets that changes found: it compacts the archive, whose history
 // nobody undoes, and names the command that compacts the memory. The chain of hashes covers the
 // notes and sources of changes, so that they cannot be replaced.
-func (o *ScanOut) dropChanges(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, until time.Time, found int, archive bool) error {
+func (o *ScanOut) dropChanges(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, until time.Time, found int, archive bool) error {
 	if found == 0 {
 		return nil
 	}
@@ -70,14 +70,14 @@ func (o *ScanOut) dropChanges(ctx context.Context, w *tool.Workspace, m *oxbow.M
 		return nil
 	}
 	if _, err := c.Compact(ctx, until.Add(time.Nanosecond), false); err != nil {
-		return tool.Wrapped("dropping the history of the archive", err)
+		return verb.Wrapped("dropping the history of the archive", err)
 	}
 	o.Fixed += found
 	return nil
 }
 
 // dropCommand returns the command that drops the changes up to that time.
-func dropCommand(w *tool.Workspace, until time.Time) (string, error) {
+func dropCommand(w *verb.Workspace, until time.Time) (string, error) {
 	p, err := w.Located()
 	hours := max(int(w.Time().Sub(until).Hours()), 0)
 	return fmt.Sprintf("oxbow --home %s compact --keep %dh --yes", text.ShellQuote(p.Home), hours), err
@@ -89,7 +89,7 @@ const leastWord = 3
 
 // notesAbout returns which notes of changes repeat the name, an alias or a label of an entry, and
 // the command that drops them; "" if none does. Redacting the entry does not change notes.
-func notesAbout(ctx context.Context, w *tool.Workspace, m *oxbow.Memory, name string) (string, error) {
+func notesAbout(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first
 	for c, err := range m.Log(ctx) {

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/secret"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/screening/secret"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -25,25 +25,25 @@ const maxScanned = 256 << 20
 // files looks for secrets in profiles, skills and documents of the home, in what hooks reported
 // and is not in the archive yet, and in what interrupted work left beside the store. With fix it
 // replaces those in texts. For the other files it names the command that deletes the file.
-func (o *ScanOut) files(w *tool.Workspace, p tool.Place, fix bool) (err error) {
+func (o *ScanOut) files(w *verb.Workspace, p verb.Place, fix bool) (err error) {
 	home, err := vfs.Dir(p.Dir())
 	if err != nil {
-		return tool.Wrapped("scanning the files of the home", err)
+		return verb.Wrapped("scanning the files of the home", err)
 	}
 	defer func() { err = errors.Join(err, home.Close()) }()
 	texts, leftovers, err := scannedFiles(p)
 	if err != nil {
-		return tool.Wrapped("scanning the files of the home", err)
+		return verb.Wrapped("scanning the files of the home", err)
 	}
 	for _, name := range texts {
 		if err := o.textFile(w, home, p.Dir(), name, fix); err != nil {
-			return tool.Wrapped("scanning "+name, err)
+			return verb.Wrapped("scanning "+name, err)
 		}
 	}
 	for _, name := range leftovers {
 		found, err := o.lookInto(home, p.Dir(), name, "file")
 		if err != nil {
-			return tool.Wrapped("scanning "+name, err)
+			return verb.Wrapped("scanning "+name, err)
 		}
 		if found != "" && fix {
 			o.Steps = append(o.Steps, "rm "+text.ShellQuote(filepath.Join(p.Dir(), filepath.FromSlash(name))))
@@ -54,7 +54,7 @@ func (o *ScanOut) files(w *tool.Workspace, p tool.Place, fix bool) (err error) {
 
 // scannedFiles returns the names, relative to the home, of the texts whose secrets are replaced, and
 // of the leftovers that are deleted.
-func scannedFiles(p tool.Place) (texts, leftovers []string, err error) {
+func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 	dir := p.Dir()
 	relative := func(file string) string {
 		name, err := filepath.Rel(dir, file)
@@ -86,13 +86,13 @@ func scannedFiles(p tool.Place) (texts, leftovers []string, err error) {
 		})
 	}
 	err = errors.Join(walk(session.SpoolDir, &leftovers), walk(UnsavedDir, &texts))
-	for _, top := range slices.Concat(tool.ProfileDirs(), tool.SkillDirs()) {
+	for _, top := range slices.Concat(verb.ProfileDirs(), verb.SkillDirs()) {
 		err = errors.Join(err, walk(top, &texts))
 	}
 	here, readErr := os.ReadDir(dir)
 	for _, e := range here {
-		isSaved := strings.HasPrefix(e.Name(), tool.SavedBeforeLoad+"-") && strings.HasSuffix(e.Name(), ".jsonl")
-		if e.Type().IsRegular() && (isSaved || slices.Contains(tool.Documents(), e.Name())) {
+		isSaved := strings.HasPrefix(e.Name(), verb.SavedBeforeLoad+"-") && strings.HasSuffix(e.Name(), ".jsonl")
+		if e.Type().IsRegular() && (isSaved || slices.Contains(verb.Documents(), e.Name())) {
 			texts = append(texts, e.Name())
 		}
 	}
@@ -100,9 +100,9 @@ func scannedFiles(p tool.Place) (texts, leftovers []string, err error) {
 }
 
 // textFile looks for secrets in a text, and replaces them with fix.
-func (o *ScanOut) textFile(w *tool.Workspace, home vfs.FS, dir, name string, fix bool) error {
+func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix bool) error {
 	part := "file"
-	if slices.Contains(tool.ProfileDirs(), path.Dir(name)) {
+	if slices.Contains(verb.ProfileDirs(), path.Dir(name)) {
 		part = "profile"
 	}
 	before := len(o.Found)
@@ -142,7 +142,7 @@ func (o *ScanOut) lookInto(home vfs.FS, dir, name, part string) (content string,
 	if err != nil {
 		return "", err
 	}
-	found := tool.SecretsIn(part, string(b))
+	found := verb.SecretsIn(part, string(b))
 	for _, f := range found {
 		f.Name, f.Current = name, true
 		if part == "profile" {

@@ -7,7 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // VerifyIn is what verify takes.
@@ -26,7 +26,7 @@ func (o VerifyOut) Failed() bool { return !o.OK || (o.Noted != nil && !o.Noted.F
 
 // Verify proves that the changes were not edited, up to the one with a hash that
 // was noted earlier.
-func Verify(ctx context.Context, w *tool.Workspace, in VerifyIn) (VerifyOut, error) {
+func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
 	if err := checkHead("--head", in.Head); err != nil {
 		return VerifyOut{}, err
 	}
@@ -42,22 +42,22 @@ func Verify(ctx context.Context, w *tool.Workspace, in VerifyIn) (VerifyOut, err
 // checkHead refuses what is no head, in that flag.
 func checkHead(flag, head string) error {
 	if _, err := hex.DecodeString(head); head != "" && (err != nil || len(head) != 64) {
-		return tool.Advise(tool.Invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head), "oxbow check and oxbow log --verify print it")
+		return verb.Advise(verb.Invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head), "oxbow check and oxbow log --verify print it")
 	}
 	return nil
 }
 
 // checkProof examines the store, and compares it with the heads that were signed
 // and with the one since that was noted. It signs the head of a sound store if sign is set.
-func checkProof(ctx context.Context, w *tool.Workspace, since string, sign bool) (CheckOut, error) {
+func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool) (CheckOut, error) {
 	p, err := w.Located()
 	if err != nil {
 		return CheckOut{}, err
 	}
-	var heads *tool.HeadsCheck
-	var wrong []tool.Problem
+	var heads *verb.HeadsCheck
+	var wrong []verb.Problem
 	if p.Own() && p.Home != p.Store { // before the last change is known, which others may move on
-		heads, wrong, err = tool.SignedHeads(p.Store, sign)
+		heads, wrong, err = verb.SignedHeads(p.Store, sign)
 		if err != nil {
 			return CheckOut{}, err
 		}
@@ -77,7 +77,7 @@ func checkProof(ctx context.Context, w *tool.Workspace, since string, sign bool)
 	if err := w.SignNow(p.Store, out.Last, out.Head); err != nil {
 		return out, err
 	}
-	heads, _, err = tool.SignedHeads(p.Store, false)
+	heads, _, err = verb.SignedHeads(p.Store, false)
 	if err != nil {
 		return out, err
 	}
@@ -86,7 +86,7 @@ func checkProof(ctx context.Context, w *tool.Workspace, since string, sign bool)
 
 // prove compares the log of a sound memory with what was signed, nil for nothing,
 // and with the head that was noted, "" for none.
-func (o *CheckOut) prove(ctx context.Context, w *tool.Workspace, heads *tool.HeadsCheck, noted string) error {
+func (o *CheckOut) prove(ctx context.Context, w *verb.Workspace, heads *verb.HeadsCheck, noted string) error {
 	o.Heads = heads
 	if heads != nil {
 		wrong, err := compareHeads(ctx, w, heads, *o)
@@ -107,7 +107,7 @@ func (o *CheckOut) prove(ctx context.Context, w *tool.Workspace, heads *tool.Hea
 }
 
 // compareHeads compares the signed heads with the log of a sound memory.
-func compareHeads(ctx context.Context, w *tool.Workspace, heads *tool.HeadsCheck, out CheckOut) ([]tool.Problem, error) {
+func compareHeads(ctx context.Context, w *verb.Workspace, heads *verb.HeadsCheck, out CheckOut) ([]verb.Problem, error) {
 	h, err := headerOf(out.Store)
 	if err != nil {
 		return nil, err
@@ -116,8 +116,8 @@ func compareHeads(ctx context.Context, w *tool.Workspace, heads *tool.HeadsCheck
 }
 
 // findHead looks for the change with that hash.
-func findHead(ctx context.Context, w *tool.Workspace, store, head string) (*NotedHead, error) {
-	ctx, m, err := w.Memory(ctx, tool.Own)
+func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedHead, error) {
+	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func findHead(ctx context.Context, w *tool.Workspace, store, head string) (*Note
 		if c.Hash == head {
 			out.Found = true
 			out.Seq = c.Seq
-			out.Time = tool.Timestamp(c.Time)
+			out.Time = verb.Timestamp(c.Time)
 			return out, nil
 		}
 	}

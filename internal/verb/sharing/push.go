@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/progress"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/reconcile"
-	"github.com/oxbow-memory/oxbow/remote"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/share/reconcile"
+	"github.com/oxbow-memory/oxbow/internal/share/remote"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -74,11 +74,11 @@ func (o SyncOut) Conflicts() (n int) {
 
 // Push sends what changed in the home to a server. What both sides changed waits for
 // [Pull], and what [TeamShare] would block stays.
-func Push(ctx context.Context, w *tool.Workspace, in SyncIn) (SyncOut, error) {
-	if err := tool.PersonOnly(w.Stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
+func Push(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
+	if err := verb.PersonOnly(w.Stamped(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, tool.Own)
+	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return SyncOut{}, err
 	}
@@ -90,11 +90,11 @@ func Push(ctx context.Context, w *tool.Workspace, in SyncIn) (SyncOut, error) {
 
 // Pull brings what changed on a server into the home, merged with what changed there,
 // as one change. What comes is trusted as an import is.
-func Pull(ctx context.Context, w *tool.Workspace, in SyncIn) (out SyncOut, err error) {
-	if err := tool.PersonOnly(w.Stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
+func Pull(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
+	if err := verb.PersonOnly(w.Stamped(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err
 	}
-	ctx, m, err := w.Memory(ctx, tool.Create.Unless(in.DryRun))
+	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
 	if err != nil {
 		return out, err
 	}
@@ -122,16 +122,16 @@ type syncing struct {
 }
 
 // syncWith opens the server, calls fn, and records what is known of the server then.
-func syncWith(ctx context.Context, w *tool.Workspace, verb string, in SyncIn, fn func(*syncing) (reconcile.Report, error)) (out SyncOut, err error) {
+func syncWith(ctx context.Context, w *verb.Workspace, verbName string, in SyncIn, fn func(*syncing) (reconcile.Report, error)) (out SyncOut, err error) {
 	// What came with a clone goes to no server.
 	if err := w.TrustsPlace(); err != nil {
 		return out, err
 	}
 	own := w.ExistingStore
-	if verb == "pull" && !in.DryRun {
+	if verbName == "pull" && !in.DryRun {
 		own = w.OwnStore // which the pull makes
 	}
-	store, err := own(verb)
+	store, err := own(verbName)
 	if err != nil {
 		return out, err
 	}
@@ -144,7 +144,7 @@ func syncWith(ctx context.Context, w *tool.Workspace, verb string, in SyncIn, fn
 	if err != nil {
 		return out, err
 	}
-	s, err := openServer(w, dir, p, verb, in)
+	s, err := openServer(w, dir, p, verbName, in)
 	if err != nil {
 		return out, err
 	}
@@ -157,7 +157,7 @@ func syncWith(ctx context.Context, w *tool.Workspace, verb string, in SyncIn, fn
 			out.Forgotten = rerr.Error()
 		}
 	}
-	return out, ofServer(s.url, verb, len(rep.Changes), err)
+	return out, ofServer(s.url, verbName, len(rep.Changes), err)
 }
 
 func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
@@ -179,8 +179,8 @@ func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 }
 
 // openServer returns the store of the server that is named, or remembered.
-func openServer(w *tool.Workspace, dir vfs.FS, p tool.Place, verb string, in SyncIn) (*syncing, error) {
-	known, err := findServer(w, dir, p, verb, in.Server)
+func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncIn) (*syncing, error) {
+	known, err := findServer(w, dir, p, verbName, in.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func openServer(w *tool.Workspace, dir vfs.FS, p tool.Place, verb string, in Syn
 }
 
 // ofServer words an error of a server.
-func ofServer(url, verb string, done int, err error) error {
+func ofServer(url, verbName string, done int, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -209,27 +209,27 @@ func ofServer(url, verb string, done int, err error) error {
 	if done > 0 {
 		err = fmt.Errorf("%w (%d changes were made before)", err, done)
 	}
-	again := "; oxbow " + verb + " goes on from here"
+	again := "; oxbow " + verbName + " goes on from here"
 	var untrusted *tls.CertificateVerificationError
 	var quota *oxbow.QuotaError
 	var later *remote.LaterError
 	switch {
 	case errors.As(err, &untrusted):
-		return tool.Advise(err, "this machine does not trust the certificate of the server; SSL_CERT_FILE names another root")
+		return verb.Advise(err, "this machine does not trust the certificate of the server; SSL_CERT_FILE names another root")
 	case errors.As(err, &later):
-		return tool.Advise(err, fmt.Sprintf("the server has too much to do: wait %v%s, and does nothing twice", later.After, again))
+		return verb.Advise(err, fmt.Sprintf("the server has too much to do: wait %v%s, and does nothing twice", later.After, again))
 	case errors.As(err, &quota) && quota.Wait > 0:
-		return tool.Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))
+		return verb.Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))
 	case errors.Is(err, oxbow.ErrQuota):
-		return tool.Advise(err, "forget what is not needed there, or ask the one who runs the server for more"+again)
+		return verb.Advise(err, "forget what is not needed there, or ask the one who runs the server for more"+again)
 	case errors.Is(err, errSlow):
-		return tool.Advise(err, "try again when the server or the line to it is better"+again+", and does nothing twice")
+		return verb.Advise(err, "try again when the server or the line to it is better"+again+", and does nothing twice")
 	case errors.Is(err, oxbow.ErrUnknownOutcome):
-		return tool.Advise(err, "the last changes may have arrived"+again+", and does nothing twice")
+		return verb.Advise(err, "the last changes may have arrived"+again+", and does nothing twice")
 	case errors.Is(err, oxbow.ErrReadOnly):
-		return tool.Advise(err, "the token may read alone; ask the one who runs the server for one that may write")
-	case tool.Remedy(err).String() != "":
+		return verb.Advise(err, "the token may read alone; ask the one who runs the server for one that may write")
+	case verb.Remedy(err).String() != "":
 		return err
 	}
-	return tool.Advise(err, "oxbow serve must run there, and its file of tokens must have the token"+again)
+	return verb.Advise(err, "oxbow serve must run there, and its file of tokens must have the token"+again)
 }

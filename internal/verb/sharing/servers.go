@@ -14,10 +14,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/reconcile"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/share/reconcile"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -31,7 +31,7 @@ type ServersOut struct {
 }
 
 // Servers returns the servers that push and pull of the home remember.
-func Servers(_ context.Context, w *tool.Workspace, _ ServersIn) (ServersOut, error) {
+func Servers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut, error) {
 	p, err := w.Located()
 	if err != nil {
 		return ServersOut{}, err
@@ -55,8 +55,8 @@ type ForgetServerOut struct {
 
 // ForgetServer has push and pull of the home remember a server no longer. What both had
 // last stays in the home, so that a push or pull which names it goes on from there.
-func ForgetServer(ctx context.Context, w *tool.Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
-	if err := tool.PersonOnly(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget"); err != nil {
+func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
+	if err := verb.PersonOnly(w.Stamped(ctx), "says which servers are remembered", "oxbow remote forget"); err != nil {
 		return out, err
 	}
 	p, err := w.Located()
@@ -66,7 +66,7 @@ func ForgetServer(ctx context.Context, w *tool.Workspace, in ForgetServerIn) (ou
 	known := w.Host.Trusted.Servers(p.Home)
 	i := slices.IndexFunc(known, func(s trust.Server) bool { return s.URL == strings.TrimRight(in.Server, "/") })
 	if i < 0 {
-		return out, tool.Advise(tool.InvalidValue("server", text.Clip(in.Server, 200), "is not remembered for "+p.Home), "oxbow remote lists those that are")
+		return out, verb.Advise(verb.InvalidValue("server", text.Clip(in.Server, 200), "is not remembered for "+p.Home), "oxbow remote lists those that are")
 	}
 	out = (ForgetServerOut{in.DryRun, known[i]})
 	if in.DryRun {
@@ -77,7 +77,7 @@ func ForgetServer(ctx context.Context, w *tool.Workspace, in ForgetServerIn) (ou
 }
 
 // findServer returns the server that is named, or remembered for the home.
-func findServer(w *tool.Workspace, dir vfs.FS, p tool.Place, verb, named string) (trust.Server, error) {
+func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named string) (trust.Server, error) {
 	known := w.Host.Trusted.Servers(p.Home)
 	if s := (trust.Server{URL: strings.TrimRight(named, "/")}); s.URL != "" {
 		if i := slices.IndexFunc(known, func(k trust.Server) bool { return k.URL == s.URL }); i >= 0 {
@@ -93,7 +93,7 @@ func findServer(w *tool.Workspace, dir vfs.FS, p tool.Place, verb, named string)
 		urls = append(urls, s.URL)
 	}
 	if len(known) > 0 {
-		return trust.Server{}, tool.Advise(tool.Invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
+		return trust.Server{}, verb.Advise(verb.Invalidf("several servers are remembered"), "name one: "+strings.Join(urls, ", "))
 	}
 	met, err := reconcile.Known(dir, filepath.Base(p.Store))
 	if err != nil {
@@ -104,21 +104,21 @@ func findServer(w *tool.Workspace, dir vfs.FS, p tool.Place, verb, named string)
 			urls = append(urls, text.Clip(s.URL, 200))
 		}
 	}
-	hint := "oxbow " + verb + " https://HOST --token-file FILE names one, which is remembered then"
+	hint := "oxbow " + verbName + " https://HOST --token-file FILE names one, which is remembered then"
 	if len(urls) > 0 {
-		hint = "its files name " + strings.Join(urls, ", ") + ", and may have come with a clone; if it is your server, name it: oxbow " + verb + " URL --token-file FILE"
+		hint = "its files name " + strings.Join(urls, ", ") + ", and may have come with a clone; if it is your server, name it: oxbow " + verbName + " URL --token-file FILE"
 	}
-	return trust.Server{}, tool.Advise(tool.Invalidf("no server is remembered for this home"), hint)
+	return trust.Server{}, verb.Advise(verb.Invalidf("no server is remembered for this home"), hint)
 }
 
 // checkServer refuses to send a token in plain text.
 func checkServer(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return tool.Advise(tool.InvalidValue("server", text.Clip(address, 200), "is not the URL of a server"), "write https://HOST, or http://127.0.0.1:8333 for one of this machine")
+		return verb.Advise(verb.InvalidValue("server", text.Clip(address, 200), "is not the URL of a server"), "write https://HOST, or http://127.0.0.1:8333 for one of this machine")
 	}
 	if u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
-		return tool.Advise(tool.InvalidValue("server", text.Clip(address, 200), "would get the token in plain text"), "use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333")
+		return verb.Advise(verb.InvalidValue("server", text.Clip(address, 200), "would get the token in plain text"), "use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333")
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func checkServer(address string) error {
 const maxToken = 4 << 10
 
 // serverToken returns the token for a server, whose file becomes the one that was named.
-func serverToken(w *tool.Workspace, s *trust.Server, file string) (string, error) {
+func serverToken(w *verb.Workspace, s *trust.Server, file string) (string, error) {
 	if file != "" && !filepath.IsAbs(file) {
 		file = filepath.Join(w.Dir, file)
 	}
@@ -136,7 +136,7 @@ func serverToken(w *tool.Workspace, s *trust.Server, file string) (string, error
 	}
 	file = cmp.Or(file, s.TokenFile)
 	if file == "" {
-		return "", tool.Advise(tool.Invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
+		return "", verb.Advise(verb.Invalidf("the token for the server is missing"), "give --token-file FILE, or set OXBOW_TOKEN; the file of tokens of oxbow serve has it")
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -149,7 +149,7 @@ func serverToken(w *tool.Workspace, s *trust.Server, file string) (string, error
 	}
 	token := strings.TrimSpace(string(b))
 	if len(b) > maxToken || token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return "", tool.Advise(tool.Invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
+		return "", verb.Advise(verb.Invalidf("%s does not hold one word, the token", file), "its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong there")
 	}
 	s.TokenFile = file
 	return token, nil

@@ -10,18 +10,18 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/git"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/team"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/share/team"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // teamOf returns the team files of the working directory.
-func teamOf(w *tool.Workspace) (*team.Tree, error) {
+func teamOf(w *verb.Workspace) (*team.Tree, error) {
 	t, err := team.Find(w.Dir)
 	if err == nil && t == nil {
-		err = tool.Advise(fmt.Errorf("%w: this working tree has no team files (%s)", oxbow.ErrNotFound, team.Dir), "oxbow team init makes them")
+		err = verb.Advise(fmt.Errorf("%w: this working tree has no team files (%s)", oxbow.ErrNotFound, team.Dir), "oxbow team init makes them")
 	}
 	return t, err
 }
@@ -44,13 +44,13 @@ type TeamInitOut struct {
 
 // TeamInit makes what is missing of the team files of a working tree, has git call the
 // merge driver in this clone, and trusts them. A second call changes nothing.
-func TeamInit(ctx context.Context, w *tool.Workspace, in TeamInitIn) (out TeamInitOut, err error) {
-	if err := tool.PersonOnly(w.Stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
+func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamInitOut, err error) {
+	if err := verb.PersonOnly(w.Stamped(ctx), "sets up team files", "oxbow team init"); err != nil {
 		return out, err
 	}
 	t, err := team.At(w.Dir)
 	if errors.Is(err, git.ErrNone) {
-		err = tool.Advise(fmt.Errorf("team files travel with a git repository: %w", err), "git init makes one here")
+		err = verb.Advise(fmt.Errorf("team files travel with a git repository: %w", err), "git init makes one here")
 	}
 	if err != nil {
 		return out, err
@@ -82,11 +82,11 @@ type TeamTrustOut struct {
 
 // TeamTrust records that the team files of the working tree may be recalled, in every
 // clone of the repository; takes that back; or lists what was recorded.
-func TeamTrust(ctx context.Context, w *tool.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
+func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
 	if in.List {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
 	}
-	if err := tool.PersonOnly(w.Stamped(ctx), "trusts team files", "oxbow team trust"); err != nil {
+	if err := verb.PersonOnly(w.Stamped(ctx), "trusts team files", "oxbow team trust"); err != nil {
 		return out, err
 	}
 	t, err := teamOf(w)
@@ -146,7 +146,7 @@ type TeamProblem struct {
 const mostCommits = 20
 
 // TeamStatus says what the team files hold, and how each stands.
-func TeamStatus(ctx context.Context, w *tool.Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
+func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
 	t, err := teamOf(w)
 	if err != nil {
 		return out, err
@@ -208,8 +208,8 @@ func (out *TeamStatusOut) problems(t *team.Tree, wrong []team.Finding, up team.U
 }
 
 // homeHas returns what the memory has of a name: "" for nothing.
-func homeHas(ctx context.Context, w *tool.Workspace, e oxbow.Entry) (string, error) {
-	ctx, m, err := w.Memory(ctx, tool.Own)
+func homeHas(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
+	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return "", err
 	}

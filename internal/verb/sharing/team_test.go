@@ -15,17 +15,17 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/storetest"
-	"github.com/oxbow-memory/oxbow/team"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/trust"
+	"github.com/oxbow-memory/oxbow/internal/share/team"
+	"github.com/oxbow-memory/oxbow/internal/share/trust"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // sharing is a workspace of a person with team files; fail is returned by every change.
 type sharing struct {
-	*tool.Workspace
+	*verb.Workspace
 	m    *oxbow.Memory
 	ctx  context.Context
 	fail error
@@ -41,8 +41,8 @@ func newSharing(t *testing.T) *sharing {
 	}
 	s := &sharing{ctx: oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})}
 	s.m = storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: func(_ context.Context, _ oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) { return ops, s.fail }})
-	s.Workspace = &tool.Workspace{Dir: dir, Host: &tool.Host{Rand: bytes.NewReader(make([]byte, 1000)), Trusted: trust.List{Dir: t.TempDir()}},
-		Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return s.m, nil }}
+	s.Workspace = &verb.Workspace{Dir: dir, Host: &verb.Host{Rand: bytes.NewReader(make([]byte, 1000)), Trusted: trust.List{Dir: t.TempDir()}},
+		Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return s.m, nil }}
 	if _, err := TeamInit(s.ctx, s.Workspace, TeamInitIn{Program: "oxbow"}); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func (s *sharing) has(t *testing.T, name string) string {
 func TestShareInterrupted(t *testing.T) {
 	s := newSharing(t)
 	s.add(t, oxbow.Add{Name: "a", Content: "one", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}})
-	share := func(what, want string, run func(context.Context, *tool.Workspace, TeamShareIn) (TeamShareOut, error), fails bool) {
+	share := func(what, want string, run func(context.Context, *verb.Workspace, TeamShareIn) (TeamShareOut, error), fails bool) {
 		t.Helper()
 		_, err := run(s.ctx, s.Workspace, TeamShareIn{Names: []string{"a"}})
 		if got := s.has(t, "a"); got != want || (err != nil) != fails {

@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
-	"github.com/oxbow-memory/oxbow/team"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
+	"github.com/oxbow-memory/oxbow/internal/share/team"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // TeamCheckIn is what team check takes.
@@ -35,7 +35,7 @@ func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
 // TeamCheck reads all team files of a directory, and says what must not be merged: files
 // that cannot be read, secrets, personal data, names that are there twice, conflicts, and
 // citations that are stale. It needs no home, no trust, and no history.
-func TeamCheck(ctx context.Context, w *tool.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
+func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
 	dir := team.Near(cmp.Or(in.Dir, w.Dir))
 	if dir == "" && in.Dir != "" {
 		if _, err := os.Lstat(filepath.Join(in.Dir, "team.yaml")); err == nil {
@@ -43,7 +43,7 @@ func TeamCheck(ctx context.Context, w *tool.Workspace, in TeamCheckIn) (TeamChec
 		}
 	}
 	if dir == "" {
-		return TeamCheckOut{}, tool.Advise(fmt.Errorf("%w: there are no team files (%s) in %s or above it; a link to some does not count", oxbow.ErrNotFound, team.Dir, cmp.Or(in.Dir, w.Dir)), "oxbow team init makes them")
+		return TeamCheckOut{}, verb.Advise(fmt.Errorf("%w: there are no team files (%s) in %s or above it; a link to some does not count", oxbow.ErrNotFound, team.Dir, cmp.Or(in.Dir, w.Dir)), "oxbow team init makes them")
 	}
 	files, wrong, err := team.Lint(dir)
 	if err != nil {
@@ -54,7 +54,7 @@ func TeamCheck(ctx context.Context, w *tool.Workspace, in TeamCheckIn) (TeamChec
 		out.Problems = append(out.Problems, TeamProblem{f.File, f.What, f.Mend})
 	}
 	for _, f := range files {
-		for _, s := range tool.SecretsOf(f.Entry) {
+		for _, s := range verb.SecretsOf(f.Entry) {
 			out.Problems = append(out.Problems, TeamProblem{f.Name, fmt.Sprintf("its %s looks like a secret (%s)", s.Part, s.Rule), "take it out, and make it invalid where it is used: git keeps it"})
 		}
 		if kinds := personalIn(&f.Entry); len(kinds) > 0 {
@@ -68,7 +68,7 @@ func TeamCheck(ctx context.Context, w *tool.Workspace, in TeamCheckIn) (TeamChec
 
 // staleCitations returns the files that entries name and that changed since. Without a
 // working tree there are none.
-func staleCitations(ctx context.Context, w *tool.Workspace, files []team.File) (out []TeamProblem) {
+func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (out []TeamProblem) {
 	for some := range slices.Chunk(files, 50) {
 		var es []oxbow.Entry
 		for i, f := range some {
@@ -102,7 +102,7 @@ type MergeEntryOut struct {
 
 // MergeEntry merges two versions of a team file that come from a base, and writes the
 // merge to ours, as git requires of a driver.
-func MergeEntry(_ context.Context, _ *tool.Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
+func MergeEntry(_ context.Context, _ *verb.Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
 	out.Conflict, err = team.MergeFiles(in.Base, in.Ours, in.Theirs)
 	return out, err
 }

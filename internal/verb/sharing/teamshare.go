@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/diff"
-	"github.com/oxbow-memory/oxbow/internal/personal"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/mdtree"
-	"github.com/oxbow-memory/oxbow/team"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/screening/personal"
+	"github.com/oxbow-memory/oxbow/internal/share/team"
+	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // TeamShareIn is what team share and team unshare take.
@@ -44,8 +44,8 @@ type TeamMoved struct {
 // change, which undo brings back. All are checked before any is written. A file that
 // somebody edited is not replaced until the edit is committed. If TeamShare is interrupted,
 // the same call completes it: an entry that only the team files have is shared already.
-func TeamShare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := tool.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
+func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
+	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow team share"); err != nil {
 		return out, err
 	}
 	t, s, err := openTeam(ctx, w, &out, in.DryRun)
@@ -53,7 +53,7 @@ func TeamShare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out Team
 		return out, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	ctx, m, err := w.Memory(ctx, tool.Write.Unless(in.DryRun))
+	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
 	if err != nil {
 		return out, err
 	}
@@ -76,13 +76,13 @@ func TeamShare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out Team
 	err = m.Apply(oxbow.WithNote(ctx, "shared with the team"), removals...)
 	out.Home = err == nil
 	if errors.Is(err, oxbow.ErrNotFound) && len(removals) == 1 {
-		err = tool.Advise(fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name), "oxbow team status shows where it is")
+		err = verb.Advise(fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name), "oxbow team status shows where it is")
 	}
-	return out, tool.Wrapped("taking what is shared out of the home", err)
+	return out, verb.Wrapped("taking what is shared out of the home", err)
 }
 
 // openTeam opens the team files of the working directory.
-func openTeam(ctx context.Context, w *tool.Workspace, out *TeamShareOut, dryRun bool) (*team.Tree, *team.Store, error) {
+func openTeam(ctx context.Context, w *verb.Workspace, out *TeamShareOut, dryRun bool) (*team.Tree, *team.Store, error) {
 	t, err := teamOf(w)
 	if err != nil {
 		return nil, nil, err
@@ -94,7 +94,7 @@ func openTeam(ctx context.Context, w *tool.Workspace, out *TeamShareOut, dryRun 
 
 // toShare returns the entries of those names that the home has, each once, if all of them may
 // be shared. Entries that only the team files have are added to what moved.
-func toShare(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Store, m *oxbow.Memory, names []string, out *TeamShareOut) (entries []oxbow.Entry, err error) {
+func toShare(ctx context.Context, w *verb.Workspace, t *team.Tree, s *team.Store, m *oxbow.Memory, names []string, out *TeamShareOut) (entries []oxbow.Entry, err error) {
 	wrote := w.Host.Trusted.Shares()
 	for _, name := range names {
 		e, err := m.Get(ctx, name)
@@ -136,12 +136,12 @@ func editedAdvice(t *team.Tree, name string, err error) error {
 		return err
 	}
 	top, file := text.ShellQuote(t.Top()), text.ShellQuote(edited.File)
-	return tool.Advise(fmt.Errorf("%q stays as it is: %w", name, err),
+	return verb.Advise(fmt.Errorf("%q stays as it is: %w", name, err),
 		fmt.Sprintf("to keep the edit in git's history: git -C %s add %s, then commit; to throw it away: git -C %s restore %s; then call again", top, file, top, file))
 }
 
 // shareOne writes the file of an entry.
-func shareOne(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Store, e oxbow.Entry, dryRun bool) (moved TeamMoved, err error) {
+func shareOne(ctx context.Context, w *verb.Workspace, t *team.Tree, s *team.Store, e oxbow.Entry, dryRun bool) (moved TeamMoved, err error) {
 	moved = TeamMoved{Name: e.Name, Did: "written"}
 	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
 		moved.File, moved.Did = t.Rel(p.Path), "changed"
@@ -169,7 +169,7 @@ func mayShare(e *oxbow.Entry) error {
 		return err
 	}
 	if err := team.Check(*e); err != nil {
-		return tool.Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text")
+		return verb.Advise(fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err), "change it with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text")
 	}
 	return nil
 }
@@ -178,20 +178,20 @@ func mayShare(e *oxbow.Entry) error {
 // data, and those that are held back from agents.
 func mayLeave(e *oxbow.Entry) error {
 	if e.Suspicious() {
-		return tool.Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellName(e.Name))
+		return verb.Advise(fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()), "read it, then oxbow approve "+text.ShellName(e.Name))
 	}
-	if found := tool.SecretsOf(*e); len(found) > 0 {
-		return tool.Advise(fmt.Errorf("%w: the %s of %q looks like a secret (%s), and is not shared", oxbow.ErrInvalid, found[0].Part, e.Name, found[0].Rule), "take it out with oxbow edit, or keep the entry in your home")
+	if found := verb.SecretsOf(*e); len(found) > 0 {
+		return verb.Advise(fmt.Errorf("%w: the %s of %q looks like a secret (%s), and is not shared", oxbow.ErrInvalid, found[0].Part, e.Name, found[0].Rule), "take it out with oxbow edit, or keep the entry in your home")
 	}
 	if kinds := personalIn(e); len(kinds) > 0 {
-		return tool.Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text")
+		return verb.Advise(fmt.Errorf("%w: %q holds personal data (%s), and is not shared", oxbow.ErrInvalid, e.Name, strings.Join(kinds, ", ")), "take it out with oxbow edit; oxbow get "+text.ShellName(e.Name)+" shows the text")
 	}
 	return nil
 }
 
 // personalIn returns the kinds of personal data that the texts of an entry hold.
 func personalIn(e *oxbow.Entry) (kinds []string) {
-	for _, k := range personal.FindKinds(strings.Join(append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, tool.LabelTexts(e.Labels))...), "\n")) {
+	for _, k := range personal.FindKinds(strings.Join(append([]string{e.Name, e.Content}, slices.Concat(e.Aliases, verb.LabelTexts(e.Labels))...), "\n")) {
 		kinds = append(kinds, string(k))
 	}
 	return kinds
@@ -227,8 +227,8 @@ func lineMap(a, b []string) []int {
 // TeamUnshare puts entries of team files back into the home, as one change, and then
 // removes their files. If it is interrupted, the same call completes it: an entry that only
 // the home has was taken back already.
-func TeamUnshare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := tool.PersonOnly(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
+func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
+	if err := verb.PersonOnly(w.Stamped(ctx), "takes back what is shared", "oxbow team unshare"); err != nil {
 		return out, err
 	}
 	t, s, err := openTeam(ctx, w, &out, in.DryRun)
@@ -237,9 +237,9 @@ func TeamUnshare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out Te
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if !t.Trusted(w.Host.Trusted) {
-		return out, tool.Advise(fmt.Errorf("%w: the team files are not trusted, and nothing of them goes into your home", oxbow.ErrReadOnly), "look at them, then oxbow team trust")
+		return out, verb.Advise(fmt.Errorf("%w: the team files are not trusted, and nothing of them goes into your home", oxbow.ErrReadOnly), "look at them, then oxbow team trust")
 	}
-	ctx, m, err := w.Memory(ctx, tool.Create.Unless(in.DryRun))
+	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
 	if err != nil {
 		return out, err
 	}
@@ -251,7 +251,7 @@ func TeamUnshare(ctx context.Context, w *tool.Workspace, in TeamShareIn) (out Te
 	places, adds := back.places, back.adds
 	if len(adds) > 0 && !in.DryRun {
 		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
-			return out, tool.Wrapped("putting the entries into the home", err)
+			return out, verb.Wrapped("putting the entries into the home", err)
 		}
 		out.Home = true
 	}
@@ -274,7 +274,7 @@ type unsharing struct {
 }
 
 // takenBack plans what TeamUnshare does. It changes nothing.
-func takenBack(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Store, names []string) (back unsharing, err error) {
+func takenBack(ctx context.Context, w *verb.Workspace, t *team.Tree, s *team.Store, names []string) (back unsharing, err error) {
 	for _, name := range names {
 		p, err := s.Locate(ctx, name)
 		if errors.Is(err, oxbow.ErrNotFound) && inHome(ctx, w, name) {
@@ -282,14 +282,14 @@ func takenBack(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Sto
 			continue
 		}
 		if err != nil {
-			return back, tool.Advise(fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name), "oxbow team status lists them")
+			return back, verb.Advise(fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name), "oxbow team status lists them")
 		}
 		if slices.ContainsFunc(back.places, func(o mdtree.Place) bool { return o.Path == p.Path }) {
 			continue
 		}
 		has, err := homeHas(ctx, w, p.Entry)
 		if err == nil && has == "other" {
-			err = tool.Advise(fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name), "oxbow team share --dry-run "+text.ShellName(name)+" shows how they differ; forget the one that is done with")
+			err = verb.Advise(fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name), "oxbow team share --dry-run "+text.ShellName(name)+" shows how they differ; forget the one that is done with")
 		}
 		if err == nil {
 			err = editedAdvice(t, name, t.CheckRemove(ctx, p))
@@ -306,8 +306,8 @@ func takenBack(ctx context.Context, w *tool.Workspace, t *team.Tree, s *team.Sto
 }
 
 // inHome reports whether the home has an entry of that name.
-func inHome(ctx context.Context, w *tool.Workspace, name string) bool {
-	ctx, m, err := w.Memory(ctx, tool.Own)
+func inHome(ctx context.Context, w *verb.Workspace, name string) bool {
+	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return false
 	}
@@ -317,20 +317,20 @@ func inHome(ctx context.Context, w *tool.Workspace, name string) bool {
 
 // ShareProposalsOut are the notes, and where they moved.
 type ShareProposalsOut struct {
-	tool.AcceptProposalsOut
+	verb.AcceptProposalsOut
 	Shared *TeamShareOut `json:"shared,omitempty"`
 }
 
 // ShareProposals makes notes of proposals, and moves them into team files as [TeamShare]
 // does. What may not be shared stays a note.
-func ShareProposals(ctx context.Context, w *tool.Workspace, in tool.AcceptProposalsIn) (out ShareProposalsOut, err error) {
-	if err := tool.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
+func ShareProposals(ctx context.Context, w *verb.Workspace, in verb.AcceptProposalsIn) (out ShareProposalsOut, err error) {
+	if err := verb.PersonOnly(w.Stamped(ctx), "shares what is remembered", "oxbow inbox accept"); err != nil {
 		return out, err
 	}
 	if _, err := teamOf(w); err != nil {
 		return out, err
 	}
-	out.AcceptProposalsOut, err = tool.AcceptProposals(ctx, w, in)
+	out.AcceptProposalsOut, err = verb.AcceptProposals(ctx, w, in)
 	if err != nil {
 		return out, err
 	}
@@ -340,5 +340,5 @@ func ShareProposals(ctx context.Context, w *tool.Workspace, in tool.AcceptPropos
 	}
 	shared, err := TeamShare(ctx, w, TeamShareIn{Names: names})
 	out.Shared = &shared
-	return out, tool.Wrapped("the notes are in your home; sharing them", err)
+	return out, verb.Wrapped("the notes are in your home; sharing them", err)
 }

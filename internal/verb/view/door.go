@@ -13,8 +13,8 @@ import (
 	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // Door is one way in to a [View], over which agents call. It must not be copied.
@@ -28,7 +28,7 @@ type Door struct {
 	Merge bool
 
 	mu     sync.Mutex // guards the following
-	seen   map[string]*tool.Seen
+	seen   map[string]*verb.Seen
 	recent []string // the sessions in seen, the newest last
 }
 
@@ -36,7 +36,7 @@ type Door struct {
 // the server's to say, the client's name is its own claim. The session begins with the
 // name of the token and a colon. Of its id, which may be "", only a digest is kept: a
 // client that knows the id may speak in it.
-func (d *Door) Stamp(ctx context.Context, w *tool.Workspace, session, client string) context.Context {
+func (d *Door) Stamp(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
 	src := w.Source
 	src.Door = d.Name
 	src.Actor = oxbow.Agent
@@ -50,9 +50,9 @@ func (d *Door) Stamp(ctx context.Context, w *tool.Workspace, session, client str
 	}
 	src.Claimed.Client = claim(client)
 	seen := d.seenBy(src.Session+" "+src.Claimed.Client, w.Written)
-	ctx = tool.WithLedger(ctx, seen)
+	ctx = verb.WithLedger(ctx, seen)
 	if d.Merge {
-		ctx = tool.WithSeen(ctx, seen)
+		ctx = verb.WithSeen(ctx, seen)
 	}
 	return oxbow.WithSource(ctx, src)
 }
@@ -62,7 +62,7 @@ const maxSessions = 64
 
 // seenBy returns what a session was shown. Requests without a session are one
 // session for each token and client name.
-func (d *Door) seenBy(session string, w *tool.Written) *tool.Seen {
+func (d *Door) seenBy(session string, w *verb.Written) *verb.Seen {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := slices.Index(d.recent, session); i >= 0 {
@@ -70,13 +70,13 @@ func (d *Door) seenBy(session string, w *tool.Written) *tool.Seen {
 		return d.seen[session]
 	}
 	if d.seen == nil {
-		d.seen = map[string]*tool.Seen{}
+		d.seen = map[string]*verb.Seen{}
 	}
 	if len(d.recent) == maxSessions {
 		delete(d.seen, d.recent[0])
 		d.recent = d.recent[1:]
 	}
-	d.recent, d.seen[session] = append(d.recent, session), tool.NewSeen(w)
+	d.recent, d.seen[session] = append(d.recent, session), verb.NewSeen(w)
 	return d.seen[session]
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 func TestClaim(t *testing.T) {
@@ -27,17 +27,17 @@ func TestClaim(t *testing.T) {
 // A session is shown what its calls were shown, and of an id only a digest is kept.
 func TestStamp(t *testing.T) {
 	d := &Door{Name: "http", Run: "run1", Merge: true}
-	w := &tool.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}
+	w := &verb.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}
 	ctx := d.Stamp(t.Context(), w, "secret id", " client 1\n")
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Door != "http" || src.Actor != oxbow.Agent || src.Profile != "p" || src.Claimed.Client != "client 1" || len(src.Session) != 16 {
 		t.Errorf("the source is %+v", src)
 	}
 	same, other := d.Stamp(t.Context(), w, "secret id", "client 1"), d.Stamp(t.Context(), w, "", "client 1")
-	if a, b := tool.SeenFrom(ctx, nil), tool.SeenFrom(same, nil); a == nil || a != b {
+	if a, b := verb.SeenFrom(ctx, nil), verb.SeenFrom(same, nil); a == nil || a != b {
 		t.Errorf("two calls of a session know %p and %p", a, b)
 	}
-	if src, _ := oxbow.SourceFrom(other); src.Session != "run1" || tool.SeenFrom(other, nil) == tool.SeenFrom(ctx, nil) {
+	if src, _ := oxbow.SourceFrom(other); src.Session != "run1" || verb.SeenFrom(other, nil) == verb.SeenFrom(ctx, nil) {
 		t.Errorf("a call without a session is of %+v, and knows what another does", src)
 	}
 	d.Token = "ada"
@@ -48,7 +48,7 @@ func TestStamp(t *testing.T) {
 	for i := range maxSessions {
 		d.Stamp(t.Context(), w, fmt.Sprint(i), "")
 	}
-	if len(d.seen) != maxSessions || tool.SeenFrom(d.Stamp(t.Context(), w, "secret id", "client 1"), nil) == tool.SeenFrom(ctx, nil) {
+	if len(d.seen) != maxSessions || verb.SeenFrom(d.Stamp(t.Context(), w, "secret id", "client 1"), nil) == verb.SeenFrom(ctx, nil) {
 		t.Errorf("%d sessions are known; want the oldest forgotten", len(d.seen))
 	}
 }

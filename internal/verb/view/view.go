@@ -13,13 +13,13 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/agent/handoff"
-	"github.com/oxbow-memory/oxbow/agent/skill"
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/agent/handoff"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/skill"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/profile"
 	"github.com/oxbow-memory/oxbow/scope"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 // ErrBound is a request for another profile than the one that all is bound to.
@@ -28,7 +28,7 @@ var ErrBound = errors.New("bound to another profile")
 // Options are what all clients of a server have in common.
 type Options struct {
 	// Workspace is that of a client whom nothing binds.
-	Workspace *tool.Workspace
+	Workspace *verb.Workspace
 	// Profiles are the memory profiles that clients may name; nil for none.
 	Profiles *profile.Set
 	// Bound is the profile that the workspace's memory is bound to already, nil for
@@ -44,7 +44,7 @@ type View struct {
 	Rights    auth.Permissions
 	Bound     *profile.Resolved // the profile of the rights, nil for none
 	Scoped    bool              // scopes bind the memory on top of the options' own
-	Workspace *tool.Workspace
+	Workspace *verb.Workspace
 
 	options *Options
 	scopes  []scope.Scope // on top of the options' memory, the lowest first
@@ -88,7 +88,7 @@ func (o *Options) View(t auth.Token, named string) (*View, error) {
 		w.Annotations, w.Project = nil, nil
 	}
 	if o.Profiles != nil {
-		w.Profiles = &tool.Profiles{Set: o.Profiles, Visible: v.Sees, Document: v.Document,
+		w.Profiles = &verb.Profiles{Set: o.Profiles, Visible: v.Sees, Document: v.Document,
 			Fit: func(s scope.Scope) scope.Scope { return auth.Fit(s, below...) }}
 	}
 	v.Workspace = &w
@@ -126,7 +126,7 @@ func (v *View) Partial() bool { return v.Bound != nil || v.Rights.Narrow() }
 
 // narrow takes out of a workspace what is of no part of the memory: its file, what is
 // around it, skills, and profiles other than the view's own.
-func (v *View) narrow(w *tool.Workspace) {
+func (v *View) narrow(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil
 	w.Dir = ""
@@ -149,11 +149,11 @@ func (v *View) narrow(w *tool.Workspace) {
 }
 
 // opener returns an Open that binds the memory to the scopes once.
-func (v *View) opener() func(context.Context, tool.Access) (*oxbow.Memory, error) {
+func (v *View) opener() func(context.Context, verb.Access) (*oxbow.Memory, error) {
 	open := v.options.Workspace.Open
 	var mu sync.Mutex // guards bound
 	bound := map[*oxbow.Memory]*oxbow.Memory{}
-	return func(ctx context.Context, how tool.Access) (*oxbow.Memory, error) {
+	return func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
 		all, err := open(ctx, how)
 		if err != nil {
 			return nil, err

@@ -8,7 +8,7 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // Bar is a number with its name.

@@ -5,9 +5,9 @@ package page
 import (
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/internal/diff"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // Field is one line of input under its label.

@@ -8,7 +8,7 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // Place is an entry of the navigation.

@@ -16,7 +16,7 @@ import (
 	"github.com/yuin/goldmark/util"
 	g "maragu.dev/gomponents"
 
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // maxProse is the longest text that is rendered, in bytes: a page of it stays below

@@ -9,8 +9,8 @@ import (
 
 	g "maragu.dev/gomponents"
 
-	"github.com/oxbow-memory/oxbow/internal/screen"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // Marked is text that others wrote, kept apart as by [Isolated], with the words marked

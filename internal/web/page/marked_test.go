@@ -5,7 +5,7 @@ package page
 import (
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/screen"
+	"github.com/oxbow-memory/oxbow/internal/base/screen"
 )
 
 // Pages show what a terminal escapes, and leave what emoji and scripts need.

@@ -13,8 +13,8 @@ import (
 	g "maragu.dev/gomponents"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	h "github.com/oxbow-memory/oxbow/web/tag"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
 // Root is the path that all pages are below.
@@ -32,13 +32,13 @@ func Notice(kind, text, remedy string) g.Node {
 }
 
 // Notes are the notes of an answer, nothing where there are none.
-func Notes(ns []tool.Note) g.Node {
-	return g.Map(ns, func(n tool.Note) g.Node { return Notice("note", Said(n), "") })
+func Notes(ns []verb.Note) g.Node {
+	return g.Map(ns, func(n verb.Note) g.Node { return Notice("note", Said(n), "") })
 }
 
 // Empty stands in the place of a list that has nothing, and says why.
-func Empty(text string, why []tool.Note, next ...g.Node) g.Node {
-	return h.Div(h.Class("empty"), h.P(h.Text(text)), g.Map(why, func(n tool.Note) g.Node { return h.P(h.Class("dim"), h.Text(Said(n))) }), g.Group(next))
+func Empty(text string, why []verb.Note, next ...g.Node) g.Node {
+	return h.Div(h.Class("empty"), h.P(h.Text(text)), g.Map(why, func(n verb.Note) g.Node { return h.P(h.Class("dim"), h.Text(Said(n))) }), g.Group(next))
 }
 
 // Section is a part of a page under a heading, with an id to link to.
@@ -116,18 +116,18 @@ func Quoted(v string) string {
 
 // Row is an entry in a list: its name, how it begins, and who wrote it when. Of a hit
 // the words of the query are marked.
-func Row(now time.Time, e tool.Entry, more ...g.Node) g.Node {
+func Row(now time.Time, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row"), rowBody(now, e), g.Group(more))
 }
 
 // ChoiceRow is [Row] with a box to tick: a field "name" of the form around the list.
-func ChoiceRow(now time.Time, e tool.Entry, more ...g.Node) g.Node {
+func ChoiceRow(now time.Time, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row choice"),
 		h.Input(h.Type("checkbox"), h.Name("name"), h.Value(e.Name), h.Aria("label", "Choose "+Visible(e.Name))),
 		h.Div(h.Class("row"), rowBody(now, e), g.Group(more)))
 }
 
-func rowBody(now time.Time, e tool.Entry) g.Node {
+func rowBody(now time.Time, e verb.Entry) g.Node {
 	return g.Group{
 		h.Div(h.Class("head"), h.H3(h.A(h.Href(Root+EntryPath(e.Name)), Marked(e.Name, e.Words))), TrustBadge(e.Trust), g.If(e.Kind != "note", Badge("", e.Kind, ""))),
 		g.If(e.Snippet != "", h.P(h.Class("snippet"), Marked(e.Snippet, e.Words))),
@@ -136,7 +136,7 @@ func rowBody(now time.Time, e tool.Entry) g.Node {
 }
 
 // Writer names who wrote something, as pages say it.
-func Writer(s tool.Source) string {
+func Writer(s verb.Source) string {
 	switch oxbow.Actor(s.By) {
 	case oxbow.Person:
 		return "a person"
@@ -157,20 +157,20 @@ func Writer(s tool.Source) string {
 }
 
 // DidWhat says in one sentence what a change did.
-func DidWhat(ch tool.Change) string {
+func DidWhat(ch verb.Change) string {
 	if len(ch.Entries) == 0 {
 		return fmt.Sprintf("Change %d.", ch.Seq)
 	}
 	verbs := map[string]string{"add": "Added", "update": "Changed", "label": "Relabelled", "alias": "Changed the aliases of", "remove": "Forgot", "restore": "Brought back"}
 	first := ch.Entries[0]
-	verb := verbs[first.Verb]
+	verbWord := verbs[first.Verb]
 	if len(ch.Reverts) > 0 {
-		verb = "Undid a change of"
+		verbWord = "Undid a change of"
 	}
-	if verb == "" {
-		verb = Sentence(first.Verb)
+	if verbWord == "" {
+		verbWord = Sentence(first.Verb)
 	}
-	s := verb + " " + strconv.Quote(Visible(first.Name))
+	s := verbWord + " " + strconv.Quote(Visible(first.Name))
 	if n := len(ch.Entries) - 1; n > 0 {
 		s += " and " + Plural(n, "other")
 	}

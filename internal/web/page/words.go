@@ -9,14 +9,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
 // Words writes what a note refers to for a person at a page.
-func Words(r tool.Reference) string { return tool.Notef("%s", r).String() }
+func Words(r verb.Reference) string { return verb.Notef("%s", r).String() }
 
 // Said is a note as pages say it.
-func Said(n tool.Note) string { return Sentence(n.In(Words)) }
+func Said(n verb.Note) string { return Sentence(n.In(Words)) }
 
 // Sentence makes a sentence of the words of an error or a note.
 func Sentence(s string) string {

@@ -1,6 +1,6 @@
 // The contract of every tool that writes: nothing that a person typed is lost.
 
-package dialecttest
+package layouttest
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/dialect/clawft"
-	"github.com/oxbow-memory/oxbow/dialect/coderhapsody"
-	"github.com/oxbow-memory/oxbow/dialect/crabtalk"
-	"github.com/oxbow-memory/oxbow/dialect/duragent"
-	"github.com/oxbow-memory/oxbow/dialect/entryfiles"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/clawft"
+	"github.com/oxbow-memory/oxbow/layout/coderhapsody"
+	"github.com/oxbow-memory/oxbow/layout/crabtalk"
+	"github.com/oxbow-memory/oxbow/layout/duragent"
+	"github.com/oxbow-memory/oxbow/layout/entryfiles"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -60,7 +60,7 @@ var own = [][]call{
 		{"handoff_task", Args{"summary": "TEXT"}}, {"undo", Args{}}, {"restore", Args{"name": "n", "seq": 1}}},
 }
 
-var dialects = []dialect.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect()}
+var dialects = []layout.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect()}
 
 const (
 	first = "Line one.\nLine two.\nLine three."
@@ -79,27 +79,27 @@ var edits = map[string]func(text string) string{
 // home is a home that a person and agents share.
 type home struct {
 	fsys vfs.FS
-	d    dialect.Dialect
+	d    layout.Dialect
 }
 
-func (h home) options() dialect.Options {
+func (h home) options() layout.Options {
 	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
-	return dialect.Options{FS: h.fsys, Path: "/home", Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return now }}}
+	return layout.Options{FS: h.fsys, Path: "/home", Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time { return now }}}
 }
 
 // server opens the home as a server does, with a session of its own.
-func (h home) server(t *testing.T) (dialect.Home, context.Context) {
+func (h home) server(t *testing.T) (layout.Home, context.Context) {
 	t.Helper()
 	s, err := h.d.Open(t.Context(), h.options())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return s, tool.WithSeen(t.Context(), tool.NewSeen(s.Written()))
+	return s, verb.WithSeen(t.Context(), verb.NewSeen(s.Written()))
 }
 
 // make makes a call, with the text in the place of TEXT.
-func (c call) make(t *testing.T, ctx context.Context, s dialect.Home, tools []tool.Tool, text string) error {
+func (c call) make(t *testing.T, ctx context.Context, s layout.Home, tools []verb.Tool, text string) error {
 	t.Helper()
 	in := Args{}
 	for k, v := range c.args {
@@ -166,10 +166,10 @@ func TestNothingTypedIsLost(t *testing.T) {
 		for _, set := range []struct {
 			name  string
 			rows  [][]call
-			tools func(dialect.Home) []tool.Tool
+			tools func(layout.Home) []verb.Tool
 		}{
-			{"own", own, func(dialect.Home) []tool.Tool { return tool.Table() }},
-			{d.Name, writers[d.Name], dialect.Home.Tools},
+			{"own", own, func(layout.Home) []verb.Tool { return verb.Table() }},
+			{d.Name, writers[d.Name], layout.Home.Tools},
 		} {
 			checkTable(t, d, set.name, set.rows, set.tools)
 			for _, row := range set.rows {
@@ -194,14 +194,14 @@ func TestLabelsAloneKeepWhatIsKnown(t *testing.T) {
 		{"remember", Args{"name": "n", "tags": []string{"x"}}},
 		{"remember", Args{"name": "n", "content": "Line one.\nLine three."}},
 	} {
-		if err := c.make(t, ctx, s, tool.Table(), first); err != nil {
+		if err := c.make(t, ctx, s, verb.Table(), first); err != nil {
 			t.Fatalf("%v: %v", c.args, err)
 		}
 	}
 }
 
 // checkTable reports tools that may write and stand in no row.
-func checkTable(t *testing.T, d dialect.Dialect, set string, rows [][]call, tools func(dialect.Home) []tool.Tool) {
+func checkTable(t *testing.T, d layout.Dialect, set string, rows [][]call, tools func(layout.Home) []verb.Tool) {
 	t.Helper()
 	h := home{vfs.NewMem(), d}
 	s, _ := h.server(t)
@@ -216,7 +216,7 @@ func checkTable(t *testing.T, d dialect.Dialect, set string, rows [][]call, tool
 
 // lostNothing lets an agent write, a person edit, and the agent write again: in the
 // same session, and in that of a new server.
-func lostNothing(t *testing.T, d dialect.Dialect, tools func(dialect.Home) []tool.Tool, begin, c call, change func(string) string) {
+func lostNothing(t *testing.T, d layout.Dialect, tools func(layout.Home) []verb.Tool, begin, c call, change func(string) string) {
 	for _, fresh := range []bool{false, true} {
 		h := home{vfs.NewMem(), d}
 		s, ctx := h.server(t)
@@ -245,13 +245,13 @@ func lostNothing(t *testing.T, d dialect.Dialect, tools func(dialect.Home) []too
 }
 
 // eachRow calls fn with each row of writers, and with oxbow's own tools that replace.
-func eachRow(t *testing.T, fn func(t *testing.T, d dialect.Dialect, row []call, tools func(dialect.Home) []tool.Tool)) {
+func eachRow(t *testing.T, fn func(t *testing.T, d layout.Dialect, row []call, tools func(layout.Home) []verb.Tool)) {
 	for _, d := range dialects {
 		for _, row := range writers[d.Name] {
-			t.Run(d.Name+"/"+row[0].tool, func(t *testing.T) { fn(t, d, row, dialect.Home.Tools) })
+			t.Run(d.Name+"/"+row[0].tool, func(t *testing.T) { fn(t, d, row, layout.Home.Tools) })
 		}
 		t.Run(d.Name+"/own", func(t *testing.T) {
-			fn(t, d, own[0][:2], func(dialect.Home) []tool.Tool { return tool.Table() })
+			fn(t, d, own[0][:2], func(layout.Home) []verb.Tool { return verb.Table() })
 		})
 	}
 }
@@ -259,7 +259,7 @@ func eachRow(t *testing.T, fn func(t *testing.T, d dialect.Dialect, row []call, 
 // What a tool wrote, and nobody changed since, is replaced or removed by the first call
 // of a session that was not shown it.
 func TestToolsOverwriteWhatToolsWrote(t *testing.T) {
-	eachRow(t, func(t *testing.T, d dialect.Dialect, row []call, tools func(dialect.Home) []tool.Tool) {
+	eachRow(t, func(t *testing.T, d layout.Dialect, row []call, tools func(layout.Home) []verb.Tool) {
 		for _, c := range row {
 			h := home{vfs.NewMem(), d}
 			s, ctx := h.server(t)
@@ -289,7 +289,7 @@ func TestMergedLinesStayProtected(t *testing.T) {
 	const changed = "Line one, changed.\nLine two.\nLine three."
 	for name, second := range map[string]string{"merged": changed, "written again": changed + "\n" + typed} {
 		t.Run(name, func(t *testing.T) {
-			eachRow(t, func(t *testing.T, d dialect.Dialect, row []call, tools func(dialect.Home) []tool.Tool) {
+			eachRow(t, func(t *testing.T, d layout.Dialect, row []call, tools func(layout.Home) []verb.Tool) {
 				for _, c := range row {
 					h := home{vfs.NewMem(), d}
 					s, ctx := h.server(t)

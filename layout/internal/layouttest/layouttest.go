@@ -1,7 +1,7 @@
 // Helpers of the dialects' tests: files of a home, and calls of its tools.
 
-// Package dialecttest is what the tests of the dialects share.
-package dialecttest
+// Package layouttest is what the tests of the dialects share.
+package layouttest
 
 import (
 	"context"
@@ -9,9 +9,8 @@ import (
 	"path"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/dialect"
-	"github.com/oxbow-memory/oxbow/tool"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -40,18 +39,18 @@ func Read(t testing.TB, fsys vfs.FS, name string) string {
 }
 
 // Workspace returns the workspace of a door that serves the home.
-func Workspace(h dialect.Home) *tool.Workspace {
-	return &tool.Workspace{Open: func(context.Context, tool.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
+func Workspace(h layout.Home) *verb.Workspace {
+	return layout.NewWorkspace(h)
 }
 
 // Ask calls one of the tools as a door does.
-func Ask(t testing.TB, w *tool.Workspace, tools []tool.Tool, name string, args any) (tool.Answer, error) {
+func Ask(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
 	t.Helper()
 	return askIn(t.Context(), t, w, tools, name, args)
 }
 
 // askIn is [Ask] in a context, such as that of a session.
-func askIn(ctx context.Context, t testing.TB, w *tool.Workspace, tools []tool.Tool, name string, args any) (tool.Answer, error) {
+func askIn(ctx context.Context, t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
 	t.Helper()
 	data, err := json.Marshal(args)
 	if err != nil {
@@ -67,7 +66,7 @@ func askIn(ctx context.Context, t testing.TB, w *tool.Workspace, tools []tool.To
 }
 
 // Call calls a tool of the home and returns the text of its answer.
-func Call(t testing.TB, h dialect.Home, name string, args any) (string, error) {
+func Call(t testing.TB, h layout.Home, name string, args any) (string, error) {
 	t.Helper()
 	a, err := Ask(t, Workspace(h), h.Tools(), name, args)
 	if err != nil {
@@ -77,7 +76,7 @@ func Call(t testing.TB, h dialect.Home, name string, args any) (string, error) {
 }
 
 // MustCall is [Call] for a call that succeeds.
-func MustCall(t testing.TB, h dialect.Home, name string, args any) string {
+func MustCall(t testing.TB, h layout.Home, name string, args any) string {
 	t.Helper()
 	s, err := Call(t, h, name, args)
 	if err != nil {

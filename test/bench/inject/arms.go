@@ -8,7 +8,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/gate"
+	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
 // Arm is a kind of prompts.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/gate"
+	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
 // scripted is a conversation that gives the decisions of a list, one after another.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/gate"
+	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
 // Day is what the prompts of days cost.

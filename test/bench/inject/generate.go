@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 )
 
 //go:embed corpus.txt

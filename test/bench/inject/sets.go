@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/bench/quality"
-	"github.com/oxbow-memory/oxbow/inject"
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
+	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
 // Sets are the names of the sets that are read.

@@ -7,7 +7,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // Ways are the ways to ask, by name:

@@ -12,8 +12,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/vectors"
-	"github.com/oxbow-memory/oxbow/vectors/vectorstest"
+	"github.com/oxbow-memory/oxbow/internal/vectors"
+	"github.com/oxbow-memory/oxbow/test/vectorstest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -37,7 +37,7 @@ func client(t *testing.T, s *vectorstest.Server) (*vectors.Client, *[]time.Durat
 // four times among 40 other words, and "user": its cosine is 4/(√(16+41)·√2) =
 // .375. y says "user: heron": 1/(√2·√2) = .5. z has one word more: 1/(√3·√2) =
 // .408. By words, four times is more. So words rank x y z, vectors y z x, and
-// fused they are y x z (see TestFuse in internal/ranking).
+// fused they are y x z (see TestFuse in internal/search/ranking).
 func herons(right string) string {
 	other := func(n int) string {
 		var b strings.Builder

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/oxbow-memory/oxbow/internal/index"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // What is published for SciFact's test queries with k1 = 0.9 and b = 0.4, for

@@ -13,8 +13,8 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/ranking"
-	"github.com/oxbow-memory/oxbow/vectors"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
+	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
 // The rankings that stand beside those of the library when there is an

@@ -11,7 +11,7 @@ import (
 	"syscall/js"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/browser"
+	"github.com/oxbow-memory/oxbow/test/browser"
 )
 
 func main() {

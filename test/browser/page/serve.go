@@ -4,7 +4,7 @@
 // open the address that it prints, and remember something; reload the page, open
 // it in a second tab, close the browser: it is still there.
 //
-//	cd browser && go run ./page
+//	cd test/browser && go run ./page
 //
 // The server: it builds the very same package for the browser and
 // hands it out, with the page around it. No entry ever reaches it. The program
@@ -66,7 +66,7 @@ func build() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "page.wasm")
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", file, "github.com/oxbow-memory/oxbow/browser/page")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", file, "github.com/oxbow-memory/oxbow/test/browser/page")
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/browser/chromiumtest"
+	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
 var paint = flag.Int("paint", 0, "measure the pages of a memory with so many entries more, such as 100000")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxbow-memory/oxbow/browser/chromiumtest"
+	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
 var update = flag.Bool("update", false, "write the pictures of docs/ui.md again")
@@ -28,7 +28,7 @@ var pictures = []struct{ name, path string }{
 
 // Each screen has its picture in docs/ui.md.
 func TestPictures(t *testing.T) {
-	docs := filepath.Join("..", "..", "docs")
+	docs := filepath.Join("..", "..", "..", "docs")
 	manual, err := os.ReadFile(filepath.Join(docs, "ui.md"))
 	if err != nil {
 		t.Fatal(err)

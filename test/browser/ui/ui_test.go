@@ -29,7 +29,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/oxbow-memory/oxbow/browser/chromiumtest"
+	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
 // site is a running oxbow demo --ui.
@@ -47,7 +47,7 @@ func serve(t *testing.T) *site {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "oxbow")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/oxbow")
-	build.Dir = filepath.Join("..", "..")
+	build.Dir = filepath.Join("..", "..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building oxbow: %v\n%s", err, out)
 	}

@@ -6,9 +6,9 @@ package faults
 import (
 	"syscall"
 
-	"github.com/oxbow-memory/oxbow/torture/workload"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 // CrashOptions of a campaign. Zero fields mean the default.

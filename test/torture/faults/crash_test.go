@@ -5,7 +5,7 @@ package faults
 import (
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 func TestCrash(t *testing.T) {

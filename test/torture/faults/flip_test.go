@@ -5,8 +5,8 @@ package faults
 import (
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/torture/workload"
+	"github.com/oxbow-memory/oxbow/test/testenv"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
 func TestDamage(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/workload"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
 func TestFullDisk(t *testing.T) {

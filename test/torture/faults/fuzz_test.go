@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/workload"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

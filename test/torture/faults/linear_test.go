@@ -5,7 +5,7 @@ package faults
 import (
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/torture/workload"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
 func TestHistories(t *testing.T) {

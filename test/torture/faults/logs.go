@@ -13,9 +13,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/wal"
-	"github.com/oxbow-memory/oxbow/torture/workload"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
 // logRun is one script for a log being run by two processes in turn.

@@ -8,7 +8,7 @@ package faults
 import (
 	"fmt"
 
-	"github.com/oxbow-memory/oxbow/torture/workload"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
 // Violation is a store that is not as the contract has it.

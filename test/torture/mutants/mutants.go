@@ -22,33 +22,33 @@ type Mutant struct {
 
 // All are the mutants. Old is found exactly once in its file.
 var All = []Mutant{
-	{"tail-written-over", "internal/wal/tail.go", "func (l *Log) truncateTornTail() error {",
+	{"tail-written-over", "internal/log/wal/tail.go", "func (l *Log) truncateTornTail() error {",
 		"func (l *Log) truncateTornTail() error {\n\treturn nil"},
-	{"short-write-taken-for-done", "internal/wal/append.go", "if n, err := l.file.WriteAt(buf, from); err != nil {",
+	{"short-write-taken-for-done", "internal/log/wal/append.go", "if n, err := l.file.WriteAt(buf, from); err != nil {",
 		"if n, err := l.file.WriteAt(buf, from); err != nil && false {"},
-	{"failed-sync-tried-again", "internal/wal/append.go", "if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr != nil {",
+	{"failed-sync-tried-again", "internal/log/wal/append.go", "if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr != nil {",
 		"if l.file.Sync() == nil {\n\t\t} else if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr != nil {"},
-	{"others-taken-for-durable", "internal/wal/append.go", "if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {",
+	{"others-taken-for-durable", "internal/log/wal/append.go", "if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {",
 		"if l.end > 0 {"},
-	{"record-vouches-for-itself", "internal/wal/append.go", "Durable: l.durable, Time: d.Time",
+	{"record-vouches-for-itself", "internal/log/wal/append.go", "Durable: l.durable, Time: d.Time",
 		"Durable: seq, Time: d.Time"},
-	{"replaced-file-unnoticed", "internal/wal/log.go", "case !same:",
+	{"replaced-file-unnoticed", "internal/log/wal/log.go", "case !same:",
 		"case !same && false:"},
-	{"old-look-believed", "internal/wal/lock.go", "l.free.Store(-1) // what was seen before says nothing",
+	{"old-look-believed", "internal/log/wal/lock.go", "l.free.Store(-1) // what was seen before says nothing",
 		""},
-	{"replaced-without-note", "internal/wal/rewrite.go", "if l.lock == nil || l.metaFile == nil {",
+	{"replaced-without-note", "internal/log/wal/rewrite.go", "if l.lock == nil || l.metaFile == nil {",
 		"if l.end >= 0 {"},
-	{"checksum-ignored", "internal/wal/format.go", "if crc != le.Uint32(b[36:]) {",
+	{"checksum-ignored", "internal/log/wal/format.go", "if crc != le.Uint32(b[36:]) {",
 		"if crc != le.Uint32(b[36:]) && false {"},
-	{"damage-taken-for-tail", "internal/wal/read.go", "next, lost, err := l.behind(d.offset)",
+	{"damage-taken-for-tail", "internal/log/wal/read.go", "next, lost, err := l.behind(d.offset)",
 		"if l.end >= 0 {\n\t\treturn nil\n\t}\n\tnext, lost, err := l.behind(d.offset)"},
-	{"no-catch-up", "internal/logstore/commit.go", "err := d.catchUp()",
+	{"no-catch-up", "internal/log/logstore/commit.go", "err := d.catchUp()",
 		"err := error(nil)"},
-	{"op-ids-ignored", "internal/logstore/commit.go", "if seq, err := g.seen(id); seq != 0 || err != nil {",
+	{"op-ids-ignored", "internal/log/logstore/commit.go", "if seq, err := g.seen(id); seq != 0 || err != nil {",
 		"if seq, err := g.seen(id); err != nil && seq != 0 {"},
-	{"answered-before-durable", "internal/logstore/commit.go", "later = append(later, func() { r.finish(seq, err) })",
+	{"answered-before-durable", "internal/log/logstore/commit.go", "later = append(later, func() { r.finish(seq, err) })",
 		"r.finish(seq, err)"},
-	{"snapshot-one-record-too-far", "internal/logstore/db.go", "_, err = d.replay(d.log, st, note, 0)",
+	{"snapshot-one-record-too-far", "internal/log/logstore/db.go", "_, err = d.replay(d.log, st, note, 0)",
 		`
 	skipped := 0
 	_ = d.log.Read(func(r *wal.Record) error {
@@ -61,34 +61,34 @@ var All = []Mutant{
 		return nil
 	})
 	_, err = d.replay(d.log, st, note, 0)`},
-	{"snapshot-chain-not-compared", "internal/wal/jump.go", "r.Type >= Unchained || r.Seq != seq || r.Chain != chain {",
+	{"snapshot-chain-not-compared", "internal/log/wal/jump.go", "r.Type >= Unchained || r.Seq != seq || r.Chain != chain {",
 		"r.Type >= Unchained || r.Seq != seq {"},
-	{"snapshot-page-not-verified", "internal/pagefile/reader.go", "if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) {",
+	{"snapshot-page-not-verified", "internal/base/pagefile/reader.go", "if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) {",
 		"if Check(p[:Data], n+i, r.check) != binary.LittleEndian.Uint32(p[Data:]) && false {"},
-	{"snapshot-without-removed", "internal/logstore/snapshotwriter.go", "r.Removed = append(r.Removed, keydir.Key{Hash: use(name), Number: seq})",
+	{"snapshot-without-removed", "internal/log/logstore/snapshotwriter.go", "r.Removed = append(r.Removed, keydir.Key{Hash: use(name), Number: seq})",
 		"_, _ = name, seq"},
-	{"snapshot-left-by-redaction", "internal/logstore/redact.go", "if err := d.dropFile(d.snapshotName(), true); err != nil {",
+	{"snapshot-left-by-redaction", "internal/log/logstore/redact.go", "if err := d.dropFile(d.snapshotName(), true); err != nil {",
 		"if err := error(nil); err != nil {"},
-	{"snapshot-of-unsynced-records", "internal/logstore/snapshot.go", "if s.log.Synced() < s.head.offset {",
+	{"snapshot-of-unsynced-records", "internal/log/logstore/snapshot.go", "if s.log.Synced() < s.head.offset {",
 		"if s.log.Synced() < 0 {"},
-	{"new-file-not-synced", "internal/wal/rewrite.go", "if err := w.Flush(); err != nil {",
+	{"new-file-not-synced", "internal/log/wal/rewrite.go", "if err := w.Flush(); err != nil {",
 		"if _, err := f.WriteAt(w.header.encode(), 0); err != nil {"},
-	{"compaction-without-the-last-writes", "internal/logstore/compact.go", "if err := c.follow(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.log.Seq() != d.log.Seq() || c.log.Chain() != d.log.Chain() {",
+	{"compaction-without-the-last-writes", "internal/log/logstore/compact.go", "if err := c.follow(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.log.Seq() != d.log.Seq() || c.log.Chain() != d.log.Chain() {",
 		"if false {"},
-	{"redaction-taken-for-compaction", "internal/logstore/db.go", "if rewrites(r, v) {",
+	{"redaction-taken-for-compaction", "internal/log/logstore/db.go", "if rewrites(r, v) {",
 		"if false {"},
-	{"compaction-lists-old-versions", "internal/logstore/compact.go", "placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)",
+	{"compaction-lists-old-versions", "internal/log/logstore/compact.go", "placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)",
 		"e.ID, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })"},
-	{"damage-taken-for-an-older-copy", "tool/maintenance/recover.go", "case found.wentBack:",
+	{"damage-taken-for-an-older-copy", "internal/verb/maintenance/recover.go", "case found.wentBack:",
 		"case found.durable > found.Last:"},
-	{"recovery-leaves-derived-files", "tool/maintenance/recover.go", "err = removeDerived(store)", "err = nil"},
-	{"equal-looks-not-believed", "internal/logstore/check.go", "case look.agreesWith(before) && (err == nil) == (beforeErr == nil):",
+	{"recovery-leaves-derived-files", "internal/verb/maintenance/recover.go", "err = removeDerived(store)", "err = nil"},
+	{"equal-looks-not-believed", "internal/log/logstore/check.go", "case look.agreesWith(before) && (err == nil) == (beforeErr == nil):",
 		"case look.agreesWith(before) && look.isSound() && beforeErr == nil:"},
-	{"first-look-believed", "internal/logstore/check.go", "if err == nil && look.isSound() {", "if err == nil {"},
-	{"damaged-mark-passed-over", "internal/logstore/check.go", "if g.TornSeal {", "if g.To > g.From {"},
-	{"recovery-without-the-base", "internal/logstore/recover.go", "if p.changes > 0 {", "if p.changes >= 0 {"},
-	{"base-of-large-records", "internal/logstore/base.go", "const baseBytes = 1 << 10", "const baseBytes = 1 << 20"},
-	{"shown-before-durable", "internal/logstore/commit.go", "recs, err := d.append(drafts, g.now)",
+	{"first-look-believed", "internal/log/logstore/check.go", "if err == nil && look.isSound() {", "if err == nil {"},
+	{"damaged-mark-passed-over", "internal/log/logstore/check.go", "if g.TornSeal {", "if g.To > g.From {"},
+	{"recovery-without-the-base", "internal/log/logstore/recover.go", "if p.changes > 0 {", "if p.changes >= 0 {"},
+	{"base-of-large-records", "internal/log/logstore/base.go", "const baseBytes = 1 << 10", "const baseBytes = 1 << 20"},
+	{"shown-before-durable", "internal/log/logstore/commit.go", "recs, err := d.append(drafts, g.now)",
 		`d.mu.Lock()
 	for i, f := range drafts {
 		d.st.apply(d.log.Seq()+1+uint64(i), g.now, f.body)
@@ -147,7 +147,7 @@ func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 	}
 	program := filepath.Join(dir, m.Name)
 	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", program, ".")
-	cmd.Dir = filepath.Join(root, "torture")
+	cmd.Dir = filepath.Join(root, "test", "torture")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("mutant %s no longer builds: %w\n%s", m.Name, err, out)
 	}
@@ -163,8 +163,8 @@ func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed 
 	}
 	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-overlay", overlay, "-count=1", "-run", "^"+test+"$", pkg)
 	cmd.Dir = root
-	if inside, ok := strings.CutPrefix(pkg, "./torture/"); ok { // a module of its own
-		cmd.Dir, cmd.Args[len(cmd.Args)-1] = filepath.Join(root, "torture"), "./"+inside
+	if inside, ok := strings.CutPrefix(pkg, "./test/torture/"); ok { // a module of its own
+		cmd.Dir, cmd.Args[len(cmd.Args)-1] = filepath.Join(root, "test", "torture"), "./"+inside
 	}
 	out, err := cmd.CombinedOutput()
 	switch {
@@ -180,7 +180,7 @@ func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed 
 func Root() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/oxbow-memory/oxbow").Output()
 	if err != nil {
-		return "", fmt.Errorf("finding the library, from the directory torture: %w", err)
+		return "", fmt.Errorf("finding the library, from the directory test/torture: %w", err)
 	}
 	return strings.TrimSpace(string(out)), nil
 }

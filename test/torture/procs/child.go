@@ -16,7 +16,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/workload"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 

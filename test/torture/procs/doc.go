@@ -20,7 +20,7 @@
 // A fault can be put into the processes that use the library, to prove that the
 // campaign would see it: see [Faults]. It needs signals, so it is for Unix.
 //
-// From the directory torture:
+// From the directory test/torture:
 //
 //	go run . procs --duration 1h
 package procs

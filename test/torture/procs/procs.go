@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/mutants"
+	"github.com/oxbow-memory/oxbow/test/torture/mutants"
 )
 
 // Options of a run. Zero fields mean the default where there is one.

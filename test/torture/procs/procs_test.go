@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // childEnv tells this test's own program to be a library child.

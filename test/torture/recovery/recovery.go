@@ -30,8 +30,8 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/tool"
-	"github.com/oxbow-memory/oxbow/tool/maintenance"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 // Tally counts what came of damaged files.
@@ -196,7 +196,7 @@ func (x *trial) lay() error {
 
 // check calls check.
 func (x *trial) check() (out maintenance.CheckOut, err error) {
-	err = x.with(func(w *tool.Workspace) error {
+	err = x.with(func(w *verb.Workspace) error {
 		out, err = maintenance.Check(x.ctx, w, maintenance.CheckIn{})
 		return err
 	})
@@ -205,15 +205,15 @@ func (x *trial) check() (out maintenance.CheckOut, err error) {
 
 // list returns the entries that list answers with, each as get answers it.
 func (x *trial) list(file string) (es entries, err error) {
-	err = x.withFile(file, func(w *tool.Workspace) error {
+	err = x.withFile(file, func(w *verb.Workspace) error {
 		most := 1000
-		out, err := tool.List(x.ctx, w, tool.ListIn{Limit: &most})
+		out, err := verb.List(x.ctx, w, verb.ListIn{Limit: &most})
 		if err != nil {
 			return err
 		}
 		es = entries{}
 		for _, e := range out.Entries {
-			got, err := tool.Get(x.ctx, w, tool.GetIn{Name: e.Name, Bare: true})
+			got, err := verb.Get(x.ctx, w, verb.GetIn{Name: e.Name, Bare: true})
 			if err != nil {
 				return fmt.Errorf("get %s, which list has: %w", e.Name, err)
 			}
@@ -225,7 +225,7 @@ func (x *trial) list(file string) (es entries, err error) {
 }
 
 // contentOf returns the content that get answers with.
-func contentOf(got tool.GetOut) string {
+func contentOf(got verb.GetOut) string {
 	if got.Content == nil {
 		return ""
 	}
@@ -250,7 +250,7 @@ func (x *trial) look() error {
 		}
 	}
 	var doctor maintenance.DoctorOut
-	if err := x.with(func(w *tool.Workspace) error {
+	if err := x.with(func(w *verb.Workspace) error {
 		doctor, err = maintenance.Doctor(x.ctx, w, maintenance.DoctorIn{Full: true})
 		return err
 	}); err != nil {
@@ -269,10 +269,10 @@ func (x *trial) look() error {
 		x.seen = es
 	}
 	for name, want := range x.now() {
-		var got tool.GetOut
-		err := x.with(func(w *tool.Workspace) error {
+		var got verb.GetOut
+		err := x.with(func(w *verb.Workspace) error {
 			var err error
-			got, err = tool.Get(x.ctx, w, tool.GetIn{Name: name, Bare: true})
+			got, err = verb.Get(x.ctx, w, verb.GetIn{Name: name, Bare: true})
 			return err
 		})
 		if err == nil && contentOf(got) != want && state < 0 {
@@ -331,7 +331,7 @@ func (x *trial) recoverBeside() error {
 }
 
 func (x *trial) recover(in maintenance.RecoverIn) (out maintenance.RecoverOut, err error) {
-	err = x.with(func(w *tool.Workspace) error {
+	err = x.with(func(w *verb.Workspace) error {
 		out, err = maintenance.Recover(x.ctx, w, in)
 		return err
 	})
@@ -410,8 +410,8 @@ func (x *trial) rememberAndFollow() error {
 }
 
 func (x *trial) remember(text string) error {
-	return x.with(func(w *tool.Workspace) error {
-		_, err := tool.Remember(x.ctx, w, tool.RememberIn{Name: newEntry, Content: text})
+	return x.with(func(w *verb.Workspace) error {
+		_, err := verb.Remember(x.ctx, w, verb.RememberIn{Name: newEntry, Content: text})
 		return err
 	})
 }
@@ -463,7 +463,7 @@ func (x *trial) obey(remedy string) (commands int, err error) {
 	_, file, remove := strings.Cut(remedy, "rm ")
 	switch {
 	case strings.Contains(remedy, "oxbow recover --accept"):
-		return 1, x.with(func(w *tool.Workspace) error {
+		return 1, x.with(func(w *verb.Workspace) error {
 			_, err := maintenance.Accept(x.ctx, w, maintenance.AcceptIn{})
 			return err
 		})

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 var (

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/cache"
-	"github.com/oxbow-memory/oxbow/internal/logstore"
-	"github.com/oxbow-memory/oxbow/internal/sysinfo"
-	"github.com/oxbow-memory/oxbow/internal/wire"
+	"github.com/oxbow-memory/oxbow/internal/base/cache"
+	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/internal/log/wire"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/store"
-	"github.com/oxbow-memory/oxbow/tool"
 )
 
 const (
@@ -247,10 +247,10 @@ func (p replay) entries() entries {
 }
 
 // with calls fn with the store of the trial, as a command does.
-func (x *trial) with(fn func(w *tool.Workspace) error) error { return x.withFile(storeFile, fn) }
+func (x *trial) with(fn func(w *verb.Workspace) error) error { return x.withFile(storeFile, fn) }
 
 // withFile is with for a file of that name.
-func (x *trial) withFile(file string, fn func(w *tool.Workspace) error) (err error) {
+func (x *trial) withFile(file string, fn func(w *verb.Workspace) error) (err error) {
 	path := filepath.Join(x.dir, file)
 	var open []*oxbow.Memory
 	defer func() {
@@ -260,18 +260,18 @@ func (x *trial) withFile(file string, fn func(w *tool.Workspace) error) (err err
 			}
 		}
 	}()
-	w := &tool.Workspace{
-		Open: func(_ context.Context, how tool.Access) (*oxbow.Memory, error) {
-			m, err := oxbow.Open(path, &oxbow.Options{ReadOnly: how < tool.Write, LockWait: time.Second})
+	w := &verb.Workspace{
+		Open: func(_ context.Context, how verb.Access) (*oxbow.Memory, error) {
+			m, err := oxbow.Open(path, &oxbow.Options{ReadOnly: how < verb.Write, LockWait: time.Second})
 			if err == nil {
 				open = append(open, m)
 			}
 			return m, err
 		},
-		Place: func() (tool.Place, error) {
-			return tool.Place{Home: x.dir, Rule: "a campaign", Store: path}, nil
+		Place: func() (verb.Place, error) {
+			return verb.Place{Home: x.dir, Rule: "a campaign", Store: path}, nil
 		},
-		Host: &tool.Host{Getenv: func(string) string { return "" }, GOOS: "linux", Rand: rand.Reader,
+		Host: &verb.Host{Getenv: func(string) string { return "" }, GOOS: "linux", Rand: rand.Reader,
 			FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{Name: "tmpfs"}, nil }},
 		Source:    oxbow.Source{Door: "cli", Actor: oxbow.Person},
 		Unbounded: true,

@@ -16,7 +16,7 @@
 // happens when a process dies. What happens when the machine does is for the
 // campaign on crashing disks.
 //
-// It needs Linux and strace. From the directory torture:
+// It needs Linux and strace. From the directory test/torture:
 //
 //	go run . syscalls
 package syscalls

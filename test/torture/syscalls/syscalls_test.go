@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // childEnv tells this test's own program to be the child.

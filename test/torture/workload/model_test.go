@@ -16,9 +16,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/torture/workload"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
+	"github.com/oxbow-memory/oxbow/test/torture/workload"
 	"github.com/oxbow-memory/oxbow/vfs"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
 )
 
 // machine is two openers of one disk, and the model.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/vfs/crashfs"
+	"github.com/oxbow-memory/oxbow/test/crashfs"
 )
 
 // KillAt ends process i at operation n of the disk.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 const tree = "/home/ann/src/github.com/acme/ledger"
@@ -235,7 +235,7 @@ func expand(line string) []string {
 // program in Go however many packages the session works on. Of a web site in several
 // packages at once, 75 to 81 long commands of which few are alike do not fit. The figures of docs/inbox.md are from
 //
-//	go test ./session/handoff -run 'LongSessions|Recorded' -v
+//	go test ./internal/agent/session/handoff -run 'LongSessions|Recorded' -v
 func TestLongSessions(t *testing.T) {
 	testenv.Sequential(t)
 	const sessions = 10

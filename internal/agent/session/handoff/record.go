@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/instruction"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
 // record is what the turns say. Lists have the last first.

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
 // All commands that passed and all files stand in the handoff, as they were typed, but
 // for commands after a call that read what others wrote.
 func TestRecorded(t *testing.T) {
-	dirs, err := filepath.Glob("../../hook/testdata/*-*")
+	dirs, err := filepath.Glob("../../../hook/testdata/*-*")
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no recorded sessions: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 func TestStats(t *testing.T) {

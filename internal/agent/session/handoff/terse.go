@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // fileForms returns the lines of the files: each on its own, and by directory, in

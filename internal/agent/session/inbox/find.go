@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/reason"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/base/reason"
 )
 
 // Why a sentence is proposed.

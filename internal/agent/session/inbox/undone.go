@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 )
 
 // The keys of labels of turns. Their values are files, as the project names them.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 // gitCommand is what decides whose text a command of git prints. A command that is not listed,

@@ -2,7 +2,7 @@
 
 package reading
 
-import "github.com/oxbow-memory/oxbow/internal/fingerprint"
+import "github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 
 // Level is how far the text that a call returned is the agent's own.
 type Level int

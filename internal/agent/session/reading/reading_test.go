@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
-	"github.com/oxbow-memory/oxbow/internal/testenv"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // project makes a project of git with a file of each sort, and returns its directory.

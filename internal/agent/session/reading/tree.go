@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/oxbow-memory/oxbow/internal/fingerprint"
-	"github.com/oxbow-memory/oxbow/internal/git"
+	"github.com/oxbow-memory/oxbow/internal/code/git"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
 // foreignDirs are directories of a project that hold the code of others, also if git

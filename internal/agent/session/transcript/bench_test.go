@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
 func BenchmarkReader(b *testing.B) {
 	for _, c := range []string{"claude", "codex", "gemini", "copilot", "qwen"} {
 		b.Run(c, func(b *testing.B) {
-			one, err := os.ReadFile("../../hook/testdata/" + c + "-work/transcript.0.jsonl")
+			one, err := os.ReadFile("../../../hook/testdata/" + c + "-work/transcript.0.jsonl")
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/oxbow-memory/oxbow/internal/clientline"
-	"github.com/oxbow-memory/oxbow/internal/text"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // role is what a tool does.

@@ -19,8 +19,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/clientline"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 type codex struct {

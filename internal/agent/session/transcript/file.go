@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // reader takes the lines of one file in turn.

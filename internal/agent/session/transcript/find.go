@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/internal/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
 )
 
 // Found is a transcript on this machine.

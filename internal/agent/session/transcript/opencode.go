@@ -12,7 +12,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // maxExport bounds the bytes of an exported session.

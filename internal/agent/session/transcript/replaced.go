@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // minReplaced is the fewest letters and digits of an edit that is identified: shorter texts are

@@ -17,8 +17,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/oxbow-memory/oxbow/internal/clientline"
-	"github.com/oxbow-memory/oxbow/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
 // ErrRead is matched by the errors of a [Reader]: the file could not be read.

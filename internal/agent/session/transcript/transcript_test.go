@@ -11,15 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxbow-memory/oxbow/internal/testenv"
-	"github.com/oxbow-memory/oxbow/session"
-	"github.com/oxbow-memory/oxbow/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
 // recorded returns the recorded transcripts, by path.
 func recorded(tb testing.TB) []string {
 	tb.Helper()
-	files, err := filepath.Glob("../../hook/testdata/*/transcript*")
+	files, err := filepath.Glob("../../../hook/testdata/*/transcript*")
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("no recorded transcripts: %v", err)
 	}

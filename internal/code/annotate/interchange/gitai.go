@@ -34,7 +34,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/annotate"
+	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
 // notesRef is where Git AI keeps its notes.

@@ -23,7 +23,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
 const (

@@ -28,7 +28,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxbow-memory/oxbow/auth"
+	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
 const resource = "https://memory.example.org"
