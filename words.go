@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// The types of package [store]. Their fields and methods are documented there: run
-// "go doc oxbow/store.Entry", for example.
+// These types are aliases of the types of package [store], which documents their fields and
+// methods: run "go doc github.com/oxbow-memory/oxbow/store.Entry", for example.
 type (
 	// Actor is the kind of author of a version.
 	Actor = store.Actor
@@ -46,11 +46,14 @@ type (
 	Delta = store.Delta
 	// A DryRunner is a Store that refuses some ops for which [Op] Check reports no error.
 	DryRunner = store.DryRunner
-	// Entry is one thing that was remembered: a name, a text, labels and where it came from.
+	// Entry is one note, turn or other piece of text that was remembered: a name, a kind, content
+	// in Markdown, aliases and labels, with the time and the author of its current version.
+	// To see its fields, run "go doc github.com/oxbow-memory/oxbow/store.Entry".
 	Entry = store.Entry
 	// An Event lists entries that changed; see [Watcher].
 	Event = store.Event
 	// Filter selects entries by labels, kind, dates, author and trust.
+	// To see its fields, run "go doc github.com/oxbow-memory/oxbow/store.Filter".
 	Filter = store.Filter
 	// Head is the part of an entry that is known without reading it from disk; see package heads.
 	Head = store.Head

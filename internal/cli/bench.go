@@ -26,10 +26,10 @@ func (a *app) benchCommand() *cobra.Command {
 LongMemEval, LoCoMo, BEAM, QMSum and SciFact (quality), whether a prompt gets
 the right memory, or none (inject), and what both cost. No model is asked.
 
-They are a program of their own. What stands after "bench" goes to oxbow-bench
-next to this program or on the PATH. Else, in a clone of the repository with Go
-at hand, it is built from the clone's directory test/bench and run where you are, so
-that paths are yours. The exit status is its own. To have it everywhere:
+The measurements are a separate program, oxbow-bench, which gets all arguments
+after "bench" and whose exit status is returned. It is looked for next to this
+program and on the PATH. In a clone of the repository it is built with Go from
+the directory test/bench and runs in your current directory. To install it:
 
   git clone https://github.com/oxbow-memory/oxbow
   go build -C oxbow/test/bench -o ~/bin/oxbow-bench .

@@ -39,10 +39,10 @@ func TestBenchIsFound(t *testing.T) {
 	}{
 		{"next to the program", map[string]string{"bin/oxbow-bench": "", "path/oxbow-bench": "", "test/bench/go.mod": module}, "", []string{"W/bin/oxbow-bench inject --data sets"}, ""},
 		{"on the PATH", map[string]string{"path/oxbow-bench": "", "test/bench/go.mod": module}, "", []string{"W/path/oxbow-bench inject --data sets"}, ""},
-		{"in a clone", map[string]string{"path/go": "", "clone/bench/go.mod": module, "clone/docs/x": ""}, "clone/docs",
-			[]string{"W/path/go build -C W/clone/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
+		{"in a clone", map[string]string{"path/go": "", "clone/test/bench/go.mod": module, "clone/docs/x": ""}, "clone/docs",
+			[]string{"W/path/go build -C W/clone/test/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
 		{"built in a clone", map[string]string{"path/go": "", "test/bench/go.mod": module}, "/",
-			[]string{"W/path/go build -C W/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
+			[]string{"W/path/go build -C W/test/bench -o T/oxbow-bench .", "T/oxbow-bench inject --data sets"}, ""},
 		{"in a clone without Go", map[string]string{"test/bench/go.mod": module}, "", nil, "install Go from https://go.dev/dl"},
 		{"in another project", map[string]string{"path/go": "", "test/bench/go.mod": "module example.org/bench\n", "oxbow-bench": ""}, "", nil, "git clone https://github.com/oxbow-memory/oxbow"},
 	} {
