@@ -125,12 +125,14 @@ func TestClientLines(t *testing.T) {
 	}
 	texts["oxbow mcp at a terminal"] = note
 
-	readme := map[string]string{}
-	for _, a := range addedBy(t, "README.md", texts["README.md"], nil) {
-		readme[a.client] = a.line
+	byHand := map[string]string{}
+	for _, a := range addedBy(t, "mcp.md", texts["mcp.md"], nil) {
+		if slices.Equal(a.argv, []string{"oxbow", "mcp"}) {
+			byHand[a.client] = a.line
+		}
 	}
-	if got, want := slices.Sorted(maps.Keys(readme)), slices.Sorted(maps.Keys(addCommands)); !slices.Equal(got, want) {
-		t.Errorf("README.md has lines for %q, want %q", got, want)
+	if got, want := slices.Sorted(maps.Keys(byHand)), slices.Sorted(maps.Keys(addCommands)); !slices.Equal(got, want) {
+		t.Errorf("docs/mcp.md has lines for %q, want %q", got, want)
 	}
 	places := map[string]bool{}
 	for from, text := range texts {
@@ -150,8 +152,8 @@ func TestClientLines(t *testing.T) {
 			}
 			if a.name == "oxbow" && !slices.Contains(a.argv, "--home") {
 				places[from] = true
-				if a.line != readme[a.client] {
-					t.Errorf("%s: %q, and README.md has %q", from, a.line, readme[a.client])
+				if a.line != byHand[a.client] {
+					t.Errorf("%s: %q, and docs/mcp.md has %q", from, a.line, byHand[a.client])
 				}
 			}
 		}
@@ -165,8 +167,8 @@ func TestClientLines(t *testing.T) {
 		`"mcp": {"oxbow": {"type": "local", "command": ["oxbow", "mcp"], "enabled": true}}`,
 		`{"mcpServers": {"oxbow": {"command": "oxbow", "args": ["mcp"]}}}`,
 	} {
-		if !strings.Contains(texts["README.md"], "`"+form+"`") {
-			t.Errorf("README.md lacks %s", form)
+		if !strings.Contains(texts["mcp.md"], "`"+form+"`") {
+			t.Errorf("docs/mcp.md lacks %s", form)
 		}
 	}
 }
@@ -266,57 +268,32 @@ func TestHTTPClientLines(t *testing.T) {
 
 // readmeSays is what commands of the README print, besides ending with status 0.
 var readmeSays = map[string]string{
-	"oxbow recall":          "deploy",
-	"oxbow get deploy":      "We ship on Tuesdays",
-	"oxbow log":             "deploy",
-	"oxbow import":          "2 added",
-	"oxbow context":         "We ship on Tuesdays",
-	"oxbow check":           "is sound",
-	"go run ./cmd/oxbow de": "forget",
+	"go run ./cmd/oxbow demo":     "forget",
+	"oxbow setup  ":               "Claude Code",
+	"oxbow setup claude --dry-ru": "mcpServers",
 }
 
 // The commands of the README work as they are typed, one after the other, for a
-// user who has nothing yet.
+// user who has nothing yet. Those with an output are tested by TestPageSessions.
 func TestREADME(t *testing.T) {
 	notRaced(t)
 	if _, err := exec.LookPath("sh"); err != nil || filepath.Separator != '/' {
 		t.Skip("the README is written for a Unix shell")
 	}
-	dir := t.TempDir()
-	for file, text := range map[string]string{
-		"work/notes/note.md": "# A note\n\nof something\n",
-		"work/chats.jsonl":   `{"role":"user","content":"hi"}` + "\n",
-		// The program that is tested stands for the one that go would build.
-		"bin/go": "#!/bin/sh\ntest \"$1\" != run || { shift 2; exec oxbow \"$@\"; }\n",
-	} {
-		file = filepath.Join(dir, file)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+	shell := newPageShell(t)
+	// The program that is tested stands for the one that go would build.
+	standIn := "#!/bin/sh\ntest \"$1\" != run || { shift 2; exec oxbow \"$@\"; }\n"
+	if err := os.Mkdir(filepath.Join(shell.dir, "bin"), 0o700); err != nil {
+		t.Fatal(err)
 	}
-	run := func(line string) (int, string) {
-		cmd := exec.Command("sh", "-c", `PATH="$PWD/../bin:$PATH"; `+line)
-		cmd.Dir = filepath.Join(dir, "work")
-		cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "HOME="+dir, "OXBOW_HOME=", "OXBOW_PROFILE=", "OXBOW_AGENT=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "EDITOR=true", "VISUAL=")
-		out, err := cmd.CombinedOutput()
-		if exit, ok := err.(*exec.ExitError); ok {
-			return exit.ExitCode(), string(out)
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		return exitDone, string(out)
+	if err := os.WriteFile(filepath.Join(shell.dir, "bin", "go"), []byte(standIn), 0o700); err != nil {
+		t.Fatal(err)
 	}
-	if status, out := run("gzip chats.jsonl"); status != exitDone {
-		t.Fatalf("gzip: %s", out)
-	}
-	n, said := 0, maps.Clone(readmeSays)
+	commands, missing := 0, maps.Clone(readmeSays)
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(pages(t)["README.md"], -1) {
 		for line := range strings.Lines(block[1]) {
 			line = strings.TrimSpace(line)
-			n++
+			commands++
 			if m := regexp.MustCompile(`^go (?:run|install) (\./\S+)`).FindStringSubmatch(line); m != nil {
 				if _, err := os.Stat(filepath.Join(repository, m[1], "main.go")); err != nil {
 					t.Errorf("README.md: %q: %v", line, err)
@@ -325,29 +302,22 @@ func TestREADME(t *testing.T) {
 			if serves.MatchString(line) {
 				continue
 			}
-			want := exitDone
-			if strings.HasPrefix(line, "oxbow redact ") {
-				want = exitMisused // asks at a terminal
-			}
-			status, out := run(line)
-			if status != want {
-				t.Errorf("README.md: %q ends with status %d, want %d:\n%s", line, status, want, out)
+			out, err := shell.command(`PATH="$HOME/bin:$PATH"; ` + line).CombinedOutput()
+			if err != nil {
+				t.Errorf("README.md: %q ends with %v, want success:\n%s", line, err, out)
 			}
 			for begin, text := range readmeSays {
 				if strings.HasPrefix(line, begin) {
-					delete(said, begin)
-					if !strings.Contains(out, text) {
+					delete(missing, begin)
+					if !strings.Contains(string(out), text) {
 						t.Errorf("README.md: %q prints %q, want %q", line, out, text)
 					}
 				}
 			}
 		}
 	}
-	if n < 17 || len(said) > 0 {
-		t.Errorf("README.md has %d commands, want 17 or more, and none begins as %q", n, slices.Sorted(maps.Keys(said)))
-	}
-	if status, out := run("oxbow check"); status != exitDone {
-		t.Errorf("check: status %d: %s", status, out)
+	if commands < 6 || len(missing) > 0 {
+		t.Errorf("README.md has %d commands, want 6 or more, and none begins as %q", commands, slices.Sorted(maps.Keys(missing)))
 	}
 }
 

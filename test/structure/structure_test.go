@@ -184,7 +184,7 @@ type rule struct {
 	want   []string
 }
 
-var rules = slices.Concat(importRules, publicRules, textRules, sizeRules, circleRules, nameRules, styleRules, testRules)
+var rules = slices.Concat(importRules, publicRules, textRules, sizeRules, circleRules, nameRules, styleRules, testRules, linkRules)
 
 // Each rule finds what breaks it, and nothing else.
 func TestRules(t *testing.T) {
