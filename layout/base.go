@@ -1,4 +1,4 @@
-// Base: what the homes of all layouts share.
+// This file implements the parts of a home that all layouts share.
 
 package layout
 
@@ -17,23 +17,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Base is the part of a [Home] that does not depend on its layout. A home embeds
-// it. Its fields do not change.
+// Base implements the methods of [Home] that do not depend on the layout. A home embeds it. Its
+// fields do not change after the home was opened.
 type Base struct {
 	Options // with clock, zone and Warn set
 	Mem     *oxbow.Memory
 
-	Tree *mdtree.Store // the layout's files, nil where it has none
-	// Docs are the files of the tree that hold no entries and that clients may
+	Tree *mdtree.Store // the layout's files; nil if the layout has none
+	// Docs are the paths of the files in the tree that contain no entries and that clients may
 	// read.
 	Docs []string
 
-	own     *verb.Seen    // of calls outside of any session
+	own     *verb.Seen    // for calls outside of sessions
 	written *verb.Written // texts that the tools wrote
 }
 
-// NewBase returns a base without a memory, which [Base.Use] or [Base.OpenTree]
-// sets.
+// NewBase returns a base without a memory. Call [Base.Use] to set the memory.
 func NewBase(o Options) Base {
 	if o.Memory.Clock == nil {
 		o.Memory.Clock = time.Now
@@ -47,7 +46,8 @@ func NewBase(o Options) Base {
 	return Base{Options: o, own: &verb.Seen{}}
 }
 
-// ListWritten lists the texts that the tools write, in a file of that directory.
+// ListWritten makes the home keep a list of the texts that the tools write, in a file in that
+// directory.
 func (b *Base) ListWritten(fsys vfs.FS, dir string) {
 	b.written = verb.NewWritten(fsys, path.Join(dir, verb.WrittenFile))
 	b.own = verb.NewSeen(b.written)
@@ -56,21 +56,21 @@ func (b *Base) ListWritten(fsys vfs.FS, dir string) {
 // Written implements [Home].
 func (b *Base) Written() *verb.Written { return b.written }
 
-// Use makes a store the memory of the home.
+// Use makes the store the home's memory.
 func (b *Base) Use(s oxbow.Store) {
 	mo := b.Options.Memory
 	mo.FS = nil
 	b.Mem = oxbow.New(s, &mo)
 }
 
-// OpenTree opens the files of a layout in fsys. Path is its root in messages,
-// and lock the path of the lock file, "" for the default.
+// OpenTree opens the files of a layout in fsys. path is the root directory to show in messages.
+// lock is the path of the lock file; "" means the default.
 func (b *Base) OpenTree(ctx context.Context, fsys vfs.FS, path string, l mdtree.Layout, lock string) (*mdtree.Store, error) {
 	mo := b.Options.Memory
 	return mdtree.Open(ctx, fsys, l, mdtree.Options{Clock: mo.Clock, LockWait: mo.LockWait, ReadOnly: mo.ReadOnly, Path: path, Warn: b.Warn, Lock: lock})
 }
 
-// Now returns the time in the zone of the files' days.
+// Now returns the current time in the time zone of the home's dates.
 func (b *Base) Now() time.Time { return b.Options.Memory.Clock().In(b.Zone) }
 
 // Memory implements [Home].
@@ -79,8 +79,8 @@ func (b *Base) Memory() *oxbow.Memory { return b.Mem }
 // Close implements [Home].
 func (b *Base) Close() error { return b.Mem.Close() }
 
-// NoAgents refuses [Options.Agent], for a layout that does not tell agents apart.
-// Hint says what else to do, after a semicolon.
+// NoAgents returns an error if [Options.Agent] is set, for a layout with only one memory. The hint
+// says what the user can do instead; it follows a semicolon.
 func (o *Options) NoAgents(hint string) error {
 	if o.Agent == "" {
 		return nil
@@ -88,8 +88,8 @@ func (o *Options) NoAgents(hint string) error {
 	return &oxbow.InvalidError{Field: "agent", Value: o.Agent, Reason: "has no memory of its own in this layout; leave it out" + hint}
 }
 
-// Has returns 1 when fsys has a file of that name, or with dir a directory, and
-// else 0.
+// Has returns 1 if fsys has a file with that name, or a directory if dir is set. Otherwise it
+// returns 0.
 func Has(fsys vfs.FS, name string, dir bool) (int, error) {
 	info, err := fsys.Stat(name)
 	switch {
@@ -103,11 +103,11 @@ func Has(fsys vfs.FS, name string, dir bool) (int, error) {
 	return 1, nil
 }
 
-// NewFile is a file of a new home.
+// NewFile is a file to create in a new home.
 type NewFile struct{ Name, Text string }
 
-// Make makes a directory and files where they are missing, and returns the names
-// of what it made.
+// Make creates the directory and those files that do not exist, and returns the names of all that
+// it created.
 func Make(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made []string, err error) {
 	defer func() {
 		if err != nil {
@@ -136,8 +136,7 @@ func Make(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made 
 	return made, ctx.Err()
 }
 
-// MakeDir makes a directory and those above it, if it is not there, and makes
-// them durable.
+// MakeDir creates a directory and its parents if they do not exist, and syncs them to disk.
 func MakeDir(fsys vfs.FS, dir string) error {
 	if _, err := fsys.Stat(dir); err == nil {
 		return nil
@@ -153,12 +152,12 @@ func MakeDir(fsys vfs.FS, dir string) error {
 	return nil
 }
 
-// Describe returns a tool without a call, whose description is the embedded file
+// Describe returns a tool that cannot be called yet. Its description is the embedded file
 // tool_NAME.md.
 func Describe(descriptions embed.FS, name, title string) verb.Tool {
 	b, err := descriptions.ReadFile("tool_" + name + ".md")
 	if err != nil {
-		panic(err) // the program was built without it
+		panic(err) // the file is embedded at build time, so it can only be missing by mistake
 	}
 	return verb.Tool{Verb: verb.Verb{Name: name, Title: title}, Description: string(b)}
 }

@@ -1,4 +1,4 @@
-// This file marks a context whose remembered files are shaped like instructions.
+// This file adds a warning to a context whose memory files look like instructions.
 
 package layout
 
@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// Caution returns a line that comes before a context if a file in it that agents write,
-// such as MEMORY.md, is shaped like instructions or repeats text of others that an agent has
-// read; otherwise "". The design of the layout shows such a file always, so that it is marked
-// and not left out. Nil repeats reports no repetition.
+// Caution returns a line to put before the context if a part that agents write, such as MEMORY.md,
+// contains text that is shaped like instructions, or text for which repeats returns true because an
+// agent had read it from others. Otherwise it returns "". The layout always shows such a file in
+// full, so the file can only be marked. If repeats is nil, repetitions are not checked.
 func Caution(c prompt.Context, repeats func(text string) bool) string {
 	for _, p := range c.Parts {
 		isAgents := p.Name == "memory" && p.Source != ""

@@ -1,8 +1,9 @@
-// The seam between a layout of files and the packages that use it.
+// This file declares the interface between a layout (how a home's files are arranged) and the
+// packages that open homes.
 
-// Package layout is the seam of the layouts: a dialect is a named triple of a
-// layout on disk, a set of tools and a recipe of what is put before the model.
-// The dialects themselves are the packages below this one.
+// Package layout defines what a layout (a dialect) has to implement. A dialect combines three
+// things: an arrangement of files on disk, a set of tools for the model, and a rule for the context
+// that is put before the model. The dialects themselves are the packages below this one.
 package layout
 
 import (
@@ -18,189 +19,188 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect is one layout.
+// Dialect describes one layout and opens homes that use it.
 type Dialect struct {
-	Name  string // such as "crabtalk"; what --dialect takes
-	Title string // one line for people: whose layout it is, and what it is made of
-	// File is the file of the home that holds all of the memory,
-	// slash-separated, and "" when it lies in several.
+	Name  string // for example "crabtalk"; the value of --dialect
+	Title string // one line for people: who invented the layout and which files it consists of
+	// File is the slash-separated path of the file in the home that contains the whole memory. It
+	// is "" if the memory consists of several files.
 	File string
 
-	// UserHome says that by its custom the home is the user's own directory,
-	// and not one that the program chooses.
+	// UserHome is set if homes of this layout are by convention the user's home directory, and not
+	// a directory that the program chooses.
 	UserHome bool
 
-	// Sets are the sets of oxbow's verbs that are among the layout's tools by its
-	// design; see [verb.Sets].
+	// Sets lists the sets of oxbow's own verbs that the layout offers as tools; see [verb.Sets].
 	Sets verb.Sets
-	// Handoffs says that the layout has a place for handoffs.
+	// Handoffs is set if the layout can store handoffs.
 	Handoffs bool
 
-	// Detect reports whether the directory that is the root of fsys holds this
-	// layout, and of how many markers it says so: the dialect with the most is
-	// taken. 0 is no. It reads as little as it can and changes nothing.
+	// Detect returns the number of markers of this layout in the directory, 0 if the directory does
+	// not use the layout. fsys is rooted at the directory. The dialect with the most markers is
+	// chosen. Detect reads as little as possible and changes nothing.
 	Detect func(fsys vfs.FS) (markers int, err error)
 
-	// Init makes what the layout needs and is not there, and returns the names
-	// of what it made, slash-separated. It changes nothing that exists.
+	// Init creates the files and directories that the layout needs and that are missing. It returns
+	// their slash-separated names and leaves existing files unchanged.
 	Init func(ctx context.Context, o Options) (made []string, err error)
 
-	// Open opens the directory. A directory that holds nothing yet is an empty
-	// memory; the first change makes its files.
+	// Open opens the directory as a home. An empty directory is an empty memory; the first change
+	// creates the files.
 	Open func(ctx context.Context, o Options) (Home, error)
 
-	// Annotations is where this layout keeps annotations of code, as a
-	// slash-separated path below the root of a working tree; "" is the
-	// default's place.
+	// Annotations is the directory in which this layout stores annotations of code: a
+	// slash-separated path below the root of a working tree. If it is "", the default directory is
+	// used.
 	Annotations string
 }
 
-// Options say where a dialect finds its files and how it writes them.
+// Options configure how a dialect opens a home.
 type Options struct {
-	// FS holds the home; its root is the home's directory.
+	// FS is the file system of the home, rooted at the home's directory.
 	FS vfs.FS
-	// Path is the home's directory as people know it, for messages and for
-	// replies that name files. It is never opened.
+	// Path is the home's directory as users know it. It appears in messages and in replies that
+	// name files, and is never opened.
 	Path string
 
-	// Work holds the directory that the agent works in, and those above it;
-	// WorkDir is that directory's slash-separated name inside of it, "." for
-	// its root. Nil means that there is none: nothing outside of the home is
-	// read then.
+	// Work is the file system that contains the directory in which the agent works, and its parent
+	// directories. WorkDir is the slash-separated path of that directory in Work, "." for the root.
+	// If Work is nil, no files outside of the home are read.
 	Work    vfs.FS
 	WorkDir string
 
-	Agent string // whose memory, in layouts of several agents; "" means the layout's default
+	// Agent is the agent whose memory is opened, if the layout has one memory per agent. ""
+	// means the layout's default agent.
+	Agent string
 
-	// Memory says how the store writes: clock, randomness, source, lock wait
-	// and whether anything may be written at all. Its FS is not used.
+	// Memory configures the store: its clock, source of randomness, source name, lock timeout, and
+	// whether it may write. Its FS is ignored.
 	Memory oxbow.Options
-	// Zone is the time zone of days in file names; nil means time.Local.
+	// Zone is the time zone of dates in file names. Nil means time.Local.
 	Zone *time.Location
-	// Warn receives what a person should know and no call can return, such as a
-	// file that could not be read. Nil discards.
+	// Warn receives warnings that no method returns as an error, for example that a file could not
+	// be read. If Warn is nil, they are discarded.
 	Warn func(message string)
 }
 
-// Home is an opened directory of a dialect. It is safe for concurrent use.
+// Home is an opened home of a dialect. It is safe for concurrent use.
 type Home interface {
-	// Memory returns the memory over the layout's store. Closing the home
-	// closes it.
+	// Memory returns the memory that is stored in the home. Close closes it, too.
 	Memory() *oxbow.Memory
-	// Tools returns the dialect's own tools, in its order, bound to the home.
-	// They call the memory of the workspace that they get.
+	// Tools returns the dialect's own tools in the dialect's order. They refer to this home, but
+	// read and write the memory of the workspace that is passed to them.
 	Tools() []verb.Tool
-	// Documents returns the paths of the files of the home that hold no entries
-	// and that clients may read, and Document the text of one, and whether it is
-	// there.
+	// Documents returns the paths of the files in the home that contain no entries and that clients
+	// may read.
 	Documents() []string
+	// Document returns the text of a document. ok is false if the file does not exist.
 	Document(ctx context.Context, path string) (text string, ok bool, err error)
-	// Written returns the list of the texts that the tools wrote, nil if there is none.
+	// Written returns the list of the texts that the tools wrote. It is nil if the home keeps no
+	// such list.
 	Written() *verb.Written
-	// Context returns what the dialect would put before the model, with the
-	// headers and the blank lines of its own. It changes nothing.
+	// Context returns the text that the dialect puts before the model, with the dialect's own
+	// headers and blank lines. It changes nothing.
 	Context(ctx context.Context, r Request) (prompt.Context, error)
-	// Session begins a conversation.
+	// Session starts a conversation.
 	Session(ctx context.Context, r Request) (Session, error)
 	Close() error
 }
 
-// A Profiler is a Home that memory profiles work in.
+// A Profiler is a Home that supports memory profiles: named selections of entries.
 type Profiler interface {
 	Home
-	// WithProfile returns the home as an agent has it that is bound to the
-	// profile of that name: what the profile selects takes the place of the
-	// home's own context, and the memory holds nothing else. Closing it leaves
-	// the home itself open. A profile that is not there matches
-	// [oxbow.ErrInvalid].
+	// WithProfile returns a view of the home for an agent that is bound to the named profile. The
+	// view's memory contains only the entries that the profile selects, and they replace the home's
+	// own context. Closing the view does not close the home. If the profile does not exist, the
+	// error matches [oxbow.ErrInvalid].
 	WithProfile(name string) (Home, error)
 }
 
-// A Compressor is a Home whose layout can tell the entries of a span of time
-// again in fewer words, and take that back.
+// A Compressor is a Home that can replace the entries of a period, such as a week, by a shorter
+// digest, and undo that.
 type Compressor interface {
 	Home
-	// Spans returns what there is to compress into, such as week and month, the
-	// shorter first.
+	// Spans returns the lengths of the periods that can be compressed, such as "week" and "month",
+	// the shortest first.
 	Spans() []string
-	// Compress puts digests in the place of entries. With nothing to do it
-	// returns none.
+	// Compress replaces entries by digests and returns the digests. It returns none if no entries
+	// need compressing.
 	Compress(ctx context.Context, r Compression) ([]Digest, error)
-	// Decompress takes digests back, of those names: the entries that they tell
-	// again are as they were. With dry it only says what it would do.
+	// Decompress deletes the named digests and restores the entries that they replaced. With dry,
+	// it changes nothing and returns the digests that it would delete.
 	Decompress(ctx context.Context, dry bool, names ...string) ([]Digest, error)
 }
 
-// Compression says what is compressed.
+// Compression selects what [Compressor.Compress] compresses.
 type Compression struct {
-	Span   string // one of Spans
-	Period string // such as 2026-W16; "" for all that are over
-	// Texts are the digests, by [DigestPart.Group]. Of a group that is not there
-	// the layout makes one by a rule of its own. Only with a Period.
+	Span   string // an element of Spans
+	Period string // for example 2026-W16; "" for all periods that have ended
+	// Texts contains the text of each digest, by [DigestPart.Group]. For a group without a text,
+	// the layout generates one by its own rule. Texts requires a Period.
 	Texts map[string]string
-	// Over is a number of bytes: what holds no more than that stays as it is. 0 means
-	// [DefaultOver], or 1 if there are Texts.
+	// Over is a size in bytes. Logs of at most that size are not compressed. 0 means [DefaultOver],
+	// or 1 if there are Texts.
 	Over int
-	Dry  bool // change nothing
+	Dry  bool // only return the result, and change nothing
 }
 
-// DefaultOver is how many bytes a log holds at most that is not compressed unless the
-// caller names another number: the digest of a short log says little.
+// DefaultOver is the default of [Compression.Over], in bytes. Shorter logs are not worth a digest.
 const DefaultOver = 2000
 
-// Digest is what one period was compressed into.
+// Digest describes the digest of one period.
 type Digest struct {
-	Name   string       `json:"name"`  // such as week-2026-W16
-	File   string       `json:"file"`  // that holds it
-	Covers []string     `json:"files"` // that it tells again
+	Name   string       `json:"name"`  // for example week-2026-W16
+	File   string       `json:"file"`  // file that contains the digest
+	Covers []string     `json:"files"` // files that the digest replaces
 	Parts  []DigestPart `json:"parts"`
 	Notes  []string     `json:"notes,omitempty"`
-	// Skipped says why the period was passed over, such as "holds nothing".
+	// Skipped is the reason why the period was not compressed, for example "holds nothing".
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// DigestPart is one entry of a digest. What differs in more than tags, files
-// and confidence is kept apart, so that labels select a digest as they do what
-// it covers.
+// DigestPart is one entry of a digest. Entries whose labels differ in more than tags, files and
+// confidence go into different parts, so that a filter by labels selects the parts that stand for
+// the entries that it would have selected.
 type DigestPart struct {
-	Entry   string        `json:"entry"`
-	Group   string        `json:"group"` // the labels that keep it apart, such as "project:vtt"; "" for none
+	Entry string `json:"entry"`
+	// labels that distinguish the part, such as "project:vtt"; "" if there are none
+	Group   string        `json:"group"`
 	Labels  []oxbow.Label `json:"labels"`
-	Entries int           `json:"entries"` // that it tells again
-	Before  int           `json:"before"`  // bytes of their contents
-	After   int           `json:"after"`   // bytes of its own
+	Entries int           `json:"entries"` // number of entries that the part replaces
+	Before  int           `json:"before"`  // size of their contents, in bytes
+	After   int           `json:"after"`   // size of Text, in bytes
 	Text    string        `json:"text"`
 }
 
-// Request says for what a context is made.
+// Request describes the situation for which a context is made.
 type Request struct {
-	Message string // the newest message of the user, "" for none yet
-	Budget  int    // tokens, 0 for the layout's own bound, or none where it has none
-	Project string // of the handoff that a session takes; "" for any
+	Message string // the user's newest message; "" before the first message
+	Budget  int    // maximum number of tokens; 0 means the layout's own limit, if it has one
+	Project string // project whose handoff the session takes over; "" for any project
 }
 
-// Session is one conversation, as a runtime that embeds a dialect leads it. It
-// is for one goroutine.
+// Session is one conversation of a runtime that embeds a dialect. It must be used by one goroutine
+// at a time.
 type Session interface {
-	// Start returns what opens the conversation.
+	// Start returns the context for the beginning of the conversation.
 	Start(ctx context.Context) (prompt.Context, error)
-	// BeforeTurn returns what is put before this message of the user, and is
-	// not kept in the conversation.
+	// BeforeTurn returns the context that is put before this message of the user. It is not part of
+	// the stored conversation.
 	BeforeTurn(ctx context.Context, message string) (prompt.Context, error)
-	// Compact keeps the summary of what was said so far, where the layout
-	// keeps such, and returns the name to resume by ("" where there is none)
-	// and what the conversation goes on from.
+	// Compact stores the summary of the conversation so far, if the layout stores summaries. It
+	// returns a name for Resume, which is "" if nothing was stored, and the context with which the
+	// conversation continues.
 	Compact(ctx context.Context, summary string) (name string, goOn prompt.Context, err error)
-	// Resume returns what a conversation goes on from that was compacted under
-	// that name.
+	// Resume returns the context with which a conversation continues that Compact stored under the
+	// name.
 	Resume(ctx context.Context, name string) (prompt.Context, error)
-	// End closes the conversation and keeps its summary, where the layout
-	// keeps such and it is not empty.
+	// End ends the conversation. It stores the summary unless the summary is empty or the layout
+	// stores no summaries.
 	End(ctx context.Context, summary string) error
 }
 
-// Find returns the dialect of that name, or an error matching
-// [oxbow.ErrInvalid] that lists the names there are.
+// Find returns the dialect with the given name. If there is none, the error matches
+// [oxbow.ErrInvalid] and lists the names.
 func Find(all []Dialect, name string) (Dialect, error) {
 	for _, d := range all {
 		if d.Name == name {
@@ -210,7 +210,7 @@ func Find(all []Dialect, name string) (Dialect, error) {
 	return Dialect{}, &oxbow.InvalidError{Field: "dialect", Value: name, Reason: "is not one of " + strings.Join(Names(all), ", ")}
 }
 
-// Names returns the names of the dialects, in their order.
+// Names returns the names of the dialects in the given order.
 func Names(all []Dialect) []string {
 	names := make([]string, len(all))
 	for i, d := range all {
@@ -219,8 +219,8 @@ func Names(all []Dialect) []string {
 	return names
 }
 
-// Detect returns the dialect whose layout the directory holds, and false when
-// it holds none. Two that are equally sure are an error that names them.
+// Detect returns the dialect whose layout the directory uses. It returns false if no dialect
+// recognizes the directory, and an error that names them if several have the most markers.
 func Detect(all []Dialect, fsys vfs.FS) (Dialect, bool, error) {
 	most := 0
 	var found []Dialect

@@ -12,35 +12,35 @@ import (
 )
 
 type (
-	// Context is what a layout puts before a model: parts in order, and what a budget
-	// of tokens kept out.
+	// Context is the text that a layout puts before a model: parts in order, and a list of the
+	// parts that were left out because of the token budget.
 	Context = prompt.Context
 	// Part is one piece of a [Context].
 	Part = prompt.Part
-	// Role says to whom a [Part] is addressed: [System] or [User].
+	// Role is the position of a [Part] in the model's input: [System] or [User].
 	Role = prompt.Role
-	// Tool is a verb that a model may call. Its Name, Description and Input (a JSON
-	// schema) go to the model, and its method Answer makes the call.
+	// Tool is a verb that a model may call. Its Name, Description and Input (a JSON schema) are
+	// sent to the model. Its method Answer executes the call.
 	Tool = verb.Tool
-	// Sets are names of sets of oxbow's own tools; see [Dialect.Sets].
+	// Sets lists sets of oxbow's own tools by name; see [Dialect.Sets].
 	Sets = verb.Sets
-	// Written lists the texts that the tools of a home wrote; see [Home.Written].
+	// Written is the list of the texts that the tools of a home wrote; see [Home.Written].
 	Written = verb.Written
-	// Workspace is what the call of a [Tool] works on; see [NewWorkspace].
+	// Workspace gives a [Tool] access to a memory; see [NewWorkspace].
 	Workspace = verb.Workspace
 )
 
-// The roles of parts.
+// The roles of a [Part].
 const (
 	System = prompt.System // the part belongs to the system prompt
-	User   = prompt.User   // the part goes before the newest message, and is not kept
+	User   = prompt.User   // the part goes before the newest message and is not stored in the conversation
 )
 
-// OwnTools returns oxbow's own tools, such as remember and recall. A runtime may offer
-// them next to those of a [Home]. Of two with the same name, the layout's is meant.
+// OwnTools returns oxbow's own tools, such as remember and recall. A runtime may offer them in
+// addition to the tools of a [Home]. If two tools have the same name, use the home's.
 func OwnTools() []Tool { return verb.Table() }
 
-// NewWorkspace returns the workspace in which tools work on the memory of a home.
+// NewWorkspace returns a workspace whose tools read and write the memory of h.
 func NewWorkspace(h Home) *Workspace {
 	return &Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return h.Memory(), nil }}
 }

@@ -1,4 +1,4 @@
-// Sessions of layouts that keep summaries as entries.
+// This file implements [Session] for layouts that store summaries as entries.
 
 package layout
 
@@ -12,24 +12,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// Summaries is the part of a [Session] whose layout keeps summaries as entries.
-// A session embeds it.
+// Summaries implements the methods of [Session] that store and load summaries. A session type
+// embeds it.
 type Summaries struct {
-	// Keep keeps a summary and returns the name of its entry.
+	// Keep stores a summary and returns the name of its entry.
 	Keep func(ctx context.Context, summary string) (name string, err error)
-	// GoOn returns what a conversation goes on from.
+	// GoOn returns the context with which a conversation continues after the summary.
 	GoOn func(ctx context.Context, name, summary string) (prompt.Context, error)
-	// Get returns a kept summary, or an error matching [oxbow.ErrNotFound].
+	// Get returns the entry of a stored summary. If there is none, the error matches
+	// [oxbow.ErrNotFound].
 	Get func(ctx context.Context, name string) (oxbow.Entry, error)
-	// Missing is the text in the place of a summary that is not there, after a
-	// warning. Nil makes it an error.
+	// Missing returns the text that replaces a summary that does not exist, and warns. If Missing
+	// is nil, Resume fails instead.
 	Missing func(name string) string
 
 	ended bool
 }
 
-// Check returns an error matching [oxbow.ErrClosed] once the session has ended,
-// and that of the context.
+// Check returns an error matching [oxbow.ErrClosed] if the session has ended, or the error of ctx.
 func (s *Summaries) Check(ctx context.Context) error {
 	if s.ended {
 		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
@@ -37,7 +37,7 @@ func (s *Summaries) Check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Compact implements [Session]: the summary is kept before anything is cut.
+// Compact implements [Session]. It stores the summary before it asks for the new context.
 func (s *Summaries) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return "", prompt.Context{}, err
@@ -65,8 +65,8 @@ func (s *Summaries) Resume(ctx context.Context, name string) (prompt.Context, er
 	return s.GoOn(ctx, name, e.Content)
 }
 
-// End implements [Session]. A summary that is not empty is kept; when that fails,
-// the conversation has not ended.
+// End implements [Session]. If storing the summary fails, the conversation has not ended, and End
+// can be called again.
 func (s *Summaries) End(ctx context.Context, summary string) error {
 	if err := s.Check(ctx); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (s *Summaries) End(ctx context.Context, summary string) error {
 	return nil
 }
 
-// GetOfKind returns the entry of that name and kind, or an error matching
-// [oxbow.ErrNotFound].
+// GetOfKind returns the entry with that name. If there is none, or its kind differs, the error
+// matches [oxbow.ErrNotFound].
 func (b *Base) GetOfKind(ctx context.Context, name string, kind oxbow.Kind) (oxbow.Entry, error) {
 	e, err := b.Mem.GetNamed(ctx, name)
 	if err == nil && e.Kind != kind {

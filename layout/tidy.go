@@ -1,4 +1,5 @@
-// The seam of homes that can shorten the memory in a context.
+// This file declares the interface of homes that can shorten the memory that is always in the
+// context.
 
 package layout
 
@@ -7,40 +8,38 @@ import (
 	"time"
 )
 
-// Tidier is a [Home] that can make its always-present memory smaller by rule, and
-// take that back.
+// Tidier is a [Home] that can shorten its always-present memory by fixed rules, and undo that.
 type Tidier interface {
 	Home
 
-	// Consolidate takes out what another fact says. With dry, it only says
-	// what it would do.
+	// Consolidate removes facts that another fact already states. With dry, it changes nothing and
+	// returns what it would do.
 	Consolidate(ctx context.Context, dry bool) (Tidied, error)
-	// Compress makes the memory fit a budget of tokens, at least 1. What it
-	// takes out is kept elsewhere in the home. A budget that cannot be kept is
-	// an error matching oxbow.ErrInvalid, and nothing is changed.
+	// Compress shortens the memory to at most budget tokens. The budget is at least 1. Removed text
+	// is moved to another file of the home. If the memory cannot be made that short, nothing
+	// changes and the error matches oxbow.ErrInvalid.
 	Compress(ctx context.Context, budget int, dry bool) (Tidied, error)
-	// Revert undoes the change of that number or, for 0, the last one, if
-	// nothing was changed since. Errors match oxbow.ErrNotFound where there is
-	// nothing to take back, and oxbow.ErrConflict where later changes are in
-	// the way.
+	// Revert undoes the change with the given number, or the last change if number is 0. The error
+	// matches oxbow.ErrNotFound if there is no such change, and oxbow.ErrConflict if the memory was
+	// changed since.
 	Revert(ctx context.Context, number int, dry bool) (Tidied, error)
 }
 
-// Tidied is what was done, or would be.
+// Tidied describes a change by a [Tidier], made or planned.
 type Tidied struct {
-	Number int       `json:"number,omitempty"` // by which it can be taken back; 0 when nothing was changed
+	Number int       `json:"number,omitempty"` // number to pass to Revert; 0 if nothing was changed
 	What   string    `json:"what"`             // "consolidate", "compress" or "overwrite"
 	Time   time.Time `json:"time"`
-	Before int       `json:"tokens_before"` // of what stands before the model, an estimate
+	Before int       `json:"tokens_before"` // estimated tokens of the always-present memory before the change
 	After  int       `json:"tokens_after"`
 	Steps  []Step    `json:"steps"`
-	Notes  []string  `json:"notes,omitempty"` // what a person should know
+	Notes  []string  `json:"notes,omitempty"` // remarks for the user
 }
 
-// Step is what became of one fact.
+// Step describes the change to one fact.
 type Step struct {
 	Did  string `json:"did"`            // "drop", "move", "shorten" or "put back"
 	Text string `json:"text"`           // the fact
-	Kept string `json:"kept,omitempty"` // what stays for it
+	Kept string `json:"kept,omitempty"` // text that remains in its place
 	Why  string `json:"why"`
 }

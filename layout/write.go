@@ -1,4 +1,5 @@
-// Changes by an agent's tools: what others wrote since the session saw it stays.
+// This file changes entries and documents for an agent's tools without losing the changes that
+// others made since the session read them.
 
 package layout
 
@@ -11,13 +12,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Seen returns what the session of the context was shown of the home. Calls
-// outside of any session are one.
+// Seen returns the record of the texts that the session of ctx has read from the home. All calls
+// outside of sessions share one record.
 func (b *Base) Seen(ctx context.Context) *verb.Seen { return verb.SeenFrom(ctx, b.own) }
 
-// Put adds an entry, or updates the one of its name. What others changed since the
-// session saw the entry is merged, or the error matches [oxbow.ErrConflict] and
-// shows it; see [verb.Seen]. Check, when it is not nil, refuses to update an entry.
+// Put adds an entry, or updates the entry with the same name. Changes that others made since the
+// session read the entry are merged. If that is impossible, the error matches [oxbow.ErrConflict]
+// and shows the entry; see [verb.Seen]. If check is not nil, it is called before an update and can
+// refuse it with an error.
 func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
 	var was, is oxbow.Entry
 	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {
@@ -44,8 +46,9 @@ func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check fu
 	})
 }
 
-// Delete removes the entry of that name, unless others changed it since the session
-// saw it. Check is that of [Base.Put]; errors match [oxbow.ErrNotFound], too.
+// Delete removes the entry with that name. It fails if others changed the entry since the session
+// read it. check is as in [Base.Put]. If there is no such entry, the error matches
+// [oxbow.ErrNotFound].
 func (b *Base) Delete(ctx context.Context, m *oxbow.Memory, name string, check func(old oxbow.Entry) error) error {
 	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
@@ -63,7 +66,7 @@ func (b *Base) Delete(ctx context.Context, m *oxbow.Memory, name string, check f
 // Documents implements [Home].
 func (b *Base) Documents() []string { return b.Docs }
 
-// Document implements [Home]. The session was shown the document then.
+// Document implements [Home]. It records that the session has read the document.
 func (b *Base) Document(ctx context.Context, path string) (string, bool, error) {
 	text, ok, err := b.Tree.Document(ctx, path)
 	if err == nil && ok {
@@ -72,18 +75,19 @@ func (b *Base) Document(ctx context.Context, path string) (string, bool, error) 
 	return text, ok, err
 }
 
-// DocumentOptions say how [Base.SetDocument] writes. Nil functions are not called.
+// DocumentOptions configure [Base.SetDocument]. All functions are optional.
 type DocumentOptions struct {
-	// Hide returns the part of the text that the caller may see, and the rest, which is
-	// kept from the caller and stays at the head.
+	// Hide splits the text into the part that the caller may read and a rest that is hidden from
+	// the caller. The rest is preserved at the beginning of the document.
 	Hide func(text string) (shown, rest string)
-	// Keep returns what is changed in the same step.
+	// Keep returns edits of other files to make in the same change, for example a backup. was and
+	// is are the whole texts before and after.
 	Keep func(was, is string, now time.Time) ([]mdtree.Edit, error)
-	// End returns the text with the end that the layout wants.
+	// End returns the text with the ending that the layout wants, such as a final line break.
 	End func(text string) string
 }
 
-// SetDocument replaces a document as [Base.Put] does an entry.
+// SetDocument replaces the text of a document. It merges and refuses like [Base.Put].
 func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOptions) error {
 	if o.Hide == nil {
 		o.Hide = func(text string) (shown, rest string) { return text, "" }
@@ -99,7 +103,7 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOpt
 		before, hasRest = verb.Document(path, shown), rest != ""
 		want := verb.Document(path, text)
 		if shown == o.End(shown) {
-			want.Content = o.End(text) // another end is no difference to merge
+			want.Content = o.End(text) // do not report a different ending as a change to merge
 		}
 		e, err := b.Seen(ctx).Merge(before, want)
 		if err != nil {

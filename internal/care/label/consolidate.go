@@ -1,4 +1,4 @@
-// Consolidation: entries that another one makes superfluous, and their merging.
+// This file finds entries that duplicate another entry, and merges them.
 
 package label
 
@@ -14,20 +14,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Duplicate is an entry that goes because another one stays.
+// Duplicate is an entry to remove, and the entry that stays in its place.
 type Duplicate struct {
 	Drop, Keep oxbow.Entry
-	Exact      bool // their contents are the same but for white space and letter case
+	Exact      bool // their contents are equal except for white space and letter case
 }
 
-// Duplicates returns the entries that can go, by their IDs, which depend on the
-// entries only. The rule is [analysis.NearDuplicates]: the same words in the same
-// order, and nothing that the entry which stays does not say. Notes and facts of
-// the world are compared, of one kind and of the same projects. An entry with
-// the label tag:keep never goes, nor one whose names or labels the other cannot
-// carry next to its own. One that is held back from models neither goes nor stays for
-// another, which would be silent with it. As the entries are analyzed, progress, which may be nil,
-// gets how many are, of how many.
+// Duplicates returns the entries that can be removed because another entry contains the same words
+// in the same order and everything that they say; see [analysis.NearDuplicates]. The result is
+// sorted by ID and depends only on the entries. Only notes and world facts are compared, and only
+// with entries of the same kind and the same projects. An entry with the label tag:keep is never
+// removed, nor is an entry whose names and labels do not fit into the entry that stays. Entries
+// that are withheld from models as suspicious are neither removed nor kept for another entry,
+// because then the other entry would be withheld, too. progress, if it is not nil, is called with
+// the number of entries that were analyzed and the number of all.
 func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // by kind and projects
 	done, total := 0, 0
@@ -59,11 +59,11 @@ func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total in
 	return dups, nil
 }
 
-// duplicatesOf returns the duplicates among entries that may be merged.
+// duplicatesOf returns the duplicates among entries of one group.
 func duplicatesOf(ctx context.Context, entries []oxbow.Entry, progress func(done int)) (dups []Duplicate, err error) {
 	texts := make([]analysis.Passage, len(entries))
 	for i, e := range entries {
-		// Few words mean something under the name only.
+		// The name is the context of the content, so entries with few words are compared with it.
 		texts[i] = analysis.Passage{Text: e.Content, Heading: e.Name}
 		if isKept(e) {
 			texts[i].Weight = 1
@@ -94,8 +94,8 @@ func duplicatesOf(ctx context.Context, entries []oxbow.Entry, progress func(done
 
 func isKept(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// inherit returns an entry with the names and labels of one that goes, and whether
-// it can carry them.
+// inherit returns the entry keep with the names and labels of drop added. It returns false if the
+// result is not a valid entry, for example because it has too many labels.
 func inherit(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
@@ -105,7 +105,7 @@ func inherit(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	}
 	_, sure := keep.Label(oxbow.LabelConfidence)
 	for _, l := range drop.Labels {
-		// A confidence belongs to the content, and that stays.
+		// drop's confidence is about its own content, so add it only if keep has none.
 		if l.Key != oxbow.LabelConfidence || !sure {
 			e.Labels = append(e.Labels, l)
 		}
@@ -118,12 +118,12 @@ func inherit(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	return e, err == nil
 }
 
-// Consolidate removes duplicates, all or none, in one change that
-// [oxbow.Memory.Undo] takes back: an entry that stays gets the name of the other
-// as an alias, its aliases and labels, and one that names it as a source. With dry,
-// it only returns the error that would be. Errors match [oxbow.ErrConflict] or
-// [oxbow.ErrNotFound] when one of the entries was changed since, and
-// [oxbow.ErrUnsupported] when the memory keeps no history.
+// Consolidate removes the duplicates in one change, all or none. [oxbow.Memory.Undo] can undo the
+// change. The entry that stays gets the removed entry's name and aliases as aliases, its labels,
+// and a label that names the removed entry as a source. With dry, Consolidate changes nothing and
+// returns the error that the change would cause. The error matches [oxbow.ErrConflict] or
+// [oxbow.ErrNotFound] if an entry was changed since, and [oxbow.ErrUnsupported] if the memory keeps
+// no history.
 func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry bool) error {
 	if len(dups) == 0 {
 		return nil

@@ -1,9 +1,8 @@
-// Counting of labels.
+// This file counts labels.
 
-// Package label keeps the labels of a memory in order: it counts them, changes
-// them in bulk, finds labels that were perhaps meant to be one, names the project
-// of a directory, and suggests labels for entries that have none. It also finds
-// and removes near-duplicate entries.
+// Package label maintains the labels of a memory. It counts labels, changes them in bulk, finds
+// labels that may be misspellings of each other, determines the project of a directory, and
+// suggests labels for entries that have none. It also finds and removes near-duplicate entries.
 package label
 
 import (
@@ -21,8 +20,8 @@ type Count struct {
 	Entries int
 }
 
-// Counts returns the labels of the entries that the filter selects: by key, then
-// the most used first, then by value.
+// Counts returns the labels of the entries that match the filter. They are sorted by key, then by
+// falling number of entries, then by value.
 func Counts(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]Count, error) {
 	n := map[oxbow.Label]int{}
 	for e, err := range s.Entries(ctx, f) {

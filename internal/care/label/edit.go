@@ -1,5 +1,5 @@
-// Changes of labels in bulk: each is planned, so that it can be shown, and then
-// applied as one change of the memory, so that it can be undone as one.
+// This file changes labels in bulk. A change is planned first, so that it can be shown, and then
+// applied as one change of the memory, so that it can be undone in one step.
 
 package label
 
@@ -13,16 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Plan is what a change of labels would do.
+// Plan is a planned change of labels.
 type Plan struct {
-	Note    string   // what it is, for the log of the memory
-	Changes []Change // in order of the entries' IDs, without entries that stay as they are
+	Note    string   // description of the change for the memory's log
+	Changes []Change // in the order of the entries' IDs; unchanged entries are left out
 }
 
-// Change is one entry before and after.
+// Change contains the labels of one entry before and after the change.
 type Change struct {
 	Name    string
-	Version uint64 // that the change is planned on
+	Version uint64 // version of the entry when the change was planned
 	Before  []oxbow.Label
 	After   []oxbow.Label
 }
@@ -43,8 +43,8 @@ func without(ls, others []oxbow.Label) []oxbow.Label {
 	return rest
 }
 
-// Ops returns the plan as changes of a store. Each holds for the version that it
-// was planned on.
+// Ops returns the plan as operations on a store. Each requires that the entry still has the version
+// for which it was planned.
 func (p Plan) Ops() []oxbow.Op {
 	ops := make([]oxbow.Op, len(p.Changes))
 	for i, c := range p.Changes {
@@ -53,15 +53,15 @@ func (p Plan) Ops() []oxbow.Op {
 	return ops
 }
 
-// Planner makes a plan from what a store holds now.
+// Planner creates a plan from the present content of a store.
 type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
 
-// maxPlans bounds how often [Apply] plans again because of other writers.
+// maxPlans is the number of attempts that [Apply] makes if other writers interfere.
 const maxPlans = 20
 
-// Apply makes a plan and applies it in one change of the store. It returns the plan and
-// the number of the change, which is 0 if the plan changes nothing or if the store does
-// not number its changes. When another writer changed an entry in between it plans again.
+// Apply makes a plan and applies it in one change of the store. It returns the plan and the number
+// of the change. The number is 0 if the plan changes nothing or the store does not number its
+// changes. If another writer changed an entry in the meantime, Apply plans again.
 func Apply(ctx context.Context, s oxbow.Store, plan Planner) (p Plan, seq uint64, err error) {
 	for n := 1; ; n++ {
 		p, err = plan(ctx, s)
@@ -75,16 +75,15 @@ func Apply(ctx context.Context, s oxbow.Store, plan Planner) (p Plan, seq uint64
 	}
 }
 
-// Selection says which entries a change is about: those that the filter selects
-// and, when there are names, that have one of them. An unknown name is
-// [oxbow.ErrNotFound].
+// Selection selects entries: those that match the filter and, if Names is not empty, have one of
+// the names. If a name is unknown, planning fails with an error that matches [oxbow.ErrNotFound].
 type Selection struct {
 	Filter oxbow.Filter
 	Names  []string // names or aliases
 }
 
-// Add plans that the selected entries carry these labels too. Of confidence an
-// entry carries one, so that a new one takes the place of the old.
+// Add plans to add the labels to the selected entries. A new confidence replaces the old one,
+// because an entry has only one.
 func Add(sel Selection, labels ...oxbow.Label) Planner {
 	return sel.planner("add "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		for _, l := range labels {
@@ -96,23 +95,22 @@ func Add(sel Selection, labels ...oxbow.Label) Planner {
 	})
 }
 
-// Remove plans that the selected entries do not carry these labels.
+// Remove plans to remove the labels from the selected entries.
 func Remove(sel Selection, labels ...oxbow.Label) Planner {
 	return sel.planner("remove "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(labels, l.Is) })
 	})
 }
 
-// Set plans that the selected entries carry the labels that change returns for theirs.
-// The note is what the change is called in the log.
+// Set plans to replace the labels of each selected entry by the result of change. note describes
+// the change in the log.
 func Set(sel Selection, note string, change func([]oxbow.Label) []oxbow.Label) Planner {
 	return sel.planner(note, nil, change)
 }
 
-// Rename plans that every entry with the old label carries the new one instead.
-// A new label that is in use already is refused: joining two labels cannot be
-// told apart afterwards, and has its own verb, [Merge]. An old label that no
-// entry carries is [oxbow.ErrNotFound].
+// Rename plans to replace the label old by the label now in all entries. It refuses a label now
+// that is already in use, because the two labels could not be told apart afterwards; use [Merge]
+// for that. If no entry has the label old, the error matches [oxbow.ErrNotFound].
 func Rename(old, now oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		if old == now {
@@ -134,9 +132,8 @@ func Rename(old, now oxbow.Label) Planner {
 	}
 }
 
-// Merge plans that every entry with one of the labels carries into instead,
-// which may be one of them. When no entry carries any of them, but into, the
-// error matches [oxbow.ErrNotFound].
+// Merge plans to replace each of the labels by into in all entries. into may be one of the labels.
+// If no entry has any of the other labels, the error matches [oxbow.ErrNotFound].
 func Merge(labels []oxbow.Label, into oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		old := without(labels, []oxbow.Label{into})
@@ -147,8 +144,7 @@ func Merge(labels []oxbow.Label, into oxbow.Label) Planner {
 	}
 }
 
-// UnusedError is the error of a change of labels that no entry has. It matches
-// [oxbow.ErrNotFound].
+// UnusedError is returned for a change of labels that no entry has. It matches [oxbow.ErrNotFound].
 type UnusedError struct{ Labels []oxbow.Label }
 
 func (e *UnusedError) Error() string {
@@ -158,7 +154,7 @@ func (e *UnusedError) Error() string {
 // Is reports whether the target is [oxbow.ErrNotFound].
 func (*UnusedError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// replace plans that now stands in the place of each of the old labels.
+// replace plans to replace each of the old labels by now.
 func replace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label, now oxbow.Label) (Plan, error) {
 	p, err := Selection{}.planner(note, []oxbow.Label{now}, func(ls []oxbow.Label) []oxbow.Label {
 		n := len(ls)
@@ -174,8 +170,8 @@ func replace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label,
 	return p, err
 }
 
-// planner plans that the labels of the selected entries are what edit makes of
-// them. Edit gets a copy.
+// planner plans to replace the labels of each selected entry by the result of edit, which may
+// modify its argument. The labels in check must be valid.
 func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow.Label) []oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label " + note}
@@ -199,7 +195,7 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 			if slices.Equal(after, e.Labels) {
 				continue
 			}
-			// Checked here, so that the error names the entry.
+			// Check here, so that the error message names the entry.
 			if err := (oxbow.Relabel{Name: e.Name, Labels: after}).Check(); err != nil {
 				return p, fmt.Errorf("labelling %q: %w", e.Name, err)
 			}
@@ -214,8 +210,8 @@ func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow
 	}
 }
 
-// isNamed reports whether the name or an alias of the entry is wanted, and records in
-// seen which of them are.
+// isNamed reports whether the entry has a wanted name or alias. It adds all wanted names that the
+// entry has to seen.
 func isNamed(e *oxbow.Entry, wanted, seen map[string]bool) (named bool) {
 	for _, word := range append([]string{e.Name}, e.Aliases...) {
 		word = oxbow.NormalName(word)

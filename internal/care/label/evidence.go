@@ -1,4 +1,4 @@
-// Evidence for labels in a text: the names of projects and tags, and files.
+// This file finds evidence for labels in a text: names of projects and tags, and names of files.
 
 package label
 
@@ -14,36 +14,39 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// evidence is a value that a text points to.
+// evidence is a reason in a text to suggest a value.
 type evidence struct {
 	value     string
-	precision float64 // how often such evidence is right
+	precision float64 // how often evidence of this kind is right
 	reason    string
 }
 
-// evidenceModel knows what in a text points to the values of one key, and how
-// often it was right among the labelled entries.
+// evidenceModel finds evidence for the values of one key. It learns from the labelled entries how
+// reliable the evidence is.
 type evidenceModel struct {
 	key string
 
-	names map[string][]string       // first word of a value, folded: the values
-	words map[string]string         // value: its words, folded, with one space around each
-	named map[string][2]int         // value: labelled entries that name it, and of these the ones that carry it
-	files map[string]map[string]int // file or directory: labelled entries that name it, by value; "" counts all
+	names map[string][]string // values by their first word (case-folded)
+	words map[string]string   // words of each value (case-folded), with a space before and after each word
+	// for each value: number of labelled entries that mention it, and how many of them have it
+	named map[string][2]int
+	// for each file or directory: number of labelled entries that mention it, by value; "" counts
+	// all
+	files map[string]map[string]int
 }
 
-// Evidence that was never seen counts as if a few entries had gone this way.
+// The precision of evidence starts at a prior, as if priorEvidence entries had been seen before.
 const (
 	priorEvidence = 2
 	namePrior     = 0.75
 	filePrior     = 0.6
 )
 
-// maxSamples is the most labelled entries that a model is learnt from; of more,
-// every second, third and so on is read.
+// maxSamples is the largest number of labelled entries that a model learns from. If there are more,
+// it reads only every second, third and so on.
 const maxSamples = 5000
 
-// newEvidenceModel learns from the labelled entries.
+// newEvidenceModel learns a model from the labelled entries.
 func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
 	m := &evidenceModel{key: key, names: map[string][]string{}, words: map[string]string{}, named: map[string][2]int{}, files: map[string]map[string]int{}}
 	for _, e := range have {
@@ -58,13 +61,13 @@ func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
 	return m
 }
 
-// addName lets texts be searched for a value.
+// addName adds a value to search for in texts.
 func (m *evidenceModel) addName(v string) {
 	if _, ok := m.words[v]; ok {
 		return
 	}
 	ws := words(v)
-	if len(ws) == 1 && (len(ws[0]) < 3 || analysis.IsStopWord(ws[0])) {
+	if len(ws) == 1 && (len(ws[0]) < 3 || analysis.IsStopWord(ws[0])) { // too short or too common to be evidence
 		ws = nil // says nothing where it stands in a text
 	}
 	m.words[v] = " " + strings.Join(ws, " ") + " "
@@ -73,7 +76,8 @@ func (m *evidenceModel) addName(v string) {
 	}
 }
 
-// learn counts what a labelled entry names and what it carries.
+// learn counts the values and files that a labelled entry mentions, and whether it has these
+// values.
 func (m *evidenceModel) learn(e *oxbow.Entry) {
 	vs := e.Values(m.key)
 	for _, v := range m.namedIn(e) {
@@ -95,8 +99,8 @@ func (m *evidenceModel) learn(e *oxbow.Entry) {
 	}
 }
 
-// read returns the evidence in an entry: the values that it names, and for each
-// value that its files point to, the file that does so best.
+// read returns the evidence in an entry: one for each value that it mentions, and one for each
+// value to which a file in it points, with the best file. Sorted by falling precision.
 func (m *evidenceModel) read(e *oxbow.Entry) []evidence {
 	var found []evidence
 	for _, v := range m.namedIn(e) {
@@ -117,7 +121,7 @@ func (m *evidenceModel) read(e *oxbow.Entry) []evidence {
 	return found
 }
 
-// filesIn returns, by value, the best evidence of the files that an entry names.
+// filesIn returns the best evidence for each value among the files that an entry mentions.
 func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
 	best := map[string]evidence{}
 	for _, f := range filesOf(e) {
@@ -128,8 +132,8 @@ func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
 			}
 			g := evidence{v, (float64(n) + priorEvidence*filePrior*float64(n)/float64(all)) / float64(all+priorEvidence),
 				fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry %s", f, all, n, oxbow.Label{Key: m.key, Value: v})}
-			// Of a file and its directory of the same precision the file, which
-			// has the longer name, says more.
+			// If a file and its directory have the same precision, prefer the file (the longer
+			// name), because it is more specific.
 			if old, ok := best[v]; !ok || cmp.Or(cmp.Compare(g.precision, old.precision),
 				cmp.Compare(len(g.reason), len(old.reason)), strings.Compare(old.reason, g.reason)) > 0 {
 				best[v] = g
@@ -139,8 +143,8 @@ func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
 	return best
 }
 
-// namedIn returns the values that stand in an entry's name or text as words, in
-// the order of the text.
+// namedIn returns the values that occur as words in an entry's name or text, in the order of the
+// text.
 func (m *evidenceModel) namedIn(e *oxbow.Entry) []string {
 	ws := words(e.Name + "\n" + e.Content)
 	text := " " + strings.Join(ws, " ") + " "
@@ -160,15 +164,15 @@ func (m *evidenceModel) namedIn(e *oxbow.Entry) []string {
 	return found
 }
 
-// words returns the words of s, folded: letters and digits.
+// words returns the words of s, case-folded. A word consists of letters, marks, digits, + and #.
 func words(s string) []string {
 	return strings.FieldsFunc(analysis.Fold(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '+' && r != '#'
 	})
 }
 
-// filesOf returns the files that an entry is labelled with or names in its text,
-// and their directories of two levels or more, each once.
+// filesOf returns the files in the entry's file labels and text, and the directories of these files
+// that have at least two levels, without repetitions.
 func filesOf(e *oxbow.Entry) []string {
 	var fs []string
 	add := func(f string) {
@@ -199,14 +203,13 @@ func filesOf(e *oxbow.Entry) []string {
 	return fs
 }
 
-// maxFiles is the most files that are read from one entry.
+// maxFiles is the maximum number of files that are read from one entry.
 const maxFiles = 64
 
 func cleanFile(f string) string { return path.Clean(strings.ReplaceAll(f, `\`, "/")) }
 
-// isFile reports whether a word of a text looks like the name of a file: letters
-// on both sides of a last dot, the ending short, and no mark of a URL or of an
-// address before it.
+// isFile reports whether a word looks like a file name: it contains a dot that is followed by a
+// short ending, and no characters of a URL or an email address.
 func isFile(w string) bool {
 	if len(w) < 4 || len(w) > 200 || strings.ContainsAny(w, "@=?&|") || strings.Contains(w, "://") {
 		return false
@@ -222,8 +225,8 @@ func isFile(w string) bool {
 	if strings.ContainsAny(w, `/\`) {
 		return true
 	}
-	// A bare word with a dot is as often a method or a missing space: only the
-	// endings of source and text files count.
+	// Without a directory, a word with a dot is often a method call or lacks a space, so accept
+	// only endings of source and text files.
 	return slices.Contains(fileEndings, ending)
 }
 

@@ -1,4 +1,4 @@
-// Lint: labels that were perhaps meant to be one.
+// This file finds labels that may be misspellings of each other.
 
 package label
 
@@ -14,21 +14,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Finding is a doubt about labels, and the labels, the most used first.
+// Finding is a group of labels that may be meant to be the same, the most frequent first.
 type Finding struct {
 	Labels []Count
 	Why    string
-	// Merge is the label that the others should become, the zero Label where
-	// merging does not help.
+	// Merge is the label that should replace the other labels. It is the zero Label if merging does
+	// not help.
 	Merge oxbow.Label
 }
 
-// Lint finds labels of one key that are nearly the same: those that differ in
-// capitals, accents and the marks between their words only, in a plural, in the
-// owner before a project's name, or in one typing error in a word of five
-// letters or more; and words that are a tag and a project at once. Labels that
-// differ in digits, such as v1 and v2, are taken to be meant. The order is that
-// of the keys and values.
+// Lint finds labels of one key that are nearly the same. They differ only in capitals, accents and
+// punctuation, in a plural, in the owner before the project's name, or in one typing error in a
+// word of at least five letters. It also finds words that are used both as a tag and as a project.
+// Labels that differ in digits, such as v1 and v2, are not reported. The result is sorted by key
+// and value.
 func Lint(counts []Count) []Finding {
 	byKey := map[string][]Count{}
 	var keys []string
@@ -60,7 +59,7 @@ func Lint(counts []Count) []Finding {
 
 // lintKey checks the labels of one key.
 func lintKey(key string, cs []Count) []Finding {
-	used := map[string]bool{} // values that are in a finding already
+	used := map[string]bool{} // values that already are in a finding
 	var ds []Finding
 	group := func(why string, same func(Count) string) {
 		groups := map[string][]Count{}
@@ -98,17 +97,19 @@ func lintKey(key string, cs []Count) []Finding {
 	return ds
 }
 
-// newFinding makes a finding of labels of one key; they should become the most used.
+// newFinding creates a finding of labels of one key. The most frequent label should replace the
+// others.
 func newFinding(cs []Count, why string) Finding {
 	cs = slices.Clone(cs)
 	slices.SortStableFunc(cs, func(a, b Count) int {
-		// Of equals, one without capitals: so a project is named by rule.
+		// If labels are equally frequent, prefer fewer capitals, because oxbow names projects
+		// without capitals.
 		return cmp.Or(cmp.Compare(b.Entries, a.Entries), cmp.Compare(capitals(a), capitals(b)), strings.Compare(a.Label.Value, b.Label.Value))
 	})
 	return Finding{Labels: cs, Why: why, Merge: cs[0].Label}
 }
 
-// capitals counts the capitals of a label.
+// capitals returns the number of capital letters in a label.
 func capitals(c Count) int {
 	n := 0
 	for _, r := range c.Label.Value {
@@ -119,9 +120,9 @@ func capitals(c Count) int {
 	return n
 }
 
-// typos finds pairs that are one typing error apart. Two such words have a word
-// in common when one letter is taken out of each, so that they are found without
-// comparing all with all.
+// typos finds pairs that are one typing error apart. To avoid comparing all pairs, it indexes each
+// value by all its forms with one letter deleted. Two values that are one error apart share such a
+// form.
 func typos(cs []Count, used map[string]bool) []Finding {
 	near := map[string][]int{}
 	for i, c := range cs {
@@ -148,10 +149,12 @@ func typos(cs []Count, used map[string]bool) []Finding {
 	return ds
 }
 
-// maxTypoLength is the most letters of a value that is compared for typing errors.
+// maxTypoLength is the maximum length, in letters, of the values that are compared for typing
+// errors.
 const maxTypoLength = 64
 
-// deletions returns s and what is left of it when one letter is taken out.
+// deletions returns s and all strings that result from deleting one letter of s. It returns nil for
+// short and very long strings.
 func deletions(s string) []string {
 	rs := []rune(s)
 	if len(rs) < 4 || len(rs) > maxTypoLength {
@@ -167,8 +170,8 @@ func deletions(s string) []string {
 	return vs
 }
 
-// oneEdit reports whether a and b differ in one letter too many, too few or
-// wrong, or in two neighbours swapped, and in no digit.
+// oneEdit reports whether a and b differ in one missing, additional or wrong letter, or in two
+// swapped neighbours, but not in a digit.
 func oneEdit(a, b []rune) bool {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -188,8 +191,8 @@ func oneEdit(a, b []rune) bool {
 	return len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }
 
-// fold returns s without capitals, accents and the marks between words. The
-// marks of c++ and c# stay.
+// fold returns s in lower case, without accents and punctuation. It keeps + and #, so that c++ and
+// c# differ.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '+' || r == '#' {
@@ -199,7 +202,7 @@ func fold(s string) string {
 	}, analysis.Fold(analysis.Fold(s)))
 }
 
-// singularForm returns a value folded, without the ending of a plural.
+// singularForm returns the value case-folded and without a plural ending.
 func singularForm(s string) string {
 	f := fold(s)
 	if len(f) < 4 {

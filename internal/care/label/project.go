@@ -1,4 +1,4 @@
-// The name of the project of a directory.
+// This file determines the project of a directory.
 
 package label
 
@@ -14,32 +14,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Project is the name of a project and where it is from.
+// Project is the name of a project and the reason for it.
 type Project struct {
 	Name string // lower-case letters, digits, dots, - and _; a value of the label project
-	Why  string // the rule that gave it
-	Root string // the directory of the project; of a worktree, its own
+	Why  string // the rule that determined Name
+	Root string // directory of the project; for a linked worktree, the worktree's directory
 }
 
-// maxUp bounds the directories looked at above one.
+// maxUp is the maximum number of parent directories that are examined.
 const maxUp = 64
 
-// ProjectOf names the project that a directory belongs to. It is, by the first
-// that there is:
+// ProjectOf determines the project of a directory. The name is the first of these that exists:
 //
-//  1. the last element of the URL of the git remote origin, or else of the first
-//     remote: all clones and all worktrees share it, wherever they lie;
-//  2. the name of the directory of the main worktree, without a remote;
-//  3. the name of the nearest directory that holds a home named .oxbow, or, when
-//     there is none, of the directory itself.
+//  1. the last element of the URL of the git remote origin, or of the first remote if there
+//     is no origin. All clones and worktrees share it, wherever they are;
+//  2. if there is no remote, the name of the directory of the main worktree;
+//  3. without git, the name of the nearest directory that contains a home named .oxbow, or
+//     of the directory itself if there is no such home.
 //
-// The owner is left out of a URL, because forks of one project belong together
-// and people write the short name; two projects of one name are told apart by
-// labelling with another name by hand.
+// The owner in the URL is left out, because forks of one project belong together and people use the
+// short name. To distinguish two projects with the same name, label one with a different name by
+// hand.
 //
-// Dir is absolute, in the operating system's form. Only files are read, those of
-// git: no program runs. Read returns the bytes of a file, as [os.ReadFile] does;
-// isDir reports whether a path is a directory.
+// dir is an absolute path in the operating system's form. ProjectOf reads git's files and runs no
+// program. read returns the content of a file like [os.ReadFile]. isDir reports whether a path is a
+// directory.
 func ProjectOf(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
 	home := ""
 	for d, n := dir, 0; n < maxUp; d, n = filepath.Dir(d), n+1 {
@@ -67,9 +66,9 @@ func checkProject(p Project) error {
 	return nil
 }
 
-// gitProject names the project whose worktree has its root in dir. A directory
-// .git is the repository; a file .git says where it is ("gitdir: PATH"), and for
-// a linked worktree the file commondir there says where the shared part of it is
+// gitProject determines the project of a worktree with the root dir. If .git is a directory, it is
+// the repository. If .git is a file, it contains the repository's path ("gitdir: PATH"). In the
+// repository of a linked worktree, the file commondir contains the path of the shared repository
 // (gitrepository-layout(5)).
 func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 	git, main := filepath.Join(dir, ".git"), dir
@@ -81,7 +80,7 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 		git = from(dir, to)
 		if b, err := read(filepath.Join(git, "commondir")); err == nil && firstLine(b) != "" {
 			git = from(git, firstLine(b))
-			main = filepath.Dir(git) // of a bare repository, it is the directory around it
+			main = filepath.Dir(git) // of a bare repository, the directory around it
 			if filepath.Base(git) != ".git" {
 				main = strings.TrimSuffix(git, ".git")
 			}
@@ -106,8 +105,9 @@ func firstLine(b []byte) string {
 	return strings.TrimSpace(line)
 }
 
-// MainTree returns the directory in whose .claude/worktrees Claude Code made the directory,
-// which may be gone by now or be of another machine; any other directory as it is.
+// MainTree returns the directory whose subdirectory .claude/worktrees contains dir, because Claude
+// Code creates worktrees there. The directory need not exist on this machine. MainTree returns any
+// other directory unchanged.
 func MainTree(dir string) string {
 	main, _, _ := strings.Cut(filepath.ToSlash(dir)+"/", "/.claude/worktrees/")
 	main = strings.TrimSuffix(main, "/")
@@ -117,9 +117,9 @@ func MainTree(dir string) string {
 	return filepath.FromSlash(main)
 }
 
-// LinkedFrom returns the directory of the main tree if dir is the root of a linked worktree
-// of git, else "". A file .git that only claims to be one does not count: the repository
-// must name the worktree, too (gitrepository-layout(5)).
+// LinkedFrom returns the directory of the main worktree if dir is the root of a linked git
+// worktree, and "" otherwise. A .git file that only claims to belong to a repository is not enough:
+// the repository must refer back to the worktree (gitrepository-layout(5)).
 func LinkedFrom(dir string, read func(path string) ([]byte, error)) string {
 	b, err := read(filepath.Join(dir, ".git"))
 	to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
@@ -141,7 +141,7 @@ func LinkedFrom(dir string, read func(path string) ([]byte, error)) string {
 	return ""
 }
 
-// from returns a path that stands in a file of dir.
+// from resolves a path that is stored in a file in dir.
 func from(dir, p string) string {
 	p = filepath.FromSlash(p)
 	if filepath.IsAbs(p) {
@@ -150,8 +150,8 @@ func from(dir, p string) string {
 	return filepath.Join(dir, p)
 }
 
-// remoteOf returns the remote origin of a git config, or the first there is, and
-// its URL (git-config(1), "Syntax").
+// remoteOf returns the name and URL of the remote origin in a git config, or of the first remote if
+// there is no origin (git-config(1), "Syntax").
 func remoteOf(config string) (remote, u string) {
 	section := ""
 	for line := range strings.Lines(config) {
@@ -176,8 +176,8 @@ func remoteOf(config string) (remote, u string) {
 	return remote, u
 }
 
-// urlName returns the project that a URL of git leads to: its last element. The
-// forms are those of git-clone(1): a URL, host:path, and a path.
+// urlName returns the project name in a git URL: its last element. It accepts the forms of
+// git-clone(1): a URL, host:path, and a path.
 func urlName(s string) string {
 	p := s
 	if u, err := url.Parse(s); err == nil && u.Scheme != "" && u.Host != "" {
@@ -189,12 +189,12 @@ func urlName(s string) string {
 	return projectName(strings.TrimSuffix(p, ".git"))
 }
 
-// projectName makes of any word the one that labels a project: without capitals
-// and accents, and with - between its parts. It is at most [oxbow.MaxName] bytes
-// long, and empty when the word holds neither letters nor digits.
+// projectName converts a word to a valid project name: lower case, without accents, with - for
+// other characters. The result has at most [oxbow.MaxName] bytes. It is "" if the word contains no
+// letter or digit.
 func projectName(s string) string {
 	var b strings.Builder
-	for _, r := range analysis.Fold(analysis.Fold(s)) { // twice: ǿ is ø, and that is o
+	for _, r := range analysis.Fold(analysis.Fold(s)) { // fold twice: ǿ becomes ø, which becomes o
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), strings.ContainsRune("._+#", r):
 			if b.Len()+4 <= oxbow.MaxName {

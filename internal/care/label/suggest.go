@@ -1,5 +1,5 @@
-// Suggestions: labels for entries that have none of a key, from the labelled
-// entries most like them, and from what their text names.
+// This file suggests labels for entries that have no label with a given key. The suggestions come
+// from similar labelled entries and from names and files in the entry's text.
 
 package label
 
@@ -15,50 +15,49 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// SuggestOptions say for which entries labels are proposed. Zero fields mean the
+// SuggestOptions select the entries and labels that [Suggest] considers. Zero fields mean the
 // default.
 type SuggestOptions struct {
-	Filter oxbow.Filter // only entries that it selects
-	Keys   []string     // of the labels proposed; project and tag by default
+	Filter oxbow.Filter // only entries that match
+	Keys   []string     // label keys to suggest; project and tag by default
 
-	// MinConfidence leaves out what is less sure, 0.3 by default.
+	// MinConfidence is the lowest confidence of a suggestion. The default is 0.3.
 	MinConfidence float64
 }
 
-// Suggestion is a label proposed for an entry.
+// Suggestion is a label that is suggested for an entry.
 type Suggestion struct {
 	Name       string
-	Version    uint64 // of the entry it is proposed for
+	Version    uint64 // version of the entry that the suggestion was made for
 	Label      oxbow.Label
-	Confidence float64  // about how often such a proposal is right, 0 to 1
-	Reasons    []string // most telling first, never empty
+	Confidence float64  // estimated probability that the label is right, 0 to 1
+	Reasons    []string // most important first, never empty
 }
 
 const (
 	defaultMinConfidence = 0.3
-	neighbours           = 10   // labelled entries that are asked
-	maxQueryText         = 2000 // of an entry's text that neighbours are looked for by
-	trials               = 200  // labelled entries that the confidence is measured on
-	bandwidth            = 0.12 // of the kernel that smooths the trials
-	priorWeight          = 4    // trials that the curve chosen by hand counts for
-	foreignOdds          = 0.2  // prior, of an entry whose project no other is labelled with
-	foreignShare         = 0.3  // of labelled neighbours of such an entry, against the ones of others
+	neighbours           = 10   // number of labelled entries that vote
+	maxQueryText         = 2000 // length, in bytes, of the text that is used to search for neighbours
+	trials               = 200  // number of labelled entries with which the vote is tested
+	bandwidth            = 0.12 // width of the Gaussian kernel that smooths the results of the trials
+	priorWeight          = 4    // weight of the prior curve, as a number of trials
+	foreignOdds          = 0.2  // prior odds that no labelled entry belongs to the entry's project
+	foreignShare         = 0.3  // how frequent labelled neighbours are for such an entry, relative to other entries
 )
 
-// Suggest proposes labels for the entries that have none of a key. They are
-// ordered by entry, then the surest first.
+// Suggest suggests labels for the entries that have no label with one of the keys. The suggestions
+// are in the order of the entries, for each entry by falling confidence.
 //
-// Two kinds of evidence are weighed. The ten labelled entries that rank best
-// for the entry's own text vote, each with its score. And what the text names:
-// a value itself, or a file or its directory that labelled entries name. How
-// much either is worth is measured on the memory itself: labelled entries are
-// taken for unlabelled, up to 200 of them, and what the rule would have said of
-// each is compared with what it carries; where few are labelled, a plain curve
-// fills in. So of proposals with a confidence of 0.8, four of five or more are
-// right, as long as the labelled entries are like the others; the command labels
+// It weighs two kinds of evidence. First, the ten labelled entries that rank best for the entry's
+// text vote, weighted by their scores. Second, the text may mention a value itself, or a file or
+// directory that labelled entries mention. Suggest measures how reliable either kind is in this
+// memory: it treats up to 200 labelled entries as unlabelled and compares its suggestions with
+// their real labels. If there are only few labelled entries, a fixed curve counts in addition. So
+// if the unlabelled entries are similar to the labelled ones, at least four of five suggestions
+// with a confidence of 0.8 are right. The command labels of the bench module measures this.
 // of the module bench measures it.
-//
-// Of project, one value is proposed for an entry; of other keys, any number. A
+// Suggest suggests at most one project for an entry, and any number of values for other keys. If no
+// entry has a label with the key, it suggests nothing for that key.
 // memory without any label of a key has nothing to go by: nothing is proposed.
 func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggestion, error) {
 	if o.Keys == nil {
@@ -96,8 +95,8 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 	return all, nil
 }
 
-// Accept plans that the entries get what is suggested with at least that
-// confidence. An entry that was changed since is left out.
+// Accept plans to add the suggestions whose confidence is at least least. Entries that were changed
+// since the suggestion was made are skipped.
 func Accept(ss []Suggestion, least float64) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label suggest"}
@@ -126,24 +125,24 @@ func Accept(ss []Suggestion, least float64) Planner {
 	}
 }
 
-// leastCarriers is the number of entries that must carry a label before it is proposed for
-// others: one entry alone does not show what the label is for.
+// leastCarriers is the number of entries that must have a label before it is suggested for other
+// entries. A single entry does not show what the label is for.
 const leastCarriers = 2
 
-// suggester proposes labels of one key.
+// suggester suggests labels with one key.
 type suggester struct {
 	m      *oxbow.Memory
 	key    string
-	single bool // an entry carries one value at most
+	single bool // an entry has at most one label with this key
 
 	entries  int
 	labelled int
-	carriers map[string]int // labelled entries by value
+	carriers map[string]int // number of labelled entries, by value
 	evidence *evidenceModel
 	tried    []trial
 }
 
-// suggest proposes labels for those of the entries that have none of the key.
+// suggest suggests labels for the entries of es that have no label with the key.
 func (g *suggester) suggest(ctx context.Context, es []oxbow.Entry, o SuggestOptions) ([]Suggestion, error) {
 	if err := g.learn(ctx, es); err != nil {
 		return nil, err
@@ -167,13 +166,13 @@ func (g *suggester) suggest(ctx context.Context, es []oxbow.Entry, o SuggestOpti
 	return all, nil
 }
 
-// trial is a vote of neighbours whose right answer is known.
+// trial is the result of a vote about an entry whose label is known.
 type trial struct {
 	share float64
 	right bool
 }
 
-// learn reads the labelled entries and tries the vote of neighbours on them.
+// learn reads the labelled entries and tests the vote of the neighbours with a sample of them.
 func (g *suggester) learn(ctx context.Context, es []oxbow.Entry) error {
 	var have []*oxbow.Entry
 	for i := range es {
@@ -206,21 +205,21 @@ func (g *suggester) learn(ctx context.Context, es []oxbow.Entry) error {
 	return nil
 }
 
-// vote is what neighbours say for a value.
+// vote is the support of the neighbours for one value.
 type vote struct {
 	value string
-	share float64 // of the scores of all neighbours
-	from  []string
-	of    int // neighbours that were asked
+	share float64  // share of the sum of all neighbours' scores
+	from  []string // names of the neighbours that have the value
+	of    int      // number of neighbours that were asked
 }
 
-// vote asks the neighbours of an entry. The most voted stands first.
+// vote lets the neighbours of an entry vote. The value with the most votes comes first.
 func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	if g.labelled == 0 {
 		return nil, nil
 	}
-	// Of values of which each entry has one at most, one that has none says
-	// nothing. Of others, such as tags, it says that there is nothing to say.
+	// For a key of which an entry has at most one label, a neighbour without one means nothing, so
+	// skip it. For other keys, such as tag, it is a vote for no label.
 	var f oxbow.Filter
 	if g.single {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.key}}}
@@ -233,7 +232,7 @@ func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	at := map[string]int{}
 	var votes []vote
 	for _, h := range hits {
-		w := h.Score * h.Score // the nearest count most
+		w := h.Score * h.Score // square the score, so that the nearest neighbours count most
 		sum += w
 		for _, v := range h.Entry.Values(g.key) {
 			i, ok := at[v]
@@ -257,7 +256,7 @@ func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	return votes, nil
 }
 
-// near returns the n entries of the filter that rank best for an entry's text.
+// near returns the n entries that match f and rank best for the text of e.
 func (g *suggester) near(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Filter) ([]oxbow.Hit, error) {
 	hits, err := g.m.Recall(ctx, oxbow.Query{Text: queryText(e), Limit: n + 1, Filter: f})
 	if err != nil {
@@ -267,11 +266,11 @@ func (g *suggester) near(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Fil
 	return hits[:min(n, len(hits))], nil
 }
 
-// foreign returns how likely it is that no labelled entry carries the right
-// value, as of a project that nothing is labelled with yet. Of such an entry the
-// neighbours are mostly those of its own, unlabelled, while else about as many of
-// them are labelled as of all entries: Bayes' rule over the number of labelled
-// ones among the 20 nearest, as two binomial distributions.
+// foreign estimates the probability that the entry belongs to a project that no entry is labelled
+// with yet. Most neighbours of such an entry belong to its project and are unlabelled. For other
+// entries, the share of labelled neighbours is about the share of labelled entries. foreign applies
+// Bayes' rule to the number of labelled entries among the 20 nearest, with two binomial
+// distributions.
 func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error) {
 	hits, err := g.near(ctx, e, 2*neighbours, oxbow.Filter{})
 	if err != nil {
@@ -290,14 +289,14 @@ func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error
 	return odds / (1 + odds), nil
 }
 
-// queryText is the text by which neighbours of an entry are looked for.
+// queryText returns the text to search for neighbours of an entry.
 func queryText(e *oxbow.Entry) string {
 	return text.Cut(e.Name+"\n"+e.Content, maxQueryText)
 }
 
-// precision returns how often a vote of that share was right: what the trials
-// near to it say, and with the weight of a few trials what the prior curve says.
-// Before much was tried, one neighbour alone counts half of many.
+// precision estimates how often a vote with this share is right. It combines the trials with a
+// similar share and, with the weight of a few trials, the prior curve. from is the number of
+// neighbours that voted for the value; the prior trusts a single neighbour half as much as many.
 func (g *suggester) precision(share float64, from int) float64 {
 	right, n := priorWeight*priorCurve(share)*float64(from)/float64(from+1), float64(priorWeight)
 	for _, t := range g.tried {
@@ -311,20 +310,20 @@ func (g *suggester) precision(share float64, from int) float64 {
 	return right / n
 }
 
-// priorCurve is the precision of a vote of that share before anything was tried:
-// a curve through 1/2 at one half, chosen by hand and not fitted.
+// priorCurve is the assumed precision of a vote before there are any trials: a logistic curve
+// through (0.5, 0.5) that was chosen by hand.
 func priorCurve(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
 
-// belief is what is held of one value.
+// belief is the combined evidence for one value.
 type belief struct {
-	residual float64 // that none of the reasons is right
+	residual float64 // probability that all of the reasons are wrong
 	reasons  []string
 }
 
-// beliefs are the values proposed for an entry.
+// beliefs maps each suggested value to its belief.
 type beliefs map[string]*belief
 
-// add takes a reason that is right with probability p.
+// add adds a reason for a value. The reason is right with probability p.
 func (bs beliefs) add(value string, p float64, reason string) {
 	b := bs[value]
 	if b == nil {
@@ -335,7 +334,7 @@ func (bs beliefs) add(value string, p float64, reason string) {
 	b.reasons = append(b.reasons, reason)
 }
 
-// probabilities returns how likely each value is, if several may be right.
+// probabilities returns the probability of each value if several values can be right.
 func (bs beliefs) probabilities() map[string]float64 {
 	ps := map[string]float64{}
 	for v, b := range bs {
@@ -344,9 +343,9 @@ func (bs beliefs) probabilities() map[string]float64 {
 	return ps
 }
 
-// exclusive returns how likely each value is, if one at most is right: each has
-// its odds against the others and against none. Known is how likely it is that
-// one of them is right.
+// exclusive returns the probability of each value if at most one can be right. It divides the odds
+// of the value by the sum of all odds and of the odds that no value is right (1). known is the
+// probability that the right value is among the known values.
 func (bs beliefs) exclusive(known float64) map[string]float64 {
 	ps, odds := bs.probabilities(), 1.0
 	for _, b := range bs {
@@ -361,10 +360,10 @@ func (bs beliefs) exclusive(known float64) map[string]float64 {
 	return ps
 }
 
-// guess proposes values for one entry, the surest first.
+// guess suggests values for one entry, by falling confidence.
 func (g *suggester) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, error) {
 	votes, err := g.vote(ctx, e)
-	if err != nil {
+	if err != nil { // another value got more votes
 		return nil, err
 	}
 	bs := beliefs{}
@@ -393,8 +392,8 @@ func (g *suggester) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, er
 	return ss, nil
 }
 
-// addVotes takes the votes of the neighbours as reasons; of a single value the
-// first three.
+// addVotes adds the votes of the neighbours as reasons. If g.single is set, it adds only the first
+// three.
 func (g *suggester) addVotes(bs beliefs, votes []vote) {
 	labelled := ""
 	if g.single {

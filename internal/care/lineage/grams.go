@@ -1,6 +1,7 @@
-// Stretches of six words, by which a text is found to hold some of another.
+// This file divides texts into sequences of six words, so that text copied from one entry to
+// another can be found.
 
-// Package lineage finds which texts of a memory were made from which.
+// Package lineage finds out which texts of a memory were made from which other texts.
 package lineage
 
 import (
@@ -9,24 +10,25 @@ import (
 	"unicode"
 )
 
-// gramWords is how many words in a row two texts share where one was made from the
-// other.
+// gramWords is the number of consecutive words that two texts have to share for one to count as
+// copied from the other.
 const gramWords = 6
 
-// Gram is a hash of that many words in a row.
+// Gram is a hash of gramWords consecutive words.
 type Gram uint64
 
 var seed = maphash.MakeSeed()
 
-// Grams returns the stretches of words of a text, in order. Letter case and what
-// stands between words do not count. In scripts that are written without spaces,
-// each letter is a word. Hashes are equal within one run of a program only.
+// Grams returns the hashes of all sequences of six words in a text, in order. It ignores letter
+// case and the characters between words. In scripts that are written without spaces, each letter is
+// a word. The hashes are comparable only within one run of the program.
 func Grams(s string) []Gram { return gramsOf(wordsOf(s)) }
 
-// gramFactor is odd, and has bits all over.
+// gramFactor is the multiplier of the hash. It is odd, so that no bits are lost, and its set bits
+// are spread over the whole number.
 const gramFactor = 0x9e3779b97f4a7c15
 
-// gramsOf is Grams of words.
+// gramsOf is like Grams, but takes the words.
 func gramsOf(words []string) (grams []Gram) {
 	if len(words) < gramWords {
 		return nil
@@ -45,10 +47,11 @@ func gramsOf(words []string) (grams []Gram) {
 	return grams
 }
 
-// firstUnspaced is the first letter of Thai; Han and Kana follow.
+// firstUnspaced is the first letter of the Thai block. Han and Kana have higher code points, so
+// lower runes need no script check.
 const firstUnspaced = '\u0e01'
 
-// wordsOf cuts a text into words in lower case.
+// wordsOf splits a text into words, in lower case.
 func wordsOf(s string) (words []string) {
 	from := -1
 	s = strings.ToLower(s)

@@ -1,4 +1,4 @@
-// Which versions of a history were made from which.
+// This file finds the entries that were made from other entries, in the history of a memory.
 
 package lineage
 
@@ -9,29 +9,30 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// How it is known that a version was made from another.
+// The ways in which oxbow recognizes that a version was made from a source.
 const (
 	ByLabel = "from"   // a label names the source
-	ByMerge = "merged" // two entries were made one
-	ByWords = "words"  // it has words in a row that stood first in the other
+	ByMerge = "merged" // a change merged two entries
+	ByWords = "words"  // it contains six consecutive words that first occurred in the source
 )
 
-// Edge says that a version was made from a source.
+// Edge is the fact that a version was made from a source.
 type Edge struct {
 	Name   string `json:"name"`
 	Seq    uint64 `json:"seq"`
-	From   string `json:"from"`               // name of an entry or of a turn
-	Source uint64 `json:"from_seq,omitempty"` // the version; 0 for a turn
-	How    string `json:"how"`                // from, merged or words
+	From   string `json:"from"`               // name of the source: an entry or a turn
+	Source uint64 `json:"from_seq,omitempty"` // version of the source entry; 0 for a turn
+	How    string `json:"how"`                // ByLabel, ByMerge or ByWords
 }
 
-// Graph is a history, of which edges are made as they are asked for.
+// Graph contains a history. It computes edges on request.
 type Graph struct {
 	changes []oxbow.Change // oldest first
-	before  map[*oxbow.Version]*oxbow.Version
+	// For each version, the version of the same entry before it.
+	before map[*oxbow.Version]*oxbow.Version
 }
 
-// Read reads a history.
+// Read reads the history of a memory.
 func Read(ctx context.Context, h oxbow.Historian) (*Graph, error) {
 	g := &Graph{before: map[*oxbow.Version]*oxbow.Version{}}
 	for c, err := range h.Log(ctx) {
@@ -51,7 +52,7 @@ func Read(ctx context.Context, h oxbow.Historian) (*Graph, error) {
 	return g, nil
 }
 
-// versions yields all versions, oldest first.
+// versions yields all versions that were not erased, oldest first.
 func (g *Graph) versions(yield func(*oxbow.Version) bool) {
 	for i := range g.changes {
 		for j := range g.changes[i].Versions {
@@ -62,9 +63,9 @@ func (g *Graph) versions(yield func(*oxbow.Version) bool) {
 	}
 }
 
-// Edges returns the edges from or to any of some entries, in order of the versions
-// that were made, each once for two names. What an undo or a revert brings back was
-// made before.
+// Edges returns the edges that start or end at one of the named entries, in the order of the
+// versions. Of several edges between the same two entries, it returns the first. A version restored
+// by an undo or a revert does not count as copied.
 func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 	add := func(e Edge) {
 		if e.Name != e.From && (names[e.Name] || names[e.From]) &&
@@ -96,7 +97,7 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 	return edges
 }
 
-// words returns the words in a row of all versions of some entries.
+// words returns the grams of all versions of the named entries.
 func (g *Graph) words(names map[string]bool) map[Gram]bool {
 	all := map[Gram]bool{}
 	for v := range g.versions {
@@ -109,7 +110,7 @@ func (g *Graph) words(names map[string]bool) map[Gram]bool {
 	return all
 }
 
-// named returns the edges of the labels that are new with a version.
+// named returns an edge for each source label that the version before does not have.
 func (g *Graph) named(v *oxbow.Version) (edges []Edge) {
 	for _, l := range v.Entry.Values(Label) {
 		if old := g.before[v]; old != nil && slices.Contains(old.Entry.Values(Label), l) {
@@ -124,8 +125,8 @@ func (g *Graph) named(v *oxbow.Version) (edges []Edge) {
 	return edges
 }
 
-// merged returns the edges of entries that a change made one: one goes, and its name
-// is an alias of the other.
+// merged returns the edges of entries that a change merged: it removed an entry, and the removed
+// name is an alias of another entry.
 func (g *Graph) merged(c *oxbow.Change) (edges []Edge) {
 	for _, gone := range c.Versions {
 		if gone.Verb != oxbow.VerbRemove {
@@ -140,11 +141,11 @@ func (g *Graph) merged(c *oxbow.Change) (edges []Edge) {
 	return edges
 }
 
-// maxSteps is the most steps from an entry that are followed.
+// maxSteps is the maximum length of a path that Walk follows.
 const maxSteps = 8
 
-// Walk returns the edges that lead from an entry to its sources or, with down, to
-// what was made from it, and on from there.
+// Walk returns the edges from an entry to its sources, to their sources, and so on. With down, it
+// follows the edges in the opposite direction.
 func (g *Graph) Walk(name string, down bool) (edges []Edge) {
 	seen, next := map[string]bool{name: true}, map[string]bool{name: true}
 	for range maxSteps {

@@ -1,4 +1,4 @@
-// Labels that name what an entry was made from.
+// This file defines the label that names the source of an entry.
 
 package lineage
 
@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// Label is the key of the labels that name what a version was made from: NAME@SEQ
-// for a version of an entry, the name of a turn for one of a session. Programs write
-// it; no caller of a verb gives or removes it.
+// Label is the key of labels that name what an entry was made from. The value is NAME@SEQ for a
+// version of an entry, and the name of the turn for a turn of a session. Only oxbow sets this
+// label: callers of verbs cannot add or remove it.
 const Label = "from"
 
-// Source returns the value of the label for a version of an entry.
+// Source returns the label value for a version of an entry.
 func Source(name string, version uint64) string {
 	return name + "@" + strconv.FormatUint(version, 10)
 }
 
-// ParseSource reads what Source makes. The name of a turn is no version.
+// ParseSource parses a value made by Source. ok is false for anything else, such as the name of a
+// turn.
 func ParseSource(s string) (name string, version uint64, ok bool) {
 	i := strings.LastIndexByte(s, '@')
 	if i <= 0 {

@@ -1,4 +1,5 @@
-// The ledger of a session: what was shown in it, and what of that a later text has.
+// This file records which texts were shown in a session, and finds which of them a later text was
+// copied from.
 
 package lineage
 
@@ -14,26 +15,27 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Bounds of a ledger and of what it finds.
+// Limits of a ledger and of its results.
 const (
-	maxShown   = 1 << 20 // bytes of the texts that a ledger keeps
-	maxSources = 4       // sources that are found of one text
-	leastRare  = 4       // rare words that a text has of its source
+	maxShown   = 1 << 20 // total size, in bytes, of the texts that a ledger keeps
+	maxSources = 4       // number of sources returned for one text
+	leastRare  = 4       // number of rare words that a text must share with its source
 )
 
-// Ledger holds the texts that were shown in one session. It is safe for concurrent
-// use; the zero Ledger holds nothing.
+// Ledger records the texts that were shown in one session. It is safe for concurrent use. The zero
+// Ledger is empty and ready to use.
 type Ledger struct {
-	mu      sync.Mutex // guards all below
-	shown   []*Shown   // the one shown last at the end
-	known   map[string]bool
-	bytes   int // of their texts
-	indexed int // so many of them are in grams and words
-	grams   map[Gram]*Shown
-	words   map[string][]*Shown
+	mu      sync.Mutex      // guards all fields below
+	shown   []*Shown        // in the order in which they were shown, the newest last
+	known   map[string]bool // keys of the elements of shown
+	bytes   int             // total size of the texts in shown
+	indexed int             // the first indexed elements of shown are in grams and words
+	// The first text that contains each gram, and all texts that contain each word.
+	grams map[Gram]*Shown
+	words map[string][]*Shown
 }
 
-// Shown is a version of an entry, or a turn, of which a text was shown.
+// Shown is a text that was shown: of a version of an entry, or of a turn.
 type Shown struct {
 	Name    string
 	Version uint64 // 0 for a turn
@@ -42,17 +44,17 @@ type Shown struct {
 	Text    string
 }
 
-// ShownEntry returns an entry as what was shown of it: its content.
+// ShownEntry returns the content of an entry as a shown text.
 func ShownEntry(e *oxbow.Entry) Shown {
 	return Shown{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(), Text: e.Content}
 }
 
-// key identifies what was shown.
+// key identifies the text and its version.
 func (s *Shown) key() string {
 	return fmt.Sprintf("%s@%d %x", s.Name, s.Version, maphash.String(seed, s.Text))
 }
 
-// Source returns the value of the label [Label] for what was shown.
+// Source returns the value of the label [Label] that names the text's entry or turn.
 func (s *Shown) Source() string {
 	if s.Version == 0 {
 		return s.Name
@@ -60,8 +62,8 @@ func (s *Shown) Source() string {
 	return Source(s.Name, s.Version)
 }
 
-// Show adds what was shown: of a text, at most the first maxShown/2 bytes. The oldest
-// texts are dropped when there are too many. A nil Ledger adds nothing.
+// Show adds texts to the ledger. It keeps the first maxShown/2 bytes of each text. If the ledger is
+// full, it drops the oldest texts. On a nil Ledger, Show does nothing.
 func (l *Ledger) Show(all ...Shown) {
 	if l == nil {
 		return
@@ -84,7 +86,7 @@ func (l *Ledger) Show(all ...Shown) {
 		return
 	}
 	from := 0
-	for ; l.bytes > maxShown/2 && from < len(l.shown)-1; from++ { // what was shown last stays
+	for ; l.bytes > maxShown/2 && from < len(l.shown)-1; from++ { // keep the newest text, even if it is large
 		l.bytes -= len(l.shown[from].Text)
 		delete(l.known, l.shown[from].key())
 	}
@@ -94,10 +96,11 @@ func (l *Ledger) Show(all ...Shown) {
 	l.words = nil
 }
 
-// Sources returns of what was shown that of which a text has words in a row that old
-// has not, then that of which it has rare words that old has not, most of them
-// first. What was shown under the name itself is none. Rare returns which of some
-// words are rare in the memory.
+// Sources returns the shown texts from which text was probably copied: first those with which it
+// shares six consecutive words, then those with which it shares at least four rare words. Words
+// that are also in old, the previous content, do not count. Texts that were shown from the entry
+// name itself are left out. Sources with more matches come first. rare returns the words that are
+// rare in the memory.
 func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[string]bool) []*Shown {
 	if l == nil {
 		return nil
@@ -128,8 +131,8 @@ func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[s
 	return found[:min(len(found), maxSources)]
 }
 
-// rareWords counts, for each text that has enough of them, those of some words that are
-// rare.
+// rareWords returns how many of the words are rare and occur in a shown text, for each text with at
+// least leastRare such words.
 func (l *Ledger) rareWords(name string, words map[string]bool, rare func([]string) map[string]bool) map[*Shown]int {
 	var shared []string
 	for w := range words {
@@ -151,7 +154,7 @@ func (l *Ledger) rareWords(name string, words map[string]bool, rare func([]strin
 	return counts
 }
 
-// index cuts the texts that were shown since the last time into words.
+// index adds the texts that were shown since the last call to grams and words.
 func (l *Ledger) index() {
 	if l.grams == nil {
 		l.grams, l.words = map[Gram]*Shown{}, map[string][]*Shown{}
@@ -170,7 +173,8 @@ func (l *Ledger) index() {
 	l.indexed = len(l.shown)
 }
 
-// most returns what was counted, the most first, and of as many what was shown last.
+// most returns the texts in counts, by falling count. Texts with the same count are sorted by time,
+// the newest first.
 func (l *Ledger) most(counts map[*Shown]int) (found []*Shown) {
 	for _, s := range slices.Backward(l.shown) {
 		if counts[s] > 0 {
@@ -181,10 +185,10 @@ func (l *Ledger) most(counts map[*Shown]int) (found []*Shown) {
 	return found
 }
 
-// leastWord is the least letters of a word that may be rare.
+// leastWord is the minimum length, in letters, of a rare word.
 const leastWord = 3
 
-// setOf returns the words of that length that are none of others.
+// setOf returns the words with at least leastWord letters that are not in others.
 func setOf(words, others []string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {

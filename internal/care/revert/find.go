@@ -1,8 +1,8 @@
-// Which versions are taken back: those selected and, by what they left behind, those
-// derived from them.
+// This file selects the versions to take back: the selected versions and, by comparing texts, the
+// versions that were derived from them.
 
-// Package revert takes back what selected changes of a memory did, all in one new
-// change, and keeps what others wrote since.
+// Package revert undoes selected changes of a memory in one new change, and keeps the work that
+// others did since.
 package revert
 
 import (
@@ -16,59 +16,61 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/care/lineage"
 )
 
-// Selection is what is taken back.
+// Selection specifies the versions to take back.
 type Selection struct {
-	// Has reports whether a version is. The change has its number, time, source and
-	// note only.
+	// Has reports whether a version is selected. Only the number, time, source and note of the
+	// change are set.
 	Has func(c *oxbow.Change, v *oxbow.Version) bool
 
-	// From reports whether a label [lineage.Label] names something outside of the
-	// memory that counts as selected, such as a turn of a session. Nil for nothing.
+	// From reports whether the value of a label [lineage.Label] names something outside of the
+	// memory that counts as selected, such as a turn of a session. If From is nil, nothing outside
+	// is selected.
 	From func(value string) bool
 
-	// Derived takes back what was derived, too.
+	// Derived means that versions derived from selected versions are taken back, too.
 	Derived bool
 }
 
-// Derived is a version that was made from one that is taken back, or from one derived
-// from such.
+// Derived describes a version that was made from a selected version, directly or through other
+// derived versions.
 type Derived struct {
-	Name   string       `json:"name"`
-	Seq    uint64       `json:"seq"`
-	From   string       `json:"from"` // NAME@SEQ, or a turn
-	How    string       `json:"how"`  // from, merged or words
+	Name string `json:"name"`
+	Seq  uint64 `json:"seq"`
+	From string `json:"from"` // source: NAME@SEQ, or the name of a turn
+	How  string `json:"how"`  // way in which the source was recognized: from, merged or words
+	// Taken is set if the version is taken back as well.
 	Taken  bool         `json:"taken_back,omitempty"`
 	Source oxbow.Source `json:"-"`
 }
 
-// node is one version of the log, from the first selected on.
+// node is a version in the log, at or after the first selected version.
 type node struct {
 	oxbow.Version
-	prev     *oxbow.Entry // the entry before it; nil for none
+	prev     *oxbow.Entry // the entry before this version; nil if it did not exist
 	selected bool
 	derived  *Derived
-	undone   bool // it was undone, or has undone others: of both, nothing is left
+	undone   bool // the version was undone, or is itself an undo, so it has no effect now
 }
 
-// restores reports whether the version is of an undo or of a revert: no work of its
-// own.
+// restores reports whether the version was written by an undo or a revert, and so contains no new
+// work.
 func (n *node) restores() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, noteStart)
 }
 
-// out reports whether the version is taken back.
+// out reports whether the version is to be taken back.
 func (n *node) out(sel *Selection) bool {
 	return n.selected || (n.derived != nil && sel.Derived)
 }
 
-// window is the log from the first selected version on, oldest first.
+// window is the part of the log from the first selected version on, oldest first.
 type window struct {
 	nodes   []*node
-	before  oxbow.Store // the memory before it
+	before  oxbow.Store // the memory before the first selected version
 	changes []uint64    // numbers of the changes with a selected version
 }
 
-// read returns the window; nil when nothing is selected.
+// read returns the window, or nil if nothing is selected.
 func read(ctx context.Context, h oxbow.Historian, sel *Selection) (*window, error) {
 	first := uint64(0)
 	for c, err := range h.Log(ctx) {
@@ -105,25 +107,24 @@ func read(ctx context.Context, h oxbow.Historian, sel *Selection) (*window, erro
 	return w, w.link(ctx)
 }
 
-// selects reports whether a version of the change is selected.
+// selects reports whether the selection contains a version of the change.
 func (sel *Selection) selects(c *oxbow.Change) bool {
 	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.Has(c, &v) })
 }
 
-// add adds a change, from the last to the first.
+// add adds a change. Changes are added from the newest to the oldest.
 func (w *window) add(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
 	if sel.selects(c) && !undone[c.Seq] {
 		w.changes = append(w.changes, c.Seq)
 	}
 	for _, v := range slices.Backward(c.Versions) {
-		if !v.Erased { // what it said is not known, and cannot be compared
+		if !v.Erased { // skip erased versions, because their text is not known
 			w.nodes = append(w.nodes, &node{Version: v, selected: sel.Has(c, &v), undone: undone[c.Seq]})
 		}
 	}
 }
 
-// undo marks the change that was added last, which is an undo, and those that it
-// has undone.
+// undo marks the change that was added last, which is an undo, and all changes that it undid.
 func (w *window) undo(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
@@ -136,7 +137,7 @@ func (w *window) undo(c *oxbow.Change, undone map[uint64]bool) {
 	}
 }
 
-// link gives each version the one before it.
+// link sets prev of all nodes.
 func (w *window) link(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
 	for _, n := range w.nodes {
@@ -157,7 +158,7 @@ func (w *window) link(ctx context.Context) error {
 	return nil
 }
 
-// at returns the entry of that name, nil for none.
+// at returns the entry with that name, or nil if it does not exist.
 func at(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
 	e, err := s.Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
@@ -166,8 +167,9 @@ func at(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
 	return &e, err
 }
 
-// derive finds what was derived. Words that stood in the memory before the source
-// count for nothing: they are looked for once some are shared.
+// derive finds the versions that were derived from selected versions. Words that already were in
+// the memory before the source do not prove a copy. It looks for their first occurrence only if a
+// first pass finds shared words, because that is expensive.
 func (w *window) derive(ctx context.Context, sel *Selection) error {
 	shared := w.follow(sel, nil)
 	if len(shared) == 0 {
@@ -197,16 +199,18 @@ func (w *window) derive(ctx context.Context, sel *Selection) error {
 	return nil
 }
 
-// trace is what selected and derived versions left in the memory, version by version.
+// trace records, version by version, the text that selected and derived versions left in the
+// memory.
 type trace struct {
 	sel     *Selection
-	known   map[lineage.Gram]uint64 // the version in which words stood first; nil: not looked for yet
-	touched map[string]*node        // names that carry something of them, by the first such version
-	made    map[lineage.Gram]*node  // words that they wrote
-	shared  map[lineage.Gram]bool   // those that others wrote after them
+	known   map[lineage.Gram]uint64 // for each gram, the version in which it first occurred; nil in the first pass
+	touched map[string]*node        // for each name with text of such versions, the first such version
+	made    map[lineage.Gram]*node  // grams that such versions wrote
+	shared  map[lineage.Gram]bool   // grams of made that later versions contain
 }
 
-// follow marks what was derived, and returns the words by which it was found.
+// follow sets derived of all derived versions and returns the grams that they share with their
+// sources.
 func (w *window) follow(sel *Selection, known map[lineage.Gram]uint64) map[lineage.Gram]bool {
 	t := &trace{sel, known, map[string]*node{}, map[lineage.Gram]*node{}, map[lineage.Gram]bool{}}
 	for from := 0; from < len(w.nodes); {
@@ -220,7 +224,7 @@ func (w *window) follow(sel *Selection, known map[lineage.Gram]uint64) map[linea
 	return t.shared
 }
 
-// change marks the versions of one change.
+// change handles the versions of one change.
 func (t *trace) change(nodes []*node) {
 	for _, n := range nodes {
 		if !n.selected && n.derived == nil && !n.undone {
@@ -240,7 +244,7 @@ func (t *trace) mark(n *node, from, how string) {
 	}
 }
 
-// leave records what the version left.
+// leave updates the trace with the text that the version left in the memory.
 func (t *trace) leave(n *node) {
 	name := n.Entry.Name
 	switch {
@@ -264,7 +268,7 @@ func (t *trace) leave(n *node) {
 	}
 }
 
-// added returns the words of a version that the one before does not have.
+// added returns the grams that the version has and the version before it has not.
 func added(n *node) []lineage.Gram {
 	if n.prev == nil || n.Verb == oxbow.VerbRemove {
 		return lineage.Grams(n.Entry.Content)
@@ -279,7 +283,8 @@ func added(n *node) []lineage.Gram {
 	return slices.DeleteFunc(lineage.Grams(n.Entry.Content), func(g lineage.Gram) bool { return old[g] })
 }
 
-// cause returns what a version was made from, and how that is known.
+// cause returns the source of a version, and the way in which it was recognized. Both are "" if the
+// version is not derived.
 func (t *trace) cause(n *node) (from, how string) {
 	if n.Verb == oxbow.VerbRemove || n.restores() {
 		return "", ""
@@ -295,7 +300,7 @@ func (t *trace) cause(n *node) (from, how string) {
 	return "", ""
 }
 
-// named returns the source that a new label of the version names; "" for none.
+// named returns a source that a new label of the version names, or "".
 func (t *trace) named(n *node) string {
 	for _, v := range n.Entry.Values(lineage.Label) {
 		if n.prev != nil && slices.Contains(n.prev.Values(lineage.Label), v) {
@@ -310,8 +315,8 @@ func (t *trace) named(n *node) string {
 	return ""
 }
 
-// copied returns the version whose words the new content of a version has; "" for
-// none.
+// copied returns a version from which the new content of n was copied, or "". It records the shared
+// grams.
 func (t *trace) copied(n *node) (from string) {
 	if n.prev != nil && n.prev.Content == n.Entry.Content {
 		return ""
@@ -329,9 +334,9 @@ func (t *trace) copied(n *node) (from string) {
 	return from
 }
 
-// merges marks the entries that a change made one: one goes, and its name is an
-// alias of the other. Where one carries something of what is taken back, both
-// versions are derived.
+// merges marks the versions of entries that a change merged: it removed an entry, and the removed
+// name is an alias of another entry. If one of them contains text of selected or derived versions,
+// both versions are derived.
 func (t *trace) merges(nodes []*node) {
 	gone := map[string]*node{}
 	for _, n := range nodes {
@@ -361,5 +366,5 @@ func (t *trace) merges(nodes []*node) {
 	}
 }
 
-// noteStart begins the note of the change that a revert makes.
+// noteStart is the start of the note of a revert.
 const noteStart = "revert of "

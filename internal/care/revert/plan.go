@@ -1,4 +1,4 @@
-// The plan of what is taken back, and the one change that does it.
+// This file plans a revert and applies the plan in one change.
 
 package revert
 
@@ -14,45 +14,47 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// What is done to an entry.
+// The values of [Step.Did].
 const (
-	removed  = "removed"  // it was made by what is taken back
-	returned = "returned" // it is as it would be without
-	restored = "restored" // it was forgotten, and is there again
+	removed  = "removed"  // the entry was removed, because a reverted change had created it
+	returned = "returned" // the entry was changed to what it would be without the reverted changes
+	restored = "restored" // the entry, which had been removed, was added again
 )
 
-// Step is what is done to one entry.
+// Step describes the change to one entry.
 type Step struct {
 	Name string   `json:"name"`
 	Did  string   `json:"did"`               // removed, returned or restored
-	Took []uint64 `json:"took_back"`         // numbers of the changes
-	To   uint64   `json:"version,omitempty"` // the version that it is now like, where there is one
+	Took []uint64 `json:"took_back"`         // numbers of the reverted changes
+	To   uint64   `json:"version,omitempty"` // version of the entry with the same text, if there is one
 }
 
-// Conflict is an entry that others changed after what is taken back.
+// Conflict is an entry that others changed after a reverted change.
 type Conflict struct {
-	Name   string   `json:"name"`
-	Took   []uint64 `json:"took_back"`
-	Later  []uint64 `json:"later"`            // numbers of the changes of others
-	By     string   `json:"by"`               // person, agent, tool or import: of the last
-	Kept   []string `json:"kept"`             // content, aliases, labels, forgotten; none: the later changes had nothing left to stand on
+	Name  string   `json:"name"`
+	Took  []uint64 `json:"took_back"`
+	Later []uint64 `json:"later"` // numbers of the later changes by others
+	By    string   `json:"by"`    // actor of the last later change: person, agent, tool or import
+	// Parts of the later changes that were kept: content, aliases, labels, forgotten, or all; empty
+	// if none could be kept.
+	Kept   []string `json:"kept"`
 	Reason string   `json:"reason,omitempty"` // why all was kept
 }
 
-// Plan is what a revert does.
+// Plan is the plan of a revert.
 type Plan struct {
-	Changes   []uint64 // numbers of the changes that were selected
+	Changes   []uint64 // numbers of the selected changes
 	Steps     []Step
 	Conflicts []Conflict
 	Derived   []Derived
-	Standing  map[string]uint64 // names that carried something of it, and the version from which on
+	Standing  map[string]uint64 // for each name with text of selected or derived versions, the first such version
 
 	h    oxbow.Historian
 	ops  []oxbow.Op
-	last map[string]uint64 // the last change of each name
+	last map[string]uint64 // for each name, the number of its last change
 }
 
-// Make returns the plan.
+// Make plans the revert of the selected versions.
 func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) {
 	p := &Plan{h: h, Standing: map[string]uint64{}, last: map[string]uint64{}}
 	w, err := read(ctx, h, &sel)
@@ -64,7 +66,7 @@ func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) 
 	}
 	p.Changes = w.changes
 	byName := map[string][]*node{}
-	var names []string // that something is taken back of
+	var names []string // entries with versions to take back
 	for _, n := range w.nodes {
 		name := n.Entry.Name
 		byName[name] = append(byName[name], n)
@@ -88,7 +90,7 @@ func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) 
 	return p, nil
 }
 
-// add adds what is done to one name, of which these are the versions.
+// add plans the change of one entry. nodes are all its versions in the window.
 func (p *Plan) add(ctx context.Context, w *window, nodes []*node, sel *Selection) error {
 	name, last := nodes[0].Entry.Name, nodes[len(nodes)-1]
 	before := nodes[0].prev
@@ -128,10 +130,10 @@ func (p *Plan) add(ctx context.Context, w *window, nodes []*node, sel *Selection
 	return nil
 }
 
-// conflict returns what was kept of later changes of others, if there are some. Now
-// is what the entry is. An undo is no work of its own.
+// conflict returns the parts of later changes by others that are kept. ok is false if there are no
+// such changes. now is the present entry. Undos and reverts do not count as later changes.
 func (r *replay) conflict(now *oxbow.Entry) (c Conflict, ok bool) {
-	c.Kept = []string{} // in JSON no null
+	c.Kept = []string{} // encode as [] instead of null in JSON
 	for _, n := range r.later {
 		if !n.restores() && !(n.Verb == oxbow.VerbRemove && r.now == nil && now == nil) {
 			c.Name, c.By = n.Entry.Name, string(n.Source.Actor)
@@ -144,7 +146,7 @@ func (r *replay) conflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	return c, len(c.Later) > 0
 }
 
-// kept returns the parts of a later change that still stand.
+// kept returns the parts that a later change modified and that remain.
 func (r *replay) kept(n *node) (parts []string) {
 	if r.now == nil {
 		if n.Verb == oxbow.VerbRemove {
@@ -168,7 +170,7 @@ func (r *replay) kept(n *node) (parts []string) {
 	return parts
 }
 
-// maxNumbers is the most numbers of changes that a note has.
+// maxNumbers is the maximum number of change numbers in a note.
 const maxNumbers = 10
 
 func numbers(seqs []uint64) string {
@@ -183,11 +185,11 @@ func numbers(seqs []uint64) string {
 	return s
 }
 
-// Empty reports whether there is nothing to do.
+// Empty reports whether the plan changes nothing.
 func (p *Plan) Empty() bool { return len(p.ops) == 0 }
 
-// Apply carries out the plan in one change, and returns its number. An entry that
-// changed since the plan was made is an error that matches [oxbow.ErrConflict].
+// Apply carries out the plan in one change and returns the number of the change. If an entry
+// changed since the plan was made, the error matches [oxbow.ErrConflict].
 func (p *Plan) Apply(ctx context.Context) (uint64, error) {
 	if p.Empty() {
 		return 0, nil

@@ -1,5 +1,5 @@
-// What an entry would be without some of its versions: the changes of the others are
-// made again, part by part.
+// This file computes what an entry would be if some of its versions had never been written. It
+// repeats the other changes, one part of the entry at a time.
 
 package revert
 
@@ -11,16 +11,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// replay is one name, from before its first version that is taken back.
+// replay is the state of one entry while its changes are repeated.
 type replay struct {
-	now   *oxbow.Entry            // what it would be; nil for none
-	bad   map[string]*oxbow.Entry // contents of versions that are taken back, and what it would have been then
-	good  map[string]bool         // contents of the others
-	took  []uint64                // versions that are taken back
-	later []*node                 // those of others after the first of these
+	now *oxbow.Entry // the entry without the reverted versions; nil if it would not exist
+	// Contents of reverted versions, each with the entry that would have been there instead.
+	bad   map[string]*oxbow.Entry
+	good  map[string]bool // contents of the other versions
+	took  []uint64        // numbers of the reverted versions
+	later []*node         // other versions after the first reverted version
 }
 
-// without makes the changes of one name again, but those that are taken back.
+// without repeats all changes of an entry except those that are taken back.
 func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 	r := &replay{now: before, bad: map[string]*oxbow.Entry{}, good: map[string]bool{}}
 	if before != nil {
@@ -53,9 +54,9 @@ func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 	return r
 }
 
-// follow makes the change of a version again: the parts that it changed, and no
-// other. Where it puts back a content that is taken back, what was there instead
-// comes back. An entry without a content is none.
+// follow repeats the change of a version: it changes only those parts that the version changed. If
+// the version restores a reverted content, follow uses the content that would have been there
+// instead. It returns nil if the entry would have no content.
 func (r *replay) follow(n *node) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.prev != nil {
@@ -72,13 +73,13 @@ func (r *replay) follow(n *node) *oxbow.Entry {
 	}
 	e.Aliases = apply(e.Aliases, old.Aliases, n.Entry.Aliases)
 	e.Labels = oxbow.SortLabels(oneConfidence(apply(e.Labels, old.Labels, n.Entry.Labels), n.Entry.Labels))
-	if addOf(&e).Check() != nil { // too many labels: what others wrote stays as it is
+	if addOf(&e).Check() != nil { // there are too many labels, so keep the version's own
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}
 	return &e
 }
 
-// content returns what the content is after the version, if there is one.
+// content returns the content after the version. ok is false if the entry would not exist.
 func (r *replay) content(n *node, old string) (content string, ok bool) {
 	content = n.Entry.Content
 	if n.prev != nil && content == old {
@@ -106,7 +107,8 @@ func (r *replay) content(n *node, old string) (content string, ok bool) {
 	return content, true
 }
 
-// apply makes to list the change from old to new.
+// apply applies the change from old to new to list: it removes the elements that new lacks and
+// appends those that it adds.
 func apply[T comparable](list, old, new []T) []T {
 	if slices.Equal(list, old) {
 		return slices.Clone(new)
@@ -120,7 +122,8 @@ func apply[T comparable](list, old, new []T) []T {
 	return list
 }
 
-// oneConfidence drops all confidences but the newest.
+// oneConfidence removes all confidence labels except the one in newest, because an entry has only
+// one.
 func oneConfidence(labels, newest []oxbow.Label) []oxbow.Label {
 	is := func(l oxbow.Label) bool { return l.Key == oxbow.LabelConfidence }
 	i := slices.IndexFunc(newest, is)
@@ -130,13 +133,14 @@ func oneConfidence(labels, newest []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(labels, func(l oxbow.Label) bool { return is(l) && l != newest[i] })
 }
 
-// addOf returns the change that makes an entry.
+// addOf returns the operation that adds the entry.
 func addOf(e *oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
 }
 
-// ops returns the changes from one state of an entry to another, either of which may
-// be none; no changes where nothing differs. They hold for the version that is there.
+// ops returns the operations that change the entry from into to. Either may be nil, for an entry
+// that does not exist. The operations require the version of from. It returns nil if nothing
+// differs.
 func ops(from, to *oxbow.Entry) []oxbow.Op {
 	switch {
 	case from == nil && to == nil:
@@ -153,7 +157,7 @@ func ops(from, to *oxbow.Entry) []oxbow.Op {
 	return []oxbow.Op{oxbow.Update{Name: from.Name, Content: to.Content, Aliases: to.Aliases, Labels: to.Labels, If: from.Version}}
 }
 
-// isLost reports whether the version before the node is one whose text was redacted.
+// isLost reports whether the text of the version before n was redacted.
 func isLost(ctx context.Context, h oxbow.Historian, n *node) (bool, error) {
 	if n.Prev == 0 || (n.prev != nil && n.prev.Version == n.Prev) {
 		return false, nil
