@@ -1,4 +1,4 @@
-// Pairs: which entries of both sides are one, by what both had and by name.
+// This file pairs the entries of home and server, by the records of the state and by name.
 
 package reconcile
 
@@ -9,12 +9,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// pair pairs the entries of both sides.
+// pair sets s.pairs to the pairs of entries of both sides.
 func (s *session) pair(home, server *side) {
 	for _, e := range home.order {
 		s.taken[oxbow.NormalName(e.Name)] = true
 	}
-	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // what has a record
+	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // entries that belong to a record
 	for _, r := range s.st.records {
 		if r.Gone {
 			continue
@@ -51,11 +51,12 @@ func (s *session) pair(home, server *side) {
 	}
 }
 
-// findServer finds the entry of a record on the server.
+// findServer sets p.server to the server's entry for the record of p.
 func (s *session) findServer(p *pair, server *side, used map[*oxbow.Entry]bool) {
 	r := p.record
 	e, known := server.byID[r.ID]
-	if r.ID == 0 || e == nil || (!server.trusted && e.Name != r.Server.Name) { // the last may be of another store
+	// The store may be a different one, so do not trust the ID alone.
+	if r.ID == 0 || e == nil || (!server.trusted && e.Name != r.Server.Name) {
 		e = server.byName[r.Server.Name]
 	}
 	if e != nil && !used[e] {
@@ -65,11 +66,11 @@ func (s *session) findServer(p *pair, server *side, used map[*oxbow.Entry]bool) 
 	}
 }
 
-// findRenames pairs records that a side has no entry of with entries that are new there,
-// of the same kind and moment of creation, unless there are several, or the other side
-// has another entry of that name.
+// findRenames finds entries that were renamed on one side. A record without an entry on that side
+// is paired with a new entry of the same kind and time of creation, unless several entries qualify
+// or the other side has a different entry with the new name.
 func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.Entry]bool) {
-	names := map[string]bool{} // of the server, as far as they are known
+	names := map[string]bool{} // names on the server, as far as they are known
 	for _, e := range server.order {
 		names[e.Name] = true
 	}
@@ -84,8 +85,8 @@ func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.En
 		func(name string) bool { return home.named(name) == nil }, func(p *pair, e *oxbow.Entry) { p.server, p.there = e, unchanged })
 }
 
-// findMoved finds for each pair that misses a side the entry that it became. Of several
-// that were created at once, an alias or the content tells.
+// findMoved finds, for each pair without an entry on one side, the new entry that it became. If
+// several entries were created at the same time, an alias or the content decides.
 func (s *session) findMoved(entries []*oxbow.Entry, used map[*oxbow.Entry]bool, missing func(*pair) (met, bool), free func(string) bool, take func(*pair, *oxbow.Entry)) {
 	of := func(k oxbow.Kind, created int64) string { return fmt.Sprint(k, created) }
 	was, is := map[string][]*pair{}, map[string][]*oxbow.Entry{}
@@ -126,7 +127,8 @@ func (s *session) findMoved(entries []*oxbow.Entry, used map[*oxbow.Entry]bool, 
 	}
 }
 
-// judge says what became of the sides of a record since both met.
+// judge sets here and there of a pair with a record: what happened to the entry on each side since
+// the last synchronization.
 func (s *session) judge(p *pair, home, server *side) {
 	r := p.record
 	switch {

@@ -1,8 +1,9 @@
-// The plan of a run: what it is about to change, in a file until the state has it.
+// This file defines the plan of a run: the changes that it is about to make. The plan is kept in a
+// file until the state file contains the results.
 //
-// The file is next to that of the state: lines of JSON, a header, which has the digest of
-// all that follows, and each step. It has hashes alone, as the state has. A plan whose
-// state is another by now, or that is torn, is none.
+// The file is stored next to the state file. It consists of lines of JSON: a header with a digest
+// of all other lines, then one line for each step. Like the state, it contains hashes and no texts.
+// A plan is ignored if it is torn, or if the state file has changed since.
 
 package reconcile
 
@@ -19,53 +20,53 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// planVersion is the version of the file.
+// planVersion is the format version of the file.
 //
 //	1  2026-11: the first
 const planVersion = 1
 
-// planSuffix follows the name of the state's file.
+// planSuffix is appended to the name of the state file.
 const planSuffix = ".plan"
 
-// plan is what a run is about to change, after a state.
+// plan lists the changes that a run is about to make.
 type plan struct {
-	home  oxbow.Position // when the run began
+	home  oxbow.Position // position of the home when the run began
 	pull  bool
 	mark  mark
 	steps []*planStep
 }
 
-// mark is that by which the changes of a pull are known in the home's history: those
-// after a number, of a source and a note.
+// mark identifies the changes of a pull in the home's history: those after a number, with this
+// session and note.
 type mark struct {
 	After   uint64 `json:"after,omitempty"`
 	Session string `json:"session,omitempty"`
 	Note    string `json:"note,omitempty"`
 }
 
-// planHeader is the first line.
+// planHeader is the first line of the file.
 type planHeader struct {
 	Version int    `json:"oxbow_plan"`
-	Base    []byte `json:"base,omitempty"` // the digest of the state; none where there was no file
+	Base    []byte `json:"base,omitempty"` // digest of the state file; empty if there was no file
 	Salt    []byte `json:"salt"`
 	Home    []byte `json:"home,omitempty"`
 	Pull    bool   `json:"pull,omitempty"`
 	Mark    mark   `json:"mark,omitzero"`
-	Sum     []byte `json:"sum"` // SHA-256 of all lines after this
+	Sum     []byte `json:"sum"` // SHA-256 of all following lines
 }
 
-// planStep is one step.
+// planStep is one step of a plan.
 type planStep struct {
-	Old    int     `json:"old,omitempty"`    // which record it replaces, from 1 up; 0 for none
-	Name   string  `json:"name"`             // of the entry that is changed, as the step leaves it
-	At     string  `json:"at,omitempty"`     // of a pull: the home's entry of the record
-	Stay   bool    `json:"stay,omitempty"`   // of a pull: the home has more than the server
-	Record *record `json:"record,omitempty"` // as the step leaves it; nil for none
+	Old    int     `json:"old,omitempty"`    // number of the record that the step replaces, from 1; 0 for a new record
+	Name   string  `json:"name"`             // name of the changed entry after the step
+	At     string  `json:"at,omitempty"`     // for a pull: the name of the record's entry in the home
+	Stay   bool    `json:"stay,omitempty"`   // for a pull: the home's entry contains changes that the server lacks
+	Record *record `json:"record,omitempty"` // record after the step; nil if it is deleted
 }
 
-// WritePlan writes, before a run changes anything, what it is about to change
-// ([Options.Record]). If the run is killed before [State.Write], the next one has from
-// the plan what this one did.
+// WritePlan writes the changes that a run is about to make. Call it from [Options.Record], before
+// anything is changed. If the run is killed before [State.Write], the next run uses the plan to
+// find out what this one did.
 func (s *State) WritePlan(fsys vfs.FS, name string) error {
 	if s.ahead {
 		if err := s.writeState(fsys, name); err != nil {
@@ -98,7 +99,7 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// readPlan reads the plan that belongs to the state, if there is one.
+// readPlan reads the plan that belongs to the state. It does nothing if there is none.
 func (s *State) readPlan(fsys vfs.FS, name string) error {
 	b, err := vfs.ReadFile(fsys, name+planSuffix, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +117,8 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// parsePlan reads a plan over a state of so many records; nil is none.
+// parsePlan parses a plan for a state with this number of records. It returns a nil plan if b is
+// invalid.
 func parsePlan(b []byte, records int) (planHeader, *plan) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h planHeader

@@ -1,4 +1,4 @@
-// Pull: what the server changed goes into the home, merged with what the home changed.
+// This file implements pull: the server's changes are merged into the home.
 
 package reconcile
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/team"
 )
 
-// labelConflict is that of an entry of which both texts are kept.
+// labelConflict is the key of the label of an entry of which both versions were kept.
 const labelConflict = "conflict"
 
 func (s *session) planPull() (steps []*step, err error) {
@@ -32,12 +32,12 @@ func (s *session) planPull() (steps []*step, err error) {
 			steps = append(steps, st)
 		}
 	}
-	// What goes away comes first: its name may be that of another.
+	// Removals come first, because another entry may need the name.
 	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(rank(a), rank(b)) })
 	return steps, nil
 }
 
-// pullStep returns what a pull does with a pair, nil for nothing.
+// pullStep returns what a pull has to do for a pair, nil for nothing.
 func (s *session) pullStep(p *pair) (*step, error) {
 	st := &step{old: p.old, record: p.record, met: p.server}
 	switch {
@@ -46,7 +46,7 @@ func (s *session) pullStep(p *pair) (*step, error) {
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
 		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
 	case p.there == gone:
-		st.record = nil // an edit of the home wins
+		st.record = nil // the home has changed the entry, which wins over the removal
 	case p.server == nil || p.there == unchanged:
 		if p.record != nil {
 			return nil, nil
@@ -70,7 +70,7 @@ func asInt(b bool) int {
 	return 0
 }
 
-// rank orders steps: removals, renames, and all else.
+// rank is the order of steps: removals, then renames, then everything else.
 func rank(s *step) int {
 	if len(s.ops) > 0 {
 		if _, ok := s.ops[0].(oxbow.Remove); ok {
@@ -80,7 +80,8 @@ func rank(s *step) int {
 	return 3
 }
 
-// free returns a name that no other entry of the home has.
+// free returns the name of e, or a variant that no other entry of the home has. own is the entry's
+// present name.
 func (s *session) free(e *oxbow.Entry, own string) string {
 	name := e.Name
 	for n := 1; name != own && s.taken[name]; n++ {
@@ -89,8 +90,8 @@ func (s *session) free(e *oxbow.Entry, own string) string {
 	return name
 }
 
-// besides returns the n-th name under which a version of an entry stands next to
-// another: the same in every home.
+// besides returns the n-th name for a version of an entry that is stored next to another version.
+// It is the same in every home.
 func besides(e *oxbow.Entry, n int) string {
 	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
 	if n > 1 {
@@ -104,7 +105,7 @@ func besides(e *oxbow.Entry, n int) string {
 	return strings.TrimSpace(name) + end
 }
 
-// add plans a new entry of the home.
+// add plans to add an entry to the home.
 func (s *session) add(st *step, e oxbow.Entry) {
 	st.record = s.st.recordOf(st.met, nil)
 	name := s.free(&e, "")
@@ -119,7 +120,7 @@ func addOf(e oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
 }
 
-// put plans that an entry of the home becomes another.
+// put plans to change an entry of the home to e.
 func (s *session) put(st *step, old *oxbow.Entry, e oxbow.Entry) {
 	st.record = s.st.recordOf(st.met, nil)
 	ls := slices.Concat(withoutStamps(e.Labels), stampsOf(old.Labels))
@@ -139,7 +140,7 @@ func (s *session) put(st *step, old *oxbow.Entry, e oxbow.Entry) {
 	st.entry = &e
 }
 
-// replace returns the changes that make an entry of another, which has that version.
+// replace returns the operations that turn the named entry into e. They require the given version.
 func replace(name string, kind oxbow.Kind, version uint64, e oxbow.Entry) []oxbow.Op {
 	if e.Name == name && e.Kind == kind {
 		return []oxbow.Op{oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: version}}
@@ -147,7 +148,7 @@ func replace(name string, kind oxbow.Kind, version uint64, e oxbow.Entry) []oxbo
 	return []oxbow.Op{oxbow.Remove{Name: name, If: version}, addOf(e)}
 }
 
-// merge plans the merge of what both changed.
+// merge plans to merge the changes of both sides.
 func (s *session) merge(st *step, p *pair) error {
 	before := ""
 	if p.home.Content != p.server.Content {
@@ -172,7 +173,7 @@ func (s *session) merge(st *step, p *pair) error {
 		}
 		return nil
 	}
-	// Neither can be told from the other: the server's stands next to the home's.
+	// If the merge fails, keep the home's entry and store the server's next to it.
 	e := p.server.Clone()
 	e.Name, e.Aliases = besides(p.server, 1), nil
 	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: labelConflict, Value: "content"}))
@@ -192,8 +193,8 @@ func (s *session) merge(st *step, p *pair) error {
 	return nil
 }
 
-// merged returns the merge of both versions and of what is known of the one before, which
-// had that content.
+// merged returns the merge of both versions. The common base consists of the content before, and of
+// those aliases and labels that the record knows by hash.
 func (s *session) merged(p *pair, before string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
 	a.Labels, b.Labels = withoutStamps(a.Labels), withoutStamps(b.Labels)
@@ -216,7 +217,7 @@ func (s *session) merged(p *pair, before string) (oxbow.Entry, error) {
 	return m, err
 }
 
-// applyPull makes the changes, and settles the records.
+// applyPull changes the home and updates the records.
 func (s *session) applyPull(steps []*step) (err error) {
 	total, before := countChanges(steps), s.st.server
 	if total > 0 {
@@ -248,7 +249,7 @@ func (s *session) applyPull(steps []*step) (err error) {
 	return err
 }
 
-// countChanges returns how many steps change an entry.
+// countChanges returns the number of steps that change an entry.
 func countChanges(steps []*step) (n int) {
 	for _, st := range steps {
 		if len(st.ops) > 0 {
@@ -258,7 +259,8 @@ func countChanges(steps []*step) (n int) {
 	return n
 }
 
-// first returns how many steps go into one change, of at most so many and so many bytes.
+// first returns how many of the steps fit into one change of at most items entries and bytes bytes.
+// It is at least 1.
 func first(steps []*step, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
@@ -268,7 +270,7 @@ func first(steps []*step, items, bytes int) (n int) {
 	return n
 }
 
-// forgetPull drops from the records what the pull before did.
+// forgetPull deletes from the records all information about the previous pull.
 func (s *session) forgetPull() {
 	for _, r := range s.st.records {
 		if r.Gone {
@@ -279,8 +281,8 @@ func (s *session) forgetPull() {
 	}
 }
 
-// makePull makes one change of the home, and returns its number, which is 0 if nothing
-// was to be changed, or if the home does not number its changes.
+// makePull changes the home in one change and returns its number. The number is 0 if there was
+// nothing to change, or if the home does not number its changes.
 func (s *session) makePull(steps []*step) (seq uint64, err error) {
 	var ops []oxbow.Op
 	for _, st := range steps {
@@ -306,8 +308,7 @@ func (s *session) makePull(steps []*step) (seq uint64, err error) {
 	return seq, nil
 }
 
-// removalsFirst returns changes in the order in which names become free before they are
-// taken.
+// removalsFirst sorts operations so that names are freed before other entries take them.
 func removalsFirst(ops []oxbow.Op) []oxbow.Op {
 	out := slices.Clone(ops)
 	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(order(a), order(b)) })
@@ -324,7 +325,7 @@ func order(op oxbow.Op) int {
 	return 1
 }
 
-// bare returns a record without what the last pull did.
+// bare returns a copy of the record without information about the last pull.
 func bare(r *record) *record {
 	if r == nil {
 		return nil
@@ -334,8 +335,8 @@ func bare(r *record) *record {
 	return &b
 }
 
-// settlePulled takes a step into the state. Written are the entries that the pull wrote,
-// by name, as the home stored them: it may have redacted them, or added labels.
+// settlePulled records a step in the state. written contains the entries that the pull wrote, by
+// name, as the home stored them. The home may have redacted them or added labels.
 func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 	defer s.settle(st)
 	if st.record == nil {
@@ -347,7 +348,7 @@ func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 	if st.entry != nil {
 		e := written[oxbow.NormalName(st.entry.Name)]
 		if e == nil {
-			e = st.entry // the pull does not change it, or the home does not return what it wrote
+			e = st.entry // the pull did not change the entry, or the home does not return the entries that it wrote
 		}
 		st.record.Home = s.st.met(e)
 		if st.stay {
@@ -359,7 +360,7 @@ func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 	}
 }
 
-// lastChange returns the number of the last change of a store, 0 where it is not known.
+// lastChange returns the number of the home's last change, 0 if it is not known.
 func (s *session) lastChange() uint64 {
 	if c, ok := s.exact.(oxbow.Counter); ok {
 		if stats, err := c.Stats(s.ctx); err == nil {

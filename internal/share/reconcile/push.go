@@ -1,4 +1,5 @@
-// Push: what the home changed goes to the server, bound to the versions that it has.
+// This file implements push: the home's changes are sent to the server, with the versions that the
+// server is expected to have.
 
 package reconcile
 
@@ -20,7 +21,7 @@ func (s *session) planPush() (steps []*step) {
 	return steps
 }
 
-// pushStep returns what a push does with a pair, nil for nothing.
+// pushStep returns what a push has to do for a pair, nil for nothing.
 func (s *session) pushStep(p *pair) *step {
 	st := &step{old: p.old, record: p.record, entry: p.home}
 	switch {
@@ -47,7 +48,7 @@ func (s *session) pushStep(p *pair) *step {
 	return st
 }
 
-// pushBehind is pushStep for what the server has changed.
+// pushBehind is like pushStep, for an entry that the server has changed.
 func (s *session) pushBehind(st *step, p *pair) *step {
 	if p.home != nil && p.server != nil && s.st.entryHash(p.home) == s.st.entryHash(p.server) {
 		st.record = s.st.recordOf(p.server, p.home)
@@ -61,11 +62,11 @@ func (s *session) pushBehind(st *step, p *pair) *step {
 	if p.old == nil || p.record != nil {
 		return nil
 	}
-	s.st.server = "" // the next reading finds what the record had
+	s.st.server = "" // read the whole server next time, to find the entry of this record
 	return st
 }
 
-// send plans that the server gets an entry, unless it is blocked.
+// send plans to send the home's entry to the server. It returns false if the entry is blocked.
 func (s *session) send(st *step, p *pair) bool {
 	if s.o.Blocked != nil {
 		if err := s.o.Blocked(p.home); err != nil {
@@ -88,11 +89,11 @@ func (s *session) send(st *step, p *pair) bool {
 	st.record = s.st.recordOf(&e, &e)
 	st.record.ID = 0
 	st.record.Version = 0
-	st.record.Updated = 0 // the next reading has them
+	st.record.Updated = 0 // the next run reads these from the server
 	return true
 }
 
-// applyPush sends the changes, and settles the records.
+// applyPush sends the changes and updates the records.
 func (s *session) applyPush(steps []*step) error {
 	total := countChanges(steps)
 	var failed error
@@ -110,7 +111,7 @@ func (s *session) applyPush(steps []*step) error {
 	s.finish()
 	if s.st.plan != nil {
 		s.st.plan = nil
-		if failed != nil { // what was sent last may have arrived
+		if failed != nil { // the last request may have arrived
 			s.st.plan = s.planOf(steps, false)
 		}
 	}
@@ -123,9 +124,10 @@ func (s *session) applyPush(steps []*step) error {
 	return failed
 }
 
-// learn takes from the server what it made of what was sent: ids and versions, by which a
-// later removal is told from what never arrived. Without an answer, the next reading has
-// them. If no other client wrote meanwhile, that begins after the push.
+// learn reads from the server the IDs and versions of the entries that were sent. A later run needs
+// them to tell a removed entry from one that never arrived. If the server does not answer, the next
+// run reads them. If no other client wrote in the meantime, the next run starts reading after the
+// push.
 func (s *session) learn() {
 	before, d := s.serverPos, newSide()
 	now, err := s.askPosition()
@@ -161,7 +163,7 @@ func (s *session) learn() {
 	}
 }
 
-// sendSome sends steps as one change or, where the server refuses some, as several.
+// sendSome sends the steps as one change. If the server refuses the change, it sends smaller parts.
 func (s *session) sendSome(steps []*step) error {
 	var ops []oxbow.Op
 	for _, st := range steps {

@@ -1,4 +1,5 @@
-// Reading both sides: all of the home, and of the server what changed since both met.
+// This file reads both sides: the whole home, and from the server the changes since the last
+// synchronization.
 
 package reconcile
 
@@ -11,20 +12,21 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ofMachine reports whether entries of a kind are of the sessions of one machine.
+// ofMachine reports whether entries of the kind belong to the sessions of one machine. Such entries
+// are not synchronized.
 func ofMachine(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
-// errServer is of what a server must not answer.
+// errServer is returned for answers that a server must not give.
 var errServer = errors.New("the server's answer cannot be used, and nothing was changed")
 
-// side is what was read of one side.
+// side contains the entries that were read from one side.
 type side struct {
 	byName  map[string]*oxbow.Entry
-	byID    map[uint64]*oxbow.Entry // nil for what was removed
+	byID    map[uint64]*oxbow.Entry // nil for removed entries
 	order   []*oxbow.Entry
-	all     bool // all entries were read, not what changed alone
-	trusted bool // its history leads on from when both met: what is missing was removed
-	exact   bool // it does from the very end of that
+	all     bool // all entries were read, and not only changes
+	trusted bool // the history continues the history of the last synchronization, so a missing entry was removed
+	exact   bool // the changes were read from exactly that point on
 }
 
 func newSide() *side {
@@ -40,7 +42,7 @@ func (d *side) add(e oxbow.Entry) {
 	d.order = append(d.order, &e)
 }
 
-// named returns the entry that has the name, in this or another spelling, or nil.
+// named returns the entry with the name in any spelling, or nil.
 func (d *side) named(name string) *oxbow.Entry {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if e := d.byName[form]; e != nil {
@@ -72,7 +74,7 @@ func (s *session) readHome() (*side, error) {
 	return d, err
 }
 
-// pullUndone reports whether the changes of the last pull were taken back.
+// pullUndone reports whether the changes of the last pull were undone.
 func (s *session) pullUndone() (bool, error) {
 	h, err := oxbow.HistoryOf(s.home)
 	if err != nil || len(s.st.pulls) == 0 {
@@ -98,7 +100,8 @@ func (s *session) pullUndone() (bool, error) {
 	return false, nil
 }
 
-// readServer reads what changed on the server or, where that is not enough, all of it.
+// readServer reads the changes of the server, or all of its entries if the changes are not
+// sufficient.
 func (s *session) readServer(homeTrusted bool) (d *side, err error) {
 	s.serverPos, err = s.askPosition()
 	if err != nil {
@@ -132,7 +135,7 @@ func (s *session) readServer(homeTrusted bool) (d *side, err error) {
 	return all, s.readAll(all)
 }
 
-// askPosition returns the place of the server in its history.
+// askPosition returns the server's position in its history.
 func (s *session) askPosition() (oxbow.Position, error) {
 	p, err := position(s.ctx, s.server)
 	if err == nil && len(p) > mostPosition {
@@ -141,7 +144,7 @@ func (s *session) askPosition() (oxbow.Position, error) {
 	return p, err
 }
 
-// readAll reads all of the server.
+// readAll reads all entries of the server.
 func (s *session) readAll(all *side) error {
 	b := s.bound()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {
@@ -159,9 +162,9 @@ func (s *session) readAll(all *side) error {
 	return nil
 }
 
-// followsOn reports whether the server's history has the last of its changes that the
-// records name: where positions are of one run of a server, that tells a later run from
-// another store and from a backup that was restored.
+// followsOn reports whether the server's history contains the last server change that the records
+// know. If the positions of a server are valid only until it restarts, this distinguishes a
+// restarted server from a different store or a restored backup.
 func (s *session) followsOn() (bool, error) {
 	var last *record
 	for _, r := range s.st.records {
@@ -180,7 +183,7 @@ func (s *session) followsOn() (bool, error) {
 	return found, err
 }
 
-// readSince reads what changed on the server after a place.
+// readSince reads the entries that changed on the server after a position.
 func (s *session) readSince(d *side, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil
@@ -218,12 +221,12 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 	return nil
 }
 
-// bound holds what a server answers to what a home can hold.
+// bound limits how much is read from a server.
 type bound struct{ entries, bytes, most int }
 
 func (s *session) bound() *bound { return &bound{most: cmp.Or(s.o.most, mostEntries)} }
 
-// count counts an entry of so many bytes.
+// count counts an entry with this number of bytes. It fails if the limit is exceeded.
 func (b *bound) count(bytes int) error {
 	b.entries, b.bytes = b.entries+1, b.bytes+bytes
 	if b.entries > b.most || b.bytes > mostBytes {
@@ -237,14 +240,16 @@ func (b *bound) check(e *oxbow.Entry) error {
 		return err
 	}
 	if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}).Check(); err != nil {
-		return fmt.Errorf("%w: an entry is one that no memory can hold: %v", errServer, err) // which is no error of the caller
+		// Do not wrap err: the caller did nothing wrong.
+		return fmt.Errorf("%w: an entry is one that no memory can hold: %v", errServer, err)
 	}
 	return nil
 }
 
-// contentBefore returns the content that both versions of a pair come from, "" where it
-// is not known: of those that the home has had since both met, the one that the server
-// had last. That is later than what both had where the end of a push was not recorded.
+// contentBefore returns the content that both versions of a pair were derived from, "" if it is not
+// known. Of the contents that the home has had since the last synchronization, it is the last that
+// the server has had, too. This may be newer than the record, if the end of a push was not
+// recorded.
 func (s *session) contentBefore(p *pair) (string, error) {
 	base := func(text string) bool { return p.record != nil && s.st.hash(text) == p.record.Content }
 	for _, v := range []*oxbow.Entry{p.home, p.server} {
@@ -274,19 +279,19 @@ func (s *session) contentBefore(p *pair) (string, error) {
 	return before, nil
 }
 
-// mostVersions is how many versions of an entry are looked through.
+// mostVersions is the maximum number of versions that are searched.
 const mostVersions = 1000
 
-// versionOf returns the newest content under some names that is one looked for, and
-// whether there is one.
+// versionOf returns the newest content under the names for which is returns true. The bool is false
+// if there is none.
 func (s *session) versionOf(store oxbow.Store, names []string, is func(string) bool) (string, bool, error) {
 	return s.versions(store, names, func(v oxbow.Version) bool {
 		return v.Verb != oxbow.VerbRemove && !v.Erased && is(v.Entry.Content)
 	})
 }
 
-// versions returns the content of the newest version under some names that is one looked
-// for, and whether there is one.
+// versions returns the content of the newest version under the names for which is returns true. The
+// bool is false if there is none.
 func (s *session) versions(store oxbow.Store, names []string, is func(oxbow.Version) bool) (string, bool, error) {
 	h, err := oxbow.HistoryOf(store)
 	if err != nil {

@@ -1,4 +1,4 @@
-// A run: what it is given, what it reports, and what it holds meanwhile.
+// This file declares the options, report and working data of a run.
 
 package reconcile
 
@@ -10,117 +10,120 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Options change how is reconciled. Nil and zero fields mean the default.
+// Options configure [Pull] and [Push]. Nil and zero fields mean the default.
 type Options struct {
-	DryRun bool // change nothing, and report what would be changed
+	DryRun bool // only report the changes, and make none
 
-	// Blocked returns why an entry is not sent to the server, nil for those that are.
+	// Blocked returns an error if the entry must not be sent to the server. If Blocked is nil, all
+	// entries may be sent.
 	Blocked func(*oxbow.Entry) error
 
-	// Rand gives the random bytes of hashes and ids, crypto/rand by default.
+	// Rand is the source of random bytes for salts and IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// Record is called before the first change, unless nil, with what is to be changed in
-	// the state, to call [State.WritePlan]: a run that is killed after it is known for what
-	// it did. An error of it ends the run.
+	// Record, if it is not nil, is called before the first change, when the state contains the plan
+	// of the run. It should call [State.WritePlan], so that the next run knows what this run did if
+	// it is killed. An error ends the run.
 	Record func() error
 
-	// Progress is called with how many of the changes were made.
+	// Progress is called with the number of changes made so far.
 	Progress func(done, total int)
 
-	most int // entries that are read of a server, mostEntries by default
+	most int // maximum number of entries to read from a server; mostEntries by default
 }
 
-// Report says what was done. With an error, it is what was done before it.
+// Report describes what a run has done, even if it failed.
 type Report struct {
 	Changes []Change
-	Waiting []Problem // of push: what both sides changed, or the server refused
-	Kept    []Problem // of push: what is not sent
-	Behind  int       // of push: entries of the server that a pull would change
-	Returns int       // entries that one side does not have any more, and whose removal is not believed
+	Waiting []Problem // for a push: entries that both sides changed, or that the server refused
+	Kept    []Problem // for a push: entries that [Options.Blocked] blocked
+	Behind  int       // for a push: number of server entries that a pull would change
+	// Number of entries that are missing on one side but were not removed on the other, because a
+	// removal is not certain.
+	Returns int
 }
 
-// Change is an entry that changed on one side.
+// Change describes the change of an entry on one side.
 type Change struct {
 	Name     string
-	Was      string // its name before, if another
+	Was      string // its previous name, if it was renamed
 	Verb     oxbow.Verb
-	Conflict bool // both texts of something are kept
+	Conflict bool // both versions were kept
 }
 
-// Problem is an entry that was not taken or sent, and why.
+// Problem is an entry that was not changed or sent, and the reason.
 type Problem struct {
 	Name string
 	Err  error
 }
 
-// ErrBoth is the reason of what is to be pulled before it can be pushed.
+// ErrBoth is the reason for an entry that has to be pulled before it can be pushed.
 var ErrBoth = errors.New("both sides changed it")
 
-// Most of what is read of one server.
+// Limits of the data that is read from one server.
 const (
 	mostEntries  = 1 << 20
 	mostBytes    = 1 << 30
 	mostPosition = 4 << 10 // bytes
 )
 
-// Bounds of one change.
+// Limits of one change.
 const (
 	pullBytes = 32 << 20
 	pushItems = 500
 	pushBytes = 4 << 20
 )
 
-// session is one pull or push.
+// session is the working data of one pull or push.
 type session struct {
 	ctx          context.Context
 	home, server oxbow.Store
-	exact        oxbow.Store // the home, or what it is over: it finds names alone
+	exact        oxbow.Store // the store below home, which looks up entries only by their exact name
 	st           *State
 	o            Options
 	rep          Report
 
 	pairs     []*pair
-	homePos   oxbow.Position  // after the home was read; "" where it has none
-	serverPos oxbow.Position  // before the server was read; "" where it has none
-	mark      mark            // of the changes of a pull
-	taken     map[string]bool // names of the home, as the steps leave them
-	undone    bool            // the last pull was taken back
+	homePos   oxbow.Position  // position after the home was read; "" if the home has no positions
+	serverPos oxbow.Position  // position before the server was read; "" if the server has no positions
+	mark      mark            // identifies the changes of this pull
+	taken     map[string]bool // names in the home after the planned steps
+	undone    bool            // the last pull was undone
 
-	settled map[*record]*record // what became of records, nil for what is none any more
-	met     []*record           // new ones
+	settled map[*record]*record // new versions of changed records, nil for deleted records
+	met     []*record           // new records
 }
 
-// change says what became of one side of a record.
+// change is what happened to the entry of a record on one side.
 type change uint8
 
 const (
-	absent    change = iota // the side has none, and had none
-	unchanged               // as both met
+	absent    change = iota // the side has no such entry, and never had one
+	unchanged               // as at the last synchronization
 	changed
 	gone
 )
 
-// pair is an entry as each side has it.
+// pair consists of the versions of one entry on both sides.
 type pair struct {
-	record *record      // nil where they never met, or where it is not believed
-	old    *record      // of the state
-	home   *oxbow.Entry // nil where the home has none
-	server *oxbow.Entry // nil where the server has none, or has not changed it
-	here   change       // of the home
-	there  change       // of the server
+	record *record      // nil if the entry was never synchronized, or if the record is not trusted
+	old    *record      // record in the state
+	home   *oxbow.Entry // nil if the home does not have the entry
+	server *oxbow.Entry // nil if the server does not have the entry, or has not changed it
+	here   change       // in the home
+	there  change       // on the server
 }
 
-// step is what is done with an entry.
+// step is what a run does with one entry.
 type step struct {
 	ops    []oxbow.Op
 	size   int
 	change Change
-	record *record      // as it is after the step; nil for none
-	old    *record      // as it was; nil for none
-	entry  *oxbow.Entry // of the home, after a pull or before a push
-	met    *oxbow.Entry // of the server, for a pull
-	stay   bool         // the home has more than the server after a pull
+	record *record      // record after the step; nil if it is deleted
+	old    *record      // record before the step; nil if there was none
+	entry  *oxbow.Entry // entry of the home, after a pull or before a push
+	met    *oxbow.Entry // entry of the server, for a pull
+	stay   bool         // after a pull, the home's entry contains changes that the server lacks
 	done   bool
 }
 
@@ -132,7 +135,7 @@ func (s *session) report(steps []*step) {
 	}
 }
 
-// settle puts the record of a step in the place of the old one, when the session ends.
+// settle notes the new record of a step. takeSettled moves it into the state.
 func (s *session) settle(st *step) {
 	st.done = true
 	if st.old != nil {
@@ -142,7 +145,7 @@ func (s *session) settle(st *step) {
 	}
 }
 
-// finish makes the records those of the steps that were done.
+// finish moves the new records into the state and updates the home's position.
 func (s *session) finish() {
 	s.takeSettled()
 	if now, err := position(s.ctx, s.exact); err == nil {
@@ -163,7 +166,7 @@ func (s *session) takeSettled() {
 	s.settled, s.met = map[*record]*record{}, nil
 }
 
-// position returns the place of a store in its history, "" where it has none.
+// position returns the position of a store in its history, "" if the store has no positions.
 func position(ctx context.Context, store oxbow.Store) (oxbow.Position, error) {
 	q, ok := store.(oxbow.Sequencer)
 	if !ok {

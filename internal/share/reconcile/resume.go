@@ -1,4 +1,5 @@
-// Going on after a run that was killed: what it changed counts as both sides' own.
+// This file finds out what a killed run did, so that the next run does not mistake its changes for
+// changes of both sides.
 
 package reconcile
 
@@ -10,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// stamp has the changes of a pull carry a session of its own, unless they have one, by
-// which they are known in the home's history.
+// stamp gives the changes of a pull a session ID, unless the context has one, so that they can be
+// found in the home's history.
 func (s *session) stamp() error {
 	src, _ := oxbow.SourceFrom(s.ctx)
 	if src.Session == "" {
@@ -26,7 +27,7 @@ func (s *session) stamp() error {
 	return nil
 }
 
-// announce has the state say what is about to be changed.
+// announce stores the plan of the steps in the state and lets the caller write it.
 func (s *session) announce(steps []*step, pull bool) error {
 	if s.o.Record == nil || countChanges(steps) == 0 {
 		return nil
@@ -40,7 +41,8 @@ func (s *session) announce(steps []*step, pull bool) error {
 	return s.o.Record()
 }
 
-// planOf returns the plan of steps over the records of the state.
+// planOf returns the plan of those steps that change an entry and are not done. A step refers to
+// its record by number.
 func (s *session) planOf(steps []*step, pull bool) *plan {
 	number := map[*record]int{}
 	for i, r := range s.st.records {
@@ -62,7 +64,8 @@ func (s *session) planOf(steps []*step, pull bool) *plan {
 	return p
 }
 
-// resumePull takes into the state what a pull did that was killed, by the home's history.
+// resumePull updates the state with the changes of a killed pull, which it finds in the home's
+// history.
 func (s *session) resumePull() error {
 	p := s.st.plan
 	if p == nil || !p.pull {
@@ -102,14 +105,14 @@ func (s *session) resumePull() error {
 	return nil
 }
 
-// pulled is what the changes of a pull left.
+// pulled contains the changes of a pull, as found in the history.
 type pulled struct {
 	seqs    []uint64 // ascending
 	entries map[string]oxbow.Entry
 	removed map[string]bool
 }
 
-// add adds a change that is before those added.
+// add adds a change. Changes are added from the newest to the oldest.
 func (d *pulled) add(c oxbow.Change) {
 	d.seqs = append([]uint64{c.Seq}, d.seqs...)
 	for _, v := range c.Versions {
@@ -121,7 +124,7 @@ func (d *pulled) add(c oxbow.Change) {
 	}
 }
 
-// donePull returns a step of a pull as it was done, nil where it was not.
+// donePull returns the step of a planned pull step, or nil if the pull did not make it.
 func (s *session) donePull(q *planStep, d pulled) *step {
 	st := &step{old: s.numbered(q.Old), record: q.Record}
 	if q.Record == nil {
@@ -144,7 +147,7 @@ func (s *session) donePull(q *planStep, d pulled) *step {
 	return st
 }
 
-// resumePush takes into the state what a push did that was killed, by what the server has.
+// resumePush updates the state with the changes of a killed push, which it finds on the server.
 func (s *session) resumePush(server *side) error {
 	p := s.st.plan
 	if p == nil || p.pull {
@@ -168,7 +171,7 @@ func (s *session) resumePush(server *side) error {
 	return nil
 }
 
-// arrived reports whether the server has made a step, and completes its record.
+// arrived reports whether the server has made the change of a step. If so, it completes the record.
 func (s *session) arrived(q *planStep, server *side) (found bool, err error) {
 	old := s.numbered(q.Old)
 	if q.Record == nil {
@@ -181,7 +184,7 @@ func (s *session) arrived(q *planStep, server *side) (found bool, err error) {
 	}
 	was := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
 	found = s.st.entryHash(e) == q.Record.Server.Hash
-	if !found { // others may have changed it since
+	if !found { // other clients may have changed the entry since
 		_, _, err = s.versions(s.server, []string{e.Name}, func(v oxbow.Version) bool {
 			found = v.Verb != oxbow.VerbRemove && s.st.entryHash(&v.Entry) == q.Record.Server.Hash
 			if found {
@@ -196,7 +199,7 @@ func (s *session) arrived(q *planStep, server *side) (found bool, err error) {
 	return found, err
 }
 
-// numbered returns the record of that number, nil for 0.
+// numbered returns the record with that number, nil for 0.
 func (s *session) numbered(n int) *record {
 	if n == 0 {
 		return nil

@@ -1,17 +1,17 @@
-// Pull and push: the server's changes go into the home, or the home's to the server.
+// This file implements pull and push.
 
-// Package reconcile brings a home and a server together, entry by entry: each side's
-// changes since both met last, in any order, by the merge of package team.
+// Package reconcile synchronizes a home with a server, entry by entry. It merges the changes that
+// both sides made since they were last synchronized, with the rules of package team.
 //
-// [Pull] changes the home alone, [Push] the server alone. Labels and aliases merge as
-// sets, contents by line; both texts are kept, with the label conflict, where the same
-// lines were changed. An edit wins over a removal. A rename is a removal, and an entry
-// that is new and was created at the same nanosecond. What one side alone changed is
-// taken as it is.
+// [Pull] changes only the home, [Push] only the server. Labels and aliases are merged as sets,
+// contents line by line. If both sides changed the same lines, both texts are kept and get the
+// label conflict. A change wins over a removal. A rename is a removal and a new entry that was
+// created at the same nanosecond. If only one side changed an entry, its version is used.
 //
-// What both had is a [State]. Without it nothing is lost, and what was removed may come
-// back. So it is where the history of a side was rewritten, or is of another store: a
-// removal is believed where its history leads on from what both had.
+// A [State] records what both sides had when they were last synchronized. Without it nothing is
+// lost, but removed entries may reappear. The same happens if a side's history was rewritten or
+// belongs to a different store, because a removal is trusted only if the history continues from the
+// last synchronization.
 package reconcile
 
 import (
@@ -23,9 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Pull brings what the server has into the home. The context's source is stamped on the
-// change. Where the state says that both met before, one change of the home is made, and
-// else as many as 32 MiB ask for.
+// Pull merges the server's changes into the home. The changes get the source of ctx. Pull makes one
+// change of the home for every 32 MiB of contents, so usually one.
 func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
 	s, err := begin(ctx, home, server, st, o)
 	if err != nil {
@@ -43,8 +42,8 @@ func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	return s.rep, err
 }
 
-// Push brings what the home has to the server. What both changed waits for a pull. An
-// interrupted push goes on with the next.
+// Push sends the home's changes to the server. Entries that both sides changed have to be pulled
+// first. An interrupted push continues with the next call.
 func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
 	s, err := begin(ctx, home, server, st, o)
 	if err != nil {
@@ -62,7 +61,7 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	return s.rep, err
 }
 
-// begin reads both sides.
+// begin starts a session: it reads both sides.
 func begin(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*session, error) {
 	s := &session{ctx: ctx, home: home, exact: home, server: server, st: st, taken: map[string]bool{}, settled: map[*record]*record{}}
 	if m, ok := home.(interface{ Store() oxbow.Store }); ok {

@@ -1,10 +1,10 @@
-// The state of a reconciliation: what both sides had when they last met, in a file.
+// This file stores the state of a reconciliation: what both sides had when they were last
+// synchronized.
 //
-// The file is lines of JSON: a header, which has the digest of all that follows, and a
-// record for each entry. Of contents, aliases and labels it has salted hashes alone, so
-// that what is redacted in a memory is nowhere else. A file that is torn keeps its header
-// at best; two sides without records are merged as if they had never met, in which
-// nothing is lost.
+// The file consists of lines of JSON: a header with a digest of all other lines, and a record for
+// each entry. It contains only salted hashes of contents, aliases and labels, so that it keeps no
+// text that is later redacted in a memory. Of a torn file, at most the header is used. Two sides
+// without records are merged as if they had never been synchronized, and nothing is lost.
 
 package reconcile
 
@@ -24,32 +24,33 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// stateVersion is the version of the file.
+// stateVersion is the format version of the file.
 //
 //	1  2026-11: the first
 const stateVersion = 1
 
-// maxState bounds, in bytes, the file that is read.
+// maxState is the maximum size of the file, in bytes.
 const maxState = 1 << 30
 
-// State is what is known of a server. The zero value is that of one that was never met.
+// State contains what is known about a server. The zero value is the state of a server that was
+// never contacted.
 type State struct {
 	URL string
 
 	salt    []byte
-	server  oxbow.Position // up to which all of the server is in the records; "" for none
-	home    oxbow.Position // when both met last; "" for none
-	pulls   []uint64       // the changes of the home that the last pull made
-	before  oxbow.Position // server, before that pull
+	server  oxbow.Position // the records include the server's changes up to this position; "" if unknown
+	home    oxbow.Position // position of the home at the last synchronization; "" if unknown
+	pulls   []uint64       // numbers of the home's changes that the last pull made
+	before  oxbow.Position // value of server before that pull
 	records []*record
 
-	base    []byte // digest of the file; nil where there is none
-	ahead   bool   // it has what the file lacks, before a run changes anything
-	plan    *plan  // what a run is about to change, or was when it was killed
-	hasPlan bool   // there is a file of a plan
+	base    []byte // digest of the file's header; nil if there is no file
+	ahead   bool   // the state contains results of a killed run that the file lacks
+	plan    *plan  // changes that this run, or a killed run, is about to make
+	hasPlan bool   // there is a plan file
 }
 
-// header is the first line.
+// header is the first line of the file.
 type header struct {
 	Version int      `json:"oxbow_remote"`
 	URL     string   `json:"url"`
@@ -58,36 +59,38 @@ type header struct {
 	Home    []byte   `json:"home,omitempty"`
 	Pulls   []uint64 `json:"pulls,omitempty"`
 	Before  []byte   `json:"before,omitempty"`
-	Sum     []byte   `json:"sum"` // SHA-256 of all lines after this
+	Sum     []byte   `json:"sum"` // SHA-256 of all following lines
 }
 
-// record is an entry when both sides met last.
+// record describes an entry at the last synchronization.
 type record struct {
-	ID      uint64 `json:"id,omitempty"`      // on the server, 0 where it is not known yet
-	Version uint64 `json:"version,omitempty"` // on the server, 0 where it is not known yet
-	Updated int64  `json:"updated,omitempty"` // when the server wrote that, nanoseconds since 1970
+	ID      uint64 `json:"id,omitempty"`      // ID on the server, 0 if it is not known yet
+	Version uint64 `json:"version,omitempty"` // version on the server, 0 if it is not known yet
+	Updated int64  `json:"updated,omitempty"` // time when the server wrote that version, in nanoseconds since 1970
 	Server  met    `json:"server"`
 	Home    met    `json:"home"`
 
-	// Of the server's version: what a merge begins with.
+	// Hashes of the server's version, as the base of a merge.
 	Content string   `json:"content"`
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
 
-	Pulled bool    `json:"pulled,omitempty"` // by the last pull
-	Before *record `json:"before,omitempty"` // that pull; nil where there was none
-	Gone   bool    `json:"gone,omitempty"`   // that pull removed it: kept for what undo brings back
+	Pulled bool    `json:"pulled,omitempty"` // the last pull wrote the entry
+	Before *record `json:"before,omitempty"` // record before that pull; nil if there was none
+	// That pull removed the entry; the record is kept in case the pull is undone.
+	Gone bool `json:"gone,omitempty"`
 }
 
-// met is an entry on one side.
+// met describes an entry on one side.
 type met struct {
 	Name    string     `json:"name"`
 	Kind    oxbow.Kind `json:"kind,omitempty"`
-	Created int64      `json:"created"`        // nanoseconds since 1970
-	Hash    string     `json:"hash,omitempty"` // of all of it; "" where the side has what the other lacks
+	Created int64      `json:"created"` // nanoseconds since 1970
+	// Hash of the whole entry; "" if this side has changes that the other lacks.
+	Hash string `json:"hash,omitempty"`
 }
 
-// undo makes the state what it was before the last pull, which was taken back.
+// undo restores the records from before the last pull, because that pull was undone.
 func (s *State) undo() {
 	var all []*record
 	for _, r := range s.records {
@@ -105,13 +108,14 @@ func (s *State) undo() {
 	s.ahead = true
 }
 
-// hash returns a salted digest of texts.
+// hash returns a salted digest of the parts. Different parts have different digests even if their
+// concatenation is equal.
 func (s *State) hash(parts ...string) string {
 	h := sha256.New()
 	h.Write(s.salt)
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d ", len(p))
-		_, _ = io.WriteString(h, p) // which does not fail
+		_, _ = io.WriteString(h, p) // a hash never fails
 	}
 	return base64.RawStdEncoding.EncodeToString(h.Sum(nil)[:12])
 }
@@ -123,7 +127,8 @@ func (s *State) hashes(all []string) (out []string) {
 	return out
 }
 
-// entryHash is the hash of what is reconciled of an entry: stamps are each side's own.
+// entryHash returns the hash of the parts of an entry that are synchronized. Stamps are left out,
+// because each side has its own.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(withoutStamps(e.Labels))
@@ -134,8 +139,8 @@ func (s *State) met(e *oxbow.Entry) met {
 	return met{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
-// recordOf returns the record of an entry that both sides have. Home is nil where the
-// home has more than the server.
+// recordOf returns the record of an entry that both sides have. home is nil if the home has changes
+// that the server lacks.
 func (s *State) recordOf(server, home *oxbow.Entry) *record {
 	r := &record{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(), Server: s.met(server), Content: s.hash(server.Content),
 		Aliases: s.hashes(server.Aliases), Labels: s.hashes(labelTexts(withoutStamps(server.Labels)))}
@@ -152,9 +157,10 @@ func labelTexts(ls []oxbow.Label) (out []string) {
 	return out
 }
 
-// ReadState reads a state from a file, and the plan of a run that was killed. Of a torn
-// file it has the header alone, if that can be read; of none it is the zero value. One
-// that a later version wrote is [oxbow.ErrVersion].
+// ReadState reads a state from a file, and the plan of a killed run if there is one. If the file is
+// torn, only the URL in the header is used, if it can be read. If there is no file, ReadState
+// returns the zero value. If a later version of oxbow wrote the file, the error matches
+// [oxbow.ErrVersion].
 func ReadState(fsys vfs.FS, name string) (*State, error) {
 	s := &State{}
 	b, err := vfs.ReadFile(fsys, name, maxState)
@@ -201,14 +207,14 @@ func parseState(b []byte) (*State, error) {
 	return s, nil
 }
 
-// digest is that of the first line, which has the digest of the others.
+// digest returns the digest of the first line, which contains the digest of the other lines.
 func digest(line []byte) []byte {
 	sum := sha256.Sum256(line)
 	return sum[:]
 }
 
-// Write replaces the file, which has all that the run did. After a crash it is the old or
-// the new one.
+// Write replaces the state file and deletes the plan file, or rewrites it if steps of the plan may
+// still arrive. The state file is replaced atomically.
 func (s *State) Write(fsys vfs.FS, name string) error {
 	if err := s.writeState(fsys, name); err != nil {
 		return err
@@ -246,8 +252,8 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// withoutStamps returns labels without those that programs write of a text: of these,
-// each side has its own.
+// withoutStamps returns the labels without stamps: labels that programs add to describe a text.
+// Each side has its own.
 func withoutStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), isStamp)
 }
@@ -260,7 +266,7 @@ func isStamp(l oxbow.Label) bool {
 	return l.IsPersonal() || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved || slices.Contains(oxbow.HeldLabels(), l.Key)
 }
 
-// FileOf returns the name of the file of a server, next to a memory's.
+// FileOf returns the name of the state file for a server, next to the memory's file.
 func FileOf(memory, url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return fmt.Sprintf("%s%s%x", memory, fileInfix, sum[:6])
@@ -268,7 +274,7 @@ func FileOf(memory, url string) string {
 
 const fileInfix = ".remote-"
 
-// Known returns the states of the servers that a memory met.
+// Known returns the states of all servers with which a memory was synchronized.
 func Known(fsys vfs.FS, memory string) (all []*State, err error) {
 	files, err := fsys.ReadDir(".")
 	if errors.Is(err, fs.ErrNotExist) {
