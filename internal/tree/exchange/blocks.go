@@ -1,5 +1,6 @@
-// Headings and paragraphs of Markdown, as CommonMark defines them (https://spec.commonmark.org/0.31.2/): enough of its
-// block structure not to take a line of code or of a comment for a heading.
+// This file finds headings and paragraphs in Markdown. It implements only as much of CommonMark's
+// block structure (https://spec.commonmark.org/0.31.2/) as is needed to avoid mistaking a line of
+// code or of a comment for a heading.
 
 package exchange
 
@@ -8,18 +9,18 @@ import (
 	"strings"
 )
 
-// blockStart is a place where a text may be cut: a heading, or the first line of a
-// paragraph (or other block) that follows a blank line.
+// blockStart is a position where a text may be split: a heading, or the first line of a paragraph
+// or other block that follows a blank line.
 type blockStart struct {
-	off   int    // byte offset of the beginning of the line
-	end   int    // of a heading: byte offset of the end of its last line
-	line  int    // from 1
-	level int    // of a heading, 1 to 6; 0 for a paragraph
-	text  string // of a heading, without its signs
+	off   int    // byte offset of the start of the line
+	end   int    // for a heading: byte offset after its last line
+	line  int    // line number, from 1
+	level int    // level of the heading, 1 to 6; 0 for a paragraph
+	text  string // text of the heading, without # and underline
 }
 
-// blockStarts yields the places of a text where it may be cut, by offset. A heading that is underlined
-// and follows a blank line is yielded twice: first as a paragraph.
+// blockStarts yields the positions where the text may be split, in order. A heading that is
+// underlined and follows a blank line is yielded twice: first as a paragraph.
 func blockStarts(text string) iter.Seq[blockStart] {
 	return func(yield func(blockStart) bool) {
 		var s scanner
@@ -36,29 +37,29 @@ func blockStarts(text string) iter.Seq[blockStart] {
 	}
 }
 
-// scanner is what the lines before say about the next one.
+// scanner is the state of the parser after the lines read so far.
 type scanner struct {
-	fence     string // the sign that opened a code block, "" outside one
-	comment   bool   // inside <!-- -->
-	afterText bool   // the line before was not blank
+	fence     string // the opening marker of the current code block; "" outside of code blocks
+	comment   bool   // inside of <!-- -->
+	afterText bool   // the previous line was not blank
 	block     block
-	para      int // offset of the open paragraph
+	para      int // offset of the current paragraph
 	paraLine  int
 }
 
-// block says what a line of text goes on with.
+// block is the type of block that the next line of text would continue.
 type block uint8
 
 const (
-	noBlock    block = iota // nothing: it begins a block of its own
-	paraBlock               // a paragraph, which a line of = or - makes a heading
+	noBlock    block = iota // none: the next line starts a new block
+	paraBlock               // a paragraph; a line of = or - after it makes it a heading
 	otherBlock              // a list, a quotation, a table or HTML
 )
 
 func (s *scanner) line(text string, off, end, num int, yield func(blockStart) bool) bool {
 	l := strings.TrimRight(text[off:end], "\r\n")
 	rest := strings.TrimLeft(l, " ")
-	// Four spaces or a tab make code, or go on with the line before.
+	// Four spaces or a tab start a code block or continue the previous line.
 	indented := len(l)-len(rest) > 3 || strings.HasPrefix(rest, "\t")
 	rest = strings.Trim(rest, " \t")
 	afterText := s.afterText
@@ -93,12 +94,12 @@ func (s *scanner) line(text string, off, end, num int, yield func(blockStart) bo
 	return begins()
 }
 
-// inside reports whether a line is within a code block or a comment, which it
-// may end.
+// inside reports whether the line is in a code block or a comment. It also detects the end of the
+// code block or comment.
 func (s *scanner) inside(rest string, indented bool) bool {
 	switch {
 	case s.fence != "":
-		// The closing sign is at least as long as the opening one, and alone.
+		// A closing marker is at least as long as the opening marker, and has no text after it.
 		if !indented && strings.HasPrefix(rest, s.fence) && strings.Trim(rest, s.fence[:1]) == "" {
 			s.fence = ""
 		}
@@ -110,14 +111,14 @@ func (s *scanner) inside(rest string, indented bool) bool {
 	return false
 }
 
-// goOn takes a line that is neither heading nor code.
+// goOn processes a line that is neither a heading nor code.
 func (s *scanner) goOn(rest string, off, num int) {
 	switch {
 	case strings.HasPrefix(rest, "<!--"):
 		s.block = noBlock
 		s.comment = !strings.Contains(rest[len("<!--"):], "-->")
 	case strings.Trim(rest, "-*_ \t") == "":
-		s.block = noBlock // a rule, or an item without text
+		s.block = noBlock // a horizontal rule, or a list item without text
 	case beginsOther(rest):
 		s.block = otherBlock
 	case s.block == noBlock:
@@ -127,7 +128,7 @@ func (s *scanner) goOn(rest string, off, num int) {
 	}
 }
 
-// openFence returns the sign, three or more ` or ~, that opens a code block.
+// openFence returns the marker that opens a code block (three or more ` or ~), or "".
 func openFence(s string) string {
 	c := s[0]
 	if c != '`' && c != '~' {
@@ -140,7 +141,7 @@ func openFence(s string) string {
 	return s[:n]
 }
 
-// atx reads a heading such as "## Title ##".
+// atx parses a heading such as "## Title ##".
 func atx(s string) (level int, title string, ok bool) {
 	rest := strings.TrimLeft(s, "#")
 	level = len(s) - len(rest)
@@ -154,8 +155,8 @@ func atx(s string) (level int, title string, ok bool) {
 	return level, rest, true
 }
 
-// underline returns the level of the heading that a line of = or - makes of the
-// paragraph above it.
+// underline returns the level of the heading that the line makes of the paragraph above it: 1 for a
+// line of =, 2 for a line of -, 0 for other lines.
 func underline(s string) int {
 	switch {
 	case strings.Trim(s, "=") == "":
@@ -166,8 +167,7 @@ func underline(s string) int {
 	return 0
 }
 
-// beginsOther reports whether a line is no plain paragraph: an item of a list,
-// a quotation, a table or HTML.
+// beginsOther reports whether the line starts a list item, a quotation, a table or HTML.
 func beginsOther(s string) bool {
 	switch s[0] {
 	case '>', '|', '<':

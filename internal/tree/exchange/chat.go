@@ -1,4 +1,4 @@
-// Chat logs, and dates of sessions in a file of their own.
+// This file reads chat logs, and the files that contain the dates of the sessions.
 
 package exchange
 
@@ -16,21 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// readChat reads one session a line, in the form that LongMemEval and many
-// exports share:
+// readChat reads chat logs with one session per line, in the format of LongMemEval and many other
+// exports:
 //
 //	{"id":"s1","turns":[["user","Hello"],["assistant","Hello!"]]}
 //	{"session_id":"s2","date":"2023-04-30","messages":[{"role":"user","content":"Hello"}]}
 //
-// Lines with a role, {"role":"user","content":"Hello"}, are the turns of one
-// session, which is named by the file.
+// Lines with a role, {"role":"user","content":"Hello"}, are the turns of a single session. Its name
+// is the name of the file.
 //
-// A session becomes an archive named by its id, with the turns in order as
-// content: "user: Hello\n\nassistant: Hello!". A message's content may be a list
-// of parts, of which those of type text are kept. Created is the line's date or
-// created; else o.Dates has it by id; else it stays zero and the store's clock
-// decides. Fields that an archive has no place for are named in the item's
-// warnings.
+// Each session becomes an archive. Its name is the session's ID, its content consists of the turns:
+// "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only the parts of
+// type text are used. The time of creation is the field date or created, or else the session's date in o.Dates.
+// Otherwise it stays zero, and the store uses the present time. Fields that an archive cannot store
+// are listed in the item's warnings.
 func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage
@@ -76,7 +75,7 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	}
 }
 
-// setTurns makes turns that were read before the content.
+// setTurns sets the content of the item to the turns.
 func (it *Item) setTurns(turns []json.RawMessage) {
 	raw, err := json.Marshal(turns)
 	if err == nil {
@@ -89,7 +88,7 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 	}
 }
 
-// parseSession fills in the item from the fields of one line of a chat log.
+// parseSession sets the item to the session in one line of a chat log.
 func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	e := &it.Entry
 	e.Kind = oxbow.Archive
@@ -133,7 +132,7 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	return nil
 }
 
-// either returns the one of two fields that is there.
+// either returns the value of the field a or b. If both are present, they must be equal.
 func either(o object, a, b string, get func(object, string) (string, error)) (string, error) {
 	va, err := get(o, a)
 	if err != nil {
@@ -151,7 +150,7 @@ func either(o object, a, b string, get func(object, string) (string, error)) (st
 	return va, nil
 }
 
-// word returns a field that must be a string or a number.
+// word returns a field that is a string or a number.
 func (o object) word(key string) (string, error) {
 	if raw, ok := o.get(key); ok && (raw[0] == '-' || (raw[0] >= '0' && raw[0] <= '9')) {
 		return string(raw), nil
@@ -159,8 +158,7 @@ func (o object) word(key string) (string, error) {
 	return o.text(key)
 }
 
-// transcript writes the turns of a session down as text, and returns the names
-// of what it had to leave out.
+// transcript returns the turns of a session as text, and the names of the fields that it left out.
 func transcript(raw json.RawMessage) (text string, left []string, err error) {
 	if raw[0] != '[' {
 		return "", nil, fmt.Errorf("turns must be a list, not %s", short(string(raw)))
@@ -195,7 +193,7 @@ func transcript(raw json.RawMessage) (text string, left []string, err error) {
 	return b.String(), left, nil
 }
 
-// parseTurn reads [role, text] or {"role":…,"content":…}.
+// parseTurn parses [role, text] or {"role":…,"content":…}.
 func parseTurn(raw json.RawMessage) (role, said string, left []string, err error) {
 	if raw[0] == '[' {
 		pair, err := asList("of its parts", raw)
@@ -222,7 +220,7 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 	content, ok := o.get("content")
 	switch {
 	case !ok:
-		return role, "", left, nil // such as a call of a tool, which left names
+		return role, "", left, nil // for example a tool call, whose fields are in left
 	case content[0] == '[':
 		said, more, err := joinParts(content)
 		return role, said, append(left, more...), err
@@ -234,7 +232,7 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 	return role, said, left, nil
 }
 
-// joinParts joins the texts of a message that comes in parts.
+// joinParts joins the texts of a message that consists of parts.
 func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 	var texts []string
 	for p := range rawjson.Elements(raw) {
@@ -259,14 +257,14 @@ func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 	return strings.Join(texts, "\n"), left, nil
 }
 
-// readDates reads the questions file of LongMemEval, whose haystacks say when
-// sessions were:
+// readDates reads a questions file of LongMemEval, whose haystacks contain the dates of sessions:
 //
 //	{"question_id":"q1","haystack":[["s1","2023/04/30 (Sun) 13:59"]]}
 //
-// It adds them to dates, by session id, keeping the earliest date of each: that
-// does not depend on the order. Other fields are passed over. It yields one
-// [*ItemError] for each bad line or date, and at most one other error, last.
+// It adds the dates to dates, by session ID. If a session has several dates, it keeps the earliest,
+// so that the order of the lines does not matter. Other fields are ignored. It yields an
+// [*ItemError] for each invalid line or date. An error of another type ends the reading and is
+// yielded last.
 func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for l, err := range lines(r, ref) {

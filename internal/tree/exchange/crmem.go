@@ -1,4 +1,5 @@
-// Memories of crabtalk, known by their first bytes whatever the file's name is.
+// This file reads memories of crabtalk. They are recognized by their first bytes, whatever the file
+// name is.
 
 package exchange
 
@@ -11,12 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
 )
 
-// maxCRMEM bounds a memory of crabtalk, in bytes: it is read whole.
+// maxCRMEM is the maximum size, in bytes, of a crabtalk memory. The file is read into memory as a
+// whole.
 const maxCRMEM = 1 << 30
 
-// readCRMEM reads a memory of crabtalk, of any of its layouts. The line of an
-// item is its place among the entries. A name that no other store takes is made
-// one.
+// readCRMEM reads a crabtalk memory in any version of its format. The line number of an item is its
+// position among the entries. Names that other stores do not allow are changed, with a warning.
 func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		data, err := io.ReadAll(&bounded{r: r, left: maxCRMEM, err: fmt.Errorf("is longer than the %d bytes that are read", maxCRMEM)})

@@ -1,4 +1,4 @@
-// Dates as other programs write them.
+// This file parses dates in the formats of other programs.
 
 package exchange
 
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// layouts with a zone of their own come first; the others are read in the
-// location of the options. The one with a slash is that of LongMemEval.
+// layouts lists first the layouts with a time zone. The others are read in the location of the
+// options. The layout with slashes and a weekday is LongMemEval's.
 var layouts = []string{
 	time.RFC3339Nano,
 	"2006-01-02 15:04:05Z07:00",
@@ -28,8 +28,8 @@ var layouts = []string{
 	"2006/01/02",
 }
 
-// parseDate reads a date or a time and returns it in UTC. One without a zone is
-// taken to be in loc, nil meaning UTC.
+// parseDate parses a date or a time and returns it in UTC. A date without a time zone is in loc;
+// nil means UTC.
 func parseDate(s string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC
@@ -51,8 +51,8 @@ var dateInName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[^0-9]|$)`)
 })
 
-// nameDate returns the first date within a file name, such as
-// 2026-04-18-standup.md, and whether there is one.
+// nameDate returns the first date in a file name such as 2026-04-18-standup.md. It returns false if
+// there is none.
 func nameDate(name string, loc *time.Location) (time.Time, bool) {
 	m := dateInName().FindStringSubmatch(name)
 	if m == nil {

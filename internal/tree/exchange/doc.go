@@ -1,18 +1,17 @@
-// Package exchange brings memories in and out: entries as JSON lines, Markdown
-// files and directories of them, chat logs, and the knowledge graph of the MCP
-// memory server.
+// Package exchange imports and exports memories: entries as JSON lines, Markdown files and
+// directories of them, chat logs, and the knowledge graph of the MCP memory server.
 //
-// A reader turns a file into items: an item is an entry as it stood elsewhere,
-// with the place it was found at. [Import] adds the items that a store lacks;
-// [Export] writes a store's entries.
+// A reader yields the items in a file. An item is an entry in the form that it had in the other
+// program, with the file and line where it was found. [Import] adds to a store those items that it
+// lacks. [Export] writes the entries of a store.
 //
 //	items := exchange.Read(fsys, "notes", nil)
 //	report, err := exchange.Import(ctx, store, items, nil)
 //
-// What cannot be taken is never dropped in silence: a reader yields an
-// [*ItemError] that names the file and line, and reads on. Only an error that
-// is no ItemError ends the reading, and it comes last.
+// No input is dropped silently. For input that cannot be imported, a reader yields an [*ItemError]
+// with the file and line, and continues. An error of another type ends the reading and is yielded
+// last.
 //
-// Importing the same input twice changes nothing. How an item meets an entry
-// that the store already holds is written at [Import].
+// Importing the same input twice changes nothing. [Import] describes how an item is matched with an
+// entry that the store already has.
 package exchange

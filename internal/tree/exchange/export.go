@@ -1,4 +1,4 @@
-// Export: entries as JSON lines.
+// This file writes entries as JSON lines.
 
 package exchange
 
@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
 )
 
-// record is the shape of an exported entry; the order of its fields is that of the
-// line, and of [oxbow.Entry], so that one can be converted into the other.
+// record is the format of an exported entry. Its fields are in the order of the JSON keys and of
+// [oxbow.Entry], so that an Entry can be converted to a record.
 type record struct {
 	ID      uint64        `json:"id"`
 	Name    string        `json:"name"`
@@ -30,21 +30,20 @@ type record struct {
 	Source  oxbow.Source  `json:"source"`
 }
 
-// Export writes the entries that the filter selects, by ID, and returns their
-// number. Each is one line of JSON (UTF-8, ended by a newline):
+// Export writes the entries that match the filter, in the order of their IDs, and returns their
+// number. Each entry is one line of JSON (UTF-8, ended by a newline):
 //
 //	{"id":7,"name":"deploy","kind":"note","content":"…","aliases":["ship"],
 //	 "labels":[{"key":"project","value":"vtt"}],"created":"2026-04-18T09:30:00Z",
 //	 "updated":"2026-04-19T10:00:00.5Z","version":12,"source":{"time":…,"actor":"agent"}}
 //
-// The keys always stand in this order and are always there, so the same
-// entries give the same bytes. Times are RFC 3339 in UTC, as fine as the store
-// keeps them. [Read] reads it back. When writing fails, what was written
-// before may be incomplete.
+// All keys are always present, in this order, so that the same entries produce the same bytes.
+// Times are in RFC 3339 format and in UTC, with the precision of the store. [Read] reads the
+// result. If an error is returned, the output may be incomplete.
 func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (int, error) {
 	bw := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(bw)
-	enc.SetEscapeHTML(false) // it is not for browsers
+	enc.SetEscapeHTML(false) // the output is not embedded in HTML
 	n, tell := 0, progress.Counter(ctx, progress.Entries)
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {

@@ -1,5 +1,4 @@
-// Reading of files and directories: finding them, unpacking them, and passing
-// each to the reader of its format.
+// This file finds the files to read, unpacks them, and passes each to the reader of its format.
 
 package exchange
 
@@ -26,17 +25,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Read reads a file, or all files below a directory whose names end in .md,
-// .markdown, .jsonl or .ndjson (.gz may follow), sorted by name. Hidden files
-// and directories (whose names begin with a dot) are left out, and a hidden directory with
-// such files is named as an [*ItemError]; a symbolic link
-// with such an ending is not followed, and named as an [*ItemError], as is any file
-// of another ending. Files of dates serve the chat logs of their own directory. Of an
-// mdBook, book.toml is left out, and so is the table of contents: the SUMMARY.md next
-// to it, or in its directory of sources.
+// Read reads a file, or all files below a directory whose names end in .md, .markdown, .jsonl or
+// .ndjson (optionally followed by .gz), sorted by name. Hidden files and directories, whose names
+// start with a dot, are skipped. Read yields an [*ItemError] for each hidden directory that
+// contains such files, for each file with a different ending, and for each symbolic link with such
+// an ending, because it does not follow links. Files of dates apply to the chat logs in the same
+// directory. For an mdBook, it skips book.toml and the table of contents: the file SUMMARY.md next
+// to book.toml or in the source directory.
 //
-// A file that cannot be read is an ItemError; a directory with nothing to read
-// is a fatal error.
+// A file that cannot be read is an ItemError. A directory without any file to read is a fatal
+// error.
 func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		info, err := fsys.Stat(name)
@@ -72,9 +70,9 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	}
 }
 
-// ReadPath is [Read] of a path of the operating system. Origins are relative
-// below root, the directory of a project, so that they are the same on every
-// machine; elsewhere, and with no root, they are whole paths.
+// ReadPath is like [Read], for a path of the operating system. root is the directory of a project.
+// For a file below root, origins are relative paths, so that they are the same on every machine.
+// For other files, and if root is "", they are absolute paths.
 func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		dir, name := filepath.Dir(file), filepath.Base(file)
@@ -87,7 +85,7 @@ func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
 			return
 		}
 		defer fsys.Close()
-		if _, err := fsys.Stat(name); err != nil { // perhaps a link out of its directory
+		if _, err := fsys.Stat(name); err != nil { // the file may be a link to a different directory
 			if at, lerr := filepath.EvalSymlinks(file); lerr == nil && at != file {
 				ReadPath(at, root, o)(yield)
 				return
@@ -117,23 +115,23 @@ func originBase(dir, root string) string {
 	return filepath.ToSlash(dir)
 }
 
-// walker collects the files below a directory.
+// walker collects the files below a directory that Read reads.
 type walker struct {
 	fsys     vfs.FS
 	o        *ReadOptions
 	files    []string
 	problems []error
-	others   []error         // files of other endings
-	contents map[string]bool // paths of tables of contents
+	others   []error         // errors for files with other endings
+	contents map[string]bool // paths of tables of contents of mdBooks
 }
 
-// bookFile is the name of the settings of an mdBook.
+// bookFile is the name of the settings file of an mdBook.
 const bookFile = "book.toml"
 
-// bookSource matches the setting of the directory of a book's sources.
+// bookSource matches the setting of a book's source directory.
 var bookSource = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`) })
 
-// noteContents notes where the book of the directory has its table of contents.
+// noteContents records the path of the table of contents of the book in the directory.
 func (w *walker) noteContents(dir string) {
 	src := "src"
 	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), headSize)
@@ -143,10 +141,11 @@ func (w *walker) noteContents(dir string) {
 	w.contents[path.Join(dir, "SUMMARY.md")], w.contents[path.Join(dir, src, "SUMMARY.md")] = true, true
 }
 
-// maxHidden is how deep hidden directories are searched for files that could be imported.
+// maxHidden is the maximum depth to which hidden directories are searched for files to import.
 const maxHidden = 4
 
-// hasNotes reports whether there is a file of a known ending in or below a directory.
+// hasNotes reports whether the directory, or a directory below it, contains a file with a known
+// ending.
 func (w *walker) hasNotes(dir string, depth int) bool {
 	list, err := w.fsys.ReadDir(dir)
 	if err != nil || depth > maxDepth {
@@ -160,7 +159,7 @@ func (w *walker) hasNotes(dir string, depth int) bool {
 	})
 }
 
-// walk finds the files below a directory.
+// walk collects the files below a directory.
 func (w *walker) walk(dir string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("reading %s: directories are more than %d deep", w.o.ref(dir), maxDepth)
@@ -184,7 +183,7 @@ func (w *walker) walk(dir string, depth int) error {
 	return nil
 }
 
-// visit adds a file or directory to what the walker collects.
+// visit adds one file to the walker's lists, or walks a directory.
 func (w *walker) visit(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name() == bookFile, w.contents[name]:
@@ -219,8 +218,8 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// readFiles reads files in order of their names, the dates of each directory first, and
-// conflict copies last, so that a note gets its name and aliases before its copies.
+// readFiles reads the files in the order of their names, but in each directory first the files of
+// dates, and conflict copies last, so that a note gets its name and aliases before its copies do.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
 	slices.SortFunc(files, func(a, b string) int {
 		if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
@@ -247,7 +246,7 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 			opts.Dates = d
 		}
 		for it, err := range readFile(fsys, name, &opts) {
-			// What ends one file does not end the directory.
+			// An error that ends the reading of one file does not end the reading of the directory.
 			if err != nil && !isItemError(err) {
 				err = &ItemError{Ref: o.ref(name), Err: err}
 			}
@@ -258,8 +257,8 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readAllDates reads the files of dates, by directory, and returns the other
-// files; ok is false when the reading is over.
+// readAllDates reads the files of dates, grouped by directory, and returns the other files. ok is
+// false if the caller must stop.
 func readAllDates(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) (dates map[string]map[string]time.Time, rest []string, ok bool) {
 	dates = make(map[string]map[string]time.Time)
 	for _, name := range files {
@@ -281,7 +280,7 @@ func readAllDates(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, 
 	return dates, rest, true
 }
 
-// peek returns the format of a file, or "" when it cannot be told.
+// peek returns the format of a file, or "" if it cannot be determined.
 func peek(fsys vfs.FS, name string) Format {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -340,11 +339,11 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	}
 }
 
-// section reads a file from its beginning to wherever it ends.
+// section returns a reader for the whole file.
 func section(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
-// ReadStream reads one input, unpacking it if it is packed by gzip, in the
-// format of o or else the one that its name and first bytes tell. ref is its name.
+// ReadStream reads a single input, which may be compressed with gzip. If o specifies no format, it
+// is determined from the name and the first bytes. ref is the name of the input.
 func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return readStream(bufio.NewReaderSize(o.bound(r), headSize), ref, o)
 }
@@ -380,7 +379,8 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 	return fail(fmt.Errorf("reading %s: format %s is unknown", ref, short(string(format))))
 }
 
-// unpack returns what a reader holds, without gzip around it, bounded.
+// unpack returns a reader of the decompressed input. It fails if the result is longer than
+// [ReadOptions.MaxExpanded]. Input that is not compressed is returned unchanged.
 func unpack(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	head, err := br.Peek(3)
 	if err != nil && err != io.EOF {

@@ -1,4 +1,4 @@
-// Formats, and how one is distinguished from another.
+// This file distinguishes the formats of files.
 
 package exchange
 
@@ -18,25 +18,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Format is a way of writing memories down.
+// Format is a file format for memories.
 type Format string
 
 // The formats.
 const (
-	JSONL    Format = "jsonl"    // one entry a line
+	JSONL    Format = "jsonl"    // one entry per line
 	Markdown Format = "markdown" // see [ReadMarkdown]
-	Chat     Format = "chat"     // one session a line
-	Dates    Format = "dates"    // when sessions were
+	Chat     Format = "chat"     // one session per line
+	Dates    Format = "dates"    // the dates of sessions
 	Obsidian Format = "obsidian" // Markdown with #tags in the text
 )
 
-// crmemFile is a memory of crabtalk. No text is of this format, so that it cannot
-// be named.
+// crmemFile is the format of a crabtalk memory. It is recognized by its content, and users cannot
+// specify it.
 const crmemFile Format = "crmem"
 
 var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dates), string(Obsidian)}
 
-// ParseFormat returns the format of that word. Errors match [oxbow.ErrInvalid].
+// ParseFormat returns the format with that name. If there is none, the error matches
+// [oxbow.ErrInvalid].
 func ParseFormat(s string) (Format, error) {
 	if !slices.Contains(formats, s) {
 		return "", &oxbow.InvalidError{Field: "format", Value: s, Reason: "is not one of " + strings.Join(formats, ", ") + hint(s, formats)}
@@ -44,17 +45,17 @@ func ParseFormat(s string) (Format, error) {
 	return Format(s), nil
 }
 
-// headSize is how many bytes of a file are looked at to tell its format.
+// headSize is the number of bytes that are read from a file to determine its format.
 const headSize = 64 << 10
 
-// detect tells a format by a file's name (which may be empty) and its first
-// bytes, best 64 KiB of them, packed by gzip or not. The name decides between
-// Markdown and JSON where it ends in one of .md, .markdown, .jsonl and .ndjson
-// (.gz may follow); which JSON it is, only the bytes tell.
+// detect determines the format of a file from its name, which may be empty, and its first bytes, at
+// best 64 KiB, which may be compressed. If the name ends in .md, .markdown, .jsonl or .ndjson
+// (optionally followed by .gz), it decides between Markdown and JSON. The bytes decide between the
+// JSON formats.
 func detect(name string, head []byte) (Format, error) {
 	if isGzip(head) {
 		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
-			// The end is missing, so an error is what to expect.
+			// Ignore the error: the input is cut off, so reading it fails at the end.
 			head, _ = io.ReadAll(io.LimitReader(zr, headSize))
 		}
 	}
@@ -78,7 +79,7 @@ func detect(name string, head []byte) (Format, error) {
 		}
 		return f, nil
 	case byName(name) == JSONL:
-		return JSONL, nil // its reader says what is wrong
+		return JSONL, nil // the reader will report what is wrong
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
 		return "", fmt.Errorf("detecting the format of %s: is UTF-16; convert it to UTF-8 first", name)
 	case len(text) == 0:
@@ -89,13 +90,14 @@ func detect(name string, head []byte) (Format, error) {
 	return Markdown, nil
 }
 
-// isArray reports whether a line begins a JSON array. Markdown may begin with a
-// bracket, too.
+// isArray reports whether the line starts a JSON array. A bracket alone is not enough, because
+// Markdown may start with one, too.
 func isArray(line []byte) bool {
 	return string(line) == "[" || bytes.HasPrefix(line, []byte("[{")) || (bytes.HasPrefix(line, []byte("[")) && json.Valid(line))
 }
 
-// byName returns Markdown or JSONL, or "" for a name that tells neither.
+// byName returns the format that the ending of the name indicates, Markdown or JSONL, or "" for
+// other endings.
 func byName(name string) Format {
 	switch path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
 	case ".md", ".markdown":
@@ -106,12 +108,11 @@ func byName(name string) Format {
 	return ""
 }
 
-// errTranscript is the error of what Claude Code, Codex and their like keep of a
-// session.
+// errTranscript is returned for session logs of Claude Code, Codex and similar programs.
 var errTranscript = errors.New("is an agent's transcript, which holds no entries: oxbow annotate --from-transcript takes why it edited code; remember what it decided, or give its talk as lines of role and content")
 
-// byKeys tells the sorts of JSON lines apart by the fields of the first one, as
-// far as it is there. A transcript is none.
+// byKeys distinguishes the JSON formats by the keys of the first line, which may be cut off. It
+// returns "" for the transcript of an agent.
 func byKeys(text []byte) Format {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if _, err := dec.Token(); err != nil {
@@ -138,7 +139,7 @@ func byKeys(text []byte) Format {
 	return JSONL
 }
 
-// textual reports whether the bytes, which may end within a rune, are UTF-8.
+// textual reports whether the bytes are UTF-8. The last rune may be cut off.
 func textual(b []byte) bool {
 	i := text.BadUTF8(string(b))
 	return (len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:])) || i == len(b)

@@ -1,4 +1,4 @@
-// The knowledge graph of the MCP memory server.
+// This file reads the knowledge graph of the MCP memory server.
 
 package exchange
 
@@ -16,9 +16,9 @@ import (
 // graph is the knowledge graph of an MCP memory server's file.
 type graph struct {
 	nodes  []node
-	byName map[string]int // index of the first node of that name
+	byName map[string]int // index of the first node with that name
 	edges  []edge
-	size   int // bytes of text held
+	size   int // size of the texts, in bytes
 }
 
 type node struct {
@@ -35,14 +35,14 @@ type edge struct {
 
 var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraph>>20)
 
-// add takes one line of the file, of type entity or relation.
+// add adds one line of the file, of type entity or relation.
 func (g *graph) add(typ string, o object, where string) error {
 	need := func(key string) (s string, err error) {
 		s, err = o.text(key)
 		if err == nil && s == "" {
 			err = fmt.Errorf("%s has no %s", typ, key)
 		}
-		// A slice header and a string header weigh more than a short text.
+		// Count 64 bytes in addition to each string, for its headers.
 		g.size += len(s) + 64
 		return s, err
 	}
@@ -134,8 +134,8 @@ func (g *graph) checkSize() error {
 	return nil
 }
 
-// items yields the notes that the graph's entities become, in the order of the
-// file, and first the relations that have no entity to stand at.
+// items yields a note for each entity, in the order of the file. Before the notes, it yields an
+// error for each relation whose entity does not exist.
 func (g *graph) items(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
 		i, ok := g.byName[e.from]
@@ -169,7 +169,7 @@ func (g *graph) items(ref string, yield func(Item, error) bool) {
 	}
 }
 
-// bullets writes texts as a Markdown list; the lines of one text stay together.
+// bullets formats the texts as a Markdown list. Further lines of a text are indented.
 func bullets(texts []string) string {
 	var b strings.Builder
 	for i, t := range texts {

@@ -11,32 +11,34 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxHeaderLabels leaves room for the labels of the origin and of a text's tags.
+// maxHeaderLabels is the maximum number of labels from front matter. The rest is for the labels of
+// the origin and for tags in the text.
 const maxHeaderLabels = oxbow.MaxLabels / 2
 
-// header is what front matter says about all entries of a file.
+// header contains the values of front matter that apply to all entries of a file.
 type header struct {
 	entry       oxbow.Entry // Name is empty if the front matter has none
 	description string
-	paragraphs  []string // "key: value" of values that no label can have
+	paragraphs  []string // "key: value" for each value that cannot become a label
 	warnings    []string
-	further     []oxbow.Label // of keys that an entry has no place for
+	further     []oxbow.Label // labels made of keys that an entry has no field for
 
 	ref  string
 	opts *ReadOptions
-	seen map[string]bool // keys read
+	seen map[string]bool // keys that were read
 }
 
-// keyTwins are other spellings of keys that an entry has a place for. Obsidian used tag and
-// alias until its version 1.9; its linter writes "date created".
+// keyTwins maps alternative spellings to keys that an entry has a field for. Obsidian used tag and
+// alias until version 1.9; its linter writes "date created".
 var keyTwins = map[string]string{
 	"tag": "tags", "alias": "aliases", "created_at": "created", "createdat": "created", "date_created": "created",
 }
 
-// headerFields are the keys of front matter that an entry has a place for.
+// headerFields lists the keys of front matter that an entry has a field for. All other keys become
+// labels.
 var headerFields = []struct {
 	key  string
-	many bool // it takes several values
+	many bool // the key may have several values
 	set  func(*header, frontKey)
 }{
 	{"name", false, (*header).setName},
@@ -50,10 +52,10 @@ var headerFields = []struct {
 	{"created", false, (*header).setCreated},
 	{"date", false, (*header).setCreated},
 	{"kind", false, (*header).setKind},
-	{"type", false, (*header).setType}, // all others become labels
+	{"type", false, (*header).setType}, // a type that is no kind becomes a label
 }
 
-// readHeader reads front matter. What it cannot place becomes a warning.
+// readHeader reads front matter. Values that it cannot use become warnings.
 func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	h := header{ref: ref, opts: o, seen: make(map[string]bool)}
 	for _, k := range keys {
@@ -63,8 +65,8 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	return h
 }
 
-// read sets what a key says. A value that does not fit its key is kept as a label or as a
-// paragraph, and a warning says so.
+// read applies one key. A value that is not valid for its key is kept as a label or a paragraph,
+// with a warning.
 func (h *header) read(k frontKey) {
 	if twin, ok := keyTwins[k.key]; ok {
 		k.key = twin
@@ -107,10 +109,11 @@ func (h *header) read(k frontKey) {
 	h.further = append(h.further, h.entry.Labels[at:]...)
 }
 
-// labelKey returns a key of front matter as the key of a label: owner.name is owner_name.
+// labelKey returns the label key for a key of front matter: owner.name becomes owner_name.
 func labelKey(key string) string { return strings.ReplaceAll(key, ".", "_") }
 
-// addParagraph keeps a value that no label can have, above the text of the first entry.
+// addParagraph keeps a value that cannot become a label. It is put above the text of the first
+// entry.
 func (h *header) addParagraph(k frontKey, value string) {
 	h.paragraphs = append(h.paragraphs, k.name+": "+value)
 }
@@ -119,7 +122,7 @@ func (h *header) warn(k frontKey, format string, args ...any) {
 	h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", at(h.ref, k.line), fmt.Sprintf(format, args...)))
 }
 
-// setName takes the name, or else the title; the other is an alias.
+// setName sets the name. If both name and title are given, the title becomes an alias.
 func (h *header) setName(k frontKey) {
 	e := &h.entry
 	name := cutName(k.value(), oxbow.MaxName)
@@ -183,7 +186,7 @@ func (h *header) setConfidence(k frontKey) {
 	h.entry.Labels = append(h.entry.Labels, oxbow.Confidence(c))
 }
 
-// setCreated takes created, or else date.
+// setCreated sets the time of creation. If both created and date are given, created wins.
 func (h *header) setCreated(k frontKey) {
 	t, err := parseDate(k.value(), h.opts.location())
 	switch {
@@ -205,7 +208,8 @@ func (h *header) setKind(k frontKey) {
 	h.entry.Kind = kind
 }
 
-// setType takes a kind or, since many programs have types of their own, a label.
+// setType sets the kind, or adds a label if the value is no kind, because many programs have their
+// own types.
 func (h *header) setType(k frontKey) {
 	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seen["kind"] {
 		h.entry.Kind = kind
@@ -214,7 +218,7 @@ func (h *header) setType(k frontKey) {
 	h.addLabels(k, "type", k.value())
 }
 
-// tidyAliases drops repeats and the name itself.
+// tidyAliases removes repeated aliases and aliases that are equal to the name.
 func tidyAliases(name string, as []string) []string {
 	var out []string
 	seen := map[string]bool{name: true}

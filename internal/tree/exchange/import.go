@@ -1,4 +1,4 @@
-// Import: items are added to a store, in batches.
+// This file adds items to a store, in batches.
 
 package exchange
 
@@ -16,86 +16,88 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Bounds of one batch: what one Apply makes durable at once, or not at all.
+// Limits of one batch. A batch is written with one Apply, so it is written completely or not at
+// all.
 const (
 	batchItems = 500
 	batchBytes = 4 << 20
 )
 
-// maxTries is how often a batch is planned because another writer changed one of
-// its entries in between.
+// maxTries is the number of attempts to write a batch if another writer changes its entries in the
+// meantime.
 const maxTries = 4
 
-// maxMessages bounds the problems and notes that a report holds.
+// maxMessages is the maximum number of problems and of notes in a report.
 const maxMessages = 1000
 
-// ImportOptions say how to import; nil means the defaults.
+// ImportOptions configure [Import]; nil means the defaults.
 type ImportOptions struct {
-	// Overwrite lets an item replace an entry that it otherwise would not: one of the same
-	// name that was written or edited here, or is newer than the export, or of another kind
-	// (which gives the entry a new ID). An item with an origin replaces only entries of its
-	// origin.
+	// Overwrite allows an item to replace an entry with the same name that was written or edited in
+	// this store, is newer than the export, or has a different kind (which gives the entry a new
+	// ID). An item with an origin replaces only entries with the same origin.
 	Overwrite bool
 
-	// NoOrigin leaves off the labels that say where an entry came from, as is
-	// done, and noted, for a store that keeps no labels. Without marks, a
-	// changed file does not find its entries again, and is added next to them.
+	// NoOrigin omits the labels that name the origin of an entry. For a store without labels, this
+	// happens in any case, with a note. Without these labels, a file that has changed does not find
+	// its entries again, and its items are added as new entries.
 	NoOrigin bool
 
-	// Author is who wrote the items; empty means [oxbow.Imported]. It is set only by a caller
-	// that knows the author, such as a mirror of a client's own memory.
+	// Author is the author of the items; empty means [oxbow.Imported]. Set it only if you know the
+	// author, for example for a mirror of a client's own memory.
 	Author oxbow.Actor
 
-	// DryRun reports what would be done, and does nothing.
+	// DryRun reports the changes and makes none.
 	DryRun bool
 
-	// NoChanges leaves Report.Changes empty, which takes much memory in a long import.
+	// NoChanges leaves Report.Changes empty, which saves memory in a long import.
 	NoChanges bool
 
-	// Ref is what the source of the changes names as their origin; empty means
-	// the file that a batch is from, or the directory of its files.
+	// Ref is the origin in the source of the changes. If it is empty, the origin is the file of a
+	// batch, or the directory of its files.
 	Ref string
 
-	// Progress is called after each batch with the number of items that are
-	// done, bad ones among them.
+	// Progress is called after each batch with the number of items processed so far, including
+	// invalid items.
 	Progress func(done int)
 
-	// Interrupt, if not nil, is called when the import ends before the items do:
-	// it waits for the sequence to end, which may be waiting for input.
+	// Interrupt, if not nil, is called if the import ends before the sequence of items. It should
+	// interrupt the sequence, which may be waiting for input: Import waits until the sequence has
+	// ended.
 	Interrupt func()
 }
 
-// Report says what an import did. Added + Updated + Same + Skipped is the
-// number of items, bad ones among them.
+// Report describes the result of an import. The sum of Added, Updated, Same and Skipped is the
+// number of items, including invalid items.
 type Report struct {
 	Added   int
 	Updated int
-	Same    int // the store holds them already
-	Skipped int // not taken; Problems say why, and Notes of files with nothing to take
+	Same    int // items that the store already contains
+	Skipped int // items that were not imported; Problems and Notes contain the reasons
 
-	// Problems say what was not taken and where it stands; Notes say what was taken otherwise
-	// than it was written. Each holds the first 1000; More counts the rest of both.
+	// Problems lists items that were not imported, with file and line. Notes lists items that
+	// were imported with changes, and files without items. Each list contains at most 1000
+	// messages. More is the number of further messages.
 	Problems []string
 	Notes    []string
 	More     int
 
-	// Changes are the entries added and updated, in order, unless the options have NoChanges.
+	// Changes lists the added and updated entries, in order. It is empty if NoChanges is set.
 	Changes []Change
 
-	// Stale are entries that an earlier import made from one of the files that were read, and
-	// that the file does not hold any more. They are left as they are.
+	// Stale lists entries that an earlier import made from one of the files and that the file no
+	// longer contains. They are not changed.
 	Stale []string
-	stood map[digest]byte // that of names
+	stood map[digest]byte // names.stood of the importer
 }
 
-// Changed reports whether the entry of that name was added or updated.
+// Changed reports whether the import added or updated the named entry.
 func (r *Report) Changed(name string) bool { return r.stood[hash(name)] == 2 }
 
-// Change is one entry that an import changed.
+// Change is the change of one entry by an import.
 type Change struct {
 	Name string     `json:"name"`
 	Verb oxbow.Verb `json:"verb"` // add or update
-	Ref  string     `json:"ref"`  // where the item stands, file:line
+	Ref  string     `json:"ref"`  // position of the item: file:line
 }
 
 func (r *Report) message(list *[]string, format string, args ...any) {
@@ -106,36 +108,34 @@ func (r *Report) message(list *[]string, format string, args ...any) {
 	*list = append(*list, fmt.Sprintf(format, args...))
 }
 
-// Import adds the items to the store, in batches of at most 500 entries or
-// 4 MiB, each in one Apply, with a source whose actor is import. It returns an
-// error when reading or the store fails; what the report says was done then is
-// done, and importing again goes on from there.
+// Import adds the items to the store, in batches of at most 500 entries or 4 MiB. Each batch is one
+// Apply with a source whose actor is import. If reading or the store fails, Import returns an error
+// and a report of the batches that were written. Call Import again to continue.
 //
-// An item whose name is free is added. Where the name is taken:
+// An item whose name is not in use is added. If the name is in use:
 //
-//   - An entry with the same content, aliases and labels is the same: nothing
-//     changes.
-//   - An item without an origin (from an export) is the same entry if both were created
-//     at the same time, or if an import of its file wrote the entry. It replaces that
-//     entry if it was updated later and the entry was not edited since its import, else
-//     it is skipped and reported. An item that does not say when it was created is
-//     skipped, too, because nothing shows that it is another entry.
-//   - An item with an origin replaces an entry that was imported from that
-//     origin and not edited since. If the entry was edited but the file has not
-//     changed, nothing changes; if both have, the item is skipped.
-//   - Any other entry stays as it is: the item gets a number, "NAME (2)".
+//   - An entry with the same content, aliases and labels is not changed.
+//   - An item without an origin (from an export) belongs to the entry if both were
+//     created at the same time, or if an import of the same file wrote the entry. It
+//     replaces the entry if the item was updated later and the entry was not edited since
+//     its import. Otherwise it is skipped and reported. An item without a time of creation
+//     is skipped, too, because nothing shows that it is a different entry.
+//   - An item with an origin replaces an entry that was imported from the same origin and
+//     was not edited since. If the entry was edited but the file has not changed, nothing
+//     changes. If both have changed, the item is skipped.
+//   - In all other cases, the entry is not changed, and the item gets a number: "NAME (2)".
 //
-// The same holds within one import: of two items of one name that differ, the
-// second gets a number. An alias that leads to another entry, or is the name of
-// one, is left off, and noted. Items are known to be of an origin by two labels:
-// import:ORIGIN, and import-sum, a digest of content, aliases and labels as
-// they were imported, by which edits on either side are known.
+// The same rules apply within an import: of two different items with the same name, the second gets
+// a number. An alias that is an alias or the name of a different entry is left out, with a note.
+// Two labels identify the origin of an entry: import:ORIGIN, and import-sum, a digest of the
+// imported content, aliases and labels. The digest shows whether the entry or the file was edited
+// since.
 func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o *ImportOptions) (Report, error) {
 	if o == nil {
 		o = &ImportOptions{}
 	}
 	im := importer{ctx: ctx, s: s, exact: s, o: o, rep: Report{Changes: []Change{}}, done: newNames(), origins: make(map[string]bool), fileNames: make(map[string]bool)}
-	// A memory looks a free name up among all aliases; its store does not.
+	// A Memory looks up an unused name among all aliases, which is slow. Its store does not.
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
 		im.exact = m.Store()
 	}
@@ -154,16 +154,17 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 type importer struct {
 	ctx       context.Context
 	s         oxbow.Store
-	exact     oxbow.Store // s, or what it is over: finds names only
+	exact     oxbow.Store // s, or the store below it, which looks up entries only by their exact name
 	o         *ImportOptions
 	rep       Report
-	done      *names
-	origins   map[string]bool   // labels of the origins of the items seen
-	fileNames map[string]bool   // that are aliases of items seen
-	aliases   map[digest]string // of the store as the first item with a new one met it, and their entries; nil before
-	count     int               // items done
-	empty     bool              // the store held nothing before
-	bare      bool              // the store keeps no labels: items are not marked
+	done      *names          // names and items of all batches so far
+	origins   map[string]bool // label values of the origins of all items so far
+	fileNames map[string]bool // file names that became aliases
+	// Aliases in the store and the names of their entries, read when first needed; nil before.
+	aliases map[digest]string
+	count   int  // number of items processed
+	empty   bool // the store was empty before the import
+	bare    bool // the store keeps no labels, so items are not marked
 }
 
 func (im *importer) run(items iter.Seq2[Item, error]) error {
@@ -197,7 +198,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			im.count++
 			continue
 		case err != nil:
-			// What was read before is good, and worth keeping.
+			// Write the items that were read before the error.
 			return errors.Join(err, flush())
 		}
 		it, ok := im.prepare(it)
@@ -215,12 +216,12 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 	return flush()
 }
 
-// readAhead reads the items in another goroutine, at most a batch ahead of what is
-// yielded. It has ended when the sequence has, which is interrupted when no more is wanted.
+// readAhead reads the items in a separate goroutine, at most one batch ahead. If the caller stops
+// early, it calls interrupt and waits until the sequence has ended.
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
-		size int64 // of its content, at most a batch's
+		size int64 // size of the content, at most that of a batch
 		err  error
 	}
 	return func(yield func(Item, error) bool) {
@@ -257,7 +258,7 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 	}
 }
 
-// prepare marks an item with its origin, and reports whether a store could hold it.
+// prepare marks an item with its origin. It returns false if no store could hold the item.
 func (im *importer) prepare(it Item) (Item, bool) {
 	for _, w := range it.Warnings {
 		im.rep.message(&im.rep.Notes, "%s", w)
@@ -282,14 +283,13 @@ func (im *importer) prepare(it Item) (Item, bool) {
 	return it, true
 }
 
-// skip reports why items are not taken.
+// skip reports why n items were not imported.
 func (im *importer) skip(n int, format string, args ...any) {
 	im.rep.message(&im.rep.Problems, format, args...)
 	im.rep.Skipped += n
 }
 
-// flush plans a batch and applies it. With bare, the marks that the items had
-// were taken off already.
+// flush plans a batch and writes it. bare means that the items' marks have been removed.
 func (im *importer) flush(items []Item, bare bool) error {
 	if im.bare {
 		items = unmarked(items)
@@ -307,11 +307,11 @@ func (im *importer) flush(items []Item, bare bool) error {
 		im.commit(p)
 		return nil
 	case errors.Is(err, oxbow.ErrUnsupported) && !bare && slices.ContainsFunc(items, isMarked):
-		// The store may have no place for the marks.
+		// The store may be unable to store the marks, so try without them.
 		return im.flush(unmarked(items), true)
 	case refused && len(items) > 1:
-		// The store takes less than the common limits: find the item that it
-		// does not take, and keep the others.
+		// The store has narrower limits than usual: split the batch to find the item that it
+		// refuses, and write the other items.
 		half := len(items) / 2
 		if err := im.flush(items[:half], bare); err != nil {
 			return err
@@ -328,8 +328,8 @@ func (im *importer) flush(items []Item, bare bool) error {
 	return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)
 }
 
-// apply plans a batch and applies it, again when another writer changed one of
-// its entries in between. The plan is nil when it could not be made.
+// apply plans a batch and writes it. It plans again if another writer changed one of the entries in
+// the meantime. The plan is nil if planning failed.
 func (im *importer) apply(items []Item) (*plan, error) {
 	for try := 1; ; try++ {
 		p, err := im.plan(items, im.empty && try == 1)
@@ -350,7 +350,7 @@ func (im *importer) apply(items []Item) (*plan, error) {
 	}
 }
 
-// commit takes what a plan has done into the report.
+// commit adds the results of a plan to the report.
 func (im *importer) commit(p *plan) {
 	im.done.merge(p.names)
 	im.rep.Added += p.rep.Added
@@ -368,7 +368,7 @@ func (im *importer) commit(p *plan) {
 	}
 }
 
-// source returns the context that stamps a batch.
+// source returns a context with the source for a batch.
 func (im *importer) source(items []Item) context.Context {
 	src, _ := oxbow.SourceFrom(im.ctx)
 	src.Actor = cmp.Or(im.o.Author, oxbow.Imported)
@@ -379,7 +379,7 @@ func (im *importer) source(items []Item) context.Context {
 	return oxbow.WithSource(im.ctx, src.WithOrigin(origin))
 }
 
-// originOf returns the file or the directory that holds all the items; "" for none.
+// originOf returns the file or the directory that contains all items, or "".
 func originOf(items []Item) string {
 	origin := refFile(items[0].Ref)
 	for _, it := range items[1:] {
@@ -394,7 +394,7 @@ func originOf(items []Item) string {
 	return origin
 }
 
-// refFile cuts the line off file:line.
+// refFile returns the file in file:line.
 func refFile(ref string) string {
 	if i := strings.LastIndexByte(ref, ':'); i > 0 && strings.Trim(ref[i+1:], "0123456789") == "" {
 		return ref[:i]
@@ -402,7 +402,7 @@ func refFile(ref string) string {
 	return ref
 }
 
-// findStale names the entries of the origins seen that no item stood for.
+// findStale adds to Report.Stale the entries that come from the files read but match no item.
 func (im *importer) findStale() error {
 	if len(im.origins) == 0 || im.o.NoOrigin || im.bare {
 		return nil

@@ -1,4 +1,4 @@
-// Items, which readers yield, and errors about single items.
+// This file defines the items that readers yield, and errors about single items.
 
 package exchange
 
@@ -14,77 +14,72 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Limits of what readers take. They bound memory whatever the input.
+// Limits for the input. They bound the memory that a reader needs.
 const (
-	// maxLine is the most bytes of one line of JSON. A content of [oxbow.MaxContent] bytes
-	// may grow sixfold by JSON's escapes, and what Export writes must be readable.
+	// maxLine is the maximum length, in bytes, of a line of JSON. Escapes can make a content of
+	// [oxbow.MaxContent] bytes six times longer, and the output of Export must be readable.
 	maxLine = 32 << 20
 
-	// maxMarkdown is the most bytes of one Markdown file.
+	// maxMarkdown is the maximum size, in bytes, of a Markdown file.
 	maxMarkdown = 16 << 20
 
-	// maxGraph is the most bytes of text that the knowledge graph of one file
-	// may hold: it has to be in memory whole, since the relations of an entity
-	// may stand anywhere after it.
+	// maxGraph is the maximum size, in bytes, of the texts in the knowledge graph of one file. The
+	// whole graph has to be in memory, because an entity's relations may follow anywhere after it.
 	maxGraph = 64 << 20
 
-	// maxFiles is the most files read below one directory.
+	// maxFiles is the maximum number of files to read below one directory.
 	maxFiles = 100_000
 
-	// maxExpanded is the most bytes that one gzip file may expand to, unless
-	// [ReadOptions] says otherwise.
+	// maxExpanded is the default of [ReadOptions.MaxExpanded].
 	maxExpanded = 4 << 30
 
-	maxDepth = 64      // directories within each other
-	maxDates = 1 << 20 // sessions that a file of dates may name
+	maxDepth = 64      // depth of nested directories
+	maxDates = 1 << 20 // sessions in files of dates
 )
 
-// Item is one entry as it stood elsewhere.
+// Item is an entry in the form that it had in the other program.
 type Item struct {
-	// Entry has Name, Kind, Content, Aliases and Labels, which
-	// [oxbow.Op] Check has found good; Created, zero when unknown; and Updated,
-	// zero except where the input says when the entry was last written.
+	// Entry contains Name, Kind, Content, Aliases and Labels, which are valid for [oxbow.Add].
+	// Created is zero if it is unknown. Updated is zero if the input does not say when the entry
+	// was last written.
 	Entry oxbow.Entry
 
-	// Ref is where the item stands: file:line.
+	// Ref is the position of the item: file:line.
 	Ref string
 
-	// Origin is the file that the item is derived from, for items whose name
-	// was made by the reader or whose file has no times of change. It is empty
-	// for entries of an export: those are known by their own name.
+	// Origin is the file of the item, if the reader made up the item's name or the file contains no
+	// times of change. It is empty for entries of an export, which are recognized by their names.
 	Origin string
 
-	// FileName is the name of a Markdown file whose entry has another name. The
-	// import makes it an alias of the first entry that wants it. Further are the
-	// labels of Entry from keys of front matter that an entry has no place for.
-	// A store without aliases or labels does without both.
+	// FileName is the name of a Markdown file, if its entry has a different name. The import makes
+	// it an alias of the first entry with this FileName. Further contains those labels in Entry
+	// that come from keys of front matter that an entry has no field for. If the store keeps no
+	// aliases or labels, they are left out.
 	FileName string
 	Further  []oxbow.Label
 
-	// Warnings say what of the input the item could not hold, each with its file:line.
+	// Warnings describes input that the item could not store, each with its file:line.
 	Warnings []string
 }
 
-// errEmpty is returned for a file that has no text. It is no reason to fail: there is nothing
-// to take.
+// errEmpty is returned for a file without text. It is only noted, because there is nothing to
+// import.
 var errEmpty = errors.New("holds no text")
 
-// errOther is returned for a file in a directory whose name says that it holds something
-// else. It is no reason to fail, either.
+// errOther is returned for a file whose ending belongs to none of the formats. It is only noted.
 var errOther = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
 
-// errHidden is returned for a hidden directory that has files which could be imported. It
-// is no reason to fail.
+// errHidden is returned for a hidden directory that contains files to import. It is only noted.
 var errHidden = errors.New("was passed over: its name begins with a dot; name it to import what it has")
 
-// ItemError says why one item, or one line, was not taken. Reading goes on after it.
+// ItemError is the reason why an item or a line was not imported. Reading continues after it.
 type ItemError struct {
-	Ref string // file:line, or the file
+	Ref string // file:line, or only the file
 	Err error
 }
 
 func (e *ItemError) Error() string {
-	// What ended the reading of one file of many names the file already.
+	// An error that ended the reading of one file already contains its name.
 	if msg := e.Err.Error(); strings.Contains(msg, e.Ref) {
 		return msg
 	}
@@ -102,13 +97,13 @@ func problem(ref string, err error) error { return &ItemError{Ref: ref, Err: err
 
 func at(ref string, line int) string { return fmt.Sprintf("%s:%d", ref, line) }
 
-// check reports why no store could hold the item.
+// check returns an error if no store could hold the item.
 func (it *Item) check() error {
 	e := &it.Entry
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 }
 
-// send yields the item, or the reason why it is not good.
+// send yields the item, or an ItemError if it is not valid.
 func send(yield func(Item, error) bool, it Item) bool {
 	it.Entry.Labels = oxbow.SortLabels(it.Entry.Labels)
 	if err := it.check(); err != nil {
@@ -117,14 +112,14 @@ func send(yield func(Item, error) bool, it Item) bool {
 	return yield(it, nil)
 }
 
-// fail returns a sequence of one fatal error.
+// fail returns a sequence that consists of one fatal error.
 func fail(err error) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) { yield(Item{}, err) }
 }
 
-// cutName makes any text usable as a name, or returns "" when nothing is left
-// of it: white space and control characters become single spaces, and what is
-// over max bytes is cut off at a rune.
+// cutName converts any text to a valid name of at most max bytes: it replaces white space and
+// control characters by single spaces, and cuts longer texts off after a complete rune. It returns
+// "" if no text remains.
 func cutName(s string, max int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
@@ -135,17 +130,16 @@ func cutName(s string, max int) string {
 	return strings.TrimSpace(text.Cut(s, max-len(more))) + more
 }
 
-// numbered returns the name with a number after it, "NAME (2)", within
-// [oxbow.MaxName] bytes.
+// numbered returns the name with a number, "NAME (2)", in at most [oxbow.MaxName] bytes.
 func numbered(name string, n int) string {
 	suffix := fmt.Sprintf(" (%d)", n)
 	return cutName(name, oxbow.MaxName-len(suffix)) + suffix
 }
 
-// short quotes the beginning of a text for an error.
+// short quotes the beginning of a text, for an error message.
 func short(s string) string { return fmt.Sprintf("%q", text.Clip(s, 60)) }
 
-// bounded reads at most n bytes and fails, rather than ends, when there are more.
+// bounded is a reader that fails if r has more than left bytes.
 type bounded struct {
 	r    io.Reader
 	left int64
@@ -154,8 +148,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		// The bound is met by an input of exactly that size, too: only a
-		// further byte breaks it.
+		// The input may have exactly the allowed size, so fail only if there is one more byte.
 		var one [1]byte
 		switch n, err := b.r.Read(one[:]); {
 		case n > 0:

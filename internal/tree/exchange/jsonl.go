@@ -1,4 +1,4 @@
-// Entries as JSON lines: exports, and lines written by hand or by a script.
+// This file reads entries as JSON lines: exports, and lines written by hand or by a script.
 
 package exchange
 
@@ -15,33 +15,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// entryFields are the fields that a line may have.
+// entryFields lists the keys that a line may have.
 var entryFields = []string{"id", "name", "kind", "content", "aliases", "labels", "created", "updated",
 	"version", "source", "project", "tags", "related_files", "confidence"}
 
-// otherWords are fields of other programs, with ours that they most likely
-// mean. They are hints only.
+// otherWords maps keys of other programs to the key that was probably meant. It is used only for
+// hints in error messages.
 var otherWords = map[string]string{
 	"title": "name", "key": "name", "text": "content", "body": "content", "value": "content", "memory": "content",
 	"type": "kind", "tag": "tags", "files": "related_files", "file": "related_files", "alias": "aliases",
 	"label": "labels", "metadata": "labels", "date": "created", "created_at": "created", "updated_at": "updated",
 }
 
-// readJSONL reads one JSON object a line, as [Export] writes them. ref is the
-// name of the input, for messages and for origins.
+// readJSONL reads one JSON object per line, as written by [Export]. ref is the name of the input,
+// for messages and origins.
 //
-// Taken are name and content, which must be there, kind (note when absent),
-// aliases, created and labels, a list of {"key":…,"value":…} or an object such
-// as {"project":"x","tag":["a","b"]}; updated is used to tell which side is
-// newer; id, version and source belong to the old store and are passed over.
-// Labels may also be given as project, tags, related_files (a string or a list)
-// and confidence (a number from 0 to 1). Any other field is an error.
+// name and content are required. kind (default: note), aliases, created and labels are optional.
+// labels is a list of {"key":…,"value":…} or an object such as {"project":"x","tag":["a","b"]}.
+// updated shows whether the item or the store's entry is newer. id, version and source belong to
+// the old store and are ignored. Labels can also be given as project, tags, related_files (a string
+// or a list of strings) and confidence (a number from 0 to 1). Any other key is an error.
 //
-// Lines of the official MCP memory server are known by their type, entity or
-// relation. An entity becomes a note whose content is the list of its
-// observations, then of its relations ("- works at → Acme"), with its type as
-// a tag; these notes come after all other items. The graph of one input may
-// hold maxGraph bytes of text.
+// Lines of the official MCP memory server are recognized by their type, entity or relation. An
+// entity becomes a note. Its content is the list of its observations, followed by its relations ("-
+// works at → Acme"). Its type becomes a tag. These notes are yielded after all other items. The
+// graph of one input may contain at most maxGraph bytes of text.
 func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g graph
@@ -76,8 +74,7 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	}
 }
 
-// parseEntry makes an entry of a line's fields. Names, content and labels are
-// checked by the caller.
+// parseEntry returns the entry in a line. The caller checks its name, content and labels.
 func parseEntry(o object) (e oxbow.Entry, err error) {
 	if others := o.others(entryFields); len(others) > 0 {
 		return e, unknownField(others[0])
@@ -123,7 +120,7 @@ func parseEntry(o object) (e oxbow.Entry, err error) {
 	return e, err
 }
 
-// time returns a field that must be a date; an absent one is zero.
+// time returns a field that is a date, or the zero time if the field is absent.
 func (o object) time(key string, loc *time.Location) (time.Time, error) {
 	s, err := o.text(key)
 	if err != nil || s == "" {
@@ -149,7 +146,7 @@ func unknownField(key string) error {
 	return fmt.Errorf("field %s is unknown; there are %s", short(key), strings.Join(entryFields, ", "))
 }
 
-// parseKind reads a kind's word and, when it is none, names the nearest.
+// parseKind parses a kind. If the word is no kind, the error suggests the most similar kind.
 func parseKind(s string) (oxbow.Kind, error) {
 	k, err := oxbow.ParseKind(s)
 	if err != nil {
@@ -162,8 +159,7 @@ func parseKind(s string) (oxbow.Kind, error) {
 	return k, nil
 }
 
-// parseLabels reads the field labels in its two shapes, and the fields that
-// stand for labels.
+// parseLabels reads the field labels in both of its forms, and the other fields that become labels.
 func parseLabels(o object) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	if raw, ok := o.get("labels"); ok {

@@ -1,4 +1,4 @@
-// Lines of JSON, and the fields of an object.
+// This file reads lines of JSON and the fields of JSON objects.
 
 package exchange
 
@@ -18,25 +18,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxFields bounds the fields of one object: no format has that many, and
-// their names are compared with each other.
+// maxFields is the maximum number of fields of an object. No format has that many. The limit keeps
+// the comparison of all field names fast.
 const maxFields = 64
 
-// maxBlank is the most bytes of blank lines in a row. A file with more is no text.
+// maxBlank is the maximum number of bytes of consecutive blank lines. A file with more is no text
+// file.
 const maxBlank = 64 << 20
 
-// errDocument ends the reading of a file that is JSON, but not one object a
-// line.
+// errDocument is returned for a file with JSON that does not have one object per line.
 var errDocument = errors.New("is one JSON document over several lines; it takes one object a line, as jq -c '.[]' writes them")
 
-// line is one line of a file; its bytes are good until the next is read.
+// line is one line of a file. Its text is valid until the next line is read.
 type line struct {
 	text []byte
 	num  int
 }
 
-// lines yields the lines of r that are not blank. A line longer than
-// maxLine, or not UTF-8, is an [*ItemError], and the lines after it follow.
+// lines yields the lines of r that are not blank. For a line that is longer than maxLine or not
+// UTF-8, it yields an [*ItemError] and continues.
 func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		br := bufio.NewReaderSize(r, 64<<10)
@@ -83,8 +83,8 @@ func lines(r io.Reader, ref string) iter.Seq2[line, error] {
 	}
 }
 
-// readLine appends one line to buf, at most maxLine bytes of it, and returns
-// how many more bytes the line had.
+// readLine appends one line to buf, at most maxLine bytes. rest is the number of further bytes in
+// the line.
 func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
@@ -99,18 +99,18 @@ func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	}
 }
 
-// field is one field of a JSON object, as it was written.
+// field is one field of a JSON object. raw is its unparsed value.
 type field struct {
 	key string
 	raw json.RawMessage
 }
 
-// object is the fields of a JSON object, in their order.
+// object contains the fields of a JSON object in their original order.
 type object []field
 
-// parseLine reads one JSON object. What encoding/json would take in silence is
-// refused: a field given twice, and half a surrogate pair, which would turn into
-// another character. The fields are parts of b.
+// parseLine parses a JSON object. Unlike encoding/json, it refuses a repeated field, and half of a
+// surrogate pair, which encoding/json would replace by a different character. The fields refer to
+// b.
 func parseLine(b []byte) (object, error) {
 	if i := rawjson.LoneSurrogate(b); i >= 0 {
 		return nil, fmt.Errorf("has half a character (a lone surrogate) at byte %d of the line", i)
@@ -124,7 +124,7 @@ func parseLine(b []byte) (object, error) {
 	return parseObject(b)
 }
 
-// parseObject splits a part of a line that is valid JSON.
+// parseObject parses a JSON object in a line that is valid JSON.
 func parseObject(b []byte) (object, error) {
 	if b[0] != '{' {
 		return nil, errors.New("is not a JSON object")
@@ -148,15 +148,16 @@ func parseObject(b []byte) (object, error) {
 	return o, nil
 }
 
-// located is an object and where it stands.
+// located is an object and its position.
 type located struct {
 	fields object
-	text   []byte // good until the next is read
+	text   []byte // valid until the next object is read
 	where  string
 }
 
-// objects yields the objects of lines of JSON. A line that is none is an
-// [*ItemError]; a first one that begins a document over several lines ends it.
+// objects yields the objects in lines of JSON. For a line that is not an object, it yields an
+// [*ItemError]. If the first line starts a JSON document of several lines, it yields errDocument
+// and ends.
 func objects(r io.Reader, ref string) iter.Seq2[located, error] {
 	return func(yield func(located, error) bool) {
 		first := true
@@ -181,8 +182,7 @@ func objects(r io.Reader, ref string) iter.Seq2[located, error] {
 	}
 }
 
-// isDocument reports whether a line is the beginning of a JSON value that goes
-// on in the next one.
+// isDocument reports whether the line starts a JSON value that continues on the next line.
 func isDocument(text []byte) bool {
 	return string(text) == "{" || string(text) == "[" || (len(text) > 0 && text[0] == '[')
 }
@@ -201,7 +201,7 @@ func (o object) has(key string) bool {
 	return slices.ContainsFunc(o, func(f field) bool { return f.key == key })
 }
 
-// get returns a field that is there and not null.
+// get returns the value of a field. It returns false if the field is absent or null.
 func (o object) get(key string) (json.RawMessage, bool) {
 	for _, f := range o {
 		if f.key == key {
@@ -211,7 +211,7 @@ func (o object) get(key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// firstKey returns the first of the keys that is there, or else the first key.
+// firstKey returns the first of the keys that is present, or keys[0] if none is.
 func (o object) firstKey(keys ...string) string {
 	for _, key := range keys {
 		if o.has(key) {
@@ -221,7 +221,7 @@ func (o object) firstKey(keys ...string) string {
 	return keys[0]
 }
 
-// text returns a field that must be a string; an absent one is "".
+// text returns a field that is a string, or "" if it is absent.
 func (o object) text(key string) (string, error) {
 	raw, ok := o.get(key)
 	if !ok {
@@ -230,7 +230,7 @@ func (o object) text(key string) (string, error) {
 	return asText(key, raw)
 }
 
-// list returns a field that must be a list of strings, or one string.
+// list returns a field that is a string or a list of strings.
 func (o object) list(key string) ([]string, error) {
 	raw, ok := o.get(key)
 	if !ok {
@@ -243,7 +243,7 @@ func (o object) list(key string) ([]string, error) {
 	return asList(key, raw)
 }
 
-// others returns the names of the fields that are not among the known.
+// others returns the names of the fields that are not in known.
 func (o object) others(known []string) []string {
 	var ks []string
 	for _, f := range o {
@@ -254,7 +254,7 @@ func (o object) others(known []string) []string {
 	return ks
 }
 
-// leftOut returns the warning that names fields an entry has no place for.
+// leftOut returns a warning that lists fields that an entry cannot store.
 func leftOut(where string, fields []string) []string {
 	if len(fields) == 0 {
 		return nil

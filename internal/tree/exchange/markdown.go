@@ -1,4 +1,4 @@
-// Reading of Markdown files, and the names of the entries they become.
+// This file reads Markdown files and names the entries in them.
 
 package exchange
 
@@ -20,34 +20,32 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ReadMarkdown reads one Markdown file of at most maxMarkdown bytes. ref is
-// its name, for messages, for origins, and for the title of a file that has
-// none.
+// ReadMarkdown reads one Markdown file of at most maxMarkdown bytes. ref is its name, for messages,
+// for origins, and for the title of a file without one.
 //
-// Front matter between lines of "---", or in TOML between lines of "+++", gives: name or title; kind, or type (a
-// type that is no kind becomes a label); tags, aliases, project, related_files
-// and confidence; created or date; and description, a paragraph put above the
-// text. The keys tag, alias, created_at, createdAt and "date created" are read as tags,
-// aliases and created. Other keys become labels, those of a nested mapping as owner_name
-// (below metadata as type). A value that no label can have stays above the text as
-// "key: value". A file that has front matter and no text becomes an entry whose text is
-// the front matter. What was left out is named in the item's warnings.
+// Front matter is YAML between lines of "---", or TOML between lines of "+++". These keys are used:
+// name or title; kind, or type (a type that is no kind becomes a label); tags, aliases, project,
+// related_files and confidence; created or date; and description, which is put above the text as a
+// paragraph. The keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and
+// created. All other keys become labels. A key in a nested mapping becomes a label such as
+// owner_name, or type if it is below metadata. A value that cannot become a label is put above the
+// text as "key: value". If a file consists only of front matter, the front matter becomes the text.
+// The item's warnings list everything that was left out.
 //
-// A file below 4 kB, or without headings and not above 16 kB, is one entry,
-// named by its front matter, else by its only heading of level 1 if that comes
-// first, else by the file; a file whose name says nothing, such as README, has
-// the directory's before its own. The file's name is an alias of what has another,
-// since links lead to it; the import gives it to one entry. In the format
-// [Obsidian], #tags of the text are tags. A larger one is cut at headings of level 1 and 2
-// into entries named "Title > Heading"; a section above 16 kB is cut again at
-// level 3, and then between paragraphs ("… (part 2)"). Names are unique within
-// the file. The pieces, joined, are the text byte for byte.
+// A file below 4 kB, or of at most 16 kB without headings, becomes one entry. Its name comes from
+// the front matter, or from the only heading of level 1 if it is at the beginning, or from the file
+// name. If the file name is a common one, such as README, the name of the directory is put before
+// it. If the entry has another name, the file name becomes an alias, because links refer to it. The
+// import gives this alias to only one entry. In the format [Obsidian], #tags in the text become
+// tags. A larger file is split at headings of level 1 and 2 into entries named "Title > Heading". A
+// section above 16 kB is split at headings of level 3, and if necessary between paragraphs ("…
+// (part 2)"). Names are unique within the file. The pieces, joined, are exactly the original text.
 //
-// The copy that a sync program leaves of a note that was changed in two places is named by
-// its file, so that the note itself has the name of its heading.
+// If a sync program has left a copy of a note because of a conflict, the copy is named after its
+// file, so that the note itself gets the name of its heading.
 //
-// Created is the date of the front matter, else one in the file name
-// (2026-04-18), else o.ModTime.
+// Created is the date in the front matter, or else a date in the file name (2026-04-18), or else
+// o.ModTime.
 func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		b, err := io.ReadAll(io.LimitReader(r, maxMarkdown+1))
@@ -80,7 +78,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 	}
 }
 
-// markdownItems returns the items of a text, not yet checked.
+// markdownItems returns the items of a text. The caller checks them.
 func markdownItems(text, ref string, o *ReadOptions) []Item {
 	keys, size, count := parseFront(text)
 	if size == 0 {
@@ -94,7 +92,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 		h.warnings = append(h.warnings, at(ref, 1)+": is another version of a note, from a conflict of a sync program; keep the one that is right")
 	}
 	if strings.TrimSpace(body) == "" && slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 }) {
-		body = propertyText(text[:size]) // a note that has only properties
+		body = propertyText(text[:size]) // the note consists only of front matter
 		h.paragraphs = nil
 	}
 	if strings.HasPrefix(body, `<div id="meta">`) {
@@ -127,21 +125,21 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 			it.Warnings = h.warnings
 			it.Entry.Content = h.above() + it.Entry.Content
 		} else {
-			it.Entry.Aliases = nil // another name of the file leads to its beginning
+			it.Entry.Aliases = nil // aliases refer to the beginning of the file
 		}
 		items = append(items, it)
 	}
 	return items
 }
 
-// propertyText returns front matter without the lines around it.
+// propertyText returns front matter without its first and last line.
 func propertyText(front string) string {
 	_, data, _ := strings.Cut(front, "\n")
 	return data[:strings.LastIndexByte(strings.TrimRight(data, "\r\n"), '\n')+1]
 }
 
-// above returns what the front matter puts above the text: the description, and the values
-// that no label can have.
+// above returns the text that the front matter puts above the content: the description, and the
+// values that cannot become labels.
 func (h *header) above() string {
 	var b strings.Builder
 	if h.description != "" {
@@ -153,8 +151,8 @@ func (h *header) above() string {
 	return b.String()
 }
 
-// firstTitle returns the text's only heading of level 1, if nothing stands
-// before it.
+// firstTitle returns the text's only heading of level 1. It returns "" if there are several, or if
+// other text precedes the heading.
 func firstTitle(body string) string {
 	title := ""
 	for m := range blockStarts(body) {
@@ -169,21 +167,21 @@ func firstTitle(body string) string {
 	return title
 }
 
-// conflictCopy matches the file names that sync programs give to the other version of a
-// file: Dropbox, Nextcloud and Obsidian Sync "(… conflicted copy …)", Syncthing
-// ".sync-conflict-DATE-TIME-ID", ownCloud "_conflict-DATE", QOwnNotes " conflict DATE".
+// conflictCopy matches the names that sync programs give to the second version of a file: Dropbox,
+// Nextcloud and Obsidian Sync "(… conflicted copy …)", Syncthing ".sync-conflict-DATE-TIME-ID",
+// ownCloud "_conflict-DATE", QOwnNotes " conflict DATE".
 var conflictCopy = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\bconflict(?:ed)? copy\b|\.sync-conflict-\d|[ _-]conflict[ _-]\d|\(conflict`)
 })
 
-// isConflictCopy reports whether a file is the other version of a note.
+// isConflictCopy reports whether the name belongs to a conflict copy of a file.
 func isConflictCopy(base string) bool { return conflictCopy().MatchString(base) }
 
-// commonNames are file names that many directories have.
+// commonNames lists file names that occur in many directories.
 var commonNames = []string{"readme", "index", "_index", "license", "licence", "changelog", "contributing", "copying", "notice"}
 
-// fileTitle returns the file's name without its ending. A common one has the
-// directory's before it.
+// fileTitle returns the file name without its ending. If the name is common, the name of the
+// directory is put before it.
 func fileTitle(ref string) (title string, common bool) {
 	base := path.Base(ref)
 	base = strings.TrimSuffix(base, ".gz")
@@ -198,20 +196,20 @@ func fileTitle(ref string) (title string, common bool) {
 	return cmp.Or(cutName(base, oxbow.MaxName), "untitled"), common
 }
 
-// words returns the words of a name, by which a file's name says no more than
-// the title that it was made of.
+// words returns the words of a name, in lower case. If a title has the same words as the file name,
+// the file name need not be an alias.
 func words(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// tagPattern matches a tag of Obsidian and what stands before it.
+// tagPattern matches a tag of Obsidian and the character before it.
 var tagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s(,;])#([\p{L}\p{N}_/-]+)`) })
 
-// codePattern matches code in a line.
+// codePattern matches inline code.
 var codePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") })
 
-// inlineTags returns the #tags of a text as labels: not those in code, and none
-// of digits only. At most maxHeaderLabels count.
+// inlineTags returns the #tags in a text as labels. It ignores tags in code and tags without
+// letters, and returns at most maxHeaderLabels-8 labels.
 func inlineTags(text string) (ls []oxbow.Label) {
 	fence := ""
 	for line := range strings.Lines(text) {
@@ -235,9 +233,9 @@ func inlineTags(text string) (ls []oxbow.Label) {
 	return ls
 }
 
-// pieceName returns the name of a piece, not yet unique. Its title is clipped
-// so that the heading, which tells the pieces apart, has room.
-// The heading of the file, top, is not repeated in it.
+// pieceName returns the name of a piece, which need not be unique yet. The title is cut short, so
+// that the headings, which distinguish the pieces, fit into the name. The file's own heading, top,
+// is not repeated.
 func pieceName(title, top string, p piece) string {
 	path := p.path
 	if len(path) > 0 && top != "" && cutName(path[0], oxbow.MaxName) == top {
@@ -262,7 +260,7 @@ func pieceName(title, top string, p piece) string {
 	return name
 }
 
-// unique returns the name, numbered when it was used before.
+// unique returns the name, with a number if it has been used before.
 func unique(name string, used map[string]int) string {
 	if used[name] == 0 {
 		used[name] = 1

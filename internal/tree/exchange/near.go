@@ -1,4 +1,4 @@
-// Suggestions for misspelt words.
+// This file suggests corrections for misspelt words.
 
 package exchange
 
@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// nearest returns the candidate that word was probably meant to be, or "".
-// Near is: at most one change in three letters, and at most three in all.
+// nearest returns the candidate that was probably meant by word, or "". It accepts at most one edit
+// per three letters, and at most three edits.
 func nearest(word string, candidates []string) string {
 	if len(word) > 64 {
 		return ""
@@ -24,8 +24,8 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// hint returns the end of an error text that names the nearest candidate, if
-// any is near.
+// hint returns the end of an error message that suggests the nearest candidate. It returns "" if no
+// candidate is near.
 func hint(word string, candidates []string) string {
 	if c := nearest(word, candidates); c != "" {
 		return "; did you mean " + c + "?"

@@ -1,4 +1,4 @@
-// Options of readers.
+// This file declares the options of readers.
 
 package exchange
 
@@ -9,42 +9,40 @@ import (
 	"time"
 )
 
-// ReadOptions say how to read; nil means the defaults.
+// ReadOptions configure readers; nil means the defaults.
 type ReadOptions struct {
-	// Format is that of the input; empty means that name and first bytes tell it.
+	// Format is the format of the input. If it is empty, it is determined from the name and the
+	// first bytes.
 	Format Format
 
-	// Base is put before the names of files in references and origins, with a
-	// slash between. Give the path of the file system's root: entries are
-	// known again by their origin, so two directories that are read under the
-	// same names would pass for one.
+	// Base is the path of the file system's root. It is put before file names in references and
+	// origins. Entries are recognized by their origin, so without it, files with the same names in
+	// two directories would be taken for the same files.
 	Base string
 
-	// Location is the zone of dates that name none; nil means UTC.
+	// Location is the time zone of dates without one; nil means UTC.
 	Location *time.Location
 
-	// ModTime dates a Markdown text that says no date itself; zero leaves that
-	// to the store's clock. [Read] takes the file's own.
+	// ModTime is the time of creation of Markdown texts that contain no date. If it is zero, the
+	// store uses the present time. [Read] uses the file's own time.
 	ModTime time.Time
 
-	// Dates says when sessions of chats were, by their id. [Read] adds those it
-	// finds in the directory of a chat log.
+	// Dates contains the dates of chat sessions, by session ID. [Read] adds the dates from files in
+	// the directory of a chat log.
 	Dates map[string]time.Time
 
-	// Progress, if not nil, is called as a file is read, or the files of a
-	// directory: with the bytes that were read, and those that there are.
+	// Progress, if not nil, is called while files are read, with the number of bytes read so far
+	// and the total number.
 	Progress func(read, size int64)
 
-	// Context, if not nil, ends the reading when it is done: the next read of an input
-	// fails with its error.
+	// Context, if not nil, cancels the reading: the next read fails with the context's error.
 	Context context.Context
 
-	// MaxExpanded is the most bytes that one gzip file may expand to; 0 means
-	// 4 GiB.
+	// MaxExpanded is the maximum size, in bytes, of a decompressed gzip file; 0 means 4 GiB.
 	MaxExpanded int64
 }
 
-// bound returns a reader that fails once the context of the options is done.
+// bound returns a reader that fails after the context is done.
 func (o *ReadOptions) bound(r io.Reader) io.Reader {
 	if o == nil || o.Context == nil {
 		return r
@@ -57,10 +55,10 @@ func (o *ReadOptions) bound(r io.Reader) io.Reader {
 	})
 }
 
-// maxRead is the most bytes that are read between two looks at the context.
+// maxRead is the maximum number of bytes that are read between two checks of the context.
 const maxRead = 1 << 20
 
-// metered returns the reader of a file, which reports its bytes to Progress.
+// metered returns a reader that reports the bytes it reads to Progress.
 func (o *ReadOptions) metered(r io.Reader) io.Reader {
 	if o == nil || o.Progress == nil {
 		return r
@@ -72,7 +70,7 @@ func (o *ReadOptions) metered(r io.Reader) io.Reader {
 	})
 }
 
-// expect says that so many bytes more will be read.
+// expect adds size to the total that is reported to Progress.
 func (o *ReadOptions) expect(size int64) {
 	if o != nil && o.Progress != nil {
 		o.Progress(0, size)
@@ -83,7 +81,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// summed returns options whose Progress takes parts, and passes on their sums.
+// summed returns options whose Progress function takes increments and passes on their sums.
 func (o *ReadOptions) summed() *ReadOptions {
 	if o == nil || o.Progress == nil {
 		return o
@@ -112,7 +110,7 @@ func (o *ReadOptions) ref(name string) string {
 	return strings.TrimSuffix(o.Base, "/") + "/" + name
 }
 
-// location returns the zone of dates that have none, UTC unless given.
+// location returns the time zone of dates without one.
 func (o *ReadOptions) location() *time.Location {
 	if o == nil || o.Location == nil {
 		return time.UTC

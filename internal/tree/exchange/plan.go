@@ -1,4 +1,4 @@
-// The plan of an import: how an item meets the entry of its name.
+// This file plans an import: how an item is matched with an entry of the same name.
 
 package exchange
 
@@ -15,22 +15,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// LabelImport is the key of the label that names the file which an entry came from.
+// LabelImport is the key of the label that names the file that an entry was imported from.
 const LabelImport = "import"
 
-// The label keys by which an imported entry is known again.
+// The keys of the labels that identify an imported entry.
 const (
 	markOrigin = LabelImport
-	markSum    = "import-sum" // digest of what was imported
+	markSum    = "import-sum" // digest of the imported content, aliases and labels
 )
 
-// isStamp reports whether a program gives labels of that key to what was imported: they
-// are no edit of it.
+// isStamp reports whether programs add labels with this key to imported entries. Such a label is
+// not an edit.
 func isStamp(l oxbow.Label) bool {
 	return l.Key == oxbow.LabelApproved || slices.Contains(oxbow.HeldLabels(), l.Key)
 }
 
-// marked returns the item with the labels that say where it came from.
+// marked returns the item with labels that name its origin.
 func marked(it Item) Item {
 	ls := withoutOrigin(it.Entry.Labels)
 	it.Entry.Labels = ls
@@ -40,13 +40,13 @@ func marked(it Item) Item {
 	return it
 }
 
-// isMarked reports whether an item has what [unmarked] takes off.
+// isMarked reports whether an item has something that [unmarked] removes.
 func isMarked(it Item) bool {
 	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
 }
 
-// unmarked returns the items without the labels of their origins, and without
-// what else not every store has a place for.
+// unmarked returns the items without the labels of their origins and without aliases and labels
+// that some stores cannot store.
 func unmarked(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
@@ -57,8 +57,8 @@ func unmarked(items []Item) []Item {
 	return bare
 }
 
-// originLabel makes a label's value of the name of a file: one that is too
-// long keeps its end, which tells more, after a digest of the whole.
+// originLabel returns the label value for a file name. A value that is too long consists of a
+// digest of the whole name and its end, which distinguishes files better than the beginning.
 func originLabel(origin string) string {
 	v := cutName(origin, len(origin)+len("\uFFFD"))
 	if v == origin && len(v) <= oxbow.MaxName {
@@ -73,14 +73,13 @@ func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(withoutLocal(ls), func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
 }
 
-// withoutLocal returns labels in order without those that no file has; see
-// [oxbow.Label.IsLocal].
+// withoutLocal returns the labels, sorted, without local labels; see [oxbow.Label.IsLocal].
 func withoutLocal(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsLocal)
 }
 
-// contentSum is the digest of what an import may change in an entry, without
-// the marks and stamps: 16 bytes of SHA-256, in hexadecimal.
+// contentSum returns a digest of everything that an import may change in an entry, without origin
+// labels and stamps: 16 bytes of SHA-256, in hexadecimal.
 func contentSum(e oxbow.Entry) string {
 	parts := append([]string{e.Content, fmt.Sprint(len(e.Aliases))}, e.Aliases...)
 	for _, l := range slices.DeleteFunc(withoutOrigin(e.Labels), isStamp) {
@@ -90,8 +89,8 @@ func contentSum(e oxbow.Entry) string {
 	return hex.EncodeToString(h[:])
 }
 
-// digest is 16 bytes of SHA-256: names and items are compared by it, so that an
-// import of any size remembers few bytes of each.
+// digest is 16 bytes of SHA-256. Names and items are stored as digests, so that an import of any
+// size needs only few bytes per item.
 type digest [16]byte
 
 func hash(parts ...string) digest {
@@ -103,13 +102,13 @@ func hash(parts ...string) digest {
 	return digest(h[:16])
 }
 
-// names is what an import, or one batch of it, has used so far.
+// names records the names that an import, or one batch of it, has used so far.
 type names struct {
-	stood map[digest]byte // 1 for names of entries that an item stood for, 2 where it changed them
-	items map[digest]bool // items, by all they hold
-	last  map[digest]int  // by an item's own name, the last number given to it; none for 1
+	stood map[digest]byte // names of entries that were matched with an item: 1, or 2 if the entry was changed
+	items map[digest]bool // items by digest of the whole item
+	last  map[digest]int  // for each original name, the last number that was given to it; 0 if none was
 
-	aliases map[digest]string // by alias, the entry that it was given; "" when it was taken from one
+	aliases map[digest]string // for each alias, the entry that it was given to; "" if it was removed from an entry
 }
 
 func newNames() *names {
@@ -123,13 +122,13 @@ func (n *names) merge(m *names) {
 	maps.Copy(n.aliases, m.aliases)
 }
 
-// plan is what one batch comes to. It is made again when the store has changed
-// meanwhile, so it touches nothing outside itself.
+// plan is the result of planning one batch. It is discarded and made again if the store has
+// changed, so planning modifies nothing else.
 type plan struct {
 	ops   []oxbow.Op
 	rep   Report
 	names *names
-	blind bool // the store was empty when the import began: no name is looked up
+	blind bool // the store was empty when the import began, so no names are looked up
 }
 
 func (im *importer) plan(items []Item, blind bool) (*plan, error) {
@@ -142,7 +141,7 @@ func (im *importer) plan(items []Item, blind bool) (*plan, error) {
 	return p, nil
 }
 
-// place finds the entry that the item stands for, and plans the change.
+// place finds the entry that matches the item and plans the change.
 func (im *importer) place(it Item, p *plan) error {
 	it, err := im.normalized(it, p)
 	if err != nil {
@@ -205,8 +204,8 @@ func (im *importer) place(it Item, p *plan) error {
 	}
 }
 
-// normalized returns the item with its name, aliases and labels as the store spells them. If the
-// store has the name in the very spelling of the item, the name stays.
+// normalized returns the item with its name, aliases and labels in the spelling of the store. The
+// name does not change if the store has an entry with exactly the item's spelling.
 func (im *importer) normalized(it Item, p *plan) (Item, error) {
 	was := it.Entry
 	it.Entry = oxbow.NormalEntry(was)
@@ -226,9 +225,10 @@ func (im *importer) normalized(it Item, p *plan) (Item, error) {
 	return it, nil
 }
 
-// withFreeAliases returns the item, which gets that name, without the aliases that
-// lead to another entry: one of two would mean neither. Those that the entry had
-// before stay. Left says which were left off.
+// withFreeAliases returns the item without the aliases that already belong to a different entry,
+// because an alias of two entries would be ambiguous. name is the name that the item will have.
+// Aliases in had, which the entry already has, are kept. left contains a message for each alias
+// that was left out.
 func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan) (_ Item, left []string, err error) {
 	var free []string
 	for _, a := range it.Entry.Aliases {
@@ -255,7 +255,7 @@ func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan)
 	return it, left, nil
 }
 
-// owner returns the name of the entry that a word leads to, "" for none.
+// owner returns the name of the entry that has the word as its name or alias, or "".
 func (im *importer) owner(word string, p *plan) (string, error) {
 	id := hash(word)
 	if im.done.stood[id]+p.names.stood[id] > 0 {
@@ -289,23 +289,23 @@ func (im *importer) owner(word string, p *plan) (string, error) {
 	return im.aliases[id], nil
 }
 
-// verdict is how an item meets an entry.
+// verdict is the result of comparing an item with an entry.
 type verdict uint8
 
 const (
-	fresh   verdict = iota // there is none of its name
-	same                   // it holds what the item holds
-	replace                // the item's content takes its place
-	skip                   // it stays, and the item is not taken
-	other                  // it is another thing of the same name
+	fresh   verdict = iota // there is no entry with the name
+	same                   // the entry has the same content as the item
+	replace                // the item replaces the entry
+	skip                   // the entry is kept, and the item is not imported
+	other                  // the entry is a different thing with the same name
 )
 
-// judge compares an item with the entry of its name, or of its n-th name.
+// judge compares an item with the entry that has its name, or its name with the number n.
 func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
-	// A store may keep a note under a kind of its own.
+	// A store may store a note as a different kind.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content && slices.Equal(it.Entry.Aliases, old.Aliases)
 	if it.Origin == "" {
-		// What the store stamped when it took the item is no other content.
+		// Ignore labels that the store added when it imported the item.
 		stamped := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(it.Entry.Labels, l) }
 		if equal && slices.Equal(withoutLocal(it.Entry.Labels), slices.DeleteFunc(withoutLocal(old.Labels), stamped)) {
 			return same, ""
@@ -318,13 +318,13 @@ func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
 	return im.judgeImported(it, old)
 }
 
-// judgeExported compares an item of an export with an entry that differs. A date in the file
-// alone replaces nothing: anybody can write one.
+// judgeExported compares an item of an export with an entry that differs from it. A date in the
+// file is not enough to replace an entry, because anybody can write a date.
 func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, string) {
 	known := isSameEntry(it, old) || isFromFile(it, old)
 	switch {
 	case n > 1 && !known:
-		return other, "" // its number was given by an import, and says nothing
+		return other, "" // the number was given by an import, so the equal name means nothing
 	case n == 1 && im.o.Overwrite:
 		return replace, ""
 	case !known && !it.Entry.Created.IsZero():
@@ -341,21 +341,21 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, str
 	return replace, ""
 }
 
-// isSameEntry reports whether an item of an export and an entry of its name were one entry
-// before the export: only a copy has the same time of creation.
+// isSameEntry reports whether an item of an export and an entry with its name were the same entry
+// before the export. Only a copy has the same time of creation.
 func isSameEntry(it Item, old oxbow.Entry) bool {
 	return it.Origin == "" && !it.Entry.Created.IsZero() && it.Entry.Created.Equal(old.Created)
 }
 
-// isFromFile reports whether an import of the item's file, or of a directory that has the
-// file, wrote the version of an entry that is current. Standard input is no file.
+// isFromFile reports whether the entry's present version was written by an import of the item's
+// file, or of a directory that contains it. It is false for standard input.
 func isFromFile(it Item, old oxbow.Entry) bool {
 	file := refFile(it.Ref)
 	return old.Source.Actor == oxbow.Imported && file != "-" && old.Source.Ref != "" &&
 		(file == old.Source.Ref || strings.HasPrefix(file, old.Source.Ref+"/"))
 }
 
-// judgeImported compares an item of another program's file with an entry that differs.
+// judgeImported compares an item from another program with an entry that differs from it.
 func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	was, _ := old.Label(markSum)
 	switch {
@@ -366,15 +366,15 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	case it.Entry.Kind != old.Kind:
 		return skip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
 	case was == contentSum(it.Entry):
-		return same, "" // edited here, and the file is as it was
+		return same, "" // the entry was edited here, and the file has not changed
 	case was != contentSum(old):
 		return skip, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
 	}
 	return replace, ""
 }
 
-// do plans the change of one verdict. The entry's version is held to, so that
-// an edit made meanwhile is not lost.
+// do plans the change for a verdict. The change requires the entry's present version, so that an
+// edit in the meantime is not lost.
 func (p *plan) do(v verdict, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
 	if v == fresh || v == replace {

@@ -1,5 +1,5 @@
-// Cutting of a Markdown text into pieces that can each be found and read alone,
-// without losing a byte between them.
+// This file splits a Markdown text into pieces that can be found and read on their own, without
+// losing a byte.
 
 package exchange
 
@@ -10,26 +10,25 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Sizes in bytes. A text up to wholeSize stays in one piece; a section above
-// sectionSize, about what fits one memory, is cut
-// again.
+// Limits in bytes. A text below wholeSize is not split. A section above sectionSize, about the size
+// of a memory, is split again.
 const (
 	wholeSize   = 4 << 10
 	sectionSize = 16 << 10
-	maxHeadings = 10_000 // headings that are cut at; later ones stay inside a piece
+	maxHeadings = 10_000 // number of headings to split at; later headings are ignored
 )
 
-// piece is a part of a text. The pieces of a text, in order, are the text.
+// piece is a part of a text. The pieces of a text, joined in order, are the text.
 type piece struct {
 	start, end int      // byte offsets, half-open
 	line       int      // line of start, from 1
-	path       []string // headings that the piece stands under, outermost first
-	part       int      // which part of its section, from 1; 0 when it is whole
+	path       []string // headings above the piece, outermost first
+	part       int      // number of the part within its section, from 1; 0 if the section is not split
 }
 
-// split cuts a text at its headings of level 1 and 2; sections that are still
-// too long at headings of level 3, and then between paragraphs. Only a
-// paragraph (or a code block) longer than an entry may be is cut within.
+// split splits a text at its headings of level 1 and 2. Sections that are still too long are split
+// at headings of level 3, and then between paragraphs. A paragraph or code block is split only if
+// it is too long for an entry.
 func split(text string) []piece {
 	var heads []blockStart
 	for m := range blockStarts(text) {
@@ -57,15 +56,14 @@ func split(text string) []piece {
 	return ps
 }
 
-// sections cuts a piece at its headings of level low to high. A section that is
-// a heading and nothing else joins the one after it, and so does blank text
-// before the first heading.
+// sections splits a piece at its headings of levels low to high. A section that consists only of
+// its heading is joined with the next section, and so is blank text before the first heading.
 func sections(text string, p piece, heads []blockStart, low, high int) []piece {
 	var ps []piece
 	path := slices.Clone(p.path)
-	levels := make([]int, len(path)) // 0: above any heading within p
+	levels := make([]int, len(path)) // 0 for headings outside of p
 	cur := p
-	body := p.start // end of the headings that cur begins with
+	body := p.start // end offset of the headings at the start of cur
 	for _, h := range heads {
 		if h.off < p.start || h.off >= p.end || h.level > high {
 			continue
@@ -92,14 +90,14 @@ func sections(text string, p piece, heads []blockStart, low, high int) []piece {
 	return append(ps, cur)
 }
 
-// paragraphs cuts a piece that is too long into runs of whole paragraphs.
+// paragraphs splits a piece that is too long into groups of complete paragraphs.
 func paragraphs(text string, p piece) []piece {
 	if p.end-p.start <= sectionSize {
 		return []piece{p}
 	}
 	var ps []piece
 	cur := p
-	last, lastLine := p.start, p.line // the latest place where a paragraph begins
+	last, lastLine := p.start, p.line // start of the last paragraph seen
 	cut := func(off, line int) {
 		cur.end = off
 		ps = append(ps, cur)
@@ -127,8 +125,8 @@ func paragraphs(text string, p piece) []piece {
 	return all
 }
 
-// force cuts a piece that no entry could hold at the end of a line, or, in a
-// line that long, at a rune.
+// force splits a piece that is too long for an entry after a line break, or, if a line is too long,
+// before a rune.
 func force(text string, p piece) []piece {
 	var ps []piece
 	for p.end-p.start > oxbow.MaxContent {
@@ -136,7 +134,7 @@ func force(text string, p piece) []piece {
 		if i := strings.LastIndexByte(text[p.start:end], '\n'); i >= 0 {
 			end = p.start + i + 1
 		} else {
-			for end > p.start+1 && text[end]&0xC0 == 0x80 { // a byte within a rune
+			for end > p.start+1 && text[end]&0xC0 == 0x80 { // skip the bytes within a rune
 				end--
 			}
 		}
