@@ -1,4 +1,4 @@
-// Adding annotations: records are completed and appended to their sidecar.
+// This file adds annotations: it completes the records and appends them to their sidecars.
 
 package annotate
 
@@ -16,21 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Add keeps annotations, all of one file in one durable append, and returns
-// them as kept, in their order, with what was left out filled in: see
-// [Record]. One whose ID is there already is not written again (an archived
-// one comes back). All are checked before anything is written. Errors match
-// [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors of package io/fs.
+// Add stores annotations and returns them as stored, in the same order, with missing fields filled
+// in; see [Record]. All annotations of one file are written with one durable append. A record whose
+// ID is stored already is not written again; if it is archived, it is restored. Add validates all
+// records before it writes anything. Errors match [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors
+// of package io/fs.
 //
-// Add marks the records as written by this machine. Use [Store.AddOthers] for texts that
-// somebody else wrote.
+// Add marks the records as written on this machine. Use [Store.AddOthers] for texts that somebody
+// else wrote.
 func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
 	return b.add(ctx, records, b.mark)
 }
 
-// AddOthers is like Add for annotations that somebody else wrote, such as those of a file
-// that is imported: they get no mark, so that they stay unreviewed until the reviewed
-// branch has them.
+// AddOthers is like Add for annotations that somebody else wrote, for example in an imported file.
+// They get no mark, so they are unreviewed until the reviewed branch contains them.
 func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, error) {
 	return b.add(ctx, records, func(_ context.Context, records []Record) {
 		for i := range records {
@@ -41,7 +40,7 @@ func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, err
 
 func (b *Store) add(ctx context.Context, records []Record, mark func(context.Context, []Record)) ([]Record, error) {
 	if err := b.CheckedOut(); err != nil {
-		return nil, fmt.Errorf("annotating: %w", err) // a commit would take the others away
+		return nil, fmt.Errorf("annotating: %w", err) // a commit would delete the sidecars that are not checked out
 	}
 	out := make([]Record, len(records))
 	files := map[string][]int{}
@@ -70,14 +69,14 @@ func (b *Store) add(ctx context.Context, records []Record, mark func(context.Con
 	return out, nil
 }
 
-// fileLines is a file that Add has read.
+// fileLines is a file that complete has read.
 type fileLines struct {
 	lines []string
 	blob  string
 	err   error
 }
 
-// complete fills in what the record leaves out.
+// complete fills in missing fields of the record.
 func (b *Store) complete(ctx context.Context, r *Record, seen map[string]*fileLines) error {
 	if err := r.check(); err != nil {
 		return err
@@ -155,8 +154,8 @@ func (b *Store) readLines(file string) *fileLines {
 	return &fileLines{lines: Lines(data), blob: blobName(data, b.sha256())}
 }
 
-// Has reports which of the records, that have a File and an ID, are in the
-// book already.
+// Has reports, for each record, whether the store already contains it. The records need a File and
+// an ID.
 func (b *Store) Has(ctx context.Context, records []Record) ([]bool, error) {
 	known := map[string]map[string]bool{}
 	out := make([]bool, len(records))
@@ -174,13 +173,13 @@ func (b *Store) Has(ctx context.Context, records []Record) ([]bool, error) {
 			known[r.File] = ids
 		}
 		out[i] = ids[r.ID]
-		ids[r.ID] = true // the same one once more
+		ids[r.ID] = true // a repeated record is stored by its first occurrence
 	}
 	return out, nil
 }
 
-// append writes lines to the end of a sidecar, under the lock of the store: the
-// records whose ID is not there yet, and the events.
+// append appends to a sidecar, under the store's lock, the events and those records whose ID it
+// does not contain yet.
 func (b *Store) append(ctx context.Context, name string, records []*Record, events []event) (err error) {
 	if err := b.makeDirs(path.Dir(path.Join(b.dir, name))); err != nil {
 		return err
@@ -190,7 +189,7 @@ func (b *Store) append(ctx context.Context, name string, records []*Record, even
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	// Under the lock the file is read again: what others have appended counts.
+	// Read the file again, now that it is locked: another process may have appended to it.
 	have, err := b.read(name)
 	if err != nil {
 		return err
@@ -215,8 +214,8 @@ func (b *Store) append(ctx context.Context, name string, records []*Record, even
 		}
 	}
 	for _, e := range events {
-		// An event counts only when it is later: a clock that was set back, or
-		// that of another machine, must not make this one void.
+		// Only the latest event of an annotation counts. Make this event the latest even if the
+		// clock was set back or the previous event comes from a different machine.
 		if was, ok := have.last[e.id]; ok && !e.time.After(was.time) {
 			e.time = was.time.Add(time.Millisecond)
 		}
@@ -231,8 +230,7 @@ func (b *Store) append(ctx context.Context, name string, records []*Record, even
 	return b.write(path.Join(b.dir, name), out)
 }
 
-// write appends to a file and makes it durable. What a failed write left is cut
-// off again.
+// write appends to a file and syncs it. If writing fails, it truncates the file to its old length.
 func (b *Store) write(full string, out []byte) (err error) {
 	f, err := b.work.OpenFile(full, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -249,7 +247,7 @@ func (b *Store) write(full string, out []byte) (err error) {
 		if _, err := f.ReadAt(last[:], end-1); err != nil {
 			return err
 		}
-		if last[0] != '\n' { // torn, or from an editor that ends files without one
+		if last[0] != '\n' { // the last write was cut off, or an editor removed the final line feed
 			out = append([]byte{'\n'}, out...)
 		}
 	}
@@ -269,10 +267,10 @@ func (b *Store) write(full string, out []byte) (err error) {
 	return nil
 }
 
-// gitattributes has git join the sidecars of two branches by itself.
+// gitattributes makes git merge the sidecars of two branches automatically.
 const gitattributes = "# made by oxbow: git joins the annotations of two branches\n*" + suffix + " " + unionMerge + "\n"
 
-// makeDirs makes a directory below the annotations directory durably.
+// makeDirs creates a directory below the annotations directory and syncs it.
 func (b *Store) makeDirs(dir string) error {
 	if _, err := b.work.Stat(dir); err == nil {
 		return nil
@@ -303,7 +301,7 @@ func (b *Store) makeDirs(dir string) error {
 	return nil
 }
 
-// lock takes the lock between writers and returns the call that unlocks it.
+// lock acquires the lock between writers and returns the function that releases it.
 func (b *Store) lock(ctx context.Context) (func() error, error) {
 	name := path.Join(b.dir, ".lock")
 	l, err := b.work.OpenLock(name)
@@ -320,7 +318,7 @@ func (b *Store) lock(ctx context.Context) (func() error, error) {
 	return l.Close, nil
 }
 
-// Head returns the commit that is checked out, in hex, "" without git.
+// Head returns the commit that is checked out, in hex, or "" without git.
 func (b *Store) Head(ctx context.Context) (string, error) {
 	if b.history == nil {
 		return "", nil

@@ -1,4 +1,4 @@
-// Blame: the commit and the annotations of each line.
+// This file implements blame: the commit and the annotations of each line.
 
 package annotate
 
@@ -11,24 +11,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// Line is one line of a file, where it is from, and why it is so.
+// Line is a line of a file, with the commit and the annotations that explain it.
 type Line struct {
 	Number int // from 1
 	Text   string
 
-	Commit  string // in hex; "" when the line is not committed, or there is no git
-	From    int    // its number in the file of that commit, 0 without one
+	Commit  string // in hex; "" if the line is not committed, or without git
+	From    int    // line number in the file at that commit; 0 without a commit
 	Author  string
 	Time    time.Time
 	Summary string
-	Head    []string // what git blame --porcelain says of author, committer and summary
+	Head    []string // author, committer and summary in the format of git blame --porcelain
 
-	Why []Found // annotations that stand there; not those that are lost
+	Why []Found // annotations at this line; lost annotations are left out
 }
 
-// Blame returns the lines of a file as it is in the working tree. Errors are
-// the errors of [Store.Lookup]; with a [PartialError], the lines are returned as
-// well.
+// Blame returns the lines of a file in the working tree. It returns the errors of [Store.Lookup].
+// If the error is a [PartialError], the lines are returned as well.
 func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 	return out, nil
 }
 
-// blameCommits fills in the commits of the lines that HEAD has.
+// blameCommits sets the commits of the lines that HEAD contains.
 func (b *Store) blameCommits(ctx context.Context, head, file string, lines []string, out []Line) error {
 	blob, err := b.repo.At(ctx, head, file)
 	if err != nil || blob == "" {

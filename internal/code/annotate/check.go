@@ -1,4 +1,4 @@
-// Checking the sidecars line by line.
+// This file checks the sidecars line by line.
 
 package annotate
 
@@ -13,28 +13,27 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Problem is one line of a sidecar that is not sound.
+// Problem is an invalid line of a sidecar.
 type Problem struct {
-	File   string // path of the sidecar, below the root of the tree
-	Line   int    // from 1; 0 when it is about the whole file
-	Offset int64  // of the line, in bytes
+	File   string // path of the sidecar, relative to the root of the tree
+	Line   int    // line number from 1; 0 if the problem is about the whole file
+	Offset int64  // offset of the line, in bytes
 	What   string
 }
 
-// Report is what [Store.Check] found.
+// Report is the result of [Store.Check].
 type Report struct {
-	Files       int // sidecars
-	Annotations int // that can be read
-	Lines       int // that are not empty
-	Torn        int // sidecars whose last line is a write that was cut off: normal after a crash
-	Newer       int // lines that a newer program wrote
+	Files       int // number of sidecars
+	Annotations int // number of readable annotations
+	Lines       int // number of lines that are not empty
+	Torn        int // number of sidecars whose last line is an incomplete write, which is normal after a crash
+	Newer       int // number of lines that a newer version of the program wrote
 	Problems    []Problem
 }
 
-// Check reads every line of every sidecar. A line that cannot be read is a
-// problem, and so are a block that is not what its hash says and a sidecar
-// whose name is that of no file: no lookup reads it there. It changes
-// nothing.
+// Check reads every line of every sidecar. It reports lines that cannot be read, blocks that do not
+// match their hash, and sidecars whose name belongs to no file, because no lookup reads them. It
+// changes nothing.
 func (b *Store) Check(ctx context.Context) (Report, error) {
 	var r Report
 	err := b.walk(ctx, func(name string) error {
@@ -49,7 +48,8 @@ func (b *Store) Check(ctx context.Context) (Report, error) {
 		}
 		r.Files++
 		r.examine(full, data)
-		// A name that was cut to fit the file system only its records tell.
+		// If a name was shortened to fit the file system, only the records in the sidecar contain
+		// the file's name.
 		if _, ok := sourceOf(name); !ok && !strings.Contains(name, "%~") {
 			r.Problems = append(r.Problems, Problem{File: full, What: "is named as no sidecar is: its annotations are found by a search only"})
 		}
@@ -61,7 +61,7 @@ func (b *Store) Check(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// examine reads one sidecar.
+// examine checks one sidecar.
 func (r *Report) examine(full string, data []byte) {
 	s := parse(data)
 	r.Annotations += len(s.records)

@@ -1,5 +1,5 @@
-// Which annotations a change touches: what stands at its base in lines that it
-// changes or deletes, and what it adds.
+// This file finds the annotations that a change touches: annotations of lines that it changes or
+// deletes, and annotations that it adds.
 
 package annotate
 
@@ -16,39 +16,38 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// DiffOptions say which change is meant.
+// DiffOptions specify the change.
 type DiffOptions struct {
-	// Range is A..B or A...B, as git diff has them, or A alone, for what the
-	// working tree has changed since. "" is HEAD.
+	// Range is A..B or A...B, with the same meaning as for git diff, or only A, for the changes in
+	// the working tree since A. "" means HEAD.
 	Range string
 
-	Staged   bool                  // compare with git's index, not with the working tree
-	Progress func(done, total int) // of files; may be nil
+	Staged   bool                  // compare with git's index instead of the working tree
+	Progress func(done, total int) // called with numbers of files; may be nil
 }
 
-// Diff is what a change does to annotations.
+// Diff lists the annotations that a change touches.
 type Diff struct {
-	Base, Head string // commits; Head is "index" or "working tree" for these
-	Files      int    // that differ or are gone, those added not counted
+	Base, Head string // commits; Head is "index" or "working tree" if it is no commit
+	Files      int    // number of changed and deleted files; added files do not count
 	Touched    []Touched
-	Added      []Found // that stand in the sidecars of the head only
+	Added      []Found // annotations that only the sidecars of the head contain
 	Skipped    []Skipped
-	Annotated  bool // the base has annotations
+	Annotated  bool // the base contains annotations
 }
 
-// Touched is an annotation of lines that a change touches: where it stands after
-// it, and where it stood at the base.
+// Touched is an annotation of lines that a change touches, with its position after the change and
+// at the base.
 type Touched struct {
 	Found
 	BaseFile string
 	Base     Span
 }
 
-// Diff finds the annotations of the lines that a change changes or deletes, or adds
-// others between, and those that it adds. Both sides are read as they were
-// committed; sidecars too. Files are followed through renames. Errors match
-// [oxbow.ErrInvalid] for a range that cannot be, and [oxbow.ErrUnsupported]
-// without git.
+// Diff finds the annotations of lines that a change modifies or deletes, or between which it
+// inserts lines, and the annotations that it adds. It reads files and sidecars as they were
+// committed, and follows renames. The error matches [oxbow.ErrInvalid] if the range is invalid, and
+// [oxbow.ErrUnsupported] without git.
 func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("comparing: %w: %w", oxbow.ErrUnsupported, git.ErrNone)
@@ -60,20 +59,20 @@ func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	return &x.Diff, nil
 }
 
-// comparison is a Diff in the making.
+// comparison is the state of a running Diff.
 type comparison struct {
 	Diff
 	tree     *Store // the working tree
 	base     *git.Repo
-	at       *Store // with the history of the base, and blobs that are read ahead
+	at       *Store // a store with the history of the base, and blobs that were read in advance
 	blobs    readAhead
 	old, now *fileSet
-	former   map[string][]string // by file of the base, sidecars of the names that it had before
-	renamed  map[string]string   // files of the base that have another name in the head
+	former   map[string][]string // for each file of the base, the sidecars of its former names
+	renamed  map[string]string   // new names of the base's files that were renamed in the head
 	progress func(done, total int)
 }
 
-// compare is Diff in a repository.
+// compare implements Diff.
 func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error) {
 	x := &comparison{tree: b, progress: o.Progress}
 	if x.progress == nil {
@@ -112,7 +111,7 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 	return x, nil
 }
 
-// sides resolves the range, and lists the files of both sides.
+// sides resolves the range and lists the files of both sides.
 func (x *comparison) sides(ctx context.Context, o DiffOptions) error {
 	repo := x.tree.repo
 	from, to, two := strings.Cut(o.Range, "..")
@@ -151,7 +150,7 @@ func (x *comparison) sides(ctx context.Context, o DiffOptions) error {
 	return err
 }
 
-// commit returns the commit of a name; that of HEAD for "".
+// commit returns the ID of the named commit. "" means HEAD.
 func (x *comparison) commit(ctx context.Context, name string) (string, error) {
 	name = cmp.Or(name, "HEAD")
 	id, err := x.tree.repo.Resolve(ctx, name)
@@ -161,8 +160,8 @@ func (x *comparison) commit(ctx context.Context, name string) (string, error) {
 	return id, err
 }
 
-// commits sets the head, and the base to what it has in common with it when to begins
-// with the third point of A...B.
+// commits sets the head. If to starts with the third dot of A...B, it sets the base to the merge
+// base of both commits.
 func (x *comparison) commits(ctx context.Context, all, to string) (err error) {
 	to, common := strings.CutPrefix(to, ".")
 	x.Head, err = x.commit(ctx, to)
@@ -176,7 +175,7 @@ func (x *comparison) commits(ctx context.Context, all, to string) (err error) {
 	return err
 }
 
-// content returns a file of a side.
+// content returns the content of a file on one side.
 func (x *comparison) content(side *fileSet, file string) ([]byte, error) {
 	data := x.blobs.blobs[side.files[file]]
 	if data == nil && side.work {
@@ -191,17 +190,17 @@ func (x *comparison) content(side *fileSet, file string) ([]byte, error) {
 	return data, nil
 }
 
-// diffJob is a file whose annotations are placed.
+// diffJob is a file whose annotations have to be found.
 type diffJob struct {
-	file  string   // in the base; "" for new annotations
-	to    string   // in the head; "" when it is gone there
+	file  string   // file in the base; "" for new annotations
+	to    string   // file in the head; "" if the head does not contain it
 	blobs []string // sidecars at the base, the file's own first
-	own   *sidecar // of new annotations, those of the head
+	own   *sidecar // for new annotations: the sidecar in the head
 	fresh map[string]bool
 }
 
-// sidecars returns the blobs of a file's sidecars at the base: its own first, and those
-// that stand under the names that it had before.
+// sidecars returns the blobs of a file's sidecars at the base: its own first, then the sidecars of
+// its former names.
 func (x *comparison) sidecars(file string) []string {
 	if own, ok := x.old.files[x.tree.dir+"/"+sidecarOf(file)]; ok {
 		return slices.Concat([]string{own}, x.former[file])
@@ -209,7 +208,7 @@ func (x *comparison) sidecars(file string) []string {
 	return x.former[file]
 }
 
-// changes returns the files that differ and have annotations at the base.
+// changes returns a job for each file that differs and has annotations at the base.
 func (x *comparison) changes() []diffJob {
 	var jobs []diffJob
 	for _, file := range x.old.sorted() {
@@ -228,8 +227,8 @@ func (x *comparison) changes() []diffJob {
 	return jobs
 }
 
-// findFormer finds the sidecars of files that were renamed before the base and have
-// left theirs where it was.
+// findFormer finds the sidecars of files that were renamed before the base while their sidecars
+// kept the old name.
 func (x *comparison) findFormer(ctx context.Context) error {
 	var gone []string
 	for name := range x.old.files {
@@ -253,7 +252,7 @@ func (x *comparison) findFormer(ctx context.Context) error {
 	return err
 }
 
-// additions returns the files with sidecars that have annotations in the head only.
+// additions returns a job for each sidecar with annotations that only the head contains.
 func (x *comparison) additions(ctx context.Context) ([]diffJob, error) {
 	differ := func(a, b *fileSet) (names, blobs []string) {
 		for _, name := range a.sorted() {
@@ -295,8 +294,7 @@ func (x *comparison) additions(ctx context.Context) ([]diffJob, error) {
 	return jobs, nil
 }
 
-// resolve places the annotations of some files. All that is needed of git is read
-// at once.
+// resolve finds the annotations of some files. It reads everything it needs from git at once.
 func (x *comparison) resolve(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
@@ -334,7 +332,7 @@ func (x *comparison) resolve(ctx context.Context, jobs []diffJob) error {
 	return nil
 }
 
-// readMissing reads the blobs that were not read yet.
+// readMissing reads those blobs that were not read yet.
 func (x *comparison) readMissing(ctx context.Context, names []string) error {
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(n string) bool {
@@ -344,8 +342,8 @@ func (x *comparison) readMissing(ctx context.Context, names []string) error {
 	return x.blobs.read(ctx, names)
 }
 
-// find places the annotations of a file on one side. A file that has no lines there,
-// or is gone, has none of them.
+// find finds the annotations of a file on one side. It finds none if the side does not contain the
+// file, or if the file is binary.
 func (x *comparison) find(ctx context.Context, side *fileSet, file string, sidecars []*sidecar) (found []Found, content []byte, err error) {
 	if _, ok := side.files[file]; !ok {
 		return nil, nil, nil
@@ -395,7 +393,7 @@ func (x *comparison) place(ctx context.Context, j diffJob, sidecars []*sidecar) 
 	return nil
 }
 
-// add keeps the new annotations of a file; those that were not found are lost.
+// add adds the new annotations of a file to x.Added. Those that were not found are added as lost.
 func (x *comparison) add(j diffJob, now []Found) {
 	for _, f := range now {
 		if j.fresh[f.ID] {
@@ -410,12 +408,13 @@ func (x *comparison) add(j diffJob, now []Found) {
 	}
 }
 
-// touchedLines returns whether a span of the old lines is touched: a line of it is
-// no more, or there are new ones between two of them.
+// touchedLines returns a function that reports whether a span of the old lines is touched: one of
+// its lines was deleted or changed, or a new line was inserted between two of them.
 func touchedLines(before, after []string) func(Span) bool {
 	in := diff.Interner{}
 	to := new(diff.Mapper).Map(in.Lines(before), in.Lines(after))
-	// touched[i] counts the lines before i that are gone, or have new ones before them.
+	// gone[i] is the number of deleted lines before line i. apart[i] is the number of lines before
+	// line i that new lines were inserted before.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
 	for i, t := range to {
 		gone[i+1], apart[i+1] = gone[i], apart[i]
@@ -433,8 +432,8 @@ func touchedLines(before, after []string) func(Span) bool {
 	}
 }
 
-// Touched returns the annotations of lines of a file that a change of its content
-// touches, as [Store.Diff] does.
+// Touched returns the annotations of lines that a change of the file's content touches, in the
+// sense of [Store.Diff]. change returns the new content, or false for no change.
 func (b *Store) Touched(ctx context.Context, file string, change func(text string) (string, bool)) ([]Found, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err

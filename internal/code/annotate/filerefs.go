@@ -1,4 +1,5 @@
-// Checking references to files: how the files that a memory names stand now.
+// This file checks references to files: whether a file that a memory mentions still exists and has
+// not changed.
 
 package annotate
 
@@ -20,52 +21,53 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// State says how a referred to file, or the lines of it, stand in the working tree.
+// State is the state of a referenced file, or of its referenced lines, in the working tree.
 type State string
 
 const (
-	fresh        State = "FRESH"        // at least .8 of it still stands there
-	movedTo      State = "MOVED"        // the same, under another name or in other lines
-	Stale        State = "STALE"        // gone, or changed so much
-	unverifiable State = "UNVERIFIABLE" // nothing says what it was like, or it is not of this tree
+	fresh        State = "FRESH"        // at least .8 of it is unchanged
+	movedTo      State = "MOVED"        // at least .8 of it is unchanged, but in a different file or in different lines
+	Stale        State = "STALE"        // it was deleted, or less than .8 of it is unchanged
+	unverifiable State = "UNVERIFIABLE" // its old content is not known, or it is not in this tree
 )
 
-// stillFresh is the share of a file that must still stand for it to be fresh.
+// stillFresh is the share of a file that must be unchanged for the file to be fresh.
 const stillFresh = .8
 
-// FileRef is a file as something else names it.
+// FileRef is a reference to a file.
 type FileRef struct {
-	// File is a path from the root of the tree. It may end in lines, as in
-	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60: then only
-	// these count.
+	// File is a path relative to the root of the tree. It may end with line numbers, as in
+	// pool.go:42, pool.go:42-60, pool.go#L42 or pool.go#L42-L60. Then only these lines are checked.
 	File string
 
-	Blob string    // git's name of the content then, as [Store.Blob] gives it; "" when it is not known
-	Time time.Time // when it was referred to; finds the content in git where Blob is empty
+	Blob string    // git's name for the content at that time, as returned by [Store.Blob]; "" if it is not known
+	Time time.Time // time of the reference; used to find the content in git if Blob is empty
 
-	// Doubtful says that the reference may be of another tree: then only a file
-	// that is known by its Blob counts.
+	// Doubtful means that the reference may belong to a different tree. Then the file is checked
+	// only if Blob identifies its content.
 	Doubtful bool
 }
 
-// CheckedRef is how a reference stands now.
+// CheckedRef is the result of checking a reference.
 type CheckedRef struct {
 	FileRef
 	State State
-	Now   string  // where it, or what is left of it, is now, if that is elsewhere: a path, with lines if File had some
-	Kept  float64 // share of it that still stands, 0 to 1; 0 when unverifiable, or when how much is not known
-	How   string  // the same in words, for people
+	// Present path of the file or of its remains, if it differs from File; with line numbers if
+	// File has them.
+	Now  string
+	Kept float64 // share that is unchanged, 0 to 1; 0 if it is unverifiable or not known
+	How  string  // the result in words, for people
 }
 
-// maxAsked bounds the references of one call that git is asked about one by one;
-// those beyond are unverifiable, unless they are as they were.
+// maxAsked is the maximum number of references in one call for which git is run separately. Further
+// references are unverifiable unless their content is unchanged.
 const maxAsked = 20
 
-// errAsked says that the bound was reached.
+// errAsked means that maxAsked was reached.
 var errAsked = errors.New("too many files to ask git about at once")
 
-// Blob returns git's name of the content that a file of the working tree has,
-// whether or not git has it, and false for what is no file that can be referred to.
+// Blob returns git's name for the content of a file in the working tree, whether or not git has
+// stored the content. It returns false if the path cannot be referred to.
 func (b *Store) Blob(file string) (string, bool) {
 	file, _ = splitLines(b.inTree(file))
 	data, err := b.content(file)
@@ -75,8 +77,8 @@ func (b *Store) Blob(file string) (string, bool) {
 	return blobName(data, b.sha256()), true
 }
 
-// inTree returns the path as records have it, where it is one; anything else
-// as it is.
+// inTree returns the path relative to the root of the tree. A path outside of the tree is returned
+// unchanged.
 func (b *Store) inTree(file string) string {
 	if filepath.IsAbs(file) && b.root != "" {
 		if rel, err := b.File("/", file); err == nil {
@@ -92,7 +94,7 @@ func (b *Store) inTree(file string) string {
 
 var lineSuffix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`) })
 
-// splitLines splits the lines off a reference.
+// splitLines splits a reference into the path and the lines.
 func splitLines(file string) (string, Span) {
 	m := lineSuffix().FindStringSubmatch(file)
 	if m == nil {
@@ -110,11 +112,11 @@ func splitLines(file string) (string, Span) {
 	return m[1], s
 }
 
-// CheckFileRefs says how each of the references stands in the working tree, changes
-// that were not committed included. What the file was like is what Blob says, where
-// git has that; else what HEAD's history says of that time: the last version
-// before, or the first after, which may have been under way. It never fails:
-// what cannot be looked at is unverifiable, and says why.
+// CheckFileRefs checks the references against the working tree, including changes that were not
+// committed. The old content is the content that Blob identifies, if git has it. Otherwise it is
+// the last version of the file in HEAD's history before Time, or the first version after Time,
+// which may have existed in the working tree then. CheckFileRefs never fails: a reference that
+// cannot be checked is unverifiable, with the reason in How.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef {
 	c := &refChecker{store: b, ctx: ctx, left: maxAsked}
 	if b.history != nil {
@@ -153,7 +155,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef 
 	return out
 }
 
-// openRef is a reference that the working tree alone does not settle.
+// openRef is a reference that has to be compared with its old content.
 type openRef struct {
 	checked *CheckedRef
 	file    string
@@ -162,12 +164,13 @@ type openRef struct {
 	there   bool
 }
 
-// look reads what the reference names, and reports whether it is to be compared
-// with what it was like; else it says how it stands.
+// look reads the referenced file. It returns true if the file has to be compared with its old
+// content. Otherwise it sets the result.
 func (o *openRef) look(b *Store) bool {
 	r := o.checked
 	o.file = b.inTree(r.File)
-	if _, err := b.work.Stat(o.file); err != nil { // else it is a file whose name ends like lines
+	// If the file exists, its name only looks as if it ended with line numbers.
+	if _, err := b.work.Stat(o.file); err != nil {
 		o.file, o.span = splitLines(o.file)
 	}
 	if CheckFile(o.file) != nil {
@@ -180,7 +183,7 @@ func (o *openRef) look(b *Store) bool {
 		return true
 	}
 	if err != nil {
-		r.How = "it cannot be read" // the error holds the path, which is a claim
+		r.How = "it cannot be read" // do not use the error: it contains the path, which is not trusted
 		if fi, err := b.work.Stat(o.file); err == nil && fi.IsDir() {
 			r.How = "it is a directory, which is there; what is in it is not compared"
 		}
@@ -206,17 +209,17 @@ func (o *openRef) look(b *Store) bool {
 	return false
 }
 
-// refChecker reads from git what references were like.
+// refChecker reads the old contents of references from git.
 type refChecker struct {
 	store *Store
 	ctx   context.Context
 	head  string // "" without git
 	blobs map[string][]byte
-	left  int // questions that may still be asked one by one
+	left  int // number of further questions that git may be asked
 	err   error
 }
 
-// read reads the blobs that the references name.
+// read reads the blobs of the references.
 func (a *refChecker) read(want map[string]bool) {
 	a.blobs = map[string][]byte{}
 	if a.head == "" || len(want) == 0 || a.err != nil {
@@ -230,7 +233,7 @@ func (a *refChecker) read(want map[string]bool) {
 	a.blobs, a.err = a.store.history.Blobs(a.ctx, names)
 }
 
-// countQuestion counts a question, and reports whether it may be asked.
+// countQuestion counts a question to git. It returns false if no further question is allowed.
 func (a *refChecker) countQuestion() bool {
 	if a.err != nil || a.head == "" {
 		return false
@@ -242,8 +245,8 @@ func (a *refChecker) countQuestion() bool {
 	return a.err == nil
 }
 
-// versions returns what the file may have been like when it was referred to, and what
-// says so. Sure is that it is of this tree.
+// versions returns the possible old contents of the file, and a phrase about their source. sure is
+// set if the file is known to belong to this tree.
 func (a *refChecker) versions(c *CheckedRef, file string) (texts [][]byte, how string, sure bool) {
 	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
 		return [][]byte{text}, "", true
@@ -269,8 +272,8 @@ func (a *refChecker) versions(c *CheckedRef, file string) (texts [][]byte, how s
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compare fills in how the file of a reference stands in a content, which is that
-// of the file now called so.
+// compare sets the result of a reference. content is the present content of the file, which is now
+// called now.
 func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content []byte) {
 	texts, how, _ := a.versions(c, file)
 	if a.err != nil {
@@ -313,8 +316,8 @@ func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content
 	}
 }
 
-// bestMatch returns how much of a file, or of lines of it, still stands in a content,
-// by the older version that says most; with a confidence of -1 when none has lines.
+// bestMatch compares a file, or some of its lines, with each of the old texts and returns the best
+// match. Its confidence is -1 if all old texts are binary.
 func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
 	x := newLineIndex(newInterner(), Lines(content))
 	best := match{confidence: -1}
@@ -339,8 +342,8 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
 	return best
 }
 
-// keptOf returns the share of the letters of a text whose lines still stand on
-// the text, in their order.
+// keptOf returns the share of the old text's letters that are in unchanged lines. Lines count as
+// unchanged only in their old order.
 func keptOf(pg *lineIndex, old []string) float64 {
 	all, kept := 0, 0
 	for i, to := range new(diff.Mapper).Map(pg.in.lines.Lines(old), pg.ids) {
@@ -356,7 +359,7 @@ func keptOf(pg *lineIndex, old []string) float64 {
 	return float64(kept) / float64(all)
 }
 
-// follow looks for a file that is not in the working tree.
+// follow checks a reference to a file that is not in the working tree.
 func (a *refChecker) follow(c *CheckedRef, file string, span Span) {
 	if a.head == "" {
 		c.How = "there is no such file here, and no git that says whether there was"
@@ -392,7 +395,7 @@ func (a *refChecker) follow(c *CheckedRef, file string, span Span) {
 		return
 	}
 	if !was && !ours {
-		at, err := a.store.history.At(a.ctx, a.head, file) // deleted, and that is not committed
+		at, err := a.store.history.At(a.ctx, a.head, file) // the deletion may not be committed yet
 		if err != nil {
 			a.err = err
 			return

@@ -1,5 +1,5 @@
-// The files of one side of a comparison: of a commit, of git's index, or of the
-// working tree, and which of them have another name on the other side.
+// This file lists the files of one side of a comparison (a commit, git's index, or the working
+// tree) and finds files that were renamed.
 
 package annotate
 
@@ -18,22 +18,23 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// fileSet is the regular files of a side, by path: the names of their blobs. In the
-// working tree a blob may be one that git does not have.
+// fileSet maps the paths of the regular files of one side to the names of their blobs. In the
+// working tree, git need not have stored the blob.
 type fileSet struct {
 	files map[string]string
-	work  bool // contents are those of the working tree
+	work  bool // contents are read from the working tree
 }
 
-// sorted returns the paths.
+// sorted returns the paths, sorted.
 func (s *fileSet) sorted() []string { return slices.Sorted(maps.Keys(s.files)) }
 
-// isSidecar reports whether a path is that of a sidecar.
+// isSidecar reports whether the path is the path of a sidecar.
 func (b *Store) isSidecar(name string) bool {
 	return strings.HasPrefix(name, b.dir+"/") && strings.HasSuffix(name, suffix)
 }
 
-// staged returns the files of git's index. Where a conflict stands, it is "ours".
+// staged returns the files of git's index. For a file with a merge conflict, it returns "our"
+// version.
 func (b *Store) staged() (*fileSet, error) {
 	entries, _, err := b.repo.Index()
 	if err != nil {
@@ -48,13 +49,12 @@ func (b *Store) staged() (*fileSet, error) {
 	return s, nil
 }
 
-// worktree returns the files of the working tree that are among those, that the
-// index lists, or that are sidecars. A file is not read when the index says that it
-// is as it was.
+// worktree returns the files of the working tree that are in base or in the index, or that are
+// sidecars. It does not read a file if the index shows that the file has not changed.
 func (b *Store) worktree(ctx context.Context, base map[string]string) (*fileSet, error) {
 	s := &fileSet{files: map[string]string{}, work: true}
 	entries, at, err := b.repo.Index()
-	if err != nil { // it only saves work
+	if err != nil { // ignore the error: without the index, all files are read
 		entries = nil
 	}
 	names := maps.Clone(base)
@@ -86,8 +86,8 @@ func (b *Store) worktree(ctx context.Context, base map[string]string) (*fileSet,
 	return s, nil
 }
 
-// blobOf returns the name of the blob that a file of the working tree would be, and
-// false when there is no such file. It is "" for one that cannot be read.
+// blobOf returns the name of the blob for a file of the working tree. It returns false if there is
+// no such file, and "" if the file cannot be read.
 func (b *Store) blobOf(name string, e *git.IndexEntry, indexed time.Time) (string, bool) {
 	if CheckFile(name) != nil {
 		return "", false
@@ -106,16 +106,16 @@ func (b *Store) blobOf(name string, e *git.IndexEntry, indexed time.Time) (strin
 	return blobName(data, b.sha256()), true
 }
 
-// Bounds of the search for renames.
+// Limits of the search for renames.
 const (
-	maxRenames   = 1000 // files on each side
-	leastRenamed = .5   // share of the letters that two files have in common
-	maxHolders   = 50   // files that a line may stand in to count
+	maxRenames   = 1000 // number of files on each side
+	leastRenamed = .5   // minimum share of letters that two files must have in common
+	maxHolders   = 50   // a line that is in more files is ignored
 )
 
-// findRenames finds what files of the base that are gone and have annotations are
-// called in the head: the file that is new there and has the same content, or most of
-// its lines.
+// findRenames sets the new names of those files of the base that have annotations and do not exist
+// in the head. The new name belongs to an added file with the same content, or with most of the
+// lines.
 func (x *comparison) findRenames(ctx context.Context) error {
 	x.renamed = map[string]string{}
 	var gone, fresh []string
@@ -151,13 +151,13 @@ func (x *comparison) findRenames(ctx context.Context) error {
 	return x.findSimilar(ctx, gone[:min(len(gone), maxRenames)], fresh[:min(len(fresh), maxRenames)])
 }
 
-// findSimilar is findRenames for files whose contents differ. Each new file is
-// compared with all that are gone at once, by its lines.
+// findSimilar is like findRenames, for files whose contents differ. It compares the lines of each
+// added file with all deleted files at once.
 func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) error {
 	if len(gone) == 0 || len(fresh) == 0 {
 		return nil
 	}
-	holders := map[string]map[int]int{} // by line and file that is gone: how often it stands there
+	holders := map[string]map[int]int{} // for each line, its number of occurrences in each deleted file
 	size := make([]int, len(gone))
 	err := x.eachText(ctx, x.old, gone, func(i int, lines []string) {
 		for _, l := range lines {
@@ -180,7 +180,7 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 			all += len(l)
 			used[l]++
 			if len(holders[l]) > maxHolders {
-				continue // as of a licence
+				continue // such lines are usually from a license text
 			}
 			for i, n := range holders[l] {
 				if used[l] <= n {
@@ -201,13 +201,13 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 	return nil
 }
 
-// renamePair is a file that is gone and a new one, and the share that is the same.
+// renamePair is a deleted file and an added file, and the share of their content that is equal.
 type renamePair struct {
 	from, to int
 	share    float64
 }
 
-// pick makes renames of the most similar pairs; each file is in one.
+// pick makes the most similar pairs renames. Each file is used only once.
 func (x *comparison) pick(pairs []renamePair, gone, fresh []string) {
 	slices.SortFunc(pairs, func(a, b renamePair) int {
 		return cmp.Or(cmp.Compare(b.share, a.share), a.from-b.from, a.to-b.to)
@@ -221,8 +221,8 @@ func (x *comparison) pick(pairs []renamePair, gone, fresh []string) {
 	}
 }
 
-// eachText calls fn with the telling lines of files of a side, without white space,
-// by index. Files that have no lines are passed over.
+// eachText calls fn with the significant lines of each file, without white space, and the index of
+// the file. Binary files are skipped.
 func (x *comparison) eachText(ctx context.Context, side *fileSet, files []string, fn func(i int, lines []string)) error {
 	for from := 0; from < len(files); from += batch {
 		some := files[from:min(from+batch, len(files))]

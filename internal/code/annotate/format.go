@@ -1,26 +1,25 @@
-// Codec of sidecars. docs/format.md says the same for outsiders.
+// This file encodes and decodes sidecars. docs/format.md describes the format for other programs.
 //
-// A sidecar is UTF-8 text. Each line is one JSON object, ends with a line feed,
-// and stands for itself: lines may come in any order and more than once, so
-// that git's union merge of two sidecars, or cat of them, is a sidecar that
-// holds what both held. There are three kinds of lines, told apart by a key:
+// A sidecar is a UTF-8 text. Each line is one JSON object, ends with a line feed, and does not
+// depend on other lines. Lines may be in any order and may be repeated. So the result of git's
+// union merge, or the concatenation of two sidecars, is a sidecar with the contents of both. There
+// are three kinds of lines, distinguished by a key:
 //
 //	{"v":1,"id":"3f…","file":"a/b.go","lines":[42,60],"why":"…",…}   an annotation
 //	{"v":1,"archive":"3f…","time":"2026-11-21T12:00:00Z"}            it is archived
 //	{"v":1,"return":"3f…","time":"2026-11-22T09:00:00Z"}             it is back
 //
-// What one [Store.GC] wrote carries its name as "run", and what took that back
-// the same name as "undo", and a name of its own.
+// A line written by [Store.GC] has the name of the run as "run". A line that undoes it has the same
+// name as "undo", and a new name as "run".
 //
-// Of two annotations with one id, the one whose line sorts first counts: any
-// order gives the same. Of archive and return, the later counts, and return
-// when the times are equal.
+// If two annotations have the same ID, the annotation whose line sorts first counts, so that the
+// order does not matter. Of archive and return, the later one counts. If the times are equal,
+// return counts.
 //
-// Lines are only ever appended. A last line without a line feed that cannot be
-// read is a write that was cut off, and is passed over; the next append begins
-// a line of its own. Any other line that cannot be read is damage: the others
-// count all the same. A line whose v is greater than 1 was written by a newer
-// program: it is passed over and kept.
+// Lines are only appended. If the last line has no line feed and cannot be read, it is an
+// incomplete write and is ignored; the next append starts a new line. Any other line that cannot be
+// read is reported as damaged, and the remaining lines are used. A line whose v is greater than 1
+// was written by a newer program. It is ignored and kept.
 
 package annotate
 
@@ -40,10 +39,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// version is that of a line. 1: the first.
+// version is the version of a line. Version 1 is the first.
 const version = 1
 
-// maxSidecarLine is the most bytes of one line.
+// maxSidecarLine is the maximum length of a line, in bytes.
 const maxSidecarLine = 2 << 20
 
 // line is one line of a sidecar, as JSON.
@@ -76,16 +75,16 @@ type line struct {
 	Mark     string    `json:"mark,omitempty"` // see Store.Unreviewed
 }
 
-// event says that an annotation was archived, or is back.
+// event records that an annotation was archived or restored.
 type event struct {
 	id   string
 	back bool
 	time time.Time
-	run  string // the gc that wrote it; "" when it was not one
-	undo string // the run that it takes back
+	run  string // run of GC or UndoGC that wrote the event; "" for other events
+	undo string // run that the event undoes
 }
 
-// compare orders events so that of one annotation the last one counts.
+// compare orders events so that the last event of an annotation counts.
 func (e event) compare(o event) int {
 	back := func(b bool) int {
 		if b {
@@ -97,7 +96,7 @@ func (e event) compare(o event) int {
 		cmp.Compare(e.run, o.run), cmp.Compare(e.undo, o.undo))
 }
 
-// encode appends the line of a record to dst, with its line feed.
+// encode appends the line of a record, with its line feed, to dst.
 func encode(dst []byte, r *Record) ([]byte, error) {
 	return appendLine(dst, &line{V: version, ID: r.ID, File: r.File, Lines: &[2]int{r.Span.First, r.Span.Last},
 		Why: r.Why, Rejected: r.Rejected, By: string(r.By), Agent: r.Agent, Model: r.Model, Session: r.Session, Profile: r.Profile,
@@ -129,8 +128,8 @@ func appendLine(dst []byte, l *line) ([]byte, error) {
 
 var errConflictMark = errors.New("a conflict of a merge stands here; both sides are kept, remove the mark")
 
-// parseLine reads one line, which has no line feed. Exactly one of the results
-// is set, but all are zero for a line that is empty or of a newer version.
+// parseLine parses one line without its line feed. It returns a record, an event, true for a line
+// of a newer version, or an error. For an empty line, all results are zero.
 func parseLine(b []byte) (*Record, *event, bool, error) {
 	b = bytes.TrimSuffix(b, []byte{'\r'})
 	if len(bytes.TrimSpace(b)) == 0 {
@@ -149,7 +148,7 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 	}
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil {
-		// A newer version may have other types.
+		// A newer version may use different types.
 		var v struct {
 			V int `json:"v"`
 		}
@@ -199,17 +198,17 @@ type damage struct {
 	err    error
 }
 
-// sidecar is what one holds.
+// sidecar is the parsed content of a sidecar.
 type sidecar struct {
-	records []*Record        // by time, then ID; each ID once
-	events  []event          // in order, each once
-	last    map[string]event // the event that counts, by ID
-	newer   int              // lines of newer versions
+	records []*Record        // sorted by time, then ID; each ID once
+	events  []event          // sorted, without repetitions
+	last    map[string]event // last event of each annotation, by ID
+	newer   int              // number of lines of newer versions
 	damaged []damage
-	torn    bool // the last write was cut off
+	torn    bool // the last write is incomplete
 }
 
-// parsedLine is a line of a sidecar, and what it says.
+// parsedLine is a line of a sidecar and the result of parsing it.
 type parsedLine struct {
 	text   []byte
 	record *Record
@@ -218,11 +217,10 @@ type parsedLine struct {
 	err    error
 }
 
-// parseShare is the least number of lines that are worth another goroutine.
+// parseShare is the minimum number of lines for which a goroutine is started.
 const parseShare = 64
 
-// parseLines reads the lines of a sidecar, several at a time: it is what a first
-// lookup waits for.
+// parseLines parses the lines of a sidecar concurrently, because the first lookup waits for it.
 func parseLines(data []byte) []parsedLine {
 	var lines []parsedLine
 	for rest := data; len(rest) > 0; {
@@ -244,7 +242,7 @@ func parseLines(data []byte) []parsedLine {
 	return lines
 }
 
-// parse reads a sidecar. It never fails: what cannot be read is in the answer.
+// parse parses a sidecar. It never fails: lines that cannot be read are listed in the result.
 func parse(data []byte) *sidecar {
 	s := &sidecar{last: map[string]event{}}
 	byID := map[string]int{}

@@ -1,4 +1,4 @@
-// What was found for the annotations of one file.
+// This file declares the results for the annotations of one file.
 
 package annotate
 
@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// Found is an annotation and where its block stands now.
+// Found is an annotation and the present position of its block.
 type Found struct {
 	Record
 
-	In     string // the file that the block stands in now, or stood in
+	In     string // file that contains the block now, or last contained it
 	Placed Placing
-	Now    Span // in that file; zero when Placed is [Lost]
+	Now    Span // lines in that file; zero if Placed is [Lost]
 
-	// Confidence is 0 to 1: that the block stands there, and for [Edited] how
-	// much of it is still the same, where .5 or more says that some of its lines
-	// are, white space aside. It is 0 when Placed is [Lost].
+	// Confidence is the probability, 0 to 1, that the block is at this position. For [Edited], it
+	// is the share of the block that is unchanged; .5 or more means that some of its lines are
+	// equal except for white space. It is 0 if Placed is [Lost].
 	Confidence float64
 
-	How string // the same in words, for people; "" when Placed is [Lost]
+	How string // the result in words, for people; "" if Placed is [Lost]
 }
 
-// set makes a match the place of the annotation.
+// set sets the position of the annotation to a match.
 func (f *Found) set(file string, m match) {
 	if f.File != file && (m.placing == Exact || m.placing == Moved) {
 		m.placing = Tracked
@@ -36,22 +36,22 @@ func (f *Found) set(file string, m match) {
 	f.How = m.how
 }
 
-// resolved is what was found for all annotations of one file.
+// resolved contains the results for all annotations of one file.
 type resolved struct {
 	content  []byte
 	head     string
-	sidecars []*sidecar // the file's own, those of former names, and orphans, in this order
+	sidecars []*sidecar // the file's own sidecar, those of its former names, and orphans, in this order
 	former   int        // number of former names
-	found    []Found    // by place, the lost ones last
+	found    []Found    // sorted by position, lost annotations last
 	lines    int
-	searched bool     // lost blocks were looked for in other files
-	partial  error    // what git answered, when it failed: the next lookup tries again
-	orphans  []string // files that are gone and have annotations that were not found here
+	searched bool     // lost blocks were searched for in other files
+	partial  error    // error of git, if there was one; the next lookup tries again
+	orphans  []string // deleted files with annotations that were not found here
 }
 
-// sort orders what was found by place, the lost last, and then by time.
+// sort sorts found by position and then by time. Lost annotations come last.
 func (p *resolved) sort() {
-	order := make([]*Found, len(p.found)) // a Found is long to move
+	order := make([]*Found, len(p.found)) // sort pointers, because a Found is large
 	for i := range p.found {
 		order[i] = &p.found[i]
 	}

@@ -1,6 +1,6 @@
-// Archiving annotations whose lines are gone, and bringing back those whose lines
-// have returned. Nothing is deleted: an archived annotation stands in its sidecar
-// as before, with one line more that says so.
+// This file archives annotations whose lines were deleted, and restores annotations whose lines
+// exist again. Nothing is deleted: an archived annotation stays in its sidecar, with an additional
+// line that says so.
 
 package annotate
 
@@ -13,27 +13,26 @@ import (
 	"strings"
 )
 
-// GCReport is what [Store.GC] or [Store.UndoGC] did, or would do.
+// GCReport is the result of [Store.GC] or [Store.UndoGC].
 type GCReport struct {
-	Run         string    // names the run; "" when there was nothing to do, and for a dry run
-	Files       int       // sidecars that were looked at
-	Annotations int       // in them, archived ones too
-	Archived    []Found   // by path of the sidecar, then by time
-	Returned    []Found   // likewise; where they stand now
-	Skipped     []Skipped // what could not be looked at, and was left as it is
+	Run         string    // name of the run; "" if nothing was changed, and for a dry run of GC
+	Files       int       // number of sidecars examined
+	Annotations int       // number of annotations in them, including archived ones
+	Archived    []Found   // sorted by path of the sidecar, then by time
+	Returned    []Found   // likewise, with their present positions
+	Skipped     []Skipped // files that could not be examined and were not changed
 }
 
-// GC archives the annotations whose lines are neither in HEAD nor in the
-// working tree, where work that is not committed counts, and brings back the
-// archived ones whose lines are there again. Files are followed through renames
-// that git knows. Without git, or before the first commit, the working tree
-// alone counts: a file that is gone is looked for in its other files, as
-// [Store.Lookup] does in one. A dry run changes nothing.
+// GC archives the annotations whose lines are neither in HEAD nor in the working tree, including
+// changes that are not committed. It restores archived annotations whose lines exist again. It
+// follows renames that git knows. Without git, or before the first commit, it examines only the
+// working tree, and searches for the lines of a deleted file in all other files, like
+// [Store.Lookup]. A dry run changes nothing.
 //
-// A file that cannot be looked at (binary now, too long, gone before the history
-// of a shallow clone begins, or without git from a tree of more than 5,000 files)
-// is skipped and reported. When git does not answer, nothing at all is changed and
-// its error is returned: not to know is no reason to archive. Run again, GC changes
+// GC skips and reports files that cannot be examined: files that are binary now or too long, files
+// that were deleted before the history of a shallow clone begins, and deleted files in a tree of
+// more than 5,000 files without git. If git fails, GC changes nothing and returns the error,
+// because annotations must not be archived by mistake. A second run of GC changes nothing.
 // nothing more.
 func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
@@ -77,13 +76,13 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	return rep, nil
 }
 
-// runName names a run by its time.
+// runName returns a name for a run that starts now.
 func (b *Store) runName() string { return "gc-" + b.opts.Clock().UTC().Format("20060102T150405.000Z") }
 
-// UndoGC takes the last run of [Store.GC] back, which was not taken back yet:
-// what it archived returns, and what it brought back is archived again, unless
-// something else has happened to it since. Called again, it takes back the run
-// before that, and passes over runs of which nothing is left to take back. Run is "" when there is none. A dry run changes nothing.
+// UndoGC undoes the last run of [Store.GC] that was not undone yet. It restores the annotations
+// that the run archived, and archives those that it restored, unless they were changed since.
+// Called again, it undoes the previous run. It skips runs of which nothing is left to undo. Run is
+// "" if there is no run to undo. A dry run changes nothing.
 func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	runs, undone := map[string]event{}, map[string]bool{}
@@ -121,8 +120,8 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	return rep, nil
 }
 
-// undoRun takes back what a run did and nothing else has changed since, but
-// for runs that were taken back themselves.
+// undoRun undoes those changes of a run that were not changed since by other runs. Runs that were
+// undone do not count.
 func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool, dryRun bool) (GCReport, error) {
 	rep := GCReport{Run: run}
 	err := b.each(ctx, func(name string, s *sidecar) error {

@@ -1,4 +1,4 @@
-// The headline of an annotation: its reasoning on one line.
+// This file shortens the reasoning of an annotation.
 
 package annotate
 
@@ -9,10 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/reason"
 )
 
-// Headline returns the reasoning on one line, where there is no room for more. What
-// was written as an annotation begins with what matters: its first line. What an
-// agent said on its way to an edit, as transcripts have it, ends with that: the last
-// sentence that does more than to announce the next step.
+// Headline returns the reasoning in one line. The first line of a written annotation is the most
+// important. Text from a transcript, which an agent wrote before an edit, is different: its last
+// sentence that does not merely announce the next step is the most important.
 func (r *Record) Headline() string {
 	why := strings.TrimSpace(r.Why)
 	if !r.fromTranscript() || strings.HasPrefix(why, NoReasoning) {
@@ -23,15 +22,15 @@ func (r *Record) Headline() string {
 	return cmp.Or(said, why)
 }
 
-// OnlyAnnounces reports whether all that an agent said on its way to the edit announces the
-// next step, so that the headline says nothing of why the lines are so.
+// OnlyAnnounces reports whether the agent's text before the edit only announces the next step. Then
+// the headline does not explain the lines.
 func (r *Record) OnlyAnnounces() bool {
 	_, gives := reason.Sentence(r.Why)
 	return !gives && r.fromTranscript() && !strings.HasPrefix(r.Why, NoReasoning)
 }
 
-// Reasoning returns why the lines are as they are: of what an agent said before an edit, without
-// what only announces its next step.
+// Reasoning returns the reasoning. If it is text from a transcript, sentences that only announce
+// the agent's next step are removed.
 func (r *Record) Reasoning() string {
 	if !r.fromTranscript() || strings.HasPrefix(r.Why, NoReasoning) {
 		return r.Why
@@ -39,10 +38,11 @@ func (r *Record) Reasoning() string {
 	return reason.Trim(r.Why)
 }
 
-// NoReasoning begins what is kept of an edit that the transcript has no reasoning of.
+// NoReasoning is the beginning of the text of an annotation if the transcript has no reasoning for
+// the edit.
 const NoReasoning = "No reasoning is shown."
 
-// fromTranscript reports whether the reasoning is what an agent said before an edit.
+// fromTranscript reports whether the reasoning is an agent's text before an edit.
 func (r *Record) fromTranscript() bool {
 	return len(r.ID) == 17 && r.ID[0] == 't' && r.Ref != ""
 }

@@ -1,4 +1,4 @@
-// What git knows of the tree, and the older versions of a file that are kept in memory.
+// This file declares the access to git's history, and caches old versions of files.
 
 package annotate
 
@@ -11,59 +11,57 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// History is what git knows of a working tree. Its methods are safe for
-// concurrent use.
+// History gives access to the git history of a working tree. Its methods are safe for concurrent
+// use.
 type History interface {
-	// Head returns the commit of HEAD in hex, and "" before the first.
+	// Head returns the commit of HEAD in hex, or "" before the first commit.
 	Head(ctx context.Context) (string, error)
 
-	// Blobs returns the contents of those objects that are there and are
-	// blobs, by name.
+	// Blobs returns the contents of blobs, by name. Objects that do not exist or are not blobs are
+	// left out.
 	Blobs(ctx context.Context, names []string) (map[string][]byte, error)
 
-	// At returns the name of the blob that the path leads to in a commit, and
-	// "" when there is none.
+	// At returns the name of the blob of the path in a commit, or "" if there is none.
 	At(ctx context.Context, commit, file string) (string, error)
 
-	// Names returns what the file of HEAD was called before, or copied from,
-	// newest first, without its name of now. A file that the copying commit
-	// left alone is found when it is among the others. With an error, it returns
-	// the names that it found before git failed.
+	// Names returns the former names of a file of HEAD, newest first, and the names of files it was
+	// copied from. The original of a copy that the copying commit did not change is found only if
+	// it is in others. If git fails, Names returns the names found so far and the error.
 	Names(ctx context.Context, file string, others []string) ([]string, error)
 
-	// Alongside returns the other files that commits since that one, which is
-	// not counted, have added or changed together with the file.
+	// Alongside returns the other files that were added or changed together with the file by
+	// commits after the given commit.
 	Alongside(ctx context.Context, commit, file string) ([]string, error)
 
-	// Successors returns what a file that HEAD does not have was renamed to,
-	// and that in turn, newest last, and whether it was ever deleted or
-	// renamed. None of the names need be in HEAD.
+	// Successors returns the names to which a file that is not in HEAD was renamed, one after the
+	// other, newest last. was reports whether the file was ever deleted or renamed. The names need
+	// not be in HEAD.
 	Successors(ctx context.Context, file string) (names []string, was bool, err error)
 
-	// Around returns the blobs that the path led to in the last commit that
-	// changed it before that time, and in the first that did so from then on,
-	// in the history of HEAD; "" for none.
+	// Around returns the blobs of the path in the last commit before t that changed it, and in
+	// the first such commit at or after t, in the history of HEAD. A blob is "" if there is no
+	// such commit.
 	Around(ctx context.Context, file string, t time.Time) (before, after string, err error)
 
-	// SHA256 reports whether objects are named by SHA-256 and not by SHA-1.
+	// SHA256 reports whether objects are named by SHA-256 instead of SHA-1.
 	SHA256() bool
 }
 
-// Bounds of what is kept for the next lookup.
+// Limits of the caches.
 const (
-	maxHistories = 16       // files
-	maxKept      = 64 << 20 // bytes of old texts of one file
-	maxLines     = 1 << 20  // different lines of one file and its old texts
-	batch        = 32       // blobs that are read at once
+	maxHistories = 16       // number of files
+	maxKept      = 64 << 20 // size of the old texts of one file, in bytes
+	maxLines     = 1 << 20  // number of different lines of one file and its old texts
+	batch        = 32       // number of blobs that are read at once
 )
 
-// blobHistory is the old texts of one file.
+// blobHistory contains the old texts of one file.
 type blobHistory struct {
-	mu      sync.Mutex // guards all below, and is held while the file is placed
+	mu      sync.Mutex // guards all fields below; held while the file's annotations are resolved
 	in      *interner
 	mapper  diff.Mapper
 	texts   map[string]*oldText // by name of the blob
-	missing map[string]string   // blobs that git did not have, by HEAD when it was asked
+	missing map[string]string   // blobs that git did not have, with the HEAD at that time
 	bytes   int
 }
 
@@ -71,14 +69,14 @@ func newBlobHistory() *blobHistory {
 	return &blobHistory{in: newInterner(), texts: map[string]*oldText{}, missing: map[string]string{}}
 }
 
-// text adds an old text.
+// text returns an old text with the IDs of its lines.
 func (l *blobHistory) text(data []byte) *oldText {
 	lines := Lines(data)
 	return &oldText{lines, l.in.lines.Lines(lines)}
 }
 
-// fetch reads the blobs that are not there yet. Those that git does not have,
-// and those that have no lines, are passed over.
+// fetch reads those blobs that were not read yet. Blobs that git does not have and binary blobs are
+// skipped.
 func (l *blobHistory) fetch(ctx context.Context, h History, head string, want map[string]bool) error {
 	var names []string
 	for n := range want {

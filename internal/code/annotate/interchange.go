@@ -1,4 +1,5 @@
-// What importers of annotations need: records as lines, files at commits, notes.
+// This file contains the functions that importers of annotations need: records as lines, files at
+// commits, and git notes.
 
 package annotate
 
@@ -13,15 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Line returns the record as a line of a sidecar, without the line feed; see
-// docs/format.md.
+// Line returns the record as a line of a sidecar, without the line feed; see docs/format.md.
 func (r *Record) Line() ([]byte, error) {
 	b, err := encode(nil, r)
 	return bytes.TrimSuffix(b, []byte{'\n'}), err
 }
 
-// ParseRecord reads a record from a line of a sidecar. The error matches
-// [oxbow.ErrInvalid] for one that is no annotation.
+// ParseRecord parses a record in a line of a sidecar. If the line is not an annotation, the error
+// matches [oxbow.ErrInvalid].
 func ParseRecord(b []byte) (Record, error) {
 	r, _, _, err := parseLine(b)
 	if err != nil || r == nil {
@@ -36,19 +36,21 @@ func ParseRecord(b []byte) (Record, error) {
 
 // FileAt is a file at a commit.
 type FileAt struct {
-	Commit string // whole name, in hex
+	Commit string // full name, in hex
 	File   string
 }
 
-// FileVersion is what a file was at a commit.
+// FileVersion is the content of a file at a commit.
 type FileVersion struct {
-	Lines []string // as [Lines] gives them; nil when git does not have the file then, or it is binary or too long
+	// As returned by [Lines]; nil if the commit does not contain the file, or if the file is binary
+	// or too long.
+	Lines []string
 	Blob  string
-	Time  time.Time // of the commit; zero when git does not have it
+	Time  time.Time // time of the commit; zero if git does not have the commit
 }
 
-// FilesAt returns what files were at commits, in the order of the places. The
-// error matches [oxbow.ErrUnsupported] when there is no git repository.
+// FilesAt returns the versions of files at commits, in the order of places. Without a git
+// repository, the error matches [oxbow.ErrUnsupported].
 func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
@@ -69,7 +71,7 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 		return nil, err
 	}
 	out := make([]FileVersion, len(places))
-	// Contents come in parts, so that git never says too much at once.
+	// Read the contents in batches, to limit the size of git's answers.
 	for from := 0; from < len(names); from += maxBatch {
 		part := names[from:min(len(names), from+maxBatch)]
 		want := slices.DeleteFunc(slices.Clone(part), func(n string) bool { return n == "" })
@@ -89,12 +91,11 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 	return out, nil
 }
 
-// maxAtOnce is how many files git is asked for in one run.
+// maxBatch is the number of files that are requested from git at once.
 const maxBatch = 64
 
-// Notes returns the texts of the git notes of a reference, such as
-// refs/notes/ai, by commit. The error matches [oxbow.ErrUnsupported] when there
-// is no git repository.
+// Notes returns the texts of the git notes of a reference, such as refs/notes/ai, by commit.
+// Without a git repository, the error matches [oxbow.ErrUnsupported].
 func (b *Store) Notes(ctx context.Context, ref string) (map[string][]byte, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)

@@ -1,23 +1,23 @@
-// Numbers for lines and words, so that comparing them is cheap.
+// This file assigns numbers to lines and words, so that they can be compared cheaply.
 
 package annotate
 
 import "github.com/oxbow-memory/oxbow/internal/base/diff"
 
-// interner numbers the lines and words of several versions of one file.
+// interner numbers the lines and words of all versions of one file.
 type interner struct {
 	lines     diff.Interner
 	words     diff.Interner
-	lineWords [][]int32     // by number of the line, its words; nil until they are needed
-	bareLines diff.Interner // lines without their white space
-	bare      []int32       // by number of the line, one more than that of the bare line; 0 until it is needed
+	lineWords [][]int32     // words of each line, by line number; nil until they are needed
+	bareLines diff.Interner // lines without white space
+	bare      []int32       // for each line, the number of the line without white space, plus 1; 0 until it is needed
 }
 
 func newInterner() *interner {
 	return &interner{lines: diff.Interner{}, words: diff.Interner{}, bareLines: diff.Interner{}}
 }
 
-// wordsOf returns the words of a line, which has that number.
+// wordsOf returns the words of the line with number n.
 func (x *interner) wordsOf(n int32, line string) []int32 {
 	if int(n) >= len(x.lineWords) {
 		x.lineWords = append(x.lineWords, make([][]int32, len(x.lines)-len(x.lineWords))...)
@@ -28,7 +28,7 @@ func (x *interner) wordsOf(n int32, line string) []int32 {
 	return x.lineWords[n]
 }
 
-// appendWords appends the numbers of the words of a line.
+// appendWords appends the numbers of the words in the line.
 func (x *interner) appendWords(to []int32, line string) []int32 {
 	for w := range words(line) {
 		to = append(to, x.words.Number(w))
@@ -36,7 +36,7 @@ func (x *interner) appendWords(to []int32, line string) []int32 {
 	return to
 }
 
-// bareOf returns the number of a line without its white space.
+// bareOf returns the number of the line without its white space.
 func (x *interner) bareOf(n int32, line string) int32 {
 	if int(n) >= len(x.bare) {
 		x.bare = append(x.bare, make([]int32, len(x.lines)-len(x.bare))...)
@@ -47,7 +47,7 @@ func (x *interner) bareOf(n int32, line string) int32 {
 	return x.bare[n] - 1
 }
 
-// bares returns the numbers of lines without their white space.
+// bares returns the numbers of the lines without their white space.
 func (x *interner) bares(ids []int32, lines []string) []int32 {
 	out := make([]int32, len(ids))
 	for i, n := range ids {
@@ -56,13 +56,13 @@ func (x *interner) bares(ids []int32, lines []string) []int32 {
 	return out
 }
 
-// postings lists where each number stands in a sequence.
+// postings lists the positions of each number in a sequence.
 type postings struct {
-	first []int32 // of each number, where its list begins
-	list  []int32 // indexes into the sequence, by number and then in order
+	first []int32 // for each number, the start of its positions in list
+	list  []int32 // positions in the sequence, sorted by number and then by position
 }
 
-// postingsOf returns the postings of numbers, which are less than most.
+// postingsOf returns the postings of ids, which must be less than most.
 func postingsOf(ids []int32, most int) postings {
 	p := postings{make([]int32, most+1), make([]int32, len(ids))}
 	for _, n := range ids {
@@ -80,7 +80,7 @@ func postingsOf(ids []int32, most int) postings {
 	return p
 }
 
-// of returns where the number stands; a number that came later stands nowhere.
+// of returns the positions of the number n. It returns nil for numbers that were assigned later.
 func (p postings) of(n int32) []int32 {
 	if int(n) >= len(p.first)-1 {
 		return nil

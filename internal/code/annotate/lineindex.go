@@ -1,4 +1,4 @@
-// An index of the lines of a text, to find blocks in.
+// This file implements an index of the lines of a text, for finding blocks.
 
 package annotate
 
@@ -7,27 +7,26 @@ import (
 	"strings"
 )
 
-// lineIndex is a text to find blocks in.
+// lineIndex is a text in which blocks are searched for.
 type lineIndex struct {
 	lines    []string
-	in       *interner // may know lines that do not stand here
-	ids      []int32   // of the lines
-	postings postings  // of the ids
+	in       *interner // may contain lines of other texts
+	ids      []int32   // numbers of the lines
+	postings postings  // positions of ids
 
-	bare *postings // of the lines without their white space; nil until they are needed
-	bag  *wordBag  // likewise
+	bare *postings // positions of the lines without white space; nil until they are needed
+	bag  *wordBag  // nil until it is needed
 
-	enclosers []int32 // of each line the line that it stands in; likewise
+	enclosers []int32 // for each line, the line that encloses it; nil until it is needed
 }
 
-// newLineIndex returns the index of a text. The interner may be shared with
-// other texts.
+// newLineIndex returns an index of the lines. The interner may be shared with other texts.
 func newLineIndex(in *interner, lines []string) *lineIndex {
 	ids := in.lines.Lines(lines)
 	return &lineIndex{lines: lines, in: in, ids: ids, postings: postingsOf(ids, len(in.lines))}
 }
 
-// barePostings returns where lines stand, by their number without white space.
+// barePostings returns the positions of the lines by their number without white space.
 func (p *lineIndex) barePostings() postings {
 	if p.bare == nil {
 		at := postingsOf(p.in.bares(p.ids, p.lines), len(p.in.bareLines))
@@ -36,8 +35,8 @@ func (p *lineIndex) barePostings() postings {
 	return *p.bare
 }
 
-// newWordBag returns the bag of a block, with a window of no lines. The index
-// has one bag: the bag returned before must no longer be used.
+// newWordBag returns a bag for a block, with an empty window. The index has only one bag, so the
+// bag returned by an earlier call becomes invalid.
 func (p *lineIndex) newWordBag(block []string) *wordBag {
 	if p.bag == nil {
 		p.bag = newWordBag(p.lines, p.ids, p.in)
@@ -46,8 +45,7 @@ func (p *lineIndex) newWordBag(block []string) *wordBag {
 	return p.bag
 }
 
-// enclosing returns the index of the line that the line with that index stands
-// in, and -1 for none.
+// enclosing returns the index of the line that encloses the line with index at, or -1.
 func (p *lineIndex) enclosing(at int) int {
 	if p.enclosers == nil {
 		p.enclosers = enclosersOf(p.lines)
@@ -55,15 +53,15 @@ func (p *lineIndex) enclosing(at int) int {
 	return int(p.enclosers[at])
 }
 
-// enclosersOf returns, for each line, the nearest line above that is less
-// indented and has a letter or digit, and -1 for none. A blank line stands where
-// the next line does.
+// enclosersOf returns, for each line, the index of the enclosing line: the nearest line above that
+// is less indented and contains a letter or digit. It is -1 if there is none. A blank line has the
+// same enclosing line as the next line.
 func enclosersOf(lines []string) []int32 {
 	type open struct {
 		line  int32
 		depth int
 	}
-	var stack []open // each deeper than the one below it
+	var stack []open // each is deeper than the previous one
 	out := make([]int32, len(lines))
 	for i, l := range lines {
 		d := indent(l)
@@ -92,8 +90,8 @@ func enclosersOf(lines []string) []int32 {
 	return out
 }
 
-// sharedScope returns how many of the lines that a record stood in the line with
-// that index, from 0, stands in, and of how many. Indents do not count.
+// sharedScope returns how many of the enclosing lines of a record enclose the line with index
+// first, too, and the number of the record's enclosing lines. Indentation is ignored.
 func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
 	if len(r.Scope) == 0 || first >= len(p.lines) {
 		return 0, len(r.Scope)
@@ -112,9 +110,9 @@ func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
 	return min(same, len(r.Scope)), len(r.Scope)
 }
 
-// sharedContext returns which share of the lines around a record, and of those that it
-// stood in, are around a span and what that stands in; white space aside, and
-// in any order of the three on each side.
+// sharedContext returns the share of the record's context that is also the context of the span. The
+// context consists of the lines before and after, in any order, and of the enclosing lines. White
+// space is ignored.
 func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
 	got, all := 0, 0
 	side := func(want []string, from, to int) {
@@ -138,7 +136,7 @@ func (p *lineIndex) sharedContext(r *Record, s Span) float64 {
 	return float64(got) / float64(all)
 }
 
-// bareSet returns the lines from one index to another, without their white space.
+// bareSet returns the lines with indexes from to to-1, without white space.
 func (p *lineIndex) bareSet(from, to int) map[string]bool {
 	set := map[string]bool{}
 	for _, l := range p.lines[max(0, min(from, len(p.lines))):max(0, min(to, len(p.lines)))] {
@@ -147,13 +145,13 @@ func (p *lineIndex) bareSet(from, to int) map[string]bool {
 	return set
 }
 
-// scopeWeight is the weight of the lines that a block stands in; the lines next to
-// it weigh 1 each.
+// scopeWeight is the weight of the enclosing lines in contextScore. The two lines next to the block
+// weigh 1 each.
 const scopeWeight = 1.5
 
-// contextScore returns how much of the lines around a record stands around the block
-// that begins at line first, from 0: 1 is all. Nearer lines weigh more, and the
-// beginning and the end of the file count as lines.
+// contextScore returns the share (0 to 1) of the record's context that surrounds the block of n
+// lines that begins at index first. Nearer lines have more weight. The beginning and the end of the
+// file count as lines.
 func (p *lineIndex) contextScore(r *Record, first, n int) float64 {
 	got, all := 0.0, 0.0
 	line := func(w float64, want []string, k int, at int) {

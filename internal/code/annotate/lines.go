@@ -1,4 +1,5 @@
-// Texts as lines: how they are cut, compared, hashed, and what they stand in.
+// This file splits texts into lines, compares and hashes lines, and finds the lines that enclose a
+// line.
 
 package annotate
 
@@ -14,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Lines cuts a text into lines as records hold them: without line ends, what is
-// not UTF-8 replaced, and what is longer than 1,024 bytes cut to its beginning
-// and a hash. A text that ends with a line end has no empty line after it.
+// Lines splits a text into lines in the form that records contain. Line ends are removed, and
+// invalid UTF-8 is replaced. A line of more than 1,024 bytes is replaced by its beginning and a
+// hash. A line end at the end of the text is not followed by an empty line.
 func Lines(text []byte) []string {
 	s := string(text)
 	if s == "" {
@@ -31,7 +32,7 @@ func Lines(text []byte) []string {
 	return lines
 }
 
-// maxLine is the most bytes of a line that are kept as they are.
+// maxLine is the length, in bytes, above which a line is shortened.
 const maxLine = 1024
 
 func normalize(line string) string {
@@ -53,8 +54,8 @@ func trimContext(lines []string) []string {
 	return out
 }
 
-// hashLines returns the hash of a block: the first 16 bytes, in hex, of the
-// SHA-256 of its lines, each followed by a line feed.
+// hashLines returns the hash of a block: the first 16 bytes, in hex, of the SHA-256 digest of its
+// lines, each followed by a line feed.
 func hashLines(lines []string) string {
 	h := sha256.New()
 	for _, l := range lines {
@@ -64,13 +65,14 @@ func hashLines(lines []string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// isBinary goes by git's rule: a NUL among the first 8,000 bytes.
+// isBinary applies git's rule: a file is binary if there is a NUL in the first 8,000 bytes.
 func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
 
-// blobName is git's name for a content.
+// blobName returns git's name for the content.
 func blobName(data []byte, sha2 bool) string { return git.BlobName(data, sha2) }
 
-// letters counts what makes a line tell itself apart: letters and digits.
+// letters returns the number of letters and digits in the lines. Lines with few of them occur in
+// many places.
 func letters(lines ...string) int {
 	n := 0
 	for _, l := range lines {
@@ -90,7 +92,7 @@ func letters(lines ...string) int {
 	return n
 }
 
-// asciiLetter is 1 for letters and digits of ASCII.
+// asciiLetter is 1 for ASCII letters and digits, otherwise 0.
 var asciiLetter = func() (t [utf8.RuneSelf]uint8) {
 	for r := range rune(utf8.RuneSelf) {
 		if isLetter(r) {
@@ -108,7 +110,7 @@ func isLetter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// words yields the words of a line: letters, digits and underscores.
+// words yields the words of a line. A word consists of letters, digits and underscores.
 func words(l string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		start := -1
@@ -132,16 +134,16 @@ func words(l string) func(func(string) bool) {
 
 func bareLine(l string) string { return strings.Join(strings.Fields(l), "") }
 
-// Bounds of [Scope].
+// Limits of [Scope].
 const (
 	maxScope    = 3    // lines
-	maxScopeFar = 2000 // lines above the block that are looked at
+	maxScopeFar = 2000 // number of lines above the block that are examined
 )
 
-// Scope returns the lines that the line with that index, from 0, stands in, from
-// the inside out, at most three: each time the nearest line above that is less
-// indented and has a letter or digit. For code these are such as an if, and the
-// head of the function. A blank line stands where the next one does.
+// Scope returns the lines that enclose the line with index at, the innermost first, at most three.
+// The enclosing line of a line is the nearest line above that is less indented and contains a
+// letter or digit. In code, these are for example an if statement and the head of the function. A
+// blank line has the same enclosing lines as the next line.
 func Scope(lines []string, at int) []string {
 	depth := -1
 	for i := at; i < len(lines) && depth < 0; i++ {
@@ -157,8 +159,8 @@ func Scope(lines []string, at int) []string {
 	return out
 }
 
-// indent returns how far a line is indented, a tab as eight spaces, and -1 for a
-// line without anything else.
+// indent returns the indentation of a line, where a tab counts as eight spaces. It returns -1 for a
+// line that contains only white space.
 func indent(l string) int {
 	n := 0
 	for i := range len(l) {

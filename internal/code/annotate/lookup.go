@@ -1,4 +1,4 @@
-// Lookup: which annotations stand in a range of lines now.
+// This file implements Lookup: it finds the annotations whose lines are now in a range of lines.
 
 package annotate
 
@@ -13,34 +13,31 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// PartialError is returned next to what a lookup has found when git did not
-// answer: blocks were placed by their text alone, and annotations that the file
-// has from another name may be missing.
+// PartialError is returned together with the results if git failed. Then blocks were found only by
+// their text, and annotations from former names of the file may be missing.
 type PartialError struct {
 	Err     error
-	Orphans []string // files that are gone and have annotations that were not found in this file
+	Orphans []string // deleted files with annotations that were not found in this file
 }
 
 func (e *PartialError) Error() string { return "git did not answer: " + e.Err.Error() }
 
 func (e *PartialError) Unwrap() error { return e.Err }
 
-// Lookup returns the annotations whose blocks stand in the span of the file as
-// it is now, changes that were not committed included, by place and then by
-// time. The zero Span is the whole file, and then also returns, last, the
-// annotations that stand in another file now, and those that are [Lost].
-// Archived ones are returned when their lines are back.
+// Lookup returns the annotations whose blocks are now in the span of the file, including changes
+// that are not committed. They are sorted by position and then by time. The zero Span means the
+// whole file. Then Lookup also returns, last, the annotations whose blocks are now in a different
+// file, and those that are [Lost]. Archived annotations are returned if their lines exist again.
 //
-// A block is followed through the comparison with the file as it was, where
-// git, or the file itself, still has that; else it is found by its text with
-// the lines around it; else by similarity. Annotations of a file that was renamed
-// or copied are found under its new name, by git's history, by a sidecar that
-// was moved along, and before a rename is committed, or without git, by their
-// text.
+// To find a block, Lookup compares the file with its old version, if git still has the old version
+// or the file is still the same. Otherwise it searches for the block's text and context, and then
+// for similar text. Annotations of a file that was renamed or copied are found under its new name:
+// by git's history, by a sidecar that was moved together with the file, or by their text, if the
+// rename is not committed or there is no git.
 //
-// Errors match [oxbow.ErrInvalid] for a path or lines that cannot be, and
-// [fs.ErrNotExist] for a file that is not there and has no annotations. With a
-// [PartialError], what was found is returned as well.
+// The error matches [oxbow.ErrInvalid] if the path or the lines are invalid, and [fs.ErrNotExist]
+// if the file does not exist and has no annotations. If the error is a [PartialError], the results
+// are returned as well.
 func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -67,7 +64,7 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 	return out, p.incomplete()
 }
 
-// incomplete returns the [PartialError] of what was found, or nil.
+// incomplete returns a [PartialError] if git failed, and nil otherwise.
 func (p *resolved) incomplete() error {
 	if p.partial == nil {
 		return nil
@@ -75,7 +72,7 @@ func (p *resolved) incomplete() error {
 	return &PartialError{p.partial, p.orphans}
 }
 
-// searchElsewhere looks for the lost annotations of a file in other files, once.
+// searchElsewhere searches other files for the lost annotations of a file. It does so only once.
 func (b *Store) searchElsewhere(ctx context.Context, p *resolved, file string) error {
 	b.mu.Lock()
 	done := p.searched
@@ -101,7 +98,7 @@ func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
 	}
 	p := &resolved{sidecars: []*sidecar{own}}
 	p.content, err = b.content(file)
-	// Git answers while the rest is read.
+	// Git runs while the other sidecars are read.
 	names, known := b.askNames(ctx, p, file)
 	defer names.stop()
 	if errors.Is(err, fs.ErrNotExist) && len(own.records) > 0 {
@@ -125,7 +122,7 @@ func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
 	if old != nil && old.head == p.head && slices.Equal(old.sidecars, p.sidecars) && bytes.Equal(old.content, p.content) {
 		return old, nil
 	}
-	sidecars := slices.Clone(p.sidecars) // as they were read; resolving brings them into another order
+	sidecars := slices.Clone(p.sidecars) // keep the original order, which resolveAll changes
 	if err := b.resolveAll(ctx, p, file); err != nil {
 		return nil, err
 	}
@@ -142,7 +139,7 @@ func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
 	return p, nil
 }
 
-// resolveMissing fills in where the annotations of a file that is gone stand.
+// resolveMissing sets p to the present positions of the annotations of a deleted file.
 func (b *Store) resolveMissing(ctx context.Context, p *resolved, file string, own *sidecar) error {
 	found, err := b.statuses(ctx, p.head, false, file, own)
 	if ctx.Err() != nil {
@@ -161,8 +158,8 @@ func (b *Store) resolveMissing(ctx context.Context, p *resolved, file string, ow
 	return nil
 }
 
-// readSidecars reads the sidecars of former names, and those of files that are gone
-// when the file has none of its own.
+// readSidecars reads the sidecars of the file's former names. If the file has no annotations of its
+// own, it also reads the sidecars of deleted files.
 func (b *Store) readSidecars(ctx context.Context, p *resolved, own *sidecar, names *nameQuery) error {
 	former, err := names.wait()
 	if ctx.Err() != nil {
@@ -194,8 +191,8 @@ func (b *Store) readSidecars(ctx context.Context, p *resolved, own *sidecar, nam
 	return err
 }
 
-// noteOrphans names the files that are gone when the history does not say what
-// became of them, and nothing was found here.
+// noteOrphans lists the deleted files whose annotations may belong to this file, if git failed, or
+// if the clone is shallow and nothing was found.
 func (b *Store) noteOrphans(ctx context.Context, p *resolved, file string) error {
 	if p.partial == nil && len(p.found) == 0 && b.shallow() {
 		p.partial = errShallow
@@ -222,8 +219,8 @@ func (b *Store) noteOrphans(ctx context.Context, p *resolved, file string) error
 	return nil
 }
 
-// prepare reads what resolving the file's own annotations will need of git. What
-// fails here fails again when it is needed, and is reported then.
+// prepare reads in advance the blobs that are needed to resolve the file's own annotations. It
+// ignores errors, because the same error occurs again when a blob is needed.
 func (b *Store) prepare(ctx context.Context, file string, p *resolved, own *sidecar) {
 	want := blobsOf([]*sidecar{own}, blobName(p.content, b.sha256()))
 	h := b.blobHistory(file)
@@ -231,15 +228,15 @@ func (b *Store) prepare(ctx context.Context, file string, p *resolved, own *side
 	_ = h.fetch(ctx, b.history, p.head, want)
 }
 
-// nameQuery reads from git what a file was called before.
+// nameQuery reads the former names of a file from git.
 type nameQuery struct {
 	names []string
 	err   error
-	done  chan struct{} // nil when the answer is there
-	stop  func()        // ends the query, and waits for its end
+	done  chan struct{} // nil if the result is already known
+	stop  func()        // cancels the query and waits until it has ended
 }
 
-// wait returns the names; with an error, those that git gave before it failed.
+// wait returns the names. If git failed, it returns the error and the names found so far.
 func (q *nameQuery) wait() ([]string, error) {
 	if q.done != nil {
 		<-q.done
@@ -247,8 +244,8 @@ func (q *nameQuery) wait() ([]string, error) {
 	return q.names, q.err
 }
 
-// askNames fills in p's HEAD and finds what the file was called before, unless that
-// is known for this state of the history, or no annotation can be from another file.
+// askNames sets p.head and starts a query for the file's former names. It starts none if the names
+// are cached for this state of the history, or if no annotation can come from a different file.
 func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *nameQuery, known bool) {
 	q = &nameQuery{stop: func() {}}
 	if b.history == nil {
@@ -283,12 +280,12 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	return q, false
 }
 
-// origins returns the files with annotations that a file of that content may be a copy
-// of, or have been called before: each that is gone, each of whose annotations a line, or
-// one next to it, stands in the content or all are too short to say, and what is beyond
-// the bound. With an error, these are not all.
+// origins returns the files that this file may be a copy of, or whose name it may have had: files
+// that do not exist any more, files with an annotation that has a line of its block or context in
+// content, files whose annotations all have only short lines, and all files beyond the limit. If it
+// returns an error, the list is incomplete.
 func (b *Store) origins(ctx context.Context, own string, content []byte) (files []string, err error) {
-	var have map[string]bool // the lines of the content; nil until they are needed
+	var have map[string]bool // lines of content; nil until they are needed
 	stands := func(r *Record) bool {
 		long := 0
 		for _, l := range slices.Concat(r.Block, r.Before, r.After) {
@@ -329,14 +326,14 @@ func (b *Store) origins(ctx context.Context, own string, content []byte) (files 
 	return files, err
 }
 
-// Bounds of how many sidecars of other files are read: of all, and of files that are gone.
+// Limits of the number of sidecars that are read: of any files, and of deleted files.
 const (
 	maxOrigins = 200
 	maxOrphans = 200
 )
 
-// orphans returns the sidecars whose source is gone, the first 200 by name: of a
-// file that was renamed and not yet committed, the annotations are among them.
+// orphans returns the sidecars of files that do not exist, the first 200 by name. If the file was
+// renamed and the rename is not committed, its annotations are in one of them.
 func (b *Store) orphans(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
 	err = b.walk(ctx, func(name string) error {
 		file, ok := sourceOf(name)

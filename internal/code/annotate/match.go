@@ -1,4 +1,4 @@
-// Finding a block by its text, with the lines around it.
+// This file finds a block by its text and the lines around it.
 
 package annotate
 
@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// Placing says how an annotation was placed.
+// Placing says how an annotation was found.
 type Placing string
 
 const (
-	Exact   Placing = "exact"   // same text, same place
-	Moved   Placing = "moved"   // same text, found elsewhere by itself and its context
-	Tracked Placing = "tracked" // same text, followed through the comparison with the old file, or through a rename
-	Edited  Placing = "edited"  // similar text: look before you rely on it
-	Lost    Placing = "lost"    // the lines are gone
+	Exact   Placing = "exact"   // same text, same position
+	Moved   Placing = "moved"   // same text at a different position, found by the text and its context
+	Tracked Placing = "tracked" // same text, found by comparison with the old file or through a rename
+	Edited  Placing = "edited"  // similar text; check it before you rely on it
+	Lost    Placing = "lost"    // the lines do not exist any more
 )
 
-// match is where a block was found.
+// match is the position of a block.
 type match struct {
 	span       Span
 	placing    Placing
@@ -28,31 +28,31 @@ type match struct {
 
 var notFound = match{placing: Lost}
 
-// Thresholds of matching; see docs/annotations.md.
+// Thresholds for matching; see docs/annotations.md.
 const (
-	telling      = 40 // letters of a line that is found by its text without any context
-	tellingBlock = 30 // the same of two lines or more
+	telling      = 40 // number of letters that a line needs to be found by its text alone
+	tellingBlock = 30 // the same for two or more lines
 
-	nearContext = .34 // share of the context that a block needs otherwise
-	similar     = .5  // least similarity of edited text
-	similarLine = .6  // the same for a single line, which has few words
+	nearContext = .34 // share of the context that must match otherwise
+	similar     = .5  // minimum similarity of edited text
+	similarLine = .6  // the same for a single line, which has only few words
 )
 
-// tells reports whether lines are known by themselves.
+// tells reports whether the lines are distinctive enough to be found without context.
 func tells(lines []string) bool {
 	n := letters(lines...)
 	return n >= telling || (len(lines) > 1 && n >= tellingBlock)
 }
 
-// candidate is a place where the text of a block stands unchanged.
+// candidate is a position where the text of a block occurs unchanged.
 type candidate struct {
 	first   int     // index of its first line
 	context float64 // see [lineIndex.contextScore]
-	far     int     // lines from where the block was
+	far     int     // distance in lines from the block's old position
 }
 
-// byText finds the block where its text stands unchanged. Lines that are taken,
-// which is by index, do not count; taken may be nil.
+// byText finds the block if its text occurs unchanged. It ignores lines i with taken[i] set. taken
+// may be nil.
 func (p *lineIndex) byText(r *Record, taken []bool) match {
 	best := p.candidates(r, taken)
 	if len(best) == 0 {
@@ -77,8 +77,8 @@ func (p *lineIndex) byText(r *Record, taken []bool) match {
 	return m
 }
 
-// byUniqueText is byText for a block whose text stands in one place only and is
-// known by itself.
+// byUniqueText is like byText, but finds the block only if its text is distinctive and occurs
+// exactly once.
 func (p *lineIndex) byUniqueText(r *Record) match {
 	if len(p.candidates(r, nil)) != 1 || !tells(r.Block) {
 		return notFound
@@ -86,8 +86,7 @@ func (p *lineIndex) byUniqueText(r *Record) match {
 	return p.byText(r, nil)
 }
 
-// candidates returns the places where the text of the block stands, the best
-// first.
+// candidates returns the positions where the text of the block occurs, the best first.
 func (p *lineIndex) candidates(r *Record, taken []bool) []candidate {
 	n := len(r.Block) + r.Cut
 	if n == 0 || n > len(p.lines) {
@@ -98,7 +97,7 @@ func (p *lineIndex) candidates(r *Record, taken []bool) []candidate {
 	if r.Cut > 0 {
 		head, tail = r.Block[:len(r.Block)/2], r.Block[len(r.Block)/2:]
 	}
-	// The rarest line says where to look.
+	// Search for the rarest line of the block first.
 	rare, least := 0, -1
 	for i, l := range head {
 		id, ok := p.in.lines[l]

@@ -1,4 +1,4 @@
-// Merging the sidecars of two branches.
+// This file merges the sidecars of two branches.
 
 package annotate
 
@@ -11,21 +11,20 @@ import (
 	"time"
 )
 
-// Merged is what [Merge] made of two sidecars.
+// Merged is the result of [Merge].
 type Merged struct {
-	Data       []byte // the sidecar that holds what both held
-	Records    int    // annotations in it
-	Unreadable []byte // lines of ours and theirs that cannot be read, each with a line feed; not in Data
-	Removed    int    // lines of base that one side had taken out
+	Data       []byte // the merged sidecar
+	Records    int    // number of annotations in it
+	Unreadable []byte // lines of ours and theirs that cannot be read, each with a line feed; they are not in Data
+	Removed    int    // number of lines of base that one side had deleted
 }
 
-// Merge joins two sidecars that both come from base, which may be empty. The
-// result is the same whichever is called ours: the lines of base in their
-// order, then the lines of both sides by time. A line stands in it once, and so
-// does an annotation that both sides added, which is the same but for time and
-// commit. A line of base that one side has taken out stays out, as a person
-// does who must erase something; unless that side is damaged, which says
-// nothing of intent. Lines of newer versions are kept as they are.
+// Merge merges two sidecars with the common ancestor base, which may be empty. ours and theirs may
+// be swapped without changing the result. Data contains the lines of base in their order, then the
+// added lines of both sides, sorted by time. Equal lines occur only once, and so do annotations
+// that both sides added and that differ only in time, commit and blob. A line of base that one side
+// deleted is deleted, because a person may have had to erase it. If that side is damaged, the line
+// is kept, because the deletion may have been an accident. Lines of newer versions are kept.
 func Merge(base, ours, theirs []byte) Merged {
 	b := mergeSideOf(base)
 	o := mergeSideOf(ours)
@@ -34,7 +33,7 @@ func Merge(base, ours, theirs []byte) Merged {
 	var all []*mergeLine
 	at := map[string]int{}
 	add := func(p *mergeLine) {
-		// Of those that are the same, the one that counts when it is read.
+		// Of annotations with the same key, keep the one that parse would use.
 		if i, ok := at[p.key]; ok && p.key != "" {
 			if p.raw < all[i].raw {
 				all[i] = p
@@ -84,15 +83,15 @@ func Merge(base, ours, theirs []byte) Merged {
 	return m
 }
 
-// mergeLine is one line that can be read.
+// mergeLine is a readable line.
 type mergeLine struct {
 	raw  string
 	time time.Time
-	id   string // of an annotation
-	key  string // the same for annotations that differ in time, commit and blob only
+	id   string // ID of the annotation; "" for other lines
+	key  string // equal for annotations that differ only in time, commit and blob; "" for other lines
 }
 
-// mergeSide is the lines of one side, each once.
+// mergeSide contains the lines of one side, without repetitions.
 type mergeSide struct {
 	order   []*mergeLine
 	has     map[string]bool
@@ -117,7 +116,7 @@ func mergeSideOf(data []byte) *mergeSide {
 			same.Commit = ""
 			same.Blob = ""
 			key, err := encode(nil, &same)
-			if err != nil { // longer than a line may be only without its time
+			if err != nil { // without the time, the line is too long
 				key = l
 			}
 			p.key = string(key)
@@ -127,7 +126,7 @@ func mergeSideOf(data []byte) *mergeSide {
 			var v struct {
 				Time time.Time `json:"time"`
 			}
-			_ = json.Unmarshal(l, &v) // what it is about is not known, nor when
+			_ = json.Unmarshal(l, &v) // ignore the error: a newer version may have a different format
 			p.time = v.Time
 		default:
 			continue

@@ -1,4 +1,4 @@
-// Opening the store of a directory of the operating system.
+// This file opens the annotations of a directory of the operating system.
 
 package annotate
 
@@ -15,11 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// OpenDir opens the store of the working tree that holds the directory: that of
-// its git repository, or without one the nearest directory above it that has
-// annotations and is the user's own, or else the directory itself.
-// Options.History is set to the repository's, unless it is given. Files are
-// opened below the root of the tree only. The caller closes the store.
+// OpenDir opens the store of the working tree that contains the directory: the tree of its git
+// repository; without git, the nearest parent directory that has annotations and belongs to the
+// user; or the directory itself. Options.History is set to the repository, unless the caller has
+// set it. Only files below the root of the tree are opened. The caller must close the store.
 func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	var opts Options
 	if o != nil {
@@ -59,9 +58,9 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// annotated returns the nearest of the directory and those above it that holds
-// annotations, and the directory itself when none does. What belongs to another
-// user does not count, as with repositories.
+// annotated returns the directory, or its nearest parent directory, that contains annotations. It
+// returns the directory itself if there is none. Directories of other users are ignored, as with
+// repositories.
 func annotated(dir, sub string) string {
 	if sub == "" {
 		sub = DefaultDir
@@ -77,18 +76,17 @@ func annotated(dir, sub string) string {
 	}
 }
 
-// Root returns the path of the tree's root, or "" when [OpenDir] did not open
-// the store.
+// Root returns the path of the tree's root, or "" if the store was not opened with [OpenDir].
 func (b *Store) Root() string { return b.root }
 
-// File returns the path below the root of the tree, as records have it, of a
-// path of the operating system that is absolute or relative to dir.
+// File converts a path of the operating system, absolute or relative to dir, to a path relative to
+// the root of the tree.
 func (b *Store) File(dir, name string) (string, error) {
 	given := strings.ToValidUTF8(name, "\ufffd")
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
-	// The tree may have been reached through a link.
+	// The path may contain symbolic links.
 	at, err := filepath.EvalSymlinks(filepath.Dir(name))
 	if err == nil {
 		name = filepath.Join(at, filepath.Base(name))

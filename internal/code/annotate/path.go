@@ -1,4 +1,5 @@
-// Paths of sidecars: the tree of sidecars mirrors that of the source files.
+// This file determines the paths of sidecars. The sidecars' directories mirror those of the source
+// files.
 
 package annotate
 
@@ -15,15 +16,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// DefaultDir is where sidecars are kept, below the root of the working tree.
+// DefaultDir is the default directory of sidecars, relative to the root of the working tree.
 const DefaultDir = ".oxbow/annotations"
 
-// suffix ends the name of a sidecar.
+// suffix is the end of a sidecar's name.
 const suffix = ".why"
 
-// CheckFile reports, as an error matching [oxbow.ErrInvalid], why a path cannot
-// be that of an annotated file: it is not slash-separated, relative and inside
-// the tree, not UTF-8, longer than 4,096 bytes, or inside of .git.
+// CheckFile returns an error matching [oxbow.ErrInvalid] if the path cannot be the path of an
+// annotated file: it is not slash-separated, relative and inside of the tree, it is not UTF-8, it
+// is longer than 4,096 bytes, or it is inside of .git.
 func CheckFile(name string) error {
 	reason := ""
 	switch {
@@ -49,14 +50,14 @@ func CheckFile(name string) error {
 	return &oxbow.InvalidError{Field: "file", Value: strings.ToValidUTF8(name, "\ufffd"), Reason: reason}
 }
 
-// maxPart is the longest part of a sidecar's path, in bytes, its suffix not
-// counted: most file systems end at 255.
+// maxPart is the maximum length, in bytes, of a part of a sidecar's path without the suffix. Most
+// file systems allow 255.
 const maxPart = 200
 
-// sidecarOf returns the sidecar's path below the annotations' directory. The
-// tree of sidecars mirrors that of the sources; a part that some file system
-// would refuse is percent-encoded, and a directory whose name ends like a
-// sidecar's is too, so that no two sources share a path.
+// sidecarOf returns the path of the file's sidecar, relative to the annotations directory. The
+// directories mirror those of the source files. Characters that some file systems refuse are
+// percent-encoded. A directory whose name ends like a sidecar is encoded as well, so that different
+// files have different sidecars.
 func sidecarOf(file string) string {
 	parts := strings.Split(file, "/")
 	for i, p := range parts {
@@ -87,7 +88,7 @@ func encodePart(p string, dir bool) string {
 	return s
 }
 
-// reservedName reports whether Windows would take the name for a device.
+// reservedName reports whether Windows reserves the name for a device.
 func reservedName(p string) bool {
 	base, _, _ := strings.Cut(strings.ToUpper(p), ".")
 	base = strings.TrimRight(base, " ")
@@ -98,9 +99,9 @@ func reservedName(p string) bool {
 	return len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")) && base[3] >= '0' && base[3] <= '9'
 }
 
-// sourceOf returns the source whose sidecar has that path below the
-// annotations' directory, and false when the path is no sidecar's, or was cut
-// so that only its records tell.
+// sourceOf returns the file whose sidecar has the path. It returns false if the path is not the
+// path of a sidecar, or if it was shortened. Then only the records in the sidecar contain the
+// file's name.
 func sourceOf(sidecar string) (string, bool) {
 	name, ok := strings.CutSuffix(sidecar, suffix)
 	if !ok || strings.Contains(name, "%~") {

@@ -11,18 +11,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// gitignore is the content of the .gitignore in the directory of annotations.
+// gitignore is the content of .gitignore in the annotations directory.
 const gitignore = "# made by oxbow: the lock is of this machine only\n.lock\n*.tmp\n"
 
-// privateLines follow gitignore while the annotations are private.
+// privateLines are the additional lines in .gitignore while the annotations are private.
 const privateLines = "# kept out of git until oxbow annotate setup\n*\n"
 
-// maxGitignore is the most bytes of a .gitignore that are read.
+// maxGitignore is the maximum size, in bytes, of a .gitignore that is read.
 const maxGitignore = 1 << 20
 
-// StartPrivate makes the first annotation of a tree start as private: git ignores the
-// annotations until [Store.Share]. It has no effect on a tree that has annotations. It must be
-// called before the store is used.
+// StartPrivate makes the annotations of a tree private when the first one is added: git ignores
+// them until [Store.Share] is called. It has no effect on a tree that already has annotations. Call
+// it before any other method.
 func (b *Store) StartPrivate() { b.private = true }
 
 // IsPrivate reports whether git ignores the annotations of the tree because of
@@ -32,7 +32,7 @@ func (b *Store) IsPrivate() bool {
 	return err == nil && bytes.Contains(text, []byte(privateLines))
 }
 
-// Share lets git see private annotations.
+// Share makes private annotations visible to git.
 func (b *Store) Share() error {
 	text, err := vfs.ReadFile(b.work, b.gitignorePath(), maxGitignore)
 	if errors.Is(err, fs.ErrNotExist) {

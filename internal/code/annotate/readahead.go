@@ -1,4 +1,4 @@
-// Blobs that a comparison reads from git ahead, many in one call.
+// This file caches blobs that were read from git in advance.
 
 package annotate
 
@@ -10,13 +10,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// readAhead is a history with blobs that were read at once.
+// readAhead is a history with a cache of blobs.
 type readAhead struct {
 	History
 	blobs map[string][]byte
 }
 
-// Blobs returns blobs that were read before, and reads others.
+// Blobs returns blobs from the cache, and reads the others.
 func (h *readAhead) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	var others []string
@@ -37,8 +37,7 @@ func (h *readAhead) Blobs(ctx context.Context, names []string) (map[string][]byt
 	return found, err
 }
 
-// read reads blobs, as many at a time as git may say. What is too long is as if it
-// were not there.
+// read reads blobs into the cache, in batches. A blob that is too long is cached as missing.
 func (h *readAhead) read(ctx context.Context, names []string) error {
 	for some := range slices.Chunk(names, batch) {
 		blobs, err := h.History.Blobs(ctx, some)

@@ -1,11 +1,10 @@
-// An annotation: a record of why a block of lines was written.
+// This file declares the annotation: a record of the reason why a block of lines was written.
 
-// Package annotate keeps why code is as it is: the reasoning after an edit,
-// and what was rejected, tied to the lines that the edit made. The annotations
-// of a source file are lines of a sidecar file below .oxbow/annotations, so
-// that they travel with the code and merge in git. When the code has moved, was
-// edited, or the file has another name, a [Store] finds where each stands now,
-// and says how it knows and how sure it is.
+// Package annotate records why code is as it is: the reasoning behind an edit and the alternatives
+// that were rejected, together with the lines that the edit wrote. The annotations of a source file
+// are stored in a sidecar file below .oxbow/annotations, so that they are versioned with the code
+// and merged by git. If the code was moved or edited, or if the file was renamed, a [Store] finds
+// the present position of each annotation, and reports how it was found and with what confidence.
 //
 //	store, err := annotate.OpenDir(ctx, ".", nil)
 //	_, err = store.Add(ctx, annotate.Record{File: "pool.go", Span: annotate.Span{First: 42, Last: 60},
@@ -26,8 +25,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Span is a range of lines, counted from 1, both ends included. The zero Span
-// is no lines, or all of a file where a range is asked for.
+// Span is a range of lines, counted from 1, including both ends. The zero Span contains no lines.
+// As an argument it may mean the whole file.
 type Span struct{ First, Last int }
 
 // Len returns the number of lines.
@@ -38,12 +37,12 @@ func (s Span) Len() int {
 	return s.Last - s.First + 1
 }
 
-// Overlaps reports whether the two have a line in common.
+// Overlaps reports whether s and t have a line in common.
 func (s Span) Overlaps(t Span) bool {
 	return s.Len() > 0 && t.Len() > 0 && s.First <= t.Last && t.First <= s.Last
 }
 
-// String returns "7" or "42-60".
+// String returns the span in the form "7" or "42-60".
 func (s Span) String() string {
 	if s.First == s.Last {
 		return fmt.Sprint(s.First)
@@ -51,71 +50,67 @@ func (s Span) String() string {
 	return fmt.Sprintf("%d-%d", s.First, s.Last)
 }
 
-// Bounds of a [Record].
+// Limits of a [Record].
 const (
-	Context   = 3     // lines kept before and after the block
-	MaxWhy    = 65536 // bytes of reasoning, and of each alternative
+	Context   = 3     // number of lines kept before and after the block
+	MaxWhy    = 65536 // maximum size of the reasoning and of each alternative, in bytes
 	MaxFile   = 16 << 20
-	maxBlock  = 200 // lines of a block that are kept; of a longer one, the first and last half of that
-	maxWord   = 256 // bytes of agent, model, session, profile
+	maxBlock  = 200 // number of lines kept of a block; of a longer block, half of them from each end
+	maxWord   = 256 // maximum size of Agent, Model, Session, Profile and Ref, in bytes
 	maxReject = 100
 )
 
-// Record is one annotation: why the lines of a span were written as they are.
+// Record is an annotation: the reason why the lines of a span were written as they are.
 //
-// File and Why are required by [Store.Add], and Span where Block is not given.
-// What else is left empty is filled in from the working tree, the clock and the
-// context: ID, Time, Commit, Blob, Hash, Block, Before, After, By, Session,
-// Profile. A caller that knows better, such as a reader of old transcripts, fills it
-// in.
+// [Store.Add] requires File and Why, and Span if Block is empty. It fills in these fields if they
+// are empty, from the working tree, the clock and the context: ID, Time, Commit, Blob, Hash, Block,
+// Before, After, By, Session, Profile, Agent. A caller that knows better values, such as a reader
+// of old transcripts, sets them.
 type Record struct {
-	// ID names the annotation: 1 to 64 of the characters A-Z a-z 0-9 . _ -. By
-	// default it is made of File, Span, Hash, Why, Rejected, Agent, Session
-	// and Ref, so that the same annotation given twice is one.
+	// ID identifies the annotation. It consists of 1 to 64 of the characters A-Z a-z 0-9 . _ -. The
+	// default is a hash of File, Span, Hash, Why, Rejected, Agent, Session and Ref, so that adding
+	// the same annotation twice stores it once.
 	ID string
 
-	File string // slash-separated, from the root of the working tree, as it was called then
-	Span Span   // of the block, then
+	File string // slash-separated path at that time, relative to the root of the working tree
+	Span Span   // lines of the block at that time
 
 	Why      string   // the reasoning, any UTF-8 text
-	Rejected []string // alternatives, each with why not
+	Rejected []string // rejected alternatives, each with the reason
 
 	By      oxbow.Actor // person, agent, tool or import
-	Agent   string      // as it calls itself, like the next four
+	Agent   string      // this and the next three fields are claims of the agent
 	Model   string
 	Session string
-	Profile string // memory profile active at the time
-	Ref     string // where the text comes from, such as a transcript and the place in it
+	Profile string // memory profile that was active
+	Ref     string // source of the text, such as a transcript and the position in it
 
 	Time   time.Time
-	Commit string // HEAD then, in hex; "" without git
-	Blob   string // git's name of the file's whole content then, in hex, whether or not git has it
+	Commit string // HEAD at that time, in hex; "" without git
+	Blob   string // git's name for the whole content of the file at that time, in hex, even if git has not stored it
 
-	// Hash is that of the whole block, and Block its text, line by line without
-	// line ends; Before and After are up to [Context] lines around it. Lines
-	// are as [Lines] gives them. Of a long block, Cut lines in the middle are
-	// left out of the text.
+	// Hash is the hash of the whole block. Block contains its lines in the form of [Lines], and
+	// Before and After up to [Context] lines around it. Of a long block, Cut lines in the middle
+	// are left out.
 	Hash          string
 	Block         []string
 	Before, After []string
 	Cut           int
 
-	// Scope is the lines that the block stands in, from the inside out; see
-	// [Scope]. Blocks that are the same, with the same lines around them, stand
-	// in different ones.
+	// Scope contains the lines that enclose the block, the innermost first; see the function
+	// [Scope]. It distinguishes blocks with the same text and the same lines around them.
 	Scope []string
 
 	// Mark proves to the machine that wrote the record that nobody has changed it; see
 	// [Store.Unreviewed]. [Store.Add] sets it.
 	Mark string
 
-	// Archived says that the lines were gone when [Store.GC] last looked.
+	// Archived is set if the lines did not exist when [Store.GC] last ran.
 	Archived bool
 }
 
-// SetLines fills in what a record keeps of its lines, which are those of its Span,
-// from all lines of the file as [Lines] gives them. It reports false, and does
-// nothing, when the file does not have that span.
+// SetLines sets Block, Hash, Cut, Before, After and Scope from Span and from all lines of the file
+// in the form of [Lines]. It returns false and does nothing if the file does not have these lines.
 func (r *Record) SetLines(lines []string) bool {
 	if r.Span.Len() == 0 || r.Span.Last > len(lines) {
 		return false
@@ -124,7 +119,7 @@ func (r *Record) SetLines(lines []string) bool {
 	return true
 }
 
-// take fills in block, hash and context from the lines of the file.
+// take implements SetLines.
 func (r *Record) take(lines []string) {
 	from, to := r.Span.First-1, r.Span.Last
 	r.SetBlock(lines[from:to])
@@ -133,7 +128,7 @@ func (r *Record) take(lines []string) {
 	r.Scope = Scope(lines, from)
 }
 
-// SetBlock sets Hash, Block and Cut from the whole text of the block.
+// SetBlock sets Hash, Block and Cut from all lines of the block.
 func (r *Record) SetBlock(lines []string) {
 	r.Hash, r.Cut = hashLines(lines), 0
 	if len(lines) > maxBlock {
@@ -144,17 +139,16 @@ func (r *Record) SetBlock(lines []string) {
 	r.Block = append([]string(nil), lines...)
 }
 
-// id returns what the ID is by default.
+// id returns the default ID.
 func (r *Record) id() string {
 	h := sha256.New()
 	for _, s := range append([]string{r.File, r.Span.String(), r.Hash, r.Why, r.Agent, r.Session, r.Ref}, r.Rejected...) {
-		fmt.Fprintf(h, "%d:%s", len(s), s) // lengths keep the parts apart
+		fmt.Fprintf(h, "%d:%s", len(s), s) // the lengths make the parts distinguishable
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// check says, as an error matching [oxbow.ErrInvalid], why the record cannot be
-// kept.
+// check returns an error matching [oxbow.ErrInvalid] if the record is invalid.
 func (r *Record) check() error {
 	if err := CheckFile(r.File); err != nil {
 		return err
@@ -180,7 +174,7 @@ func (r *Record) check() error {
 	return r.checkWords()
 }
 
-// checkWords checks the fields that are one word or hash.
+// checkWords checks the short fields, IDs and hashes.
 func (r *Record) checkWords() error {
 	for _, w := range []struct{ field, value string }{{"agent", r.Agent}, {"model", r.Model}, {"session", r.Session}, {"profile", r.Profile}, {"ref", r.Ref}} {
 		if len(w.value) > maxWord || !utf8.ValidString(w.value) {
@@ -198,7 +192,7 @@ func (r *Record) checkWords() error {
 	return nil
 }
 
-// invalid returns the error for a field, with the beginning of its value.
+// invalid returns an error for a field, with the beginning of its value.
 func invalid(field, value, reason string) error {
 	return &oxbow.InvalidError{Field: field, Value: text.Clip(value, 60), Reason: reason}
 }

@@ -1,4 +1,4 @@
-// Annotations as a read-only store of entries, so that recall ranks them.
+// This file presents annotations as a read-only store of entries, so that recall can rank them.
 
 package annotate
 
@@ -10,19 +10,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// recordStore is the annotations as a store to recall from. An ID is a place in all,
-// from 1.
+// recordStore is a read-only [oxbow.Store] of annotations. The ID of an entry is its index in
+// records plus 1.
 type recordStore struct {
 	records []Found
 	content func(*Record) string
 }
 
-// reasoningText is what the reasoning of an annotation is found by.
+// reasoningText returns the text for searching in the reasoning.
 func reasoningText(r *Record) string {
 	return strings.Join(append([]string{r.Why}, r.Rejected...), "\n")
 }
 
-// blockText is what its lines are found by.
+// blockText returns the text for searching in the lines.
 func blockText(r *Record) string { return strings.Join(r.Block, "\n") }
 
 func (s *recordStore) entry(i int) oxbow.Entry {
@@ -41,7 +41,7 @@ func (s *recordStore) entry(i int) oxbow.Entry {
 	return e
 }
 
-// Entries yields the selected annotations.
+// Entries yields the annotations that match the filter.
 func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for i := range s.records {
@@ -56,7 +56,7 @@ func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 	}
 }
 
-// Get returns the annotation of that ID.
+// Get returns the annotation whose ID is name.
 func (s *recordStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
 	for i := range s.records {
 		if s.records[i].ID == name {
@@ -66,7 +66,7 @@ func (s *recordStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
 	return oxbow.Entry{}, oxbow.ErrNotFound
 }
 
-// Apply refuses: annotations are written by [Store.Add].
+// Apply always fails. Annotations are written by [Store.Add].
 func (s *recordStore) Apply(context.Context, ...oxbow.Op) error { return oxbow.ErrReadOnly }
 
 // Close does nothing.

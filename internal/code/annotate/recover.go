@@ -1,4 +1,4 @@
-// Recovering what can be read of damaged sidecars.
+// This file recovers the readable parts of damaged sidecars.
 
 package annotate
 
@@ -14,18 +14,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Recovered is what [Store.Recover] did, or would do, with one sidecar.
+// Recovered is the result of [Store.Recover] for one sidecar.
 type Recovered struct {
-	File   string // path of the sidecar, below the root of the tree
-	Lines  int    // lines that could not be read
-	Found  int    // annotations and events that were found inside of those lines, and are in the sidecar now
-	KeptIn string // the file that keeps those lines; it is never written over
+	File   string // path of the sidecar, relative to the root of the tree
+	Lines  int    // number of lines that could not be read
+	Found  int    // number of annotations and events that were found inside of those lines and written to the sidecar
+	KeptIn string // file that keeps the unreadable lines; it never replaces an existing file
 }
 
-// Recover mends the sidecars that have lines that cannot be read: it keeps
-// those lines in a file next to it, byte for byte, and what whole annotations are found
-// inside of them, such as where two lines ran together, are put back. Lines
-// that can be read stay as they are. A dry run changes nothing. Errors match
+// Recover repairs sidecars with lines that cannot be read. It saves those lines unchanged in a file
+// next to the sidecar, and restores complete annotations found inside of them, for example if two
+// lines were joined. Readable lines are kept. A dry run changes nothing. Errors match
 // [oxbow.ErrBusy] or the errors of package io/fs.
 func (b *Store) Recover(ctx context.Context, dryRun bool) ([]Recovered, error) {
 	var all []Recovered
@@ -78,17 +77,17 @@ func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved Re
 	if err != nil || dryRun || saved.Lines == 0 {
 		return saved, err
 	}
-	// First the copy, then the rest: a crash in between leaves both.
+	// Write the copy first, so that a crash loses nothing.
 	if err := vfs.WriteFile(b.work, saved.KeptIn, bad, 0o644); err != nil {
 		return saved, err
 	}
 	return saved, vfs.WriteFile(b.work, full, good, 0o644)
 }
 
-// maxKeptFiles bounds the names that freeName tries.
+// maxKeptFiles is the maximum number of names that freeName tries.
 const maxKeptFiles = 1000
 
-// freeName returns a name next to the sidecar that is free.
+// freeName returns an unused name next to the sidecar.
 func (b *Store) freeName(full string) (string, error) {
 	for n := range maxKeptFiles {
 		name := full + ".damaged"
@@ -104,7 +103,7 @@ func (b *Store) freeName(full string) (string, error) {
 	return "", fmt.Errorf("%s has %d damaged versions beside it: %w", full, maxKeptFiles, fs.ErrExist)
 }
 
-// recordsInside returns the whole lines that stand inside of one that cannot be read.
+// recordsInside returns the complete lines that are contained in an unreadable line.
 func recordsInside(text []byte) [][]byte {
 	var found [][]byte
 	const begin = `{"v":`

@@ -1,5 +1,5 @@
-// Resolving all annotations of one file: against the text of the file, and
-// against other files that its lines went to.
+// This file finds the present positions of all annotations of one file: in the file itself, and in
+// other files to which its lines were moved.
 
 package annotate
 
@@ -11,16 +11,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// resolveAll fills in what was found of p's sidecars in its content, which is that
-// of the file. What the lookup of an orphan finds counts only when the orphan is
-// taken for this file.
+// resolveAll searches p.content, the content of the file, for the annotations of p.sidecars and
+// sets p.found. Annotations from the sidecar of a deleted file are found only if that file was
+// probably renamed to this file, or if their text is the same and distinctive.
 func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error {
 	h := b.blobHistory(file)
 	defer h.mu.Unlock()
 	lines := Lines(p.content)
 	p.lines = len(lines)
 	now := blobName(p.content, b.sha256())
-	fetch := func(sidecars []*sidecar) error { // all old texts are read in one go
+	fetch := func(sidecars []*sidecar) error { // reads all old texts at once
 		if b.history == nil {
 			return nil
 		}
@@ -64,10 +64,11 @@ func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error 
 			} else {
 				m = x.byUniqueText(r)
 				if m.confidence < .9 {
-					continue // only the same text, and surely, makes it this file's
+					continue // an annotation of a different file needs the same text and high confidence
 				}
 			}
-			// A lost block of another name is the other's, as long as that is there.
+			// An annotation with a different file name that is lost here belongs to that file, if
+			// that file exists.
 			if m.placing == Lost && (r.Archived || (i > 0 && (i >= len(own) || b.HasFile(r.File)))) {
 				continue
 			}
@@ -81,8 +82,8 @@ func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error 
 	return nil
 }
 
-// blobsOf returns the names of the contents that annotations were written at,
-// but for the content now.
+// blobsOf returns the names of the contents for which the annotations were written, except now, the
+// present content.
 func blobsOf(sidecars []*sidecar, now string) map[string]bool {
 	want := map[string]bool{}
 	for _, s := range sidecars {
@@ -95,9 +96,9 @@ func blobsOf(sidecars []*sidecar, now string) map[string]bool {
 	return want
 }
 
-// adopts reports whether the file of a sidecar, which is gone, has become this
-// text: one annotation was written at this very content, or half of the blocks, at
-// least two, stand here in their order.
+// adopts reports whether the deleted file of a sidecar has probably become this text: an annotation
+// was written for exactly this content, or at least half of the blocks, and at least two, occur
+// here in their order.
 func (p *lineIndex) adopts(s *sidecar, now string) bool {
 	votes := 0
 	last := 0
@@ -119,17 +120,16 @@ func (p *lineIndex) adopts(s *sidecar, now string) bool {
 	return votes >= 2 && 2*votes >= all
 }
 
-// Bounds of [Store.findElsewhere].
+// Limits of [Store.findElsewhere].
 const (
-	maxElsewhere  = 50  // files that lines may have gone to
-	maxSince      = 3   // commits that the history is asked about
-	sureElsewhere = .85 // least confidence of a block in another file
+	maxElsewhere  = 50  // number of files that are searched
+	maxSince      = 3   // number of commits for which git is asked
+	sureElsewhere = .85 // minimum confidence for a block in another file
 )
 
-// findElsewhere looks for the lost blocks of a file in the files that changed in
-// the same commits since, as when a file was split: those blocks count that are
-// known by themselves and stand in one place only. When git does not answer, they
-// stay lost.
+// findElsewhere searches for the lost blocks of a file in the files that were changed by the same
+// commits since, for example because the file was split. A block is found only if its text is
+// distinctive and occurs exactly once. If git fails, the blocks stay lost.
 func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) error {
 	var lost []*Found
 	var since []string
@@ -150,7 +150,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) e
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil { // else, such as a commit that a rebase has left out
+		if err == nil { // ignore the error: for example, a rebase may have removed the commit
 			files = append(files, names...)
 		}
 	}

@@ -1,5 +1,5 @@
-// This file decides which annotations somebody vouches for: anybody can commit a sidecar,
-// and what a sidecar says about its writer proves nothing.
+// This file decides which annotations are trusted. Anybody can commit a sidecar, so what it says
+// about its author proves nothing.
 
 package annotate
 
@@ -17,17 +17,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// markSize is the number of bytes of a mark.
+// markSize is the size of a mark, in bytes.
 const markSize = 12
 
-// statement returns what of a record is vouched for: its text and the lines that it is
-// about.
+// statement returns the parts of a record that a mark protects: its text and its lines.
 func (r *Record) statement() string {
 	var b strings.Builder
 	add := func(texts ...string) {
 		b.WriteString(strconv.Itoa(len(texts)) + "\n")
 		for _, s := range texts {
-			fmt.Fprintf(&b, "%d:%s", len(s), s) // Lengths keep the parts apart.
+			fmt.Fprintf(&b, "%d:%s", len(s), s) // the lengths make the parts distinguishable
 		}
 	}
 	add(r.ID, r.File, r.Span.String(), r.Why, string(r.By), r.Hash, strconv.Itoa(r.Cut))
@@ -38,7 +37,8 @@ func (r *Record) statement() string {
 	return b.String()
 }
 
-// markWith returns the mark that proves to the owner of the key that it wrote the record.
+// markWith returns the mark for the record: an HMAC-SHA256 with the key, which proves that the
+// owner of the key wrote the record.
 func (r *Record) markWith(key []byte) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(r.statement()))
@@ -50,7 +50,7 @@ func (r *Record) isMarkedWith(key []byte) bool {
 	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.markWith(key)))
 }
 
-// mark marks records as written by this machine.
+// mark marks the records as written by this machine.
 func (b *Store) mark(ctx context.Context, records []Record) {
 	if b.opts.MakeKey == nil || len(records) == 0 {
 		return
@@ -64,9 +64,8 @@ func (b *Store) mark(ctx context.Context, records []Record) {
 	}
 }
 
-// Unreviewed reports for each of the annotations whether nobody vouches for it: this machine
-// did not write it, and the reviewed branch does not have it. If git cannot be asked, the
-// reviewed branch has none of them.
+// Unreviewed reports, for each annotation, whether it is unreviewed: this machine did not write it,
+// and the reviewed branch does not contain it. If git fails, the reviewed branch counts as empty.
 func (b *Store) Unreviewed(ctx context.Context, found []Found) []bool {
 	out := make([]bool, len(found))
 	var key []byte
@@ -88,8 +87,8 @@ func (b *Store) Unreviewed(ctx context.Context, found []Found) []bool {
 	return out
 }
 
-// sidecarsOf returns the sidecars that may contain annotations: that of the file as it was
-// called then, and that of its present name.
+// sidecarsOf returns the names of the sidecars that may contain the annotations: the sidecar of the
+// file's former name and that of its present name.
 func sidecarsOf(found []Found) (names []string) {
 	seen := map[string]bool{}
 	for _, f := range found {
@@ -103,8 +102,7 @@ func sidecarsOf(found []Found) (names []string) {
 	return names
 }
 
-// reviewed returns the statements of the annotations that the reviewed branch has in some
-// sidecars.
+// reviewed returns the statements of the annotations in the named sidecars of the reviewed branch.
 func (b *Store) reviewed(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil

@@ -1,4 +1,4 @@
-// Search through the reasoning of all annotations.
+// This file implements the search in the reasoning of all annotations.
 
 package annotate
 
@@ -16,18 +16,17 @@ import (
 // Hit is an annotation that a search found.
 type Hit struct {
 	Found
-	Score   float64 // higher is better; 0 when the query had no words
-	ByLines bool    // the lines hold the words, and the reasoning does not
+	Score   float64 // higher is better; 0 if the query contains no words
+	ByLines bool    // the lines contain the words of the query, and the reasoning does not
 }
 
-// Search returns the annotations of the whole tree that fit the query, best
-// first, archived ones too: it ranks the reasoning and the alternatives as
-// [oxbow.Memory.Recall] ranks entries, and takes the same filters. In these, an
-// annotation is an entry whose name is its ID, of kind note, created at its
-// time, with the labels file (as it is called now), agent, model, profile and,
-// when it is archived, archived:true. Behind those that say the words come, if
-// there is room, those whose lines do; a query without words selects, newest
-// first.
+// Search returns the annotations of the whole tree that match the query, including archived ones,
+// the best first. It ranks the reasoning and the rejected alternatives in the same way as
+// [oxbow.Memory.Recall] ranks entries, and supports the same filters. For the filters, an
+// annotation is a note whose name is its ID and whose time of creation is its time, with the labels
+// file (the present name), agent, model, profile and, if it is archived, archived:true. If the
+// limit is not reached, annotations follow whose lines match the query. A query without words
+// returns all annotations that match its filters, the newest first.
 func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 	all, err := b.all(ctx)
 	if err != nil {
@@ -64,8 +63,7 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 	return hits, nil
 }
 
-// locateHit sets where the lines of a hit are now. The hit of a file that cannot
-// be read stays as it is.
+// locateHit sets the present position of a hit. If the file cannot be read, the hit is not changed.
 func (b *Store) locateHit(ctx context.Context, h *Hit) {
 	p, err := b.resolve(ctx, h.In)
 	if err != nil {
@@ -78,7 +76,7 @@ func (b *Store) locateHit(ctx context.Context, h *Hit) {
 	}
 }
 
-// Diagnose says why a search finds nothing.
+// Diagnose explains why a search finds nothing.
 func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, error) {
 	all, err := b.all(ctx)
 	if err != nil {
@@ -87,8 +85,8 @@ func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, e
 	return oxbow.New(&recordStore{all, reasoningText}, nil).Diagnose(ctx, q)
 }
 
-// all returns all annotations, as they were written, by the path of their
-// sidecar and then by time.
+// all returns all annotations without searching for their present positions, sorted by the path of
+// the sidecar and then by time.
 func (b *Store) all(ctx context.Context) ([]Found, error) {
 	var all []Found
 	seen := map[string]bool{}
@@ -114,13 +112,11 @@ func (b *Store) all(ctx context.Context) ([]Found, error) {
 	return all, err
 }
 
-// maxRenamed bounds the files of one search that git is asked about, because
-// they are not there any more.
+// maxRenamed is the maximum number of missing files whose new name one search requests from git.
 const maxRenamed = 50
 
-// nowCalled returns the name in the working tree of a file that is not there
-// under its own, or that name where there is no other. What git says is
-// remembered for this state of the history.
+// nowCalled returns the present name of a file that is missing in the working tree, or its old name
+// if there is no new one. It caches git's answer for this state of the history.
 func (b *Store) nowCalled(ctx context.Context, file string) string {
 	if b.history == nil {
 		return file
@@ -136,7 +132,7 @@ func (b *Store) nowCalled(ctx context.Context, file string) string {
 	if !ok {
 		names, _, err = b.history.Successors(ctx, file)
 		if err != nil {
-			return file // it is found all the same, under the name that it had
+			return file // the annotation is still found, under the file's old name
 		}
 		b.keepNames(key, names)
 	}

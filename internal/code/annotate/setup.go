@@ -1,4 +1,4 @@
-// Telling git how sidecars are merged.
+// This file configures how git merges sidecars.
 
 package annotate
 
@@ -18,44 +18,43 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// attributeLine is one line of git's settings, and where it stands or will stand.
+// attributeLine is a line of a git attributes file.
 type attributeLine struct {
-	File  string // slash-separated, below the root of the tree, or absolute
+	File  string // slash-separated path relative to the root of the tree, or absolute path
 	Line  string
-	There bool // it, or one that does the same, was there already
+	There bool // this line, or one with the same effect, already existed
 }
 
-// Setup is what [Store.Setup] did, or would do.
+// Setup is the result of [Store.Setup].
 type Setup struct {
-	Attributes attributeLine // of the tree: union merge, for every clone
+	Attributes attributeLine // attributes of the tree, for every clone: union merge
 
-	// What makes oxbow merge the sidecars of this clone: the settings of its
-	// config, and a line of its own attributes, which overrule the attributes of the
-	// tree. There is said of all when it was installed before.
-	Config [][2]string // keys and values
+	// Config and Local make git use oxbow to merge the sidecars in this clone: settings in its
+	// config, and a line in its own attributes file, which overrides the attributes of the tree.
+	// Local.There is set if they were installed before.
+	Config [][2]string // pairs of key and value
 	Local  attributeLine
 
-	WasPrivate bool // git ignored the annotations
+	WasPrivate bool // git ignored the annotations before
 }
 
-// unionMerge are the attributes that have git join sidecars by itself.
+// unionMerge are the attributes that make git merge sidecars without oxbow.
 const unionMerge = "merge=union text eol=lf"
 
-// driver names the merge driver in git's config.
+// driver is the name of the merge driver in git's config.
 const driver = "oxbow"
 
-// maxAttributes bounds the files of attributes that are read.
+// maxAttributes is the maximum size, in bytes, of an attributes file that is read.
 const maxAttributes = 4 << 20
 
-// Setup lets git see the annotations of the tree if they are private, and writes the line of
-// .gitattributes that has git join the sidecars of two branches by itself. With install it also makes command the merge driver of
-// this clone; command is what the shell runs, without the arguments of
-// [Merge]'s inputs, such as "oxbow annotate merge-driver". Nothing else of the
-// repository's config is changed, and without install, nothing of it. A dry run
-// changes nothing. What is there already is not written again.
+// Setup makes private annotations visible to git, and adds the line to .gitattributes that makes
+// git merge the sidecars of two branches. If install is set, it also makes command the merge driver
+// of this clone. command is a shell command such as "oxbow annotate merge-driver", to which git
+// appends the names of the input files. The repository's config is changed only if install is set,
+// and only in these settings. Existing lines are not written again. A dry run changes nothing.
 //
-// Errors match [oxbow.ErrUnsupported] where there is no git repository, and
-// [oxbow.ErrInvalid] when the attributes say otherwise already.
+// Without a git repository, the error matches [oxbow.ErrUnsupported]. If the attributes specify a
+// different merge driver, it matches [oxbow.ErrInvalid].
 func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool) (Setup, error) {
 	if b.repo == nil {
 		return Setup{}, fmt.Errorf("setting up git: %w: %w", oxbow.ErrUnsupported, git.ErrNone)
@@ -69,7 +68,8 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 		},
 		Local: attributeLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" + driver},
 	}
-	// The first annotation has written this file; git reads it before those above.
+	// The first annotation created this file. git prefers it to the attributes of parent
+	// directories.
 	own := attributeLine{File: path.Join(b.dir, ".gitattributes")}
 	err := setAttributes(b.work, own.File, "*", &own, "union", true)
 	if own.There {
@@ -102,9 +102,8 @@ func (b *Store) Setup(ctx context.Context, command string, install, dryRun bool)
 	return s, nil
 }
 
-// setAttributes adds the line to a file of attributes, at its end, unless one
-// is there that has git merge the sidecars so. The patterns that count begin with
-// prefix.
+// setAttributes appends the line to an attributes file, unless the file already specifies this
+// merge driver for sidecars. Only patterns that start with prefix are examined.
 func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string, dryRun bool) error {
 	old, err := vfs.ReadFile(fsys, name, maxAttributes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +117,7 @@ func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge str
 		}
 		for _, a := range f[1:] {
 			if m, ok := strings.CutPrefix(a, "merge="); ok {
-				said = m // the last one counts
+				said = m // the last matching line counts
 			}
 		}
 	}
@@ -143,7 +142,7 @@ func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge str
 		return err
 	}
 	for _, e := range in {
-		// git does not follow such a link, and writing would replace it.
+		// git does not follow such a link, and writing the file would replace the link.
 		if e.Name() == path.Base(name) && !e.Type().IsRegular() {
 			return &oxbow.InvalidError{Field: "attributes", Value: l.File, Reason: "is not a regular file"}
 		}

@@ -1,4 +1,4 @@
-// Finding a block by lines that are similar to it.
+// This file finds a block by similar lines.
 
 package annotate
 
@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// mostSimilar looks for the lines most similar to the block among the lines from
-// lo to hi. Of windows that are as similar, the window counts that has more lines
-// of the block in their order, then the window nearest to want.
+// mostSimilar returns the most similar window of lines between the indexes lo and hi. Of equally
+// similar windows, it prefers the window with more lines of the block in their order, then the
+// window nearest to want.
 func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
 	n := len(block)
 	if hi <= lo || hi-lo > 8*n+40 {
@@ -20,7 +20,7 @@ func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
 	if n == 1 {
 		least = similarLine
 	}
-	best, most := notFound, -1 // most is -1 until it is needed
+	best, most := notFound, -1 // -1 until it is needed
 	bag := p.newWordBag(block)
 	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
 		for at := lo; at == lo || at+size <= hi; at++ {
@@ -46,8 +46,8 @@ func (p *lineIndex) mostSimilar(block []string, lo, hi, want int) match {
 	return best
 }
 
-// inOrder counts lines that the two have in common at the same distance from
-// the beginning of either, white space aside.
+// inOrder returns the number of lines that a and b have in common at the same index. White space is
+// ignored.
 func inOrder(a, b []string) int {
 	n := 0
 	for i := range min(len(a), len(b)) {
@@ -58,17 +58,17 @@ func inOrder(a, b []string) int {
 	return n
 }
 
-// alikeOnly is the weight of similarity where next to nothing of the block is left
-// unchanged: a confidence of .5 or more says that lines of it stand there.
+// alikeOnly is the factor for the confidence if almost no line of the block is unchanged. So a
+// confidence of .5 or more means that some lines are unchanged.
 const alikeOnly = .49
 
-// sharedLetters returns the share of the letters of a block that is in lines which
-// stand in the span, white space aside.
+// sharedLetters returns the share of the block's letters that are in lines which also occur in the
+// span. White space is ignored.
 func (p *lineIndex) sharedLetters(block []string, s Span) float64 {
 	have := p.bareSet(s.First-1, s.Last)
 	got, all := 0, 0
 	for _, l := range block {
-		n := letters(l) + 1 // signs alone count, too
+		n := letters(l) + 1 // plus 1, so that lines without letters count
 		all += n
 		if have[bareLine(l)] {
 			got += n
@@ -77,15 +77,14 @@ func (p *lineIndex) sharedLetters(block []string, s Span) float64 {
 	return float64(got) / float64(all)
 }
 
-// Bounds of [lineIndex.bySimilarity].
+// Limits of [lineIndex.bySimilarity].
 const (
-	maxCommon = 20 // places of a line that still votes
-	maxVoted  = 4  // places that are compared
+	maxCommon = 20 // lines that occur more often do not vote
+	maxVoted  = 4  // number of positions that are compared
 )
 
-// bySimilarity finds lines that are similar to the block: each line of the block
-// and of its context, without white space, votes for a place, and the best places
-// are compared.
+// bySimilarity finds lines that are similar to the block. Each line of the block and of its context
+// votes for a position, ignoring white space. Then the blocks at the best positions are compared.
 func (p *lineIndex) bySimilarity(r *Record) match {
 	votes := p.votes(r)
 	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int { return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b) })
@@ -97,7 +96,7 @@ func (p *lineIndex) bySimilarity(r *Record) match {
 			continue
 		}
 		m := notFound
-		if r.Cut > 0 { // too long to slide along
+		if r.Cut > 0 { // the block is too long to try all windows
 			if same := p.newWordBag(r.Block).similarity(lo, hi); same >= similar {
 				m = match{Span{lo + 1, hi}, Edited, same, ""}
 			}
@@ -110,17 +109,17 @@ func (p *lineIndex) bySimilarity(r *Record) match {
 		}
 	}
 	if best.placing == Edited && letters(r.Block...) < telling && p.sharedContext(r, best.span) < nearContext {
-		return notFound // there is little to go by, and its place is another
+		return notFound // the text is too short to be certain, and the context is different
 	}
-	best.confidence *= .9 // nothing but similarity speaks for it
+	best.confidence *= .9 // similarity is the only evidence
 	if best.placing == Edited && best.confidence < similar {
 		return notFound
 	}
 	return best
 }
 
-// votes returns how much the lines of the block and of its context speak for
-// each place of its first line.
+// votes returns, for each possible position of the block's first line, the weight of the lines of
+// the block and its context that support it.
 func (p *lineIndex) votes(r *Record) map[int]float64 {
 	bare := p.barePostings()
 	votes := map[int]float64{}

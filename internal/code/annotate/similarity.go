@@ -1,30 +1,29 @@
-// Similarity of a block and a window of lines, by their words.
+// This file measures the similarity of a block and a window of lines by their words.
 
 package annotate
 
 import "math"
 
-// wordBag counts the words of a block and of a window of lines that slides along
-// a text, so that the similarity of the two costs no more at each step than the
-// lines that come and go. Similarity is the Sørensen–Dice coefficient of their
-// words: twice the common weight by the total weight. A word weighs 1 by the
-// square root of how often the text has it. White space and signs, which all
-// code has in common, do not count.
+// wordBag counts the words of a block and of a window of lines that slides along a text. Moving the
+// window costs only the lines that enter and leave it. The similarity of block and window is the
+// Sørensen–Dice coefficient of their words: twice the common weight divided by the total weight.
+// The weight of a word is 1 divided by the square root of its frequency in the text. White space
+// and punctuation, which occur in all code, do not count.
 type wordBag struct {
-	lines  []string // of the text
-	ids    []int32  // of the lines
+	lines  []string // lines of the text
+	ids    []int32  // numbers of the lines
 	in     *interner
-	want   []int32 // by number of the word, how often the block has it
-	have   []int32 // how often the window has it
-	words  []int32 // of the block
-	weight []int32 // by number of the word, in 1/1,024
-	own    int     // weight of the words of the block
+	want   []int32 // for each word, its frequency in the block
+	have   []int32 // for each word, its frequency in the window
+	words  []int32 // words of the block
+	weight []int32 // weight of each word, in 1/1,024
+	own    int     // total weight of the words of the block
 	common int     // weight of the words that the block and the window have in common
-	total  int     // weight of the words of the window
-	lo, hi int     // the window: lines lo to hi, from 0, without hi
+	total  int     // total weight of the words of the window
+	lo, hi int     // the window: the lines with indexes lo to hi-1
 }
 
-// newWordBag returns the bag of a text, with an empty block and window.
+// newWordBag returns a bag for a text, with an empty block and an empty window.
 func newWordBag(lines []string, ids []int32, in *interner) *wordBag {
 	b := &wordBag{lines: lines, ids: ids, in: in}
 	for i := range lines {
@@ -44,7 +43,7 @@ func newWordBag(lines []string, ids []int32, in *interner) *wordBag {
 	return b
 }
 
-// reset makes the block another one, and the window empty.
+// reset sets the block and makes the window empty.
 func (b *wordBag) reset(block []string) {
 	b.move(0, 0)
 	for _, w := range b.words {
@@ -62,7 +61,7 @@ func (b *wordBag) reset(block []string) {
 	}
 }
 
-// maxWordWeight is the weight of a word that the text has once, or not at all.
+// maxWordWeight is the weight of a word that occurs in the text at most once.
 const maxWordWeight = 1024
 
 func (b *wordBag) weightOf(w int32) int {
@@ -72,7 +71,7 @@ func (b *wordBag) weightOf(w int32) int {
 	return maxWordWeight
 }
 
-// grow makes room for all words that are known.
+// grow makes room for all words of the interner.
 func (b *wordBag) grow() {
 	if n := len(b.in.words); n > len(b.want) {
 		b.want = append(b.want, make([]int32, n-len(b.want)+n/2)...)
@@ -80,9 +79,9 @@ func (b *wordBag) grow() {
 	}
 }
 
-// move makes the window lines lo to hi.
+// move sets the window to the lines lo to hi-1.
 func (b *wordBag) move(lo, hi int) {
-	if lo >= b.hi || hi <= b.lo { // nothing stays
+	if lo >= b.hi || hi <= b.lo { // the new window has no line of the old one
 		for i := b.lo; i < b.hi; i++ {
 			b.drop(i)
 		}
@@ -128,8 +127,7 @@ func (b *wordBag) drop(line int) {
 	}
 }
 
-// similarity returns how much the block and the lines lo to hi have in common, 0
-// to 1.
+// similarity returns the similarity, 0 to 1, of the block and the lines lo to hi-1.
 func (b *wordBag) similarity(lo, hi int) float64 {
 	b.move(lo, hi)
 	if b.own+b.total == 0 {

@@ -1,4 +1,4 @@
-// Counting annotations.
+// This file counts annotations.
 
 package annotate
 
@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Stats are the numbers of a store.
+// Stats contains the numbers of a store.
 type Stats struct {
-	Files       int             // source files with annotations
-	Annotations int             // each counted once, though a copy of a file may have them too
-	Placed      map[Placing]int // how they stand in the working tree; those that are archived and lost are not counted
-	Archived    int             // archived, and their lines are not there
-	By          map[string]int  // by writer: person, agent, tool, import, or ""
+	Files       int             // number of source files with annotations
+	Annotations int             // number of annotations; an annotation that a copy of the file has, too, counts once
+	Placed      map[Placing]int // number of annotations by their state in the working tree, without those in Archived
+	Archived    int             // number of archived annotations whose lines do not exist
+	By          map[string]int  // number by author: person, agent, tool, import, or ""
 
-	Oldest, Median, Newest time.Time // of when they were written; zero without any
+	Oldest, Median, Newest time.Time // times of the annotations; zero if there are none
 
-	Bytes   int64 // of the sidecars
-	Damaged int   // lines of sidecars that cannot be read; see [Store.Check]
-	Newer   int   // lines that a newer program wrote
+	Bytes   int64 // total size of the sidecars
+	Damaged int   // number of sidecar lines that cannot be read; see [Store.Check]
+	Newer   int   // number of lines that a newer version of the program wrote
 	Skipped []Skipped
 }
 
-// Stats counts the annotations of the tree, and says how they stand in it.
+// Stats counts the annotations of the tree and finds their present positions.
 func (b *Store) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{Placed: map[Placing]int{}, By: map[string]int{}}
 	best := map[string]Found{}

@@ -1,5 +1,5 @@
-// Statuses: where all annotations of a sidecar stand, also under the names that
-// the file has now and in files that its lines went to.
+// This file finds the present positions of all annotations of a sidecar, including annotations of
+// renamed files and of lines that were moved to other files.
 
 package annotate
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ownerOf returns the file that a sidecar is of. Where the path was cut, the
-// newest annotation says it.
+// ownerOf returns the file to which a sidecar belongs. If the sidecar's name was shortened, it
+// takes the file from the newest annotation.
 func ownerOf(name string, s *sidecar) string {
 	if file, ok := sourceOf(name); ok || len(s.records) == 0 {
 		return file
@@ -22,17 +22,17 @@ func ownerOf(name string, s *sidecar) string {
 	return s.records[len(s.records)-1].File
 }
 
-// Skipped is a file whose annotations were left alone.
+// Skipped is a file whose annotations could not be examined.
 type Skipped struct {
 	File string
 	Err  error
 }
 
-// survey calls fn for each sidecar with the statuses of its annotations, by time:
-// in the working tree, or, when head is wanted, else in HEAD. Files that are gone
-// are followed to the names that git knows, and without a commit to the files of the
-// working tree in which a lookup finds their lines. It returns the files that cannot be
-// read, for which fn is not called. It fails when git does not answer.
+// survey calls fn for each sidecar with the positions of its annotations, sorted by time. It
+// searches the working tree and, if head is set, HEAD for the annotations that are not in the
+// working tree. It follows deleted files to the names that git knows. If there is no commit, it
+// searches all files of the working tree for their lines. It returns the files that cannot be read,
+// for which it does not call fn. It fails if git fails.
 func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *sidecar, at []Found) error) ([]Skipped, error) {
 	commit := ""
 	if b.history != nil {
@@ -78,7 +78,7 @@ func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *s
 	return skipped, err
 }
 
-// unreadableError says that a file of the working tree cannot be looked at.
+// unreadableError means that a file of the working tree cannot be examined.
 type unreadableError struct {
 	file string
 	err  error
@@ -88,13 +88,13 @@ func (e *unreadableError) Error() string { return e.err.Error() }
 
 func (e *unreadableError) Unwrap() error { return e.err }
 
-// errShallow is about a file that is gone, when the part of the history that is
-// here does not say what became of it.
+// errShallow means that the history of a shallow clone is too short to contain the deletion or
+// renaming of a file.
 var errShallow = errors.New("this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it")
 
 var errNoAnswer = errors.New("git did not say what the file was like")
 
-// statuses finds the annotations of the sidecar of a file.
+// statuses finds the annotations in the sidecar of the file own.
 func (b *Store) statuses(ctx context.Context, commit string, head bool, own string, s *sidecar) ([]Found, error) {
 	l := &locator{store: b, commit: commit, sidecar: s, at: make([]Found, len(s.records))}
 	for i, r := range s.records {
@@ -115,16 +115,16 @@ func (b *Store) statuses(ctx context.Context, commit string, head bool, own stri
 	return l.at, b.findElsewhere(ctx, own, l.at)
 }
 
-// locator looks for the annotations of one sidecar in several texts in turn.
+// locator searches for the annotations of one sidecar in one text after another.
 type locator struct {
 	store   *Store
 	commit  string // HEAD; "" without git
 	sidecar *sidecar
 	at      []Found
-	no      *unreadableError // says why not all was looked at; nil when it was
+	no      *unreadableError // reason why the search is incomplete; nil if it is complete
 }
 
-// left counts the annotations that were not found yet.
+// left returns the number of annotations that have not been found yet.
 func (l *locator) left() int {
 	n := 0
 	for i := range l.at {
@@ -135,7 +135,7 @@ func (l *locator) left() int {
 	return n
 }
 
-// search places in a content what was not found yet.
+// search searches a content for the annotations that have not been found yet.
 func (l *locator) search(ctx context.Context, file string, content []byte) error {
 	if isBinary(content) {
 		return &unreadableError{file, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}}
@@ -151,7 +151,7 @@ func (l *locator) search(ctx context.Context, file string, content []byte) error
 	return nil
 }
 
-// take takes over from p what was not found yet.
+// take copies from p the annotations that l has not found yet.
 func (l *locator) take(p *resolved) {
 	found := map[string]Found{}
 	for _, f := range p.found {
@@ -164,9 +164,9 @@ func (l *locator) take(p *resolved) {
 	}
 }
 
-// inTree searches the file in the working tree or, when it is gone, the files
-// that it was renamed to. It returns these names, and the blob names of the
-// contents that it has searched.
+// inTree searches the file in the working tree or, if it does not exist, the files to which it was
+// renamed. It returns the names of these files, and by name the blob names of the contents it
+// searched.
 func (l *locator) inTree(ctx context.Context, own string) (names []string, seen map[string]string, err error) {
 	b := l.store
 	names, seen = []string{own}, map[string]string{}
@@ -201,7 +201,7 @@ func (l *locator) inTree(ctx context.Context, own string) (names []string, seen 
 	return names, seen, nil
 }
 
-// inHead searches the files of HEAD that differ from those of the working tree.
+// inHead searches those files of HEAD that differ from the working tree.
 func (l *locator) inHead(ctx context.Context, names []string, seen map[string]string) error {
 	b := l.store
 	for _, f := range names {
@@ -230,12 +230,12 @@ func (l *locator) inHead(ctx context.Context, names []string, seen map[string]st
 	return nil
 }
 
-// maxOthers bounds the files of the working tree that may be a file that is gone.
+// maxOthers is the maximum number of files of the working tree that inOthers searches.
 const maxOthers = 5000
 
-// inOthers searches the working tree for the annotations of files that are gone: each
-// of its files may be one of these under another name, as a lookup there finds out.
-// Where there are too many files, what was not found says so.
+// inOthers searches all files of the working tree for the annotations of deleted files, because
+// each file may be a deleted file with a new name. If there are too many files, the annotations
+// that were not found get an error.
 func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 	if len(gone) == 0 {
 		return nil
@@ -248,7 +248,7 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 		}
 		content, err := b.content(name)
 		if err != nil || isBinary(content) || CheckFile(name) != nil {
-			return nil // a lookup finds nothing in it
+			return nil // a lookup would find nothing in this file
 		}
 		p := &resolved{content: content, sidecars: []*sidecar{noSidecar}}
 		for _, l := range gone {

@@ -1,4 +1,4 @@
-// The store of annotations: the sidecars of one working tree.
+// This file implements the store of annotations: the sidecars of one working tree.
 
 package annotate
 
@@ -18,48 +18,48 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultLockWait is how long an append waits for another process.
+// defaultLockWait is the time for which an append waits for another process.
 const defaultLockWait = 5 * time.Second
 
-// Options change how a store is opened. Nil and zero fields mean the default.
+// Options configure a store. Nil and zero fields mean the default.
 type Options struct {
-	// Dir holds the sidecars, slash-separated, below the root of the tree:
-	// [DefaultDir], or .cr/annotations as CodeRhapsody has it.
+	// Dir is the directory of the sidecars, slash-separated and relative to the root of the tree.
+	// The default is [DefaultDir]; CodeRhapsody uses .cr/annotations.
 	Dir string
 
-	// History is what git knows of the tree. Nil means that there is no git:
-	// annotations are then placed by their text alone.
+	// History gives access to the git history of the tree. Nil means that there is no git. Then
+	// blocks are found only by their text.
 	History History
 
-	Clock    func() time.Time // stamps records without a time; time.Now by default
-	LockWait time.Duration    // bounds the wait for other writers; 5 s by default
+	Clock    func() time.Time // sets the time of records without one; time.Now by default
+	LockWait time.Duration    // maximum time to wait for other writers; 5 s by default
 
-	// Key returns the key of this machine, and MakeKey creates it if necessary. Without
-	// them no annotation is known as this machine's own; see [Store.Unreviewed].
+	// Key returns the key of this machine. MakeKey also creates the key if necessary. Without them,
+	// no annotation counts as written by this machine; see [Store.Unreviewed].
 	Key     func() []byte
 	MakeKey func(ctx context.Context) []byte
 
-	// ReviewedCommit returns the commit of the branch whose annotations others have
-	// reviewed, and "" if there is none.
+	// ReviewedCommit returns the commit of the branch whose annotations have been reviewed, or ""
+	// if there is none.
 	ReviewedCommit func(ctx context.Context, repo *git.Repo) (string, error)
 }
 
-// Store is the annotations of one working tree. It is safe for concurrent use,
-// and several processes may have stores of one tree open.
+// Store contains the annotations of one working tree. It is safe for concurrent use. Several
+// processes may have stores of the same tree open.
 type Store struct {
 	work     vfs.FS
 	dir      string
 	history  History
 	opts     Options
 	closeDir func() error
-	root     string    // of the tree, by the operating system; "" when it is not known
-	repo     *git.Repo // nil when there is none
-	bare     error     // says that the root is a repository without a working tree
+	root     string    // root of the tree in the operating system's form; "" if it is not known
+	repo     *git.Repo // nil without git
+	bare     error     // error if the root is a repository without a working tree
 
-	private   bool  // the first annotation starts as private
-	skipAbove int64 // bytes of a sidecar that is not read; 0 for none
+	private   bool  // the annotations become private with the first annotation
+	skipAbove int64 // size, in bytes, above which a sidecar is not read; 0 for no limit
 
-	mu          sync.Mutex                // guards all below
+	mu          sync.Mutex                // guards all fields below
 	cached      map[string]*cachedSidecar // by path of the sidecar
 	resolved    map[string]*resolved      // by file
 	formerNames map[string][]string       // former names, by HEAD and file
@@ -67,8 +67,7 @@ type Store struct {
 	histories map[string]*blobHistory // by file
 }
 
-// Open opens the store of the tree whose root is work. It reads and makes
-// nothing yet.
+// Open returns the store of the tree with the root work. It does not read or create any files.
 func Open(work vfs.FS, o *Options) (*Store, error) {
 	b := &Store{work: work}
 	if o != nil {
@@ -91,7 +90,7 @@ func Open(work vfs.FS, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// dropCaches drops what was read.
+// dropCaches empties all caches.
 func (b *Store) dropCaches() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +100,7 @@ func (b *Store) dropCaches() {
 	b.histories = map[string]*blobHistory{}
 }
 
-// Close closes what [OpenDir] opened.
+// Close closes the files that [OpenDir] opened.
 func (b *Store) Close() error {
 	if b.closeDir == nil {
 		return nil
@@ -109,25 +108,25 @@ func (b *Store) Close() error {
 	return b.closeDir()
 }
 
-// cachedSidecar is a sidecar that was read, and the state of the file then.
+// cachedSidecar is a parsed sidecar, with the size and modification time of its file.
 type cachedSidecar struct {
 	size    int64
 	mod     time.Time
 	sidecar *sidecar
 }
 
-// maxSidecar is the most bytes of a sidecar that are read.
+// maxSidecar is the maximum size, in bytes, of a sidecar.
 const maxSidecar = 256 << 20
 
-// SkipLarge makes the store treat files with more than so many bytes of annotations as
-// files without annotations. It is for callers that must answer soon: reading takes time in
-// proportion to the size. It is called before the store is used.
+// SkipLarge makes the store ignore sidecars with more than size bytes. It is for callers that must
+// answer quickly, because the time for reading is proportional to the size. Call it before any
+// other method.
 func (b *Store) SkipLarge(size int64) { b.skipAbove = size }
 
-var noSidecar = &sidecar{} // of a file without one; never changed
+var noSidecar = &sidecar{} // used for files without a sidecar; must not be changed
 
-// read returns what the sidecar of that path below the directory of annotations holds;
-// nothing when there is none, the same nothing each time. What it returns is shared and not to be changed.
+// read returns the content of the sidecar with this path, relative to the annotations directory. If
+// there is none, it returns noSidecar. The result is shared and must not be changed.
 func (b *Store) read(name string) (*sidecar, error) {
 	full := path.Join(b.dir, name)
 	fi, err := b.work.Stat(full)
@@ -163,8 +162,8 @@ func (b *Store) read(name string) (*sidecar, error) {
 // sha256 reports whether blobs are named by SHA-256.
 func (b *Store) sha256() bool { return b.history != nil && b.history.SHA256() }
 
-// CheckedOut returns an error when the tree is without the annotations that git's
-// index has, as in a sparse checkout. The index is read only where there are none.
+// CheckedOut returns an error if the working tree lacks the annotations that are in git's index, as
+// in a sparse checkout. It reads the index only if the tree has no annotations.
 func (b *Store) CheckedOut() error {
 	if b.repo == nil {
 		return nil
@@ -173,18 +172,18 @@ func (b *Store) CheckedOut() error {
 		return nil
 	}
 	if names, err := git.Tracked(filepath.Join(b.root, filepath.FromSlash(b.dir))); err != nil || len(names) == 0 {
-		return nil // what cannot be read says nothing
+		return nil // an unreadable index proves nothing
 	}
 	return fmt.Errorf("the annotations of this repository are not checked out; git sparse-checkout add %s gets them, or git restore %[1]s", path.Dir(b.dir))
 }
 
-// shallow reports whether the history ends before its beginning.
+// shallow reports whether the repository is a shallow clone.
 func (b *Store) shallow() bool {
 	h, ok := b.history.(interface{ Shallow() bool })
 	return ok && h.Shallow()
 }
 
-// keepNames remembers what git said of a name, which the key holds with its HEAD.
+// keepNames caches names that git returned. The key contains the HEAD and the file.
 func (b *Store) keepNames(key string, names []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,13 +193,11 @@ func (b *Store) keepNames(key string, names []string) {
 	b.formerNames[key] = names
 }
 
-// maxResolved is the number of files whose annotations, or names, are kept for the
-// next lookup.
+// maxResolved is the maximum number of files whose annotations or names are cached.
 const maxResolved = 64
 
-// Records returns the annotations in the sidecar of a file, oldest first,
-// archived ones too. They are as they were written; [Store.Lookup] says where
-// they stand now.
+// Records returns the annotations in the sidecar of a file, including archived ones, the oldest
+// first. They are returned as they were written. [Store.Lookup] finds their present positions.
 func (b *Store) Records(_ context.Context, file string) ([]Record, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -216,7 +213,7 @@ func (b *Store) Records(_ context.Context, file string) ([]Record, error) {
 	return rs, nil
 }
 
-// content returns the file of the working tree.
+// content returns the content of a file in the working tree.
 func (b *Store) content(file string) ([]byte, error) {
 	if b.bare != nil {
 		return nil, b.bare
@@ -228,7 +225,7 @@ func (b *Store) content(file string) ([]byte, error) {
 	return data, err
 }
 
-// blobHistory returns the history of a file, with its lock held.
+// blobHistory returns the history of a file. The caller must unlock it.
 func (b *Store) blobHistory(file string) *blobHistory {
 	b.mu.Lock()
 	l := b.histories[file]
@@ -250,10 +247,10 @@ func (b *Store) blobHistory(file string) *blobHistory {
 	return l
 }
 
-// maxDepth bounds the directories that walk goes into.
+// maxDepth is the maximum depth of directories that walk visits.
 const maxDepth = 64
 
-// walk calls fn for each sidecar, by path below the directory of annotations, sorted.
+// walk calls fn for each sidecar with its path relative to the annotations directory, sorted.
 func (b *Store) walk(ctx context.Context, fn func(name string) error) error {
 	return b.files(ctx, b.dir, func(name string) error {
 		if !strings.HasSuffix(name, suffix) {
@@ -263,8 +260,9 @@ func (b *Store) walk(ctx context.Context, fn func(name string) error) error {
 	})
 }
 
-// files calls fn for each file of a directory of the tree, by path below it, sorted. It
-// follows no links, and of the whole tree leaves the annotations out.
+// files calls fn for each file below a directory of the tree with its path relative to that
+// directory, sorted. It does not follow links. It skips the annotations directory unless root is
+// that directory.
 func (b *Store) files(ctx context.Context, root string, fn func(name string) error) error {
 	var down func(dir string, depth int) error
 	down = func(dir string, depth int) error {
@@ -295,7 +293,7 @@ func (b *Store) files(ctx context.Context, root string, fn func(name string) err
 	return down(".", 0)
 }
 
-// each calls fn for each sidecar, by path.
+// each calls fn for each sidecar, sorted by path.
 func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error) error {
 	return b.walk(ctx, func(name string) error {
 		s, err := b.read(name)
@@ -306,8 +304,8 @@ func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error
 	})
 }
 
-// All returns the records of all sidecars as they were written, by sidecar and
-// then by time, each ID of a sidecar once.
+// All returns the records of all sidecars as they were written, sorted by sidecar and then by time.
+// Each ID occurs once per sidecar.
 func (b *Store) All(ctx context.Context) ([]Record, error) {
 	var all []Record
 	err := b.walk(ctx, func(name string) error {
@@ -323,9 +321,8 @@ func (b *Store) All(ctx context.Context) ([]Record, error) {
 	return all, err
 }
 
-// Text returns the lines of a file of the working tree, as [Lines] gives them.
-// Errors match [oxbow.ErrInvalid] for a file that cannot be annotated, or those
-// of package io/fs.
+// Text returns the lines of a file in the working tree, in the form of [Lines]. The error matches
+// [oxbow.ErrInvalid] if the file cannot be annotated. Other errors match those of package io/fs.
 func (b *Store) Text(file string) ([]string, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -340,20 +337,19 @@ func (b *Store) Text(file string) ([]string, error) {
 	return Lines(data), nil
 }
 
-// HasFile reports whether the tree has the file.
+// HasFile reports whether the working tree contains the file.
 func (b *Store) HasFile(file string) bool {
 	fi, err := b.work.Stat(file)
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// BlobName returns git's name for a content in the repository of the tree,
-// whether or not git has it.
+// BlobName returns git's name for the content in the tree's repository, even if git has not stored
+// the content.
 func (b *Store) BlobName(content []byte) string {
 	return blobName(content, b.sha256())
 }
 
-// IsTree reports whether the directory is in a git repository, or has
-// annotations: whether there is code here to annotate.
+// IsTree reports whether the directory is in a git repository or has annotations.
 func (b *Store) IsTree() bool {
 	if b.repo != nil {
 		return true

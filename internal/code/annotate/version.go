@@ -1,5 +1,4 @@
-// Following a block through the comparison of an older version of the text with
-// the text as it is now.
+// This file finds a block by comparing an older version of the text with the present text.
 
 package annotate
 
@@ -12,20 +11,20 @@ import (
 // oldText is an older version of a file.
 type oldText struct {
 	lines []string
-	ids   []int32 // of the lines
+	ids   []int32 // numbers of the lines
 }
 
-// oldVersion is an older version, and what became of its lines.
+// oldVersion is an older version of a file and the result of comparing it with the present text.
 type oldVersion struct {
 	*oldText
 	mapper *diff.Mapper
-	to     []int      // the line map, see [diff.Mapper.Map]; nil until it is needed
-	bareTo []int      // the same for [oldVersion.bareAt], as far as it was asked
-	taken  []bool     // by index in the new text, which lines came from the old text; likewise
-	index  *lineIndex // of the old text; likewise
+	to     []int      // for each old line, its new index; see [diff.Mapper.Map]; nil until it is needed
+	bareTo []int      // like to, but ignoring white space; filled in by [oldVersion.bareAt] as needed
+	taken  []bool     // for each new line, whether it comes from the old text; nil until it is needed
+	index  *lineIndex // index of the old text; nil until it is needed
 }
 
-// compare maps the old lines to the lines of the index.
+// compare maps the old lines to the lines of p.
 func (f *oldVersion) compare(p *lineIndex) {
 	if f.to != nil {
 		return
@@ -40,9 +39,9 @@ func (f *oldVersion) compare(p *lineIndex) {
 	}
 }
 
-// bareAt returns what became of an old line, also when it differs in white space
-// only, and a number below 0 for none. Between two lines that the map has kept,
-// lines are compared without their white space, when one of them is asked for.
+// bareAt returns the new index of an old line, ignoring white space, or a negative number if there
+// is none. Lines between two unchanged lines are compared without white space when the index of one
+// of them is first needed.
 func (f *oldVersion) bareAt(p *lineIndex, at int) int {
 	if f.bareTo[at] != -1 {
 		return f.bareTo[at]
@@ -58,8 +57,9 @@ func (f *oldVersion) bareAt(p *lineIndex, at int) int {
 	return f.bareTo[at]
 }
 
-// gap returns the old lines from and to, with those around that the map has not
-// kept, and where in the new text such lines may be: half-open, as to is.
+// gap extends the range from the old index from to to by the adjacent lines that have no new index.
+// It returns the extended range, and the range of the new text in which these lines may be. Ranges
+// exclude their end.
 func (f *oldVersion) gap(p *lineIndex, from, to int) (first, last, lo, hi int) {
 	for from > 0 && f.to[from-1] < 0 {
 		from--
@@ -77,15 +77,15 @@ func (f *oldVersion) gap(p *lineIndex, from, to int) (first, last, lo, hi int) {
 	return from, to, lo, hi
 }
 
-// noLine is what became of a line that was looked for and not found.
+// noLine marks an old line that was searched for and not found.
 const noLine = -2
 
-// find places one annotation in the text, which has that blob name.
+// find finds the block of an annotation in the text. blob is the blob name of the text.
 func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 	if len(r.Block) == 0 || (r.Span.Len() == 0 && len(p.lines) == 0) {
 		return notFound
 	}
-	holds := func(lines []string) bool { // a sidecar can claim a blob that does not hold its block
+	holds := func(lines []string) bool { // a sidecar may contain a blob name that does not match its block
 		return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
 	}
 	if r.Blob != "" && r.Blob == blob && holds(p.lines) {
@@ -107,16 +107,15 @@ func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 	return m
 }
 
-// byDiff follows the block through what became of the old text.
+// byDiff finds the block by comparison with the old text.
 func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	f.compare(p)
 	if m := f.remains(p, r.Span, false); m.placing != Lost {
 		return m
 	}
-	// A block that was moved stands where the new text has lines of its own, and
-	// brings its surroundings along; when it came alone, most of them must
-	// be there, as when two lines change places. A block of several lines is
-	// known by itself.
+	// A block that was moved is among the added lines, together with its context. If only the block
+	// was moved, most of its context must be there, too, as when two lines were swapped. Otherwise,
+	// a block of several lines is accepted if its text is distinctive.
 	if m := p.byText(r, f.taken); m.placing != Lost {
 		near := p.sharedContext(r, m.span)
 		if (near >= .65 || (near >= .5 && f.movedWith(p, r.Span, m.span))) && !f.contested(p, r, m.span) {
@@ -132,16 +131,16 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	return p.byRewording(r, f)
 }
 
-// kept is what the line map has kept of a block.
+// kept describes the unchanged lines of a block.
 type kept struct {
-	first, last int     // lines of the new text, from 0; -1 for none
-	head, tail  int     // lines of the block before and after those
-	lines       int     // of the block that stand there, white space aside
-	share       float64 // of the letters of the block that do
-	whole       bool    // all of it stands in one piece, unchanged
+	first, last int     // first and last unchanged line, as indexes in the new text; -1 if there are none
+	head, tail  int     // number of lines of the block before and after the unchanged lines
+	lines       int     // number of unchanged lines, ignoring white space
+	share       float64 // share of the block's letters in unchanged lines
+	whole       bool    // the whole block is unchanged and contiguous
 }
 
-// remainder returns what is left of a block where the line map leads.
+// remainder returns the unchanged lines of the block at was.
 func (f *oldVersion) remainder(p *lineIndex, was Span) kept {
 	k := kept{first: -1, last: -1}
 	from, to := was.First-1, was.Last
@@ -173,15 +172,15 @@ func (f *oldVersion) remainder(p *lineIndex, was Span) kept {
 	return k
 }
 
-// Least shares of the letters of a block that must be left: braces may happen to
-// stand in that order.
+// Minimum shares of the block's letters that must be unchanged. Lines with few letters, such as
+// braces, may occur in the same order by accident.
 const (
 	leastKept = .3
-	halfKept  = .5 // where the words are not similar, unless half of the lines are left
+	halfKept  = .5 // if the words are not similar, unless half of the lines are unchanged
 )
 
-// remains finds what the line map has kept of a block, when that is all of it or
-// much; with half, also when its words are less similar than [similar].
+// remains finds a block of which all or many lines are unchanged. If half is set and half of the
+// block is unchanged, the similarity of its words may be less than [similar].
 func (f *oldVersion) remains(p *lineIndex, was Span, half bool) match {
 	k := f.remainder(p, was)
 	n := was.Len()
@@ -210,13 +209,14 @@ func (f *oldVersion) remains(p *lineIndex, was Span, half bool) match {
 	return notFound
 }
 
-// stretch returns the lines around what is left of a block that are most similar
-// to it: up to what stood next to it, and up to as many as it had there.
+// stretch extends the unchanged lines of a block to the most similar range of lines. The range ends
+// at the unchanged lines before and after the block, or contains as many additional lines as the
+// block had.
 func (f *oldVersion) stretch(p *lineIndex, was Span, k kept) match {
 	from := was.First - 1
 	to := was.Last
 	n := was.Len()
-	above, below := 0, len(p.lines) // between the lines that the map has kept around the block
+	above, below := 0, len(p.lines) // limits: the unchanged lines before and after the block
 	for i := from - 1; i >= 0; i-- {
 		if t := f.bareAt(p, i); t >= 0 {
 			above = t + 1
@@ -232,7 +232,7 @@ func (f *oldVersion) stretch(p *lineIndex, was Span, k kept) match {
 	los, his := []int{k.first}, []int{k.last + 1}
 	switch {
 	case k.head == 0:
-	case from > 0 && f.bareAt(p, from-1) >= 0: // all in between is of the block
+	case from > 0 && f.bareAt(p, from-1) >= 0: // all lines in between belong to the block
 		los[0] = max(above, k.first-2*n)
 	default:
 		los = append(los, max(above, k.first-k.head))
@@ -256,14 +256,14 @@ func (f *oldVersion) stretch(p *lineIndex, was Span, k kept) match {
 	return best
 }
 
-// Bounds of [oldVersion.firm].
+// Limits of [oldVersion.firm].
 const (
-	firmLetters = 30 // letters of a block and the lines that came along with it
-	doubtful    = .6 // confidence in a block that has fewer
+	firmLetters = 30 // number of letters of a block and of the unchanged lines next to it
+	doubtful    = .6 // confidence in a block with fewer letters
 )
 
-// firm reports whether a block that the line map has kept whole is known by itself,
-// or came along with lines around it that are.
+// firm reports whether an unchanged block is distinctive, alone or together with the unchanged
+// lines next to it.
 func (f *oldVersion) firm(was Span) bool {
 	from, to := was.First-1, was.Last
 	n := letters(f.lines[from:to]...)
@@ -278,9 +278,8 @@ func (f *oldVersion) firm(was Span) bool {
 	return n >= firmLetters || len(f.lines) < 2*Context
 }
 
-// movedWith reports whether the block came to the span in a run of lines that
-// the old text lost and the new text got, indents aside: of two or more, and
-// telling.
+// movedWith reports whether the block was moved to the span as part of a distinctive group of at
+// least two lines that the old text lost and the new text gained. White space is ignored.
 func (f *oldVersion) movedWith(p *lineIndex, was, now Span) bool {
 	o, n := was.First-1, now.First-1
 	same := func(k int) bool {
@@ -298,9 +297,9 @@ func (f *oldVersion) movedWith(p *lineIndex, was, now Span) bool {
 	return hi-lo > 1 && letters(f.lines[o+lo:o+hi]...) >= tellingBlock
 }
 
-// contested reports whether a place belongs as well, or better, to another copy of
-// the block that is gone from the old text, as when several copies have become one.
-// Of copies that fit equally, all may be there when the new text has as many.
+// contested reports whether the span may instead belong to another copy of the block that the old
+// text lost, for example if several copies were merged into one. If copies match equally well,
+// there is no conflict if the new text has as many copies.
 func (f *oldVersion) contested(p *lineIndex, r *Record, now Span) bool {
 	if f.index == nil {
 		f.index = newLineIndex(p.in, f.lines)
@@ -330,19 +329,19 @@ func (f *oldVersion) contested(p *lineIndex, r *Record, now Span) bool {
 	return equal > 0
 }
 
-// Bounds of what a block is compared with.
+// Limits for the comparison of blocks.
 const (
-	maxRun    = 1000 // lines of a run that came along
-	maxRivals = 100  // lines whose similarity is compared with that of the block
+	maxRun    = 1000 // number of lines in a group that was moved
+	maxRivals = 100  // number of lines whose similarity is compared with that of the block
 
-	fewLetters    = 20  // letters of a line that any line of its kind is similar to
-	littleContext = .25 // share of the context that says nothing of such a line
-	sameWords     = .95 // similarity of a line of which only signs or white space changed
+	fewLetters    = 20  // a line with fewer letters is similar to many other lines
+	littleContext = .25 // share of the context below which such a line is not accepted
+	sameWords     = .95 // similarity of a line in which only punctuation or white space changed
 )
 
-// byRewording finds what took the block's place, as it may be a new wording of
-// it: not when it is more similar to other lines that are gone from there, nor when
-// a line of few letters has lost its surroundings, too.
+// byRewording finds lines that replaced the block and may be a new version of it. It finds none if
+// these lines are more similar to other deleted lines, or if the block is a short line whose
+// context has changed, too.
 func (p *lineIndex) byRewording(r *Record, f *oldVersion) match {
 	was := r.Span
 	from, to := was.First-1, was.Last
