@@ -1,4 +1,5 @@
-// The config of a repository, read without git: what is looked up on every run.
+// This file reads the config of a repository without running git, because it is needed on every
+// run.
 
 package git
 
@@ -7,13 +8,12 @@ import (
 	"strings"
 )
 
-// RemoteURL returns the first address of a remote, "" for none. What rewrites addresses
-// is not read.
+// RemoteURL returns the first URL of a remote, or "" if there is none. It does not apply
+// url.*.insteadOf.
 func (r *Repo) RemoteURL(remote string) string { return r.Config("remote", remote, "url") }
 
-// Config returns the first value of a key of a section with a name, as in
-// remote.origin.url, as the repository's own config has it; "" for none. Files that the
-// config includes are not read.
+// Config returns the first value of a key in a named section of the repository's own config, such
+// as remote.origin.url. It returns "" if the key is not set. Included files are not read.
 func (r *Repo) Config(section, name, wanted string) string {
 	b, err := readSmall(filepath.Join(r.common, "config"))
 	if err != nil {
@@ -36,8 +36,7 @@ func (r *Repo) Config(section, name, wanted string) string {
 	return ""
 }
 
-// configValue reads a value: quotes go, a backslash takes the next byte as it is, and
-// a comment ends it.
+// configValue parses a value: it removes quotes, resolves backslashes, and cuts off a comment.
 func configValue(s string) string {
 	var b strings.Builder
 	quoted := false

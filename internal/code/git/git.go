@@ -1,30 +1,26 @@
-// Finding a repository, and running git in it so that nothing the repository says
-// is run.
+// This file finds a repository, and runs git in a way that does not execute anything that the
+// repository specifies.
 
-// Package git reads the history of a repository that may be hostile, by git's
-// command line.
+// Package git reads the history of a repository that may be hostile, with git's command line.
 //
-// A repository can name commands that git runs by itself: file system monitors,
-// hooks, pagers, converters and filters of contents, external diffs, verifiers
-// of signatures, and programs that fetch objects which a partial clone lacks.
-// They stand in its .git/config and .gitattributes, so that even git blame in a
-// directory from an archive runs what its maker wants. This package therefore
+// A repository can specify commands that git executes: file system monitors, hooks, pagers,
+// converters and filters of contents, external diffs, verifiers of signatures, and programs that
+// fetch the missing objects of a partial clone. They are specified in .git/config and
+// .gitattributes, so that even git blame in a directory from an archive executes commands of its
+// author. This package therefore
 //
-//   - asks only for objects and commits, never for what compares, converts or
-//     lists the working tree: callers read that themselves;
-//   - runs git on a directory of its own making, for each run a new one, and
-//     lends it the objects of the repository and nothing else: neither its
-//     config nor its attributes, hooks, references or working tree are read.
-//     (To override settings one by one is not enough: blame.ignoreRevsFile of
-//     a repository cannot be taken back, and the next git has new ones.)
-//   - overrides all the same each setting that names a command, allows no
-//     protocol, and gives git an environment without the user's and the
-//     system's settings;
-//   - takes the names of objects in full hex only, and paths after "--", taken
-//     literally;
-//   - bounds the time and the output of each run;
-//   - does not read a repository that belongs to another user, as git itself
-//     does not unless it is told where the repository is.
+//   - reads only objects and commits, and never uses git commands that compare, convert or
+//     list the working tree: callers read the working tree themselves;
+//   - runs git on a new temporary directory for each run and gives it access only to the
+//     objects of the repository: git does not read the repository's config, attributes,
+//     hooks, references or working tree. (It is not enough to override single settings:
+//     a repository's blame.ignoreRevsFile cannot be overridden, and the next version of
+//     git has new settings.)
+//   - overrides in addition each setting that specifies a command, allows no protocol, and
+//     gives git an environment without the settings of the user and the system;
+//   - accepts the names of objects only in full hex, and passes paths literally after "--";
+//   - limits the time and the output of each run;
+//   - does not read a repository that belongs to another user, like git itself.
 package git
 
 import (
@@ -44,39 +40,39 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrNone is returned by [Find] when there is no repository, or no git.
+// ErrNone is returned by [Find] if there is no repository, or if git is not installed.
 var ErrNone = errors.New("no git repository")
 
-// ErrBare is returned by [Find], and matches [ErrNone], inside of a repository
-// without a working tree, or of git's own directory.
+// ErrBare is returned by [Find] inside of a repository without a working tree, or inside of a .git
+// directory. It matches [ErrNone].
 var ErrBare = fmt.Errorf("%w with a working tree", ErrNone)
 
-// ErrOwner is returned by [Find] when the repository belongs to another user.
+// ErrOwner is returned by [Find] if the repository belongs to another user.
 var ErrOwner = errors.New("git repository belongs to another user")
 
-// ErrTooMuch is returned when git says more than the bound.
+// ErrTooMuch is returned if git's output is longer than [Options.Output].
 var ErrTooMuch = errors.New("git says too much")
 
-// Options bound what git may cost. Nil and zero fields mean the default.
+// Options limit the resources that git may use. Nil and zero fields mean the default.
 type Options struct {
-	Program string        // path of git; by default, that found in PATH
-	Timeout time.Duration // of one run; 5 s by default
-	Output  int64         // most bytes that one run may say; 64 MiB by default
+	Program string        // path of git; by default, it is searched for in PATH
+	Timeout time.Duration // time limit of one run; 5 s by default
+	Output  int64         // maximum output of one run, in bytes; 64 MiB by default
 }
 
 // Repo is a repository with a working tree. It is safe for concurrent use.
 type Repo struct {
-	root    string // of the working tree
-	dir     string // .git, or what the file .git leads to
-	common  string // where refs are: dir, or that of the main working tree
+	root    string // root of the working tree
+	dir     string // .git, or the directory that the file .git refers to
+	common  string // directory with the shared references: dir, or that of the main working tree
 	program string
 	opts    Options
 	sha256  bool
-	pinned  string // stands for HEAD; "" for that of the repository
+	pinned  string // commit that is used as HEAD; "" for the repository's own HEAD
 }
 
-// Find returns the repository that holds the directory, which it or one above
-// it is the root of. Errors match [ErrNone], of which [ErrBare] is one, or
+// Find returns the repository that contains the directory. The root of its working tree is the
+// directory or one of its parents. The error matches [ErrNone] (which includes [ErrBare]) or
 // [ErrOwner].
 func Find(dir string, o *Options) (*Repo, error) {
 	r := &Repo{}
@@ -132,7 +128,7 @@ func (r *Repo) find(dir string) error {
 					return fmt.Errorf("%w: %s leads nowhere", ErrNone, dot)
 				}
 				r.dir = to
-			default: // a link: git would follow it, but none is needed
+			default: // git would follow a symbolic link, but links are not needed
 				return fmt.Errorf("%w: %s is neither a directory nor a file", ErrNone, dot)
 			}
 			r.common = r.dir
@@ -159,7 +155,7 @@ func (r *Repo) find(dir string) error {
 	}
 }
 
-// isBare reports whether the directory holds what git takes for a repository.
+// isBare reports whether git would use the directory as a repository.
 func isBare(dir string) bool {
 	for _, part := range []string{"objects", "refs"} {
 		if fi, err := os.Stat(filepath.Join(dir, part)); err != nil || !fi.IsDir() {
@@ -171,7 +167,7 @@ func isBare(dir string) bool {
 	return err == nil && (IsHash(text) || strings.HasPrefix(text, "ref: refs/"))
 }
 
-// gitFile reads a file .git, as worktrees and submodules have it.
+// gitFile returns the directory that a .git file of a worktree or submodule refers to.
 func gitFile(path string) (string, bool) {
 	b, err := readSmall(path)
 	if err != nil {
@@ -192,7 +188,7 @@ func gitFile(path string) (string, bool) {
 // readSmall returns the first 64 KiB of a regular file.
 func readSmall(path string) ([]byte, error) { return readBounded(path, 64<<10) }
 
-// readBounded returns the first bytes of a regular file.
+// readBounded returns at most the first most bytes of a regular file.
 func readBounded(path string, most int64) ([]byte, error) {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
@@ -208,12 +204,12 @@ func (r *Repo) Root() string { return r.root }
 // Dir returns the repository's own directory.
 func (r *Repo) Dir() string { return r.dir }
 
-// Common returns the directory of what all working trees of the repository
-// share: its config, objects and references.
+// Common returns the directory that all working trees of the repository share. It contains config,
+// objects and references.
 func (r *Repo) Common() string { return r.common }
 
-// SetConfig sets a key of the repository's own config, which git writes
-// without reading any.
+// SetConfig sets a key in the repository's own config. It runs git in a way that does not read any
+// config.
 func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 	_, err := r.run(ctx, nil, "config", "--file", filepath.Join(r.common, "config"), "--no-includes", "--replace-all", key, value)
 	return err
@@ -222,8 +218,8 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 // SHA256 reports whether objects are named by SHA-256.
 func (r *Repo) SHA256() bool { return r.sha256 }
 
-// usesSHA256 looks for extensions.objectFormat. It stands in the config of the
-// repository itself, one setting a line, as git init writes it.
+// usesSHA256 reports whether extensions.objectFormat is sha256. It expects the setting on a line of
+// its own in the repository's config, as git init writes it.
 func (r *Repo) usesSHA256() bool {
 	b, err := readSmall(filepath.Join(r.common, "config"))
 	if err != nil {
@@ -238,8 +234,8 @@ func (r *Repo) usesSHA256() bool {
 	return false
 }
 
-// settings override what a repository could say: each that names a command or
-// a file, and those that change what is printed.
+// settings override all settings of a repository that specify a command or a file, and those that
+// change the output.
 var settings = []string{
 	"core.fsmonitor=false",
 	"core.hooksPath=" + os.DevNull,
@@ -280,8 +276,7 @@ var settings = []string{
 	"maintenance.auto=false",
 }
 
-// environment is all that git gets to know of the world: dir is the directory
-// that stands in for .git.
+// environment returns git's complete environment. dir is used as the .git directory.
 func (r *Repo) environment(dir string) []string {
 	env := []string{
 		"GIT_DIR=" + dir,
@@ -310,8 +305,8 @@ func (r *Repo) environment(dir string) []string {
 	return env
 }
 
-// makeGitDir makes the directory that git takes for .git: as little as makes one.
-// The list of commits at which a shallow clone ends is a copy.
+// makeGitDir creates the directory that git uses as .git, with the minimum content. It contains a
+// copy of the file shallow, which lists the commits at which a shallow clone ends.
 func (r *Repo) makeGitDir() (string, error) {
 	dir, err := os.MkdirTemp("", "oxbow-git-")
 	if err != nil {
@@ -342,8 +337,8 @@ func (r *Repo) makeGitDir() (string, error) {
 	return dir, nil
 }
 
-// run runs git and returns what it says. When git fails, it returns what git said
-// before.
+// run runs git and returns its output. If git fails, run returns the output up to then and an
+// error.
 func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []byte, err error) {
 	dir, err := r.makeGitDir()
 	if err != nil {
@@ -360,7 +355,7 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	cmd.Dir = dir
 	cmd.Env = r.environment(dir)
 	cmd.Stdin = bytes.NewReader(stdin)
-	cmd.WaitDelay = time.Second // for pipes that a grandchild keeps open
+	cmd.WaitDelay = time.Second // a grandchild may keep pipes open
 	out := &limitedBuffer{most: r.opts.Output, stop: cancel}
 	stderr := &limitedBuffer{most: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
@@ -379,8 +374,8 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	return out.data, nil
 }
 
-// limitedBuffer takes at most so many bytes. What is beyond is thrown away, after
-// calling stop. It has no ReadFrom on purpose: that would pass by Write.
+// limitedBuffer stores at most most bytes. It discards further bytes and calls stop. It must not
+// have a method ReadFrom, because io.Copy would call that instead of Write.
 type limitedBuffer struct {
 	data []byte
 	most int64
@@ -401,7 +396,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// exitStatus returns the status that git ended with, and -1 when it did not.
+// exitStatus returns git's exit status, or -1 if git did not exit by itself.
 func exitStatus(err error) int {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
@@ -409,8 +404,8 @@ func exitStatus(err error) int {
 	return -1
 }
 
-// IsHash reports whether s is the whole name of an object: 40 hex digits of SHA-1 or
-// 64 of SHA-256.
+// IsHash reports whether s is the full name of an object: 40 hex digits for SHA-1 or 64 for
+// SHA-256.
 func IsHash(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')) {

@@ -1,5 +1,5 @@
-// Git's index, read without git: what is asked on every run must not start a
-// program. The format is Documentation/gitformat-index.txt.
+// This file reads git's index without running git, because it is read on every run.
+// Documentation/gitformat-index.txt of git describes the format.
 
 package git
 
@@ -16,15 +16,14 @@ import (
 	"time"
 )
 
-// maxIndex is the bytes of the largest index that is read.
+// maxIndex is the maximum size, in bytes, of an index that is read.
 const maxIndex = 256 << 20
 
 var errIndex = errors.New("git's index is of a form that is not known")
 
-// Tracked returns the names that the index of a working tree lists at or below a
-// path, as slash-separated paths from there; the path itself is ".". Of a path
-// that is in no working tree there are none. Letter case does not count, as on
-// most file systems of macOS and Windows.
+// Tracked returns the names in the index of a working tree that are at or below a path. They are
+// slash-separated and relative to the path; the path itself is ".". It returns none if the path is
+// not in a working tree. Letter case is ignored, as on most file systems of macOS and Windows.
 func Tracked(path string) ([]string, error) {
 	r := &Repo{}
 	if err := r.find(filepath.Dir(path)); err != nil {
@@ -55,28 +54,27 @@ func Tracked(path string) ([]string, error) {
 	return names, nil
 }
 
-// InTree reports whether a directory is in a working tree of git.
+// InTree reports whether a directory is in a git working tree.
 func InTree(dir string) bool {
 	r := &Repo{}
 	return r.find(dir) == nil || r.root != ""
 }
 
-// IndexEntry is a file of the index.
+// IndexEntry is an entry of the index.
 type IndexEntry struct {
 	Name  string
 	Blob  string
-	File  bool // a regular one
-	Stage int  // not 0 in a conflict
+	File  bool // it is a regular file
+	Stage int  // not 0 if the file has a merge conflict
 
-	// What the file was like when git last looked: with the same size and time it
-	// has still the content of the blob, unless that time is not before that of
-	// the index.
+	// Size and modification time of the file when git last examined it. If they are unchanged, the
+	// file still has the content of the blob, unless Time is not before the time of the index.
 	Size  uint32
 	Time  time.Time
-	Apart bool // it is not checked out
+	Apart bool // the file is not checked out
 }
 
-// Index returns the entries of the index of the working tree, and its time.
+// Index returns the entries of the working tree's index, and the modification time of the index.
 func (r *Repo) Index() (entries []IndexEntry, at time.Time, err error) {
 	name := filepath.Join(r.dir, "index")
 	if fi, err := os.Stat(name); err == nil {
@@ -86,9 +84,9 @@ func (r *Repo) Index() (entries []IndexEntry, at time.Time, err error) {
 	return entries, at, err
 }
 
-// readIndex calls fn with the entries of an index, and of the one that it shares
-// with others when their names alone are wanted: what is changed in a shared one is not
-// followed.
+// readIndex calls fn with the entries of an index. A split index has further entries in a shared
+// index. If names is set, fn is called for those, too; otherwise, readIndex fails, because it does
+// not apply the changes of a split index to the shared entries.
 func (r *Repo) readIndex(file string, names bool, fn func(IndexEntry)) error {
 	b, err := readBounded(file, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,8 +129,8 @@ func (r *Repo) readIndex(file string, names bool, fn func(IndexEntry)) error {
 	return r.readIndex(shared, names, fn)
 }
 
-// sharedIndex returns the name of the index that an index shares with others, as its
-// extensions say, or "".
+// sharedIndex returns the file name of the shared index that the extensions of a split index name,
+// or "".
 func sharedIndex(rest []byte, hash int) (string, error) {
 	for len(rest) >= 8 {
 		size := binary.BigEndian.Uint32(rest[4:])
@@ -147,7 +145,7 @@ func sharedIndex(rest []byte, hash int) (string, error) {
 	return "", nil
 }
 
-// entryOf reads what stands before the name of an entry, which is long enough.
+// entryOf parses the part of an entry before its name. indexEntry has checked its length.
 func entryOf(b []byte, name string, hash int) IndexEntry {
 	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
 	flags := binary.BigEndian.Uint16(b[40+hash:])
@@ -159,8 +157,8 @@ func entryOf(b []byte, name string, hash int) IndexEntry {
 	return e
 }
 
-// indexEntry returns the name of the first entry of b, which follows the entry
-// of another name, and what comes after it.
+// indexEntry returns the name of the first entry in b, and the bytes after the entry. before is the
+// name of the previous entry.
 func indexEntry(b []byte, before string, version uint32, hash int) (name string, rest []byte, err error) {
 	head := 40 + hash + 2
 	if len(b) < head {
@@ -173,7 +171,7 @@ func indexEntry(b []byte, before string, version uint32, hash int) (name string,
 		return "", nil, errIndex
 	}
 	text, kept := b[head:], 0
-	if version == 4 { // the name begins as the one before, without its last bytes
+	if version == 4 { // the name is the previous name without its last bytes, plus a suffix
 		drop := 0
 		for more := true; more; text = text[1:] {
 			if len(text) == 0 || drop > len(before) {

@@ -1,4 +1,4 @@
-// Reading notes that are tied to commits, and files at many commits.
+// This file reads git notes, and files at many commits.
 
 package git
 
@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// Ref returns the object that a reference, such as refs/notes/ai, leads to, and
-// "" when there is none. It reads the files of references itself and follows no
-// symbolic ones.
+// Ref returns the object of a reference such as refs/notes/ai, or "" if the reference does not
+// exist. It reads the reference files itself. Symbolic references are an error.
 func (r *Repo) Ref(_ context.Context, name string) (string, error) {
 	if !fs.ValidPath(name) || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
@@ -33,9 +32,9 @@ func (r *Repo) Ref(_ context.Context, name string) (string, error) {
 	return "", fmt.Errorf("reading a reference: %.80q leads nowhere", name)
 }
 
-// Notes returns the blobs of the notes that a reference holds, by the object
-// that each is tied to; nothing when there is no such reference. The tree of
-// notes has a path for each object: its name, which slashes may cut.
+// Notes returns the blobs of the notes in a reference, by the object to which the note belongs. It
+// returns nil if the reference does not exist. In the tree of notes, the path of a note is the name
+// of its object, possibly with slashes inserted.
 func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error) {
 	at, err := r.Ref(ctx, ref)
 	if err != nil || at == "" {
@@ -60,9 +59,9 @@ func (r *Repo) Notes(ctx context.Context, ref string) (map[string]string, error)
 // FileAt is a file at a commit.
 type FileAt struct{ Commit, File string }
 
-// BlobsAt returns the names of the blobs that files lead to at commits, in the
-// order of the places; "" where there is none, and for paths that are not valid
-// for io/fs or have a line feed, which git cannot be asked for in this way.
+// BlobsAt returns the blob names of files at commits, in the order of places. A name is "" if there
+// is no such file, if its path is not valid for io/fs, or if its path contains a line feed, which
+// the command's input cannot represent.
 func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 	var in bytes.Buffer
 	var asked []int
@@ -70,7 +69,7 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 		if err := checkHex(p.Commit); err != nil {
 			return nil, fmt.Errorf("reading trees: %w", err)
 		}
-		// One that is not clean, such as ../x, would end git for all.
+		// git would fail for all paths if one is not clean, such as ../x.
 		if fs.ValidPath(p.File) && !strings.ContainsAny(p.File, "\n\x00") {
 			asked = append(asked, i)
 			in.WriteString(p.Commit + ":" + p.File + "\n")
@@ -97,7 +96,8 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 	return names, nil
 }
 
-// Times returns when those of the commits that are there were made.
+// Times returns the committer time of each commit. Commits that the repository does not have are
+// left out.
 func (r *Repo) Times(ctx context.Context, commits []string) (map[string]time.Time, error) {
 	times := map[string]time.Time{}
 	objects, err := r.objects(ctx, commits, "commit")

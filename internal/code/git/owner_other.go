@@ -1,9 +1,9 @@
-// Ownership where files have no numbered owner.
+// This file is for systems where files have no numeric owner.
 
 //go:build !unix
 
 package git
 
-// Ours is true: Windows guards directories by access lists, and browsers
-// have one user.
+// Ours returns true. On Windows, access lists protect directories, and in a browser there is only
+// one user.
 func Ours(string) bool { return true }

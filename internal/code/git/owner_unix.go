@@ -1,4 +1,4 @@
-// Ownership of directories, where users own files.
+// This file checks the owner of directories on Unix.
 
 //go:build unix
 

@@ -1,4 +1,4 @@
-// Reading the history: what a store of annotations needs of git.
+// This file reads the history: the methods that a store of annotations needs.
 
 package git
 
@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Head returns the commit of HEAD, and "" before the first. It reads the files
-// of references itself; a repository that keeps them in tables is an error.
+// Head returns the commit of HEAD, or "" before the first commit. It reads the reference files
+// itself. It fails for a repository that stores references as reftables.
 func (r *Repo) Head(_ context.Context) (string, error) {
 	if r.pinned != "" {
 		return r.pinned, nil
@@ -29,9 +29,10 @@ func (r *Repo) Head(_ context.Context) (string, error) {
 	return id, nil
 }
 
-// follow returns the object that a reference leads to, and "" when there is none.
+// follow returns the object of a reference, or "" if the reference does not exist. It follows
+// symbolic references.
 func (r *Repo) follow(ref string) (string, error) {
-	for range 5 { // symbolic references may lead to others
+	for range 5 { // symbolic references may refer to other symbolic references
 		b, err := r.readRef(ref)
 		if errors.Is(err, fs.ErrNotExist) {
 			return r.packedRef(ref)
@@ -40,7 +41,7 @@ func (r *Repo) follow(ref string) (string, error) {
 			return "", err
 		}
 		text := strings.TrimSpace(string(b))
-		if id, _, _ := strings.Cut(text, "\t"); IsHash(id) { // FETCH_HEAD has more
+		if id, _, _ := strings.Cut(text, "\t"); IsHash(id) { // a line of FETCH_HEAD continues after a tab
 			return id, nil
 		}
 		next, ok := strings.CutPrefix(text, "ref: ")
@@ -63,7 +64,7 @@ func (r *Repo) readRef(ref string) ([]byte, error) {
 	return b, err
 }
 
-// maxPacked is the most bytes of packed-refs that are read.
+// maxPacked is the maximum number of bytes of packed-refs that are read.
 const maxPacked = 64 << 20
 
 func (r *Repo) packedRef(ref string) (string, error) {
@@ -83,14 +84,14 @@ func (r *Repo) packedRef(ref string) (string, error) {
 	return "", nil
 }
 
-// Blobs returns the contents of the objects of those names that are there and
-// are blobs.
+// Blobs returns the contents of blobs, by name. Objects that do not exist or are not blobs are left
+// out.
 func (r *Repo) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	return r.objects(ctx, names, "blob")
 }
 
-// objects returns the contents of those objects that are there and are of that
-// kind.
+// objects returns the contents of objects, by name. Objects that do not exist or are not of the
+// given kind are left out.
 func (r *Repo) objects(ctx context.Context, names []string, kind string) (map[string][]byte, error) {
 	var in bytes.Buffer
 	for _, n := range names {
@@ -129,8 +130,7 @@ func (r *Repo) objects(ctx context.Context, names []string, kind string) (map[st
 	return found, nil
 }
 
-// At returns the name of the blob that a path leads to in a commit, and "" when
-// there is none.
+// At returns the name of the blob of a path in a commit, or "" if there is none.
 func (r *Repo) At(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHex(commit); err != nil {
 		return "", fmt.Errorf("reading a tree: %w", err)
@@ -149,16 +149,16 @@ func (r *Repo) At(ctx context.Context, commit, file string) (string, error) {
 	return "", nil
 }
 
-// step is one file of a commit, as git log --raw says it.
+// step is the change of one file by a commit, from the output of git log --raw.
 type step struct {
 	commit   string
-	old, new string // blobs; zeros where there is none
-	from, to string // paths; the same unless it was renamed or copied
+	old, new string // blobs; all zeros if the file does not exist
+	from, to string // paths; they differ only if the file was renamed or copied
 	status   byte   // A, M, R, C, D, T
 }
 
-// parseRaw reads git log --raw -z with the format "commit %H". With an error, it
-// returns the steps before it.
+// parseRaw parses the output of git log --raw -z with the format "commit %H". If it fails, it
+// returns the steps before the error as well.
 func parseRaw(out []byte) ([]step, error) {
 	var steps []step
 	commit := ""
@@ -206,10 +206,9 @@ func parseRaw(out []byte) ([]step, error) {
 	return steps, nil
 }
 
-// Names returns what the file of HEAD was called before or copied from, newest
-// first, without its name of now. A file that the copying commit left alone is found
-// when it is among the others. With an error, it returns the names that it found
-// before git failed.
+// Names returns the former names of a file of HEAD, newest first, and the names of files it was
+// copied from. The original of a copy that the copying commit did not change is found only if it is
+// in others. If git fails, Names returns the names found so far and the error.
 func (r *Repo) Names(ctx context.Context, file string, others []string) (names []string, err error) {
 	commit, err := r.Head(ctx)
 	for range maxHops {
@@ -226,10 +225,10 @@ func (r *Repo) Names(ctx context.Context, file string, others []string) (names [
 	return names, err
 }
 
-// origin returns the newest commit in the history of one that made a file of
-// another, and that other file. Git looks for it among the files that the commit
-// deleted or changed, and the others: with all of a tree, as git log --follow does,
-// this takes most of the time of a lookup.
+// origin returns the newest commit in the history of head that created the file by renaming or
+// copying another file, and the name of that file. It considers only files that the commit deleted
+// or changed, and others. Considering all files, like git log --follow, would take most of the time
+// of a lookup.
 func (r *Repo) origin(ctx context.Context, head, file string, others []string) (commit, from string, err error) {
 	made, err := r.log(ctx, nil, "--no-renames", "--diff-filter=A", "-n", strconv.Itoa(maxDeletions), head, "--", file)
 	if err != nil {
@@ -242,7 +241,7 @@ func (r *Repo) origin(ctx context.Context, head, file string, others []string) (
 		}
 		paths := append([]string{file}, others...)
 		for _, c := range changed {
-			if c.status == 'D' && c.old == m.new { // needs no objects
+			if c.status == 'D' && c.old == m.new { // equal content: no objects have to be read
 				return m.commit, c.from, nil
 			}
 			paths = append(paths, c.from)
@@ -258,9 +257,9 @@ func (r *Repo) origin(ctx context.Context, head, file string, others []string) (
 	return "", "", nil
 }
 
-// Alongside returns the other files that commits of HEAD's history since that
-// commit, which is not counted, have added or changed together with the file. It
-// goes by first parents, the newest commits first.
+// Alongside returns the other files that commits after the given commit, in the history of HEAD,
+// added or changed together with the file. It follows only first parents and starts with the newest
+// commits.
 func (r *Repo) Alongside(ctx context.Context, commit, file string) ([]string, error) {
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("reading a history: %w", err)
@@ -282,16 +281,16 @@ func (r *Repo) Alongside(ctx context.Context, commit, file string) ([]string, er
 	return files, nil
 }
 
-// maxAlongside bounds the commits that [Repo.Alongside] looks at.
+// maxAlongside is the maximum number of commits that [Repo.Alongside] examines.
 const maxAlongside = 200
 
-// log returns what commits did to files, newest first, by first parents: to those
-// paths only, when there are some.
+// log returns the changes of files by commits, following first parents, the newest first. If paths
+// is not empty, only changes of these paths are returned.
 func (r *Repo) log(ctx context.Context, paths []string, args ...string) ([]step, error) {
 	all := append([]string{"log", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
 		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, args...)
 	var in []byte
-	if len(paths) > 0 { // which may be more than a command line holds
+	if len(paths) > 0 { // pass the paths on stdin, because they may be too long for a command line
 		all, in = append(all, "--stdin"), []byte("--\n"+strings.Join(paths, "\n")+"\n")
 	}
 	out, err := r.run(ctx, in, all...)
@@ -301,10 +300,9 @@ func (r *Repo) log(ctx context.Context, paths []string, args ...string) ([]step,
 	return parseRaw(out)
 }
 
-// Around returns the blobs that a path led to in the last commit that changed
-// it before that time, and in the first that did so from then on, by the dates
-// of commits in the history of HEAD; "" for none. It goes by first parents and
-// follows no renames.
+// Around returns the blobs of a path in the last commit before t that changed it, and in the first
+// such commit at or after t, by the dates of the commits in the history of HEAD. A blob is "" if
+// there is no such commit. It follows only first parents and no renames.
 func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, after string, err error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {
@@ -334,30 +332,29 @@ func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, af
 	return before, after, nil
 }
 
-// maxHops bounds how often a file is followed from name to name, and maxDeaths
-// how many of its deletions are looked at.
+// maxHops is the maximum number of renames of a file that are followed. maxDeletions is the maximum
+// number of deletions of a file that are examined.
 const (
 	maxHops      = 16
 	maxDeletions = 5
 )
 
-// Shallow reports whether the history ends before its beginning, as in a clone
-// with --depth.
+// Shallow reports whether the repository is a shallow clone, whose history is cut off.
 func (r *Repo) Shallow() bool {
 	fi, err := os.Stat(filepath.Join(r.common, "shallow"))
 	return err == nil && fi.Size() > 0
 }
 
-// Successors returns what a file that HEAD does not have was renamed to, and
-// that in turn, newest last, and whether it was ever deleted or renamed. It goes
-// by first parents.
+// Successors returns the names to which a file that is not in HEAD was renamed, one after the
+// other, newest last. was reports whether the file was ever deleted or renamed. It follows only
+// first parents.
 func (r *Repo) Successors(ctx context.Context, file string) (names []string, was bool, err error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {
 		return nil, false, err
 	}
 	for range maxHops {
-		// Where the path ends, and then what else that commit did with it.
+		// Find the commits that deleted the path, and see whether they renamed it.
 		deaths, err := r.log(ctx, nil, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeletions), head, "--", file)
 		if err != nil {
 			return nil, false, err
@@ -387,17 +384,17 @@ func (r *Repo) Successors(ctx context.Context, file string) (names []string, was
 	return names, was, nil
 }
 
-// blamed is one line of a file and the commit that it is from.
+// blamed is a line of a file and the commit that wrote it.
 type blamed struct {
 	Commit  string
-	Line    int // in the file of that commit, from 1
+	Line    int // line number in the file at that commit, from 1
 	Author  string
 	Time    time.Time
 	Summary string
-	Head    []string // what git blame --porcelain says of author, committer and summary
+	Head    []string // author, committer and summary in the format of git blame --porcelain
 }
 
-// Blame returns, for each line of the file in that commit, where it is from.
+// Blame returns, for each line of the file at the commit, the commit that wrote it.
 func (r *Repo) Blame(ctx context.Context, commit, file string) ([]blamed, error) {
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
@@ -409,9 +406,9 @@ func (r *Repo) Blame(ctx context.Context, commit, file string) ([]blamed, error)
 	return parseBlame(out)
 }
 
-// parseBlame reads git blame --porcelain: for each line a head of commit and
-// numbers, then, the first time a commit comes, what is known of it, then a tab
-// and the line.
+// parseBlame parses the output of git blame --porcelain. Each line has a head with the commit and
+// line numbers, then, at the first occurrence of the commit, the commit's data, then a tab and the
+// line.
 func parseBlame(out []byte) ([]blamed, error) {
 	var all []blamed
 	known := map[string]*blamed{}

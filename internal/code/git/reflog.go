@@ -1,4 +1,5 @@
-// The reflog of HEAD: which commits the working tree stood on, and when.
+// This file reads the reflog of HEAD: the commits that were checked out in the working tree, and
+// when.
 
 package git
 
@@ -13,22 +14,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxReflog is the bytes at the end of the reflog that are read.
+// maxReflog is the number of bytes at the end of the reflog that are read.
 const maxReflog = 1 << 20
 
-// Move is a move of HEAD. Git notes whole seconds.
+// Move is a change of HEAD. Its time has a precision of one second.
 type Move struct {
 	Time time.Time
-	To   string // the commit
-	New  bool   // the commit was made then
-	Made bool   // git commit made it, with a message of the person or of an agent
+	To   string // new commit
+	New  bool   // the commit was created by this move
+	Made bool   // git commit created it, with a message by the user or an agent
 
-	from   string // the commit before
-	amends bool   // git commit --amend made it
+	from   string // previous commit
+	amends bool   // git commit --amend created it
 }
 
-// Reflog returns the last moves of HEAD, in their order, by reading the file of
-// them; none when there is no such file, as where it is switched off.
+// Reflog returns the last moves of HEAD in their order. It reads the reflog file, and returns none
+// if there is no such file, for example because the reflog is disabled.
 func (r *Repo) Reflog() []Move {
 	f, err := vfs.OpenRegular(filepath.Join(r.dir, "logs", "HEAD"))
 	if err != nil {
@@ -48,7 +49,7 @@ func (r *Repo) Reflog() []Move {
 	made := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
 		if m, ok := moveOf(line); ok {
-			m.Made = m.Made || (m.amends && made[m.from]) // an amended commit keeps a message
+			m.Made = m.Made || (m.amends && made[m.from]) // an amended commit keeps its message
 			made[m.To] = made[m.To] || m.Made
 			all = append(all, m)
 		}
@@ -56,8 +57,8 @@ func (r *Repo) Reflog() []Move {
 	return all
 }
 
-// moveOf reads a line: the commits before and after, the name and address of the
-// committer, the time, its zone, and after a tab what was done.
+// moveOf parses a line of the reflog: the commits before and after, the name and address of the
+// committer, the time, the time zone, and after a tab the description.
 func moveOf(line string) (Move, bool) {
 	head, what, _ := strings.Cut(line, "\t")
 	_, after, ok := strings.Cut(head, "> ")
@@ -78,10 +79,11 @@ func moveOf(line string) (Move, bool) {
 	return m, true
 }
 
-// CommitsOf returns a function that finds the commits of a time in the reflog of a
-// working tree, which it reads once for directories that follow each other.
+// CommitsOf returns a function that finds the commits of a period in the reflog of a working tree:
+// the commit that was checked out at from, and the commits that were created until to. The function
+// caches the reflog of the last directory.
 func CommitsOf(now func() time.Time) func(dir string, from, to time.Time) []string {
-	var mu sync.Mutex // guards the following
+	var mu sync.Mutex // guards the following variables
 	var last string
 	var moves []Move
 	var read time.Time

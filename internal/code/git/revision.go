@@ -1,5 +1,5 @@
-// Commits by their names, the files of a commit, and what became of files that
-// a commit has no more.
+// This file resolves names of commits, lists the files of a commit, and finds the new names of
+// deleted files.
 
 package git
 
@@ -18,29 +18,28 @@ import (
 	"sync"
 )
 
-// ErrNoCommit is returned for a name that leads to no commit of this clone.
+// ErrNoCommit is returned for a name that is not the name of a commit in this clone.
 var ErrNoCommit = errors.New("names no commit of this clone")
 
-// Pinned returns a Repo of which HEAD is that commit.
+// Pinned returns a copy of the repository with the commit as its HEAD.
 func (r *Repo) Pinned(commit string) *Repo {
 	p := *r
 	p.pinned = commit
 	return &p
 }
 
-// refPlaces is where git looks for the name of a reference, in its order.
+// refPlaces lists the paths under which git searches for a reference, in git's order.
 var refPlaces = []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"}
 
-// A revision is a name, and steps to its parents.
+// A revision is a name, followed by steps to parents.
 var (
 	revision = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*|\^\{(?:commit)?\})*)$`) })
 	refName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_./+=,%#!&@-]*$`) })
 	someHex  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 )
 
-// Resolve returns the commit that a revision names: a branch, a tag, a
-// reference, the beginning of a commit's name or @ for HEAD, with ~N and ^N
-// after it. Errors match [ErrNoCommit].
+// Resolve returns the commit that a revision names: a branch, a tag, a reference, an abbreviated
+// commit name, or @ for HEAD, optionally followed by ~N and ^N. Errors match [ErrNoCommit].
 func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 	m := revision().FindStringSubmatch(name)
 	if m == nil {
@@ -48,7 +47,7 @@ func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 	}
 	id, steps := r.named(m[1]), m[2]
 	if id == "" {
-		_, err := r.Head(ctx) // says when references cannot be read at all
+		_, err := r.Head(ctx) // returns an error if references cannot be read at all
 		return "", errors.Join(fmt.Errorf("%.80q %w", name, ErrNoCommit), err)
 	}
 	out, err := r.run(ctx, nil, "rev-parse", "--verify", "--quiet", id+steps+"^{commit}")
@@ -62,8 +61,8 @@ func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 	return commit, nil
 }
 
-// named returns the object that a reference or the beginning of a name in hex means,
-// and "" for neither.
+// named returns the object of a reference, or ref itself if it may be an abbreviated name in hex.
+// Otherwise it returns "".
 func (r *Repo) named(ref string) string {
 	if ref == "@" {
 		ref = "HEAD"
@@ -73,7 +72,7 @@ func (r *Repo) named(ref string) string {
 	}
 	for _, place := range refPlaces {
 		if place == "%s" && strings.ToUpper(ref) != ref && !strings.HasPrefix(ref, "refs/") {
-			continue // such as the file config
+			continue // the name could be another file in .git, such as config
 		}
 		if id, _ := r.follow(fmt.Sprintf(place, ref)); id != "" {
 			return id
@@ -85,7 +84,7 @@ func (r *Repo) named(ref string) string {
 	return ""
 }
 
-// MergeBase returns the best common ancestor of two commits, and "" for none.
+// MergeBase returns the best common ancestor of two commits, or "" if there is none.
 func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	if err := errors.Join(checkHex(a), checkHex(b)); err != nil {
 		return "", err
@@ -100,12 +99,13 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	return "", err
 }
 
-// Files returns the regular files of a commit, by path: the names of their blobs.
+// Files returns the blob names of the regular files of a commit, by path.
 func (r *Repo) Files(ctx context.Context, commit string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-r", "")
 }
 
-// FilesIn returns the regular files that are directly in a directory of a commit.
+// FilesIn returns the blob names of the regular files that are directly in a directory of a commit,
+// by path.
 func (r *Repo) FilesIn(ctx context.Context, commit, dir string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-t", dir+"/")
 }
@@ -133,8 +133,8 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 	return files, nil
 }
 
-// Follow returns the object that a reference leads to, given by its whole name, such
-// as refs/remotes/origin/HEAD, through symbolic ones; "" for none.
+// Follow returns the object of a reference with the given full name, such as
+// refs/remotes/origin/HEAD, or "" if there is none. It follows symbolic references.
 func (r *Repo) Follow(name string) (string, error) {
 	if !refName().MatchString(name) || !fs.ValidPath(name) || strings.Contains(name, "..") || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
@@ -146,8 +146,8 @@ func (r *Repo) Follow(name string) (string, error) {
 	return id, nil
 }
 
-// LastChange returns the commit that last changed a file, by first parents, so that
-// a merge counts for what it brought; "" for none.
+// LastChange returns the commit that last changed a file, or "". It follows only first parents, so
+// a merge counts as the change of all files that it brought in.
 func (r *Repo) LastChange(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHex(commit); err != nil {
 		return "", fmt.Errorf("reading a history: %w", err)
@@ -159,8 +159,8 @@ func (r *Repo) LastChange(ctx context.Context, commit, file string) (string, err
 	return steps[0].commit, nil
 }
 
-// BlobName returns git's name for a content: the hash of "blob", its length, a
-// NUL, and itself.
+// BlobName returns git's name for a content: the hash of "blob ", the length in decimal, a NUL and
+// the content. It uses SHA-256 if sha2 is set, and SHA-1 otherwise.
 func BlobName(data []byte, sha2 bool) string {
 	head := fmt.Appendf(nil, "blob %d\x00", len(data))
 	if sha2 {
@@ -175,9 +175,8 @@ func BlobName(data []byte, sha2 bool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Renamed returns what files that HEAD does not have are called there, as far as
-// commits of its history have renamed them. It goes by first parents, and asks
-// about all files at once.
+// Renamed returns the present names of files that are not in HEAD, if commits in its history
+// renamed them. It follows only first parents, and asks git for all files at once.
 func (r *Repo) Renamed(ctx context.Context, files []string) (map[string]string, error) {
 	head, err := r.Head(ctx)
 	if err != nil || head == "" {
@@ -222,8 +221,7 @@ func (r *Repo) Renamed(ctx context.Context, files []string) (map[string]string, 
 	return out, nil
 }
 
-// renames returns what each of the files was renamed to by the newest commits
-// that took it away.
+// renames returns the new name of each file, from the newest commit that deleted the old name.
 func (r *Repo) renames(ctx context.Context, head string, files []string) (map[string]string, error) {
 	ends, err := r.log(ctx, files, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeletions*len(files)), head)
 	if err != nil || len(ends) == 0 {
@@ -243,7 +241,7 @@ func (r *Repo) renames(ctx context.Context, head string, files []string) (map[st
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range steps { // the newest first
+		for _, s := range steps { // the newest commit comes first
 			if want[s.from] && to[s.from] == "" {
 				to[s.from] = s.to
 			}

@@ -1,4 +1,4 @@
-// This file answers, without starting git, what a hook needs to know of a working tree.
+// This file reads, without running git, the information about a working tree that hooks need.
 
 package git
 
@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// maxHookIndex is the bytes of the largest index that is read while a client waits: it
-// has about 100,000 files.
+// maxHookIndex is the maximum size, in bytes, of an index that is read while a client waits. An
+// index of this size has about 100,000 files.
 const maxHookIndex = 12 << 20
 
-// Worktree is a working tree.
+// Worktree is a git working tree.
 type Worktree struct{ repo Repo }
 
-// WorktreeOf returns the working tree that holds a directory. It reports whether there is
-// one.
+// WorktreeOf returns the working tree that contains a directory. It returns false if there is none.
 func WorktreeOf(dir string) (*Worktree, bool) {
 	w := &Worktree{}
 	if err := w.repo.find(dir); err != nil {
@@ -30,9 +29,9 @@ func WorktreeOf(dir string) (*Worktree, bool) {
 // Root returns the root directory of the working tree.
 func (w *Worktree) Root() string { return w.repo.root }
 
-// Tracks returns which of some files the index lists. The names are relative to the root,
-// with slashes. Letter case does not count. It returns an error if the index cannot be
-// read in the time that a client waits.
+// Tracks returns those of the named files that the index contains. The names are relative to the
+// root and slash-separated. Letter case is ignored. It fails if the index is too large to be read
+// while a client waits.
 func (w *Worktree) Tracks(names ...string) (map[string]bool, error) {
 	index := filepath.Join(w.repo.dir, "index")
 	if fi, err := os.Stat(index); err == nil && fi.Size() > maxHookIndex {
@@ -55,8 +54,8 @@ func (w *Worktree) Tracks(names ...string) (map[string]bool, error) {
 	return tracked, err
 }
 
-// OwnCommits returns the commits that git commit made in this working tree, as far as the
-// reflog tells: those of the person and of the person's agents.
+// OwnCommits returns the commits that git commit created in this working tree, according to the
+// reflog. They are commits of the user and the user's agents.
 func (w *Worktree) OwnCommits() map[string]bool {
 	own := map[string]bool{}
 	for _, m := range w.repo.Reflog() {
