@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -27,7 +27,9 @@ func (a *app) convertCommand() *cobra.Command {
 as --to says. The old home stays as it is; history stays there. All is first
 tried in working memory: when the new layout cannot hold an entry, nothing is
 written and the entries are named. --adapt leaves out what the layout cannot
-hold (labels, aliases, the kind), and says of which entry.`,
+hold (labels, aliases, the kind), and says of which entry. The new home is built
+in DIR.unfinished and gets its name when it is whole. What an interrupted run
+left there is removed by the next one.`,
 		Example: `  oxbow convert ~/brain --home ~/.crabtalk        # from crabtalk to oxbow
   oxbow convert ./bot --to duragent --dry-run
   oxbow convert ./crab --to crabtalk --adapt`,
@@ -59,14 +61,7 @@ func (a *app) convert(ctx context.Context, in verb.ConvertIn) (err error) {
 	if err != nil {
 		return err
 	}
-	if left, err := os.ReadDir(in.Dir); err == nil && len(left) > 0 {
-		return &hinted{fmt.Errorf("making the new home: %s is not empty", in.Dir), "name a directory that does not exist yet"}
-	}
-	in.Make = func(ctx context.Context, inMemory bool) (oxbow.Store, func() error, error) {
-		dir := in.Dir
-		if inMemory {
-			dir = ""
-		}
+	in.Make = func(ctx context.Context, dir string) (oxbow.Store, func() error, error) {
 		return a.makeHome(ctx, target, dir)
 	}
 	out, err := attempt(ctx, a, verb.Convert, in)
@@ -95,6 +90,9 @@ func (a *app) showConverted(out verb.ConvertOut) {
 	}
 	if n := len(out.Adapted) - 20; n > 0 {
 		a.printf("  and %d more; --json lists them all\n", n)
+	}
+	if out.Cleared != "" {
+		a.note("removed %s, which an interrupted run had left", clean(out.Cleared))
 	}
 	if !out.DryRun && !a.quiet {
 		a.printf("The old home, %s, is as it was; its history stays there.\n", out.From)
@@ -136,6 +134,9 @@ func (a *app) makeHome(ctx context.Context, target layout.Dialect, dir string) (
 		err := h.Memory().Close()
 		if cerr := h.Close(); cerr != nil && !errors.Is(cerr, oxbow.ErrClosed) {
 			err = errors.Join(err, cerr)
+		}
+		if c, ok := o.FS.(io.Closer); ok { // Windows cannot rename a directory that is open
+			err = errors.Join(err, c.Close())
 		}
 		return err
 	}, nil

@@ -19,9 +19,9 @@ type ConvertIn struct {
 	Adapt  bool   `json:"adapt,omitempty" flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
 	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Write nothing; say what would be written."`
 
-	// Make makes the new home, or one like it in working memory, and returns
-	// its store and the function that closes it.
-	Make func(ctx context.Context, inMemory bool) (oxbow.Store, func() error, error) `json:"-"`
+	// Make creates a new home in a directory, or in working memory if dir is "". It returns
+	// the store and the function that closes it.
+	Make func(ctx context.Context, dir string) (oxbow.Store, func() error, error) `json:"-"`
 }
 
 // ConvertOut is what convert gives.
@@ -32,6 +32,7 @@ type ConvertOut struct {
 	DryRun  bool               `json:"dry_run"`
 	Entries int                `json:"entries"`
 	Adapted []exchange.Adapted `json:"adapted"`
+	Cleared string             `json:"cleared,omitempty"` // what an interrupted run left, which was removed
 }
 
 // RefusedError reports that a layout cannot hold entries. It matches
@@ -53,8 +54,8 @@ func (e *RefusedError) Error() string {
 // Is reports whether target is [oxbow.ErrUnsupported].
 func (*RefusedError) Is(target error) bool { return target == oxbow.ErrUnsupported }
 
-// Convert writes every entry into a new home. It is tried in working memory
-// first: when an entry is refused, nothing is written and the error is
+// Convert writes every entry into a new home, which gets its name when it is whole. It is tried
+// in working memory first: when an entry is refused, nothing is written and the error is
 // [*RefusedError].
 func Convert(ctx context.Context, w *Workspace, in ConvertIn) (ConvertOut, error) {
 	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.Adapted{}}
@@ -62,12 +63,22 @@ func Convert(ctx context.Context, w *Workspace, in ConvertIn) (ConvertOut, error
 	if err != nil {
 		return out, err
 	}
-	rep, err := in.convert(ctx, m, true)
+	dir := outputDir{Path: in.Dir, Name: in.Dir, Doing: "making the new home"}
+	if err := dir.Check(); err != nil {
+		return out, err
+	}
+	rep, err := in.convert(ctx, m, "")
 	if err == nil && len(rep.Refused) > 0 {
 		err = &RefusedError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
 	}
 	if err == nil && !in.DryRun {
-		rep, err = in.convert(ctx, m, false)
+		out.Cleared, err = dir.Build(func(dir string) (err error) {
+			rep, err = in.convert(ctx, m, dir)
+			if err == nil && len(rep.Refused) > 0 {
+				err = &RefusedError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
+			}
+			return err
+		})
 	}
 	if err != nil {
 		return out, err
@@ -77,8 +88,8 @@ func Convert(ctx context.Context, w *Workspace, in ConvertIn) (ConvertOut, error
 	return out, nil
 }
 
-func (in *ConvertIn) convert(ctx context.Context, m *oxbow.Memory, inMemory bool) (rep exchange.ConvertReport, err error) {
-	s, done, err := in.Make(ctx, inMemory)
+func (in *ConvertIn) convert(ctx context.Context, m *oxbow.Memory, dir string) (rep exchange.ConvertReport, err error) {
+	s, done, err := in.Make(ctx, dir)
 	if err != nil {
 		return rep, err
 	}

@@ -1,0 +1,77 @@
+// This file creates the directories that a verb makes for the user, at a path that the user chose.
+
+package verb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// outputDir is a directory that a verb creates for the user as a whole, such as a new home.
+type outputDir struct {
+	Path  string // absolute, in the form of the operating system
+	Name  string // as the user wrote it
+	Doing string // the beginning of errors, such as "making the new home"
+}
+
+// Check returns an error if the path leads to something that is not an empty directory.
+func (o outputDir) Check() error {
+	entries, err := os.ReadDir(o.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", o.Doing, err)
+	case len(entries) > 0:
+		return Advise(fmt.Errorf("%s: %s is not empty: %w", o.Doing, o.Name, fs.ErrExist), "name a directory that does not exist yet")
+	}
+	return nil
+}
+
+// Build calls write with the path of an empty directory, and renames that directory to the path
+// of the output when write has returned. If write fails or the process is killed, the path of
+// the output leads to what it led to before: nothing, or an empty directory. Build returns the
+// path of what an interrupted run had left, which it removed, or "".
+func (o outputDir) Build(write func(dir string) error) (cleared string, err error) {
+	target := o.Path
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real // an empty directory that a link leads to
+	}
+	if wd, err := os.Stat("."); err == nil {
+		if fi, err := os.Stat(target); err == nil && os.SameFile(wd, fi) {
+			return "", Advise(Invalidf("%s is the working directory, which a new directory cannot replace", o.Name),
+				"name a directory that does not exist yet")
+		}
+	}
+	parent := filepath.Dir(target)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return "", fmt.Errorf("%s: %w", o.Doing, err)
+	}
+	fsys, err := vfs.Dir(parent)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", o.Doing, err)
+	}
+	defer func() { err = errors.Join(err, fsys.Close()) }()
+	draft, err := vfs.NewDraftDir(fsys, filepath.Base(target), 0o700)
+	switch {
+	case errors.Is(err, vfs.ErrBusy):
+		return "", Advise(fmt.Errorf("%s: %w", o.Doing, err), "wait for that run, or name another directory")
+	case errors.Is(err, fs.ErrExist):
+		return "", Advise(fmt.Errorf("%s: %w", o.Doing, err), "name a directory that does not exist yet")
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", o.Doing, err)
+	}
+	if name := draft.Cleared(); name != "" {
+		cleared = filepath.Join(parent, name)
+	}
+	err = write(filepath.Join(parent, filepath.FromSlash(draft.Dir())))
+	if err == nil {
+		err = Wrapped(o.Doing, draft.Commit())
+	}
+	return cleared, errors.Join(err, draft.Discard())
+}

@@ -1,0 +1,190 @@
+// This file creates directory trees that appear under their name whole, or not at all.
+
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// A DraftDir is a new directory that is built under another name, in the same parent
+// directory. [DraftDir.Commit] gives it the name that it was made for, so that this name never
+// leads to half of a tree. A DraftDir is not safe for concurrent use.
+//
+// The draft of NAME is NAME.unfinished. It contains a lock file, which its builder holds, and
+// the directory that becomes NAME.
+type DraftDir struct {
+	fsys    FS
+	name    string // of the finished directory
+	temp    string // directory that contains the lock file and the new directory
+	lock    Lock
+	cleared bool
+}
+
+// ErrBusy reports that another program is building the same directory.
+var ErrBusy = errors.New("another program is building it")
+
+const (
+	draftSuffix   = ".unfinished"
+	draftLock     = "lock"
+	draftContents = "new"
+)
+
+// NewDraftDir creates an empty draft of the directory name. If name exists and is not an empty
+// directory, the error matches [fs.ErrExist]; so it does if something that is not a draft has
+// the name of the draft. If another program is building this directory, the error matches
+// [ErrBusy]. A draft that a killed builder left is removed; see [DraftDir.Cleared].
+func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error) {
+	d := &DraftDir{fsys: fsys, name: name, temp: clipTemp(name) + draftSuffix}
+	left, err := d.leftover()
+	if err != nil {
+		return nil, err
+	}
+	if err := fsys.MkdirAll(d.temp, 0o700); err != nil {
+		return nil, err
+	}
+	d.lock, err = fsys.OpenLock(path.Join(d.temp, draftLock))
+	if err != nil {
+		return nil, err
+	}
+	free, err := d.lock.TryLock()
+	if err == nil && !free {
+		err = fmt.Errorf("%s: %w", d.temp, ErrBusy)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.lock.Close())
+	}
+	// Under the lock, because another builder may have finished meanwhile.
+	err = emptyOrMissing(fsys, name)
+	if err == nil {
+		d.cleared = left
+		err = RemoveAll(fsys, d.contents())
+	}
+	if err == nil {
+		err = fsys.MkdirAll(d.contents(), perm)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Discard())
+	}
+	return d, nil
+}
+
+// contents returns the name that the new directory has until it is finished.
+func (d *DraftDir) contents() string { return path.Join(d.temp, draftContents) }
+
+// Dir returns the name of the directory to build in.
+func (d *DraftDir) Dir() string { return d.contents() }
+
+// Cleared returns the name of the unfinished directory that a killed builder left and
+// NewDraftDir removed, or "".
+func (d *DraftDir) Cleared() string {
+	if d.cleared {
+		return d.temp
+	}
+	return ""
+}
+
+// leftover reports whether the draft exists already. Its error matches [fs.ErrExist] if what
+// has its name is something else.
+func (d *DraftDir) leftover() (bool, error) {
+	entries, err := d.fsys.ReadDir(d.temp)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		isLock := e.Name() == draftLock && e.Type().IsRegular()
+		isContents := e.Name() == draftContents && e.IsDir()
+		if !isLock && !isContents {
+			return false, fmt.Errorf("%w: %s contains %s, so it is not what an interrupted run left", fs.ErrExist, d.temp, e.Name())
+		}
+	}
+	return true, nil
+}
+
+// emptyOrMissing returns an error that matches [fs.ErrExist] if a name exists and is not an
+// empty directory.
+func emptyOrMissing(fsys FS, name string) error {
+	info, err := fsys.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrExist}
+	}
+	entries, err := fsys.ReadDir(name)
+	if err == nil && len(entries) > 0 {
+		err = fmt.Errorf("%s is not empty: %w", name, fs.ErrExist)
+	}
+	return err
+}
+
+// Commit gives the directory its name, durably. The files in it must be closed. An empty directory that has the name is replaced. After an
+// error, the caller calls [DraftDir.Discard], which does nothing if the directory has its name.
+func (d *DraftDir) Commit() error {
+	if d.lock == nil {
+		return fs.ErrClosed
+	}
+	err := syncTree(d.fsys, d.contents())
+	if err == nil {
+		err = emptyOrMissing(d.fsys, d.name)
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.fsys.Remove(d.name); err != nil && !isNotExist(err) {
+		return err
+	}
+	if err := d.fsys.Rename(d.contents(), d.name); err != nil {
+		return err
+	}
+	return errors.Join(syncName(d.fsys, d.name), d.Discard())
+}
+
+// Discard removes what is left of the draft.
+func (d *DraftDir) Discard() error {
+	if d.lock == nil {
+		return nil
+	}
+	err := RemoveAll(d.fsys, d.contents())
+	err = errors.Join(err, dropTemp(d.fsys, path.Join(d.temp, draftLock)), d.lock.Close())
+	d.lock = nil
+	return errors.Join(err, dropTemp(d.fsys, d.temp))
+}
+
+// syncTree makes a directory durable, with all files and directories below it.
+func syncTree(fsys FS, dir string) error {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case e.IsDir():
+			err = syncTree(fsys, name)
+		case e.Type().IsRegular():
+			err = syncFile(fsys, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fsys.SyncDir(dir)
+}
+
+func syncFile(fsys FS, name string) error {
+	f, err := fsys.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
