@@ -55,7 +55,7 @@ const (
 // wrote and for notes that agents wrote. The notes that the prompts need arrive, and other
 // prompts get nothing.
 func TestDay(t *testing.T) {
-	for _, name := range []string{"harbor", "orchard"} {
+	for _, name := range []string{"harbor", "orchard", "shop", "meter"} {
 		for _, client := range []string{"claude", "gemini"} {
 			for _, actor := range []oxbow.Actor{oxbow.Person, oxbow.Agent} {
 				t.Run(fmt.Sprint(name, " ", client, " ", actor), func(t *testing.T) { testDay(t, name, client, actor) })

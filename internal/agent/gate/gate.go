@@ -50,6 +50,11 @@ const (
 	// above it.
 	companion = .5
 
+	// longIdentifier is how many terms an identifier has that counts as two words, because it
+	// is as rare as two: three parts and the whole. So does one with an underscore. Names of
+	// files and products, such as main.go and TypeScript, are in prompts of any kind.
+	longIdentifier = 4
+
 	lowest = .5 // the floor is not lower, however small a memory is
 )
 
@@ -61,6 +66,10 @@ type Term struct {
 	Score  float64 // what it gives to the unit's score
 	Held   bool    // the unit holds it itself
 	Absent bool    // no unit holds it
+
+	// Of is the identifier that the term is a part of, such as parse.go for parse, go and
+	// parse.go; "" for a word.
+	Of string
 }
 
 // Strength is how well a unit answers a prompt.
@@ -73,26 +82,26 @@ type Strength struct {
 	Unknown float64 `json:"unknown"` // share of terms that no unit holds, by idf
 }
 
-// StrengthOf returns the strength of a unit that holds the terms so.
+// StrengthOf returns the strength of a unit that holds the terms so. The terms of an identifier
+// count as one word, or as two if it is long or has an underscore.
 func StrengthOf(terms []Term) Strength {
 	var s Strength
 	most := 0.0
 	absent := 0.0
 	all := 0.0
-	for _, t := range terms {
-		most += t.Most
-		s.Score += max(t.Score, 0)
-		steers := steering()[t.Text] || analysis.IsStopWord(t.Text)
-		if !steers {
-			all += t.IDF
-			if t.Absent {
-				absent += t.IDF
+	for _, w := range words(terms) {
+		most += w.Most
+		s.Score += max(w.Score, 0)
+		if !w.steers {
+			all += w.IDF
+			if w.Absent {
+				absent += w.IDF
 			}
 		}
-		if t.Held {
-			s.Matched++
-			if !steers {
-				s.Subject++
+		if w.Held {
+			s.Matched += w.count
+			if !w.steers {
+				s.Subject += w.count
 			}
 		}
 	}
@@ -104,6 +113,56 @@ func StrengthOf(terms []Term) Strength {
 	}
 	s.G = s.Share * math.Sqrt(s.Score)
 	return s
+}
+
+// word is a word of a prompt, or an identifier.
+type word struct {
+	Term
+	steers bool // people steer an agent by it, or it is a stop word
+	count  int  // words that it counts as
+}
+
+// words returns the words of a prompt. The terms of one identifier are joined: what it can give
+// is what its terms can give that some unit holds. If there are none, it is what the rarest of
+// them can give.
+func words(terms []Term) (all []word) {
+	at := map[string]int{}
+	size := map[string]int{}
+	for _, t := range terms {
+		w := word{t, steering()[t.Text] || analysis.IsStopWord(t.Text), 1}
+		i, isJoined := at[t.Of]
+		if t.Of == "" || !isJoined {
+			at[t.Of] = len(all)
+			size[t.Of] = 1
+			all = append(all, w)
+			continue
+		}
+		size[t.Of]++
+		if size[t.Of] >= longIdentifier || strings.Contains(t.Of, "_") {
+			all[i].count = 2
+		}
+		all[i].join(w)
+	}
+	return all
+}
+
+// join adds another term of the same identifier.
+func (w *word) join(o word) {
+	w.steers = w.steers && o.steers
+	w.Held = w.Held || o.Held
+	w.Score = max(w.Score, 0) + max(o.Score, 0)
+	switch {
+	case w.Absent == o.Absent && w.Absent:
+		w.Most = max(w.Most, o.Most)
+		w.IDF = max(w.IDF, o.IDF)
+	case w.Absent == o.Absent:
+		w.Most += o.Most
+		w.IDF = max(w.IDF, o.IDF)
+	case w.Absent:
+		w.Most = o.Most
+		w.IDF = o.IDF
+		w.Absent = false
+	}
 }
 
 //go:embed steering.txt

@@ -25,6 +25,33 @@ func TestStrengthOf(t *testing.T) {
 	}
 }
 
+// The parts of an identifier are no words of their own: they neither show that a unit has
+// several words of the prompt, nor that the prompt has several words that no unit has.
+func TestIdentifiers(t *testing.T) {
+	part := func(of, text string, idf, score float64) Term {
+		w := term(text, idf, score)
+		w.Of, w.Absent = of, score == 0
+		return w
+	}
+	for _, c := range []struct {
+		name    string
+		terms   []Term
+		matched int
+		unknown float64
+	}{
+		{"a product", []Term{part("TypeScript", "type", 3, 4), part("TypeScript", "script", 4, 4), part("TypeScript", "typescript", 5, 8)}, 1, 0},
+		{"a file", []Term{part("main.go", "main", 3, 4), part("main.go", "go", 4, 4), part("main.go", "main.go", 5, 8)}, 1, 0},
+		{"with an underscore", []Term{part("queue_depth", "queue", 3, 4), part("queue_depth", "depth", 4, 4)}, 2, 0},
+		{"with three parts", []Term{part("getUserName", "get", 3, 4), part("getUserName", "user", 4, 4), part("getUserName", "name", 4, 4), part("getUserName", "getusername", 5, 8)}, 2, 0},
+		{"one that no unit has", []Term{term("drop", 5, 5), term("column", 5, 5), part("legacy_sku", "legacy", 6, 0), part("legacy_sku", "sku", 6, 0), part("legacy_sku", "legacy_sku", 6, 0)}, 2, 6. / 16},
+		{"a part that a unit has", []Term{term("drop", 5, 5), part("old_sku", "old_sku", 6, 0), part("old_sku", "sku", 5, 5), part("old_sku", "old", 6, 0)}, 3, 0},
+	} {
+		if s := StrengthOf(c.terms); s.Matched != c.matched || math.Abs(s.Unknown-c.unknown) > 1e-9 {
+			t.Errorf("%s: %d words, unknown %v; want %d and %v", c.name, s.Matched, s.Unknown, c.matched, c.unknown)
+		}
+	}
+}
+
 func TestSteeringWords(t *testing.T) {
 	s := StrengthOf([]Term{term("look", 2, 3), term("good", 2, 3), term("test", 3, 4), {Text: "commit", IDF: 5, Absent: true}})
 	if s.Subject != 0 || s.Unknown != 0 || s.Matched != 3 {

@@ -49,7 +49,8 @@ func decoysHash() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Calibrate returns the floor of a source. The error of a ctx that is done comes with
+// Calibrate returns the floor of a source. A unit that the other conditions of the gate keep
+// silent for a decoy does not raise the floor. The error of a ctx that is done comes with
 // the floor by the decoys up to then, which is of use from some hundred on.
 func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err error) {
 	c.Decoys = decoysHash()
@@ -66,7 +67,9 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 		}
 		best := 0.
 		for _, u := range units {
-			best = max(best, u.G)
+			if gate.Floor(0).Answer(u.Strength) != gate.Silence {
+				best = max(best, u.G)
+			}
 		}
 		gs[d.Language] = append(gs[d.Language], best)
 		asked++
@@ -75,10 +78,25 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 	return c, asked, err
 }
 
-// Entries returns how many entries the memory has.
+// Entries returns the number of entries of the memory without those that are held back or that
+// nobody vouches for, which may not be shown. An entry with several reasons counts as several.
 func (s *Source) Entries(ctx context.Context) (n int, err error) {
-	err = s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() })
-	return n, err
+	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
+		return 0, err
+	}
+	for _, t := range s.Filter.Terms {
+		if !t.Not {
+			continue
+		}
+		counts, err := s.Memory.Values(ctx, t.Key, t.Values...)
+		if err != nil {
+			return 0, err
+		}
+		for _, of := range counts {
+			n -= of
+		}
+	}
+	return max(n, 0), nil
 }
 
 // ReadFloor reads the file next to a store. What cannot be read fits no memory.

@@ -176,6 +176,30 @@ func TestHostileNotes(t *testing.T) {
 	}
 }
 
+// A floor that was calibrated while entries were held back does not fit any more when a
+// person has approved them.
+func TestFloorOfHeldEntries(t *testing.T) {
+	s := memoryOf(t, kayak("a", "Kayaks are kept in the shed."))
+	s.Filter = oxbow.Filter{Terms: []oxbow.Term{{Key: "by", Values: []string{string(oxbow.Imported)}, Not: true}}}
+	was, err := s.Entries(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Imported, Door: "cli"})
+		if err := s.Memory.Apply(ctx, kayak(fmt.Sprint("import", i), "Paddles are kept behind the kayaks.")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := s.Entries(t.Context()); err != nil || n != was {
+		t.Errorf("with imported entries, which are not shown, there are %d, %v; want %d", n, err, was)
+	}
+	s.Filter = oxbow.Filter{}
+	if n, err := s.Entries(t.Context()); err != nil || n != was+10 {
+		t.Errorf("of all there are %d, %v; want %d", n, err, was+10)
+	}
+}
+
 func TestFloorFile(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
 	if ReadFloor(store).Fits(0) {

@@ -7,11 +7,13 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
 const (
@@ -46,8 +48,9 @@ func (s *Source) strengths(ctx context.Context, words string, f oxbow.Filter, mo
 		return nil, err
 	}
 	units := make([]unit, 0, len(hits))
+	identifiers := identifiersIn(ctx, q.Text)
 	for _, h := range hits {
-		u := unit{src: s, entry: h.Entry, terms: termsOf(h.Explanation)}
+		u := unit{src: s, entry: h.Entry, terms: termsOf(h.Explanation, identifiers)}
 		u.Shown = session.Shown{In: s.In, Name: h.Entry.Name, Version: h.Entry.Version}
 		u.Strength, u.Floor = gate.StrengthOf(u.terms), s.Floor
 		units = append(units, u)
@@ -71,12 +74,38 @@ func (s *Source) shorten(ctx context.Context, q *oxbow.Query) error {
 }
 
 // termsOf returns the terms of a prompt as a unit holds them.
-func termsOf(x *oxbow.Explanation) (terms []gate.Term) {
+func termsOf(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.Term) {
 	if x == nil {
 		return nil
 	}
 	for _, t := range x.Terms {
-		terms = append(terms, gate.Term{Text: t.Term, Most: saturated * t.Weight * t.IDF, IDF: t.IDF, Score: t.Score, Held: t.TF > 0, Absent: t.DF == 0})
+		terms = append(terms, gate.Term{Text: t.Term, Most: saturated * t.Weight * t.IDF, IDF: t.IDF, Score: t.Score, Held: t.TF > 0, Absent: t.DF == 0,
+			Of: identifiers[t.Term]})
 	}
 	return terms
+}
+
+// identifiersIn returns, by term, the identifiers of a text, which have several terms: names such
+// as parse.go, legacy_sku and TypeScript. A term that is also a word of the text is left out.
+// Words that a hyphen joins are words. Scripts without spaces have no identifiers.
+func identifiersIn(ctx context.Context, text string) map[string]string {
+	analyzer := analysis.NewAnalyzer()
+	of := map[string]string{}
+	for chunk := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '-' }) {
+		terms, _ := analyzer.Question(ctx, chunk)
+		name := ""
+		if len(terms) > 1 && !strings.ContainsFunc(chunk, isIdeograph) {
+			name = chunk
+		}
+		for _, t := range terms {
+			if was, seen := of[t.Term]; !seen || was != "" {
+				of[t.Term] = name
+			}
+		}
+	}
+	return of
+}
+
+func isIdeograph(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
 }
