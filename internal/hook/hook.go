@@ -206,7 +206,7 @@ func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(stri
 	if r.CallID != "" {
 		e.ID = r.CallID
 	}
-	if r.Tool == "" {
+	if r.Tool == "" || (out.Client == "gemini" && r.Tool == endOfSubagent) {
 		return
 	}
 	if out.Client == "copilot" {
@@ -226,6 +226,10 @@ func toolUse(out *Report, r *clientline.Report, e session.Event, clean func(stri
 		out.add(e, session.Text, clean(text))
 	}
 }
+
+// endOfSubagent is the tool by which a sub-agent of Gemini CLI reports its result, which the call
+// that started it returns.
+const endOfSubagent = "complete_task"
 
 // outputOf returns what a call returned, or nil if the client does not report it.
 func outputOf(r *clientline.Report) json.RawMessage {

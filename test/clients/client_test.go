@@ -152,6 +152,17 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 	leftBehind(t, p.home, program)
 }
 
+// onlySession returns the identifier of the only session in the archive.
+func (p *person) onlySession(program string) string {
+	p.t.Helper()
+	var archive struct{ Sessions []struct{ Session string } }
+	out := p.run(program, "session", "list", "--json")
+	if err := json.Unmarshal([]byte(out), &archive); err != nil || len(archive.Sessions) != 1 {
+		p.t.Fatalf("%v; want one session: %s", err, out)
+	}
+	return archive.Sessions[0].Session
+}
+
 // leftBehind looks for the program in what clients are configured by.
 func leftBehind(t *testing.T, home, program string) {
 	t.Helper()

@@ -23,6 +23,7 @@ type step struct {
 	tool  string // of oxbow; "" for the client's own tool that runs a command
 	input map[string]any
 	shell string // the command
+	own   *call  // a call of another tool of the client
 }
 
 // model answers as a model would that makes the calls of its steps in turn.
@@ -34,6 +35,9 @@ type model struct {
 	mu       sync.Mutex // guards the following
 	marker   string     // what the requests have that count
 	requests []string   // bodies of those
+	beside   []string   // bodies of the others, such as those of sub-agents
+	task     string     // what requests of a sub-agent have
+	ends     call       // the call by which a sub-agent ends
 }
 
 // call is a call of a tool by the name that the client gave the model.
@@ -102,12 +106,19 @@ func (m *model) next(body, result string) (string, *call) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !strings.Contains(body, m.marker) {
+		m.beside = append(m.beside, body)
+		if m.task != "" && strings.Contains(body, m.task) && m.ends.Name != "" {
+			return "The task is done.", &m.ends
+		}
 		return "ok", nil
 	}
 	m.requests = append(m.requests, body)
 	n := strings.Count(body, result)
 	if n >= len(m.steps) {
 		return "all done", nil
+	}
+	if own := m.steps[n].own; own != nil {
+		return fmt.Sprintf("step %d", n+1), own
 	}
 	if m.steps[n].shell != "" {
 		c := m.shell(m.steps[n].shell)

@@ -24,5 +24,21 @@ func SubagentSaid(tool string, args []byte, output string) (agent, text string) 
 	if tool != agent && (tool != "invoke_agent" || in.Agent != agent) {
 		return "", "" // another tool may answer with a foreign text that looks so
 	}
-	return agent, strings.TrimSpace(text)
+	return agent, reportText(strings.TrimSpace(text))
+}
+
+// reportText returns the only text of a report that is an object with one member, as sub-agents
+// of Gemini CLI give it, such as {"response":"It is in b.go."}. Any other report is returned whole.
+func reportText(report string) string {
+	var members map[string]json.RawMessage
+	if !strings.HasPrefix(report, "{") || json.Unmarshal([]byte(report), &members) != nil || len(members) != 1 {
+		return report
+	}
+	for _, raw := range members {
+		var said string
+		if json.Unmarshal(raw, &said) == nil && said != "" {
+			return strings.TrimSpace(said)
+		}
+	}
+	return report
 }

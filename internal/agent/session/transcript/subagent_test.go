@@ -12,10 +12,15 @@ import (
 )
 
 func TestSubagentSaid(t *testing.T) {
-	const output = "Subagent 'generalist' finished.\nTermination Reason: GOAL\nResult:\nThe parser\nis in b.go."
+	const head = "Subagent 'generalist' finished.\nTermination Reason: GOAL\nResult:\n"
+	const output = head + "The parser\nis in b.go."
 	for _, c := range []struct{ tool, args, output, agent, text string }{
 		{"invoke_agent", `{"agent_name":"generalist","prompt":"look"}`, output, "generalist", "The parser\nis in b.go."},
 		{"generalist", `{"request":"look"}`, output, "generalist", "The parser\nis in b.go."},
+		{"generalist", `{}`, head + "{\n  \"response\": \"It is in b.go.\"\n}", "generalist", "It is in b.go."},
+		{"generalist", `{}`, head + `{"answer":"b.go","lines":3}`, "generalist", `{"answer":"b.go","lines":3}`},
+		{"generalist", `{}`, head + `{"lines":3}`, "generalist", `{"lines":3}`},
+		{"generalist", `{}`, head + `{no JSON}`, "generalist", `{no JSON}`},
 		{"invoke_agent", `{"agent_name":"other"}`, output, "", ""},
 		{"mcp_web_fetch", `{"agent_name":"generalist"}`, output, "", ""},
 		{"invoke_agent", `{"agent_name":"generalist"}`, "Subagent 'generalist' failed. Error: x", "", ""},

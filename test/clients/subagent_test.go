@@ -1,0 +1,48 @@
+// A sub-agent of Gemini CLI is given nothing that is meant for the person's prompt, and what it
+// says is kept.
+
+package clients
+
+import (
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSubagents(t *testing.T) { eachClient(t, subagents) }
+
+// subagents has the agent start a sub-agent.
+func subagents(t *testing.T, c *client, argv []string, program, modules string) {
+	if c.agent.Name == "" {
+		t.Skip("this client's sub-agents are covered by recorded reports")
+	}
+
+	m := &model{name: c.tool, marker: marker, task: task, ends: c.agentEnds, steps: []step{{own: &c.agent}}}
+	s := httptest.NewServer(m)
+	defer s.Close()
+	p := newPerson(t, c, program, modules, s.URL)
+	p.run(program, "remember", "ferry", ferry)
+	p.run(program, "inject", "calibrate the floor")
+	p.run(slices.Concat(argv, c.arguments("Find it. "+marker, true, false))...)
+
+	asked := 0
+	for _, body := range m.beside {
+		if !strings.Contains(body, task) {
+			continue
+		}
+		asked++
+		if strings.Contains(body, "oxbow-memory") {
+			t.Errorf("the sub-agent was given a block: %s", tail([]byte(body)))
+		}
+	}
+	if asked == 0 {
+		t.Errorf("no sub-agent has asked the model; requests beside: %d", len(m.beside))
+	}
+	kept := p.run(program, "session", "show", p.onlySession(program), "--json")
+	for want, times := range map[string]int{`"kind":"prompt"`: 1, `"kind":"call"`: 1, `"agent":"generalist"`: 1, `"text":"Pier nine."`: 1} {
+		if got := strings.Count(kept, want); got != times {
+			t.Errorf("the archive has %s %d times, want %d: %s", want, got, times, tail([]byte(kept)))
+		}
+	}
+}
