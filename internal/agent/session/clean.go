@@ -84,6 +84,7 @@ func (c *Call) clean() *Call {
 	d.Asked = short(c.Asked, maxPath)
 	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
 	d.Was, d.Became = short(c.Was, ReplacedLen), short(c.Became, ReplacedLen)
+	d.Before, d.After = short(c.Before, ReplacedLen), short(c.After, ReplacedLen)
 	d.Output, d.Reading = tail(c.Output), c.Reading.clean()
 	return &d
 }
@@ -244,6 +245,7 @@ func (c *Call) merge(o *Call) *Call {
 	d.Output = fuller(c.Output, o.Output)
 	d.Wrote, d.Read = cleanPaths(slices.Concat(c.Wrote, o.Wrote)), cleanPaths(slices.Concat(c.Read, o.Read))
 	d.Was, d.Became = fuller(c.Was, o.Was), fuller(c.Became, o.Became)
+	d.Before, d.After = fuller(c.Before, o.Before), fuller(c.After, o.After)
 	d.Failed = c.Failed || o.Failed
 	if exitOf(o) > exitOf(c) {
 		d.Exit = o.Exit

@@ -66,6 +66,8 @@ type Call struct {
 	Wrote   []string `json:"wrote,omitempty"`   // paths of files that it changed, as the client names them
 	Was     string   `json:"was,omitempty"`     // hash of the text that an edit of one file replaced; "" if not known
 	Became  string   `json:"became,omitempty"`  // hash of the text that it wrote there
+	Before  string   `json:"before,omitempty"`  // hash of the whole file before the call changed it; "" if not known
+	After   string   `json:"after,omitempty"`   // hash of the whole file after it
 	Read    []string `json:"read,omitempty"`    // paths of files that it read
 	Asked   string   `json:"asked,omitempty"`   // the address or the question of a tool that reads the web
 	Exit    *int     `json:"exit,omitempty"`    // the status of a command, when the client tells it

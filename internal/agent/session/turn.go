@@ -87,7 +87,7 @@ func compareCalls(a, b *Call) int {
 	if a == nil || b == nil {
 		return cmp.Compare(present(a), present(b))
 	}
-	return cmp.Or(cmp.Compare(a.input(), b.input()), cmp.Compare(exitOf(a), exitOf(b)), cmp.Compare(a.Output, b.Output), cmp.Compare(a.Was+a.Became, b.Was+b.Became), cmp.Compare(word(a.Failed), word(b.Failed)), cmp.Compare(a.Reading.rank(), b.Reading.rank()))
+	return cmp.Or(cmp.Compare(a.input(), b.input()), cmp.Compare(exitOf(a), exitOf(b)), cmp.Compare(a.Output, b.Output), cmp.Compare(a.Was+a.Became, b.Was+b.Became), cmp.Compare(a.Before+a.After, b.Before+b.After), cmp.Compare(word(a.Failed), word(b.Failed)), cmp.Compare(a.Reading.rank(), b.Reading.rank()))
 }
 
 // input is what a call was given: what tells it from another where the client

@@ -97,6 +97,36 @@ func TestFixSaid(t *testing.T) {
 	}
 }
 
+// A later turn that leaves the whole file as it was takes all edits between back.
+func TestRevertedByAFile(t *testing.T) {
+	write := func(file, before, after string) session.Event {
+		e := edits(file)
+		e.Call.Before, e.Call.After = before, after
+		return e
+	}
+	const tax = "/src/shop/tax.go"
+	for _, c := range []struct {
+		name string
+		all  []session.Event
+		want []mark
+	}{
+		{"the client tells the file before", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "aa")}, []mark{{0, "tax.go"}}},
+		{"an edit before told the file", []session.Event{says("x"), write(tax, "", "aa"), says("y"), edits(tax), says("z"), write(tax, "", "aa")}, []mark{{1, "tax.go"}}},
+		{"after two edits", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"), write(tax, "cc", "aa")}, []mark{{0, "tax.go"}, {1, "tax.go"}}},
+		{"half way back", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"), write(tax, "cc", "bb")}, []mark{{1, "tax.go"}}},
+		{"another file", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write("/src/shop/vat.go", "bb", "aa")}, nil},
+		{"the same text again", []session.Event{says("x"), write(tax, "", "aa"), says("y"), write(tax, "", "aa")}, nil},
+		{"another text", []session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc")}, nil},
+		{"in one turn", []session.Event{says("x"), write(tax, "aa", "bb"), write(tax, "bb", "aa")}, nil},
+		{"nothing is known", []session.Event{says("x"), edits(tax), says("y"), edits(tax)}, nil},
+	} {
+		turns := session.Fold(events("s", c.all...))
+		if got := revertedOf(turns); !slices.Equal(got, c.want) {
+			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 // An edit of a later turn that puts the text back takes the edit back; no other does.
 func TestRevertedByAnEdit(t *testing.T) {
 	edit := func(file, was, became string) session.Event {

@@ -41,6 +41,7 @@ type tree struct {
 type replacement struct {
 	turn              int // index
 	file, was, became string
+	before, after     string // of the whole file; "" if not known
 }
 
 // revertedOf returns the files of turns whose edits were taken back by a later command of
@@ -54,7 +55,7 @@ func revertedOf(turns []session.Turn) []mark {
 				if !slices.Contains(t.changed[f], i) {
 					t.changed[f] = append(t.changed[f], i)
 				}
-				t.edit(replacement{i, f, e.Call.Was, e.Call.Became})
+				t.edit(replacement{i, f, e.Call.Was, e.Call.Became, e.Call.Before, e.Call.After})
 			}
 			if passed(e.Call) && len(e.Call.Command) < session.MaxCommand { // else it was cut
 				for _, args := range gitCommands(e.Call.Command) {
@@ -67,21 +68,68 @@ func revertedOf(turns []session.Turn) []mark {
 	return slices.Compact(t.found)
 }
 
-// edit marks the last edit of an earlier turn that this one does the opposite of.
+// edit marks the edits that this one takes back: those of earlier turns after which the whole
+// file was as this edit leaves it, otherwise the last edit that this one does the opposite of.
 func (t *tree) edit(r replacement) {
-	if r.was == r.became {
-		return // not known
+	if t.restoreFile(r) {
+		return
 	}
-	for i, e := range slices.Backward(t.edits) {
-		if e.file == r.file && e.was == r.became && e.became == r.was {
-			t.edits = slices.Delete(t.edits, i, i+1)
-			if e.turn != r.turn {
-				t.found = append(t.found, mark{e.turn, e.file})
+	if r.was != r.became { // known
+		for i, e := range slices.Backward(t.edits) {
+			if e.file == r.file && e.was == r.became && e.became == r.was {
+				t.edits = slices.Delete(t.edits, i, i+1)
+				if e.turn != r.turn {
+					t.found = append(t.found, mark{e.turn, e.file})
+				}
+				return
 			}
-			return
 		}
 	}
 	t.edits = append(t.edits, r)
+}
+
+// restoreFile reports whether an edit leaves the whole file as it was before some edits, of which
+// it marks and forgets those of earlier turns. An edit that changes nothing takes nothing back.
+func (t *tree) restoreFile(r replacement) bool {
+	if r.after == "" || r.before == r.after {
+		return false
+	}
+	first := -1 // of the edits that are taken back
+	for i, e := range slices.Backward(t.edits) {
+		if e.file != r.file {
+			continue
+		}
+		if e.after == r.after {
+			break
+		}
+		if e.before == r.after || (e.before == "" && t.fileBefore(i) == r.after) {
+			first = i
+			break
+		}
+	}
+	if first < 0 {
+		return false
+	}
+	var rest []replacement
+	for i, e := range t.edits {
+		if i < first || e.file != r.file {
+			rest = append(rest, e)
+		} else if e.turn != r.turn {
+			t.found = append(t.found, mark{e.turn, e.file})
+		}
+	}
+	t.edits = rest
+	return true
+}
+
+// fileBefore returns what the whole file was before an edit: what the edit before left of it.
+func (t *tree) fileBefore(edit int) string {
+	for _, e := range slices.Backward(t.edits[:edit]) {
+		if e.file == t.edits[edit].file {
+			return e.after
+		}
+	}
+	return ""
 }
 
 // gitCommands returns the arguments of each command of git in a command line.

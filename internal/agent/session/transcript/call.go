@@ -68,6 +68,9 @@ type input struct {
 	NewStringC string          `json:"newString"`
 	OldStr     string          `json:"old_str"`
 	NewStr     string          `json:"new_str"`
+	ReplaceAll bool            `json:"replace_all"`
+	Content    *string         `json:"content"`   // of a whole file
+	FileText   *string         `json:"file_text"` // the same, as Copilot CLI calls it
 	Todos      json.RawMessage `json:"todos"`
 	Plan       json.RawMessage `json:"plan"`
 }
@@ -77,6 +80,8 @@ type Outcome struct {
 	Failed bool
 	Exit   *int   // the status of a command, where the client says it apart from the output
 	Output string // what the tool answered
+
+	Original *string // the file before an edit; nil if the client does not tell it
 
 	// Tainted reports whether the answer holds a tainted entry of the memory.
 	Tainted bool
@@ -124,6 +129,7 @@ func Called(e session.Event, tool string, args []byte, o Outcome, clean func(str
 				c.Wrote = patched(command + in.Input + in.Patch + in.PatchText)
 			}
 			identify(c, &in, clean)
+			identifyFile(c, &in, o, clean)
 		}
 	case asks:
 		c.Asked = text.Cut(clean(in.URL+in.Query), session.MaxCommand)
@@ -350,6 +356,7 @@ func outcomeOf(response []byte) Outcome {
 		Content     json.RawMessage `json:"llmContent"`
 		Copilot     string          `json:"text_result_for_llm"`
 		Error       json.RawMessage `json:"error"`
+		Original    *string         `json:"originalFile"`
 	}
 	if len(response) == 0 || response[0] != '{' {
 		return Outcome{Output: clientline.Text(response)}
@@ -361,7 +368,7 @@ func outcomeOf(response []byte) Outcome {
 		return Outcome{Failed: o.Interrupted, Silent: o.Background == "" && o.Returned == "", Output: *o.Stdout + "\n" + o.Stderr}
 	}
 	out := o.Copilot + clientline.Text(o.Content)
-	return Outcome{Failed: len(o.Error) > 0 && string(o.Error) != "null", Silent: outputFirst(out), Output: out}
+	return Outcome{Failed: len(o.Error) > 0 && string(o.Error) != "null", Silent: outputFirst(out), Output: out, Original: o.Original}
 }
 
 // outputFirst reports whether an answer is Gemini CLI's of a command that ended:

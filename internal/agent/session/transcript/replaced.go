@@ -68,6 +68,31 @@ func changed(before, after string) (string, string) {
 	return strings.Join(a, "\n"), strings.Join(b, "\n")
 }
 
+// identifyFile sets in a call that changed one file what the whole file was before and after, as
+// far as the client tells it: Claude Code reports the file before an edit, and a call that writes
+// a whole file has its content. Two texts that differ at their ends in white space only are one.
+func identifyFile(c *session.Call, in *input, o Outcome, clean func(string) string) {
+	if len(c.Wrote) != 1 {
+		return
+	}
+	digest := func(text string) string { return digestOf(strings.TrimSpace(clean(text))) }
+	before, after := in.OldString+in.OldStringC+in.OldStr, in.NewString+in.NewStringC+in.NewStr
+	if o.Original != nil {
+		c.Before = digest(*o.Original)
+	}
+	switch {
+	case in.Content != nil:
+		c.After = digest(*in.Content)
+	case in.FileText != nil:
+		c.After = digest(*in.FileText)
+	case o.Original == nil || before == "" || !strings.Contains(*o.Original, before):
+	case in.ReplaceAll:
+		c.After = digest(strings.ReplaceAll(*o.Original, before, after))
+	default:
+		c.After = digest(strings.Replace(*o.Original, before, after, 1))
+	}
+}
+
 func digestOf(text string) string {
 	s := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(s[:])[:session.ReplacedLen]

@@ -4,6 +4,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
@@ -52,6 +53,46 @@ func TestReplaced(t *testing.T) {
 		if c := call("edit", args); (c.Was+c.Became != "" && len(c.Wrote) != 1) || (c.Was+c.Became != "" && name != "several files") {
 			t.Errorf("%s: %q to %q, want nothing", name, c.Was, c.Became)
 		}
+	}
+}
+
+// A call that writes a whole file is identified by what it leaves, and by what was there if the
+// client tells it.
+func TestReplacedFile(t *testing.T) {
+	const old, now = "package a\n\nvar rate = 7\n", "package a\n\nvar rate = 8\n"
+	call := func(tool string, args map[string]any, response string) *session.Call {
+		b, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, ok := Called(session.Event{}, tool, b, OutcomeOf([]byte(response)), func(s string) string { return s })
+		if !ok {
+			t.Fatalf("%s is no call", tool)
+		}
+		return e.Call
+	}
+	original, err := json.Marshal(map[string]string{"originalFile": old})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := call("Edit", map[string]any{"file_path": "a.go", "old_string": "rate = 7", "new_string": "rate = 8"}, string(original))
+	if edit.Before == "" || edit.After == "" || edit.Before == edit.After {
+		t.Fatalf("an edit of Claude Code: before %q, after %q", edit.Before, edit.After)
+	}
+	for name, c := range map[string]*session.Call{
+		"Claude Code": call("Write", map[string]any{"file_path": "a.go", "content": old}, `{"type":"update","originalFile":null}`),
+		"Gemini CLI":  call("write_file", map[string]any{"file_path": "a.go", "content": strings.TrimSpace(old)}, ""),
+		"Copilot CLI": call("create", map[string]any{"path": "a.go", "file_text": old}, ""),
+	} {
+		if c.After != edit.Before || c.Before != "" {
+			t.Errorf("%s: before %q, after %q; want %q after", name, c.Before, c.After, edit.Before)
+		}
+	}
+	if c := call("Write", map[string]any{"file_path": "a.go", "content": now}, ""); c.After != edit.After {
+		t.Errorf("a file with the text of the edit: %q, want %q", c.After, edit.After)
+	}
+	if c := call("Edit", map[string]any{"file_path": "a.go", "old_string": "rate = 9", "new_string": "x"}, string(original)); c.After != "" {
+		t.Errorf("an edit of a text that is not in the file leaves %q", c.After)
 	}
 }
 
