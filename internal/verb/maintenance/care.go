@@ -81,7 +81,7 @@ func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Se
 			now[e.Name] = e.Version
 		}
 		more := true
-		err := eachOldVersion(ctx, m, now, func(e oxbow.Entry) {
+		err := eachOldVersion(ctx, m, now, func() {}, func(e oxbow.Entry) {
 			if more && e.Content != "" && e.Source.Time.Before(before) {
 				more = yield(e, nil)
 			}

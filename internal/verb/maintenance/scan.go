@@ -32,6 +32,8 @@ type ScanOut struct {
 	Versions int                `json:"versions,omitempty"` // erased from the history
 	Left     []string           `json:"left,omitempty"`     // what --fix does not reach
 	Steps    []string           `json:"steps,omitempty"`    // commands that remove the secrets that --fix leaves
+
+	progress scanProgress
 }
 
 // Failed reports whether secrets are left.
@@ -47,11 +49,12 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	if err != nil {
 		return out, err
 	}
+	p, perr := w.Located()
+	out.progress = newScanProgress(ctx, p)
 	if err := out.memory(ctx, w, m, fix, false); err != nil {
 		return out, err
 	}
-	p, err := w.Located()
-	if err != nil || !p.Own() {
+	if perr != nil || !p.Own() {
 		return out, nil // an archive is next to oxbow's own layout alone
 	}
 	return out, out.besides(ctx, w, p, fix)
@@ -92,6 +95,7 @@ func (o *ScanOut) archive(ctx context.Context, w *verb.Workspace, file string, f
 func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, fix, archive bool) error {
 	before := len(o.Found)
 	l := look{out: o, w: w, archive: archive, sources: map[uint64][]verb.FoundSecret{}}
+	o.progress.begin(ctx, m, archive)
 	if err := l.entries(ctx, m); err != nil {
 		return verb.Wrapped("scanning", err)
 	}
@@ -156,11 +160,12 @@ func (l *look) entries(ctx context.Context, m *oxbow.Memory) error {
 			return err
 		}
 		now[e.Name] = e.Version
+		l.out.progress.step()
 		if l.version(e, true) {
 			l.dirty = append(l.dirty, e)
 		}
 	}
-	return eachOldVersion(ctx, m, now, func(e oxbow.Entry) { l.version(e, false) })
+	return eachOldVersion(ctx, m, now, l.out.progress.step, func(e oxbow.Entry) { l.version(e, false) })
 }
 
 // version looks through one version, and reports whether it has a secret.
@@ -180,9 +185,9 @@ func (l *look) version(e oxbow.Entry, current bool) bool {
 	return found != nil
 }
 
-// eachOldVersion calls fn with the versions in the history that are not those of
+// eachOldVersion calls step at each change, and fn with the versions in the history that are not those of
 // now: the changes that the log holds, and the entries that it begins with.
-func eachOldVersion(ctx context.Context, m *oxbow.Memory, now map[string]uint64, fn func(oxbow.Entry)) error {
+func eachOldVersion(ctx context.Context, m *oxbow.Memory, now map[string]uint64, step func(), fn func(oxbow.Entry)) error {
 	first := uint64(0)
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
@@ -192,6 +197,7 @@ func eachOldVersion(ctx context.Context, m *oxbow.Memory, now map[string]uint64,
 			return err
 		}
 		first = c.Seq
+		step()
 		for _, v := range c.Versions {
 			v.Entry.Source = v.Source
 			v.Entry.Version = c.Seq

@@ -1,0 +1,73 @@
+// This file tells how far a scan is.
+
+package maintenance
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/progress"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// scanProgress counts the entries and the changes that a scan has looked through, of the memory
+// and then of the archive of sessions.
+type scanProgress struct {
+	show         func(progress.State) // nil if nobody wants to know
+	ownPart      float64              // of all work that is the memory's, by the sizes of the files
+	first, width float64              // part of all work that was done before this memory, and that is this memory's
+	done, inPart int64                // of all memories, and of this one
+	all          int64                // of this memory
+}
+
+// newScanProgress returns the progress of a scan of the home at a place.
+func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
+	size := func(path string) float64 {
+		fi, err := os.Stat(path)
+		if err != nil {
+			return 0
+		}
+		return float64(fi.Size())
+	}
+	s := scanProgress{show: progress.Of(ctx), ownPart: 1}
+	if own, archive := size(p.Store), size(filepath.Join(p.Dir(), session.StoreFile)); own > 0 {
+		s.ownPart = own / (own + archive)
+	}
+	return s
+}
+
+// begin begins with a memory.
+func (s *scanProgress) begin(ctx context.Context, m *oxbow.Memory, isArchive bool) {
+	s.first = 0
+	s.width = s.ownPart
+	if isArchive {
+		s.first = s.ownPart
+		s.width = 1 - s.ownPart
+	}
+	s.inPart = 0
+	s.all = 0
+	size, ok := m.Store().(oxbow.Counter)
+	if !ok {
+		return
+	}
+	if n, err := size.Stats(ctx); err == nil {
+		s.all = int64(n.Entries) + int64(n.Last-n.First+1)
+	}
+}
+
+// step tells that one more entry or change was looked through.
+func (s *scanProgress) step() {
+	s.done++
+	s.inPart++
+	if s.show == nil {
+		return
+	}
+	part := 0.
+	if s.all > 0 {
+		part = s.first + s.width*min(1, float64(s.inPart)/float64(s.all))
+	}
+	s.show(progress.State{Unit: progress.Texts, Done: s.done, Part: part})
+}
