@@ -1,9 +1,8 @@
-// What a client may see and change.
+// This file declares the permissions of a client.
 
-// Package auth says what a client of a server may see of a memory and change
-// in it, and who is such a client: [Permissions], and the [Tokens] that carry them.
-// Permissions only ever narrow: what several of them come to is what all of them
-// allow.
+// Package auth determines who a client of a server is and what the client may read and change in a
+// memory: [Permissions], and the [Tokens] that have them. Combining permissions can only restrict
+// them: the result allows what all of them allow.
 package auth
 
 import (
@@ -15,19 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// Permissions bound a client. The zero Rights bound nothing.
+// Permissions restrict a client. The zero Permissions allow everything.
 type Permissions struct {
-	ReadOnly bool     // nothing can be changed
-	Profile  string   // bound to this memory profile; "" for none
-	Projects []string // only entries of one of these projects; nil for all
-	Kinds    []string // only entries of one of these kinds; nil for all
+	ReadOnly bool     // the client cannot change anything
+	Profile  string   // name of the memory profile that the client is bound to; "" for none
+	Projects []string // if not empty, only entries of one of these projects
+	Kinds    []string // if not empty, only entries of one of these kinds
 }
 
-// Narrow reports whether the rights leave entries out, the profile aside.
+// Narrow reports whether the permissions exclude entries by project or kind.
 func (r Permissions) Narrow() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
-// And returns what both allow. The error, which matches [oxbow.ErrInvalid], says
-// why that is nothing: two profiles, or lists that have nothing in common.
+// And returns what both permissions allow. If they cannot be combined (two profiles, or lists
+// without a common element), the error matches [oxbow.ErrInvalid].
 func (r Permissions) And(o Permissions) (Permissions, error) {
 	both := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
 	switch {
@@ -45,12 +44,12 @@ func (r Permissions) And(o Permissions) (Permissions, error) {
 	return both, err
 }
 
-// common returns what both lists allow, where an empty list allows all.
+// common returns the elements that both lists contain. An empty list allows all.
 func common(what string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
 	}
-	// In the order of the later list: its first is what new entries get.
+	// Keep the order of b, because its first element is given to new entries.
 	both := slices.DeleteFunc(slices.Clone(b), func(s string) bool { return !slices.Contains(a, s) })
 	if len(both) == 0 {
 		return nil, &oxbow.InvalidError{Field: what, Value: strings.Join(b, ", "), Reason: "is none of those that are allowed already: " + strings.Join(a, ", ")}
@@ -58,10 +57,10 @@ func common(what string, a, b []string) ([]string, error) {
 	return both, nil
 }
 
-// Scope returns the rights, the profile aside, as a scope of that title, to be
-// put on top of those below. New entries that name no project get the first of
-// the rights' projects that all below allow. With rights that bound nothing, ok
-// is false.
+// Scope returns the permissions, except for the profile, as a scope with that title. The scopes
+// below are those that the new scope will be added to. New entries without a project get the first
+// of the permitted projects that all of them allow. If the permissions restrict nothing, ok is
+// false.
 func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.Narrow() && !r.ReadOnly {
 		return scope.Scope{}, false
@@ -81,9 +80,9 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 	return Fit(s, below...), true
 }
 
-// Fit returns the scope with such labels of its own, for new entries, as the
-// scopes below it allow: where the label itself is not allowed, another of those
-// that the scope has a choice of, and none where there is none.
+// Fit returns the scope with the labels for new entries adapted to the scopes below it. If they
+// do not allow a label, Fit chooses another value that the scope allows. If there is none, it
+// removes the label.
 func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var own []oxbow.Label
 	for _, l := range s.Own {
@@ -104,12 +103,12 @@ func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
 	return s
 }
 
-// forbids reports whether a scope does not let that label be given.
+// forbids reports whether a scope does not allow entries to have the label.
 func forbids(s scope.Scope, l oxbow.Label) bool {
 	return slices.ContainsFunc(s.Only, func(t oxbow.Term) bool { return t.Key == l.Key && !slices.Contains(t.Values, l.Value) })
 }
 
-// String says the rights in words, for people.
+// String describes the permissions in words.
 func (r Permissions) String() string {
 	s := "reads and writes"
 	if r.ReadOnly {
@@ -133,8 +132,7 @@ func (r Permissions) String() string {
 	return s + " what is of " + strings.Join(of, " and ")
 }
 
-// Check reports, as an error matching [oxbow.ErrInvalid], what is wrong with a
-// right that names a project or a kind.
+// Check returns an error matching [oxbow.ErrInvalid] if a project or kind is not valid.
 func (r Permissions) Check() error {
 	for _, p := range r.Projects {
 		if err := (oxbow.Label{Key: oxbow.LabelProject, Value: p}).Check(); err != nil {

@@ -1,5 +1,5 @@
-// Who may come in over HTTP: the host that was called, the page that calls, and the
-// token that a request carries.
+// This file decides which HTTP requests are admitted, by the called host, the calling web page, and
+// the token.
 
 package auth
 
@@ -16,65 +16,63 @@ import (
 	"time"
 )
 
-// MaxBody is the most bytes that a server reads of one HTTP request.
+// MaxBody is the maximum size, in bytes, of the body of an HTTP request.
 const MaxBody = 4 << 20
 
-// Guard says which HTTP requests a server answers.
+// Guard decides which HTTP requests a server answers.
 //
-// Serve what it guards on a loopback address only.
+// Handlers that it guards must be served on a loopback address only.
 type Guard struct {
-	// Tokens are what requests must carry one of, as "Authorization: Bearer …".
-	// Without any, every request is refused.
+	// Tokens are the valid tokens. A request must contain one of them, as "Authorization: Bearer
+	// …". If there are none, every request is refused.
 	Tokens Tokens
 
-	// Hosts are names that the Host header may carry next to those of this
-	// machine (localhost, 127.0.0.0/8, ::1), without port. UNSAFE: any web
-	// page that can make a browser resolve such a name reaches the token
-	// check.
+	// Hosts are additional values of the Host header, without port. The names of this machine
+	// (localhost, 127.0.0.0/8, ::1) are always allowed. UNSAFE: a web page that can make a browser
+	// resolve such a name can send requests that reach the token check.
 	Hosts []string
 
-	// Origins are values that the Origin header may carry next to those of
-	// this machine, such as "https://example.org". UNSAFE: scripts of that
-	// page may send requests.
+	// Origins are additional values of the Origin header, such as "https://example.org". Origins on
+	// this machine are always allowed. UNSAFE: scripts of that page may send requests.
 	Origins []string
 
-	// Verify returns the token that a secret which is none of Tokens stands for, such as
-	// one that a provider signed, or an [*UncheckedError]. Nil takes none.
+	// Verify returns the token for a secret that is not in Tokens, for example a secret that a
+	// provider signed. It returns an [*UncheckedError] if it cannot check the secret now. If Verify
+	// is nil, only Tokens are valid.
 	Verify func(ctx context.Context, secret string) (Token, error)
 
-	// Metadata is the URL at which clients find the provider of such tokens; "" for
-	// none.
+	// Metadata is the URL at which clients find the provider of such tokens; "" for none.
 	Metadata string
 
-	// Large is a path whose requests may have more than MaxBody bytes; its door
-	// bounds them. "" is none.
+	// Large is the path of a handler that limits the size of requests itself and allows more than
+	// MaxBody bytes; "" for none.
 	Large string
 }
 
-// RefusedError is a request that a [Guard] refuses.
+// RefusedError is returned for a request that a [Guard] refuses.
 type RefusedError struct {
-	Status   int // of HTTP: 401, 403, 413 or 503
+	Status   int // HTTP status: 401, 403, 413 or 503
 	Reason   string
-	metadata string        // where clients find the provider of tokens, or ""
-	wait     time.Duration // of 503: after which a repeat may succeed
+	metadata string        // URL at which clients find the provider of tokens, or ""
+	wait     time.Duration // for 503: the time after which a repetition may succeed
 }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// UncheckedError is a token that cannot be checked now, and may be good.
+// UncheckedError is returned for a token that cannot be checked now. The token may be valid.
 type UncheckedError struct {
 	Err  error
-	Wait time.Duration // until it is worth to try again
+	Wait time.Duration // time to wait before the next attempt
 }
 
 func (e *UncheckedError) Error() string { return e.Err.Error() }
 func (e *UncheckedError) Unwrap() error { return e.Err }
 
-// Admit returns the token of a request, or a [*RefusedError]: 403 when Host or
-// Origin is not of this machine, 401 without a token, 503 when
-// tokens cannot be checked now, 413 when the request says that
-// it has more than [MaxBody] bytes, but for g.Large: then with its token, so that the door
-// that it is of can refuse it. Of a request that does not say, the handler bounds the body.
+// Admit returns the token of a request, or a [*RefusedError]. The status is 403 if Host or Origin
+// is not allowed, 401 if there is no valid token, 503 if tokens cannot be checked now, and 413 if
+// the request declares more than [MaxBody] bytes and its path is not g.Large. With 413, the token
+// is returned as well, so that the handler can word the refusal. If the request does not declare
+// its size, the handler has to limit the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.AdmitSite(r); err != nil {
 		return Token{}, err
@@ -94,7 +92,7 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 
 var errNoToken = errors.New("the token is missing or wrong; send the header Authorization: Bearer TOKEN")
 
-// bearer returns the token that a request carries.
+// bearer returns the token in the Authorization header of a request.
 func (g Guard) bearer(r *http.Request) (Token, error) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -111,7 +109,7 @@ func (g Guard) bearer(r *http.Request) (Token, error) {
 	return g.Verify(r.Context(), secret)
 }
 
-// Of returns a guard for the tokens of one tenant alone, of none for "".
+// Of returns a guard that accepts only tokens of the tenant, or, for "", only tokens of no tenant.
 func (g Guard) Of(tenant string) Guard {
 	g.Tokens = g.Tokens.Of(tenant)
 	if verify := g.Verify; verify != nil {
@@ -126,13 +124,13 @@ func (g Guard) Of(tenant string) Guard {
 	return g
 }
 
-// Secure reports whether all that is served to other machines is served over TLS.
+// Secure reports whether other machines reach the server only over TLS.
 func (g Guard) Secure() bool {
 	return len(g.Origins) > 0 && !slices.ContainsFunc(g.Origins, func(o string) bool { return !strings.HasPrefix(o, "https://") })
 }
 
-// AdmitSite is Admit for Host and Origin alone: for a handler that finds the
-// token in another place, such as a cookie.
+// AdmitSite is like Admit, but checks only Host and Origin. It is for a handler that finds the
+// token elsewhere, for example in a cookie.
 func (g Guard) AdmitSite(r *http.Request) error {
 	if !g.hostAllowed(r.Host) {
 		return &RefusedError{Status: http.StatusForbidden, Reason: fmt.Sprintf("host %q is not served here; call this server by localhost or 127.0.0.1, or by the URL of --public-url", r.Host)}
@@ -143,7 +141,7 @@ func (g Guard) AdmitSite(r *http.Request) error {
 	return nil
 }
 
-// Challenge sets the header that a refusal with the status 401 or 503 carries.
+// Challenge sets the header that belongs to a refusal with status 401 or 503.
 func (e *RefusedError) Challenge(h http.Header) {
 	if e.Status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", strconv.Itoa(max(1, int((e.wait+time.Second-1)/time.Second))))
@@ -157,9 +155,8 @@ func (e *RefusedError) Challenge(h http.Header) {
 	}
 }
 
-// hostAllowed reports whether a Host header, with or without port, may be
-// served. A name that merely resolves to this machine is refused: that is how
-// DNS rebinding works.
+// hostAllowed reports whether requests with this Host header, with or without port, are allowed. A
+// name that only resolves to this machine is refused, because DNS rebinding uses such names.
 func (g Guard) hostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -169,8 +166,8 @@ func (g Guard) hostAllowed(host string) bool {
 	return isLoopback(name) || slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// originAllowed reports whether the Origin headers of a request, of which
-// programs other than browsers send none, may be served.
+// originAllowed reports whether requests with these Origin headers are allowed. Programs other than
+// browsers send none.
 func (g Guard) originAllowed(origins []string) bool {
 	for _, s := range origins {
 		if slices.Contains(g.Origins, s) {

@@ -1,4 +1,4 @@
-// Tenants: the names of those that share a server, and bounds of what each keeps.
+// This file declares tenants, the users or groups that share a server, and their quotas.
 
 package auth
 
@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// Quota bounds what a tenant keeps, and how fast it writes. A field of 0 bounds nothing.
+// Quota limits the data of a tenant and the rate of its changes. A field that is 0 limits nothing.
 type Quota struct {
-	Entries int   // the most entries
-	Bytes   int64 // the most bytes of its memory, history and all
-	Writes  int   // the most changes a second, over a short time
+	Entries int   // maximum number of entries
+	Bytes   int64 // maximum size of the memory, in bytes, including its history
+	Writes  int   // maximum number of changes per second, averaged over a short time
 }
 
-// maxTenant is the most characters of a tenant's name.
+// maxTenant is the maximum length of a tenant's name.
 const maxTenant = 63
 
 var (
@@ -27,8 +27,9 @@ var (
 	deviceName = regexp.MustCompile(`^(con|prn|aux|nul|(com|lpt)[0-9])$`)
 )
 
-// CheckTenant reports why a name cannot be that of a tenant. It is a directory, too, and
-// the same one on every system: lower-case letters, digits, dashes and underscores.
+// CheckTenant returns an error if the name is not valid for a tenant. The name is also used as a
+// directory name and must be the same on every system, so only lower-case letters, digits, dashes
+// and underscores are allowed.
 func CheckTenant(name string) error {
 	switch {
 	case name == "" || len(name) > maxTenant:
@@ -41,7 +42,7 @@ func CheckTenant(name string) error {
 	return nil
 }
 
-// Tenants returns the tenants that the tokens name, sorted.
+// Tenants returns the names of the tenants in the tokens, sorted.
 func (ts Tokens) Tenants() []string {
 	var names []string
 	for _, t := range ts {
@@ -53,25 +54,24 @@ func (ts Tokens) Tenants() []string {
 	return slices.Compact(names)
 }
 
-// Of returns the tokens for the memory of one tenant, for that of the server's own home
-// for "".
+// Of returns the tokens for the memory of the tenant, or, for "", for the server's own home.
 func (ts Tokens) Of(tenant string) Tokens {
 	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant || t.Only != "" })
 }
 
-// onlyMetrics is the right of a token that reads metrics alone.
+// onlyMetrics is the value of [Token.Only] for a token that can only read metrics.
 const onlyMetrics = "metrics"
 
-// Metrics reports whether a token may read what is counted of all tenants: it is for
-// that alone, or for all of the server's own home.
+// Metrics reports whether the token may read the metrics of all tenants: it is only for metrics, or
+// it may read everything in the server's own home.
 func (t Token) Metrics() bool {
 	return t.Only == onlyMetrics || (t.Tenant == "" && !t.Rights.Narrow() && t.Rights.Profile == "")
 }
 
-// bounds are the words of a line that bounds a tenant.
+// bounds lists the keys in a line that limits a tenant.
 var bounds = []string{"entries", "bytes", "writes"}
 
-// addQuota adds what the words of a line bound, where they bound a tenant.
+// addQuota adds the quota in a line. It returns false if the line does not specify a quota.
 func addQuota(quotas map[string]Quota, words []string) (is bool, err error) {
 	if !strings.HasPrefix(words[0], "tenant=") {
 		return false, nil
@@ -84,7 +84,7 @@ func addQuota(quotas map[string]Quota, words []string) (is bool, err error) {
 	return true, err
 }
 
-// readQuota reads a line such as "tenant=acme entries=100000 bytes=500MB writes=50".
+// readQuota parses a line such as "tenant=acme entries=100000 bytes=500MB writes=50".
 func readQuota(words []string) (tenant string, q Quota, err error) {
 	_, tenant, _ = strings.Cut(words[0], "=")
 	if err := CheckTenant(tenant); err != nil {
@@ -109,7 +109,7 @@ func readQuota(words []string) (tenant string, q Quota, err error) {
 	return tenant, q, nil
 }
 
-// units are what may follow a number of bytes.
+// units lists the units that may follow a number of bytes.
 var units = []struct {
 	name string
 	size int64
@@ -130,7 +130,7 @@ func readSize(s string, unit bool) (int64, error) {
 	return int64(n) * size, err
 }
 
-// May says in words what the token lets its client do.
+// May describes in words what the token permits.
 func (t *Token) May() string {
 	switch {
 	case t.Only != "":

@@ -1,5 +1,4 @@
-// The tokens by which clients are known, and the file that they
-// are written in.
+// This file declares the tokens that identify clients, and parses the file that contains them.
 
 package auth
 
@@ -18,30 +17,30 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// The limits of a file of tokens.
+// Limits of a token file.
 const (
 	MaxFile   = 1 << 20 // bytes
-	maxTokens = 1000    // tokens of one file
-	minSecret = 16      // characters of a secret
+	maxTokens = 1000    // number of tokens in a file
+	minSecret = 16      // length of a secret, in characters
 )
 
-// Token is a client that is known by its secret.
+// Token identifies a client by its secret.
 type Token struct {
-	Name   string // as people know it; "" for a lone token
-	Line   int    // where it stands in its file, from 1; 0 for no file
-	Tenant string // whose memory it is for; "" for that of the server's own home
-	Only   string // "metrics" for a token that opens no memory, "" for any other
+	Name   string // name for people; "" if it is the only token
+	Line   int    // line number in the token file, from 1; 0 if it comes from no file
+	Tenant string // tenant whose memory the token is for; "" for the server's own home
+	Only   string // "metrics" if the token permits no access to a memory, otherwise ""
 	Rights Permissions
 
-	digest [sha256.Size]byte // of the secret; secrets are not kept
+	digest [sha256.Size]byte // digest of the secret; secrets are not stored
 }
 
-// New returns the token of that secret.
+// New returns a token with that secret.
 func New(name, secret string, r Permissions) Token {
 	return Token{Name: name, Rights: r, digest: sha256.Sum256([]byte(secret))}
 }
 
-// Title says whose rights they are, as errors of a scope call it.
+// Title returns a name for the token's permissions, for errors of a scope.
 func (t Token) Title() string {
 	if t.Name == "" {
 		return "the rights of this server"
@@ -49,17 +48,16 @@ func (t Token) Title() string {
 	return "the rights of token " + strconv.Quote(t.Name)
 }
 
-// Tokens are all that are let in.
+// Tokens are all accepted tokens.
 type Tokens []Token
 
-// Find returns the token of that secret. How long it takes does not depend on
-// the secret, nor on which token it is of: all are compared, by their digests,
-// which have one length.
+// Find returns the token with that secret. Its duration depends neither on the secret nor on the
+// token, because it compares the digests of all tokens, which have the same length.
 func (ts Tokens) Find(secret string) (Token, bool) {
 	have := sha256.Sum256([]byte(secret))
 	at := -1
 	for i := range ts {
-		// Without a branch: at becomes i where the digests are equal.
+		// Set at to i if the digests are equal, without a branch.
 		at = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(have[:], ts[i].digest[:]), i, at)
 	}
 	if at < 0 || secret == "" {
@@ -68,35 +66,31 @@ func (ts Tokens) Find(secret string) (Token, bool) {
 	return ts[at], true
 }
 
-// hashed stands before a secret that is written as its SHA-256 in hexadecimal
-// digits. A secret is random and long, so that nothing slower is of use.
+// hashed is the prefix of a secret that is written as its SHA-256 digest in hexadecimal. A slower
+// hash is not needed, because secrets are long and random.
 const hashed = "sha256:"
 
-// ParseTokens reads a file of tokens; file is its path as people know it. Each
-// line is a token:
+// ParseTokens parses a token file. file is its path, for error messages. Each line is a token:
 //
 //	# name  secret                              rights
 //	ci      kE0v1sVQxqB8oVbW2mZt5w              ro project=harbor kind=note
 //	vtt     sha256:9f86d081884c7d659a2feaa0...  rw profile=vtt-developer
 //
-// Words are parted by spaces or tabs; a value with spaces stands in double
-// quotes (project="old harbor"). The name is made of ASCII letters, digits,
-// dots, dashes and underscores, at most 64. The secret is of 16 characters or
-// more without spaces, or sha256: and its digest in 64 hexadecimal digits. ro or
-// rw must be said. project= and kind= may be repeated, and are alternatives.
-// What follows a # at the beginning of a word is a comment. No two tokens have
-// one name, or one secret.
+// Words are separated by spaces or tabs. A value with spaces must be in double quotes (project="old
+// harbor"). A name has at most 64 ASCII letters, digits, dots, dashes and underscores. A secret has
+// at least 16 characters and no spaces, or is written as sha256: and its digest in 64 hexadecimal
+// digits. ro or rw is required. project= and kind= may be repeated; an entry needs one of the
+// values. A word that starts with # starts a comment. Names and secrets must be unique.
 //
-// only=metrics makes a token one that reads /metrics and opens no memory; ro may be left out.
+// only=metrics makes a token that can read /metrics and no memory; ro may be omitted.
 //
-// tenant= makes a token one for the memory of that tenant alone. A line may bound what a
-// tenant keeps, and its changes a second:
+// tenant= makes a token for the memory of that tenant. A line may limit the data of a tenant and
+// its changes per second:
 //
 //	ops          kE0v1sVQxqB8oVbW2mZt5w   rw tenant=acme
 //	tenant=acme  entries=100000 bytes=500MB writes=50
 //
-// The error is [profile.Diagnostics], with file and line of each; no secret is in
-// it.
+// The error is a [profile.Diagnostics] with file and line of each problem. It contains no secrets.
 func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, err error) {
 	quotas = map[string]Quota{}
 	var wrong profile.Diagnostics
@@ -158,7 +152,7 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 	return ts, quotas, nil
 }
 
-// cut returns the words of a line, without their quotes and without a comment.
+// cut splits a line into words and removes quotes and comments.
 func cut(line string) ([]string, error) {
 	var words []string
 	for {
@@ -188,7 +182,7 @@ func cut(line string) ([]string, error) {
 	}
 }
 
-// options are the words after the rights.
+// options lists the keys that may follow ro or rw.
 var options = []string{"profile", "project", "kind", "tenant", "only"}
 
 func readToken(words []string) (Token, error) {
@@ -209,7 +203,7 @@ func readToken(words []string) (Token, error) {
 	case "ro":
 		t.Rights.ReadOnly = true
 	case "rw":
-	case "only=" + onlyMetrics: // which says what it may
+	case "only=" + onlyMetrics: // the permissions follow from only=metrics
 		t.Rights.ReadOnly, rest = true, words[2:]
 	default:
 		return t, fmt.Errorf("the rights of token %q are neither ro nor rw", t.Name)
@@ -217,7 +211,7 @@ func readToken(words []string) (Token, error) {
 	for _, w := range rest {
 		key, value, _ := strings.Cut(w, "=")
 		if !slices.Contains(options, key) {
-			// The word is not repeated: it may be a secret in the wrong place.
+			// Do not repeat the word, because it may be a secret in the wrong place.
 			near := text.Near(key, slices.Values(options), 1)
 			if len(near) == 0 {
 				return t, fmt.Errorf("what can follow the rights of token %q is profile=NAME, project=NAME, kind=KIND, tenant=NAME and only=metrics", t.Name)
@@ -234,7 +228,7 @@ func readToken(words []string) (Token, error) {
 	return t, t.Rights.Check()
 }
 
-// set gives a token what one of its options says.
+// set sets an option of a token.
 func (t *Token) set(key, value string) error {
 	switch key {
 	case "profile":
@@ -275,7 +269,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// readSecret returns the digest of a secret as it is written.
+// readSecret returns the digest of a secret in a token file.
 func readSecret(s string) (digest [sha256.Size]byte, err error) {
 	if rest, ok := strings.CutPrefix(s, hashed); ok {
 		b, err := hex.DecodeString(rest)

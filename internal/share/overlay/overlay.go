@@ -1,4 +1,4 @@
-// Package overlay reads the entries of a memory and of a store under it as one.
+// Package overlay reads the entries of a memory and of a second store as one memory.
 package overlay
 
 import (
@@ -17,28 +17,28 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// store is the entries of a store and, under them, the entries of another.
+// store combines the entries of an upper store and of a store under it.
 type store struct {
-	own          *oxbow.Memory // over the upper store
+	own          *oxbow.Memory // the memory of the upper store
 	upper, under oxbow.Store
 	suffix       string
 	watchers     watch.List[oxbow.Event]
 	stops        []func()
 
-	stale  atomic.Bool // entries may be others by now
+	stale  atomic.Bool // entries may be out of date
 	closed atomic.Bool
 
-	mu      sync.Mutex     // guards the following, and is held while it is made
-	entries []*oxbow.Entry // of under, as they are shown, in order of ID
+	mu      sync.Mutex     // guards entries, and is held while they are loaded
+	entries []*oxbow.Entry // entries of under as they are shown, in the order of their IDs
 }
 
 var _ oxbow.Watcher = (*store)(nil)
 
-// New returns a memory, to be read, of the entries of m and of the entries of a store
-// under it, which must be an [oxbow.Watcher]. Where both use a name, the entry under has the
-// suffix after its name, as often as it takes. Its IDs are 1<<52 and more. The history
-// is m's, and what is kept of the index next to m's store is of m's entries. Closing it
-// closes the store under it and leaves m open, which must outlive it.
+// New returns a read-only memory with the entries of m and of the store under, which must be an
+// [oxbow.Watcher]. If both use the same name, the suffix is appended to the name of the entry in
+// under, repeatedly if necessary. The IDs of entries in under start at 1<<52. The history is that
+// of m, and the index that is stored next to m's store contains only m's entries. Closing the
+// memory closes under. It does not close m, which must stay open until then.
 func New(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*oxbow.Memory, error) {
 	o, err := newStore(ctx, m, under, suffix)
 	if err != nil {
@@ -66,18 +66,18 @@ func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix st
 	return o, nil
 }
 
-// Upper returns the store whose entries and whose history they are.
+// Upper returns the upper store. The history belongs to it.
 func (o *store) Upper() oxbow.Store { return o.upper }
 
-// Under returns the entries under it, as they were when it was refreshed last.
+// Under returns the entries of the lower store as of the last refresh.
 func (o *store) Under() []*oxbow.Entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.entries
 }
 
-// changed passes events of the upper store on. A name may be taken or free now, which
-// the next Refresh sees: a store is not called while it sends.
+// changed forwards events of the upper store. The change may use or free names. The next Refresh
+// checks this, because a store must not be called while it sends an event.
 func (o *store) changed(e oxbow.Event) {
 	o.stale.Store(true)
 	o.watchers.Send(e)
@@ -99,7 +99,7 @@ func (o *store) Refresh(ctx context.Context) error {
 	return o.refreshUnder(ctx)
 }
 
-// refreshUnder brings the entries under it up to the two stores.
+// refreshUnder updates the entries of the lower store if one of the stores has changed.
 func (o *store) refreshUnder(ctx context.Context) error {
 	if err := o.under.(oxbow.Watcher).Refresh(ctx); err != nil {
 		return err
@@ -122,8 +122,8 @@ func (o *store) refreshUnder(ctx context.Context) error {
 	return nil
 }
 
-// load returns the entries under it, as they are shown. Names that need the suffix go
-// to those that agents are given unasked first, so that no other takes one of them.
+// load returns the entries of the lower store as they are shown. Entries that agents may be given
+// unasked get their names first, so that no withheld entry can take such a name.
 func (o *store) load(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
 	for e, err := range o.under.Entries(ctx, oxbow.Filter{}) {
@@ -148,7 +148,8 @@ func (o *store) load(ctx context.Context) ([]*oxbow.Entry, error) {
 	return all, nil
 }
 
-// name gives an entry under it a name that neither the upper store nor one before it has.
+// name appends the suffix to the name of a lower-store entry until neither the upper store nor
+// taken has the name.
 func (o *store) name(ctx context.Context, e *oxbow.Entry, taken map[string]bool) error {
 	for {
 		_, err := o.upper.Get(ctx, e.Name)
@@ -163,7 +164,7 @@ func (o *store) name(ctx context.Context, e *oxbow.Entry, taken map[string]bool)
 	}
 }
 
-// changedEntries returns what makes old of now, both in order of ID.
+// changedEntries returns the changes from old to now. Both must be sorted by ID.
 func changedEntries(old, now []*oxbow.Entry) (ds []oxbow.Delta) {
 	for _, e := range now {
 		for len(old) > 0 && old[0].ID < e.ID {
@@ -185,7 +186,7 @@ func changedEntries(old, now []*oxbow.Entry) (ds []oxbow.Delta) {
 	return ds
 }
 
-// fresh returns the entries under it.
+// fresh returns the up-to-date entries of the lower store.
 func (o *store) fresh(ctx context.Context) ([]*oxbow.Entry, error) {
 	if o.closed.Load() {
 		return nil, oxbow.ErrClosed
@@ -234,7 +235,7 @@ func (o *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// ViewHeads implements [heads.Viewer], with the heads of the entries of both.
+// ViewHeads implements [heads.Viewer] for the entries of both stores.
 func (o *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
 	under, err := o.fresh(ctx)
 	if err != nil {
@@ -256,7 +257,7 @@ func (o *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all
 	})
 }
 
-// Newest is [oxbow.Memory.Newest] of both.
+// Newest implements [oxbow.Memory.Newest] for both stores.
 func (o *store) Newest(ctx context.Context, f oxbow.Filter, offset, limit int) (page []oxbow.Entry, total int, err error) {
 	under, err := o.fresh(ctx)
 	if err != nil {
@@ -285,7 +286,7 @@ func (o *store) Apply(context.Context, ...oxbow.Op) error {
 
 var errReadOnly = fmt.Errorf("%w: entries of two stores are read together, and changed where they are", oxbow.ErrReadOnly)
 
-// History returns that of the upper store, to be read, for [oxbow.HistoryOf].
+// History returns a read-only history of the upper store, for [oxbow.HistoryOf].
 func (o *store) History() (oxbow.Historian, error) {
 	h, err := oxbow.HistoryOf(o.upper)
 	if err != nil {
@@ -294,7 +295,7 @@ func (o *store) History() (oxbow.Historian, error) {
 	return past{h}, nil
 }
 
-// past is a history that changes nothing.
+// past is a read-only history.
 type past struct{ oxbow.Historian }
 
 func (past) Apply(context.Context, ...oxbow.Op) error                          { return errReadOnly }

@@ -1,4 +1,4 @@
-// The client: a store whose calls are requests.
+// This file implements the client: a store whose methods send HTTP requests.
 
 package remote
 
@@ -23,40 +23,38 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Options change how a store is reached. Nil and zero fields mean the default.
+// Options configure a client. Nil and zero fields mean the default.
 type Options struct {
-	// Client sends the requests; by default one of its own, without a limit of
-	// time: contexts have it. Redirects are not followed, whatever it says.
+	// Client sends the requests. The default is a client of its own without a timeout, because the
+	// contexts have one. Redirects are never followed.
 	Client *http.Client
 
-	// Rand gives the random bytes of op ids, crypto/rand by default.
+	// Rand is the source of random bytes for op IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// Claimed is what the program says of itself, for changes whose context has no
-	// source.
+	// Claimed is what the program claims about itself, for changes whose context has no source.
 	Claimed oxbow.Claim
 
-	// Later waits when the server asks for that, and returns nil for the request to be
-	// sent again; an error ends the call with that of the server, in which is a
-	// [*LaterError]. Nil ends it at once.
+	// Later is called if the server asks the client to try again later. It should wait and return
+	// nil to send the request again. If it returns an error, or if it is nil, the call fails with
+	// the server's error, which wraps a [*LaterError].
 	Later func(ctx context.Context, after time.Duration) error
 }
 
-// Store is a store on a server. Of the optional interfaces of a store it has those
-// below; what the store on the server cannot do is an error that matches
-// [oxbow.ErrUnsupported].
+// Store is a store on a server. It implements the optional store interfaces that are listed below.
+// If the server's store does not support a method, the error matches [oxbow.ErrUnsupported].
 //
-// A change that ends with [oxbow.ErrUnknownOutcome] may have been made: its answer
-// was lost. An Apply is then sent once more by itself if the store on the server
-// keeps op ids, so that it is made once; without an id of its own
-// ([oxbow.WithOpID]) it gets one.
+// A change that fails with [oxbow.ErrUnknownOutcome] may have been made, because its answer was
+// lost. If the server's store keeps op IDs, Apply sends such a change a second time, and the op ID
+// ensures that it is made only once. If the context has no op ID ([oxbow.WithOpID]), Apply creates
+// one.
 type Store struct {
 	link    link
 	claimed oxbow.Claim
 	closed  atomic.Bool
 	events  follower
 
-	randMu sync.Mutex // orders reads of rand
+	randMu sync.Mutex // serializes reads of rand
 	rand   io.Reader
 }
 
@@ -69,16 +67,16 @@ var _ interface {
 	oxbow.Checker
 } = (*Store)(nil)
 
-// Open returns the store of the server at that address, such as
-// http://127.0.0.1:8333, for the token. It sends nothing yet. Errors match
-// [oxbow.ErrInvalid].
+// Open returns a store on the server at the address, such as http://127.0.0.1:8333, that
+// authenticates with the token. It sends no request. Errors match [oxbow.ErrInvalid].
 func Open(address, token string, o *Options) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, &oxbow.InvalidError{Field: "address", Value: text.Clip(address, 200), Reason: "is not that of a server, such as http://127.0.0.1:8333"}
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) || token == "" {
-		return nil, &oxbow.InvalidError{Field: "token", Reason: "is empty or not one word of ASCII"} // it is not repeated
+		// Do not repeat the token in the error.
+		return nil, &oxbow.InvalidError{Field: "token", Reason: "is empty or not one word of ASCII"}
 	}
 	var opts Options
 	if o != nil {
@@ -89,7 +87,7 @@ func Open(address, token string, o *Options) (*Store, error) {
 		client = *opts.Client
 	} else {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxIdleConnsPerHost = transport.MaxIdleConns // all are of one host
+		transport.MaxIdleConnsPerHost = transport.MaxIdleConns // all connections go to the same host
 		client.Transport = transport
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -102,7 +100,7 @@ func Open(address, token string, o *Options) (*Store, error) {
 	return s, nil
 }
 
-// ready reports why the store cannot be used.
+// ready returns an error if the store is closed or the context is done.
 func (s *Store) ready(ctx context.Context) error {
 	if s.closed.Load() {
 		return oxbow.ErrClosed
@@ -140,7 +138,7 @@ func (s *Store) get(ctx context.Context, name string, at *uint64) (oxbow.Entry, 
 	return oxbow.Entry(w), nil
 }
 
-// named reports whether an entry can have that name. Others are not sent.
+// named reports whether the name is valid for an entry. Other names are not sent.
 func named(name string) bool { return utf8.ValidString(name) && len(name) <= oxbow.MaxName }
 
 // Entries implements [oxbow.Store].
@@ -161,8 +159,7 @@ func (s *Store) entries(ctx context.Context, f oxbow.Filter, at *uint64) iter.Se
 	})
 }
 
-// stream returns what the lines of an answer hold. Next returns io.EOF after the
-// last.
+// stream returns the values in the lines of an answer. next returns io.EOF after the last line.
 func stream[T any](ctx context.Context, s *Store, ask func() (*http.Response, error), next func(*streamReader) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -194,7 +191,7 @@ func stream[T any](ctx context.Context, s *Store, ask func() (*http.Response, er
 	}
 }
 
-// stamp returns what a change with the context carries.
+// stamp returns the stamp for a change with this context.
 func (s *Store) stamp(ctx context.Context) (wireStamp, error) {
 	w := wireStamp{OpID: oxbow.OpIDFrom(ctx), Note: strings.ToValidUTF8(oxbow.NoteFrom(ctx), "\ufffd"), Claimed: s.claimed}
 	if from, ok := oxbow.SourceFrom(ctx); ok {
@@ -212,14 +209,13 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The change is empty if the server is of a version
-// that does not return changes, or if its answer was cut after it had said that the
-// change was made.
+// Commit implements [oxbow.Committer]. The returned change is empty if the server's version does
+// not return changes, or if the connection broke after the server reported success.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	return s.change(ctx, returnChange, ops)
 }
 
-// change sends a change, with a preference unless it is "".
+// change sends a change. prefer is the value of the Prefer header, or "".
 func (s *Store) change(ctx context.Context, prefer string, ops []oxbow.Op) (oxbow.Change, error) {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
@@ -250,7 +246,7 @@ func (s *Store) change(ctx context.Context, prefer string, ops []oxbow.Op) (oxbo
 	return s.events.applied(ctx, res, from), nil // the status says that the change was made
 }
 
-// applyBody returns the document of a change.
+// applyBody returns the request body of a change.
 func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
 	stamp, err := s.stamp(ctx)
 	if err != nil {
@@ -271,7 +267,7 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	return body, err
 }
 
-// opID returns the id given, or a random one.
+// opID returns given, or a random ID if given is "".
 func (s *Store) opID(given string) (string, error) {
 	var b [16]byte
 	s.randMu.Lock()
@@ -284,7 +280,7 @@ func (s *Store) opID(given string) (string, error) {
 	return cmp.Or(given, base64.RawURLEncoding.EncodeToString(b[:])), nil
 }
 
-// keepsOpIDs reports whether a repeat of a change is known to the server as one.
+// keepsOpIDs reports whether the server recognizes a repeated change by its op ID.
 func (s *Store) keepsOpIDs(ctx context.Context) bool {
 	var about wireAbout
 	res, err := s.link.get(ctx, "about", nil)
@@ -321,7 +317,7 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	return oxbow.Stats(w), err
 }
 
-// ask reads the document of a route.
+// ask sends a GET request and decodes the answer into v.
 func (s *Store) ask(ctx context.Context, route string, q url.Values, v any) error {
 	if err := s.ready(ctx); err != nil {
 		return err
@@ -333,7 +329,7 @@ func (s *Store) ask(ctx context.Context, route string, q url.Values, v any) erro
 	return document(res, v)
 }
 
-// Close implements [oxbow.Store]. The store on the server stays open.
+// Close implements [oxbow.Store]. It does not close the store on the server.
 func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return oxbow.ErrClosed

@@ -1,15 +1,14 @@
-// Package remote is a store on another machine: [Open] returns an [oxbow.Store]
-// whose calls are HTTP requests, [Handler] serves them, and [ProblemOf] makes of an
-// error the document that a server answers with.
+// Package remote accesses a store on another machine. [Open] returns an [oxbow.Store] whose methods
+// send HTTP requests, [Handler] serves these requests, and [ProblemOf] converts an error to the
+// document with which a server answers.
 //
 // # Routes
 //
-// Below /api/v1/store/, with GET: about, entry?name=, check, stats, position,
-// since?position=, log, versions?name=, seqat?time=, asof?seq=. With POST and a
-// document of JSON: entries, apply, dryrun, revert, restore. What is one document
-// is answered as application/json, what may be long as lines of it with an end
-// (application/x-ndjson), and an error as application/problem+json. A field,
-// parameter or op that is unknown is refused.
+// The routes are below /api/v1/store/. With GET: about, entry?name=, check, stats, position,
+// since?position=, log, versions?name=, seqat?time=, asof?seq=. With POST and a JSON document:
+// entries, apply, dryrun, revert, restore. A short answer is a document of type application/json.
+// An answer that may be long consists of JSON lines with an end line (application/x-ndjson). An
+// error is an application/problem+json document. Unknown fields, parameters and ops are refused.
 //
-// An answer of 200 to a change says that it is durable.
+// If a change is answered with status 200, it is durable.
 package remote

@@ -1,4 +1,4 @@
-// Feeds: the events of a store that has no order of changes of its own, numbered.
+// This file numbers the events of stores that have no sequence of changes of their own.
 
 package remote
 
@@ -16,28 +16,28 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// sequencer is the part of an [oxbow.Sequencer] that is served.
+// sequencer contains the methods of [oxbow.Sequencer] that the server needs.
 type sequencer interface {
 	Position(ctx context.Context) (oxbow.Position, error)
 	Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error]
 }
 
-// Limits of what feeds keep. A client that stayed away for longer reads all again.
+// Limits of the stored events. A client that was away for longer has to read all entries again.
 const (
 	maxFeeds     = 64
 	maxFeedSteps = 1024
 	maxFeedBytes = 16 << 20
 )
 
-// feeds are those of the stores used last.
+// feeds contains the feeds of the stores that were used last.
 type feeds struct {
 	mu  sync.Mutex // guards all
-	all []*feed    // the one used last at the end
+	all []*feed    // the most recently used feed is last
 }
 
 func newFeeds() *feeds { return &feeds{} }
 
-// of returns the feed of a store, which begins with the first call.
+// of returns the feed of a store. The first call creates the feed.
 func (fs *feeds) of(w oxbow.Watcher) *feed {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -58,34 +58,33 @@ func (fs *feeds) of(w oxbow.Watcher) *feed {
 	return f
 }
 
-// same reports whether two stores are one.
+// same reports whether a and b are the same store.
 func same(a, b oxbow.Watcher) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// feed keeps the last events of a store. A position of it is its identity (16
-// bytes), which is another after a reset, and the number of events (8 bytes,
-// big-endian).
+// feed stores the last events of a store. A position in the feed consists of the feed's ID (16
+// bytes), which changes after a reset, and the number of events (8 bytes, big-endian).
 type feed struct {
 	store oxbow.Watcher
 	stop  func()
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards all fields below
 	id    [16]byte
-	first uint64 // events before those kept
+	first uint64 // number of events that were dropped
 	kept  [][]oxbow.Delta
-	bytes int // of their contents
+	bytes int // size of the contents in kept
 }
 
-// begin forgets what was, so that no earlier position is one.
+// begin empties the feed and gives it a new ID, so that all earlier positions become invalid.
 func (f *feed) begin() {
-	_, _ = rand.Read(f.id[:]) // which does not fail
+	_, _ = rand.Read(f.id[:]) // rand.Read never fails
 	f.first = 0
 	f.kept = nil
 	f.bytes = 0
 }
 
-// changed receives an event of the store.
+// changed adds an event of the store.
 func (f *feed) changed(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +140,7 @@ func (f *feed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta,
 	}
 }
 
-// after returns the events after a position, and whether all of them are kept.
+// after returns the events after a position. It returns false if not all of them are stored.
 func (f *feed) after(p oxbow.Position) ([][]oxbow.Delta, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

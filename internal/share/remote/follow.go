@@ -1,4 +1,4 @@
-// Events of the client: what changed on the server since the last position.
+// This file implements the client's events: the changes on the server since the last position.
 
 package remote
 
@@ -33,8 +33,7 @@ func (s *Store) askSince(ctx context.Context, p oxbow.Position) (*http.Response,
 	return s.link.get(ctx, "since", url.Values{"position": {base64.RawURLEncoding.EncodeToString([]byte(p))}})
 }
 
-// Watch implements [oxbow.Watcher]. The first call asks the server for its place in
-// the history.
+// Watch implements [oxbow.Watcher]. The first call requests the server's position.
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.events.watch(fn) }
 
 // Refresh implements [oxbow.Watcher].
@@ -45,29 +44,29 @@ func (s *Store) Refresh(ctx context.Context) error {
 	return s.events.refresh(ctx)
 }
 
-// Limits of what is collected for one event; beyond, it is a reset.
+// Limits of the changes that are collected for one event. If there are more, the event is a reset.
 const (
 	maxDeltas     = 100_000
 	maxDeltaBytes = 64 << 20
 )
 
-// followWait is how long Watch and Apply wait for what is not asked for by a context.
+// followWait is the timeout of requests that Watch and Apply send without the caller's context.
 const followWait = 10 * time.Second
 
-// follower sends events. It holds the place up to which they were sent.
+// follower sends events to the watchers. It stores the position up to which events were sent.
 type follower struct {
 	store    *Store
 	watchers watch.List[oxbow.Event]
 
-	// turn orders events: who receives from it may use what is below, and sends
-	// to it in the end. A mutex could not be waited for with a context.
+	// turn is a lock: whoever receives from it may use the fields below, and must send to it
+	// afterwards. Unlike a mutex, it can be waited for with a context.
 	turn  chan struct{}
-	sound bool // place is one of the server's
+	sound bool // place is a valid position of the server
 	place oxbow.Position
 }
 
-// known returns the place up to which events were sent, nil when it is not known
-// now, or of no use.
+// known returns the position up to which events were sent. It returns nil if there are no watchers,
+// or if the position is not known now.
 func (f *follower) known() *wirePosition {
 	if f.watchers.Len() == 0 {
 		return nil
@@ -84,7 +83,8 @@ func (f *follower) known() *wirePosition {
 	return &wirePosition{[]byte(f.place)}
 }
 
-// watch adds a watcher. If the place cannot be had now, the first event is a reset.
+// watch adds a watcher. If the server's position cannot be requested now, the first event is a
+// reset.
 func (f *follower) watch(fn func(oxbow.Event)) (stop func()) {
 	<-f.turn
 	defer func() { f.turn <- struct{}{} }()
@@ -97,8 +97,8 @@ func (f *follower) watch(fn func(oxbow.Event)) (stop func()) {
 	return f.watchers.Add(fn)
 }
 
-// refresh sends what changed. With an error, nothing is sent, and the next call
-// sends it.
+// refresh requests the changes and sends them as an event. If it fails, no event is sent, and the
+// next call sends the changes.
 func (f *follower) refresh(ctx context.Context) error {
 	if f.watchers.Len() == 0 {
 		return nil
@@ -134,9 +134,10 @@ func (f *follower) refresh(ctx context.Context) error {
 	return nil
 }
 
-// applied returns the change that the answer to a change begins with, which is empty if
-// the server did not return it, and sends the events of that change. The answer has the
-// events after from, unless from is nil. They are not sent if others were meanwhile.
+// applied reads the answer to a change. It returns the change, which is empty if the server did not
+// return it, and sends the change's events. Unless from is nil, the answer contains the changes
+// after that position. If other events were sent in the meantime, applied requests the changes
+// instead.
 func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePosition) (made oxbow.Change) {
 	r := newStreamReader(res.Body)
 	var err error
@@ -165,8 +166,7 @@ func (f *follower) applied(ctx context.Context, res *http.Response, from *wirePo
 	return made
 }
 
-// afterChange sends the events of a change that was made, whatever became of the
-// context that it was made with.
+// afterChange sends the events of a change that was made, even if the context is done.
 func (f *follower) afterChange(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followWait)
 	defer cancel()
@@ -183,8 +183,7 @@ func (f *follower) send(e oxbow.Event) {
 	}
 }
 
-// deltas collects the rest of an answer, which is what changed after a place, and
-// returns the place after that.
+// deltas reads the changes in the rest of an answer, and returns them with the position after them.
 func deltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, next oxbow.Position, err error) {
 	defer res.Body.Close()
 	for size := 0; ; {

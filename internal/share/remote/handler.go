@@ -1,4 +1,4 @@
-// The routes of a server: which there are, and how each request is read.
+// This file declares the routes of a server and reads the requests.
 
 package remote
 
@@ -18,14 +18,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxRequest bounds a request in bytes, but for a change, which has maxApply.
+// maxRequest is the maximum size, in bytes, of a request. Changes may have maxApply bytes.
 const maxRequest = 4 << 20
 
-// Handler serves the routes below /api/v1/store/. Open returns the store that a
-// request may use, and the context for it, whose source is stamped on changes; or
-// the error that the request is refused with. Who may come in is decided there:
-// the handler does all that the store allows. Log gets what clients are not told of
-// a failure; nil for none.
+// Handler serves the routes below /api/v1/store/. open returns the store for a request and a
+// context whose source is stamped on changes, or an error that refuses the request. It is
+// responsible for access control: the handler does everything that the store allows. log receives
+// those details of failures that clients must not see; it may be nil.
 func Handler(open func(r *http.Request) (oxbow.Store, context.Context, error), log *slog.Logger) http.Handler {
 	h := &handler{open: open, feeds: newFeeds(), log: log}
 	return http.HandlerFunc(h.serve)
@@ -37,10 +36,10 @@ type handler struct {
 	log   *slog.Logger // may be nil
 }
 
-// route is what one path does.
+// route describes one path.
 type route struct {
 	method string
-	params []string // that it may have
+	params []string // allowed query parameters
 	serve  func(c *call) error
 }
 
@@ -112,7 +111,7 @@ func (h *handler) run(w http.ResponseWriter, r *http.Request, route route) error
 	return route.serve(&call{ctx, w, r, q, store, h.feeds, h.log})
 }
 
-// base returns the store below a memory, which has the optional interfaces.
+// base returns the store below a memory, because only that store has the optional interfaces.
 func (c *call) base() oxbow.Store {
 	if m, ok := c.store.(interface{ Store() oxbow.Store }); ok {
 		return m.Store()
@@ -120,17 +119,17 @@ func (c *call) base() oxbow.Store {
 	return c.store
 }
 
-// unsupported is the error of a store without an optional interface.
+// unsupported returns the error for a store without an optional interface.
 func unsupported(what string) error {
 	return fmt.Errorf("%w: %s", oxbow.ErrUnsupported, what)
 }
 
-// body reads the document of a request.
+// body reads the JSON document in the request.
 func (c *call) body(v any) error {
 	return decodeDocument(http.MaxBytesReader(c.w, c.r.Body, maxRequest), v)
 }
 
-// answer writes a document.
+// answer writes a JSON document.
 func (c *call) answer(v any) error {
 	b, err := encode(v)
 	if err != nil {
@@ -138,11 +137,11 @@ func (c *call) answer(v any) error {
 	}
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.Header().Set("Cache-Control", "no-store")
-	_, _ = c.w.Write(b) // an error is that the client is gone
+	_, _ = c.w.Write(b) // ignore the error: the client has disconnected
 	return nil
 }
 
-// number reads a parameter that is the number of a change.
+// number parses a query parameter that is a change number.
 func (c *call) number(key string) (uint64, error) {
 	n, err := strconv.ParseUint(c.q.Get(key), 10, 64)
 	if err != nil {
@@ -151,7 +150,7 @@ func (c *call) number(key string) (uint64, error) {
 	return n, nil
 }
 
-// time reads a parameter that is a time.
+// time parses a query parameter that is a time.
 func (c *call) time(key string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, c.q.Get(key))
 	if err != nil {
@@ -160,7 +159,7 @@ func (c *call) time(key string) (time.Time, error) {
 	return t, nil
 }
 
-// place reads a parameter that is a position.
+// place parses a query parameter that is a position.
 func (c *call) place(key string) (oxbow.Position, error) {
 	b, err := base64.RawURLEncoding.DecodeString(c.q.Get(key))
 	if err != nil {

@@ -1,4 +1,5 @@
-// Servers that are to be asked again later: 429 and 503 with Retry-After (RFC 9110).
+// This file handles servers that ask the client to try again later: status 429 and 503 with
+// Retry-After (RFC 9110).
 
 package remote
 
@@ -9,20 +10,20 @@ import (
 	"time"
 )
 
-// LaterError is the error of a server that is to be asked again after a while.
+// LaterError is returned if the server asks the client to try again after a while.
 type LaterError struct {
 	After time.Duration
-	Err   error // the server's
+	Err   error // error of the server
 }
 
 func (e *LaterError) Error() string { return e.Err.Error() }
 func (e *LaterError) Unwrap() error { return e.Err }
 
-// longestAfter bounds the times that are counted with.
+// longestAfter is the maximum waiting time.
 const longestAfter = 365 * 24 * time.Hour
 
-// retryAfter returns after what time a server is to be asked again, 0 where it gives
-// none. A moment is counted from the server's own.
+// retryAfter returns the waiting time that the server asks for, or 0. If the server specifies a
+// date, the waiting time is relative to the server's own clock.
 func retryAfter(res *http.Response) time.Duration {
 	after := strings.TrimSpace(res.Header.Get("Retry-After"))
 	if (res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable) || after == "" {
@@ -39,7 +40,7 @@ func retryAfter(res *http.Response) time.Duration {
 	return max(time.Second, min(at.Sub(now), longestAfter))
 }
 
-// later returns the error as one to be asked again after, where the answer is so.
+// later wraps the error in a LaterError if the server asks the client to try again.
 func later(res *http.Response, err error) error {
 	if after := retryAfter(res); after > 0 {
 		return &LaterError{after, err}

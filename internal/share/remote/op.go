@@ -1,4 +1,4 @@
-// The codec of changes: ops as objects tagged by their verb, and what is stamped.
+// This file encodes and decodes changes: ops as objects with the verb as key, and the stamp.
 
 package remote
 
@@ -19,29 +19,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// The headers by which a client asks for the change that it made, and a server says
-// that the answer begins with it.
+// The header with which a client requests the change in the answer, and the header with which the
+// server says that the answer starts with it.
 const (
 	preferHeader  = "Prefer"
 	appliedHeader = "Preference-Applied"
 	returnChange  = "return=representation"
 )
 
-// Limits of a request that changes, those of the engine but for escapes.
+// Limits of a request with a change. They are the engine's limits, plus room for JSON escapes.
 const (
 	maxApply = 128 << 20 // bytes
 	maxOps   = 1 << 20
 )
 
-// wireStamp is what a change carries besides its ops.
+// wireStamp contains the data of a change besides its ops.
 type wireStamp struct {
 	OpID    string      `json:"op_id,omitempty"`
 	Note    string      `json:"note,omitempty"`
 	Claimed oxbow.Claim `json:"claimed,omitzero"`
 }
 
-// context returns a context whose changes carry the stamp. Of the source that is in
-// it, only the claim can be another.
+// context returns a context with the stamp. It keeps the source in ctx, except for the claim.
 func (s wireStamp) context(ctx context.Context) context.Context {
 	from, _ := oxbow.SourceFrom(ctx)
 	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)
@@ -62,17 +61,17 @@ func (s wireStamp) context(ctx context.Context) context.Context {
 //	{"op_id": "…", "note": "…", "claimed": {"client": "…", "agent": "…"},
 //	 "ops": [{"add": {"name": "a", "content": "…"}}, {"remove": {"name": "b", "if": 7}}]}
 //
-// With a position as since, the answer is the stream of what changed after it. If the
-// client prefers return=representation (RFC 7240), the answer is a stream, too, and
-// begins with the change that was made, as a line of "change" and its versions. The
-// server says that it did so with the header Preference-Applied.
+// If since is a position, the answer is a stream of the changes after that position. If the client
+// sends Prefer: return=representation (RFC 7240), the answer is also a stream, and starts with the
+// change that was made: a line with "change", followed by its versions. The server confirms this
+// with the header Preference-Applied.
 type wireApply struct {
 	wireStamp
 	Ops   []opjson.Op   `json:"ops"`
 	Since *wirePosition `json:"since,omitempty"`
 }
 
-// wireSeqs and wireRestore are the changes of the history.
+// wireSeqs and wireRestore are the requests to undo changes and to restore a version.
 type (
 	wireSeqs struct {
 		wireStamp
@@ -82,11 +81,11 @@ type (
 		wireStamp
 		Name    string  `json:"name"`
 		Seq     uint64  `json:"seq"`
-		Version *uint64 `json:"version,omitempty"` // that the entry must be at, 0 for there being none
+		Version *uint64 `json:"version,omitempty"` // expected version of the entry, 0 if it must not exist
 	}
 )
 
-// encodeOps returns the ops for the wire, after checking them as a store does.
+// encodeOps checks the ops, like a store, and returns them in wire format.
 func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	if len(ops) > maxOps {
 		return nil, &oxbow.InvalidError{Field: "change", Value: fmt.Sprint(len(ops)), Reason: fmt.Sprintf("has more than %d ops; split it", maxOps)}
@@ -104,7 +103,7 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	return ws, nil
 }
 
-// decodeApply reads a [wireApply], op by op, so that a large one is in memory once.
+// decodeApply decodes a [wireApply] op by op, so that a large request is in memory only once.
 func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
@@ -143,8 +142,8 @@ func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 	return w, ops, requestError(err)
 }
 
-// eachField calls fn before the value of each field of the object that is all
-// there is to read.
+// eachField reads an object and calls fn before the value of each field. Nothing may follow the
+// object.
 func eachField(d *json.Decoder, fn func(key string) error) error {
 	if err := expect(d, '{'); err != nil {
 		return err
@@ -154,7 +153,7 @@ func eachField(d *json.Decoder, fn func(key string) error) error {
 		if err != nil {
 			return err
 		}
-		if err := fn(t.(string)); err != nil { // within an object, only strings are before values
+		if err := fn(t.(string)); err != nil { // between the fields of an object, each token is a key
 			return err
 		}
 	}
@@ -164,7 +163,7 @@ func eachField(d *json.Decoder, fn func(key string) error) error {
 	return atEnd(d)
 }
 
-// eachElement calls fn before each element of an array.
+// eachElement reads an array and calls fn before each element.
 func eachElement(d *json.Decoder, fn func() error) error {
 	if err := expect(d, '['); err != nil {
 		return err
@@ -185,7 +184,7 @@ func expect(d *json.Decoder, want json.Delim) error {
 	return err
 }
 
-// atEnd reports what follows a document.
+// atEnd returns an error if the input continues.
 func atEnd(d *json.Decoder) error {
 	if _, err := d.Token(); err != io.EOF {
 		return badRequest("has more after its end")
@@ -193,7 +192,7 @@ func atEnd(d *json.Decoder) error {
 	return nil
 }
 
-// decodeDocument reads a JSON object that has no other fields than v.
+// decodeDocument decodes a JSON object into v. Unknown fields are errors.
 func decodeDocument(r io.Reader, v any) error {
 	d := json.NewDecoder(r)
 	var raw json.RawMessage
@@ -215,7 +214,7 @@ func decodeDocument(r io.Reader, v any) error {
 
 func badRequest(reason string) error { return &oxbow.InvalidError{Field: "request", Reason: reason} }
 
-// requestError words an error of reading a request, which is that of the request.
+// requestError converts an error from reading a request to an error that blames the request.
 func requestError(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -232,7 +231,7 @@ func requestError(err error) error {
 	return badRequest("is refused: " + text.Clip(strings.TrimPrefix(err.Error(), "json: "), 200))
 }
 
-// encode returns a document as bytes.
+// encode returns v as JSON.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -241,7 +240,7 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// valid reports whether JSON can hold a text as it is.
+// valid returns an error if the text is not UTF-8, because JSON would change it.
 func valid(field, s string) error {
 	if !utf8.ValidString(s) {
 		return &oxbow.InvalidError{Field: field, Value: text.Clip(s, 40), Reason: "is not UTF-8"}

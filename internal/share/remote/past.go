@@ -1,4 +1,4 @@
-// The history of a store on a server.
+// This file implements the history of a store on a server.
 
 package remote
 
@@ -53,8 +53,8 @@ func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	return w.Seq, err
 }
 
-// AsOf implements [oxbow.Historian]. Each call of the view is a request, for which
-// the server reads the history up to that change.
+// AsOf implements [oxbow.Historian]. Each call of the returned store is a request for which the
+// server reads the history up to that change.
 func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	var w wireSeq
 	if err := s.ask(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {
@@ -63,7 +63,7 @@ func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	return &view{s, seq}, nil
 }
 
-// view is a store as it stood after a change.
+// view is a store in the state after a change.
 type view struct {
 	store *Store
 	seq   uint64
@@ -117,8 +117,8 @@ func (s *Store) restore(ctx context.Context, w wireRestore) (seq uint64, err err
 	return s.changeHistory(ctx, "restore", w)
 }
 
-// changeHistory sends a change whose answer is its number. One whose answer was lost
-// is not sent again: a scope on the server may take the repeat for a conflict.
+// changeHistory sends a change and returns its number. If the answer is lost, it does not repeat
+// the request, because a scope on the server may mistake the repetition for a conflict.
 func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64, error) {
 	if err := s.ready(ctx); err != nil {
 		return 0, err

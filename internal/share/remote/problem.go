@@ -1,4 +1,4 @@
-// Problem documents (RFC 9457): errors of a store as JSON, and as errors again.
+// This file converts the errors of a store to problem documents (RFC 9457), and back.
 
 package remote
 
@@ -17,40 +17,41 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Problem is an error as a document of the type application/problem+json. Programs
-// branch on Code; the facts below it are those of the errors of package oxbow.
+// Problem is an error in the form of an application/problem+json document. Programs should examine
+// Code. The fields below it are those of the error types of package oxbow.
 type Problem struct {
-	Type   string `json:"type"`   // about:blank
-	Title  string `json:"title"`  // the same for all problems of a code
-	Status int    `json:"status"` // of HTTP
-	Detail string `json:"detail"` // a sentence without a period
+	Type   string `json:"type"`   // always "about:blank"
+	Title  string `json:"title"`  // the same for all problems with this code
+	Status int    `json:"status"` // HTTP status
+	Detail string `json:"detail"` // a sentence without a final period
 	Code   string `json:"code"`
-	Remedy string `json:"remedy,omitempty"` // what to do next, if a door says it
+	Remedy string `json:"remedy,omitempty"` // advice about what to do next; optional
 
-	Field  string `json:"field,omitempty"` // of invalid: what was refused
+	Field  string `json:"field,omitempty"` // for invalid: the refused field
 	Value  string `json:"value,omitempty"`
 	Reason string `json:"reason,omitempty"`
 
-	Name  string   `json:"name,omitempty"`  // of the entry
-	Names []string `json:"names,omitempty"` // of ambiguous: two of the entries
-	Alias string   `json:"alias,omitempty"` // of ambiguous and alias_taken
-	Owner string   `json:"owner,omitempty"` // of alias_taken
-	Want  uint64   `json:"want,omitempty"`  // of conflict: the version asked for
-	Have  uint64   `json:"have,omitempty"`  // and the one there is, 0 for none
-	Limit int64    `json:"limit,omitempty"` // of too_large: the most bytes; of quota: the most there may be
-	Bound string   `json:"bound,omitempty"` // of quota: what is bounded
-	Retry int      `json:"retry,omitempty"` // of quota: the seconds after which a repeat may succeed
+	Name  string   `json:"name,omitempty"`  // name of the entry
+	Names []string `json:"names,omitempty"` // for ambiguous: two of the entries
+	Alias string   `json:"alias,omitempty"` // for ambiguous and alias_taken
+	Owner string   `json:"owner,omitempty"` // for alias_taken
+	Want  uint64   `json:"want,omitempty"`  // for conflict: the expected version
+	Have  uint64   `json:"have,omitempty"`  // for conflict: the present version, 0 if there is none
+	Limit int64    `json:"limit,omitempty"` // for too_large: the maximum size in bytes; for quota: the maximum
+	Bound string   `json:"bound,omitempty"` // for quota: the name of the limit
+	Retry int      `json:"retry,omitempty"` // for quota: the number of seconds after which a repetition may succeed
 
-	Withheld error `json:"-"` // where Detail would name files of the server: the error, for its log
+	// The complete error, for the server's log, if Detail leaves out file names of the server.
+	Withheld error `json:"-"`
 }
 
-// codes are tried in order: what is more special stands first. An error of none
-// of them is internal.
+// codes are tried in order, so that more specific errors come first. The code of all other errors
+// is "internal".
 var codes = []struct {
 	code   string
 	status int
 	title  string
-	err    error // that it stands for, on both sides
+	err    error // error that the code stands for, on server and client
 }{
 	{"unknown_outcome", http.StatusInternalServerError, "It is unknown whether the change was made", oxbow.ErrUnknownOutcome},
 	{"conflict", http.StatusConflict, "The entry changed since it was read", oxbow.ErrConflict},
@@ -76,10 +77,10 @@ var codes = []struct {
 	{"canceled", http.StatusServiceUnavailable, "The call was cancelled", context.Canceled},
 }
 
-// maxDetail bounds, in bytes, what a document repeats of a request.
+// maxDetail is the maximum length, in bytes, of a text that a document repeats.
 const maxDetail = 4 << 10
 
-// ProblemOf returns the document of an error, without a remedy.
+// ProblemOf returns the document for an error, without a remedy.
 func ProblemOf(err error) Problem {
 	p := Problem{Type: "about:blank", Title: "The server failed", Status: http.StatusInternalServerError,
 		Code: "internal", Detail: text.Clip(err.Error(), maxDetail)}
@@ -104,10 +105,10 @@ func ProblemOf(err error) Problem {
 	return p
 }
 
-// serverPath matches where the path of a file of the machine begins.
+// serverPath matches the beginning of an absolute path on the server's machine.
 var serverPath = regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
 
-// withhold leaves the files of the server out of what it says of its own failure.
+// withhold removes file names of the server from the detail of a server failure.
 func (p *Problem) withhold(err error) {
 	if (p.Status < 500 && p.Code != "read_only" && p.Code != "position") || !serverPath.MatchString(p.Detail) {
 		return
@@ -118,14 +119,14 @@ func (p *Problem) withhold(err error) {
 	}
 }
 
-// Report logs what the document leaves out; log may be nil.
+// Report logs the error that the document withholds. log may be nil.
 func (p Problem) Report(log *slog.Logger) {
 	if p.Withheld != nil && log != nil {
 		log.Error("a request failed", "status", p.Status, "code", p.Code, "error", p.Withheld)
 	}
 }
 
-// addFacts adds what the structs of package oxbow say.
+// addFacts sets the fields that are specific to an error type of package oxbow.
 func (p *Problem) addFacts(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
 		p.Field = e.Field
@@ -160,8 +161,8 @@ func (p *Problem) addFacts(err error) {
 	}
 }
 
-// Err returns the error that the document stands for: it matches what the error of
-// the server matched, and has its text.
+// Err returns the error for the document. It has the same text as the server's error and matches
+// the same errors.
 func (p Problem) Err() error {
 	err := p.cause()
 	if err != nil && err.Error() == p.Detail {
@@ -170,7 +171,7 @@ func (p Problem) Err() error {
 	return &answeredError{p, err}
 }
 
-// cause returns the error of package oxbow that the document is of, nil for none.
+// cause returns the error of package oxbow for the document, or nil if there is none.
 func (p Problem) cause() error {
 	var err error
 	for _, c := range codes {
@@ -197,10 +198,10 @@ func (p Problem) cause() error {
 	return err
 }
 
-// answeredError is an error with the words of the server.
+// answeredError is an error with the server's text.
 type answeredError struct {
 	problem Problem
-	err     error // nil for one that package oxbow has no name of
+	err     error // nil if there is no such error in package oxbow
 }
 
 func (e *answeredError) Error() string {
@@ -212,7 +213,7 @@ func (e *answeredError) Error() string {
 
 func (e *answeredError) Unwrap() error { return e.err }
 
-// Write answers a request with the document.
+// Write sends the document as the answer to a request.
 func (p Problem) Write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -222,5 +223,5 @@ func (p Problem) Write(w http.ResponseWriter) {
 	w.WriteHeader(p.Status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(p) // the client is gone
+	_ = e.Encode(p) // ignore the error: the client has disconnected
 }

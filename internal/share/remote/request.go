@@ -1,4 +1,4 @@
-// Requests of the client, and what is known of one whose answer was lost.
+// This file sends the client's requests.
 
 package remote
 
@@ -19,30 +19,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// prefix is the path below which a server has the routes of a store.
+// prefix is the path of a store's routes on a server.
 const prefix = "/api/v1/store/"
 
-// Limits of what is read of a server, in bytes.
+// Limits of the answers of a server, in bytes.
 const (
 	maxProblem  = 64 << 10
 	maxDocument = maxLine
 )
 
-// lostError is a request that may have arrived, and whose answer did not.
+// lostError is returned for a request that may have arrived but was not answered.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string   { return "the answer was lost: " + e.err.Error() }
 func (e *lostError) Unwrap() []error { return []error{oxbow.ErrUnknownOutcome, e.err} }
 
-// link is where requests are sent, and with what.
+// link contains the data for sending requests to a server.
 type link struct {
-	base   string // without a slash at its end
+	base   string // URL without a trailing slash
 	token  string
 	client *http.Client
-	later  func(ctx context.Context, after time.Duration) error // [Options.Later]
+	later  func(ctx context.Context, after time.Duration) error // see [Options.Later]
 }
 
-// get asks for a document or a stream.
+// get requests a document or a stream.
 func (k *link) get(ctx context.Context, route string, q url.Values) (*http.Response, error) {
 	if len(q) > 0 {
 		route += "?" + q.Encode()
@@ -50,7 +50,7 @@ func (k *link) get(ctx context.Context, route string, q url.Values) (*http.Respo
 	return k.read(ctx, http.MethodGet, route, nil)
 }
 
-// post asks for a document or a stream by a document, and changes nothing.
+// post requests a document or a stream with a JSON document. It changes nothing on the server.
 func (k *link) post(ctx context.Context, route string, v any) (*http.Response, error) {
 	b, err := encode(v)
 	if err != nil {
@@ -59,7 +59,7 @@ func (k *link) post(ctx context.Context, route string, v any) (*http.Response, e
 	return k.read(ctx, http.MethodPost, route, b)
 }
 
-// read sends a request that changes nothing, and can be sent again.
+// read sends a request that changes nothing on the server, so that it can be repeated.
 func (k *link) read(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, method, route, "", body)
@@ -69,8 +69,8 @@ func (k *link) read(ctx context.Context, method, route string, body []byte) (*ht
 	}
 }
 
-// change sends the document of a change, with a preference unless it is "". Without an answer of the server, the error
-// is a lostError, unless no connection was made.
+// change sends the JSON document of a change. prefer is the value of the Prefer header, or "". If
+// there is no answer, the error is a lostError, unless the connection could not be established.
 func (k *link) change(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, http.MethodPost, route, prefer, body)
@@ -85,25 +85,24 @@ func (k *link) change(ctx context.Context, route, prefer string, body []byte) (*
 	}
 }
 
-// isLater reports whether an error gives a time to ask again, and there is a way to wait.
+// isLater reports whether the server asks the client to try again later and the client can wait.
 func (k *link) isLater(err error) bool {
 	return k.later != nil && errors.As(err, new(*LaterError))
 }
 
-// waited waits for the time to ask again that an error gives, and reports whether it
-// did.
+// waited waits for the time that the server asked for. It returns false if it did not wait.
 func (k *link) waited(ctx context.Context, err error) bool {
 	e, ok := errors.AsType[*LaterError](err)
 	return ok && k.later != nil && ctx.Err() == nil && k.later(ctx, e.After) == nil
 }
 
-// answer is the error that a server answered with.
+// answer is an error that the server sent.
 type answer struct{ error }
 
 func (e *answer) Unwrap() error { return e.error }
 
-// send sends a request. An answer that is not 200 is an error, which is an answer if
-// the server has made it.
+// send sends a request. If the status is not 200, it returns an error. The error is an answer if
+// the oxbow server sent it.
 func (k *link) send(ctx context.Context, method, route, prefer string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, k.base+prefix+route, bytes.NewReader(body))
 	if err != nil {
@@ -120,7 +119,7 @@ func (k *link) send(ctx context.Context, method, route, prefer string, body []by
 	res, err := k.client.Do(req)
 	if err != nil {
 		if u, ok := err.(*url.Error); ok {
-			err = u.Err // the address is that of each call
+			err = u.Err // the address is in the error message already
 		}
 		return nil, fmt.Errorf("asking %s: %w", k.base, err)
 	}
@@ -131,7 +130,7 @@ func (k *link) send(ctx context.Context, method, route, prefer string, body []by
 	return nil, k.refusal(res)
 }
 
-// refusal returns the error of an answer that is not 200.
+// refusal returns the error for an answer whose status is not 200.
 func (k *link) refusal(res *http.Response) error {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
@@ -142,20 +141,20 @@ func (k *link) refusal(res *http.Response) error {
 	}
 	err = fmt.Errorf("%w: %s answered %s", errAnswer, k.base, text.Clip(res.Status, 200))
 	err = later(res, err)
-	if res.StatusCode >= http.StatusInternalServerError { // of a proxy, perhaps
+	if res.StatusCode >= http.StatusInternalServerError { // the answer may come from a proxy
 		return err
 	}
 	return &answer{err}
 }
 
-// hangUp ends an answer that was read: the connection can be used again if little
-// follows.
+// hangUp ends reading an answer. If only little data remains, it reads the data, so that the
+// connection can be reused.
 func hangUp(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
 	_ = res.Body.Close()
 }
 
-// document reads an answer of one document.
+// document decodes an answer that is a JSON document.
 func document(res *http.Response, v any) error {
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxDocument+1))

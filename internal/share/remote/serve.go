@@ -1,4 +1,4 @@
-// What each route does with the store of a request.
+// This file implements the routes.
 
 package remote
 
@@ -10,13 +10,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// about: a store with a history is the one in a log, which keeps op ids.
+// about tells the client whether the server keeps op IDs. Stores with a history do.
 func (c *call) about() error {
 	_, err := oxbow.HistoryOf(c.store)
 	return c.answer(wireAbout{OpIDs: err == nil})
 }
 
-// at returns the store, or how it was after a change.
+// at returns the store, or its state after the change *seq.
 func (c *call) at(seq *uint64) (oxbow.Store, error) {
 	if seq == nil {
 		return c.store, nil
@@ -68,7 +68,7 @@ func (c *call) entries() error {
 	}, "")
 }
 
-// send answers with a stream. The position, if any, is at its end.
+// send answers with a stream. If p is not empty, it is sent in the end line.
 func send[T any](out *streamWriter, all iter.Seq2[T, error], write func(*streamWriter, T) error, p oxbow.Position) error {
 	var failed error
 	for v, err := range all {
@@ -84,7 +84,7 @@ func send[T any](out *streamWriter, all iter.Seq2[T, error], write func(*streamW
 	return nil
 }
 
-// changeBody reads a change of ops.
+// changeBody reads a change from the request.
 func (c *call) changeBody() (wireApply, []oxbow.Op, error) {
 	return decodeApply(http.MaxBytesReader(c.w, c.r.Body, maxApply))
 }
@@ -108,11 +108,11 @@ func (c *call) apply() error {
 		return c.answer(struct{}{})
 	}
 	out := newStreamWriter(c.w, c.logger)
-	out.begin() // an error that follows is not one of the change
+	out.begin() // set the status now, because a later error does not mean that the change failed
 	if withChange {
 		c.w.Header().Set(appliedHeader, returnChange)
 		if out.change(made) != nil {
-			return nil // the client is gone
+			return nil // the client has disconnected
 		}
 	}
 	if w.Since == nil {
@@ -161,8 +161,8 @@ func (c *call) stats() error {
 	return c.answer(wireStats(n))
 }
 
-// sequencer returns the store as a sequence of changes: its own, or that of the
-// events that it sends.
+// sequencer returns the store as a sequence of changes. If the store has none, it uses a feed of
+// the store's events.
 func (c *call) sequencer() (sequencer, error) {
 	switch s := c.base().(type) {
 	case oxbow.Sequencer:
@@ -185,8 +185,8 @@ func (c *call) position() error {
 	return c.answer(wirePosition{[]byte(p)})
 }
 
-// since answers with the changes after a position and, at the end, with one from
-// which on none is missing.
+// since answers with the changes after a position. The end line has a position after which no
+// change is missing.
 func (c *call) since() error {
 	p, err := c.place("position")
 	if err != nil {

@@ -1,12 +1,11 @@
-// Streams of the wire: one JSON object a line, and a last line that says that
-// nothing is missing.
+// This file reads and writes streams: one JSON object per line, with a last line that confirms that
+// the stream is complete.
 //
 //	{"entry":{"id":1,"name":"deploy",…}}
 //	{"entry":{"id":4,"name":"port",…}}
 //	{"end":{"count":2}}
 //
-// The last line may be {"problem":{…}} instead. A stream that ends without one of
-// the two was cut.
+// The last line may be {"problem":{…}} instead. A stream without such a line is incomplete.
 
 package remote
 
@@ -24,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// line is one line of a stream: it has one of its fields.
+// line is one line of a stream. Exactly one of its fields is set.
 type line struct {
 	Entry   *wireEntry   `json:"entry,omitempty"`
 	Change  *wireChange  `json:"change,omitempty"`
@@ -34,20 +33,20 @@ type line struct {
 	Problem *Problem     `json:"problem,omitempty"`
 }
 
-// wireEnd is the last line of a stream that is whole.
+// wireEnd is the last line of a complete stream.
 type wireEnd struct {
-	Count    int    `json:"count"` // lines before
+	Count    int    `json:"count"` // number of lines before this one
 	Position []byte `json:"position,omitempty"`
 }
 
-// maxLine bounds a line in bytes: a content of which each byte is escaped, and the
-// rest of an entry.
+// maxLine is the maximum length of a line, in bytes: a content in which each byte is escaped, and
+// the rest of an entry.
 const maxLine = 6*oxbow.MaxContent + 1<<20
 
-// slowest is how long a client may take to receive some kilobytes of a stream.
+// slowest is the time in which a client must receive some kilobytes of a stream.
 const slowest = time.Minute
 
-// streamWriter writes lines. Its errors are those of a client that is gone.
+// streamWriter writes lines. It returns an error if the client has disconnected.
 type streamWriter struct {
 	w       http.ResponseWriter
 	out     *bufio.Writer
@@ -65,15 +64,16 @@ func newStreamWriter(w http.ResponseWriter, log *slog.Logger) *streamWriter {
 	return s
 }
 
-// Write writes through to the client, which must not take too long: a reader of
-// the store would wait.
+// Write writes to the client. It limits the time, because a slow client would block the reader of
+// the store.
 func (s *streamWriter) Write(b []byte) (int, error) {
-	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(slowest)) // a recorder of tests has none
+	// Ignore the error: a response recorder in a test has no deadline.
+	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(slowest))
 	s.begin()
 	return s.w.Write(b)
 }
 
-// begin makes the answer one of 200.
+// begin sets the headers of the answer, whose status will be 200.
 func (s *streamWriter) begin() {
 	if !s.started {
 		s.started = true
@@ -87,7 +87,7 @@ func (s *streamWriter) line(l line) error {
 	return s.enc.Encode(l)
 }
 
-// change writes a change, and its versions after it.
+// change writes a change and then its versions.
 func (s *streamWriter) change(c oxbow.Change) error {
 	err := s.line(line{Change: toWireChange(c)})
 	for _, v := range c.Versions {
@@ -96,7 +96,8 @@ func (s *streamWriter) change(c oxbow.Change) error {
 	return err
 }
 
-// close writes the last line. An error before the answer began is one of its own.
+// close writes the last line. If the answer has not begun, an error is sent as a problem document
+// instead.
 func (s *streamWriter) close(err error, p oxbow.Position) {
 	defer func() { _ = http.NewResponseController(s.w).SetWriteDeadline(time.Time{}) }()
 	problem, failed := Problem{}, err != nil
@@ -116,7 +117,7 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 	_ = s.out.Flush()
 }
 
-// streamReader reads lines. It keeps the end of the stream.
+// streamReader reads lines. It stores the end line of the stream.
 type streamReader struct {
 	r     *bufio.Reader
 	buf   []byte
@@ -128,14 +129,14 @@ func newStreamReader(r io.Reader) *streamReader {
 	return &streamReader{r: bufio.NewReaderSize(r, 64<<10)}
 }
 
-// errCut is a stream without an end.
+// errCut is returned for a stream without an end line.
 var errCut = fmt.Errorf("the answer was cut: %w", io.ErrUnexpectedEOF)
 
-// errAnswer is an answer that no server of this kind gives.
+// errAnswer is returned for an answer that no oxbow server sends.
 var errAnswer = errors.New("the answer is not one of an oxbow server")
 
-// next returns the next line that is not the last, or io.EOF after the end. What
-// the server sends instead of the end is its error.
+// next returns the next line, or io.EOF after the end line. If the server has sent a problem
+// instead of the end line, it returns that error.
 func (s *streamReader) next() (l line, err error) {
 	if s.end != nil {
 		return l, io.EOF
@@ -160,7 +161,7 @@ func (s *streamReader) next() (l line, err error) {
 	return l, nil
 }
 
-// read returns the bytes of the next line, which are valid until the next call.
+// read returns the next line. The bytes are valid until the next call.
 func (s *streamReader) read() ([]byte, error) {
 	s.buf = s.buf[:0]
 	for {
@@ -183,8 +184,8 @@ func (s *streamReader) read() ([]byte, error) {
 	}
 }
 
-// The readers of one kind of lines. Each returns io.EOF after the last, and an
-// error when the order is not that of the seam.
+// These methods read one kind of line. They return io.EOF after the last line, and an error if the
+// lines are not in the order that the store interfaces require.
 
 func (s *streamReader) entry(after uint64) (oxbow.Entry, error) {
 	l, err := s.next()
@@ -211,7 +212,7 @@ func (s *streamReader) delta() (oxbow.Delta, error) {
 	return oxbow.Delta{ID: l.Delta.ID, Entry: &e}, nil
 }
 
-// version reads a version of a change before the one of that number, or of that.
+// version reads a version whose change number is at most before.
 func (s *streamReader) version(before uint64) (oxbow.Version, error) {
 	l, err := s.next()
 	if err != nil {
@@ -225,7 +226,7 @@ func (s *streamReader) version(before uint64) (oxbow.Version, error) {
 	return oxbow.Version{}, fmt.Errorf("%w: no version where one is next", errAnswer)
 }
 
-// change reads a change before the one of that number, with its versions.
+// change reads a change whose number is less than before, and its versions.
 func (s *streamReader) change(before uint64) (oxbow.Change, error) {
 	l, err := s.next()
 	if err != nil {
@@ -250,6 +251,6 @@ func (s *streamReader) change(before uint64) (oxbow.Change, error) {
 	return c, nil
 }
 
-// maxChange bounds the contents of one change in bytes, with some for each
-// version; the engine's bound for them encoded is lower.
+// maxChange is the maximum size, in bytes, of the contents of one change, plus 256 bytes for each
+// version. The engine's limit for an encoded change is lower.
 const maxChange = 1 << 29

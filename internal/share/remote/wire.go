@@ -1,4 +1,4 @@
-// Documents of the wire: entries, filters, changes and reports as JSON.
+// This file declares the JSON documents: entries, filters, changes and reports.
 
 package remote
 
@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// wireEntry is an [oxbow.Entry]. Fields stand in the order of that type, here and
-// below, so that one can be converted into the other.
+// wireEntry is an [oxbow.Entry]. Here and below, the fields are in the same order as in the
+// original type, so that the types can be converted.
 type wireEntry struct {
 	ID      uint64        `json:"id"`
 	Name    string        `json:"name"`
@@ -46,8 +46,8 @@ type wireTerm struct {
 	Not    bool     `json:"not,omitempty"`
 }
 
-// toWireFilter leaves out the values that are not UTF-8, which no entry has and
-// JSON would change.
+// toWireFilter leaves out values that are not UTF-8, because no entry has them and JSON would
+// change them.
 func toWireFilter(f oxbow.Filter) wireFilter {
 	w := wireFilter{After: text.NearestTime(f.After), Before: text.NearestTime(f.Before)}
 	for _, t := range f.Terms {
@@ -65,7 +65,7 @@ func (w wireFilter) filter() oxbow.Filter {
 	return f
 }
 
-// wireChange is an [oxbow.Change]. Its versions follow it, each on a line.
+// wireChange is an [oxbow.Change]. Its versions follow on separate lines.
 type wireChange struct {
 	Seq      uint64       `json:"seq"`
 	Hash     string       `json:"hash,omitempty"`
@@ -84,7 +84,7 @@ func (w *wireChange) change() oxbow.Change {
 	return oxbow.Change{Seq: w.Seq, Hash: w.Hash, Time: w.Time, Source: w.Source, Note: w.Note, Reverts: w.Reverts}
 }
 
-// verbs are the verbs that a version may have.
+// verbs lists the valid verbs of a version.
 var verbs = []oxbow.Verb{oxbow.VerbAdd, oxbow.VerbUpdate, oxbow.VerbAlias, oxbow.VerbLabel, oxbow.VerbRemove, oxbow.VerbRestore}
 
 // wireVersion is an [oxbow.Version].
@@ -102,7 +102,7 @@ func toWireVersion(v oxbow.Version) *wireVersion {
 	return &wireVersion{v.Seq, v.Prev, v.Verb, toWire(v.Entry), v.Source, v.Note, v.Erased}
 }
 
-// version returns the version, and whether it is one.
+// version returns the version. It returns false if w is invalid.
 func (w *wireVersion) version() (oxbow.Version, bool) {
 	if w.Entry == nil || !slices.Contains(verbs, w.Verb) {
 		return oxbow.Version{}, false
@@ -113,7 +113,7 @@ func (w *wireVersion) version() (oxbow.Version, bool) {
 // wireDelta is an [oxbow.Delta].
 type wireDelta struct {
 	ID    uint64     `json:"id"`
-	Entry *wireEntry `json:"entry,omitempty"` // none when it was removed
+	Entry *wireEntry `json:"entry,omitempty"` // absent if the entry was removed
 }
 
 func toWireDelta(d oxbow.Delta) *wireDelta {
@@ -136,7 +136,7 @@ type wireReport struct {
 }
 
 type wireProblem struct {
-	Offset int64  `json:"offset"` // -1 when it is not about one byte
+	Offset int64  `json:"offset"` // -1 if the problem is not about a single byte
 	What   string `json:"what"`
 	Mend   string `json:"mend,omitempty"`
 }
@@ -168,14 +168,14 @@ type wireStats struct {
 	Head    string `json:"head"`
 }
 
-// The other documents, of requests and answers.
+// Further documents of requests and answers.
 type (
 	wireAbout struct {
-		OpIDs bool `json:"op_ids"` // a change with the id of an earlier one is not made again
+		OpIDs bool `json:"op_ids"` // a change with the op ID of an earlier change is not made again
 	}
 	wireEntries struct {
 		Filter wireFilter `json:"filter,omitzero"`
-		At     *uint64    `json:"at,omitempty"` // as of that change
+		At     *uint64    `json:"at,omitempty"` // number of the change after which the store is read
 	}
 	wireSeq struct {
 		Seq uint64 `json:"seq"`

@@ -1,4 +1,5 @@
-// The file of an entry: that of package mdtree, with bounds and a name.
+// This file reads and writes the file of an entry, in the format of package mdtree, with limits and
+// a file name.
 
 package team
 
@@ -12,26 +13,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// Limits of what is read and written.
+// Limits of files.
 const (
-	maxContent = 16 << 10 // bytes of the content of an entry; a merge that keeps two may leave more
-	maxFile    = 64 << 10 // bytes of a file: names and labels come to the content
-	maxFiles   = 20_000   // files of one tree; more are not read
+	maxContent = 16 << 10 // bytes of an entry's content; a merge that keeps two texts may result in more
+	maxFile    = 64 << 10 // bytes of a file, including names and labels
+	maxFiles   = 20_000   // number of files in a directory that are read
 )
 
 const extension = ".md"
 
-// alphabet is that of Crockford's base 32, in which ULIDs are written.
+// alphabet contains the digits of Crockford's base 32, in which ULIDs are written.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// isEntryFile reports whether a file name is that of an entry: a ULID and .md, in
-// upper case, so that two names never differ by their case alone.
+// isEntryFile reports whether the file name is a ULID followed by .md. The ULID must be in upper
+// case, so that no two names differ only in case.
 func isEntryFile(name string) bool {
 	id, ok := strings.CutSuffix(name, extension)
 	return ok && len(id) == 26 && id[0] <= '7' && strings.Trim(id, alphabet) == ""
 }
 
-// fileName returns the name of an entry's file: a ULID of a time and 80 bits.
+// fileName returns the name of an entry's file: a ULID with the time and 80 random bits.
 func fileName(at time.Time, random [10]byte) string {
 	ms := uint64(max(0, at.UnixMilli()))
 	var raw [16]byte
@@ -40,7 +41,7 @@ func fileName(at time.Time, random [10]byte) string {
 	}
 	copy(raw[6:], random[:])
 	var id [26]byte
-	acc, bits := uint32(0), uint(2) // 128 bits are 26 digits of 5 with two zeros before
+	acc, bits := uint32(0), uint(2) // 26 digits have 130 bits, so the 128 bits are preceded by two zeros
 	n := 0
 	for _, b := range raw {
 		acc, bits = acc<<8|uint32(b), bits+8
@@ -53,8 +54,8 @@ func fileName(at time.Time, random [10]byte) string {
 	return string(id[:]) + extension
 }
 
-// parse reads the file of an entry. A file whose lines all end in CRLF, as git may
-// write them on Windows, is read as with LF. Notes are of parts that are left out.
+// parse parses the file of an entry. It accepts CRLF line ends if all lines have them, because git
+// may write them on Windows. notes describe the parts that were left out.
 func parse(text string) (e oxbow.Entry, notes []string, err error) {
 	if len(text) > maxFile {
 		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(text), maxFile)
@@ -72,7 +73,7 @@ func parse(text string) (e oxbow.Entry, notes []string, err error) {
 	return e, notes, err
 }
 
-// check returns why an entry cannot be a team file.
+// check returns an error if the entry is not valid for a team file.
 func check(e *oxbow.Entry) error {
 	if e.Name == "" {
 		return errors.New("does not say the entry's name; write it as <dt>Name</dt> and <dd>…</dd> into its block of data")
@@ -83,5 +84,5 @@ func check(e *oxbow.Entry) error {
 	return oxbow.Add{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 }
 
-// format returns the file of an entry.
+// format returns the text of an entry's file.
 func format(e *oxbow.Entry) string { return mdtree.FormatEntry(*e) }

@@ -1,4 +1,5 @@
-// Which repository a working tree is of, and whether its team files are trusted.
+// This file identifies the repository of a working tree and checks whether the user trusts its team
+// files.
 
 package team
 
@@ -13,13 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Identity returns by what the repository is remembered: the address of its remote, so
-// that trust holds in every clone of it, or without one the path of its top.
+// Identity returns the name under which the trust in a repository is stored. It is the URL of its
+// remote, so that trust applies to all clones, or the path of its root directory if there is no
+// remote.
 //
-// Addresses of ssh and https are one when host and path are: hosts that offer both
-// serve the same repository. Those without a proof of the host, such as http, keep their
-// scheme. The repository's own config says the address: whoever can write that can
-// run programs by git itself.
+// URLs with ssh and https are equivalent if host and path are equal, because hosts that offer both
+// serve the same repository. URLs of protocols that do not authenticate the host, such as http,
+// keep their scheme. The URL comes from the repository's own config. Whoever can write the config
+// can make git run programs anyway.
 func (t *Tree) Identity() string {
 	if u := normalize(t.repo.RemoteURL(remote), t.repo.Root()); u != "" {
 		return u
@@ -34,8 +36,8 @@ func realOr(p string) string {
 	return filepath.Clean(p)
 }
 
-// normalize returns an address without credentials, the default port, and .git at its end; one that
-// is a path of this machine is taken from root. Of no address it returns "".
+// normalize returns a URL without credentials, default port, and final .git. A relative path on
+// this machine is resolved against root. It returns "" for an empty URL.
 func normalize(address, root string) string {
 	address = strings.TrimSpace(address)
 	scheme, _, full := strings.Cut(address, "://")
@@ -61,7 +63,7 @@ func normalize(address, root string) string {
 		return "path:" + realOr(filepath.FromSlash(u.Path))
 	default:
 		i := strings.IndexByte(address, ':')
-		if i < 2 || strings.ContainsAny(address[:i], `/\`) { // a path, maybe with a letter of a drive
+		if i < 2 || strings.ContainsAny(address[:i], `/\`) { // a path, possibly with a drive letter
 			p := filepath.FromSlash(address)
 			if !filepath.IsAbs(p) {
 				p = filepath.Join(root, p)
@@ -72,7 +74,7 @@ func normalize(address, root string) string {
 		user, host, _ = cutUser(address[:i])
 		host, at = strings.ToLower(host), address[i+1:]
 		if !strings.HasPrefix(at, "/") && user != "" && user != "git" {
-			at = "/~/" + at // of that user's own directory
+			at = "/~/" + at // relative to that user's home directory
 		}
 	}
 	return canonical(strings.ToLower(scheme), user, host, at)
@@ -111,7 +113,7 @@ func (t *Tree) Trusted(l trust.List) bool {
 	return false
 }
 
-// Trust records that the user trusts them.
+// Trust records that the user trusts the team files of this repository.
 func (t *Tree) Trust(ctx context.Context, l trust.List, now time.Time) error {
 	return l.AddTeam(ctx, t.Identity(), now)
 }

@@ -1,4 +1,4 @@
-// What is wrong with team files, found without git, a home or trust.
+// This file finds problems in team files. It needs neither git nor a home nor trust.
 
 package team
 
@@ -13,25 +13,25 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Finding is one thing wrong with a file.
+// Finding is a problem in a file.
 type Finding struct {
-	File string // in the directory; "" for that itself
+	File string // file name in the directory; "" for the directory itself
 	What string
 	Mend string
 }
 
-// File is a file that holds an entry.
+// File is a file that contains an entry.
 type File struct {
-	Name  string // in the directory
+	Name  string // file name in the directory
 	Entry oxbow.Entry
 }
 
-// conflictLabel is the key of labels of entries that a merge left with two texts.
+// conflictLabel is the key of a label of entries for which a merge kept both versions.
 const conflictLabel = "conflict"
 
-// Lint reads all files of a directory, and returns the entries in order of their files,
-// and what is wrong. Files that are no entries are left alone. The error is of a
-// directory that cannot be read.
+// Lint reads all files in a directory. It returns the entries, in the order of their files, and the
+// problems it found. Files that are not meant as entries are ignored. It returns an error if the
+// directory cannot be read.
 func Lint(dir string) (files []File, wrong []Finding, err error) {
 	t := &Tree{path: filepath.Clean(dir)}
 	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {
@@ -62,7 +62,7 @@ func Lint(dir string) (files []File, wrong []Finding, err error) {
 
 type linter struct {
 	dir   *vfs.OS
-	names map[string]string // the files of names
+	names map[string]string // files by the name of their entry
 	files []File
 	found []Finding
 }
@@ -81,7 +81,7 @@ func (l *linter) settings(t *Tree) {
 	}
 }
 
-// look reads a file, if it is an entry or was meant as one.
+// look reads a file that is an entry or was probably meant as one.
 func (l *linter) look(d os.DirEntry) {
 	name := d.Name()
 	switch {
@@ -115,7 +115,7 @@ func (l *linter) look(d os.DirEntry) {
 	l.entry(name, e)
 }
 
-// entry looks at what a file says.
+// entry checks the entry in a file.
 func (l *linter) entry(name string, e oxbow.Entry) {
 	if first, twice := l.names[e.Name]; twice {
 		l.add(name, "put into one file what is right, and remove the other; until then a reviewed one counts before others, else the first", "says %q, which %s says too", e.Name, first)

@@ -1,19 +1,20 @@
-// Merging three versions of an entry's file by meaning, as git's merge driver.
+// This file implements git's merge driver for team files: it merges three versions of an entry by
+// meaning.
 //
-// Of labels and aliases, what one side added or took away counts. The content is merged
-// by line. Where both sides changed the same lines, or lines that touch, both texts stay
-// in the entry, between comments, and it gets the label conflict:content. They are not
-// put into two files: a driver writes one, and a second that it left next to it would be
-// untracked, in no merge commit, in the way of the next merge, and not there at all when
-// git merges without a working tree.
+// Labels and aliases are merged as sets: a value that one side added is added, and a value that one
+// side removed is removed. The content is merged line by line. If both sides changed the same or
+// adjacent lines, both texts are kept in the entry, between comments, and the entry gets the label
+// conflict:content. The two texts are not written to separate files, because a merge driver writes
+// only one file. A second file would be untracked, would be in no merge commit, would obstruct the
+// next merge, and would be missing if git merges without a working tree.
 //
-// The order of merges does not matter. A version is the set of its changes to the base,
-// from its first line up to its last; a merge is the union of two sets, and a conflict
-// shows each of its changes whole, so that the next merge finds them again. That holds as
-// far as a comparison by line does: of repeated lines it may choose others.
+// The order of merges does not matter. A version is treated as a set of changes to the base. A
+// merge is the union of two sets, and a conflict contains the complete text of each of its changes,
+// so that the next merge can find them again. This is limited by the comparison of lines, which is
+// ambiguous if lines are repeated.
 //
-// What one side deleted and the other edited git itself reports, and a person decides. A
-// file that cannot be read as an entry is left to git's merge by line.
+// If one side deleted the file and the other changed it, git reports a conflict that the user has
+// to resolve. A file that is not a valid entry is merged by git line by line.
 
 package team
 
@@ -29,19 +30,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// The lines around two texts of a conflict. Markdown shows none of them.
+// The lines around the two texts of a conflict. They are comments, which Markdown does not render.
 const (
 	conflictOpen  = "<!-- conflict: both texts are kept; choose what is right, and take these comments and the label conflict away -->"
 	conflictOr    = "<!-- conflict: or -->"
 	conflictClose = "<!-- conflict: end -->"
 )
 
-// errNested is returned for what git is to merge by line, so that a person looks at it.
+// errNested is returned if both sides change a conflict. Then git merges the file line by line, and
+// the user has to resolve the conflict.
 var errNested = errors.New("there is a conflict in it already, which this merge touches")
 
-// Merge returns the merge of two files that come from a base, which is "" where both were
-// new. The roles of ours and theirs may be exchanged. An error says why a person, or git
-// by line, must do it.
+// Merge merges two versions of a file that were derived from base, which is "" if both are new.
+// ours and theirs may be swapped. If it returns an error, the file must be merged by git line by
+// line, or by a person.
 func Merge(base, ours, theirs string) (string, error) {
 	if ours == theirs || theirs == base {
 		return ours, nil
@@ -77,6 +79,8 @@ func Merge(base, ours, theirs string) (string, error) {
 	return text, nil
 }
 
+// MergeEntries merges two versions a and b of an entry that were derived from o. They may be
+// swapped.
 func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	conflicts := map[string]bool{}
 	e.Created = earlier(a.Created, b.Created)
@@ -86,7 +90,7 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 		e.Name = a.Name
 	case a.Name == o.Name:
 		e.Name = b.Name
-	default: // both names find it
+	default: // keep both names, so that both find the entry
 		e.Name = min(a.Name, b.Name)
 		aliases = append(aliases, a.Name, b.Name)
 		conflicts["name"] = true
@@ -94,7 +98,7 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	e.Aliases = slices.DeleteFunc(mergeSets(o.Aliases, a.Aliases, b.Aliases, aliases), func(s string) bool { return s == e.Name })
 	e.Labels = oxbow.SortLabels(mergeSets(o.Labels, a.Labels, b.Labels, slices.Concat(a.Labels, b.Labels)))
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key != "status" || slices.Contains(o.Labels, l) }); len(both) > 1 {
-		conflicts["status"] = true // what only one side changed is the newer, and took the place of the base's
+		conflicts["status"] = true // a change by only one side has replaced the status of the base
 	}
 	lines, two, err := mergeLines(linesOf(o.Content), linesOf(a.Content), linesOf(b.Content))
 	if err != nil {
@@ -110,8 +114,8 @@ func MergeEntries(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	return e, nil
 }
 
-// mergeSets returns the values of base that neither side took away, in their order, and
-// then those of all that are new, sorted.
+// mergeSets returns the values of base that are in both a and b, in their order, followed by the
+// values of all that are not in base, sorted.
 func mergeSets[T comparable](base, a, b, all []T) (out []T) {
 	for _, v := range base {
 		if slices.Contains(a, v) && slices.Contains(b, v) {
@@ -142,9 +146,9 @@ func linesOf(content string) []string {
 	return strings.Split(content, "\n")
 }
 
-// change is what a version has in the place of lines of the base.
+// change is a replacement of lines of the base.
 type change struct {
-	from, to int // lines of the base
+	from, to int // lines of the base, without to
 	text     []string
 }
 
@@ -158,8 +162,8 @@ func (c change) compare(d change) int {
 	return slices.Compare(c.text, d.text)
 }
 
-// mergeLines returns the lines of the base with the changes of both sides, and whether
-// there are some of which both are kept.
+// mergeLines returns the lines of base with the changes of both sides. two is true if there are
+// changes of which both texts were kept.
 func mergeLines(base, a, b []string) (out []string, two bool, err error) {
 	ca, err := changesOf(base, a)
 	if err != nil {
@@ -175,7 +179,7 @@ func mergeLines(base, a, b []string) (out []string, two bool, err error) {
 	at := 0
 	for len(all) > 0 {
 		n, to := 1, all[0].to
-		for n < len(all) && all[n].from <= to { // they touch
+		for n < len(all) && all[n].from <= to { // the changes overlap or touch
 			to = max(to, all[n].to)
 			n++
 		}
@@ -196,8 +200,8 @@ func mergeLines(base, a, b []string) (out []string, two bool, err error) {
 	return append(out, base[at:]...), two, nil
 }
 
-// appendConflict appends changes that touch each other: for each, the lines of the base from
-// where they begin up to their end with that change alone.
+// appendConflict appends a conflict of changes that overlap or touch. For each change, it contains
+// the affected lines of the base with only this change applied.
 func appendConflict(out, base []string, cs []change, to int) ([]string, error) {
 	from := cs[0].from
 	var texts [][]string
@@ -216,8 +220,8 @@ func isConflictLine(s string) bool {
 	return s == conflictOpen || s == conflictOr || s == conflictClose
 }
 
-// changesOf returns the changes of a version to the base, and those of the texts of
-// conflicts in it.
+// changesOf returns the changes from the base to a version. For a conflict in the version, it
+// returns the changes of each of the texts.
 func changesOf(base, side []string) (out []change, err error) {
 	var kept [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {
@@ -250,8 +254,9 @@ func changesOf(base, side []string) (out []change, err error) {
 	return out, nil
 }
 
-// covered reports whether a text of a conflict changes no more of the base than another
-// does, as one that was in the base: the changes of all would not show it.
+// covered reports whether one text of a conflict contains only changes that another text contains,
+// too, for example because it is the text of the base. Then a list of changes could not represent
+// this text.
 func covered(all [][]change) bool {
 	for i, a := range all {
 		for j, b := range all {
@@ -264,7 +269,7 @@ func covered(all [][]change) bool {
 	return false
 }
 
-// conflictOf returns the lines that show texts.
+// conflictOf returns the lines of a conflict with these texts.
 func conflictOf(texts [][]string) (out []string) {
 	for i, text := range texts {
 		out = append(append(out, []string{conflictOpen, conflictOr}[min(i, 1)]), text...)
@@ -272,15 +277,16 @@ func conflictOf(texts [][]string) (out []string) {
 	return append(out, conflictClose)
 }
 
-// A place stands for a conflict that was cut out. No content has a NUL.
+// place is the line that replaces a conflict in a text. A content cannot contain a NUL. The line of
+// conflict number n consists of n+1 NULs.
 const place = "\x00"
 
 func isPlace(s string) bool { return strings.HasPrefix(s, place) }
 
 func placeNumber(s string) int { return len(s) - 1 }
 
-// cutConflicts puts a place for each conflict of a text, and returns the texts of each. What
-// is not closed stays.
+// cutConflicts replaces each conflict in a text by a place, and returns the texts of each conflict.
+// A conflict without an end is not replaced.
 func cutConflicts(side []string) (out []string, kept [][][]string) {
 	for i := 0; i < len(side); i++ {
 		end := -1
@@ -307,8 +313,8 @@ func cutConflicts(side []string) (out []string, kept [][][]string) {
 	return out, kept
 }
 
-// compareLines returns the changes that make b of a, in order; lines of a stand between
-// any two.
+// compareLines returns the changes from a to b, in order. There are unchanged lines between any two
+// changes.
 func compareLines(a, b []string) (out []change) {
 	in := diff.Interner{}
 	var m diff.Mapper
@@ -329,8 +335,8 @@ func compareLines(a, b []string) (out []change) {
 	return out
 }
 
-// MergeFiles is [Merge] for paths of files, of which it writes the merge to ours. It
-// reports whether both versions of something were kept.
+// MergeFiles is like [Merge], for the paths of files. It writes the result to ours. It reports
+// whether both versions of something were kept.
 func MergeFiles(base, ours, theirs string) (conflict bool, err error) {
 	var texts [3]string
 	for i, p := range []string{base, ours, theirs} {

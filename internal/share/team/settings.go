@@ -1,4 +1,4 @@
-// team.yaml: the settings that travel with team files.
+// This file reads team.yaml, the settings that are versioned with team files.
 
 package team
 
@@ -13,20 +13,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// settingsFile is the name of the settings in the directory.
+// settingsFile is the name of the settings file in the directory.
 const settingsFile = "team.yaml"
 
-// settingsVersion is the version that is written, and the newest that is read.
+// settingsVersion is the version that is written, and the newest version that can be read.
 const settingsVersion = "1"
 
-// settings are the contents of team.yaml.
+// settings is the content of team.yaml.
 type settings struct {
-	Branch string // that is reviewed, of the remote; "" for the remote's default
+	Branch string // reviewed branch of the remote; "" for the remote's default branch
 }
 
-// parseSettings reads team.yaml: a mapping of version and branch, and nothing else.
-// File is its path in messages, which name the line of each mistake. An empty text
-// is that of the defaults.
+// parseSettings parses team.yaml: a mapping with the keys version and branch. file is its path, for
+// error messages, which contain the line of each mistake. An empty text means the defaults.
 func parseSettings(file, text string) (settings, error) {
 	r := &settingsReader{Reader: frontmatter.Reader{File: file}}
 	switch n := r.Read(text); {
@@ -68,8 +67,7 @@ func (r *settingsReader) read(n *yaml.Node) {
 	}
 }
 
-// isBranch reports whether a name can be that of a branch: a path without what git
-// refuses in one.
+// isBranch reports whether the name is valid for a branch.
 func isBranch(name string) bool {
 	return len(name) <= 200 && fs.ValidPath(name) && name != "." && name[0] != '-' && !strings.Contains(name, "..") && !strings.HasSuffix(name, ".lock") &&
 		!strings.ContainsFunc(name, func(r rune) bool {

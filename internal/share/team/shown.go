@@ -1,4 +1,4 @@
-// Entries as a memory shows them: each says how its file stands.
+// This file presents team files as a store of entries whose source says whether they are reviewed.
 
 package team
 
@@ -19,29 +19,29 @@ import (
 // localTaint is the taint of entries that are not reviewed.
 const localTaint = "team files: not on the reviewed branch"
 
-// unproven are the labels that put an entry before an agent unasked, or by which a
-// program vouches for one: they count in files that were reviewed.
+// unproven lists the labels that make an entry visible to agents unasked, or that certify an entry.
+// They are removed from entries that are not reviewed.
 var unproven = []string{"pinned", "process", oxbow.LabelVerified}
 
-// Shown is the entries of team files as a memory shows them. Those that are reviewed
-// are by [oxbow.Team], with the branch and its commit as the reference of their source.
-// The others are imported and, but for those that the user shared as they are, tainted:
-// an agent that may write files could have written them.
+// Shown presents the entries of team files as a store. The source of reviewed entries has the actor
+// [oxbow.Team] and names the branch and its commit. Other entries are imported and tainted, because
+// an agent that can write files could have written them. Entries that the user shared on this
+// machine and that have not changed since are not tainted.
 type Shown struct {
 	files    *Store
-	prints   func() map[string]bool // of those that the user shared
+	prints   func() map[string]bool // hashes of the entries that the user shared
 	watchers watch.List[oxbow.Event]
 	stop     func()
 
-	mu  sync.Mutex // guards the following, by which entries were shown last
+	mu  sync.Mutex // guards the fields below, with which the entries were last shown
 	up  Upstream
-	own map[string]bool // prints
+	own map[string]bool // hashes, see prints
 }
 
 var _ oxbow.Watcher = (*Shown)(nil)
 
-// Show returns the entries of files, which it closes. Prints returns those of the entries
-// that the user shared by now; nil is for none.
+// Show returns the entries of files, and closes files when it is closed. prints returns the hashes
+// of the entries that the user has shared so far; nil means none.
 func Show(files *Store, prints func() map[string]bool) *Shown {
 	if prints == nil {
 		prints = func() map[string]bool { return nil }
@@ -66,7 +66,7 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	return func(yield func(oxbow.Entry, error) bool) {
 		reviewed, up, err := s.files.Reviewed(ctx)
 		if err != nil {
-			reviewed = nil // all count as local
+			reviewed = nil // treat all entries as not reviewed
 		}
 		own := s.prints()
 		s.mu.Lock()
@@ -85,8 +85,8 @@ func (s *Shown) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// shown returns an entry as it is shown. Its version is another when it is reviewed, or
-// shared by the user.
+// shown returns an entry as it is shown. Its version depends on whether it is reviewed or shared by
+// the user, so that a change of this state counts as a change of the entry.
 func shown(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) oxbow.Entry {
 	own := !reviewed && prints[Print(e)]
 	e.Version &^= 3
@@ -96,7 +96,7 @@ func shown(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) ox
 		return e
 	}
 	e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Imported, Ref: Dir}
-	if own { // this machine's user shared it, and nobody has edited it since
+	if own { // the user shared the entry on this machine, and nobody has changed it since
 		e.Version |= 2
 		e.Source.Actor = oxbow.Agent
 		return e
@@ -106,13 +106,13 @@ func shown(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) ox
 	return e
 }
 
-// Print returns the hash of the file of an entry, by which it is known again.
+// Print returns the hash of an entry's file. It identifies an entry that the user shared.
 func Print(e oxbow.Entry) string {
 	sum := sha256.Sum256([]byte(format(&e)))
 	return hex.EncodeToString(sum[:])
 }
 
-// String names the branch and the commit that it is at.
+// String returns the branch and its abbreviated commit.
 func (u Upstream) String() string {
 	return u.Branch + " at " + u.Commit[:min(len(u.Commit), shortCommit)]
 }
@@ -125,8 +125,8 @@ func (s *Shown) Apply(context.Context, ...oxbow.Op) error {
 // Watch implements [oxbow.Watcher].
 func (s *Shown) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher]: it looks for edits, whether the reviewed branch
-// moved on, and for what the user shared meanwhile.
+// Refresh implements [oxbow.Watcher]. It checks whether files, the reviewed branch, or the list of
+// shared entries have changed.
 func (s *Shown) Refresh(ctx context.Context) error {
 	if err := s.files.Refresh(ctx); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Standing: which entries are reviewed, and in which commit.
+// This file finds out which entries are reviewed, and in which commit.
 
 package team
 
@@ -18,21 +18,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// remote is the one whose branch is reviewed.
+// remote is the remote whose branch is reviewed.
 const remote = "origin"
 
-// Upstream is the branch that is reviewed, as this clone last had it from its remote.
+// Upstream is the reviewed branch, in the state that this clone last fetched.
 type Upstream struct {
-	Branch string // such as origin/main; "" for none, when all files are local
-	Commit string // "" for one that this clone does not have
+	Branch string // for example origin/main; "" if there is none, so that no file is reviewed
+	Commit string // "" if this clone does not have the branch
 }
 
-// defaults are the references tried for the reviewed branch, in their order.
+// defaults lists the names that are tried for the default branch, in this order.
 var defaults = []string{"HEAD", "main", "master"}
 
-// Reviewed returns the names of the entries whose files are those of the reviewed
-// branch, and that branch. It is the default one of the remote, unless team.yaml as it
-// stands there names another: a branch that is pushed cannot review itself.
+// Reviewed returns the names of the entries whose files are the same on the reviewed branch, and
+// that branch. It is the remote's default branch, unless team.yaml on the default branch names
+// another branch. So a pushed branch cannot declare itself reviewed.
 func (s *Store) Reviewed(ctx context.Context) (names map[string]bool, up Upstream, err error) {
 	blobs, up, err := s.tree.upstream(ctx)
 	if err != nil {
@@ -55,15 +55,15 @@ func (s *Store) Reviewed(ctx context.Context) (names map[string]bool, up Upstrea
 	return names, up, err
 }
 
-// reviewedFiles returns the files of the reviewed branch, none where that cannot be read:
-// [Store.Reviewed] returns the error.
+// reviewedFiles returns the files of the reviewed branch. It ignores errors, which [Store.Reviewed]
+// returns.
 func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
 	blobs, _, _ := t.upstream(ctx)
 	return blobs
 }
 
-// prefer returns what reports whether a file with a text is one of the reviewed branch,
-// as that stands when it is first called.
+// prefer returns a function that reports whether a file with this text is on the reviewed branch.
+// The function reads the branch once, when it is first called.
 func (s *Store) prefer(ctx context.Context) func(file, text string) bool {
 	blobs := sync.OnceValue(func() map[string]string { return s.tree.reviewedFiles(ctx) })
 	return func(file, text string) bool {
@@ -72,8 +72,8 @@ func (s *Store) prefer(ctx context.Context) func(file, text string) bool {
 	}
 }
 
-// Commit returns the commit of the reviewed branch that last changed the file of an
-// entry, or merged it; "" for none.
+// Commit returns the abbreviated commit of the reviewed branch that last changed or merged the file
+// of an entry, or "" if there is none.
 func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 	p, err := s.Locate(ctx, name)
 	if err != nil {
@@ -87,11 +87,11 @@ func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 	return id[:min(len(id), shortCommit)], err
 }
 
-// shortCommit is the digits of a commit that are shown.
+// shortCommit is the number of hexadecimal digits in an abbreviated commit.
 const shortCommit = 10
 
-// upstream returns the files of the reviewed branch, by their names in the directory:
-// git's names of their texts.
+// upstream returns the blob names of the files on the reviewed branch, by file name, and the
+// branch.
 func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,8 +116,8 @@ func (t *Tree) upstream(ctx context.Context) (blobs map[string]string, up Upstre
 	return blobs, up, err
 }
 
-// defaultBranch returns the default branch of the remote, as this clone last had it; the
-// zero Upstream if there is none.
+// defaultBranch returns the default branch of the remote, in the state that this clone last
+// fetched. It returns the zero Upstream if there is none.
 func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	for _, name := range defaults {
 		up = Upstream{Branch: remote + "/" + name}
@@ -132,9 +132,9 @@ func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	return Upstream{}, nil
 }
 
-// ReviewedCommit returns the commit of the reviewed branch of a repository, as this clone
-// last had it; "" if there is none. The team files at the top of the working tree decide
-// which branch it is, as for [Store.Reviewed].
+// ReviewedCommit returns the commit of a repository's reviewed branch, in the state that this clone
+// last fetched, or "" if there is none. The team files at the root of the working tree determine
+// the branch, as for [Store.Reviewed].
 func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	if _, err := os.Lstat(filepath.Join(repo.Root(), filepath.FromSlash(Dir))); err != nil {
 		up, err := defaultBranch(repo)
@@ -148,7 +148,8 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	return up.Commit, err
 }
 
-// filesOf returns the team files of a commit. The last ones read are kept.
+// filesOf returns the blob names of the team files of a commit. It caches the last result for each
+// branch.
 func (t *Tree) filesOf(ctx context.Context, up Upstream) (map[string]string, error) {
 	if files, ok := t.reviewed[up]; ok {
 		return files, nil
@@ -168,8 +169,8 @@ func (t *Tree) filesOf(ctx context.Context, up Upstream) (map[string]string, err
 	return files, nil
 }
 
-// settingsOf returns the settings of a commit. Git is not asked for those that the
-// working tree has, too.
+// settingsOf returns the settings in a blob. It does not run git if the working tree has the same
+// settings.
 func (t *Tree) settingsOf(ctx context.Context, blob string) (settings, error) {
 	if blob == "" {
 		return settings{}, nil
@@ -186,10 +187,10 @@ func (t *Tree) settingsOf(ctx context.Context, blob string) (settings, error) {
 	return s, err
 }
 
-// readSmall returns the text of a regular file of the directory.
+// readSmall returns the text of a regular file in the directory.
 func (t *Tree) readSmall(name string) (string, error) { return readFile(filepath.Join(t.path, name)) }
 
-// readFile returns the text of a regular file, to which no link leads.
+// readFile returns the text of a regular file. It does not follow symbolic links.
 func readFile(p string) (string, error) {
 	if fi, err := os.Lstat(p); err != nil || !fi.Mode().IsRegular() {
 		return "", cmp.Or(err, fmt.Errorf("%s is not a regular file", p))

@@ -1,4 +1,4 @@
-// The files as a store, which is read only.
+// This file implements a read-only store of team files.
 
 package team
 
@@ -18,12 +18,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store is the entries of team files, in order of their files' names. It refuses
-// changes: files are written by [Tree.Write]. Of files of one name that is reviewed counts,
-// else the first.
+// Store contains the entries of team files, in the order of the file names. It is read-only:
+// [Tree.Write] writes files. If several files have entries with the same name, the reviewed file
+// counts, or else the first file.
 //
-// Edits are looked for by Refresh and Check alone. A first Refresh that comes right after
-// Open, as that of a memory does which is opened for one question, looks no second time.
+// Only Refresh and Check look for changed files. The first Refresh directly after Open does
+// nothing, because a memory that is opened for one question calls it although Open has just read
+// the files.
 type Store struct {
 	*mdtree.Store
 	tree  *Tree
@@ -35,11 +36,11 @@ type Store struct {
 	opened time.Time  // zero after the first Refresh
 }
 
-// fresh is how long what Open read counts as just read.
+// fresh is the time after Open for which Refresh does nothing.
 const fresh = 50 * time.Millisecond
 
-// Open opens the files as a store, and looks up meanwhile what the reviewed branch
-// has. Options say no more than the clock and what receives warnings.
+// Open opens the files as a store, and in the meantime reads the reviewed branch. Only Clock and
+// Warn of the options are used.
 func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -53,7 +54,7 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	}
 	var known sync.WaitGroup
 	defer known.Wait()
-	known.Go(func() { _, _, _ = t.upstream(ctx) }) // Reviewed returns the error
+	known.Go(func() { _, _, _ = t.upstream(ctx) }) // Reviewed returns the error later
 	lasting := context.WithoutCancel(ctx)
 	s := &Store{tree: t, files: &files{dir, maxFiles, func() map[string]string { return t.reviewedFiles(lasting) }}, sums: &sums{sha256: t.repo.SHA256(), of: map[string]sum{}}, clock: o.Clock}
 	s.Store, err = mdtree.Open(ctx, s.files, layout{s.sums}, mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile, Prefer: s.prefer})
@@ -92,7 +93,7 @@ func (s *Store) File(ctx context.Context, name string) (string, error) {
 	return filepath.Join(s.tree.path, p.Path), err
 }
 
-// sums are git's names for the texts of files.
+// sums caches git's names for the texts of files.
 type sums struct {
 	sha256 bool
 
@@ -102,7 +103,7 @@ type sums struct {
 
 type sum struct{ text, blob string }
 
-// get returns git's name for the text of a file. That of its last text is kept.
+// get returns git's name for the text of a file. It caches the name for the last text of each file.
 func (s *sums) get(file, text string) string {
 	s.mu.Lock()
 	known, ok := s.of[file]
@@ -116,8 +117,8 @@ func (s *sums) get(file, text string) string {
 	return known.blob
 }
 
-// layout reads team files: one entry a file. Reading runs in parallel, so
-// that the texts get their names meanwhile.
+// layout is the format of team files: one entry per file. Files are read in parallel, so that their
+// blob names are computed in parallel, too.
 type layout struct{ sums *sums }
 
 // Dirs implements [mdtree.Layout].
@@ -141,12 +142,12 @@ func (layout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrUnsupported)
 }
 
-// files are the regular files of a directory that are entries, and no others. Of too many
-// they are those of the reviewed branch, then the first ones.
+// files is a directory restricted to the regular files that are entries. If there are too many, it
+// contains the files of the reviewed branch and then the first others.
 type files struct {
 	*vfs.OS
 	most     int
-	reviewed func() map[string]string // those of the branch, by name
+	reviewed func() map[string]string // files of the reviewed branch, by name
 }
 
 // ReadDir implements [vfs.FS].

@@ -1,17 +1,16 @@
-// Finding the team files of a working tree.
+// This file finds the team files of a working tree.
 
-// Package team keeps decisions as files that travel with a git repository: one
-// Markdown file an entry, which people share on purpose and review as they review
-// code.
+// Package team stores decisions as files in a git repository: one Markdown file per entry. People
+// share these files on purpose and review them like code.
 //
 //	.oxbow/team/team.yaml     version, and the branch that is reviewed
-//	.oxbow/team/ULID.md       an entry, in the form of package mdtree, with its name
-//	.gitattributes            leads these files to the merge driver
+//	.oxbow/team/ULID.md       an entry with its name, in the format of package mdtree
+//	.gitattributes            assigns the merge driver to these files
 //
-// What a clone brings is data from others: no link is followed, files that are no
-// entries are left alone, sizes are bounded, and git is run as package internal/code/git
-// does. An entry counts as reviewed when its file is, byte for byte, that of the
-// reviewed branch as the remote last had it; every other is local.
+// The files in a clone come from other people, so they are not trusted: links are not followed,
+// files that are not entries are ignored, sizes are limited, and git is run by package
+// internal/code/git. An entry is reviewed if its file is identical to the file on the reviewed
+// branch, in the state that was last fetched from the remote. All other entries are local.
 package team
 
 import (
@@ -26,22 +25,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Dir is where team files are, below a directory of a working tree.
+// Dir is the directory of team files, relative to a directory of a working tree.
 const Dir = ".oxbow/team"
 
-// Tree is the team files of a working tree. It is safe for concurrent use.
+// Tree gives access to the team files of a working tree. It is safe for concurrent use.
 type Tree struct {
 	repo *git.Repo
-	path string // of the directory, for the operating system
-	rel  string // of the directory in the working tree, by slashes
+	path string // path of the directory in the operating system's form
+	rel  string // slash-separated path of the directory, relative to the working tree
 
-	mu       sync.Mutex // guards the following
+	mu       sync.Mutex // guards reviewed
 	reviewed map[Upstream]map[string]string
 }
 
-// Find returns the team files nearest to a directory: in it or one above it, up to
-// the top of its working tree of git. It returns nil where there are none. A
-// directory of that name that is a link, or below one, does not count.
+// Find returns the team files nearest to a directory: in the directory itself or in a parent
+// directory, up to the root of its git working tree. It returns nil if there are none. Directories
+// that are reached through a link below the working tree are ignored.
 func Find(dir string) (*Tree, error) {
 	at, err := realDir(dir)
 	if err != nil {
@@ -57,8 +56,8 @@ func Find(dir string) (*Tree, error) {
 	}
 }
 
-// Near returns the directory of team files in a directory or above it, in git or not; ""
-// for none.
+// Near returns the directory of team files in a directory or its parents, with or without git. It
+// returns "" if there is none.
 func Near(dir string) string {
 	at, err := realDir(dir)
 	for ; err == nil; at = filepath.Dir(at) {
@@ -72,9 +71,9 @@ func Near(dir string) string {
 	return ""
 }
 
-// At returns the team files nearest to a directory, as [Find] does, or where there are
-// none those that may be made at the top of its working tree. Errors match [git.ErrNone]
-// where it is in none.
+// At is like [Find], but if there are no team files, it returns the Tree for creating them at the
+// root of the working tree. If the directory is not in a working tree, the error matches
+// [git.ErrNone].
 func At(dir string) (*Tree, error) {
 	t, err := Find(dir)
 	if err != nil || t != nil {
@@ -102,7 +101,7 @@ func realDir(dir string) (string, error) {
 	return at, nil
 }
 
-// isTeam reports whether a directory has team files below it.
+// isTeam reports whether the directory has a subdirectory with team files.
 func isTeam(at string) bool {
 	for _, dir := range []string{".oxbow", filepath.FromSlash(Dir)} {
 		if fi, err := os.Lstat(filepath.Join(at, dir)); err != nil || !fi.IsDir() {
@@ -132,18 +131,17 @@ func treeOf(repo *git.Repo, at string) (*Tree, error) {
 	return &Tree{repo: repo, path: dir, rel: filepath.ToSlash(rel), reviewed: map[Upstream]map[string]string{}}, nil
 }
 
-// Path returns the directory of the files.
+// Path returns the directory of the team files.
 func (t *Tree) Path() string { return t.path }
 
-// Top returns the top of the working tree.
+// Top returns the root of the working tree.
 func (t *Tree) Top() string { return t.repo.Root() }
 
-// Rel returns the path of a file of the directory below the top of the working tree, by
-// slashes.
+// Rel returns the slash-separated path of a team file, relative to the root of the working tree.
 func (t *Tree) Rel(file string) string { return path.Join(t.rel, file) }
 
-// exists reports whether the directory is there. The error is of one that may not be
-// used, such as a link.
+// exists reports whether the directory of team files exists. It returns an error if the directory
+// must not be used, for example because it is a link.
 func (t *Tree) exists() (bool, error) {
 	for _, dir := range []string{filepath.Dir(t.path), t.path} {
 		fi, err := os.Lstat(dir)

@@ -1,4 +1,4 @@
-// Making team files, and writing and removing the file of an entry.
+// This file sets up the directory of team files, and writes and removes the files of entries.
 
 package team
 
@@ -23,8 +23,8 @@ import (
 // driver is the name of the merge driver in git's config.
 const driver = "oxbow-entry"
 
-// attributes lead the files to the merge driver, and keep git from changing their line
-// ends: they are reviewed byte for byte.
+// attributes assign the merge driver to the files. They also keep git from changing line ends,
+// because reviewed files are compared byte for byte.
 const attributes = "*.md -text merge=" + driver + "\n"
 
 const (
@@ -32,10 +32,10 @@ const (
 	ignoreFile     = ".gitignore"
 )
 
-// Init makes what is missing of the directory, its settings, and the attributes by which
-// git calls the merge driver; has the .gitignore of .oxbow let it pass; and makes command
-// the driver of this clone. It returns the files that it wrote, below the top of the
-// working tree; a dry run says which it would.
+// Init creates the directory, the settings, and the attributes that assign the merge driver, if
+// they are missing. It adapts the .gitignore of .oxbow so that team files are not ignored, and
+// makes command the merge driver of this clone. It returns the paths of the files it wrote,
+// relative to the root of the working tree, or in a dry run, the files it would write.
 func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
 	defer func() { err = wrap("setting up team files", err) }()
 	there, err := t.exists()
@@ -69,8 +69,8 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 	return written, err
 }
 
-// installDriver makes a command the merge driver of this clone, unless it has one. Git
-// would write through a config that is a link.
+// installDriver makes command the merge driver of this clone, unless one is configured. It refuses
+// a config file that is a link, because git would write to the link's target.
 func (t *Tree) installDriver(ctx context.Context, command string) error {
 	if t.DriverInstalled() {
 		return nil
@@ -82,23 +82,23 @@ func (t *Tree) installDriver(ctx context.Context, command string) error {
 		t.repo.SetConfig(ctx, "merge."+driver+".driver", command))
 }
 
-// Command returns what git runs to merge a file: the program's own command, and where that
-// fails, because it is missing or a file cannot be read, git's merge by line.
+// Command returns the command that git runs to merge a file: the program's command, followed by
+// git's merge by line in case the program is missing or cannot read a file.
 func Command(program string) string {
 	return program + " merge-entry %O %A %B %P || git merge-file -L ours -L base -L theirs %A %O %B"
 }
 
-// DriverInstalled reports whether git calls the merge driver in this clone.
+// DriverInstalled reports whether this clone's git config contains the merge driver.
 func (t *Tree) DriverInstalled() bool {
 	return strings.Contains(t.repo.Config("merge", driver, "driver"), " merge-entry %O %A %B")
 }
 
-// ignoredTemps is the line of the .gitignore by which git passes over the temporary files of
-// writers that are at work or were killed.
+// ignoredTemps is the line of .gitignore that makes git ignore the temporary files of writers.
 const ignoredTemps = "team/*.tmp"
 
-// passing returns the .gitignore of .oxbow with lines by which team files are not ignored, and
-// their temporary files are, or "" if it has these lines or there is no such file.
+// passing returns the .gitignore of .oxbow with additional lines, so that team files are not
+// ignored but their temporary files are. It returns "" if the file has these lines already or does
+// not exist.
 func (t *Tree) passing() string {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
@@ -113,16 +113,16 @@ func (t *Tree) passing() string {
 	return text + ignoredTemps + "\n"
 }
 
-// WriteOptions say how [Tree.Write] writes a file.
+// WriteOptions configure [Tree.Write].
 type WriteOptions struct {
-	Random io.Reader       // for the name of a new file
-	Wrote  map[string]bool // prints of the files that this user's oxbow wrote, by [Print]
+	Random io.Reader       // random bytes for the names of new files
+	Wrote  map[string]bool // hashes (see [Print]) of the files that this user's oxbow wrote
 }
 
-// Write writes the file of an entry. It replaces the file whose entry has this name, or
-// else makes a new file, whose name is made of the time when the entry was created and of
-// random digits. It returns the file's name in the directory, and false if the file already
-// had this text. A file that may not be replaced is an [EditedError]; see [Tree.CheckReplace].
+// Write writes the file of an entry. It replaces the file of the entry with the same name. If there
+// is none, it creates a file whose name consists of the entry's time of creation and random digits.
+// It returns the file name, and false if the file already has this text. If the file must not be
+// replaced, it returns an [EditedError]; see [Tree.CheckReplace].
 func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, o WriteOptions) (file string, changed bool, err error) {
 	defer func() { err = wrap(fmt.Sprintf("writing the team file of %q", e.Name), err) }()
 	if err := Check(e); err != nil {
@@ -153,7 +153,7 @@ func (t *Tree) Write(ctx context.Context, s *Store, e oxbow.Entry, o WriteOption
 	return file, true, replace(t.path, file, text)
 }
 
-// removeStaleTemps removes the temporary files that killed writers of team files left.
+// removeStaleTemps removes the temporary files of writers that were killed.
 func (t *Tree) removeStaleTemps() {
 	d, err := vfs.Dir(t.path)
 	if err != nil {
@@ -163,10 +163,10 @@ func (t *Tree) removeStaleTemps() {
 	vfs.RemoveStaleTemps(d, ".", time.Now(), func(of string) bool { return strings.HasSuffix(of, ".md") })
 }
 
-// EditedError is returned for a team file whose text would be lost, because somebody edited
-// the file and did not commit it. It matches [oxbow.ErrConflict].
+// EditedError is returned for a team file whose text would be lost, because somebody edited the
+// file without committing it. It matches [oxbow.ErrConflict].
 type EditedError struct {
-	File string // below the top of the working tree
+	File string // path relative to the root of the working tree
 }
 
 func (e *EditedError) Error() string {
@@ -176,9 +176,9 @@ func (e *EditedError) Error() string {
 // Is reports whether target is [oxbow.ErrConflict].
 func (e *EditedError) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// CheckReplace returns an [EditedError] if a file has a text that exists nowhere else. A file
-// may be replaced if it is missing, if the commit at HEAD has its text, or if its print is
-// in wrote, because then the home's history has the entry.
+// CheckReplace returns an [EditedError] if the file contains text that exists nowhere else. A file
+// may be replaced if it is missing, if the commit at HEAD has the same text, or if its hash is in
+// wrote, because then the home's history contains the entry.
 func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]bool) error {
 	text, err := t.readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -193,9 +193,8 @@ func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]b
 	return t.checkCommitted(ctx, file, text)
 }
 
-// CheckRemove returns an [EditedError] if removing a file would lose text, although its
-// entry is kept elsewhere: the file has parts that its entry does not have, and they are
-// not committed.
+// CheckRemove returns an [EditedError] if removing the file would lose text although its entry is
+// stored elsewhere, because the file has additional text that is not committed.
 func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
 	text, err := t.readSmall(p.Path)
 	if err != nil || holdsOnly(text, &p.Entry) {
@@ -204,15 +203,15 @@ func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
 	return t.checkCommitted(ctx, p.Path, text)
 }
 
-// holdsOnly reports whether a file has nothing besides its entry. Git may have written its
-// lines with CRLF.
+// holdsOnly reports whether the file contains only its entry. Differences between LF and CRLF are
+// ignored, because git may have changed the line ends.
 func holdsOnly(text string, e *oxbow.Entry) bool {
 	return withoutCRLF(text) == withoutCRLF(format(e))
 }
 
 func withoutCRLF(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// checkCommitted returns an [EditedError] unless the commit at HEAD has the text of a file.
+// checkCommitted returns an [EditedError] unless the commit at HEAD contains the text of the file.
 func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 	head, err := t.repo.Head(ctx)
 	if err != nil {
@@ -234,7 +233,7 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 	return edited
 }
 
-// Remove removes the file of an entry, unless its text is another by now.
+// Remove removes the file of an entry. It fails if the text has changed since p was read.
 func (t *Tree) Remove(p mdtree.Place) (err error) {
 	defer func() { err = wrap("removing a team file", err) }()
 	if there, err := t.exists(); err != nil || !there || !isEntryFile(p.Path) {
@@ -255,7 +254,7 @@ func (t *Tree) Remove(p mdtree.Place) (err error) {
 	return errors.Join(dir.Remove(p.Path), dir.SyncDir("."))
 }
 
-// Check returns why an entry cannot be a team file, nil when it can.
+// Check returns an error if the entry is not valid for a team file.
 func Check(e oxbow.Entry) error {
 	if err := check(&e); err != nil {
 		return err
@@ -277,7 +276,7 @@ func Check(e oxbow.Entry) error {
 	return err
 }
 
-// replace makes a text the content of a file, all or nothing, and durable.
+// replace replaces the content of a file atomically and syncs it.
 func replace(dir, name, text string) error {
 	d, err := vfs.Dir(dir)
 	if err != nil {

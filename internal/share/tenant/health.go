@@ -1,4 +1,4 @@
-// Health: whether memories can be read now, for those that probe it.
+// This file implements the health check, which tells monitoring whether memories can be read.
 
 package tenant
 
@@ -9,24 +9,23 @@ import (
 	"time"
 )
 
-// Times of an answer about health.
+// Times for the health check.
 const (
-	healthWait = time.Second // for what is asked
-	healthAge  = time.Second // until it is asked again
+	healthWait = time.Second // timeout of the check
+	healthAge  = time.Second // time for which the result is cached
 )
 
-// Health answers /healthz. A nil one answers that all is well.
+// Health serves /healthz. A nil Health always reports success.
 type Health struct {
 	ready func(context.Context) error
 	now   func() time.Time
 
-	turn chan struct{} // holds one, while all below is used; probes share an answer
-	at   time.Time     // when it was asked last
+	turn chan struct{} // lock for the fields below; concurrent requests share a result
+	at   time.Time     // time of the last check
 	err  error
 }
 
-// NewHealth returns the health of what ready is about. The text of its error is for all
-// to see.
+// NewHealth returns a Health that calls ready. The text of ready's error is visible to everybody.
 func NewHealth(ready func(context.Context) error, now func() time.Time) *Health {
 	return &Health{ready: ready, now: now, turn: make(chan struct{}, 1)}
 }
@@ -41,7 +40,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// check returns what ready returned, within the last second.
+// check returns the result of ready, which is at most a second old.
 func (h *Health) check() error {
 	if h == nil {
 		return nil
@@ -49,7 +48,8 @@ func (h *Health) check() error {
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
 	if now := h.now(); h.at.IsZero() || now.Sub(h.at) >= healthAge {
-		ctx, cancel := context.WithTimeout(context.Background(), healthWait) // not that of one probe
+		// Not the context of the request, because other requests share the result.
+		ctx, cancel := context.WithTimeout(context.Background(), healthWait)
 		defer cancel()
 		h.err = h.ready(ctx)
 		h.at = h.now()

@@ -1,4 +1,4 @@
-// Limits of undo and restore: what they bring back counts as what is written does.
+// This file applies the limits to undo and restore: restored text counts like written text.
 
 package tenant
 
@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// History returns a history whose changes the limit allows or refuses; see
-// [oxbow.Options.History]. Of no limit, nil, it is h.
+// History returns a history whose changes are subject to the limit; see [oxbow.Options.History]. If
+// l is nil, it returns h.
 func (l *Limit) History(h oxbow.Historian) oxbow.Historian {
 	if l == nil {
 		return h
@@ -19,13 +19,14 @@ func (l *Limit) History(h oxbow.Historian) oxbow.Historian {
 	return &limitedHistory{h, l}
 }
 
-// limitedHistory is a history whose changes a limit holds to a quota.
+// limitedHistory is a history whose changes are subject to a limit.
 type limitedHistory struct {
 	oxbow.Historian
 	l *Limit
 }
 
-// allow is [Limit.Allow] of ops, where there are any: without, the store says what is wrong.
+// allow is like [Limit.Allow], but allows an empty change, so that the store can report what is
+// wrong with it.
 func (s *limitedHistory) allow(ctx context.Context, ops []oxbow.Op, err error) error {
 	if err != nil || len(ops) == 0 {
 		return err
@@ -33,7 +34,7 @@ func (s *limitedHistory) allow(ctx context.Context, ops []oxbow.Op, err error) e
 	return s.l.Allow(ctx, s.Historian, ops)
 }
 
-// Apply implements [oxbow.Store]: packages that plan an undo of their own apply it here.
+// Apply implements [oxbow.Store]. It is called by packages that plan an undo themselves.
 func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	if err := s.allow(ctx, ops, nil); err != nil {
 		return err
@@ -41,7 +42,7 @@ func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return s.Historian.Apply(ctx, ops...)
 }
 
-// Commit implements [oxbow.Committer], with the limit of Apply.
+// Commit implements [oxbow.Committer].
 func (s *limitedHistory) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.allow(ctx, ops, nil); err != nil {
 		return oxbow.Change{}, err
@@ -79,8 +80,8 @@ func (s *limitedHistory) restoring(ctx context.Context, name string, seq uint64)
 	return s.allow(ctx, ops, err)
 }
 
-// undoing returns what undoing the changes of those numbers comes to: of each name, the
-// version before the first of them.
+// undoing returns ops that are equivalent to undoing the changes. They restore each entry to the
+// version before the first of the changes.
 func (s *limitedHistory) undoing(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
 	if len(seqs) == 0 {
 		return nil, nil
@@ -108,8 +109,8 @@ func (s *limitedHistory) undoing(ctx context.Context, seqs []uint64) (ops []oxbo
 	return ops, nil
 }
 
-// back appends what brings a name to its version of change seq: 0, or a change that
-// removed it, is none.
+// back appends an op that restores the named entry to its version in change seq. If seq is 0 or the
+// change removed the entry, the op removes it.
 func (s *limitedHistory) back(ctx context.Context, ops []oxbow.Op, name string, seq uint64) ([]oxbow.Op, error) {
 	_, err := s.Get(ctx, name)
 	if err != nil && !errors.Is(err, oxbow.ErrNotFound) {

@@ -1,4 +1,4 @@
-// Limits: what a tenant keeps, and how fast it writes.
+// This file limits the data that a tenant stores and the rate of its changes.
 
 package tenant
 
@@ -11,36 +11,36 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
-// Limit holds a memory to a quota. It is safe for concurrent use.
+// Limit enforces the quota of a memory. It is safe for concurrent use.
 type Limit struct {
 	quota auth.Quota
 	now   func() time.Time
 
-	mu     sync.Mutex // guards the following
-	credit float64    // changes that may be made now
-	at     time.Time  // when credit was counted
-	seen   uint64     // the last change of the store
-	grants []grant    // changes that were allowed and are not in the store yet, the oldest first
+	mu     sync.Mutex // guards the fields below
+	credit float64    // number of changes that may be made now
+	at     time.Time  // time when credit was computed
+	seen   uint64     // number of the last change in the store
+	grants []grant    // allowed changes that are not in the store yet, the oldest first
 }
 
-// grant is a change that was allowed.
+// grant describes an allowed change.
 type grant struct {
 	entries int
 	bytes   int64
 	at      time.Time
 }
 
-// grantAge is when a change that has not come to the store is taken for one that failed.
+// grantAge is the time after which an allowed change that is not in the store is considered failed.
 const grantAge = 5 * time.Second
 
-// NewLimit returns the limit of a quota, by a clock.
+// NewLimit returns a limit for the quota. now is the clock.
 func NewLimit(q auth.Quota, now func() time.Time) *Limit {
 	return &Limit{quota: q, now: now, credit: float64(q.Writes), at: now()}
 }
 
-// Allow reports, as an [oxbow.QuotaError], why the changes may not be applied to the
-// store. What only removes is bound by the rate alone. Changes that are under way count:
-// writers at the same time do not come to more than the quota.
+// Allow returns an [oxbow.QuotaError] if the changes must not be applied to the store. Changes that
+// only remove entries are subject only to the rate. Allowed changes that are not in the store yet
+// count, too, so that concurrent writers cannot exceed the quota.
 func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error {
 	if len(ops) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	return nil
 }
 
-// fits reports why a change goes beyond what the memory may hold. l.mu is held.
+// fits returns an error if the memory would exceed the quota with the change. l.mu must be held.
 func (l *Limit) fits(ctx context.Context, s oxbow.Store, g grant) error {
 	counter, ok := s.(oxbow.Counter)
 	if !ok {
@@ -94,9 +94,10 @@ func (l *Limit) fits(ctx context.Context, s oxbow.Store, g grant) error {
 	return nil
 }
 
-// weigh returns what changes add to a memory: bytes are 0 where they only remove.
+// weigh returns the number of entries and bytes that the ops add. bytes is 0 if they only remove
+// entries.
 func weigh(ops []oxbow.Op) (g grant) {
-	const head = 100 // bytes of a change, about
+	const head = 100 // approximate overhead of a change, in bytes
 	for _, op := range ops {
 		switch op := op.(type) {
 		case oxbow.Add:

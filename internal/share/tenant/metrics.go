@@ -1,4 +1,4 @@
-// Metrics: what a server did, in the text format of Prometheus.
+// This file counts requests and writes metrics in the text format of Prometheus.
 
 package tenant
 
@@ -16,39 +16,39 @@ import (
 	"time"
 )
 
-// bounds are those of the histogram of durations, in seconds.
+// bounds are the upper bounds of the histogram of durations, in seconds.
 var bounds = []float64{.001, .0025, .005, .01, .02, .05, .1, .25, .5, 1, 5}
 
-// Metrics count what a server did. It is safe for concurrent use.
+// Metrics counts the requests of a server. It is safe for concurrent use.
 type Metrics struct {
 	version string
 	started time.Time
 
-	mu       sync.Mutex // guards the following
+	mu       sync.Mutex // guards the fields below
 	requests map[requestKey]int
-	took     map[string]*histogram // by door
-	busy     int                   // requests under way
+	took     map[string]*histogram // durations by door
+	busy     int                   // number of requests in progress
 }
 
-// requestKey is what requests are counted by.
+// requestKey identifies a counter of requests.
 type requestKey struct {
 	tenant, door string
 	code         int
 }
 
-// histogram counts durations by the first of bounds that is not below.
+// histogram counts durations. A duration belongs to the first bound that is not less.
 type histogram struct {
 	counts [12]int // the last is of all beyond the bounds
 	sum    float64
 	n      int
 }
 
-// NewMetrics returns metrics of a program of that version.
+// NewMetrics returns empty metrics for a program with that version.
 func NewMetrics(version string, started time.Time) *Metrics {
 	return &Metrics{version: version, started: started, requests: map[requestKey]int{}, took: map[string]*histogram{}}
 }
 
-// doorOf names the door that a path leads to.
+// doorOf returns the name of the door that serves the path: the part of the server, such as "mcp".
 func doorOf(path string) string {
 	if strings.HasSuffix(path, "/events") {
 		return "events"
@@ -61,8 +61,8 @@ func doorOf(path string) string {
 	return "other"
 }
 
-// begin notes that a request has come, and returns how its end is noted. Streams have no
-// duration of use.
+// begin counts a request that has arrived. The caller must call end when the request is finished.
+// Durations of event streams are not recorded.
 func (m *Metrics) begin(path string) (end func(tenant string, code int)) {
 	start, door := time.Now(), doorOf(path)
 	m.mu.Lock()
@@ -89,7 +89,7 @@ func (m *Metrics) begin(path string) (end func(tenant string, code int)) {
 	}
 }
 
-// write writes all metrics, those of the pool among them.
+// write writes all metrics, including those of the pool.
 func (m *Metrics) write(w io.Writer, p *Pool) error {
 	var b bytes.Buffer
 	metric := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
@@ -119,7 +119,7 @@ func (m *Metrics) write(w io.Writer, p *Pool) error {
 	return err
 }
 
-// writeRequests writes what is counted of requests. m.mu is held.
+// writeRequests writes the metrics of requests. m.mu must be held.
 func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help string)) {
 	metric("oxbow_requests_total", "counter", "Requests by tenant (none is the server's own home), door and status.")
 	keys := make([]requestKey, 0, len(m.requests))
@@ -151,12 +151,12 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 	}
 }
 
-// quoted writes the value of a label.
+// quoted quotes the value of a label.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// counted is an answer whose status is noted.
+// counted is a response writer that records the status.
 type counted struct {
 	http.ResponseWriter
 	code int
@@ -170,5 +170,5 @@ func (c *counted) WriteHeader(code int) {
 	c.ResponseWriter.WriteHeader(code)
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap is used by [http.ResponseController].
 func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -1,8 +1,9 @@
-// The pool: homes of tenants, opened when they are needed and closed when they are not.
+// This file implements the pool of tenants' homes, which are opened when needed and closed when
+// idle.
 
-// Package tenant serves the memories of many tenants from one process. A [Server] finds
-// out which tenant a request is of, and hands it to the doors of that tenant's home: they
-// hold no other memory. A [Pool] bounds how many homes are open.
+// Package tenant serves the memories of many tenants in one process. A [Server] determines the
+// tenant of each request and passes the request to the tenant's home, which has access to no other
+// memory. A [Pool] limits the number of open homes.
 package tenant
 
 import (
@@ -15,46 +16,45 @@ import (
 	"time"
 )
 
-// Home is all that serves one tenant while it is open.
+// Home serves one tenant while it is open.
 type Home interface {
 	http.Handler
 	Close() error
 }
 
-// Options change how a pool is made. Zero fields mean the default.
+// Options configure a pool. Zero fields mean the default.
 type Options struct {
-	Most   int           // homes that are open at once; 64 by default
-	Idle   time.Duration // after which a home that is not used is closed; 10 minutes by default
-	Logger *slog.Logger  // gets what goes wrong as a home is closed; nil discards
+	Most   int           // maximum number of open homes; 64 by default
+	Idle   time.Duration // time after which an unused home is closed; 10 minutes by default
+	Logger *slog.Logger  // logs errors from closing homes; nil discards them
 }
 
-// Pool keeps homes open. A home is closed when it was not used for long, or when another
-// needs its place; never while a request is under way in it. It is safe for concurrent
-// use.
+// Pool manages open homes. A home is closed if it was unused for a while or if another home needs
+// its place, but never while it serves a request. A Pool is safe for concurrent use.
 type Pool struct {
 	open func(ctx context.Context, tenant string) (Home, error)
 	opts Options
 
-	mu     sync.Mutex // guards the following, and the slots
+	mu     sync.Mutex // guards the fields below and the slots
 	slots  map[string]*slot
 	closed bool
-	opened int // times that a home was opened
+	opened int // number of times that a home was opened
 }
 
-// slot is a home that is open, or that is being opened or closed.
+// slot is a home that is open, being opened, or being closed.
 type slot struct {
 	tenant  string
 	ready   chan struct{} // closed when home or err is set
 	home    Home
 	err     error
-	users   int         // requests under way
-	used    time.Time   // when the last one ended
-	idle    *time.Timer // closes it; nil until it was used
+	users   int         // number of requests in progress
+	used    time.Time   // time when the last request ended
+	idle    *time.Timer // closes the home; nil before the first use
 	closing bool
-	gone    chan struct{} // closed when the home is
+	gone    chan struct{} // closed after the home was closed
 }
 
-// New returns a pool of the homes that open returns. It opens none.
+// New returns a pool that opens homes with open. It does not open any yet.
 func New(open func(ctx context.Context, tenant string) (Home, error), o *Options) *Pool {
 	p := &Pool{open: open, slots: map[string]*slot{}}
 	if o != nil {
@@ -72,7 +72,7 @@ var (
 	errFull    = errors.New("all homes that may be open at once are in use")
 )
 
-// use returns the home of a tenant, open until release is called.
+// use returns the home of a tenant. The home stays open until release is called.
 func (p *Pool) use(ctx context.Context, tenant string) (_ Home, release func(), err error) {
 	for {
 		s, wait, mine, err := p.take(tenant)
@@ -103,8 +103,9 @@ func (p *Pool) use(ctx context.Context, tenant string) (_ Home, release func(), 
 	}
 }
 
-// take returns the slot of a tenant with one user more; mine is true when the caller is
-// to fill it. Without a slot there is something to wait for: a home that is being closed.
+// take returns the slot of a tenant and counts its caller as a user. If mine is true, the caller
+// must fill the slot. If it returns no slot, the caller must wait until a home was closed, and try
+// again.
 func (p *Pool) take(tenant string) (_ *slot, wait <-chan struct{}, mine bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,15 +137,15 @@ func (p *Pool) take(tenant string) (_ *slot, wait <-chan struct{}, mine bool, er
 	return s, nil, true, nil
 }
 
-// count returns how many homes are open, and how often one was opened.
+// count returns the number of open homes, and how often homes were opened.
 func (p *Pool) count() (open, opened int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.slots), p.opened
 }
 
-// oldest returns the home to close for another: one that is being closed, else that
-// whose last use is the longest ago; nil when all are in use.
+// oldest returns the home to close for another home: a home that is already being closed, or the
+// home that has been unused for the longest time. It returns nil if all homes are in use.
 func (p *Pool) oldest() (old *slot) {
 	for _, s := range p.slots {
 		switch {
@@ -157,10 +158,10 @@ func (p *Pool) oldest() (old *slot) {
 	return old
 }
 
-// fill opens the home of a slot for all that wait for it. After a failure the next
-// request tries again.
+// fill opens the home of a slot for all requests that wait for it. If it fails, the next request
+// tries again.
 func (p *Pool) fill(ctx context.Context, s *slot) {
-	s.err = errOpening // unless open returns
+	s.err = errOpening // in case open panics
 	defer func() {
 		if s.err != nil {
 			p.mu.Lock()
@@ -190,7 +191,7 @@ func (p *Pool) release(s *slot) {
 	})
 }
 
-// evict closes a home that is not used, in its own goroutine. p.mu is held.
+// evict closes an unused home in a new goroutine. p.mu must be held.
 func (p *Pool) evict(s *slot) {
 	s.closing = true
 	s.idle.Stop()
@@ -205,7 +206,7 @@ func (p *Pool) evict(s *slot) {
 	}()
 }
 
-// Close closes all homes. Requests get none any more; end those under way first.
+// Close closes all homes. Later requests are refused. Call it only when no request is in progress.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.closed = true

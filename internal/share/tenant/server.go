@@ -1,4 +1,4 @@
-// The server: which tenant a request is of.
+// This file determines the tenant of each request.
 
 package tenant
 
@@ -13,29 +13,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
 )
 
-// Server answers requests of all tenants.
+// Server serves the requests of all tenants.
 type Server struct {
 	Pool  *Pool
-	Guard auth.Guard // of all tokens
+	Guard auth.Guard // checks the tokens of all tenants
 
-	// Outside answers what is of no tenant: requests of the server's own home, and those
-	// that are to be refused.
+	// Outside serves the requests without a tenant: requests of the server's own home, and requests
+	// that will be refused.
 	Outside http.Handler
 
-	// Visitor returns the tenant of a request without a token, such as by a cookie, and
-	// "" where there is none. It must not believe a name that it did not give out.
+	// Visitor returns the tenant of a request without a token, for example from a cookie, or "" if
+	// there is none. It must accept only names that it has issued itself.
 	Visitor func(http.ResponseWriter, *http.Request) string
 
-	Logger  *slog.Logger // gets what a request failed of and the client is not told; nil discards
+	Logger  *slog.Logger // logs details of failures that clients must not see; nil discards them
 	Metrics *Metrics
-	Health  *Health // nil where nothing keeps memories from being read
+	Health  *Health // nil if memories can always be read
 
-	// Described answers below /.well-known/: the provider of tokens. Nil for none.
+	// Described serves /.well-known/, which describes the provider of tokens. It may be nil.
 	Described http.Handler
 }
 
-// ServeHTTP implements [http.Handler]. The doors of the tenant look at the token again,
-// with a guard of their own.
+// ServeHTTP implements [http.Handler]. The tenant's home checks the token again, with a guard of
+// its own.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &counted{ResponseWriter: w}
 	tenant, end := "", s.Metrics.begin(r.URL.Path)
@@ -43,7 +43,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.Described != nil && strings.HasPrefix(r.URL.Path, "/.well-known/"):
 		s.Described.ServeHTTP(answer, r)
-	case r.URL.Path == "/healthz": // for any host: its answer has nothing of what is served
+	case r.URL.Path == "/healthz": // allowed for any host, because the answer contains nothing about the memories
 		s.Health.ServeHTTP(answer, r)
 	case r.URL.Path == "/metrics":
 		s.serveMetrics(answer, r)
@@ -53,8 +53,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveMetrics answers with the metrics, which name all tenants: to a token for them,
-// and to one of the server's own home that is bound to nothing.
+// serveMetrics serves the metrics, which contain the names of all tenants. It requires a token for
+// metrics, or a token without restrictions for the server's own home.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	t, err := s.Guard.Admit(r)
 	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
@@ -67,10 +67,10 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_ = s.Metrics.write(w, s.Pool) // the client is gone
+	_ = s.Metrics.write(w, s.Pool) // ignore the error: the client has disconnected
 }
 
-// serve hands a request to the doors of a tenant, "" for none.
+// serve passes a request to the home of a tenant, or to s.Outside if tenant is "".
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, tenant string) {
 	if tenant == "" {
 		s.Outside.ServeHTTP(w, r)
@@ -94,7 +94,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, tenant string) {
 	home.ServeHTTP(w, r)
 }
 
-// tenant returns the tenant of a request, "" for none. A token counts before a cookie.
+// tenant returns the tenant of a request, or "". A token has priority over a cookie.
 func (s *Server) tenant(w http.ResponseWriter, r *http.Request) string {
 	if s.Guard.AdmitSite(r) != nil {
 		return ""
@@ -104,7 +104,7 @@ func (s *Server) tenant(w http.ResponseWriter, r *http.Request) string {
 		if refused, ok := errors.AsType[*auth.RefusedError](err); ok && refused.Status != http.StatusRequestEntityTooLarge {
 			return ""
 		}
-		return t.Tenant // its doors refuse what is too large
+		return t.Tenant // the tenant's home refuses a request that is too large
 	}
 	return s.Visitor(w, r)
 }

@@ -1,5 +1,5 @@
-// The store of a home that is not trusted: its entries say so, and nothing is
-// written.
+// This file implements the store of a home that is not trusted: it is read-only, and its entries
+// are marked as foreign.
 
 package trust
 
@@ -11,18 +11,18 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// instructive are the labels that put an entry before an agent unasked.
+// instructive lists the labels that make an entry visible to agents unasked.
 var instructive = []string{"pinned", "process"}
 
-// Serve returns a memory of what a memory holds, which it closes: entries are by
-// [oxbow.Foreign], whatever they say, none is pinned or belongs to every profile,
-// and every change is refused with the error. There is no history.
+// Serve returns a read-only memory with the entries of m, without a history. The source of all
+// entries has the actor [oxbow.Foreign]. No entry is pinned or belongs to every profile. All
+// changes fail with the error refused. Closing the memory closes m.
 func Serve(m *oxbow.Memory, refused error) *oxbow.Memory {
 	o := m.Options()
 	return oxbow.New(&foreign{m.Store(), m.Close, refused}, &o)
 }
 
-// foreign has no more methods than a store needs: none reaches around it.
+// foreign has only the methods of a store, so that no optional interface bypasses it.
 type foreign struct {
 	store   oxbow.Store
 	closing func() error

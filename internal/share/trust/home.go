@@ -1,4 +1,4 @@
-// This file says what makes a directory a home, and gathers the facts about one.
+// This file decides whether a directory can be a home, and collects the facts about a home.
 
 package trust
 
@@ -15,25 +15,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// DirName is the name of a project's own home, and of the directory in which a
-// project keeps annotations, team files, profiles and skills.
+// DirName is the name of a project's home. The directory also contains annotations, team files,
+// profiles and skills of the project.
 const DirName = ".oxbow"
 
-// shared are the names in DirName that people commit on purpose, and those that
-// desktops leave in any directory. They make no directory a home.
+// shared lists the names in DirName that people commit on purpose, and those that desktop
+// environments create in any directory. They do not make a directory a home.
 var shared = []string{"annotations", "team", "profiles", "memory-profiles", "skills", ".gitignore", ".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isShared reports whether a name in DirName makes no home of it: that of a shared
-// file or directory, or of a switch of hooks. Letter case does not count, as on most
-// file systems of macOS and Windows.
+// isShared reports whether the name in DirName does not make it a home: it is a shared file or
+// directory, or a file that switches hooks off. Letter case is ignored, as on most file systems of
+// macOS and Windows.
 func isShared(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(shared, name) || strings.HasSuffix(name, ".off")
 }
 
-// MayBeHome reports whether a directory may be a home by its content: it is empty,
-// or holds more than what projects share.
+// MayBeHome reports whether the content of a directory allows it to be a home: it is empty, or
+// contains more than shared files.
 func MayBeHome(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -42,23 +42,23 @@ func MayBeHome(dir string) bool {
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !isShared(e.Name()) })
 }
 
-// facts is what decides whether a home is the user's own.
+// facts are the facts that decide whether a home is the user's own.
 type facts struct {
 	home, store string
-	path        string // of the home, without links
-	link        string // the home itself if it is a link, else ""
+	path        string // path of the home with symbolic links resolved
+	link        string // path of the home itself if it is a link, otherwise ""
 	id          sysinfo.FileID
 	print       string    // fingerprint
 	items       []string  // names in the home that are not shared
-	oldest      time.Time // of the items, or of the link: the earliest proof that the home existed
-	tracked     []string  // what git tracks of the home and is not shared; "." is the home itself
-	gitErr      error     // why that is unknown
+	oldest      time.Time // earliest change of items, or of the link: the earliest proof that the home existed
+	tracked     []string  // names in the home that git tracks and that are not shared; "." is the home itself
+	gitErr      error     // error that prevented finding out tracked
 }
 
 // tracks reports whether git tracks the name.
 func (f *facts) tracks(name string) bool { return slices.Contains(f.tracked, name) }
 
-// examine gathers the facts about a home.
+// examine collects the facts about a home.
 func examine(home, store string) (facts, error) {
 	f := facts{home: home, store: store, path: realPath(home), id: sysinfo.FileIDOf(home)}
 	fi, err := os.Lstat(home)
@@ -70,16 +70,17 @@ func examine(home, store string) (facts, error) {
 	}
 	f.print, err = Fingerprint(home, store)
 	if err != nil {
-		f.print = layoutPrint // What cannot be read is named when it is opened.
+		f.print = layoutPrint // the error is reported when the home is opened
 	}
-	if err := f.readItems(); err != nil && store != home { // else the home is a file, which is the memory
+	// If they are equal, the home is a file, which is the memory itself.
+	if err := f.readItems(); err != nil && store != home {
 		return f, err
 	}
 	f.readTracked()
 	return f, nil
 }
 
-// readItems finds what lies in the home, and since when.
+// readItems sets items and oldest.
 func (f *facts) readItems() error {
 	entries, err := os.ReadDir(f.home)
 	for _, e := range entries {
@@ -95,8 +96,7 @@ func (f *facts) readItems() error {
 	return err
 }
 
-// readTracked finds what git tracks of the home, by the path that it was found by and
-// by the one that this leads to.
+// readTracked sets tracked, for the home's path with and without symbolic links.
 func (f *facts) readTracked() {
 	for _, path := range slices.Compact([]string{f.home, f.path}) {
 		names, err := git.Tracked(path)

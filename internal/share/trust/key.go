@@ -1,5 +1,5 @@
-// This file keeps a secret key of this machine, by which oxbow recognizes texts that it
-// wrote into files of a project.
+// This file stores the secret key of this machine, with which oxbow recognizes texts that it wrote
+// to files of a project.
 
 package trust
 
@@ -22,14 +22,14 @@ func (l List) Key() []byte {
 	return nil
 }
 
-// MakeKey returns the key of this machine and creates it first if necessary. It returns
-// nil if the key cannot be kept.
+// MakeKey returns the key of this machine, and creates it if necessary. It returns nil if the key
+// cannot be stored.
 func (l List) MakeKey(ctx context.Context, random io.Reader) []byte {
 	if key := l.Key(); key != nil || random == nil {
 		return key
 	}
 	err := l.replace(ctx, keyFile, func(old []byte) ([]byte, error) {
-		if len(old) == keySize { // Another process has just made it.
+		if len(old) == keySize { // another process has just created it
 			return old, nil
 		}
 		key := make([]byte, keySize)

@@ -1,5 +1,5 @@
-// This file keeps the record of the homes that are the user's own: a file of JSON
-// lines outside of every home.
+// This file stores the record of the homes that are the user's own: a file of JSON lines outside of
+// all homes.
 
 package trust
 
@@ -25,29 +25,31 @@ import (
 
 // Home is a line of the record: a home that is the user's own.
 type Home struct {
-	Path        string            `json:"home"` // without links
-	Fingerprint string            `json:"fingerprint"`
-	Settings    string            `json:"settings,omitempty"`  // digest of the file that starts sub-agents
-	Documents   map[string]string `json:"documents,omitempty"` // digests of the documents, in lower case
-	Parts       []string          `json:"parts,omitempty"`     // what else git tracked of the home
-	ID          sysinfo.FileID    `json:"id,omitzero"`         // of the directory
-	Link        string            `json:"link,omitempty"`      // path of the link by which it is found
-	Made        bool              `json:"made,omitempty"`      // this machine made it; else a person said that it counts
-	Revoked     bool              `json:"revoked,omitempty"`   // it counts no longer
-	Since       time.Time         `json:"since"`
+	Path        string `json:"home"` // path with symbolic links resolved
+	Fingerprint string `json:"fingerprint"`
+	// Digest of the settings file, which can start sub-agents.
+	Settings  string            `json:"settings,omitempty"`
+	Documents map[string]string `json:"documents,omitempty"` // digests of the documents, by path in lower case
+	Parts     []string          `json:"parts,omitempty"`     // other names in the home that git tracked
+	ID        sysinfo.FileID    `json:"id,omitzero"`         // identity of the directory
+	Link      string            `json:"link,omitempty"`      // path of the link through which the home is found
+	// This machine created the home; otherwise, the user has trusted it.
+	Made    bool      `json:"made,omitempty"`
+	Revoked bool      `json:"revoked,omitempty"` // the trust was revoked
+	Since   time.Time `json:"since"`
 }
 
-// isOf reports whether the line describes the home as it is now. A store that is
-// missing or damaged keeps its fingerprint in the record.
+// isOf reports whether the line describes the home exactly as it is now. If the store is missing or
+// damaged, its fingerprint is not compared.
 func (h *Home) isOf(f facts) bool {
 	isSameStore := h.Fingerprint == f.print || f.print == damagedPrint || f.print == ""
 	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
 }
 
-// matches reports whether the line means the home. A copy or a clone never matches
-// at another path. At the same path it matches if it has the same store and git does
-// not track it: a backup may have been restored there. A home that was moved is the
-// same directory, and so it matches at its new path.
+// matches reports whether the line is about this home. A copy or a clone at a different path never
+// matches. A home at the same path matches if it has the same store and git does not track it,
+// because a backup may have been restored there. A home that was moved is still the same directory,
+// so it matches at its new path.
 func (h *Home) matches(f facts) bool {
 	if h.Link != f.link {
 		return false
@@ -60,17 +62,17 @@ func (h *Home) matches(f facts) bool {
 	switch isTracked := len(f.tracked) > 0; {
 	case h.Fingerprint == f.print && f.hasIdentity():
 		return isSameDir || (isSamePath && !isTracked)
-	case h.Fingerprint == f.print, f.print == "": // The store may have been moved away.
+	case h.Fingerprint == f.print, f.print == "": // the store may have been moved away
 		return isSameDir
-	case f.print == damagedPrint: // Damage to a home is reported when the store is opened.
+	case f.print == damagedPrint: // damage is reported when the store is opened
 		return isSameDir && !isTracked
-	default: // A home that had no memory yet may have been given one.
+	default: // a home without a memory may have been given one
 		return h.Fingerprint == "" && isSameDir && !isTracked
 	}
 }
 
-// isSameFile reports whether two identities are of the same directory. At the same path
-// the numbers of volumes do not count, which may change, and nor does what is unknown.
+// isSameFile reports whether a and b identify the same directory. If the path is the same, volume
+// numbers are ignored, because they may change, and so are unknown values.
 func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 	if !isSamePath {
 		return a == b && a.Born != 0
@@ -80,10 +82,10 @@ func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 	return isAnyUnknown || (a.Node == b.Node && isSameBirth)
 }
 
-// hasIdentity reports whether the store has an identity that another store lacks.
+// hasIdentity reports whether the store has an identity of its own.
 func (f *facts) hasIdentity() bool { return strings.HasPrefix(f.print, storePrint) }
 
-// find returns the line of the record that means the home.
+// find returns the line of the record for the home.
 func (l List) find(f facts) (Home, bool) {
 	homes := l.lines(f.path, f.print, f.id.Node)
 	if i := slices.IndexFunc(homes, func(h Home) bool { return h.matches(f) }); i >= 0 {
@@ -92,8 +94,7 @@ func (l List) find(f facts) (Home, bool) {
 	return Home{}, false
 }
 
-// List is the record. Dir is the directory that contains it, "" if none is known:
-// then nothing can be recorded.
+// List is the record of trusted homes. Dir is its directory. If Dir is "", nothing can be recorded.
 type List struct{ Dir string }
 
 const (
@@ -103,8 +104,8 @@ const (
 	lockWait  = 5 * time.Second
 )
 
-// began returns when the record began to name every home that this machine makes: the
-// time of an empty file, which the first call creates.
+// began returns the time since when the record contains every home that this machine creates. It is
+// the modification time of an empty file that the first call creates.
 func (l List) began() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")
@@ -126,18 +127,18 @@ func (l List) began() (time.Time, error) {
 	return fi.ModTime(), nil
 }
 
-// Begin lets the record begin, unless it has begun. Homes that exist before count as
-// made by an earlier version.
+// Begin starts the record, unless it was started before. Homes that exist already count as created
+// by an earlier version of oxbow.
 func (l List) Begin() { _, _ = l.began() }
 
-// Homes returns the homes that are recorded as the user's own. A line that cannot be
-// read is ignored.
+// Homes returns the homes that are recorded as the user's own. Lines that cannot be read are
+// ignored.
 func (l List) Homes() []Home {
 	return slices.DeleteFunc(parse(l.read(listFile)), func(h Home) bool { return h.Revoked })
 }
 
-// lines returns the lines of the record that contain one of the words, so that a long
-// record is not parsed for each command.
+// lines returns those lines of the record that contain one of the words, so that not every command
+// has to parse a long record.
 func (l List) lines(words ...string) (homes []Home) {
 	for line := range bytes.Lines(l.read(listFile)) {
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoted(w)) }) {
@@ -147,13 +148,13 @@ func (l List) lines(words ...string) (homes []Home) {
 	return homes
 }
 
-// quoted returns a word as it stands in a line of the record.
+// quoted returns a word in the form in which a line of the record contains it.
 func quoted(word string) []byte {
 	b, _ := json.Marshal(word)
 	return b
 }
 
-// read returns a file of the record, nil for none.
+// read returns the content of a file of the record, or nil if there is none.
 func (l List) read(file string) []byte {
 	if l.Dir == "" {
 		return nil
@@ -175,8 +176,8 @@ func parse(b []byte) (homes []Home) {
 	return homes
 }
 
-// Add records a home as it is now, with its settings if their path is given: a person
-// said that it counts.
+// Add records a home in its present state, with its settings file if the path is given, because the
+// user trusts it.
 func (l List) Add(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
 	f, err := examine(home, store)
 	if err != nil {
@@ -210,7 +211,7 @@ func (l List) Add(ctx context.Context, home, store, settings string, now time.Ti
 	return h, l.put(ctx, h)
 }
 
-// addDocument records a document as it is now.
+// addDocument records the digest of a document.
 func (h *Home) addDocument(home, path string) error {
 	path = filepath.FromSlash(path)
 	is, err := digest(filepath.Join(home, path))
@@ -226,8 +227,8 @@ func (f *facts) line(now time.Time) Home {
 	return Home{Path: f.path, Link: f.link, Fingerprint: f.print, ID: f.id, Since: now.UTC()}
 }
 
-// Made records that this machine made a home. What a person trusted of it before is
-// kept.
+// Made records that this machine created a home. Earlier trust of the user in settings and
+// documents is kept.
 func (l List) Made(ctx context.Context, home, store string, now time.Time) error {
 	f, err := examine(home, store)
 	if err != nil {
@@ -247,7 +248,7 @@ func (l List) Made(ctx context.Context, home, store string, now time.Time) error
 	return l.put(ctx, h)
 }
 
-// put replaces the lines of a home's path, and of the link by which it is found.
+// put replaces the lines for the home's path and link.
 func (l List) put(ctx context.Context, h Home) error {
 	if err := l.change(ctx, func(homes []Home) []Home { return append(without(homes, h.Path, h.Link), h) }); err != nil {
 		return err
@@ -256,7 +257,7 @@ func (l List) put(ctx context.Context, h Home) error {
 	return nil
 }
 
-// Remove revokes the trust in a home, and reports whether it was recorded.
+// Remove revokes the trust in a home. It reports whether the home was recorded.
 func (l List) Remove(ctx context.Context, home string) (was bool, err error) {
 	path := realPath(home)
 	if l.Dir == "" || !slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == path }) {
@@ -276,15 +277,15 @@ func without(homes []Home, path, link string) []Home {
 	return slices.DeleteFunc(homes, func(h Home) bool { return h.Path == path && h.Link == link })
 }
 
-// TrustsSettings reports whether a home was trusted with settings as they are now.
+// TrustsSettings reports whether a home was trusted with the settings in their present state.
 func (l List) TrustsSettings(home, settings string) bool {
 	digest, err := digest(settings)
 	return err == nil && digest != "" && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) && h.Settings == digest })
 }
 
-// WithholdDocument returns why a document of a home of the user's own is not used, or
-// "": git tracks it, so that a pull or a checkout may have brought it, and it is not
-// the document that a person trusted.
+// WithholdDocument returns the reason why a document in a home of the user's own must not be used,
+// or "" if it may be used. A document is withheld if git tracks it, so that a pull or a checkout
+// may have changed it, and it differs from the document that the user trusted.
 func (l List) WithholdDocument(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
 	names, err := git.Tracked(path)
@@ -295,13 +296,13 @@ func (l List) WithholdDocument(home, name string) string {
 		return ""
 	}
 	if err != nil && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) }) {
-		return "" // Nothing in a home of one's own is tracked by an index that does not exist.
+		return "" // without an index, git tracks nothing in the user's own home
 	}
 	return "git tracks it, and you have not trusted it as it is now; read it, then say: oxbow trust"
 }
 
-// VouchesForDocument reports whether a document of a home is as it was when a person
-// trusted the home.
+// VouchesForDocument reports whether a document of a home has not changed since the user trusted
+// the home.
 func (l List) VouchesForDocument(home, name string) bool {
 	is, err := digest(filepath.Join(home, filepath.FromSlash(name)))
 	if err != nil || is == "" {
@@ -312,7 +313,7 @@ func (l List) VouchesForDocument(home, name string) bool {
 	})
 }
 
-// digest returns the digest of a file, "" when there is none.
+// digest returns the SHA-256 digest of a file, or "" if it does not exist.
 func digest(file string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -325,12 +326,12 @@ func digest(file string) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// change replaces the record of homes.
+// change replaces the record of homes by the result of fn.
 func (l List) change(ctx context.Context, fn func([]Home) []Home) error {
 	return l.replace(ctx, listFile, func(old []byte) ([]byte, error) { return lines(fn(parse(old))) })
 }
 
-// replace replaces a file of the record; concurrent changes take turns.
+// replace replaces a file of the record by the result of fn. Concurrent calls are serialized.
 func (l List) replace(ctx context.Context, file string, fn func(old []byte) ([]byte, error)) (err error) {
 	if l.Dir == "" {
 		return errors.New("recording what is trusted: neither a configuration directory nor the user's own directory is known")
@@ -357,7 +358,7 @@ func (l List) replace(ctx context.Context, file string, fn func(old []byte) ([]b
 	return err
 }
 
-// lines returns values as JSON, one a line.
+// lines encodes values as JSON, one per line.
 func lines[T any](values []T) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -368,7 +369,7 @@ func lines[T any](values []T) ([]byte, error) {
 	return out.Bytes(), errors.Join(errs...)
 }
 
-// realPath returns a path without symbolic links, as far as they can be followed.
+// realPath returns the path with symbolic links resolved, or unchanged if that is impossible.
 func realPath(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p

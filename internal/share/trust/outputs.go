@@ -1,5 +1,5 @@
-// This file records what oxbow wrote last to the files that a person named, such as the file
-// of an export, so that an edit of such a file is recognized before the file is replaced.
+// This file records what oxbow last wrote to files that the user named, such as the output of an
+// export. So oxbow recognizes that such a file was edited before it replaces the file.
 
 package trust
 
@@ -10,18 +10,18 @@ import (
 	"slices"
 )
 
-// output is a line of the record: the digest of what was written last to a file.
+// output is a line of the record: a file and the digest of its last output.
 type output struct {
-	Path   string `json:"path"` // without links
+	Path   string `json:"path"` // path with symbolic links resolved
 	Digest string `json:"digest"`
 }
 
 const outputsFile = "outputs"
 
-// mostOutputs is the number of files in the record. The file written longest ago goes first.
+// mostOutputs is the maximum number of files in the record. The oldest is removed first.
 const mostOutputs = 1000
 
-// AddOutput records the digest of what was written to a file.
+// AddOutput records the digest of an output that was written to a file.
 func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	path = realPath(path)
 	return l.replace(ctx, outputsFile, func(old []byte) ([]byte, error) {
@@ -31,7 +31,7 @@ func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	})
 }
 
-// Wrote reports whether the digest is that of what was written last to a file.
+// Wrote reports whether the digest is that of the last output written to the file.
 func (l List) Wrote(path, digest string) bool {
 	return slices.Contains(parseOutputs(l.read(outputsFile)), output{realPath(path), digest})
 }

@@ -1,5 +1,5 @@
-// The record of the servers that a home was pushed to or pulled from: a file of JSON
-// lines of the user's own. What a home says of servers may have come with a clone.
+// This file records the servers with which a home was synchronized, in a file outside of the home.
+// Data in the home about servers is not trusted, because it may come from a clone.
 
 package trust
 
@@ -15,14 +15,14 @@ import (
 type Server struct {
 	Home      string    `json:"home"`
 	URL       string    `json:"url"`
-	TokenFile string    `json:"token_file,omitempty"` // where the token is read, "" where no file was named
+	TokenFile string    `json:"token_file,omitempty"` // file that contains the token; "" if the user named none
 	Since     time.Time `json:"since"`
 }
 
 const serversFile = "servers"
 
-// Servers returns the servers of a home, in the order in which they were first named. A
-// line that cannot be read counts for nothing.
+// Servers returns the servers of a home, in the order in which they were first named. Lines that
+// cannot be read are ignored.
 func (l List) Servers(home string) []Server {
 	path := realPath(home)
 	return slices.DeleteFunc(parseServers(l.read(serversFile)), func(s Server) bool { return s.Home != path })
@@ -38,8 +38,8 @@ func parseServers(b []byte) (servers []Server) {
 	return servers
 }
 
-// AddServer records a server of a home, with the file of its token, unless it is
-// recorded so. Without a file, the one that was recorded stays.
+// AddServer records a server of a home and the file of its token. If tokenFile is "", the recorded
+// file is kept.
 func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now time.Time) error {
 	s := Server{realPath(home), url, tokenFile, now.UTC()}
 	is := func(o Server) bool { return o.Home == s.Home && o.URL == s.URL }
@@ -58,7 +58,7 @@ func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now ti
 	})
 }
 
-// RemoveServer takes a server of a home off the record, and reports whether it was on it.
+// RemoveServer removes a server of a home from the record. It reports whether it was recorded.
 func (l List) RemoveServer(ctx context.Context, home, url string) (was bool, err error) {
 	path := realPath(home)
 	is := func(s Server) bool { return s.Home == path && s.URL == url }

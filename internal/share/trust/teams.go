@@ -1,5 +1,5 @@
-// The record of the repositories whose team files are trusted: a file of JSON lines
-// of its own, which versions of oxbow without teams leave alone.
+// This file records the repositories whose team files are trusted. It uses a separate file, so that
+// versions of oxbow without team files do not damage it.
 
 package trust
 
@@ -13,14 +13,13 @@ import (
 
 // Team is a repository whose team files are trusted.
 type Team struct {
-	ID    string    `json:"team"` // the address of its remote, or its path
+	ID    string    `json:"team"` // URL of the repository's remote, or its path
 	Since time.Time `json:"since"`
 }
 
 const teamsFile = "trusted-teams"
 
-// Teams returns the repositories that are trusted. A line that cannot be read counts
-// for nothing.
+// Teams returns the trusted repositories. Lines that cannot be read are ignored.
 func (l List) Teams() []Team { return parseTeams(l.read(teamsFile)) }
 
 func parseTeams(b []byte) (teams []Team) {
@@ -33,14 +32,14 @@ func parseTeams(b []byte) (teams []Team) {
 	return teams
 }
 
-// AddTeam records a repository.
+// AddTeam records a repository as trusted.
 func (l List) AddTeam(ctx context.Context, id string, now time.Time) error {
 	return l.replace(ctx, teamsFile, func(old []byte) ([]byte, error) {
 		return lines(append(withoutTeam(parseTeams(old), id), Team{id, now.UTC()}))
 	})
 }
 
-// RemoveTeam takes a repository off the record, and reports whether it was on it.
+// RemoveTeam removes a repository from the record. It reports whether it was recorded.
 func (l List) RemoveTeam(ctx context.Context, id string) (was bool, err error) {
 	if !slices.ContainsFunc(l.Teams(), func(t Team) bool { return t.ID == id }) {
 		return false, nil
@@ -54,17 +53,17 @@ func withoutTeam(teams []Team, id string) []Team {
 	return slices.DeleteFunc(teams, func(t Team) bool { return t.ID == id })
 }
 
-// A share is a team file that this user wrote, by its print.
+// A share is the hash of a team file that this user wrote.
 type share struct {
 	Print string `json:"print"`
 }
 
 const sharesFile = "shared-entries"
 
-// mostShares is how many of the last are kept.
+// mostShares is the maximum number of hashes that are stored.
 const mostShares = 10_000
 
-// AddShare records the print of a team file that this user wrote.
+// AddShare records the hash of a team file that this user wrote.
 func (l List) AddShare(ctx context.Context, print string) error {
 	return l.replace(ctx, sharesFile, func(old []byte) ([]byte, error) {
 		all := append(parseShares(old), share{print})
@@ -72,7 +71,7 @@ func (l List) AddShare(ctx context.Context, print string) error {
 	})
 }
 
-// Shares returns the prints of team files that this user wrote.
+// Shares returns the hashes of the team files that this user wrote.
 func (l List) Shares() map[string]bool {
 	prints := map[string]bool{}
 	for _, s := range parseShares(l.read(sharesFile)) {

@@ -1,11 +1,10 @@
-// This file decides the state of a home that was found from the working directory.
+// This file decides whether a home that was found from the working directory may be used.
 
-// Package trust decides whether a home that was found from the working directory is
-// the user's own. A home is the user's own if this machine made it, which a record
-// outside of the tree says, or if a person ran oxbow trust. Any other home is
-// foreign: its entries are read as foreign, and nothing is written to it. Homes of
-// other users, and homes that others may write, are refused. docs/homes.md states
-// the whole definition.
+// Package trust decides whether a home that was found from the working directory is the user's own.
+// It is the user's own if this machine created it, according to a record outside of the working
+// tree, or if the user ran oxbow trust. Any other home is foreign: its entries are marked as
+// foreign, and nothing is written to it. Homes that belong to other users, or that other users can
+// write to, are refused. docs/homes.md contains the complete definition.
 package trust
 
 import (
@@ -29,36 +28,36 @@ type State string
 
 // The states of a home.
 const (
-	Own     State = "own"     // named by the user, the data directory, or made by this machine
+	Own     State = "own"     // the user named it, it is in the data directory, or this machine created it
 	Trusted State = "trusted" // git tracks it, and it is recorded as the user's own
-	Foreign State = "foreign" // it holds a memory, and nothing says that it is the user's own
-	Refused State = "refused" // another user owns it, or others may write it
-	None    State = "none"    // no home: it holds no memory that counts, or is a link that is not followed
+	Foreign State = "foreign" // it contains a memory, and nothing shows that it is the user's own
+	Refused State = "refused" // another user owns it, or other users can write to it
+	None    State = "none"    // it is not a home: it contains no usable memory, or is a link that is not followed
 )
 
 // Verdict is a state and its reason.
 type Verdict struct {
 	State State  `json:"state"`
 	Why   string `json:"why,omitempty"`
-	Mend  string `json:"mend,omitempty"` // what makes it usable
+	Mend  string `json:"mend,omitempty"` // what the user can do to make the home usable
 
-	// IsTrackedLink reports that git tracks the home as a link. It cannot be trusted.
+	// IsTrackedLink is set if git tracks the home as a link. Such a home cannot be trusted.
 	IsTrackedLink bool `json:"-"`
 
-	// Unrecorded reports that the home is the user's own and that the record does not
-	// say so exactly: it was made by an earlier version, or moved.
+	// Unrecorded is set if the home is the user's own but the record does not describe it exactly,
+	// because an earlier version created it or it was moved.
 	Unrecorded bool `json:"-"`
 }
 
-// Judge returns the state of a home that was found from the working directory and
-// whose store is that file. A layout of several files has the home as its store.
+// Judge decides about a home that was found from the working directory. store is the file of its
+// store, or the home itself if its layout consists of several files.
 func (l List) Judge(home, store string) Verdict {
 	if v, refused := judgeOwner(home, store); refused {
 		return v
 	}
 	f, err := examine(home, store)
 	if err != nil {
-		return Verdict{State: Own} // Opening it fails with this error, too, and names the remedy.
+		return Verdict{State: Own} // opening the home fails with the same error and names the remedy
 	}
 	if f.link != "" && f.tracks(".") {
 		return Verdict{State: None, IsTrackedLink: true, Why: "git tracks it as a link, and such a link is not followed", Mend: "name the home that you mean: --home DIR"}
@@ -80,8 +79,8 @@ func (l List) Judge(home, store string) Verdict {
 	return v
 }
 
-// judgeOwner refuses a home or a store of another user, or one that others may
-// write. On Windows neither owners nor access lists are examined.
+// judgeOwner refuses a home or a store that belongs to another user or that other users can write
+// to. On Windows, neither owners nor access lists are examined.
 func judgeOwner(home, store string) (v Verdict, refused bool) {
 	for _, path := range []string{home, store} {
 		switch owner := sysinfo.OwnerOf(path); {
@@ -96,10 +95,10 @@ func judgeOwner(home, store string) (v Verdict, refused bool) {
 	return Verdict{}, false
 }
 
-// judgeUnrecorded judges a home that the record does not contain. Earlier versions
-// recorded few homes, so that a home which existed before the record began is the
-// user's own if git tracks nothing of it. A home that appeared later is foreign: it
-// came with an archive, a copy or a clone.
+// judgeUnrecorded decides about a home that is not in the record. Earlier versions of oxbow
+// recorded only few homes, so a home that existed before the record was started is the user's own
+// if git tracks nothing in it. A home that appeared later is foreign, because it comes from an
+// archive, a copy or a clone.
 func (l List) judgeUnrecorded(f facts) Verdict {
 	if f.gitErr != nil {
 		return f.foreign(fmt.Sprintf("it is in a working tree of git, and whether it came with a clone is unknown: %v", f.gitErr))
@@ -115,18 +114,18 @@ func (l List) judgeUnrecorded(f facts) Verdict {
 	}
 	began, err := l.began()
 	switch {
-	case err != nil: // Nothing can be recorded on this machine.
+	case err != nil: // nothing can be recorded on this machine
 		return Verdict{State: Own}
 	case len(f.items) == 0 && f.link == "":
-		return Verdict{State: Own, Unrecorded: true} // Empty: a person made a place for a memory.
+		return Verdict{State: Own, Unrecorded: true} // it is empty, so a person created it for a memory
 	case f.oldest.After(began):
 		return f.foreign("there is no record that this machine made it")
 	}
 	return Verdict{State: Own, Unrecorded: true}
 }
 
-// foreign returns the verdict on what is not the user's own: a foreign home if it
-// holds a memory, else no home at all, so that it hides no memory of the user.
+// foreign returns the verdict for a home that is not the user's own. If it contains a memory, it is
+// a foreign home. Otherwise it is no home, so that it does not hide a memory of the user.
 func (f *facts) foreign(why string) Verdict {
 	v := Verdict{State: Foreign, Why: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
 	if f.print == "" || f.link != "" {
@@ -135,16 +134,16 @@ func (f *facts) foreign(why string) Verdict {
 	return v
 }
 
-// Fingerprints of what has no identity of its own.
+// Fingerprints of memories without an identity.
 const (
-	layoutPrint  = "files"   // memory of another layout
-	damagedPrint = "damaged" // oxbow's own store, but its header cannot be read
-	storePrint   = "store:"  // prefix of the fingerprint of a store with its identity
+	layoutPrint  = "files"   // a memory with a different layout
+	damagedPrint = "damaged" // oxbow's own store with an unreadable header
+	storePrint   = "store:"  // prefix of the fingerprint of a store with an identity
 )
 
-// Fingerprint returns what stays the same in a home however much is written to it:
-// the identity of oxbow's own store, a constant for a memory of another layout, and
-// "" if the home holds no memory.
+// Fingerprint returns a value that does not change when a home is written to: the identity of
+// oxbow's own store, or a constant for a memory with a different layout. It is "" if the home
+// contains no memory.
 func Fingerprint(home, store string) (string, error) {
 	if store == home {
 		return layoutPrint, nil
@@ -172,18 +171,17 @@ func Fingerprint(home, store string) (string, error) {
 	return layoutPrint, nil
 }
 
-// trackedName returns the first tracked file, as people know it.
+// trackedName returns the path of the first tracked file, for messages.
 func (f *facts) trackedName() string {
 	return filepath.Join(filepath.Base(f.home), filepath.FromSlash(f.tracked[0]))
 }
 
-// unexpected returns a tracked file that the record does not cover, or "": a pull or
-// a checkout may have brought it into a home of the user's own. The store is covered
-// by its identity, and checks the files beside it. Settings and documents are compared with the record when they are
-// used.
+// unexpected returns a tracked file that the record does not contain, or "". A pull or a checkout
+// may have brought it into a home of the user's own. The store's files are identified by the
+// fingerprint. Settings and documents are compared with the record when they are used.
 func (f *facts) unexpected(record Home) string {
 	if f.print == layoutPrint {
-		return "" // Git tracks the files of the memory itself.
+		return "" // git tracks the files of the memory itself
 	}
 	for _, path := range f.tracked {
 		name := strings.ToLower(path)

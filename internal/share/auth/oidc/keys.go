@@ -1,4 +1,4 @@
-// The provider's keys: fetched when they are needed, and kept.
+// This file fetches and caches the provider's keys.
 
 package oidc
 
@@ -27,28 +27,28 @@ import (
 )
 
 const (
-	keysAge  = time.Hour        // after which keys are fetched again
-	keysWait = 30 * time.Second // between two fetches, whatever tokens say
-	maxKeys  = 100              // of a provider
-	maxReply = 256 << 10        // bytes of its answer
+	keysAge  = time.Hour        // age after which keys are fetched again
+	keysWait = 30 * time.Second // minimum time between two fetches, whatever keys the tokens name
+	maxKeys  = 100              // maximum number of keys of a provider
+	maxReply = 256 << 10        // maximum size of the provider's answers, in bytes
 )
 
-// keySet is the public keys of a provider.
+// keySet caches the public keys of a provider.
 type keySet struct {
-	issuer string // without a slash at the end
-	exact  string // as it must call itself
+	issuer string // URL without a trailing slash
+	exact  string // issuer as the provider must name it
 	client *http.Client
 	now    func() time.Time
 	log    *slog.Logger
 
-	mu      sync.Mutex // guards the following, and lets one caller fetch at a time
+	mu      sync.Mutex // guards the fields below; held during a fetch, so that only one caller fetches
 	keys    map[string]key
 	fetched time.Time
 	tried   time.Time
-	failed  error // of the last fetch
+	failed  error // error of the last fetch, or nil
 }
 
-// key is a public key and the algorithm that it is for.
+// key is a public key and the algorithm for which it is used.
 type key struct {
 	public    crypto.PublicKey
 	algorithm string
@@ -64,9 +64,9 @@ func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
-// key returns the key of that id for an algorithm. Keys that are not known are looked for
-// at the provider, but not at once again; while it cannot be reached, old ones hold, and
-// of others the error is an [*auth.UncheckedError].
+// key returns the key with that ID for an algorithm. If the key is unknown or old, it fetches the
+// keys from the provider, unless it did so recently. If that fails, it returns the old key, or an
+// [*auth.UncheckedError] if there is none.
 func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *keySet) key(ctx context.Context, id, algorithm string) (crypto.PublicKe
 	return k.public, nil
 }
 
-// fetch gets the keys that the provider's description leads to.
+// fetch reads the provider's description and the keys that it refers to.
 func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
 	var about struct {
 		Issuer string `json:"issuer"`
@@ -121,14 +121,14 @@ func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
 	}
 	keys := map[string]key{}
 	for _, raw := range set.Keys {
-		if id, k, err := readKey(raw); err == nil { // others are for other uses
+		if id, k, err := readKey(raw); err == nil { // skip keys for other purposes
 			keys[id] = k
 		}
 	}
 	return keys, nil
 }
 
-// get reads one document of the provider.
+// get reads a JSON document from the provider.
 func (s *keySet) get(ctx context.Context, at string, v any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *keySet) get(ctx context.Context, at string, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// readKey reads a JSON Web Key (RFC 7517) for signatures of one of algorithms.
+// readKey parses a JSON Web Key (RFC 7517) for signatures with one of algorithms.
 func readKey(raw []byte) (id string, _ key, err error) {
 	var j struct {
 		ID        string `json:"kid"`

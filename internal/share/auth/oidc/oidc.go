@@ -1,8 +1,8 @@
-// The verifier: which bearer tokens of a provider are let in, and for which memory.
+// This file verifies tokens: it decides which bearer tokens of a provider are accepted, and for
+// which memory.
 
-// Package oidc lets clients in by bearer tokens that an OpenID provider signed. It is a
-// resource server only: it signs no browser in, and answers where clients get tokens
-// (RFC 9728).
+// Package oidc accepts bearer tokens that an OpenID provider signed. It implements only a resource
+// server: it does not sign in browsers. It tells clients where to get tokens (RFC 9728).
 package oidc
 
 import (
@@ -23,33 +23,34 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
-// The scopes of tokens.
+// The OAuth scopes of tokens.
 const (
 	scopeRead  = "oxbow:read"
 	scopeWrite = "oxbow:write"
 )
 
-// The paths at which a client finds the provider of tokens, for the server and for
-// its door for agents.
+// wellKnown is the path of the document that names the provider of tokens. For the server's MCP
+// endpoint, "/mcp" is appended.
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 const (
-	leeway   = time.Minute // that clocks may differ
-	maxToken = 16 << 10    // bytes of a token
+	leeway   = time.Minute // allowed difference between clocks
+	maxToken = 16 << 10    // maximum size of a token, in bytes
 )
 
-// algorithms are those whose keys cannot be taken for those of another.
+// algorithms lists the accepted algorithms. A key of one of them cannot be misused as a key of
+// another.
 var algorithms = []string{"RS256", "ES256", "EdDSA"}
 
-// Options say which tokens are let in. All fields but Logger, Client and Now are required.
+// Options specify which tokens are accepted. Issuer and Resource are required.
 type Options struct {
-	Issuer   string // URL of the provider, as its tokens have it
-	Resource string // URL by which clients call the server, without a slash at the end
-	Audience string // that tokens must be for; "" for the resource, or its door for agents
-	Claim    string // name of the claim that has the tenant; "" for tokens of the server's own home
+	Issuer   string // URL of the provider, exactly as in its tokens
+	Resource string // URL with which clients call the server, without a trailing slash
+	Audience string // required audience of tokens; "" accepts the resource and its MCP endpoint
+	Claim    string // name of the claim that contains the tenant; "" if tokens are for the server's own home
 
-	Logger *slog.Logger     // gets why keys cannot be fetched; nil discards
-	Client *http.Client     // gets the provider's keys; one with a timeout by default
+	Logger *slog.Logger     // logs why keys cannot be fetched; nil discards
+	Client *http.Client     // fetches the provider's keys; by default, a client with a timeout
 	Now    func() time.Time // time.Now by default
 }
 
@@ -60,7 +61,7 @@ type Verifier struct {
 	parser *jwt.Parser
 }
 
-// New returns a verifier. It sends the provider nothing yet.
+// New returns a verifier. It does not contact the provider.
 func New(o Options) (*Verifier, error) {
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" || (u.Scheme != "https" && !loopback(u)) {
@@ -80,14 +81,14 @@ func New(o Options) (*Verifier, error) {
 			jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(o.Now), jwt.WithStrictDecoding())}, nil
 }
 
-// claims are what is read of a token beside those that are registered.
+// claims contains the claims that are read from a token in addition to the registered claims.
 type claims struct {
 	jwt.RegisteredClaims
 	Scope string `json:"scope"`
 	all   map[string]any
 }
 
-// UnmarshalJSON keeps all claims, for that of the tenant.
+// UnmarshalJSON stores all claims, because the name of the tenant claim is configurable.
 func (c *claims) UnmarshalJSON(b []byte) error {
 	type plain claims
 	if err := json.Unmarshal(b, (*plain)(c)); err != nil {
@@ -98,8 +99,9 @@ func (c *claims) UnmarshalJSON(b []byte) error {
 
 var errUnknownTenant = errors.New("the token names no tenant")
 
-// Verify returns what a token is for. Tokens of equal rights have one name: what a
-// server keeps for a token does not grow with those that a provider gives out.
+// Verify returns the permissions of a token. Tokens with the same permissions have the same name,
+// so that the data that a server keeps for each token does not grow with the number of tokens that
+// a provider issues.
 func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error) {
 	if len(token) > maxToken {
 		return auth.Token{}, errors.New("the token is too long")
@@ -118,7 +120,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error)
 	return v.rights(&c)
 }
 
-// rights returns what the claims allow.
+// rights returns the permissions that the claims specify.
 func (v *Verifier) rights(c *claims) (auth.Token, error) {
 	scopes := strings.Fields(c.Scope)
 	t := auth.Token{Name: "oidc:rw"}
@@ -139,10 +141,10 @@ func (v *Verifier) rights(c *claims) (auth.Token, error) {
 	return t, auth.CheckTenant(t.Tenant)
 }
 
-// Metadata returns the URL at which a client finds the provider of tokens.
+// Metadata returns the URL at which clients find the provider of tokens.
 func (v *Verifier) Metadata() string { return v.opts.Resource + wellKnown }
 
-// ServeHTTP answers with what a client needs to get a token (RFC 9728).
+// ServeHTTP serves the document that tells clients how to get a token (RFC 9728).
 func (v *Verifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, ok := strings.CutPrefix(r.URL.Path, wellKnown)
 	if !ok || (path != "" && path != "/mcp") || (r.Method != http.MethodGet && r.Method != http.MethodHead) {
@@ -151,7 +153,7 @@ func (v *Verifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "max-age=3600")
-	_ = json.NewEncoder(w).Encode(map[string]any{ // an error is of a client that is gone
+	_ = json.NewEncoder(w).Encode(map[string]any{ // ignore the error: the client has disconnected
 		"resource": v.opts.Resource + path, "authorization_servers": []string{v.opts.Issuer}, "bearer_methods_supported": []string{"header"},
 		"scopes_supported": []string{scopeRead, scopeWrite}, "resource_name": "oxbow memory",
 	})
