@@ -1,4 +1,5 @@
-// Annotations: why lines of the working tree are as they are.
+// This file shows the annotations of the working tree: the recorded reasons for lines of its
+// files.
 
 package web
 
@@ -16,16 +17,17 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-const mostAnnotations, shownLines = 1000, 2000 // of a tree, of a file
+// the first limits the list of all files, the second the lines shown of one file
+const mostAnnotations, shownLines = 1000, 2000
 
 func annotationsPage(c *call) (reply, error) {
-	s := screen{title: "Annotations", at: "annotations", lead: h.P(h.Class("lead"), h.Text("Why lines are as they are, next to the code."))}
+	s := screen{title: "Annotations", navPath: "annotations", lead: h.P(h.Class("lead"), h.Text("Why lines are as they are, next to the code."))}
 	if c.work.Annotations == nil {
 		s.body = []g.Node{noTree()}
 		return s, nil
 	}
 	if file := c.value("file"); file != "" {
-		return c.annotated(s, file)
+		return c.annotatedFile(s, file)
 	}
 	query := c.value("q")
 	s.body = []g.Node{page.Ask("annotations", "Find", h.Div(h.Class("field grow"), page.Field("q", "Words", query, h.Type("search"))))}
@@ -65,7 +67,7 @@ func annotationsPage(c *call) (reply, error) {
 	return s, nil
 }
 
-// noTree stands where no working tree is served.
+// noTree is the page content if the server has no working tree.
 func noTree() g.Node {
 	return page.Empty("There is no working tree here.", nil, h.P(h.Class("dim"), h.Text("Start "), h.Code(h.Text("oxbow ui")), h.Text(" in a repository: then the files of its tree that have annotations stand here. A browser that is bound to another project, or to a kind, sees none.")))
 }
@@ -74,8 +76,8 @@ func fileLink(file string, text ...g.Node) g.Node {
 	return h.A(h.Href(page.Root+"annotations?"+url.Values{"file": {file}}.Encode()), g.Group(text))
 }
 
-// annotated shows a file with its whys in the margin, each where its lines begin.
-func (c *call) annotated(s screen, file string) (reply, error) {
+// annotatedFile shows a file with each annotation in the margin of its first line.
+func (c *call) annotatedFile(s screen, file string) (reply, error) {
 	out, err := annotations.Blame(c.ctx, c.work, annotations.BlameIn{File: file})
 	if err != nil {
 		return nil, err
@@ -102,14 +104,15 @@ func (c *call) annotated(s screen, file string) (reply, error) {
 	return s, nil
 }
 
-// whyNote shows an annotation; with its place where it stands by itself.
-func (c *call) whyNote(a verb.Annotation, place bool) g.Node {
+// whyNote shows an annotation. If withPlace is set, it also names the file and the line, for
+// use outside the file's own page.
+func (c *call) whyNote(a verb.Annotation, withPlace bool) g.Node {
 	by := a.By
 	if a.Agent != "" {
 		by = a.Agent
 	}
 	return h.Div(h.Class("why"),
-		g.If(place, h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))),
+		g.If(withPlace, h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))),
 		h.P(page.Isolated(a.Why)),
 		g.Map(a.Rejected, func(r string) g.Node { return h.P(h.Class("hint"), h.Text("Rejected: "), page.Isolated(r)) }),
 		h.P(h.Class("meta"), g.If(a.StartLine != a.EndLine, h.Span(h.Textf("lines %d to %d", a.StartLine, a.EndLine))), h.Span(page.Isolated(by)), page.When(c.now, page.Moment(a.Time)), g.If(a.Standing != "", page.Badge("warn", a.Standing, "This machine did not write it, and the reviewed branch does not have it.")), g.If(a.Edited(), page.Badge("warn", "edited since", "The lines have changed since this was written."))))

@@ -1,4 +1,4 @@
-// How answers of verbs stand on pages: numbers, errors, and what was saved.
+// This file turns results of verbs into redirects and notices.
 
 package web
 
@@ -12,14 +12,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// mayDecide reports whether this browser may do what is for a person alone, who sees
-// all of the memory.
+// mayDecide reports whether this browser may make the decisions that are reserved for a
+// person who sees the whole memory.
 func (c *call) mayDecide() bool {
 	return c.actor == oxbow.Person && c.mayWrite() && !c.view.Partial()
 }
 
-// remembered leads to the page of an entry that was saved.
-func remembered(out verb.RememberOut) redirect {
+// redirectToSaved returns a redirect to the page of a saved entry, with the notes of the
+// verb.
+func redirectToSaved(out verb.RememberOut) redirect {
 	to := redirect{to: page.EntryPath(out.Name)}
 	if out.Outcome != "unchanged" {
 		to.change = out.Version
@@ -30,12 +31,12 @@ func remembered(out verb.RememberOut) redirect {
 	return to
 }
 
-// wrong is an error above the form that led to it.
-func wrong(err error) g.Node {
+// errorNotice shows an error above the form that caused it.
+func errorNotice(err error) g.Node {
 	return page.Notice("error", page.Sentence(err.Error()), page.Said(verb.Remedy(err)))
 }
 
-// version is the version of an entry as a form holds it.
+// version returns the version of an entry as text, for the hidden field of a form.
 func version(e verb.Entry) string { return strconv.FormatUint(e.Version, 10) }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -1,5 +1,5 @@
-// Ask: how recall ranks for a query, what the gate says to it, and why an entry is not
-// among the hits.
+// This file is the page Ask: how recall ranks entries for a query, what a hook would do with
+// it, and why a given entry is not among the hits.
 
 package web
 
@@ -16,14 +16,14 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// askHits is how many hits are explained.
+// askHits is the number of hits that the page explains.
 const askHits = 8
 
 func ask(c *call) (reply, error) {
 	q := c.value("q")
 	project := c.value("project")
 	missed := c.value("why")
-	s := screen{title: "Ask", at: "ask", lead: h.P(h.Class("lead"), h.Text("How the memory answers: the ranking term by term, and whether hooks would speak up. Nothing is recorded."))}
+	s := screen{title: "Ask", navPath: "ask", lead: h.P(h.Class("lead"), h.Text("How the memory answers: the ranking term by term, and whether hooks would speak up. Nothing is recorded."))}
 	s.body = []g.Node{page.Ask("ask", "Ask", h.Div(h.Class("field grow"), page.Field("q", "Question", q, h.Required())), page.Field("project", "Project", project), page.Field("why", "Why not this entry?", missed, h.Placeholder("its name")))}
 	if q == "" {
 		return s, nil
@@ -32,7 +32,7 @@ func ask(c *call) (reply, error) {
 	in := verb.RecallIn{Query: q, Project: project, Explain: true, Limit: &limit}
 	out, err := verb.Recall(c.ctx, c.work, in)
 	if err != nil {
-		s.body, s.status = append(s.body, troubled(err)), failed(err).status
+		s.body, s.status = append(s.body, errorInPage(err)), failed(err).status
 		return s, nil
 	}
 	if missed != "" {
@@ -42,7 +42,7 @@ func ask(c *call) (reply, error) {
 	return s, nil
 }
 
-// ranking lists the hits, each with what its terms gave.
+// ranking lists the hits, each with the contribution of every query term to its score.
 func ranking(out verb.RecallOut) g.Node {
 	if len(out.Hits) == 0 {
 		return page.Empty("Nothing fits.", out.Why)
@@ -50,12 +50,12 @@ func ranking(out verb.RecallOut) g.Node {
 	return g.Group{page.Notes(out.Notes), h.Ol(h.Class("rows"), g.Map(out.Hits, func(e verb.Entry) g.Node {
 		return h.Li(h.Class("row"),
 			h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name)), page.Badge("", fmt.Sprintf("%.2f", e.Score), "the score; higher is better"), page.TrustBadge(e.Trust)),
-			h.P(h.Class("snippet"), page.Isolated(e.Snippet)), scored(e))
+			h.P(h.Class("snippet"), page.Isolated(e.Snippet)), scoreTable(e))
 	}))}
 }
 
-// scored is the account of a score.
-func scored(e verb.Entry) g.Node {
+// scoreTable shows how a score adds up, or nil if the entry has no explanation.
+func scoreTable(e verb.Entry) g.Node {
 	x := e.Explanation
 	if x == nil {
 		return nil
@@ -76,11 +76,11 @@ func figure(format string, f float64) g.Node {
 	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, f)))
 }
 
-// gate shows what a hook would do with the question as a prompt.
+// gate shows what a hook would do if the question were a prompt.
 func (c *call) gate(q, project string) g.Node {
 	out, err := verb.Inject(c.ctx, c.work, verb.InjectIn{Prompt: q, Project: project, Explain: true})
 	if err != nil {
-		return troubled(err)
+		return errorInPage(err)
 	}
 	says := map[string]string{"payload": "Yes: the sentences that answer it would stand before the model.", "pointer": "A little: one line that names the entries."}[out.Answer]
 	if says == "" {
@@ -90,7 +90,7 @@ func (c *call) gate(q, project string) g.Node {
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.Isolated(out.Text))), gateTable(out)}
 }
 
-// gateTable lists the units that were looked at, each with its strength and its floor.
+// gateTable lists the units that the gate considered, each with its strength and its floor.
 func gateTable(out verb.InjectOut) g.Node {
 	var rows []g.Node
 	for _, a := range out.Accounts {
@@ -106,11 +106,11 @@ func gateTable(out verb.InjectOut) g.Node {
 	return page.Table([]string{"Strength", "Floor", "Entry or turn", "Words", "Answer", "Because"}, rows...)
 }
 
-// whyNot says why an entry is not among the hits.
+// whyNot explains why the named entry is not among the hits.
 func (c *call) whyNot(in verb.RecallIn, shown verb.RecallOut, name string) g.Node {
 	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if err != nil {
-		return troubled(err)
+		return errorInPage(err)
 	}
 	at := func(hits []verb.Entry) int {
 		return slices.IndexFunc(hits, func(h verb.Entry) bool { return h.Name == e.Name })
@@ -125,17 +125,17 @@ func (c *call) whyNot(in verb.RecallIn, shown verb.RecallOut, name string) g.Nod
 	in.Limit = &all
 	out, err := verb.Recall(c.ctx, c.work, in)
 	if err != nil {
-		return troubled(err)
+		return errorInPage(err)
 	}
 	if i := at(out.Hits); i >= 0 {
 		last := shown.Hits[len(shown.Hits)-1]
-		return g.Group{h.P(h.Textf("It is number %d, with a score of %.2f; the last of those below has %.2f.", i+1, out.Hits[i].Score, last.Score)), scored(out.Hits[i])}
+		return g.Group{h.P(h.Textf("It is number %d, with a score of %.2f; the last of those below has %.2f.", i+1, out.Hits[i].Score, last.Score)), scoreTable(out.Hits[i])}
 	}
 	limit := 1
 	alone := verb.RecallIn{Query: in.Query, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
 	out, err = verb.Recall(c.ctx, c.work, alone)
 	if err != nil {
-		return troubled(err)
+		return errorInPage(err)
 	}
 	if len(out.Hits) > 0 {
 		return h.P(h.Text("Its words fit. The project, or a filter of the question, leaves it out."))

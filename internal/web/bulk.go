@@ -1,4 +1,4 @@
-// Changes of many entries at once, those that a person has ticked in a list.
+// This file changes many entries at once: the ones that a person has ticked in a list.
 
 package web
 
@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// ticked are the names that a form gives.
-func (c *call) ticked() ([]string, error) {
+// tickedNames returns the entry names that the form contains. It fails if there are none.
+func (c *call) tickedNames() ([]string, error) {
 	_ = c.value("name") // reads the form
 	names := c.r.PostForm["name"]
 	if len(names) == 0 {
@@ -19,7 +19,7 @@ func (c *call) ticked() ([]string, error) {
 }
 
 func labelTicked(c *call) (reply, error) {
-	names, err := c.ticked()
+	names, err := c.tickedNames()
 	if err != nil {
 		return nil, err
 	}
@@ -32,23 +32,23 @@ func labelTicked(c *call) (reply, error) {
 		return nil, err
 	}
 	if len(out.Entries) == 0 {
-		return redirect{to: c.back(), said: "They were like that already."}, nil
+		return redirect{to: c.returnPath(), said: "They were like that already."}, nil
 	}
-	return redirect{to: c.back(), change: out.Seq}, nil
+	return redirect{to: c.returnPath(), change: out.Seq}, nil
 }
 
 func forgetTicked(c *call) (reply, error) {
-	names, err := c.ticked()
+	names, err := c.tickedNames()
 	if err != nil {
 		return nil, err
 	}
-	to := redirect{to: c.back()}
+	to := redirect{to: c.returnPath()}
 	for _, name := range names {
 		out, err := verb.Forget(c.ctx, c.work, verb.ForgetIn{Name: name})
 		if err != nil && to.change == 0 && len(to.others) == 0 {
 			return nil, err
 		}
-		if err != nil { // what was forgotten until then is shown with its undo
+		if err != nil { // also show the entries that were forgotten before the error, so that they can be restored
 			to.said += page.Sentence(err.Error()) + " "
 			continue
 		}

@@ -1,5 +1,5 @@
-// One request of a browser that is signed in: who acts, what it gives, and how it is
-// answered.
+// This file handles one request of a signed-in browser: its form values, its rights, and the
+// kinds of reply.
 
 package web
 
@@ -23,39 +23,40 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// handler answers one request. An error becomes a page that says it, with what to do.
+// handler answers one request. An error becomes an error page that includes the remedy.
 type handler func(c *call) (reply, error)
 
-// call is one request.
+// call is one request, with the memory as this browser may see it.
 type call struct {
 	ctx     context.Context // stamped with the session's source
 	r       *http.Request
-	now     time.Time // in the location that dates are shown in
+	now     time.Time // in the time zone in which dates are shown
 	view    *view.View
 	work    *verb.Workspace
 	actor   oxbow.Actor
 	feed    *verb.Feed
-	version string // of the program
-	sample  bool   // the memory is one that is thrown away
-	noFiles bool   // no page writes files
+	version string // oxbow's version
+	sample  bool   // the memory is a sample that is deleted at the end
+	noFiles bool   // pages may not write files
 }
 
-// reply is what a handler gives: a [screen] or a [redirect].
+// reply is the result of a handler, such as a [screen] or a [redirect].
 type reply interface {
 	send(c *call, w http.ResponseWriter, a page.Assets)
 }
 
-// screen is a page inside the frame.
+// screen is a page with the navigation around it.
 type screen struct {
-	title  string
-	at     string // the path of the place in the navigation that it belongs to
-	lead   g.Node // below the title: one line that says what this is; nil for none
-	body   []g.Node
-	status int  // 200 by default
-	live   bool // parts with data-live follow the memory
+	title   string
+	navPath string // path of the navigation item that is marked as current
+	lead    g.Node // one line below the title that says what the page shows; optional
+	body    []g.Node
+	status  int  // 200 by default
+	live    bool // elements with the attribute data-live are reloaded when the memory changes
 }
 
-// places are the navigation: what a person does each day, then what is there.
+// places are the items of the navigation in three groups: daily use, the rest of the memory,
+// and settings.
 var places = [][]page.Place{
 	{{Path: "", Name: "Today"}, {Path: "find", Name: "Find"}, {Path: "inbox", Name: "Inbox"}, {Path: "log", Name: "Log"}, {Path: "sessions", Name: "Sessions"}},
 	{{Path: "context", Name: "Context"}, {Path: "ask", Name: "Ask"}, {Path: "profiles", Name: "Profiles"}, {Path: "handoffs", Name: "Handoffs"}, {Path: "annotations", Name: "Annotations"}, {Path: "map", Name: "Map"}},
@@ -63,15 +64,15 @@ var places = [][]page.Place{
 }
 
 func (s screen) send(c *call, w http.ResponseWriter, a page.Assets) {
-	f := page.Frame{Title: s.title, Status: s.status, Live: s.live, At: s.at, Places: places, Done: c.done(), Lead: s.lead, Body: s.body, Foot: c.standing()}
+	f := page.Frame{Title: s.title, Status: s.status, Live: s.live, At: s.navPath, Places: places, Done: c.changeNotice(), Lead: s.lead, Body: s.body, Foot: c.accessSummary()}
 	if c.r.URL.Path == page.Root+"find" {
 		f.Search, f.Typed = c.value("q"), "#results"
 	}
 	f.Send(w, a)
 }
 
-// standing says what this browser sees, and of which program.
-func (c *call) standing() string {
+// accessSummary says which part of the memory this browser sees, and the version of oxbow.
+func (c *call) accessSummary() string {
 	s := "All of the memory"
 	if c.view.Rights.ReadOnly || c.view.Partial() {
 		s = "This browser " + c.view.Rights.String()
@@ -82,11 +83,13 @@ func (c *call) standing() string {
 	return s + ". oxbow " + c.version
 }
 
-// looked is how many of the last changes are looked through for the one to tell of.
-const looked = 50
+// maxChangesSearched is the number of recent changes in which [call.changeNotice] looks for
+// the change of a form.
+const maxChangesSearched = 50
 
-// done shows the change that a form made, with a button to undo it.
-func (c *call) done() g.Node {
+// changeNotice shows the change that a form has made, with a button to undo it. It returns
+// nil for requests other than GET, and if the query names no change.
+func (c *call) changeNotice() g.Node {
 	if c.r.Method != http.MethodGet {
 		return nil
 	}
@@ -95,7 +98,7 @@ func (c *call) done() g.Node {
 		said = h.P(h.Class("done"), h.Role("status"), h.Text(page.Visible(text)))
 	}
 	seqs := strings.Split(c.value("done"), ",")
-	limit := looked + len(seqs)
+	limit := maxChangesSearched + len(seqs)
 	if seqs[0] == "" || limit > oxbow.MaxLimit {
 		return said
 	}
@@ -118,11 +121,12 @@ func (c *call) done() g.Node {
 		did = page.Plural(n, "change") + ". The first: " + did
 	}
 	return g.Group{said, h.Form(h.Class("done"), h.Method("post"), h.Action(page.Root+"undo"), h.Role("status"),
-		page.Hidden(append(fields, "back", c.here())...), h.Span(h.Text(did)), h.Button(h.Text("Undo")))}
+		page.Hidden(append(fields, "back", c.currentPath())...), h.Span(h.Text(did)), h.Button(h.Text("Undo")))}
 }
 
-// here is the path of this page with its query, below [page.Root], to come back to.
-func (c *call) here() string {
+// currentPath returns the path and query of this page, relative to [page.Root], so that a
+// form can return to it.
+func (c *call) currentPath() string {
 	q := c.r.URL.Query()
 	q.Del("done")
 	q.Del("said")
@@ -133,24 +137,25 @@ func (c *call) here() string {
 	return here
 }
 
-// back is the page that a form came from: a path below [page.Root], "" for the first.
-func (c *call) back() string { return inside(c.value("back")) }
+// returnPath returns the page that a form was sent from, relative to [page.Root]. It is "",
+// the start page, if the form names no page of this server.
+func (c *call) returnPath() string { return localPath(c.value("back")) }
 
-// inside returns a path that leads to a page of this server, "" for one that does not.
-func inside(to string) string {
+// localPath returns to if it leads to a page of this server, otherwise "".
+func localPath(to string) string {
 	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(to, "/") || strings.ContainsAny(to, "\\\r\n") || strings.Contains(u.Path, "..") {
 		return ""
 	}
 	return to
 }
 
-// redirect leads a browser on after a form: to a path below [page.Root], such as
-// "entries/deploy". The page there shows the change with a button to undo it.
+// redirect leads a browser on after a form, to a path below [page.Root] such as
+// "entries/deploy". That page shows the change with a button to undo it.
 type redirect struct {
-	to     string   // with its query
-	change uint64   // 0 for none
-	others []uint64 // changes that the form made before it
-	said   string   // what else is to be told; "" for nothing
+	to     string   // includes the query
+	change uint64   // number of the change that the form made; 0 if it made no change
+	others []uint64 // earlier changes of the same form
+	said   string   // further text for the person; may be empty
 }
 
 func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
@@ -181,10 +186,11 @@ func (c *call) mayWrite() bool { return !c.view.Rights.ReadOnly }
 // name returns the name in the path, as [page.EntryPath] writes it.
 func (c *call) name() string { return strings.TrimSpace(c.r.PathValue("name")) }
 
-// value returns what a form or the query gives under a name, without spaces around it.
+// value returns a field of the form or query, without spaces around it.
 func (c *call) value(name string) string { return strings.TrimSpace(c.r.FormValue(name)) }
 
-// base returns the version that a form was made for, nil where it names none.
+// base returns the version that the form was made for, or nil if the form has no valid
+// version.
 func (c *call) base() *uint64 {
 	v, err := strconv.ParseUint(c.value("version"), 10, 64)
 	if err != nil || v == 0 {
@@ -193,7 +199,7 @@ func (c *call) base() *uint64 {
 	return &v
 }
 
-// number is value as a number, def where there is none.
+// number returns a field as a number, or def if the field is not a number.
 func (c *call) number(name string, def int) int {
 	if n, err := strconv.Atoi(c.value(name)); err == nil {
 		return n
@@ -201,7 +207,7 @@ func (c *call) number(name string, def int) int {
 	return def
 }
 
-// statuses are the HTTP statuses of errors, the first that matches.
+// statuses maps errors to HTTP statuses. The first match counts.
 var statuses = []struct {
 	err    error
 	status int
@@ -216,7 +222,7 @@ var statuses = []struct {
 	{oxbow.ErrUnsupported, http.StatusNotImplemented},
 }
 
-// failed is the page of an error.
+// failed returns the page for an error.
 func failed(err error) screen {
 	status, title := http.StatusInternalServerError, "That did not work"
 	for _, s := range statuses {
@@ -228,11 +234,11 @@ func failed(err error) screen {
 	if status == http.StatusNotFound {
 		title = "Not found"
 	}
-	return screen{title: title, at: "-", status: status, body: []g.Node{
+	return screen{title: title, navPath: "-", status: status, body: []g.Node{
 		page.Notice("error", page.Sentence(err.Error()), page.Said(verb.Remedy(err))),
 	}}
 }
 
 func nothingHere(c *call) (reply, error) {
-	return screen{title: "Not found", at: "-", status: http.StatusNotFound, body: []g.Node{page.Notice("error", "There is no page at "+c.r.URL.Path+".", "")}}, nil
+	return screen{title: "Not found", navPath: "-", status: http.StatusNotFound, body: []g.Node{page.Notice("error", "There is no page at "+c.r.URL.Path+".", "")}}, nil
 }

@@ -1,4 +1,5 @@
-// This file shows a person's texts that agents changed, with what decides about each.
+// This file shows texts of a person that agents changed, with buttons to keep or restore
+// each.
 
 package web
 
@@ -15,7 +16,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// changedShown is how many entries the section lists.
+// changedShown is the maximum number of entries in the section.
 const changedShown = 10
 
 // changedNotes is the section about texts that agents changed, or nil if there are none.
@@ -55,8 +56,8 @@ func (c *call) changedRow(e verb.ChangedEntry) g.Node {
 		h.Div(h.Class("meta"), h.Span(h.Text(did+" by "), by, h.Text(", "), page.When(c.now, page.Moment(e.Time)))),
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person, func() g.Node {
 			return h.Div(h.Class("actions"),
-				page.Button("changed/restore", "main", "Bring back", "name", e.Name, "back", c.here()),
-				page.Button("changed/keep", "", "Keep", "name", e.Name, "back", c.here()))
+				page.Button("changed/restore", "main", "Bring back", "name", e.Name, "back", c.currentPath()),
+				page.Button("changed/keep", "", "Keep", "name", e.Name, "back", c.currentPath()))
 		}))
 }
 
@@ -84,5 +85,5 @@ func decideChanged(c *call, decide func(context.Context, *verb.Workspace, verb.D
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: c.back(), change: out.Seqs[0]}, nil
+	return redirect{to: c.returnPath(), change: out.Seqs[0]}, nil
 }

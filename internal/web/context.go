@@ -1,4 +1,5 @@
-// Context: the exact bytes that a model would get, and what the budget kept out.
+// This file is the page Context: the exact bytes that a model would receive, and the entries
+// for which the budget had no room.
 
 package web
 
@@ -14,7 +15,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// The events at which memory is put before a model, and what a profile gives.
+// The events at which oxbow adds memory to a model's context.
 const (
 	eventStart   = "a session begins"
 	eventPrompt  = "a prompt is written"
@@ -36,7 +37,7 @@ func showContext(c *call) (reply, error) {
 			names = append(names, p.Name)
 		}
 	}
-	s := screen{title: "Context", at: "context", lead: h.P(h.Class("lead"), h.Text("What hooks would put before a model now, byte by byte. All clients get the same; nothing is recorded here."))}
+	s := screen{title: "Context", navPath: "context", lead: h.P(h.Class("lead"), h.Text("What hooks would put before a model now, byte by byte. All clients get the same; nothing is recorded here."))}
 	s.body = []g.Node{page.Ask("context", "Show",
 		page.Choice("event", "When", event, "", []string{eventStart, eventPrompt, eventProfile}),
 		page.Field("project", "Project", c.value("project"), h.Placeholder("none")),
@@ -49,7 +50,7 @@ func showContext(c *call) (reply, error) {
 	}
 	got, err := show()
 	if err != nil {
-		got = troubled(err)
+		got = errorInPage(err)
 	}
 	s.body = append(s.body, got)
 	return s, nil
@@ -60,7 +61,7 @@ func (c *call) atStart() (g.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.Group{given(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), startNotes(out.Entries), g.Iff(out.Text != "" && out.Selection != nil, func() g.Node { return accountOf(verb.SelectionOut{Selection: out.Selection}) })}, nil
+	return g.Group{contextBytes(out.Text, out.Tokens, "Nothing is pinned or of standing yet: a session begins with nothing of this memory."), startNotes(out.Entries), g.Iff(out.Text != "" && out.Selection != nil, func() g.Node { return selectionTable(verb.SelectionOut{Selection: out.Selection}) })}, nil
 }
 
 // startNotes lists the notes in the block of a new session, and why they are in it.
@@ -84,7 +85,7 @@ func (c *call) ofProfile() (g.Node, error) {
 	if name := c.value("profile"); name != "" {
 		edit = h.P(h.A(h.Href(page.Root+"profiles/"+name), h.Text("What this profile selects, and where it is written")))
 	}
-	return g.Group{edit, given(out.Text, out.Context.Tokens, "The profile selects nothing."), accountOf(out)}, nil
+	return g.Group{edit, contextBytes(out.Text, out.Context.Tokens, "The profile selects nothing."), selectionTable(out)}, nil
 }
 
 func (c *call) atPrompt() (g.Node, error) {
@@ -98,20 +99,22 @@ func (c *call) atPrompt() (g.Node, error) {
 	if out.Text == "" {
 		return page.Empty("With this prompt a model gets nothing.", out.Why, gateTable(out)), nil
 	}
-	return g.Group{given(out.Text, out.Tokens, ""), page.Section("why", "Why", gateTable(out))}, nil
+	return g.Group{contextBytes(out.Text, out.Tokens, ""), page.Section("why", "Why", gateTable(out))}, nil
 }
 
-// given shows bytes that a model gets; without any, why there are none.
-func given(text string, tokens int, none string) g.Node {
+// contextBytes shows the text that a model receives. If it is empty, the page shows
+// noneReason instead.
+func contextBytes(text string, tokens int, noneReason string) g.Node {
 	if text == "" {
-		return page.Empty(none, nil)
+		return page.Empty(noneReason, nil)
 	}
 	return page.Section("bytes", "What it gets", h.P(h.Class("hint"), h.Textf("%d bytes, about %d tokens, between the lines <%s> and </%s>.", len(text), tokens, session.Fence, session.Fence)),
 		h.Pre(h.Class("text"), h.TabIndex("0"), page.Isolated(text)))
 }
 
-// accountOf lists what got into a selection, and what the budget kept out.
-func accountOf(out verb.SelectionOut) g.Node {
+// selectionTable lists the entries in a selection, and the entries for which the budget had
+// no room.
+func selectionTable(out verb.SelectionOut) g.Node {
 	var in, cut []g.Node
 	for _, p := range out.Context.Parts {
 		in = append(in, partRow(p.Tokens, p.Name, p.Source, p.Why))

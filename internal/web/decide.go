@@ -1,4 +1,4 @@
-// Approve and pin: one word of a person about an entry.
+// This file approves entries and pins them.
 
 package web
 
@@ -12,7 +12,7 @@ import (
 
 func approve(c *call) (reply, error) {
 	name := c.name()
-	if base := c.base(); base != nil { // what a person approves is what the page showed
+	if base := c.base(); base != nil { // approve only the version that the page showed
 		e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 		if err == nil && e.Version != *base {
 			err = &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
@@ -28,7 +28,7 @@ func approve(c *call) (reply, error) {
 	return redirect{to: page.EntryPath(name), change: out.Seq}, nil
 }
 
-// pinned is the label of entries that contexts show first.
+// pinned is the label of entries that come first in contexts.
 const pinned = "pinned:true"
 
 func isPinned(e verb.Entry) bool { return slices.Contains(e.Labels["pinned"], "true") }

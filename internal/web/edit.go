@@ -1,5 +1,5 @@
-// Edit changes an entry in place. What is saved is bound to the version that the form
-// was made for: where another was faster, a page shows both texts.
+// This file edits an entry. A form saves over the version that it was made for. If somebody
+// else saved first, a page shows both texts.
 
 package web
 
@@ -21,13 +21,13 @@ func editPage(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.editForm(e.Entry, typedOf(e.Entry), "Save", 0), nil
+	return c.editForm(e.Entry, formValuesOf(e.Entry), "Save", 0), nil
 }
 
-// editForm is the page with the form, which is bound to a version of the entry.
-func (c *call) editForm(e verb.Entry, t typed, save string, status int, above ...g.Node) screen {
+// editForm returns the page with the edit form, which is bound to the version of e.
+func (c *call) editForm(e verb.Entry, t formValues, save string, status int, above ...g.Node) screen {
 	at := page.EntryPath(e.Name)
-	return screen{title: "Edit", at: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)), body: append(above,
+	return screen{title: "Edit", navPath: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)), body: append(above,
 		h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+"/edit"), h.Attr("data-guard", ""), page.Hidden("version", version(e)), t.fields(),
 			h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text(save)), h.A(h.Class("button"), h.Href(page.Root+at), h.Text("Leave it as it is"))))),
 	}
@@ -35,7 +35,7 @@ func (c *call) editForm(e verb.Entry, t typed, save string, status int, above ..
 
 func save(c *call) (reply, error) {
 	name := c.name()
-	t := c.typed()
+	t := c.readForm()
 	base := c.base()
 	if base == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Value: c.value("version"), Reason: "is no version"}
@@ -51,14 +51,14 @@ func save(c *call) (reply, error) {
 		return c.conflict(now.Entry, t, *base), nil
 	}
 	in := verb.RememberIn{Name: now.Name, IfVersion: base}
-	err = t.into(&in, typedOf(now.Entry))
+	err = t.addTo(&in, formValuesOf(now.Entry))
 	if err == nil && in.Content == "" && t["content"] == "" && *now.Content != "" {
 		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; to take the entry out, forget it"}
 	}
 	if err != nil {
-		return c.editForm(now.Entry, t, "Save", http.StatusBadRequest, wrong(err)), nil
+		return c.editForm(now.Entry, t, "Save", http.StatusBadRequest, errorNotice(err)), nil
 	}
-	if in.Content == "" { // remember keeps a text that is not given, but only next to a label
+	if in.Content == "" { // without content, remember keeps the old text only if labels change too
 		in.Content = *now.Content
 	}
 	out, err := verb.Remember(c.ctx, c.work, in)
@@ -71,21 +71,22 @@ func save(c *call) (reply, error) {
 		}
 	case err != nil:
 		shown := failed(err)
-		return c.editForm(now.Entry, t, "Save", shown.status, wrong(err)), nil
+		return c.editForm(now.Entry, t, "Save", shown.status, errorNotice(err)), nil
 	}
-	return remembered(out), err
+	return redirectToSaved(out), err
 }
 
-// conflict is the page for a person whose entry became another meanwhile. The form has
-// what was typed, and saves it over what the page shows, and nothing newer.
-func (c *call) conflict(now verb.Entry, t typed, base uint64) screen {
-	mine, theirs := t, typedOf(now)
+// conflict returns the page for a person whose entry was changed by somebody else meanwhile.
+// Its form contains the typed text. Saving it replaces exactly the version that the page
+// shows; if there is a newer one by then, the page appears again.
+func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
+	mine, theirs := t, formValuesOf(now)
 	was, gone, err := c.asOf(now.Name, base)
 	var both string
 	merged := false
 	if err == nil && !gone {
-		from := typedOf(verb.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
-		mine = t.over(from, theirs)
+		from := formValuesOf(verb.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
+		mine = t.rebase(from, theirs)
 		both, merged = diff.Lines(from["content"], mine["content"], theirs["content"])
 	}
 	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(h.Text("Another was faster. ")),

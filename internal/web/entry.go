@@ -1,4 +1,5 @@
-// One entry: its text, the facts about it, and the forms that change it.
+// This file is the page of one entry: its text, the facts about it, and the forms that
+// change it.
 
 package web
 
@@ -24,11 +25,11 @@ func entry(c *call) (reply, error) {
 		return nil, err
 	}
 	past := e.Name != name && strings.HasPrefix(name, e.Name+"@")
-	if e.Shown > 0 { // the facts have it
+	if e.Shown > 0 { // drop the note about usage, which the facts show already
 		e.Notes = e.Notes[:len(e.Notes)-1]
 	}
 	text, cut := page.Prose(*e.Content)
-	s := screen{title: page.Visible(e.Name), at: "find", live: !past, lead: c.entryLead(e.Entry)}
+	s := screen{title: page.Visible(e.Name), navPath: "find", live: !past, lead: c.entryLead(e.Entry)}
 	s.body = []g.Node{page.Notes(e.Notes), h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, h.Attr("data-live", "")),
 		h.Div(h.Class("column"),
 			c.heldBack(e.Entry),
@@ -50,7 +51,8 @@ func rawLink(name, text string) g.Node {
 	return h.A(h.Href(page.Root+page.EntryPath(name)+"/raw"), h.Text(text))
 }
 
-// heldBack says why no model is shown an entry, and lets a person approve it.
+// heldBack says why an entry is withheld from models, and lets a person approve it. It
+// returns nil if the entry is not held back.
 func (c *call) heldBack(e verb.Entry) g.Node {
 	if e.Trust == "" {
 		return nil
@@ -69,7 +71,7 @@ func (c *call) heldBack(e verb.Entry) g.Node {
 		g.If(c.mayDecide(), page.Button(page.EntryPath(e.Name)+"/approve", "", "Approve it", "version", version(e))))
 }
 
-// entryActions are what may be done with an entry.
+// entryActions shows the links and buttons of an entry.
 func (c *call) entryActions(e verb.Entry) g.Node {
 	at := page.EntryPath(e.Name)
 	more := h.P(h.Class("meta"),

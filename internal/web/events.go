@@ -1,5 +1,5 @@
-// Events: sent to open pages when the memory changed; the script of a page reads its
-// live parts again.
+// This file streams an event to open pages whenever the memory changes. The script of the
+// page then reloads its live parts.
 
 package web
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// stream is an answer that goes on until the browser leaves or the server ends.
+// stream is a reply that lasts until the browser disconnects or the server stops.
 type stream struct{ news *verb.Listener }
 
 func events(c *call) (reply, error) {
@@ -27,7 +27,7 @@ func (s stream) send(c *call, w http.ResponseWriter, _ page.Assets) {
 		if err != nil {
 			return err
 		}
-		name := "ready" // nothing that this browser sees
+		name := "ready" // sent if the change touches nothing that this browser may see
 		if n.Reset {
 			name = "reset"
 		} else if len(n.Changes) > 0 {

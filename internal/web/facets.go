@@ -1,5 +1,5 @@
-// Facets: what the entries that were found have in common, as links that narrow a
-// query.
+// This file counts the labels that the found entries share, and shows them as links that
+// narrow the query.
 
 package web
 
@@ -19,20 +19,21 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// facet is a group of filters with how many entries each would leave; 0 where that is
-// not counted.
+// facet is a group of filters, with the number of entries that each would leave. A count of
+// 0 means that it was not counted.
 type facet struct {
 	title  string
-	counts map[string]int // by filter
+	counts map[string]int // by filter, such as project:oxbow
 }
 
-// facetValues is how many filters of a facet are shown, the most used first.
+// facetValues is the maximum number of filters shown for a facet, those with the highest
+// counts first.
 const facetValues = 8
 
-// countedWhole is the longest list whose labels are counted by reading it.
-const countedWhole = 2000
+// maxCountedList is the longest list that is read in full to count its labels.
+const maxCountedList = 2000
 
-// facetsOfHits counts what hits have.
+// facetsOfHits counts the labels of search hits.
 func facetsOfHits(hits []verb.Entry) []facet {
 	project := facet{"Project", map[string]int{}}
 	tag := facet{"Tag", map[string]int{}}
@@ -59,8 +60,9 @@ func facetsOfHits(hits []verb.Entry) []facet {
 	return []facet{project, tag, kind, by, trust}
 }
 
-// facetsOfList counts what the entries of a list have, as far as that is cheap: of all
-// entries the store has the numbers, and a short list is read.
+// facetsOfList counts the labels of a listed selection if that is cheap: the store keeps
+// counts for the whole memory, and a short list is read in full. For a longer list, the
+// filters have no counts.
 func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 	fs := []facet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
 		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}}, {"Trust", map[string]int{"has:taint": 0, "has:quarantine": 0}}}
@@ -68,7 +70,8 @@ func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 		return nil, nil
 	}
 	if q == "" {
-		if st, err := maintenance.Stats(c.ctx, c.work, maintenance.StatsIn{}); err == nil { // else a part of a store, which counts nothing
+		// Stats fails for a partial view; then there are no counts
+		if st, err := maintenance.Stats(c.ctx, c.work, maintenance.StatsIn{}); err == nil {
 			for i, counts := range []map[string]int{st.Projects, st.Tags, st.Kinds} {
 				for v, n := range counts {
 					fs[i].counts[term([]string{"project", "tag", "kind"}[i], v)] = n
@@ -77,7 +80,7 @@ func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 			return fs, nil
 		}
 	}
-	if list.Total > countedWhole {
+	if list.Total > maxCountedList {
 		return fs, nil
 	}
 	labels, err := verb.Labels(c.ctx, c.work, verb.LabelsIn{Filter: q})
@@ -92,10 +95,11 @@ func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 	return fs, nil
 }
 
-// term is a filter as a query has it.
+// term returns a filter as it is written in a query.
 func term(key, value string) string { return key + ":" + page.Quoted(value) }
 
-// facetLists are the facets as links: a filter that the query has takes it away.
+// facetLists shows the facets as links. The link of a filter that the query already has
+// removes it.
 func facetLists(f found) g.Node {
 	var out g.Group
 	for i, fc := range f.facets {
@@ -119,14 +123,14 @@ func facetLink(query, t string, count int) g.Node {
 	if w, err := strconv.Unquote(shown); err == nil {
 		shown = w
 	}
-	if rest, has := without(query, t); has {
+	if rest, has := removeFilter(query, t); has {
 		return h.Li(h.A(h.Href(page.Root+page.FindPath(rest)), h.Aria("current", "true"), page.Isolated(shown), h.Span(h.Class("key"), h.Text(" ×")), h.Span(h.Class("hidden"), h.Text(" (take this filter away)"))))
 	}
 	return h.Li(h.A(h.Href(page.Root+page.FindPath(strings.TrimSpace(query+" "+t))), page.Isolated(shown)), g.If(count > 0, h.Span(h.Class("dim"), h.Textf(" %d", count))))
 }
 
-// without takes a filter out of a query.
-func without(query, t string) (rest string, had bool) {
+// removeFilter removes filter t from a query, and reports whether the query had it.
+func removeFilter(query, t string) (rest string, had bool) {
 	i := strings.Index(" "+query+" ", " "+t+" ")
 	if i < 0 {
 		return query, false

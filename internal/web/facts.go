@@ -1,5 +1,5 @@
-// The facts about an entry: who wrote it, through what, what it cites and how often it
-// was put before models.
+// This file shows the facts about an entry: who wrote it and how, which files it cites, and
+// how often models have seen it.
 
 package web
 
@@ -14,7 +14,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// fact is a row of the list of facts, nothing where there is no value.
+// fact returns one row of the list of facts.
 func fact(what string, value ...g.Node) g.Node {
 	return h.Div(h.Dt(h.Text(what)), h.Dd(value...))
 }
@@ -26,7 +26,7 @@ func factText(what, value string) g.Node {
 	return fact(what, page.Isolated(value))
 }
 
-// facts are what the page says of an entry next to its text.
+// facts returns the facts that the page shows next to the text of an entry.
 func (c *call) facts(e verb.GetOut, past bool) g.Node {
 	s := e.Source
 	if !past {
@@ -46,11 +46,11 @@ func (c *call) facts(e verb.GetOut, past bool) g.Node {
 		citations(e.Citations))
 }
 
-// doors are what pages call the ways by which something was written.
+// doors maps the interface through which an entry was written to its name on pages.
 var doors = map[string]string{"cli": "the command line", "mcp": "an agent's tools (MCP)", "web": "these pages", "hook": "a hook of its client", "http": "the HTTP API", "": ""}
 
-// lastSession is the session that wrote the entry last, which the entry itself does
-// not say.
+// lastSession returns the session that last wrote the entry. It reads the history, because
+// the entry itself does not record the session.
 func (c *call) lastSession(name string) string {
 	one := 1
 	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: name, Limit: &one})
@@ -60,7 +60,7 @@ func (c *call) lastSession(name string) string {
 	return out.Changes[0].Source.Session
 }
 
-// citations are the files of an entry, as they are in the working tree now.
+// citations lists the files that an entry cites, with their state in the working tree now.
 func citations(refs []verb.FileRef) g.Node {
 	if len(refs) == 0 {
 		return nil
@@ -72,10 +72,11 @@ func citations(refs []verb.FileRef) g.Node {
 	}))}
 }
 
-// nearShown is how many near entries a page names.
+// nearShown is the maximum number of similar entries on a page.
 const nearShown = 4
 
-// nearEntries are those that a search for how the entry begins finds.
+// nearEntries lists entries that a search for the name and the first 200 bytes of the entry
+// finds.
 func (c *call) nearEntries(e verb.GetOut) g.Node {
 	if strings.TrimSpace(*e.Content) == "" {
 		return nil

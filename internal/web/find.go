@@ -1,5 +1,5 @@
-// Find: what a query and its filters select, or all entries, with facets that narrow
-// it.
+// This file is the page Find: the entries that a query selects, or all entries, with facets
+// that narrow the query.
 
 package web
 
@@ -20,45 +20,46 @@ import (
 
 const (
 	listPage = 25  // entries on a page of a list
-	mostHits = 100 // that a page of a search shows
+	mostHits = 100 // on a page of a search
 )
 
-// found is what a page of Find shows.
+// found is the result that a page of Find shows.
 type found struct {
-	query   string
-	listed  bool // the newest first, no words were given
-	entries []verb.Entry
-	total   int // of a list
-	next    int // offset of the next page of a list
-	more    bool
-	facets  []facet
-	why     []verb.Note
-	near    []string
-	notes   []verb.Note
+	query     string
+	isListing bool // newest first, because the query has no words
+	entries   []verb.Entry
+	total     int // size of the whole list
+	next      int // offset of the next page of the list
+	hasMore   bool
+	facets    []facet
+	why       []verb.Note
+	near      []string
+	notes     []verb.Note
 }
 
 func find(c *call) (reply, error) {
 	f, err := c.search(c.value("q"))
-	s := screen{title: "Find", at: "find", live: true}
-	if errors.Is(err, oxbow.ErrInvalid) { // perhaps half a filter, while it is typed
-		s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-count", "This query cannot be read."), wrong(err))}
+	s := screen{title: "Find", navPath: "find", live: true}
+	if errors.Is(err, oxbow.ErrInvalid) { // the person may still be typing a filter
+		s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-count", "This query cannot be read."), errorNotice(err))}
 		return s, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-live", ""), h.Attr("data-count", f.counted()),
-		h.P(h.Class("lead"), h.Text(f.counted())), page.Notes(f.notes),
+	s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-live", ""), h.Attr("data-count", f.countText()),
+		h.P(h.Class("lead"), h.Text(f.countText())), page.Notes(f.notes),
 		h.Div(h.Class("entry"), h.Div(h.Class("column"), c.results(f)), h.Aside(h.Aria("label", "Narrow it down"), facetLists(f))))}
 	return s, nil
 }
 
-// search runs a query: one of filters alone lists, one with words ranks.
+// search runs a query. A query of filters only lists the entries; a query with words ranks
+// them.
 func (c *call) search(q string) (found, error) {
 	limit, offset := listPage, max(0, c.number("offset", 0))
 	list, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
 	if err == nil {
-		f := found{query: q, listed: true, entries: list.Entries, total: list.Total, next: list.Next, why: list.Why, near: list.Near}
+		f := found{query: q, isListing: true, entries: list.Entries, total: list.Total, next: list.Next, why: list.Why, near: list.Near}
 		f.facets, err = c.facetsOfList(q, list)
 		return f, err
 	}
@@ -71,7 +72,7 @@ func (c *call) search(q string) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	f := found{query: q, entries: out.Hits, total: len(out.Hits), more: out.More && limit < mostHits, facets: facetsOfHits(out.Hits), why: out.Why, near: out.Near}
+	f := found{query: q, entries: out.Hits, total: len(out.Hits), hasMore: out.More && limit < mostHits, facets: facetsOfHits(out.Hits), why: out.Why, near: out.Near}
 	for _, n := range out.Notes {
 		if !n.About("limit") && !n.About("max_tokens") {
 			f.notes = append(f.notes, n)
@@ -80,16 +81,16 @@ func (c *call) search(q string) (found, error) {
 	return f, nil
 }
 
-// counted says how much was found.
-func (f found) counted() string {
+// countText says how many entries were found.
+func (f found) countText() string {
 	switch {
 	case f.total == 0:
 		return "Nothing was found."
-	case f.listed && f.query == "":
+	case f.isListing && f.query == "":
 		return page.Plural(f.total, "entry") + ", those written last first."
-	case f.listed:
+	case f.isListing:
 		return page.Plural(f.total, "entry") + " found, those written last first."
-	case f.more:
+	case f.hasMore:
 		return fmt.Sprintf("The best %d are shown; there are more.", f.total)
 	}
 	return page.Plural(f.total, "entry") + " found, the best first."
@@ -100,7 +101,7 @@ func (c *call) results(f found) g.Node {
 		return page.Empty("Nothing was found.", f.why, nearMisses(f), g.If(f.query != "", h.P(h.A(h.Href(page.Root+"find"), h.Text("All entries")))),
 			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), h.Text("Remember something new")))))
 	}
-	if len(f.entries) == 0 { // past the last page
+	if len(f.entries) == 0 { // the offset is beyond the last page
 		return page.Empty("There is nothing so far back.", f.why)
 	}
 	rows := h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(f.entries, func(e verb.Entry) g.Node {
@@ -110,7 +111,7 @@ func (c *call) results(f found) g.Node {
 		return page.ChoiceRow(c.now, e, explained(e))
 	}))
 	pager := page.Pager(c.r.URL, c.number("offset", 0), f.next, listPage)
-	if f.more {
+	if f.hasMore {
 		q := c.r.URL.Query()
 		q.Set("limit", strconv.Itoa(mostHits))
 		pager = h.P(h.A(h.Href(page.Root+"find?"+q.Encode()), h.Text("Show more")))
@@ -118,7 +119,7 @@ func (c *call) results(f found) g.Node {
 	if !c.mayWrite() {
 		return g.Group{rows, pager}
 	}
-	return g.Group{h.Form(h.Method("post"), h.Action(page.Root+"find/label"), page.Hidden("back", c.here()), rows, h.FieldSet(h.Class("bulk"),
+	return g.Group{h.Form(h.Method("post"), h.Action(page.Root+"find/label"), page.Hidden("back", c.currentPath()), rows, h.FieldSet(h.Class("bulk"),
 		h.Legend(h.Text("With those that are ticked")),
 		h.Div(h.Class("actions"), h.Label(h.For("label"), h.Text("Label")),
 			h.Input(h.ID("label"), h.Name("label"), h.Placeholder("tag:rule"), h.AutoComplete("off")),
@@ -126,8 +127,8 @@ func (c *call) results(f found) g.Node {
 			h.Button(h.FormAction(page.Root+"find/forget"), h.Text("Forget them"))))), pager}
 }
 
-// nearMisses are links to what was perhaps meant. A filter that is near to one of the
-// query takes its place.
+// nearMisses links to terms that are similar to those of the query. A similar filter
+// replaces the query's own filter of the same key.
 func nearMisses(f found) g.Node {
 	if len(f.near) == 0 {
 		return nil
@@ -145,7 +146,7 @@ func nearMisses(f found) g.Node {
 	})))
 }
 
-// explained says how a score came about.
+// explained shows how a score adds up, or nil if the entry has no explanation.
 func explained(e verb.Entry) g.Node {
 	x := e.Explanation
 	if x == nil {

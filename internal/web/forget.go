@@ -1,4 +1,4 @@
-// Forget takes an entry out, and the page of one that was forgotten brings it back.
+// This file forgets an entry. The page of a forgotten entry offers to restore it.
 
 package web
 
@@ -21,8 +21,8 @@ func forget(c *call) (reply, error) {
 	return redirect{to: "", change: out.Seq}, nil
 }
 
-// forgotten is the page of a name that no entry has now. It brings back what had it,
-// where something had.
+// forgotten returns the page for a name that no entry has now. If an entry of that name was
+// forgotten, the page offers to restore it. Otherwise it returns missing as the error.
 func (c *call) forgotten(name string, missing error) (reply, error) {
 	one := 1
 	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: name, Limit: &one})
@@ -31,7 +31,7 @@ func (c *call) forgotten(name string, missing error) (reply, error) {
 	}
 	last := out.Changes[0]
 	seq := last.Entries[0].Prev
-	s := screen{title: page.Visible(name), at: "find", status: http.StatusNotFound, lead: h.P(h.Class("lead"),
+	s := screen{title: page.Visible(name), navPath: "find", status: http.StatusNotFound, lead: h.P(h.Class("lead"),
 		h.Text("Forgotten by "+page.Writer(last.Source)+", "), page.When(c.now, page.Moment(last.Time)), h.Text("."))}
 	was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name + "@" + number(seq), Bare: true})
 	if err != nil {

@@ -1,4 +1,5 @@
-// The form of an entry's parts: what a person types, and what verbs take.
+// This file is the form with the parts of an entry, and its conversion to the arguments of
+// the remember verb.
 
 package web
 
@@ -16,10 +17,10 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// part is a field of the form, by the name that remember has for it.
+// part is a field of the form, with the name of its argument in remember.
 type part struct{ name, label, hint, key string }
 
-// parts are all but the text. Those of several values have one on each line.
+// parts are all fields but the text. A field with several values has one value on each line.
 var parts = []part{
 	{"project", "Project", "", oxbow.LabelProject},
 	{"tags", "Tags", "One on each line, or with commas between them.", oxbow.LabelTag},
@@ -28,13 +29,13 @@ var parts = []part{
 	{"confidence", "Confidence", "From 0 to 1; empty for none.", oxbow.LabelConfidence},
 }
 
-// typed is what the form of an entry holds, by the names of its parts; "content" is
-// the text.
-type typed map[string]string
+// formValues maps the names of the form's fields to their text. The text of the entry has
+// the name "content".
+type formValues map[string]string
 
-// typedOf is what the form shows of an entry.
-func typedOf(e verb.Entry) typed {
-	t := typed{"content": *e.Content, "aliases": strings.Join(e.Aliases, "\n")}
+// formValuesOf returns the form values that show an entry.
+func formValuesOf(e verb.Entry) formValues {
+	t := formValues{"content": *e.Content, "aliases": strings.Join(e.Aliases, "\n")}
 	for _, p := range parts {
 		if p.key != "" {
 			t[p.name] = strings.Join(e.Labels[p.key], "\n")
@@ -43,10 +44,11 @@ func typedOf(e verb.Entry) typed {
 	return t
 }
 
-// typed reads the form. Browsers end lines by two characters, which no one typed.
-func (c *call) typed() typed {
-	t := typed{}
-	for _, name := range append([]string{"content"}, slices.Collect(maps.Keys(typedOf(verb.Entry{Content: new(string)})))...) {
+// readForm returns the sent form values. Browsers end lines with CR LF, which it turns into
+// LF.
+func (c *call) readForm() formValues {
+	t := formValues{}
+	for _, name := range append([]string{"content"}, slices.Collect(maps.Keys(formValuesOf(verb.Entry{Content: new(string)})))...) {
 		t[name] = strings.ReplaceAll(c.r.PostFormValue(name), "\r\n", "\n")
 		if name != "content" {
 			t[name] = strings.Join(valuesOf(t[name]), "\n")
@@ -64,14 +66,14 @@ func valuesOf(s string) (vs []string) {
 	return vs
 }
 
-// same reports whether a part of two forms says the same, however its lines end.
-func (t typed) same(base typed, name string) bool {
+// same reports whether a field is unchanged from base, apart from the kind of line ending.
+func (t formValues) same(base formValues, name string) bool {
 	return t[name] == base[name] || t[name] == strings.ReplaceAll(base[name], "\r\n", "\n")
 }
 
-// over returns what the form says when the entry became another meanwhile: the parts
-// that the person left alone are those of now.
-func (t typed) over(base, now typed) typed {
+// rebase returns the form values for an entry that was changed from base to now by somebody
+// else: fields that the person did not change get their current values.
+func (t formValues) rebase(base, now formValues) formValues {
 	out := maps.Clone(t)
 	for name := range t {
 		if t.same(base, name) {
@@ -81,8 +83,8 @@ func (t typed) over(base, now typed) typed {
 	return out
 }
 
-// into adds the parts that the form changes to what remember takes.
-func (t typed) into(in *verb.RememberIn, base typed) error {
+// addTo sets the arguments of remember for the fields that differ from base.
+func (t formValues) addTo(in *verb.RememberIn, base formValues) error {
 	if !t.same(base, "content") {
 		in.Content = t["content"]
 	}
@@ -115,8 +117,8 @@ func (t typed) into(in *verb.RememberIn, base typed) error {
 	return nil
 }
 
-// fields are the form's fields with what it holds.
-func (t typed) fields() g.Node {
+// fields returns the form's input elements, filled with the values.
+func (t formValues) fields() g.Node {
 	out := g.Group{h.Label(h.For("content"), h.Text("Text, in Markdown")), textArea("content", t["content"], 16)}
 	var side g.Group
 	for _, p := range parts {
@@ -130,7 +132,8 @@ func (t typed) fields() g.Node {
 	return append(out, h.Div(h.Class("fields"), side))
 }
 
-// textArea is a field of several lines. Browsers leave out a first empty line.
+// textArea returns a field of several lines. The text begins with an extra newline, because
+// browsers drop the first one.
 func textArea(name, value string, rows int, more ...g.Node) g.Node {
 	return h.Textarea(h.ID(strings.ReplaceAll(name, "_", "-")), h.Name(name), h.Rows(strconv.Itoa(rows)), h.Dir("auto"), h.Attr("spellcheck", "false"), g.If(rows < 4, h.Class("few")), g.Group(more), h.Text("\n"+value))
 }

@@ -1,4 +1,5 @@
-// Handoffs: what one session left for the next.
+// This file shows handoffs: the records of unfinished work that one session leaves for the
+// next.
 
 package web
 
@@ -20,7 +21,7 @@ func handoffs(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Handoffs", at: "handoffs", lead: h.P(h.Class("lead"), h.Text("What one session left for the next. The newest open one is named when a session begins."))}
+	s := screen{title: "Handoffs", navPath: "handoffs", lead: h.P(h.Class("lead"), h.Text("What one session left for the next. The newest open one is named when a session begins."))}
 	if len(out.Handoffs) == 0 {
 		s.body = []g.Node{page.Empty("No handoff waits.", nil, h.P(h.Class("dim"), h.Text("An agent leaves one with the tool handoff_task; you do with "), h.Code(h.Text("oxbow handoff new")), h.Text(".")))}
 	} else {
@@ -43,8 +44,8 @@ func handoffPath(name string) string {
 	return "handoffs/" + strings.TrimPrefix(page.EntryPath(name), "entries/")
 }
 
-// showHandoff is the page of one. What it names is not looked at: profiles and files are
-// not within the bounds of every browser.
+// showHandoff is the page of one handoff. It does not open the profiles and files that the
+// handoff names, because some browsers may not see them.
 func showHandoff(c *call) (reply, error) {
 	name := c.name()
 	out, err := verb.Handoffs(c.ctx, c.work, verb.HandoffsIn{All: true})
@@ -56,7 +57,7 @@ func showHandoff(c *call) (reply, error) {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	o := out.Handoffs[at]
-	return screen{title: "Handoff", at: "handoffs", lead: h.Div(h.Class("meta"), page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""), page.When(c.now, page.Moment(o.Created))), body: []g.Node{
+	return screen{title: "Handoff", navPath: "handoffs", lead: h.Div(h.Class("meta"), page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""), page.When(c.now, page.Moment(o.Created))), body: []g.Node{
 		page.Facts("Name", o.Name, "Project", o.Project, "Profile", o.Profile, "Skills", strings.Join(o.Skills, ", ")),
 		page.Section("summary", "What was done", h.Pre(h.Class("text"), page.Isolated(o.Summary))),
 		g.If(o.Plan != "", page.Section("plan", "What is to do", h.Pre(h.Class("text"), page.Isolated(o.Plan)))),

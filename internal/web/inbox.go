@@ -1,5 +1,5 @@
-// The inbox: what waits for a person's word. Proposals of sessions, and entries that are
-// held back from models.
+// This file is the inbox: proposals of sessions, and entries that are held back from models
+// until a person approves them.
 
 package web
 
@@ -18,7 +18,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// waitingShown is how many of each kind a page lists.
+// waitingShown is the maximum number of rows of each kind on the page.
 const waitingShown = 30
 
 func inbox(c *call) (reply, error) {
@@ -31,10 +31,10 @@ func inbox(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Inbox", at: "inbox", lead: h.P(h.Class("lead"), h.Text("What you asked agents to remember, and what is held back from them, waits here for your word."))}
+	s := screen{title: "Inbox", navPath: "inbox", lead: h.P(h.Class("lead"), h.Text("What you asked agents to remember, and what is held back from them, waits here for your word."))}
 	ofSession := map[string][]string{}
 	for _, p := range proposals.Proposals {
-		if waits(p.State) {
+		if isUndecided(p.State) {
 			ofSession[sessionOf(p.From)] = append(ofSession[sessionOf(p.From)], p.ID)
 		}
 	}
@@ -50,11 +50,11 @@ func inbox(c *call) (reply, error) {
 	rows = append(rows, c.groupRows(held.Groups, len(rows))...)
 	switch {
 	case len(rows) == 0 && changed != nil:
-		s.body = []g.Node{c.mayNot(true), changed}
+		s.body = []g.Node{c.noDecisionNotice(true), changed}
 	case len(rows) == 0:
 		s.body = []g.Node{page.Empty("Nothing waits.", nil, h.P(h.Class("dim"), h.Text("A proposal comes when you tell an agent what to remember, in a session that hooks report. What an agent writes after it has read texts of others is held back here, too.")))}
 	default:
-		s.body = []g.Node{c.mayNot(true), changed, page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
+		s.body = []g.Node{c.noDecisionNotice(true), changed, page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject"),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
 			g.If(more > 0, h.P(h.Class("dim"), h.Textf("%d more wait behind these.", more)))}
 	}
@@ -62,17 +62,18 @@ func inbox(c *call) (reply, error) {
 	if all {
 		other, text = "inbox", "Show only what waits"
 	}
-	s.body = append(c.rejected(), append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))...)
+	s.body = append(c.rejectedNotice(), append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))...)
 	return s, nil
 }
 
-// stateOpen is the state of a proposal that was never decided.
+// stateOpen is the state of a proposal that has never been decided.
 const stateOpen = "open"
 
-// waits reports whether a proposal of that state waits: an undone one does again.
-func waits(state string) bool { return state == stateOpen || state == "undone" }
+// isUndecided reports whether a proposal of that state waits for a decision. A proposal
+// whose decision was undone waits again.
+func isUndecided(state string) bool { return state == stateOpen || state == "undone" }
 
-// proposals lists them; none where no archive of sessions is kept.
+// proposals lists the proposals. It returns none if no archive of sessions is kept.
 func (c *call) proposals(all bool) (verb.InboxOut, error) {
 	if c.work.Sessions == nil {
 		return verb.InboxOut{}, nil
@@ -80,8 +81,8 @@ func (c *call) proposals(all bool) (verb.InboxOut, error) {
 	return verb.Inbox(c.ctx, c.work, verb.InboxIn{All: all})
 }
 
-// mayNot says why this browser may not decide, nothing where it may.
-func (c *call) mayNot(held bool) g.Node {
+// noDecisionNotice says why this browser may not decide, or returns nil if it may.
+func (c *call) noDecisionNotice(held bool) g.Node {
 	switch {
 	case c.view.Rights.ReadOnly:
 		return page.Notice("note", "This browser only reads: it may look at what waits, and decide nothing.", "The link that oxbow ui prints, without --ro, opens a page that may.")
@@ -91,8 +92,8 @@ func (c *call) mayNot(held bool) g.Node {
 	return nil
 }
 
-// sessionOf returns the session of the first turn that a proposal was said in, as the
-// names of turns have it.
+// sessionOf returns the session of the first turn in which a proposal was made. A turn's
+// name is the session's, a slash, and a number.
 func sessionOf(from []string) string {
 	if len(from) == 0 {
 		return ""
@@ -100,11 +101,11 @@ func sessionOf(from []string) string {
 	return from[0][:max(0, strings.LastIndexByte(from[0], '/'))]
 }
 
-// whys are the reasons of proposals, as pages say them.
+// whys maps the reason of a proposal to its text on pages.
 var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you corrected an agent"}
 
-// proposalRow shows a proposal with what decides on it, and with the ids of all of its
-// session.
+// proposalRow shows a proposal with its buttons. The IDs of all proposals of the same
+// session let one button reject them together.
 func (c *call) proposalRow(p verb.ProposalOut, session []string, row int) g.Node {
 	name := text.NameOf(p.AsNote())
 	var turns []g.Node
@@ -119,7 +120,7 @@ func (c *call) proposalRow(p verb.ProposalOut, session []string, row int) g.Node
 		c.sameName(name, p.AsNote()),
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", func() g.Node {
 			return g.Group{
-				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: waits(p.State), text: p.AsNote(), withName: true, row: row}.form("id", p.ID),
+				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: isUndecided(p.State), text: p.AsNote(), withName: true, row: row}.form("id", p.ID),
 				g.Iff(len(session) > 1 && p.ID == session[0], func() g.Node {
 					var ids []string
 					for _, s := range session {
@@ -130,8 +131,8 @@ func (c *call) proposalRow(p verb.ProposalOut, session []string, row int) g.Node
 		}))
 }
 
-// card returns the attributes of the n-th row. The row after the last decision is current,
-// so that the keys continue there.
+// card returns the attributes of row n. The row that follows the last decision is marked as
+// current, so that keyboard commands continue there.
 func (c *call) card(n int) g.Node {
 	class := "row card"
 	if c.value("row") == strconv.Itoa(n) {
@@ -140,16 +141,16 @@ func (c *call) card(n int) g.Node {
 	return g.Group{h.Class(class), h.ID("row-" + strconv.Itoa(n))}
 }
 
-// decision is the form of a row. Its one button Approve sends the text with whatever was
-// typed into it, so that no edit can be left behind.
+// decision is the form of a row. Its single button Approve also sends the edited text, so
+// that an edit cannot get lost.
 type decision struct {
-	approve, reject string // where the buttons send the form
+	approve, reject string // paths to which the buttons send the form
 	mayReject       bool
 	text            string
-	withName        bool // the entry that is made may be named
+	withName        bool // the person may name the new entry
 	row             int
-	above           g.Node // what stands before the buttons; may be nil
-	open            bool   // show the text for editing
+	above           g.Node // content above the buttons; may be nil
+	open            bool   // show the text field for editing
 }
 
 func (d decision) form(hidden ...string) g.Node {
@@ -162,9 +163,9 @@ func (d decision) form(hidden ...string) g.Node {
 			g.If(d.mayReject, h.Button(h.Attr("formaction", page.Root+d.reject), h.Attr("data-key", "r"), h.Text("Reject")))))
 }
 
-// edited returns the text that the form of a decision has, if it is another than was. The
-// error is of a text that was deleted.
-func (c *call) edited(was string) (text string, err error) {
+// editedText returns the text of the decision form if it differs from oldText, otherwise "".
+// It fails if the person deleted the whole text.
+func (c *call) editedText(oldText string) (text string, err error) {
 	_ = c.value("content") // reads the form
 	sent, ok := c.r.PostForm["content"]
 	if !ok {
@@ -172,7 +173,7 @@ func (c *call) edited(was string) (text string, err error) {
 	}
 	text = strings.TrimSpace(strings.ReplaceAll(sent[0], "\r\n", "\n"))
 	switch {
-	case text == strings.TrimSpace(strings.ReplaceAll(was, "\r\n", "\n")):
+	case text == strings.TrimSpace(strings.ReplaceAll(oldText, "\r\n", "\n")):
 		return "", nil
 	case text == "":
 		return "", verb.Advise(verb.Invalidf("the text is empty; nothing was done"), "write a text, or reject this one")
@@ -180,16 +181,16 @@ func (c *call) edited(was string) (text string, err error) {
 	return text, nil
 }
 
-// keepEdit is the page of a decision that was not carried out, with the text that a person
+// keepEdit returns the page for a decision that failed. It contains the text that the person
 // typed.
 func keepEdit(err error, d decision, hidden ...string) reply {
 	shown := failed(err)
-	d.above, d.open = g.Group{wrong(err), d.above}, true
-	return screen{title: "Inbox", at: "inbox", status: shown.status, body: []g.Node{d.form(hidden...)}}
+	d.above, d.open = g.Group{errorNotice(err), d.above}, true
+	return screen{title: "Inbox", navPath: "inbox", status: shown.status, body: []g.Node{d.form(hidden...)}}
 }
 
-// next returns the inbox at the row that follows the one that was decided, which has its
-// number by then.
+// next returns the path of the inbox with the row after the decided one marked. That row has
+// the decided row's number now.
 func (c *call) next() string {
 	n, err := strconv.Atoi(c.value("row"))
 	if err != nil {
@@ -198,8 +199,8 @@ func (c *call) next() string {
 	return fmt.Sprintf("inbox?row=%d#row-%d", n, n)
 }
 
-// rejected says which proposals were just rejected, and takes that back.
-func (c *call) rejected() []g.Node {
+// rejectedNotice says which proposals were just rejected, with a button to reopen them.
+func (c *call) rejectedNotice() []g.Node {
 	ids := c.r.URL.Query()["rejected"]
 	if len(ids) == 0 || !c.mayWrite() {
 		return nil
@@ -211,7 +212,7 @@ func (c *call) rejected() []g.Node {
 	return []g.Node{h.Div(h.Class("notice done"), h.Role("status"), h.P(h.Text("Rejected "+page.Plural(len(ids), "proposal")+".")), page.Button("inbox/reopen", "", "Undo", fields...))}
 }
 
-// sameName tells of an entry that has the name already, with what it says.
+// sameName warns that an entry of this name already exists, and shows how its text differs.
 func (c *call) sameName(name, text string) g.Node {
 	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
 	if err != nil || e.Content == nil {
@@ -223,7 +224,7 @@ func (c *call) sameName(name, text string) g.Node {
 	return h.Details(h.Summary(h.Text("An entry of this name says something else")), page.Diff(*e.Content, text))
 }
 
-// heldRow shows an entry that is held back, what holds it back, and what it changed.
+// heldRow shows an entry that is held back, the reasons, and the change that it made.
 func (c *call) heldRow(e verb.HeldEntry, row int) g.Node {
 	return h.Li(c.card(row),
 		h.Div(h.Class("head"), h.H2(page.EntryLink(e.Name)), page.TrustBadge(e.Trust)),
@@ -239,13 +240,13 @@ func (c *call) heldRow(e verb.HeldEntry, row int) g.Node {
 		}))
 }
 
-// heldDecision is the form of an entry that is held back.
+// heldDecision returns the form for an entry that is held back.
 func heldDecision(text string, row int) decision {
 	return decision{approve: "inbox/approve", reject: "inbox/forget", mayReject: true, text: text, row: row}
 }
 
-// heldText is the text of an entry; of one that took the place of another, what it
-// changed.
+// heldText shows the text of an entry. If the entry replaced an older version, it shows the
+// difference.
 func (c *call) heldText(e verb.HeldEntry) g.Node {
 	two := 2
 	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: e.Name, Limit: &two})
@@ -258,7 +259,7 @@ func (c *call) heldText(e verb.HeldEntry) g.Node {
 	return h.Pre(h.Class("text"), page.Isolated(e.Content))
 }
 
-// proposal is the page of one: what was said around it, and what it would change.
+// proposal is the page of one proposal: the conversation around it, and similar entries.
 func proposal(c *call) (reply, error) {
 	p, err := verb.Proposal(c.ctx, c.work, verb.ProposalIn{ID: c.r.PathValue("id")})
 	if err != nil {
@@ -269,7 +270,7 @@ func proposal(c *call) (reply, error) {
 	if err != nil {
 		near = verb.RecallOut{}
 	}
-	s := screen{title: "Proposal", at: "inbox", body: []g.Node{c.mayNot(true), h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, 0))}}
+	s := screen{title: "Proposal", navPath: "inbox", body: []g.Node{c.noDecisionNotice(true), h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, 0))}}
 	if p.Prompt != "" {
 		s.body = append(s.body, page.Section("said", "All that you said there", h.Pre(h.Class("text"), page.Isolated(p.Prompt))))
 	}
@@ -283,7 +284,7 @@ func proposal(c *call) (reply, error) {
 	return s, nil
 }
 
-// plainWords are the words of a text without what queries read as operators.
+// plainWords returns the words of a text without the characters that are query operators.
 func plainWords(s string) string {
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n\"':+-*()[]{}<>", r) })
 	return strings.Join(words[:min(40, len(words))], " ")
@@ -295,13 +296,13 @@ func acceptProposal(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.edited(p.AsNote())
+	text, err := c.editedText(p.AsNote())
 	if err != nil {
 		return nil, err
 	}
 	out, err := verb.AcceptProposals(c.ctx, c.work, verb.AcceptProposalsIn{IDs: []string{id}, Name: c.value("name"), Content: text})
 	if err != nil && text != "" {
-		return keepEdit(err, decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: waits(p.State), text: text, withName: true}, "id", id), nil
+		return keepEdit(err, decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: isUndecided(p.State), text: text, withName: true}, "id", id), nil
 	}
 	if err != nil {
 		return nil, err
@@ -312,8 +313,8 @@ func acceptProposal(c *call) (reply, error) {
 	return redirect{to: c.next(), change: out.Notes[0].Version}, nil
 }
 
-// errEditRejected keeps a text that somebody edited and then rejected: one of the two was
-// not meant.
+// errEditRejected is returned if a person edited a text and then rejected it: only one of
+// the two can be intended.
 var errEditRejected = verb.Advise(verb.Invalidf("you edited this text and then rejected it; nothing was done"), "approve it with your edit, or take the edit back and reject it")
 
 func dropProposals(c *call) (reply, error) {
@@ -324,7 +325,7 @@ func dropProposals(c *call) (reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text, err := c.edited(p.AsNote()); text != "" && err == nil {
+		if text, err := c.editedText(p.AsNote()); text != "" && err == nil {
 			return keepEdit(errEditRejected, decision{approve: "inbox/accept", text: text, withName: true}, "id", ids[0]), nil
 		}
 	}
@@ -353,11 +354,11 @@ func reopenProposals(c *call) (reply, error) {
 	return redirect{to: "inbox", said: page.Plural(len(out.Proposals), "proposal") + " waits again."}, nil
 }
 
-// approveHeld approves the version of an entry that the page showed; with another text,
-// that text.
+// approveHeld approves the version of an entry that the page showed. If the person edited
+// the text, it saves and approves the edited text.
 func approveHeld(c *call) (reply, error) {
 	name := c.value("name")
-	if c.actor != oxbow.Person { // the verb refuses, before anything is changed
+	if c.actor != oxbow.Person { // a program: Approve refuses this before anything is changed
 		out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Names: []string{name}})
 		return redirect{to: c.next(), change: out.Seq}, err
 	}
@@ -365,7 +366,7 @@ func approveHeld(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.edited(*e.Content)
+	text, err := c.editedText(*e.Content)
 	if err != nil {
 		return nil, err
 	}
@@ -398,7 +399,7 @@ func forgetHeld(c *call) (reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text, err := c.edited(*e.Content); text != "" && err == nil && c.actor == oxbow.Person {
+		if text, err := c.editedText(*e.Content); text != "" && err == nil && c.actor == oxbow.Person {
 			return keepEdit(errEditRejected, heldDecision(text, 0), "name", name, "version", version(e.Entry)), nil
 		}
 	}
@@ -409,8 +410,8 @@ func forgetHeld(c *call) (reply, error) {
 	return redirect{to: c.next(), change: out.Seq}, nil
 }
 
-// groupRows shows each import that waits for approval as one row. First is the number of
-// the first row on the page.
+// groupRows shows each import that waits for approval as one row. The first of these rows
+// has number first.
 func (c *call) groupRows(groups []verb.HeldGroup, first int) (rows []g.Node) {
 	for i, group := range groups[:min(waitingShown, len(groups))] {
 		title := page.Plural(group.Count, "imported note")
@@ -429,7 +430,7 @@ func (c *call) groupRows(groups []verb.HeldGroup, first int) (rows []g.Node) {
 	return rows
 }
 
-// approveGroup approves all that one import brought.
+// approveGroup approves all entries of one import.
 func approveGroup(c *call) (reply, error) {
 	out, err := verb.Approve(c.ctx, c.work, verb.ApproveIn{Group: c.value("group")})
 	if err != nil {

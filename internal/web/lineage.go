@@ -1,4 +1,4 @@
-// Lineage: what an entry was made from, and what was made from it.
+// This file shows an entry's sources, and the entries that were made from it.
 
 package web
 
@@ -10,14 +10,14 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// lineageRow is an edge as a page shows it.
+// lineageRow is one edge of the lineage as the page shows it.
 type lineageRow struct {
 	name, other string
 	how         string
 	seq         uint64
 }
 
-// ways are how one text was made from another.
+// ways maps the kind of an edge to its text on the page.
 var ways = map[string]string{"from": "named as its source", "merged": "merged into it", "words": "shares its words"}
 
 func lineageOf(c *call) (reply, error) {
@@ -25,7 +25,7 @@ func lineageOf(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "What it was made from", at: "find", lead: h.P(h.Class("lead"), page.EntryLink(out.Name))}
+	s := screen{title: "What it was made from", navPath: "find", lead: h.P(h.Class("lead"), page.EntryLink(out.Name))}
 	if len(out.Sources)+len(out.Made) == 0 {
 		s.body = []g.Node{page.Empty("Nothing is known.", out.Why)}
 		return s, nil

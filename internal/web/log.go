@@ -1,4 +1,4 @@
-// The log: every change, who made it, and what takes it back.
+// This file is the page Log: every change, who made it, and how to undo it.
 
 package web
 
@@ -14,8 +14,8 @@ import (
 
 const (
 	logPage   = 30 // changes on a page of the log
-	logNamed  = 5  // entries of a change that the log names
-	logEntity = 20 // entries of a change whose difference its page shows
+	logNamed  = 5  // maximum number of entries that a row of the log names
+	logEntity = 20 // maximum number of entries whose difference the page of a change shows
 )
 
 func changes(c *call) (reply, error) {
@@ -27,7 +27,7 @@ func changes(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Log", at: "log", live: offset == 0, lead: h.P(h.Class("lead"), h.Text("Every change, the last first. Each can be taken back."))}
+	s := screen{title: "Log", navPath: "log", live: offset == 0, lead: h.P(h.Class("lead"), h.Text("Every change, the last first. Each can be taken back."))}
 	s.body = []g.Node{c.logFilters(name, by, session)}
 	if len(out.Changes) == 0 {
 		s.body = append(s.body, page.Empty("No change is like that.", out.Notes, g.If(name+by+session != "", h.P(h.A(h.Href(page.Root+"log"), h.Text("All changes"))))))
@@ -38,7 +38,7 @@ func changes(c *call) (reply, error) {
 	return s, nil
 }
 
-// logFilters are the filters as a form, and what is done with all of a session.
+// logFilters returns the filters as a form, and the actions for a whole session.
 func (c *call) logFilters(name, by, session string) g.Node {
 	actors := []string{"", "person", "agent", "import", "tool"}
 	names := map[string]string{"": "anyone", "person": "a person", "agent": "an agent", "import": "an import", "tool": "a program"}
@@ -62,10 +62,10 @@ func (c *call) logRow(ch verb.Change) g.Node {
 		})),
 		h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source.Session),
 			h.A(h.Href(page.Root+"log/"+seq), h.Attr("data-inline", "#change"), h.Text("What it changed")),
-			g.If(c.mayWrite(), page.Button("undo", "plain", "Undo", "seq", seq, "back", c.here()))))
+			g.If(c.mayWrite(), page.Button("undo", "plain", "Undo", "seq", seq, "back", c.currentPath()))))
 }
 
-// sessionLink leads to the changes of a session.
+// sessionLink links to the changes of a session.
 func sessionLink(session string) g.Node {
 	if session == "" {
 		return nil
@@ -73,7 +73,7 @@ func sessionLink(session string) g.Node {
 	return h.A(h.Href(page.Root+"log?"+url.Values{"session": {session}}.Encode()), h.Text("session "), page.Isolated(session[:min(len(session), 8)]))
 }
 
-// oneChange is the page of one change, with what it did to each entry.
+// oneChange is the page of one change, with its effect on each entry.
 func oneChange(c *call) (reply, error) {
 	seq, err := changeNumber(c.r.PathValue("seq"))
 	if err != nil {
@@ -85,10 +85,10 @@ func oneChange(c *call) (reply, error) {
 	}
 	ch := out.Undone[0]
 	more := len(ch.Entries) - logEntity
-	return screen{title: "Change " + number(seq), at: "log", lead: h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source.Session)),
+	return screen{title: "Change " + number(seq), navPath: "log", lead: h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source.Session)),
 		body: []g.Node{h.P(h.Text(page.DidWhat(ch))),
 			h.Div(h.ID("change"), h.Class("rows"), g.Map(ch.Entries[:min(logEntity, len(ch.Entries))], func(t verb.Touched) g.Node {
-				return h.Div(h.Class("row"), h.P(page.EntryLink(t.Name)), c.changed(t, seq))
+				return h.Div(h.Class("row"), h.P(page.EntryLink(t.Name)), c.touchedDiff(t, seq))
 			}), g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "other")+".")))),
-			g.If(c.mayWrite(), page.Button("undo", "", "Undo this change", "seq", number(seq), "back", c.here()))}}, nil
+			g.If(c.mayWrite(), page.Button("undo", "", "Undo this change", "seq", number(seq), "back", c.currentPath()))}}, nil
 }

@@ -1,4 +1,5 @@
-// Map: entries, their labels and their files as a picture, and the same as a list.
+// This file is the page Map: entries, their labels and their files, as a graph and as a
+// list.
 
 package web
 
@@ -18,21 +19,21 @@ import (
 )
 
 const (
-	mapEntries = 60  // of a map
-	mapNodes   = 150 // labels and files among them
-	mapNear    = 30  // entries that share a label or a file with the one in the middle
+	mapEntries = 60  // maximum number of entries on a map
+	mapNodes   = 150 // maximum number of nodes, including labels and files
+	mapNear    = 30  // maximum number of entries that share a label or a file with the entry in the middle
 )
 
-// mapKeys are the keys of labels that are nodes.
+// mapKeys are the keys of the labels that become nodes.
 var mapKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
 func showMap(c *call) (reply, error) {
 	name, query := c.value("name"), c.value("q")
-	entries, more, err := c.mapped(name, query)
+	entries, more, err := c.mapEntriesFor(name, query)
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Map", at: "map", lead: h.P(h.Class("lead"), h.Text("What belongs together: entries by their projects, tags and files. Each is a link."))}
+	s := screen{title: "Map", navPath: "map", lead: h.P(h.Class("lead"), h.Text("What belongs together: entries by their projects, tags and files. Each is a link."))}
 	s.body = []g.Node{page.Ask("map", "Show", page.Field("name", "Around the entry", name, h.Placeholder("all of the memory")), h.Div(h.Class("field grow"), page.Field("q", "Filter", query, h.Placeholder("project:… tag:…"))))}
 	if len(entries) == 0 {
 		s.body = append(s.body, page.Empty("There is nothing to draw.", nil))
@@ -50,9 +51,9 @@ func showMap(c *call) (reply, error) {
 
 func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.Encode() }
 
-// mapped returns the entries of a map: those around one, or the newest that a filter
-// selects.
-func (c *call) mapped(name, query string) (all []verb.Entry, more bool, err error) {
+// mapEntriesFor returns the entries of a map: the neighbours of the named entry, or the
+// newest entries that a filter selects.
+func (c *call) mapEntriesFor(name, query string) (all []verb.Entry, more bool, err error) {
 	limit := mapEntries
 	if name == "" {
 		out, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: query, Limit: &limit})
@@ -64,7 +65,8 @@ func (c *call) mapped(name, query string) (all []verb.Entry, more bool, err erro
 	}
 	all, seen := []verb.Entry{e.Entry}, map[string]bool{e.Name: true}
 	limit = mapNear
-	for _, key := range slices.Backward(mapKeys) { // files bind closest, projects least
+	// first the entries that share a file, last those that share a project
+	for _, key := range slices.Backward(mapKeys) {
 		for _, v := range e.Labels[key] {
 			out, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: strings.TrimSpace(key + ":" + strconv.Quote(v) + " " + query), Limit: &limit})
 			if err != nil {
@@ -81,8 +83,8 @@ func (c *call) mapped(name, query string) (all []verb.Entry, more bool, err erro
 	return all, more, nil
 }
 
-// graphOf makes nodes of entries and of what labels they share; a label of one entry
-// alone is drawn only around that one.
+// graphOf returns a graph of the entries and the labels that they share. A label that only
+// one entry has becomes a node only if that entry is in the middle.
 func graphOf(entries []verb.Entry, middle string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {

@@ -1,4 +1,4 @@
-// New adds an entry.
+// This file is the form that adds an entry.
 
 package web
 
@@ -13,11 +13,11 @@ import (
 )
 
 func newPage(c *call) (reply, error) {
-	return c.newForm(c.value("name"), typed{"project": c.value("project")}, 0), nil
+	return c.newForm(c.value("name"), formValues{"project": c.value("project")}, 0), nil
 }
 
-func (c *call) newForm(name string, t typed, status int, above ...g.Node) screen {
-	return screen{title: "Remember something", at: "find", status: status,
+func (c *call) newForm(name string, t formValues, status int, above ...g.Node) screen {
+	return screen{title: "Remember something", navPath: "find", status: status,
 		lead: h.P(h.Class("lead"), h.Text("One fact, rule or decision, as you would tell a new colleague.")),
 		body: append(above, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+"new"), h.Attr("data-guard", ""),
 			h.Label(h.For("name"), h.Text("Name")),
@@ -28,9 +28,9 @@ func (c *call) newForm(name string, t typed, status int, above ...g.Node) screen
 }
 
 func add(c *call) (reply, error) {
-	name, t := c.value("name"), c.typed()
+	name, t := c.value("name"), c.readForm()
 	again := func(err error) (reply, error) {
-		return c.newForm(name, t, failed(err).status, wrong(err)), nil
+		return c.newForm(name, t, failed(err).status, errorNotice(err)), nil
 	}
 	if name != "" {
 		if e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true}); err == nil && e.Name == name {
@@ -38,7 +38,7 @@ func add(c *call) (reply, error) {
 		}
 	}
 	in := verb.RememberIn{Name: name}
-	if err := t.into(&in, typed{}); err != nil {
+	if err := t.addTo(&in, formValues{}); err != nil {
 		return again(err)
 	}
 	in.Clear = nil
@@ -46,5 +46,5 @@ func add(c *call) (reply, error) {
 	if err != nil {
 		return again(err)
 	}
-	return remembered(out), nil
+	return redirectToSaved(out), nil
 }

@@ -1,4 +1,5 @@
-// Numbers: activity, growth, projects, and what models were shown, as pictures.
+// This file is the page of statistics: activity, growth, projects, and what models were
+// shown, as charts.
 
 package web
 
@@ -43,7 +44,7 @@ func numbers(c *call) (reply, error) {
 	for _, l := range labels.Labels[:min(mostProjects, len(labels.Labels))] {
 		projects = append(projects, page.Bar{Name: l.Value, Value: l.Entries})
 	}
-	s := screen{title: "Numbers", at: "settings", lead: h.P(h.Class("lead"), h.Textf("The last %d days.", numberDays)), body: []g.Node{
+	s := screen{title: "Numbers", navPath: "settings", lead: h.P(h.Class("lead"), h.Textf("The last %d days.", numberDays)), body: []g.Node{
 		page.Section("activity", "Changes each day", page.Bars("Changes each day", "changes", activity.bars)),
 		page.Section("growth", "Entries that are there, by day", page.Bars("Entries that are there, by day", "entries", growth.upTo(entries.Total))),
 		g.If(len(projects) > 0, page.Section("projects", "Entries of projects", page.Shares("Entries of projects", "entries", projects)))}}
@@ -64,11 +65,11 @@ func numbers(c *call) (reply, error) {
 	return s, nil
 }
 
-// days are numbers of the last days.
+// days are bars with one number for each of the last days.
 type days struct {
 	bars []page.Bar
 	zone *time.Location
-	at   map[string]int // of the bars, by date
+	at   map[string]int // index in bars, by date
 }
 
 func (c *call) days() days {
@@ -87,7 +88,7 @@ func (d *days) add(t time.Time, n int) {
 	}
 }
 
-// upTo makes sums of numbers that came each day, the last of which is total.
+// upTo turns daily additions into running totals that end at total.
 func (d *days) upTo(total int) []page.Bar {
 	for i := len(d.bars) - 1; i >= 0; i-- {
 		came := d.bars[i].Value

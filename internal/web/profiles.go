@@ -1,4 +1,5 @@
-// Profiles: what an agent is given for a job, what each selects, and what is odd in it.
+// This file shows profiles: the entries that each selects for an agent, and problems in its
+// definition.
 
 package web
 
@@ -18,7 +19,7 @@ func profiles(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Profiles", at: "profiles", lead: h.P(h.Class("lead"), h.Text("What an agent knows while it does a job. Each is a file, of your home or of the project."))}
+	s := screen{title: "Profiles", navPath: "profiles", lead: h.P(h.Class("lead"), h.Text("What an agent knows while it does a job. Each is a file, of your home or of the project."))}
 	if len(out.Profiles) == 0 {
 		s.body = []g.Node{page.Empty("There are no profiles yet.", nil, h.P(h.Class("dim"), h.Code(h.Text("oxbow profile new NAME --project PROJECT")), h.Text(" writes one.")))}
 		return s, nil
@@ -32,7 +33,7 @@ func profiles(c *call) (reply, error) {
 	return s, nil
 }
 
-// profileLink leads to the page of a profile that can be named.
+// profileLink links to the page of a profile, unless its name is hidden.
 func profileLink(p verb.ProfileRow) g.Node {
 	if p.Hidden {
 		return page.Isolated(p.Name)
@@ -50,10 +51,10 @@ func showProfile(c *call) (reply, error) {
 	for _, l := range lint.Profiles {
 		found = append(found, l.Found...)
 	}
-	s := screen{title: page.Visible(name), at: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node { return page.Notice("warn", page.Visible(f), "") })}}
+	s := screen{title: page.Visible(name), navPath: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node { return page.Notice("warn", page.Visible(f), "") })}}
 	p, err := verb.ShowProfile(c.ctx, c.work, verb.ProfileIn{Name: name})
 	if err != nil {
-		s.body = append(s.body, troubled(err))
+		s.body = append(s.body, errorInPage(err))
 		return s, nil
 	}
 	if p.Description != "" {
@@ -69,10 +70,10 @@ func showProfile(c *call) (reply, error) {
 		c.profileBudget(name))
 	out, err := verb.Select(c.ctx, c.work, verb.SelectIn{Profile: name})
 	if err != nil {
-		s.body = append(s.body, troubled(err))
+		s.body = append(s.body, errorInPage(err))
 		return s, nil
 	}
-	s.body = append(s.body, accountOf(out), h.P(h.A(h.Href(page.Root+"context?event="+strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), h.Text("The bytes that a model gets"))))
+	s.body = append(s.body, selectionTable(out), h.P(h.A(h.Href(page.Root+"context?event="+strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), h.Text("The bytes that a model gets"))))
 	return s, nil
 }
 
@@ -83,11 +84,11 @@ func labelOf(key, value string) string {
 	return key + ":" + value
 }
 
-// profileBudget sums up what a profile costs.
+// profileBudget shows how many tokens a profile uses of its budget.
 func (c *call) profileBudget(name string) g.Node {
 	b, err := verb.ProfileBudget(c.ctx, c.work, verb.ProfileIn{Name: name})
 	if err != nil {
-		return troubled(err)
+		return errorInPage(err)
 	}
 	full, text := 0, page.Plural(b.Entries, "entry")+" of about "+strconv.Itoa(b.Tokens)+" tokens; the budget surely leaves "+strconv.Itoa(b.Room)+", of which the documents and the head take "+strconv.Itoa(b.Fixed)+"."
 	if b.Room > 0 {

@@ -1,4 +1,4 @@
-// The text of an entry as it is, to the byte.
+// This file serves the exact text of an entry.
 
 package web
 
@@ -9,12 +9,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// plain is a text that browsers show as one.
+// plain is a reply that browsers show as plain text.
 type plain string
 
 func (p plain) send(_ *call, w http.ResponseWriter, _ page.Assets) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte(p)) // the browser is gone
+	_, _ = w.Write([]byte(p)) // ignore the error: the browser has disconnected
 }
 
 func raw(c *call) (reply, error) {

@@ -1,4 +1,5 @@
-// Redact erases an entry and all that it ever said, after a page that says what goes.
+// This file erases an entry and its whole history, after a page that lists what will be
+// erased.
 
 package web
 
@@ -13,13 +14,13 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// personsOnly refuses what a program, or a browser that sees a part of the memory, may
-// not do.
+// personsOnly returns an error page if a program asks, or a browser that sees only a part of
+// the memory. Otherwise it returns nil.
 func (c *call) personsOnly() reply {
 	if c.mayDecide() {
 		return nil
 	}
-	return screen{title: "That did not work", at: "-", status: http.StatusForbidden, body: []g.Node{
+	return screen{title: "That did not work", navPath: "-", status: http.StatusForbidden, body: []g.Node{
 		page.Notice("error", "Only a person who sees all of the memory may do this.", "Open these pages with oxbow ui.")}}
 }
 
@@ -32,7 +33,7 @@ func redactPage(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return screen{title: "Erase for good?", at: "find", lead: h.P(h.Class("lead"), page.Isolated(name)), body: []g.Node{
+	return screen{title: "Erase for good?", navPath: "find", lead: h.P(h.Class("lead"), page.Isolated(name)), body: []g.Node{
 		page.Notice("error", "This cannot be undone. Forget takes an entry out and can be undone; this rewrites the memory's file without any of its text.", ""),
 		h.P(h.Text(page.Plural(out.Versions, "version") + " would be erased.")),
 		leftOver(out.Left),
@@ -50,13 +51,13 @@ func redact(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return screen{title: "Erased for good", at: "find", body: []g.Node{
+	return screen{title: "Erased for good", navPath: "find", body: []g.Node{
 		h.P(h.Class("done"), h.Role("status"), h.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.Visible(out.Name)))),
 		leftOver(out.Left), h.P(h.A(h.Href(page.Root), h.Text("On to today"))),
 	}}, nil
 }
 
-// leftOver names what is not reached.
+// leftOver lists the places that redaction cannot reach.
 func leftOver(left []string) g.Node {
 	if len(left) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Revert takes back all that a session did, after a page that shows it.
+// This file undoes everything that a session did, after a page that shows the effects.
 
 package web
 
@@ -14,7 +14,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// revertPage shows what would be taken back of a session, and what stands in the way.
+// revertPage shows what reverting a session would undo, and which later changes conflict.
 func revertPage(c *call) (reply, error) {
 	if no := c.personsOnly(); no != nil {
 		return no, nil
@@ -24,7 +24,7 @@ func revertPage(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "Take back a session", at: "log", lead: h.P(h.Class("lead"), h.Text("Nothing is changed yet. This is what "), h.Code(page.Isolated(in.Session)), h.Text(" did, and what would become of it."))}
+	s := screen{title: "Take back a session", navPath: "log", lead: h.P(h.Class("lead"), h.Text("Nothing is changed yet. This is what "), h.Code(page.Isolated(in.Session)), h.Text(" did, and what would become of it."))}
 	if len(out.Changes) == 0 {
 		s.body = []g.Node{page.Empty("No change is of this session.", out.Why)}
 		return s, nil
@@ -39,7 +39,7 @@ func revertPage(c *call) (reply, error) {
 	return s, nil
 }
 
-// takeBackLink leads to the page that takes back all that a session did.
+// takeBackLink links to the page that reverts a session.
 func takeBackLink(session, text string) g.Node {
 	return h.A(h.Class("button"), h.Href(page.Root+"log/revert?"+url.Values{"session": {session}}.Encode()), h.Text(text))
 }
@@ -61,7 +61,7 @@ func revertSession(c *call) (reply, error) {
 	return redirect{to: "log", change: out.Seq}, nil
 }
 
-// steps are what would be done to each entry.
+// steps lists what would happen to each entry.
 func steps(out verb.RevertOut) g.Node {
 	did := map[string]string{"removed": "is forgotten", "returned": "is again as before", "restored": "comes back"}
 	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: nothing of it stands any more.")))}
@@ -71,7 +71,7 @@ func steps(out verb.RevertOut) g.Node {
 	return page.Section("steps", "What would be done", h.Ul(h.Class("list"), rows))
 }
 
-// conflicts are entries that others changed later.
+// conflicts lists the entries that others have changed since.
 func conflicts(out verb.RevertOut) g.Node {
 	var rows g.Group
 	for _, k := range out.Conflicts {
@@ -87,7 +87,7 @@ func conflicts(out verb.RevertOut) g.Node {
 	return page.Section("conflicts", "What others changed since", h.Ul(h.Class("list"), rows))
 }
 
-// derived are entries that were made from what would be taken back.
+// derived lists the entries that were made from entries that would be undone.
 func derived(out verb.RevertOut, in verb.RevertIn) g.Node {
 	var rows g.Group
 	for _, d := range out.Derived {

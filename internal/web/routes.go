@@ -1,15 +1,15 @@
-// The table of pages and forms.
+// This file is the table of pages and forms.
 
 package web
 
-// route is a path below [page.Root] and what answers it.
+// route is a method and a path below [page.Root], with their handler.
 type route struct {
 	method, path string
 	handle       handler
 }
 
-// routes are all pages and forms, but for those of signing in. A form's path is below
-// that of the page that has it.
+// routes are all pages and forms except those for signing in. A form's path is below the
+// path of the page that contains it.
 var routes = []route{
 	{"GET", "{$}", today},
 	{"GET", "entries/{name}", entry},
@@ -56,10 +56,10 @@ var routes = []route{
 	{"POST", "sessions/{client}/{session}/forget", forgetSession},
 	{"POST", "sessions/restore", restoreSession},
 
-	{"GET", "context", whole(showContext)},
+	{"GET", "context", wholeMemoryOnly(showContext)},
 	{"GET", "ask", ask},
-	{"GET", "profiles", whole(profiles)},
-	{"GET", "profiles/{name}", whole(showProfile)},
+	{"GET", "profiles", wholeMemoryOnly(profiles)},
+	{"GET", "profiles/{name}", wholeMemoryOnly(showProfile)},
 	{"GET", "handoffs", handoffs},
 	{"GET", "handoffs/{name}", showHandoff},
 	{"POST", "handoffs/{name}/drop", dropHandoff},
@@ -68,10 +68,10 @@ var routes = []route{
 	{"GET", "map", showMap},
 	{"GET", "numbers", numbers},
 
-	{"GET", "settings", whole(settings)},
-	{"POST", "settings/inject", personal(switchInject)},
-	{"POST", "settings/check", whole(check)},
-	{"POST", "settings/backup", personal(backup)},
+	{"GET", "settings", wholeMemoryOnly(settings)},
+	{"POST", "settings/inject", personOnly(switchInject)},
+	{"POST", "settings/check", wholeMemoryOnly(check)},
+	{"POST", "settings/backup", personOnly(backup)},
 
 	{"GET", "{rest...}", nothingHere},
 }

@@ -1,8 +1,9 @@
-// The server of the pages: what it is made of, and which requests it answers.
+// This file is the server of the pages: its options, and the checks that every request must
+// pass.
 
-// Package web shows a memory to a person in a browser: what agents believe, why, and
-// what they were shown, with forms that correct it. Pages are made by the server and
-// complete without script; each is the answer of verbs of package verb.
+// Package web shows a memory to a person in a browser: what agents believe, why, and what
+// they were shown, with forms to correct it. The server builds the pages, which work without
+// scripts. Each page shows the result of verbs of package verb.
 package web
 
 import (
@@ -21,18 +22,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// Options change how a server is made. Nil and zero fields mean the default.
+// Options configure a [Server]. For nil and zero fields, defaults apply.
 type Options struct {
-	Version string           // of the program, as pages show it; "dev" by default
-	Rand    io.Reader        // makes keys of links and sessions; crypto/rand by default
-	Now     func() time.Time // its location is the one that dates are shown in; time.Now by default
-	Logger  *slog.Logger     // gets what an operator may want to know; nil discards
-	Sample  bool             // the memory is one that is thrown away, which pages say
-	Feed    *verb.Feed       // that of the memory, which doors share; one of its own by default
-	// NoFiles is true where no page may write a file of the machine, as a backup does.
+	Version string           // oxbow's version, shown on pages; default "dev"
+	Rand    io.Reader        // source of keys for links and sessions; default crypto/rand
+	Now     func() time.Time // its location is the time zone of the shown dates; default time.Now
+	Logger  *slog.Logger     // receives messages for the operator; nil discards them
+	Sample  bool             // tell visitors that the memory is a sample and will be deleted
+	Feed    *verb.Feed       // the memory's feed, shared with other servers; by default the server makes its own
+	// NoFiles forbids pages that write files on this machine, such as a backup.
 	NoFiles bool
-	Secure  bool // browsers are to send cookies over TLS alone
-	// Sessions are the browsers that are signed in; the server's own by default.
+	Secure  bool // browsers send the cookies only over TLS
+	// Sessions are the signed-in browsers. By default the server makes its own.
 	Sessions *Sessions
 }
 
@@ -44,14 +45,14 @@ type Server struct {
 	assets   page.Assets
 
 	mu   sync.Mutex            // guards seen
-	seen map[string]*view.View // by the id of the session
+	seen map[string]*view.View // by session ID
 }
 
-// maxViews is how many views are kept.
+// maxViews is the maximum number of cached views.
 const maxViews = 256
 
-// New returns a server over the views of a memory. It opens nothing. The server does
-// not close the memory.
+// New returns a server for the views of a memory. It opens no files. The server does not
+// close the memory.
 func New(v *view.Options, o *Options) *Server {
 	s := &Server{views: v, assets: page.NewAssets()}
 	if o != nil {
@@ -71,45 +72,46 @@ func New(v *view.Options, o *Options) *Server {
 	return s
 }
 
-// view returns what a visitor sees.
-func (s *Server) view(of *visitor) (*view.View, error) {
+// view returns the memory as a visitor may see it.
+func (s *Server) view(visitor *visitor) (*view.View, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v := s.seen[of.id]; v != nil {
+	if v := s.seen[visitor.id]; v != nil {
 		return v, nil
 	}
-	v, err := s.views.View(of.token, "")
+	v, err := s.views.View(visitor.token, "")
 	if err != nil {
 		return nil, err
 	}
 	if s.seen == nil || len(s.seen) >= maxViews {
 		s.seen = map[string]*view.View{}
 	}
-	s.seen[of.id] = v
+	s.seen[visitor.id] = v
 	return v, nil
 }
 
-// Link is [Sessions.Link] for the one whom the workspace's source names.
+// Link calls [Sessions.Link] for the actor of the workspace's source.
 func (s *Server) Link(to string) (string, error) {
 	return s.sessions.Link(to, s.views.Workspace.Source.Actor)
 }
 
-// security are the headers of every answer. The policy lets a page load what this
-// server serves and nothing else, and run no script that a page holds.
+// security are the headers of every response. The policy allows a page to load only
+// resources of this server, and to run no inline scripts.
 var security = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; " +
 		"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types oxbow",
 	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
-	"Referrer-Policy":              "same-origin", // with no-referrer, a browser sends its forms with the origin null
-	"X-Content-Type-Options":       "nosniff",
-	"X-Frame-Options":              "DENY",
+	// with no-referrer, browsers would send the Origin of forms as "null"
+	"Referrer-Policy":        "same-origin",
+	"X-Content-Type-Options": "nosniff",
+	"X-Frame-Options":        "DENY",
 }
 
-// Handler returns the pages below [page.Root], for what the guard admits. A browser
-// signs in by a [Server.Link], or with one of the guard's tokens. Forms are taken from
-// pages of this server alone.
+// Handler serves the pages below [page.Root], for requests that the guard admits. A browser
+// signs in with a [Server.Link] or with one of the guard's tokens. Forms are accepted only
+// from pages of this server and of the guard's origins.
 func (s *Server) Handler(g auth.Guard) http.Handler {
 	mux, door := http.NewServeMux(), doorkeeper{s, g}
 	mux.Handle("GET "+page.Root+"asset/{file}", s.assets)
@@ -127,13 +129,13 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	}
 	origin := http.NewCrossOriginProtection()
 	for _, o := range g.Origins {
-		_ = origin.AddTrustedOrigin(o) // one that is none is never sent
+		_ = origin.AddTrustedOrigin(o) // ignore the error: no browser sends an invalid origin
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for k, v := range security {
 			w.Header().Set(k, v)
 		}
-		w.Header().Set("Cache-Control", "no-store") // assets set their own
+		w.Header().Set("Cache-Control", "no-store") // assets override this
 		err := g.AdmitSite(r)
 		if err == nil {
 			err = origin.Check(r)
@@ -147,7 +149,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// answer runs a handler for who is signed in.
+// answer runs a handler for a signed-in browser.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, handle handler) {
 	seen, err := s.view(v)
 	if err != nil {
@@ -160,7 +162,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 	src.Session = v.id
 	work := *seen.Workspace
 	work.Unbounded, work.Words = true, page.Words
-	if seen.Partial() { // files and profiles are of all of the memory
+	if seen.Partial() { // files and profiles belong to the whole memory
 		work.Place = nil
 		work.Host = nil
 		work.Loader = nil

@@ -1,4 +1,4 @@
-// Sessions of browsers: keys of links that are used once, and cookies.
+// This file keeps the sessions of browsers: one-time sign-in keys, and cookies.
 
 package web
 
@@ -20,34 +20,34 @@ import (
 )
 
 const (
-	linkAge    = 10 * time.Minute
-	sessionAge = 12 * time.Hour
-	maxKept    = 256 // keys and sessions each; the oldest go
+	linkAge     = 10 * time.Minute
+	sessionAge  = 12 * time.Hour
+	maxSessions = 256 // limit for keys and for sessions; the oldest are dropped
 )
 
-// visitor is a browser that is signed in: by what rights, and for whom it acts.
+// visitor is a signed-in browser, or one that has been invited: its rights and its actor.
 type visitor struct {
 	token auth.Token
 	actor oxbow.Actor
-	id    string // of the session, in the log; a digest of its cookie
+	id    string // session ID in the log: a digest of the cookie
 	until time.Time
 }
 
-// Sessions are the browsers that are signed in to one memory. They outlast a [Server],
-// which may be closed and made again. Keys and cookies are kept as digests. It is safe
-// for concurrent use.
+// Sessions are the browsers that are signed in to one memory. They outlive a [Server], which
+// may be closed and created again. Keys and cookies are stored as digests only. Sessions are
+// safe for concurrent use.
 type Sessions struct {
 	now    func() time.Time
 	rand   io.Reader
 	prefix string // of keys and cookies, such as "acme."
 
-	mu      sync.Mutex // guards the following, and rand
+	mu      sync.Mutex // guards invited, signed and rand
 	invited map[[32]byte]*visitor
 	signed  map[[32]byte]*visitor
 }
 
-// NewSessions returns the sessions of a tenant, "" for the memory of the server's own
-// home. The tenant's name stands in keys and cookies.
+// NewSessions returns an empty set of sessions for a tenant. The tenant is "" for the memory
+// in the server's own home. The keys and cookies contain its name.
 func NewSessions(tenant string, now func() time.Time, rand io.Reader) *Sessions {
 	s := &Sessions{now: now, rand: rand}
 	if tenant != "" {
@@ -56,9 +56,9 @@ func NewSessions(tenant string, now func() time.Time, rand io.Reader) *Sessions 
 	return s
 }
 
-// Link returns a path that signs a browser in, once and within ten minutes, as an
-// actor who may do all. It leads to a page: a path below [page.Root], such as one of
-// [page.EntryPath].
+// Link returns a path that signs a browser in as the actor, with full rights. It works once,
+// within ten minutes. The browser is then redirected to the page to: a path below
+// [page.Root], such as [page.EntryPath].
 func (s *Sessions) Link(to string, as oxbow.Actor) (string, error) {
 	key, err := s.invite(&visitor{actor: as})
 	q := url.Values{"key": {key}}
@@ -68,10 +68,10 @@ func (s *Sessions) Link(to string, as oxbow.Actor) (string, error) {
 	return page.Root + "enter?" + q.Encode(), err
 }
 
-// TenantOf returns the tenant of whom a browser's request says that it is: by the token
-// or the key that signs in, else by the cookie. With a token, which is checked, ok is
-// true. Tokens are those of all tenants. The body that it reads of a form is bounded, and
-// kept in the request.
+// TenantOf returns the tenant that a browser's request names in its token, its sign-in key,
+// or its cookie, in this order. ok is true only for a token, because tokens are checked
+// here; the caller must check keys and cookies. The tokens are those of all tenants. If the
+// request is a form, TenantOf parses it with a size limit.
 func TenantOf(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
 	if r.URL.Path == page.Root+"enter" {
 		if r.Method == http.MethodPost {
@@ -90,7 +90,7 @@ func TenantOf(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenan
 	return tenantIn(c.Value), false
 }
 
-// tenantIn returns the tenant whose name stands in a key or a cookie.
+// tenantIn returns the tenant's name in a key or a cookie, or "".
 func tenantIn(key string) string {
 	tenant, _, found := strings.Cut(key, ".")
 	if !found {
@@ -99,8 +99,8 @@ func tenantIn(key string) string {
 	return tenant
 }
 
-// Know reports whether a request is of a browser that is signed in, or that comes by a
-// link of these sessions.
+// Know reports whether the request comes from a signed-in browser, or with a sign-in link of
+// these sessions.
 func (s *Sessions) Know(r *http.Request) bool {
 	if s.of(r) != nil {
 		return true
@@ -110,12 +110,13 @@ func (s *Sessions) Know(r *http.Request) bool {
 	return s.invited[sha256.Sum256([]byte(r.URL.Query().Get("key")))] != nil
 }
 
-// invite returns a key that is good for one visit.
+// invite returns a key with which v can sign in once.
 func (s *Sessions) invite(v *visitor) (key string, err error) {
 	return s.keep(&s.invited, *v, linkAge)
 }
 
-// enter makes a session of an invitation, and returns the cookie's value.
+// enter starts a session for an invitation key, and returns the cookie's value. ok is false
+// if the key is unknown or has expired.
 func (s *Sessions) enter(key string) (cookie string, ok bool, err error) {
 	s.mu.Lock()
 	digest := sha256.Sum256([]byte(key))
@@ -129,7 +130,7 @@ func (s *Sessions) enter(key string) (cookie string, ok bool, err error) {
 	return cookie, err == nil, err
 }
 
-// keep adds a visitor under a new random key.
+// keep adds a visitor under a new random key and returns the key.
 func (s *Sessions) keep(in *map[[32]byte]*visitor, v visitor, age time.Duration) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +144,7 @@ func (s *Sessions) keep(in *map[[32]byte]*visitor, v visitor, age time.Duration)
 	if *in == nil {
 		*in = map[[32]byte]*visitor{}
 	}
-	if len(*in) >= maxKept {
+	if len(*in) >= maxSessions {
 		oldest := digest
 		for d, o := range *in {
 			if oldest == digest || o.until.Before((*in)[oldest].until) {
@@ -156,7 +157,7 @@ func (s *Sessions) keep(in *map[[32]byte]*visitor, v visitor, age time.Duration)
 	return key, nil
 }
 
-// of returns the session of a request, nil for none.
+// of returns the visitor of a request, or nil if the browser is not signed in.
 func (s *Sessions) of(r *http.Request) *visitor {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
@@ -180,7 +181,8 @@ func (s *Sessions) drop(r *http.Request) {
 	}
 }
 
-// cookieName is of a port: browsers send cookies to all ports of a host.
+// cookieName returns a name that contains the port, because browsers send cookies to all
+// ports of a host.
 func cookieName(r *http.Request) string {
 	_, port, err := net.SplitHostPort(r.Host)
 	if err != nil {

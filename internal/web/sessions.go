@@ -1,4 +1,4 @@
-// Sessions: the archive of what was said, as a list and by words.
+// This file lists the archived sessions, and searches them.
 
 package web
 
@@ -14,11 +14,11 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// sessionPage is how many sessions, or turns of a search, a page has.
+// sessionPage is the number of sessions, or of found turns, on a page.
 const sessionPage = 20
 
 func listSessions(c *call) (reply, error) {
-	s := screen{title: "Sessions", at: "sessions", live: true, lead: h.P(h.Class("lead"), h.Text("What was said and done with agents, and what hooks put before them."))}
+	s := screen{title: "Sessions", navPath: "sessions", live: true, lead: h.P(h.Class("lead"), h.Text("What was said and done with agents, and what hooks put before them."))}
 	if c.work.Sessions == nil {
 		s.body = []g.Node{noArchive()}
 		return s, nil
@@ -43,7 +43,7 @@ func listSessions(c *call) (reply, error) {
 	return s, nil
 }
 
-// noArchive stands where no sessions are kept.
+// noArchive is the page content if no sessions are kept.
 func noArchive() g.Node {
 	return page.Empty("No session is kept yet.", nil, h.P(h.Class("dim"), h.Text("Run "), h.Code(h.Text("oxbow setup")), h.Text(" to connect clients, whose hooks report what is said and done, or "),
 		h.Code(h.Text("oxbow session import")), h.Text(" to read what they have kept.")))
@@ -71,7 +71,8 @@ func (c *call) sessionList(limit int) (g.Node, bool, error) {
 	})), out.More, nil
 }
 
-// turnsFound are the turns that hold words, each with its place in its session.
+// turnsFound lists the turns that match the query, each with its position in its session.
+// The bool reports whether there are more.
 func (c *call) turnsFound(limit int) (g.Node, bool, error) {
 	in := verb.RecallIn{Query: c.value("q"), Project: c.value("project"), After: c.value("since"), Limit: &limit}
 	if client := c.value("client"); client != "" {

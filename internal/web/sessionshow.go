@@ -1,4 +1,5 @@
-// One session: its turns, with what hooks put before the model in its place.
+// This file shows the turns of one session, including the memory that hooks added for the
+// model.
 
 package web
 
@@ -17,10 +18,10 @@ import (
 
 const (
 	turnPage  = 10    // turns of a page
-	turnBytes = 6_000 // of one text; the export has all of it
+	turnBytes = 6_000 // maximum size of one text; the export contains the whole text
 )
 
-// sessionID is the session that the path names.
+// sessionID returns the session that the path names.
 func (c *call) sessionID() string { return c.r.PathValue("client") + "/" + c.r.PathValue("session") }
 
 func showSession(c *call) (reply, error) {
@@ -33,7 +34,7 @@ func showSession(c *call) (reply, error) {
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
 	from := max(0, c.number("offset", 0))
-	if turn := c.number("turn", 0); turn > 0 { // the page that has it
+	if turn := c.number("turn", 0); turn > 0 { // show the page with this turn
 		for i, t := range out.List {
 			if t.N == turn {
 				from = i / turnPage * turnPage
@@ -46,7 +47,7 @@ func showSession(c *call) (reply, error) {
 	if to < len(out.List) {
 		next = to
 	}
-	s := screen{title: "Session", at: "sessions", body: []g.Node{
+	s := screen{title: "Session", navPath: "sessions", body: []g.Node{
 		h.Div(h.Class("actions"),
 			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=markdown"), h.Text("Export as Markdown")),
 			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=json"), h.Text("as JSON")),
@@ -58,7 +59,7 @@ func showSession(c *call) (reply, error) {
 	return s, nil
 }
 
-// turnPager leads on in a session, which is read from its beginning.
+// turnPager links to the earlier and the later turns of a session.
 func turnPager(path string, from, next int) g.Node {
 	at := func(offset int, rel, text string) g.Node {
 		return h.A(h.Rel(rel), h.Href(path+"?offset="+strconv.Itoa(offset)), h.Text(text))
@@ -67,7 +68,7 @@ func turnPager(path string, from, next int) g.Node {
 		g.If(from > 0, at(max(0, from-turnPage), "prev", "Earlier turns")), g.If(next > 0, at(next, "next", "Later turns"))))
 }
 
-// turn shows a turn in the order of what happened.
+// turn shows the events of a turn in order.
 func (c *call) turn(t session.Turn) g.Node {
 	id := "turn-" + strconv.Itoa(t.N)
 	var parts []g.Node
@@ -83,7 +84,7 @@ func (c *call) turn(t session.Turn) g.Node {
 		g.If(c.mayWrite(), h.Div(h.Class("actions"), h.A(h.Class("button"), h.Attr("data-key", "n"), h.Href(page.Root+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.N)), h.Text("Make a note of it")))))
 }
 
-// eventPart shows one event of a turn, nothing of those that say nothing.
+// eventPart shows one event of a turn, or returns nil if there is nothing to show.
 func eventPart(e session.Event) g.Node {
 	said := func(class, who, text string) g.Node {
 		return h.Div(h.Class("event "+class), h.P(h.Class("who"), h.Text(who)), h.Div(h.Class("words"), page.Isolated(clipped(text))))
@@ -105,7 +106,7 @@ func eventPart(e session.Event) g.Node {
 	return nil
 }
 
-// callPart shows what a tool was called for.
+// callPart shows a tool call with its command or its files.
 func callPart(call *session.Call) g.Node {
 	line := call.Tool
 	if call.Command != "" {
@@ -125,7 +126,7 @@ func callPart(call *session.Call) g.Node {
 		g.If(call.Output != "", h.Details(h.Summary(h.Text("What it printed")), h.Pre(h.Class("text"), page.Isolated(clipped(call.Output))))))
 }
 
-// injectionPart shows what a hook put before the model, where it did.
+// injectionPart shows the memory that a hook added for the model.
 func injectionPart(e session.Event) g.Node {
 	i := e.Injection
 	where := map[string]string{"start": "when the session began", "prompt": "with the prompt", "action": "before an action"}[i.Place]
@@ -135,7 +136,7 @@ func injectionPart(e session.Event) g.Node {
 		g.If(e.Text != "", h.Pre(h.Class("text"), page.Isolated(clipped(e.Text)))))
 }
 
-// shownItem links to what was shown: an entry or a turn.
+// shownItem links to an entry or a turn that the model was shown.
 func shownItem(s session.Shown) g.Node {
 	path := page.EntryPath(s.Name)
 	if s.In == "sessions" {
@@ -144,7 +145,8 @@ func shownItem(s session.Shown) g.Node {
 	return h.Li(h.A(h.Class("chip"), h.Href(page.Root+path), page.Isolated(s.Name)))
 }
 
-// clipped is the beginning of a long text.
+// clipped returns the beginning of a text that is longer than turnBytes, otherwise the whole
+// text.
 func clipped(s string) string {
 	if len(s) <= turnBytes {
 		return s

@@ -1,4 +1,4 @@
-// What is done with a session: a note of a turn, a file of it, or forgetting it.
+// This file makes notes of turns, exports sessions, and forgets them.
 
 package web
 
@@ -20,7 +20,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// turnOf returns the session of the path, and the turn that the form or query names.
+// turnOf returns the session that the path names, and the turn that the form or query names.
 func (c *call) turnOf() (out verb.SessionOut, t *session.Turn, err error) {
 	out, err = verb.ShowSession(c.ctx, c.work, verb.SessionIn{Session: c.sessionID()})
 	if err != nil {
@@ -44,13 +44,13 @@ func noteForm(c *call) (reply, error) {
 	if text == "" {
 		text = strings.TrimSpace(t.Prompt())
 	}
-	return noteScreen(out, t, typed{"content": clipped(text), "project": out.Project}, 0), nil
+	return noteScreen(out, t, formValues{"content": clipped(text), "project": out.Project}, 0), nil
 }
 
-// noteScreen is the page with the form that makes a note of a turn.
-func noteScreen(out verb.SessionOut, t *session.Turn, v typed, status int, above ...g.Node) screen {
+// noteScreen returns the page with the note form for a turn.
+func noteScreen(out verb.SessionOut, t *session.Turn, v formValues, status int, above ...g.Node) screen {
 	path := page.SessionPath(out.Client, out.Session, 0)
-	return screen{title: "Make a note of a turn", at: "sessions", status: status, lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")), body: append(above,
+	return screen{title: "Make a note of a turn", navPath: "sessions", status: status, lead: h.P(h.Class("lead"), h.Text("Cut the text down to what will still matter, and say it in your words.")), body: append(above,
 		h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+path+"/note"), h.Attr("data-guard", ""), page.Hidden("turn", strconv.Itoa(t.N)),
 			page.Field("name", "Name (the first line, where it is empty)", v["name"]),
 			page.Text("content", "Text", v["content"], h.Required()),
@@ -66,10 +66,10 @@ func noteTurn(c *call) (reply, error) {
 	back := page.SessionPath(session.Client, session.Summary.Session, t.N)
 	in := verb.RememberIn{Name: c.value("name"), Content: c.value("content"), Project: c.value("project"), From: []string{t.Name()}}
 	again := func(err error) (reply, error) {
-		v := typed{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.value("tags")}
-		return noteScreen(session, t, v, failed(err).status, wrong(err)), nil
+		v := formValues{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.value("tags")}
+		return noteScreen(session, t, v, failed(err).status, errorNotice(err)), nil
 	}
-	if in.Name != "" { // nothing of that name is replaced unseen
+	if in.Name != "" { // do not replace an existing entry of that name unseen
 		if _, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: in.Name, Bare: true}); err == nil {
 			return again(&oxbow.InvalidError{Field: "name", Value: in.Name, Reason: "is that of another entry; give another, or edit that entry"})
 		}
@@ -90,7 +90,7 @@ func noteTurn(c *call) (reply, error) {
 	return redirect{to: back, change: out.Version}, nil
 }
 
-// download is a file that a browser saves.
+// download is a reply that the browser saves as a file.
 type download struct {
 	name, kind string
 	body       []byte
@@ -99,10 +99,10 @@ type download struct {
 func (d download) send(_ *call, w http.ResponseWriter, _ page.Assets) {
 	w.Header().Set("Content-Type", d.kind)
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
-	_, _ = w.Write(d.body) // the browser is gone
+	_, _ = w.Write(d.body) // ignore the error: the browser has disconnected
 }
 
-// exportSession gives a session as a file: Markdown for people, JSON for programs.
+// exportSession returns a session as a file: Markdown for people, JSON for programs.
 func exportSession(c *call) (reply, error) {
 	out, err := verb.ShowSession(c.ctx, c.work, verb.SessionIn{Session: c.sessionID()})
 	if err != nil {
@@ -121,7 +121,7 @@ func exportSession(c *call) (reply, error) {
 	return download{name + ".md", "text/markdown; charset=utf-8", []byte(b.String())}, nil
 }
 
-// fileName keeps the letters of a name that all file systems take.
+// fileName replaces all characters of a name that some file systems forbid.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || (r >= '0' && r <= '9') || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') {
@@ -131,14 +131,14 @@ func fileName(s string) string {
 	}, s[:min(len(s), 80)])
 }
 
-// forgetForm says what forgetting a session takes out of the archive.
+// forgetForm shows what would be deleted from the archive with a session.
 func forgetForm(c *call) (reply, error) {
 	out, err := verb.ForgetSession(c.ctx, c.work, verb.ForgetSessionIn{Session: c.sessionID(), DryRun: true})
 	if err != nil {
 		return nil, err
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
-	return screen{title: "Forget a session", at: "sessions", body: []g.Node{
+	return screen{title: "Forget a session", navPath: "sessions", body: []g.Node{
 		h.P(h.Text(page.Plural(out.Turns, "turn")+" of "), page.Isolated(out.Client+"/"+out.Session), h.Text(" would leave the archive. Notes that were made of it stay. The client's own transcript is not touched. You can bring the session back.")),
 		h.Div(h.Class("actions"), page.Button(path+"/forget", "danger", "Forget it"), h.A(h.Href(page.Root+path), h.Text("Keep it")))}}, nil
 }
@@ -148,12 +148,12 @@ func forgetSession(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return screen{title: "Forgotten", at: "sessions", body: []g.Node{
+	return screen{title: "Forgotten", navPath: "sessions", body: []g.Node{
 		h.P(h.Class("done"), h.Role("status"), h.Textf("Took %s out of the archive.", page.Plural(out.Turns, "turn"))),
 		h.Div(h.Class("actions"), page.Button("sessions/restore", "", "Bring the session back"), h.A(h.Href(page.Root+"sessions"), h.Text("On to the sessions")))}}, nil
 }
 
-// restoreSession brings back the session that was forgotten last.
+// restoreSession restores the session that was forgotten last.
 func restoreSession(c *call) (reply, error) {
 	out, err := verb.ForgetSession(c.ctx, c.work, verb.ForgetSessionIn{Undo: true})
 	if err != nil {

@@ -1,4 +1,5 @@
-// Settings: clients, what is wrong, what it weighs, and a copy of it.
+// This file is the page Settings: connected clients, the diagnosis of oxbow doctor, the size
+// of the memory, and backups.
 
 package web
 
@@ -19,10 +20,10 @@ import (
 
 func settings(c *call) (reply, error) {
 	full := c.value("full") != ""
-	s := screen{title: "Settings", at: "settings", lead: h.P(h.Class("lead"), h.Text("What is around the memory: clients, files, and what may be wrong with them. "), h.A(h.Href(page.Root+"numbers"), h.Text("Numbers and pictures")))}
+	s := screen{title: "Settings", navPath: "settings", lead: h.P(h.Class("lead"), h.Text("What is around the memory: clients, files, and what may be wrong with them. "), h.A(h.Href(page.Root+"numbers"), h.Text("Numbers and pictures")))}
 	clients, err := c.clients()
 	if err != nil {
-		clients = troubled(err)
+		clients = errorInPage(err)
 	}
 	s.body = []g.Node{page.Section("clients", "Clients", clients), page.Section("health", "Health", c.health(full)), page.Section("size", "Size", c.size()),
 		page.Section("backup", "Backup", c.backupForm()),
@@ -30,11 +31,11 @@ func settings(c *call) (reply, error) {
 	return s, nil
 }
 
-// mostSessions is how many of the last sessions are looked through.
+// mostSessions is the number of recent sessions that are searched for clients.
 const mostSessions = 200
 
-// clients lists those that have reported sessions, each with when it did last, and the
-// switch of what hooks put before models.
+// clients lists the clients that have reported sessions, each with the time of its last
+// report, and the switch for what hooks show to models.
 func (c *call) clients() (g.Node, error) {
 	var all []session.Summary
 	if c.work.Sessions != nil {
@@ -70,7 +71,7 @@ func (c *call) clients() (g.Node, error) {
 			page.Button("settings/inject", "", "Switch it off", "off", "1"), page.Button("settings/inject", "", "Switch it on"))}, nil
 }
 
-// switchInject switches what hooks put before models off, or on again.
+// switchInject turns the context from hooks off or on.
 func switchInject(c *call) (reply, error) {
 	out, err := verb.SwitchInject(c.ctx, c.work, verb.SwitchInjectIn{Off: c.value("off") != ""})
 	if err != nil {
@@ -86,17 +87,17 @@ func switchInject(c *call) (reply, error) {
 	return redirect{to: "settings", said: said}, nil
 }
 
-// levels are the kinds of badges of what doctor finds.
+// levels maps the level of a finding to the kind of its badge.
 var levels = map[string]string{"ok": "good", "warning": "warn", "problem": "error"}
 
-// health is what doctor finds; in full, when that is asked for.
+// health shows the findings of doctor. If full is set, doctor reads the whole store.
 func (c *call) health(full bool) g.Node {
 	if c.work.Place == nil || c.work.Host == nil {
 		return h.P(h.Class("dim"), h.Text("The memory lies in no file of this machine."))
 	}
 	out, err := maintenance.Doctor(c.ctx, c.work, maintenance.DoctorIn{Full: full})
 	if err != nil {
-		return troubled(err)
+		return errorInPage(err)
 	}
 	slices.SortStableFunc(out.Findings, func(a, b maintenance.Finding) int { return rank(b.Level) - rank(a.Level) })
 	fine := slices.IndexFunc(out.Findings, func(f maintenance.Finding) bool { return f.Level == "ok" })
@@ -117,7 +118,7 @@ func rank(level string) int {
 	return slices.Index([]string{"ok", "unknown", "warning", "problem"}, level)
 }
 
-// check reads the whole memory, and says what it found.
+// check verifies the whole memory and shows the result.
 func check(c *call) (reply, error) {
 	out, err := maintenance.Check(c.ctx, c.work, maintenance.CheckIn{})
 	if err != nil {
@@ -127,7 +128,7 @@ func check(c *call) (reply, error) {
 	if !out.OK {
 		kind, text = "error", "The memory is not sound."
 	}
-	return screen{title: "Check", at: "settings", body: []g.Node{
+	return screen{title: "Check", navPath: "settings", body: []g.Node{
 		h.P(page.Badge(kind, map[bool]string{true: "sound", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
 		page.Facts("File", out.Store, "Records", strconv.Itoa(out.Records), "Entries", strconv.Itoa(out.Entries), "Bytes", weight(out.Bytes), "Changes", fmt.Sprintf("%d to %d", out.First, out.Last), "Head", out.Head),
 		g.Map(out.Problems, func(p verb.Problem) g.Node {
@@ -137,16 +138,16 @@ func check(c *call) (reply, error) {
 		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
 }
 
-// size is what the memory holds and weighs.
+// size shows the size of the memory.
 func (c *call) size() g.Node {
 	out, err := maintenance.Stats(c.ctx, c.work, maintenance.StatsIn{})
 	if err != nil {
-		return troubled(err)
+		return errorInPage(err)
 	}
 	return page.Facts("File", out.Store, "Entries", strconv.Itoa(out.Entries), "Text", weight(out.Content), "On disk", weight(out.Bytes)+", "+weight(out.Used)+" of them used", "Changes", fmt.Sprintf("%d to %d", out.First, out.Last))
 }
 
-// weight writes bytes as people read them.
+// weight formats a number of bytes, such as "1.2 MB".
 func weight(n int64) string {
 	f, units := float64(n), []string{"bytes", "kB", "MB", "GB"}
 	for f >= 1000 && len(units) > 1 {
@@ -176,7 +177,7 @@ func backup(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return screen{title: "Backup", at: "settings", body: []g.Node{
+	return screen{title: "Backup", navPath: "settings", body: []g.Node{
 		g.If(!out.Failed(), h.P(h.Class("done"), h.Role("status"), h.Text("Copied, and checked."))),
 		g.Map(out.Problems, func(p verb.Problem) g.Node {
 			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))

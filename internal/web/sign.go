@@ -1,4 +1,4 @@
-// Signing in and out: by a link, or with a token.
+// This file signs browsers in, by a link or with a token, and out.
 
 package web
 
@@ -15,8 +15,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// tokenActor is for whom a browser acts that signed in with a token: programs have
-// tokens too, so that it may do no more than they.
+// tokenActor is the actor of a browser that signed in with a token. Programs have tokens
+// too, so such a browser gets no more rights than a program.
 const tokenActor = oxbow.Agent
 
 // doorkeeper signs browsers in and out.
@@ -27,7 +27,8 @@ type doorkeeper struct {
 
 func (d doorkeeper) send(w http.ResponseWriter, p page.Door) { p.Send(w, d.assets) }
 
-// turnAway leads a browser that is not signed in to the page for that.
+// turnAway redirects a browser that is not signed in to the sign-in page. For a form, it
+// shows a page with the text that was typed.
 func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
@@ -38,8 +39,8 @@ func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
 	d.send(w, door)
 }
 
-// enter signs a browser in by a link. The page that leads on is one of this site, so
-// that the browser sends a strict cookie to it.
+// enter signs a browser in with the key of a link. It answers with a page rather than a
+// redirect, so that the browser sends its strict cookie with the next request.
 func (d doorkeeper) enter(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
 	if key == "" {
@@ -50,13 +51,13 @@ func (d doorkeeper) enter(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		http.Error(w, "making a session: "+err.Error(), http.StatusInternalServerError)
-	case !ok && d.sessions.of(r) != nil: // the link was opened twice
-		d.send(w, onward(inside(r.URL.Query().Get("to"))))
+	case !ok && d.sessions.of(r) != nil: // the link was opened twice in the same browser
+		d.send(w, onward(localPath(r.URL.Query().Get("to"))))
 	case !ok:
 		d.send(w, signInPage("This link was used before, or is older than ten minutes. Run oxbow ui for a new one.", http.StatusUnauthorized))
 	default:
 		d.setCookie(w, r, cookie, sessionAge)
-		d.send(w, onward(inside(r.URL.Query().Get("to"))))
+		d.send(w, onward(localPath(r.URL.Query().Get("to"))))
 	}
 }
 
@@ -80,15 +81,16 @@ func (d doorkeeper) signIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, page.Root, http.StatusSeeOther)
 }
 
-// leave ends the session.
+// leave signs a browser out.
 func (d doorkeeper) leave(w http.ResponseWriter, r *http.Request) {
 	d.sessions.drop(r)
 	d.setCookie(w, r, "", -time.Second)
 	http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
 }
 
-// onward leads into the pages. It is a page and no redirect: a browser that followed a
-// link of another site to here sends the new cookie only from a page of this one.
+// onward returns a page that leads to the memory. It is not a redirect: after a link on a
+// different site, browsers send the new SameSite=Strict cookie only for a request that a
+// page of this site makes.
 func onward(to string) page.Door {
 	return page.Door{Title: "Signed in", To: page.Root + to, Body: []g.Node{h.P(h.A(h.Href(page.Root+to), h.Text("Go on to the memory")))}}
 }

@@ -1,5 +1,5 @@
-// Today: what was written, what waits for a word, and what models were shown since
-// yesterday.
+// This file is the start page: recent changes, decisions that wait, and what models were
+// shown since yesterday.
 
 package web
 
@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	recent    = 12 // entries that are listed
-	mostToday = 50 // changes that are looked through for those of today
+	recent    = 12 // number of listed entries
+	mostToday = 50 // number of recent changes that are searched for those since yesterday
 )
 
 func today(c *call) (reply, error) {
@@ -45,7 +45,8 @@ func today(c *call) (reply, error) {
 		}}, nil
 }
 
-// waiting tells of proposals and held entries that a person decides on.
+// waiting says how many proposals and held-back entries wait for a person, or returns nil if
+// none do.
 func (c *call) waiting() g.Node {
 	n := 0
 	if inbox, err := verb.Inbox(c.ctx, c.work, verb.InboxIn{}); err == nil {
@@ -60,7 +61,7 @@ func (c *call) waiting() g.Node {
 	return h.P(h.Class("callout"), h.A(h.Href(page.Root+"inbox"), h.Text(page.Plural(n, "thing")+" waiting for your word")))
 }
 
-// writtenToday counts the changes since yesterday by who made them.
+// writtenToday counts the changes since yesterday by the actor who made them.
 func (c *call) writtenToday() g.Node {
 	limit := mostToday
 	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &limit})
@@ -89,14 +90,14 @@ func (c *call) writtenToday() g.Node {
 	})))
 }
 
-// mostFirst returns the keys, that of the highest count first.
+// mostFirst returns the keys in the order of their counts, highest first.
 func mostFirst(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
 }
 
-// shownToday sums up what hooks put before models since yesterday, by client.
+// shownToday counts what hooks have shown to models since yesterday, by client.
 func (c *call) shownToday() g.Node {
 	most := oxbow.MaxLimit
 	out, err := verb.Injected(c.ctx, c.work, verb.InjectedIn{Since: "1d", Limit: &most})
@@ -113,7 +114,7 @@ func (c *call) shownToday() g.Node {
 	})), h.P(h.Class("dim"), h.Textf("An entry was used %s.", page.Plural(out.Total.Used, "time"))))
 }
 
-// firstSteps is what a person with an empty memory sees.
+// firstSteps is the start page of an empty memory.
 func (c *call) firstSteps() g.Node {
 	step := func(title string, body ...g.Node) g.Node {
 		return h.Li(h.Class("row"), h.H2(h.Class("small"), h.Text(title)), h.P(body...))

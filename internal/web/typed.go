@@ -1,4 +1,4 @@
-// This file brings back what a person typed into a form that was not carried out.
+// This file preserves the text of a form that could not be saved.
 
 package web
 
@@ -12,8 +12,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// typedBack shows the text of a form, and what was typed with it, so that a person can copy it
-// from a page that reports an error. It returns nil if the form has no text.
+// typedBack shows the text fields of a form on an error page, so that a person can copy
+// them. It returns nil if the form has no text.
 func typedBack(r *http.Request) g.Node {
 	if r.Method != http.MethodPost || strings.TrimSpace(r.PostFormValue("content")) == "" {
 		return nil

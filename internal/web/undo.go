@@ -1,4 +1,4 @@
-// Undo: takes changes back that a page tells of.
+// This file undoes the changes that a form names.
 
 package web
 
@@ -26,7 +26,7 @@ func undo(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: c.back(), change: out.Seq}, nil
+	return redirect{to: c.returnPath(), change: out.Seq}, nil
 }
 
 func changeNumber(s string) (uint64, error) {

@@ -1,5 +1,4 @@
-// The versions of an entry, each with what it changed, and the form that brings one
-// back.
+// This file lists the versions of an entry with their differences, and restores a version.
 
 package web
 
@@ -17,7 +16,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// versionsPage is how many versions a page has.
+// versionsPage is the number of versions on a page.
 const versionsPage = 10
 
 func versions(c *call) (reply, error) {
@@ -29,16 +28,16 @@ func versions(c *call) (reply, error) {
 		return nil, err
 	}
 	if len(out.Changes) == 0 {
-		return screen{title: page.Visible(name), at: "find", body: []g.Node{page.Empty("There are no older versions.", out.Notes)}}, nil
+		return screen{title: page.Visible(name), navPath: "find", body: []g.Node{page.Empty("There are no older versions.", out.Notes)}}, nil
 	}
-	s := screen{title: "Versions of " + strconv.Quote(page.Visible(out.Name)), at: "find",
+	s := screen{title: "Versions of " + strconv.Quote(page.Visible(out.Name)), navPath: "find",
 		lead: h.P(h.Class("lead"), h.Text("The last first. Each can be brought back. "), h.A(h.Href(page.Root+page.EntryPath(out.Name)), h.Text("What it says now")))}
 	rows := g.Group{}
 	for i, ch := range out.Changes {
 		rows = append(rows, h.Li(h.Class("row"),
 			h.Div(h.Class("head"), page.Badge("", number(ch.Seq), "number of the change"), h.H2(h.Class("small"), h.Text(page.DidWhat(ch)))),
 			h.Div(h.Class("meta"), h.Span(h.Text(page.Writer(ch.Source)+", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note)),
-			c.changed(ch.Entries[0], ch.Seq),
+			c.touchedDiff(ch.Entries[0], ch.Seq),
 			g.If(c.mayWrite() && offset+i > 0 && ch.Entries[0].Verb != string(oxbow.VerbRemove) && !ch.Entries[0].Erased,
 				page.Button(page.EntryPath(out.Name)+"/restore", "", "Bring this back", "seq", number(ch.Seq)))))
 	}
@@ -58,8 +57,8 @@ func restore(c *call) (reply, error) {
 	return redirect{to: page.EntryPath(out.Name), change: out.Seq}, nil
 }
 
-// changed shows what a change did to an entry: to its text, and to its labels.
-func (c *call) changed(t verb.Touched, seq uint64) g.Node {
+// touchedDiff shows how a change altered the text and the labels of an entry.
+func (c *call) touchedDiff(t verb.Touched, seq uint64) g.Node {
 	if t.Erased {
 		return h.P(h.Class("dim"), h.Text("What it said was erased for good."))
 	}
@@ -72,21 +71,22 @@ func (c *call) changed(t verb.Touched, seq uint64) g.Node {
 		return h.P(h.Class("dim"), h.Text("What it changed is not kept any more."))
 	}
 	text := page.Diff(before.text, after.text)
-	labels := c.relabelled(before, after)
+	labels := c.labelDiff(before, after)
 	if text == nil && labels == nil {
 		return h.P(h.Class("dim"), h.Text("The text stayed as it was."))
 	}
 	return g.Group{text, labels}
 }
 
-// state is what a version says.
+// state is the content of an entry's version.
 type state struct {
 	text    string
 	aliases []string
 	labels  map[string][]string
 }
 
-// asOf returns what an entry said after a change; nothing where it was not there.
+// asOf returns the content of an entry as of a change. gone is true if there was no such
+// entry then.
 func (c *call) asOf(name string, seq uint64) (s state, gone bool, err error) {
 	if seq == 0 {
 		return s, true, nil
@@ -101,8 +101,8 @@ func (c *call) asOf(name string, seq uint64) (s state, gone bool, err error) {
 	return state{*e.Content, e.Aliases, e.Labels}, false, nil
 }
 
-// relabelled names the labels and aliases that came and went.
-func (c *call) relabelled(before, after state) g.Node {
+// labelDiff lists the labels and aliases that were added or removed.
+func (c *call) labelDiff(before, after state) g.Node {
 	was, is := before.words(), after.words()
 	var out g.Group
 	for _, w := range was {
@@ -121,7 +121,7 @@ func (c *call) relabelled(before, after state) g.Node {
 	return h.Ul(h.Class("relabelled"), h.Aria("label", "Labels that changed"), out)
 }
 
-// words are the labels and aliases, but for hashes of files.
+// words returns the labels and aliases, except the hashes of files.
 func (s state) words() (out []string) {
 	for k, vs := range s.labels {
 		for _, v := range vs {

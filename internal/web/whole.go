@@ -1,4 +1,4 @@
-// Pages of all of a memory, and of what is around it: for browsers that see all of it.
+// This file restricts handlers to browsers that see the whole memory.
 
 package web
 
@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// whole is a handler for browsers that see all of the memory. Of the others it takes
-// what is not within their bounds: files, profiles, the machine.
-func whole(handle handler) handler {
+// wholeMemoryOnly restricts a handler to browsers that see the whole memory. The pages
+// concern files, profiles and the machine, which have no projects or kinds.
+func wholeMemoryOnly(handle handler) handler {
 	return func(c *call) (reply, error) {
 		if c.view.Partial() {
 			return forbidden("This page is of all of the memory, its files and its profiles, and this browser sees a part of it.", "The link that oxbow ui prints, without --project and --kind, opens a page that sees all."), nil
@@ -22,9 +22,9 @@ func whole(handle handler) handler {
 	}
 }
 
-// personal is a handler that changes what is around a memory: for persons who may write.
-func personal(handle handler) handler {
-	return whole(func(c *call) (reply, error) {
+// personOnly restricts a handler to a person who may write and who sees the whole memory.
+func personOnly(handle handler) handler {
+	return wholeMemoryOnly(func(c *call) (reply, error) {
 		if c.actor != oxbow.Person || c.view.Rights.ReadOnly {
 			return forbidden("Only a person who may write does this.", "Run oxbow ui in a terminal: the link that it prints is yours alone."), nil
 		}
@@ -32,13 +32,13 @@ func personal(handle handler) handler {
 	})
 }
 
-// forbidden is the page of what this browser may not see or do.
+// forbidden returns the page for a request that this browser may not make.
 func forbidden(why, remedy string) screen {
-	return screen{title: "Not for this browser", at: "-", status: http.StatusForbidden, body: []g.Node{page.Notice("error", why, remedy)}}
+	return screen{title: "Not for this browser", navPath: "-", status: http.StatusForbidden, body: []g.Node{page.Notice("error", why, remedy)}}
 }
 
-// troubled shows an error inside a page, so that its form stays.
-func troubled(err error) g.Node {
+// errorInPage shows an error inside a page, so that the page's form stays.
+func errorInPage(err error) g.Node {
 	f := failed(err)
 	return g.Group(f.body)
 }
