@@ -1,4 +1,4 @@
-// Answers: a call of a verb, and what it gave as a response.
+// This file calls the verb of a request and builds the response.
 
 package httpapi
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// answer makes the call that a request is, and sends what it gave.
+// answer executes a request and sends the response.
 func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route, path map[string]string) error {
 	args, err := readArguments(w, r, rt, path)
 	if err != nil {
@@ -31,14 +31,14 @@ func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route, path ma
 	}
 	w.WriteHeader(res.status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(res.body) // the client is gone
+		_, _ = w.Write(res.body) // ignore the error: the client has disconnected
 	}
 	return nil
 }
 
-// inTurn is call, in its turn where it reads much.
+// inTurn is like call, but first waits for a turn if the call reads much of the memory.
 func (o *room) inTurn(r *http.Request, rt *route, args *arguments) (*response, error) {
-	if rt.verb.ReadOnly && !rt.quick {
+	if rt.verb.ReadOnly && !rt.isQuick {
 		end, err := o.turns.take(r.Context())
 		if err != nil {
 			return nil, err
@@ -48,15 +48,15 @@ func (o *room) inTurn(r *http.Request, rt *route, args *arguments) (*response, e
 	return o.call(r, rt, args)
 }
 
-// call makes the call, under the conditions of the request.
+// call calls the verb under the conditions of the request.
 func (o *room) call(r *http.Request, rt *route, args *arguments) (*response, error) {
 	cursor, err := args.takeCursor(rt)
 	if err != nil {
 		return nil, err
 	}
 	ctx, res := r.Context(), &response{status: http.StatusOK, header: http.Header{"Cache-Control": {"no-store"}}}
-	if key := r.Header.Get(keyHeader); rt.once && key != "" {
-		ctx, err = o.keep(ctx, key, rt, args)
+	if key := r.Header.Get(keyHeader); rt.isSingleChange && key != "" {
+		ctx, err = o.keepKey(ctx, key, rt, args)
 		if err != nil {
 			return nil, err
 		}
@@ -69,30 +69,31 @@ func (o *room) call(r *http.Request, rt *route, args *arguments) (*response, err
 		res.header.Set("Oxbow-Note", strings.Join(strings.Fields(s.Note), " "))
 		out = s.Answer
 	}
-	if rt.entry {
-		if done := o.describe(ctx, r, rt, out, res); done {
+	if rt.isAboutEntry {
+		if done := o.setEntryHeaders(ctx, r, rt, out, res); done {
 			return res, nil
 		}
 	}
-	if minimal(r, rt) {
+	if wantsNoBody(r, rt) {
 		res.header.Set("Preference-Applied", "return=minimal")
 		if res.status == http.StatusOK {
 			res.status = http.StatusNoContent
 		}
 		return res, nil
 	}
-	res.body, err = encode(out)
+	res.body, err = encodeJSON(out)
 	if err != nil {
 		return nil, err
 	}
-	if rt.paged {
+	if rt.hasPages {
 		err = cursor.addNext(r, res)
 	}
 	return res, err
 }
 
-// minimal reports whether a client wants no body of what it has changed.
-func minimal(r *http.Request, rt *route) bool {
+// wantsNoBody reports whether the client asks for no response body after a change (Prefer:
+// return=minimal).
+func wantsNoBody(r *http.Request, rt *route) bool {
 	if rt.verb.ReadOnly {
 		return false
 	}
@@ -106,10 +107,10 @@ func minimal(r *http.Request, rt *route) bool {
 	return false
 }
 
-// describe sets what the headers say of the entry that an answer is about. It reports
-// whether the client has that version already, and gets no body.
-func (o *room) describe(ctx context.Context, r *http.Request, rt *route, out any, res *response) bool {
-	name, version, gone := about(out)
+// setEntryHeaders sets the headers about the entry in the result, such as ETag. It reports
+// whether the client already has this version, so that no body is sent.
+func (o *room) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, out any, res *response) bool {
+	name, version, gone := entryInResult(out)
 	if gone || name == "" {
 		return false
 	}
@@ -117,12 +118,12 @@ func (o *room) describe(ctx context.Context, r *http.Request, rt *route, out any
 		res.status = http.StatusCreated
 		res.header.Set("Location", base+"/entries/"+escape(name))
 	}
-	e, ok := written(out)
+	e, ok := writtenEntry(out)
 	if !ok {
-		e, ok = o.shown(ctx, name, version)
+		e, ok = o.shownEntry(ctx, name, version)
 	}
 	if !ok || e.Version == 0 {
-		return false // what is in the answer is not known whole
+		return false // the version in the result is not known, so it gets no ETag
 	}
 	tag := tagOf(ctx, e)
 	res.header.Set("ETag", tag)
@@ -136,9 +137,9 @@ func (o *room) describe(ctx context.Context, r *http.Request, rt *route, out any
 	return false
 }
 
-// written returns the entry as the call of an answer left it, and false if the call only
-// reads. Others may have changed the entry since; the tag is that of what this call wrote.
-func written(out any) (oxbow.Entry, bool) {
+// writtenEntry returns the entry as the call wrote it, for its ETag. Others may have changed the
+// entry since. It returns false if the result is not that of a write.
+func writtenEntry(out any) (oxbow.Entry, bool) {
 	switch out := out.(type) {
 	case verb.RememberOut:
 		return out.Written, true
@@ -148,8 +149,8 @@ func written(out any) (oxbow.Entry, bool) {
 	return oxbow.Entry{}, false
 }
 
-// shown returns the entry that an answer shows, and false if it has changed since.
-func (o *room) shown(ctx context.Context, name string, version uint64) (oxbow.Entry, bool) {
+// shownEntry returns the entry in the result, or false if it has changed since.
+func (o *room) shownEntry(ctx context.Context, name string, version uint64) (oxbow.Entry, bool) {
 	m, err := o.memory(ctx)
 	if err != nil {
 		return oxbow.Entry{}, false
@@ -158,8 +159,9 @@ func (o *room) shown(ctx context.Context, name string, version uint64) (oxbow.En
 	return e, err == nil && e.Version == version
 }
 
-// about returns the entry that an answer is about.
-func about(out any) (name string, version uint64, gone bool) {
+// entryInResult returns the name and version of the entry in a result. gone reports that the call
+// removed the entry.
+func entryInResult(out any) (name string, version uint64, gone bool) {
 	switch out := out.(type) {
 	case verb.GetOut:
 		return out.Name, out.Version, false

@@ -1,4 +1,5 @@
-// Conditions: a change of an entry holds for what the client has seen of it.
+// This file implements If-Match and If-None-Match: a change is made only to the version of
+// an entry that the client has seen.
 
 package httpapi
 
@@ -16,15 +17,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// tagOf returns the entity tag of an entry: the SHA-256 of the content that the caller
-// of the context may see, a dash, and the version, which a change of labels raises, too.
+// tagOf returns the entity tag of an entry: the SHA-256 of the content that the caller may
+// see, a dash, and the version. The version also changes with the labels.
 func tagOf(ctx context.Context, e oxbow.Entry) string {
 	verb.Withhold(ctx, &e)
 	sum := sha256.Sum256([]byte(e.Content))
 	return fmt.Sprintf(`"%x-%d"`, sum, e.Version)
 }
 
-// matchesTag reports whether a header of entity tags has this one, or is a star.
+// matchesTag reports whether a header with entity tags contains this tag or a star.
 func matchesTag(header []string, tag string) bool {
 	for _, h := range header {
 		for s := range strings.SplitSeq(h, ",") {
@@ -37,24 +38,24 @@ func matchesTag(header []string, tag string) bool {
 	return false
 }
 
-// mostTries bounds the calls of one request whose entry changes meanwhile, and whose
-// condition still holds, as a star does.
-const mostTries = 50
+// maxTries is the maximum number of attempts for one request, if others keep changing the
+// entry while the condition still holds, as for a star.
+const maxTries = 50
 
-// conditional makes the call if the conditions of the request hold for the entry.
+// conditional calls the verb if the conditions of the request hold for the entry.
 func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args *arguments) (any, error) {
-	c := condition{match: r.Header.Values("If-Match"), none: r.Header.Values("If-None-Match"), must: rt.must}
-	if rt.must && len(c.match) == 0 {
+	c := condition{match: r.Header.Values("If-Match"), noneMatch: r.Header.Values("If-None-Match"), needsEntry: rt.needsEntry}
+	if rt.needsEntry && len(c.match) == 0 {
 		c.match = []string{"*"}
 	}
-	if !rt.entry || rt.verb.ReadOnly || (len(c.match) == 0 && len(c.none) == 0) {
+	if !rt.isAboutEntry || rt.verb.ReadOnly || (len(c.match) == 0 && len(c.noneMatch) == 0) {
 		return o.run(ctx, rt.verb, args)
 	}
 	if rt.method == http.MethodPost {
 		return nil, refuse(http.StatusBadRequest, "invalid", "A value was refused", "If-Match and If-None-Match do not hold for "+rt.method+" "+base+rt.path, "leave them out")
 	}
-	for range mostTries {
-		out, again, err := o.bound(ctx, rt, args, c)
+	for range maxTries {
+		out, again, err := o.callAtVersion(ctx, rt, args, c)
 		if !again {
 			return out, err
 		}
@@ -62,15 +63,15 @@ func (o *room) conditional(ctx context.Context, r *http.Request, rt *route, args
 	return nil, refuse(http.StatusServiceUnavailable, "busy", "Others are writing", "the entry changed all the time", "try again in a moment")
 }
 
-// bound makes a call for the version that the condition was found to hold for: of two
-// requests with one condition, the second fails. It reports whether another has changed
-// the entry meanwhile, and the condition may hold still.
-func (o *room) bound(ctx context.Context, rt *route, args *arguments, c condition) (out any, again bool, err error) {
-	version, err := o.holds(ctx, args, c)
+// callAtVersion calls the verb for the version of the entry that met the condition, so that
+// the second of two requests with the same condition fails. again reports that somebody else
+// has changed the entry in between. The caller then has to check the condition again.
+func (o *room) callAtVersion(ctx context.Context, rt *route, args *arguments, c condition) (out any, again bool, err error) {
+	version, err := o.versionIfMet(ctx, args, c)
 	if err != nil && args.values["op_id"] != nil {
-		// The condition may fail because an earlier request with the same key was carried
-		// out, before the server was started again. No entry is at this version, so that a
-		// request that is no repeat changes nothing.
+		// The condition may fail because an earlier request with the same key was executed
+		// before the server restarted. The store then returns the result of that request.
+		// For any other request, the version below does not exist, so nothing changes.
 		if args.set("if_version", uint64(math.MaxUint64)) == nil {
 			if out, rerr := o.run(ctx, rt.verb, args); rerr == nil {
 				return out, false, nil
@@ -95,18 +96,18 @@ func (o *room) bound(ctx context.Context, rt *route, args *arguments, c conditio
 	return out, errors.Is(err, oxbow.ErrConflict), err
 }
 
-// condition is what a request says of the entry that it is about.
+// condition is the condition of a request on the entry that it names.
 type condition struct {
-	match, none []string
-	must        bool // without an entry there is nothing to do, whatever was said
+	match, noneMatch []string // values of If-Match and If-None-Match
+	needsEntry       bool     // without the entry, the request fails with "not found" rather than with a failed condition
 }
 
-// creator is remember for a name that is free.
+// creator returns the verb remember in the form that fails if the name is taken.
 var creator = sync.OnceValue(func() verb.Verb {
 	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNew)
 })
 
-// run makes a call.
+// run calls a verb.
 func (o *room) run(ctx context.Context, v verb.Verb, args *arguments) (any, error) {
 	in, err := args.object()
 	if err != nil {
@@ -115,9 +116,10 @@ func (o *room) run(ctx context.Context, v verb.Verb, args *arguments) (any, erro
 	return v.Call(ctx, o.Workspace, in)
 }
 
-// holds returns the version of the entry for which the condition holds; 0 where it holds
-// because there is none. An alias becomes the name of its entry.
-func (o *room) holds(ctx context.Context, args *arguments, c condition) (uint64, error) {
+// versionIfMet returns the version of the entry if it meets the condition, or 0 if the
+// condition holds because there is no such entry. It replaces an alias in the arguments by
+// the name of the entry.
+func (o *room) versionIfMet(ctx context.Context, args *arguments, c condition) (uint64, error) {
 	name := plain(args.values["name"])
 	m, err := o.memory(ctx)
 	if err != nil {
@@ -126,7 +128,7 @@ func (o *room) holds(ctx context.Context, args *arguments, c condition) (uint64,
 	e, err := m.Get(ctx, name)
 	missing := errors.Is(err, oxbow.ErrNotFound)
 	switch {
-	case missing && c.must && matchesTag(c.match, "*"):
+	case missing && c.needsEntry && matchesTag(c.match, "*"):
 		return 0, fmt.Errorf("changing %s: %w", quoted(name), err)
 	case missing && len(c.match) > 0:
 		return 0, failedCondition(name, "")
@@ -136,7 +138,7 @@ func (o *room) holds(ctx context.Context, args *arguments, c condition) (uint64,
 		return 0, err
 	}
 	tag := tagOf(ctx, e)
-	if (len(c.match) > 0 && !matchesTag(c.match, tag)) || (len(c.none) > 0 && matchesTag(c.none, tag)) {
+	if (len(c.match) > 0 && !matchesTag(c.match, tag)) || (len(c.noneMatch) > 0 && matchesTag(c.noneMatch, tag)) {
 		return 0, failedCondition(e.Name, tag)
 	}
 	return e.Version, args.set("name", e.Name)

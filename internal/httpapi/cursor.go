@@ -1,4 +1,4 @@
-// Cursors: where the next page of a list begins.
+// This file implements cursors, which mark the beginning of the next page of a list.
 
 package httpapi
 
@@ -14,14 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// cursor makes the texts of the cursors of one list: the offset as an unsigned varint,
-// after four bytes of a hash of what the list is of.
-type cursor struct{ of [4]byte }
+// cursor encodes the cursors of one list. A cursor is four bytes of a hash of the request's
+// arguments, followed by the offset as an unsigned varint, in URL-safe base64.
+type cursor struct{ listHash [4]byte }
 
-// takeCursor takes the cursor out of the arguments of a list, and puts the offset there
-// that it stands for.
+// takeCursor replaces the cursor in the arguments by the offset that it encodes. It returns
+// nil if the route has no pages.
 func (a *arguments) takeCursor(rt *route) (*cursor, error) {
-	if !rt.paged {
+	if !rt.hasPages {
 		return nil, nil
 	}
 	given, ok := a.values["cursor"]
@@ -30,18 +30,18 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 		a.drop("cursor")
 	}
 	c := &cursor{}
-	b, err := json.Marshal([]any{rt.path, a.without("offset")})
+	b, err := json.Marshal([]any{rt.path, a.withoutArg("offset")})
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(b)
-	copy(c.of[:], sum[:])
+	copy(c.listHash[:], sum[:])
 	if !ok {
 		return c, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(plain(given))
 	bad := &oxbow.InvalidError{Field: "cursor", Value: clip(plain(given)), Reason: "is not of this list; take it from an answer to the same request"}
-	if err != nil || len(raw) < 5 || !bytes.Equal(raw[:4], c.of[:]) {
+	if err != nil || len(raw) < 5 || !bytes.Equal(raw[:4], c.listHash[:]) {
 		return nil, bad
 	}
 	offset, n := binary.Uvarint(raw[4:])
@@ -54,7 +54,7 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 	return c, a.set("offset", offset)
 }
 
-// drop takes a name out of the order.
+// drop removes a name from the order of arguments.
 func (a *arguments) drop(name string) {
 	for i, n := range a.names {
 		if n == name {
@@ -64,8 +64,8 @@ func (a *arguments) drop(name string) {
 	}
 }
 
-// without returns the arguments but for one.
-func (a *arguments) without(name string) map[string]string {
+// withoutArg returns all arguments except the named one, as text.
+func (a *arguments) withoutArg(name string) map[string]string {
 	m := map[string]string{}
 	for k, v := range a.values {
 		if k != name {
@@ -75,8 +75,8 @@ func (a *arguments) without(name string) map[string]string {
 	return m
 }
 
-// addNext adds the cursor of the next page to an answer, if there is one: as its member
-// next, and as a link.
+// addNext adds the cursor of the next page to a response: as the member next, and as a Link
+// header. It does nothing on the last page.
 func (c *cursor) addNext(r *http.Request, res *response) error {
 	var page struct {
 		Next int `json:"next_offset"`
@@ -84,7 +84,7 @@ func (c *cursor) addNext(r *http.Request, res *response) error {
 	if err := json.Unmarshal(res.body, &page); err != nil || page.Next <= 0 {
 		return err
 	}
-	next := base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(bytes.Clone(c.of[:]), uint64(page.Next)))
+	next := base64.RawURLEncoding.EncodeToString(binary.AppendUvarint(bytes.Clone(c.listHash[:]), uint64(page.Next)))
 	body := bytes.TrimSuffix(bytes.TrimSpace(res.body), []byte("}"))
 	res.body = append(bytes.Clone(body), []byte(`,"next":"`+next+"\"}\n")...)
 	q := r.URL.Query()

@@ -1,5 +1,5 @@
-// Package httpapi is the door to a memory for any program that speaks HTTP: the verbs
-// of package verb as routes below /api/v1, and their description by OpenAPI. One
-// table has the routes; a route is a verb, and what a request gives it is one JSON
-// object, as over MCP.
+// Package httpapi serves a memory to programs over HTTP: the verbs of package verb are
+// routes below /api/v1, which an OpenAPI document describes. One table lists the routes.
+// Each calls one verb, with the path, the query and the body of the request combined into
+// one JSON object.
 package httpapi

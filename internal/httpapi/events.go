@@ -1,4 +1,4 @@
-// Events: the changes of the memory as they come.
+// This file streams the changes of the memory.
 
 package httpapi
 
@@ -11,12 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// event is the data of one change, or of a reset, which has no entries.
+// event is the data of a change, or of a reset, which has no entries.
 type event struct {
-	Seq     uint64         `json:"seq"` // the change up to which nothing is missing
+	Seq     uint64         `json:"seq"` // number of the change; the client has received every change up to it
 	Time    string         `json:"time,omitempty"`
 	Source  *verb.Source   `json:"source,omitempty"`
-	Entries []changedEntry `json:"entries,omitempty"` // by name only
+	Entries []changedEntry `json:"entries,omitempty"` // only the names of the entries
 }
 
 type changedEntry struct {
@@ -24,8 +24,9 @@ type changedEntry struct {
 	Verb string `json:"verb"`
 }
 
-// serveEvents streams what changes in the view, with the number of the change as id.
-// What came since Last-Event-ID comes first, or the event reset when that is not known.
+// serveEvents streams the changes of the view. The ID of an event is the number of its
+// change. The stream begins with the changes after Last-Event-ID, or with the event "reset"
+// if they are no longer known.
 func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *verb.Feed) error {
 	if r.Method != http.MethodGet {
 		return wrongMethod(w, r, []string{http.MethodGet, http.MethodOptions})
@@ -47,9 +48,8 @@ func (o *room) serveEvents(w http.ResponseWriter, r *http.Request, feed *verb.Fe
 	return nil
 }
 
-// sendNews sends one event for each change, or a reset. A stream begins with one of
-// these or, where nothing has changed, with ready: its id is what the client comes back
-// with.
+// sendNews sends one event for each change, or a reset. If a new stream has nothing to send,
+// it begins with the event "ready", so that the client gets an ID from which it can resume.
 func sendNews(out *sse.Stream, n verb.News, first bool) error {
 	switch {
 	case n.Reset:

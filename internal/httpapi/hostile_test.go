@@ -208,7 +208,7 @@ func judge(t *testing.T, asked, token string, r *route, method, path string, w *
 	case w.Code >= 400 && method != "HEAD" && !json.Valid(w.Body.Bytes()):
 		t.Errorf("%s fails with %s", asked, got)
 	}
-	if found, _, _ := find(method, strings.TrimPrefix(path, base)); found != nil {
+	if found, _, _ := findRoute(method, strings.TrimPrefix(path, base)); found != nil {
 		r = found // which a hostile name may have made another
 	}
 	if w.Code < 300 && method == r.method && w.Header().Get("Content-Type") == "application/json" && bytes.HasPrefix(w.Body.Bytes(), []byte("{")) {

@@ -1,4 +1,4 @@
-// Keys that the store keeps with a change.
+// This file passes idempotency keys to the store, which keeps each with its change.
 
 package httpapi
 
@@ -13,9 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// keep makes the store keep the key with the change that a call makes. It is for verbs
-// of one change: of a second with the same id, nothing would be written.
-func (o *room) keep(ctx context.Context, key string, rt *route, args *arguments) (context.Context, error) {
+// keepKey returns a context with which the store records the key in the change that the call
+// makes. It works only for verbs that make a single change, because the store skips every
+// further change with the same ID.
+func (o *room) keepKey(ctx context.Context, key string, rt *route, args *arguments) (context.Context, error) {
 	b, err := json.Marshal([]any{o.key.token, o.key.profile, rt.verb.Name, key})
 	if err != nil {
 		return ctx, err

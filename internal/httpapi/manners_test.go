@@ -59,7 +59,7 @@ func TestRights(t *testing.T) {
 		t.Errorf("Apply = %v, want that only reading is allowed", err)
 	}
 	for _, r := range routes() {
-		if r.whole {
+		if r.wholeMemory {
 			target := strings.NewReplacer("{name}", "x", "{names}", "x", "{profile}", "x", "{id}", "x").Replace(r.path)
 			h.want(h.send("a", r.method, target, ""), 403, `"code":"partial"`)
 		}

@@ -1,4 +1,4 @@
-// The description of all routes by OpenAPI 3.1.
+// This file serves the OpenAPI 3.1 description of all routes.
 
 package httpapi
 
@@ -12,7 +12,7 @@ import (
 //go:embed openapi.json
 var description []byte
 
-// serveDescription answers with the description, which needs no token.
+// serveDescription serves the description. It needs no token.
 func serveDescription(w http.ResponseWriter, r *http.Request, g auth.Guard) error {
 	if err := g.AdmitSite(r); err != nil {
 		return err
@@ -23,7 +23,7 @@ func serveDescription(w http.ResponseWriter, r *http.Request, g auth.Guard) erro
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-cache")
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(description) // the client is gone
+		_, _ = w.Write(description) // ignore the error: the client has disconnected
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func withWhat(v obj, what any) obj {
 func describe(t *testing.T, r *route) obj {
 	tag, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
 	answer := generic(t, r.verb.Output())
-	if r.paged {
+	if r.hasPages {
 		answer["properties"].(obj)["next"] = obj{"type": "string", "description": "The cursor of the next page, where there is one."}
 	}
 	ok := obj{"description": r.verb.Title + ".", "content": obj{"application/json": obj{"schema": answer}}}
@@ -142,13 +142,13 @@ func describe(t *testing.T, r *route) obj {
 		op["requestBody"] = obj{"content": obj{"application/json": obj{"schema": bodySchema(r, body)}}}
 	}
 	params = append(params, headers(r, ok, responses)...)
-	if r.paged {
+	if r.hasPages {
 		params = append(params, obj{"name": "cursor", "in": "query", "required": false, "schema": obj{"type": "string"}, "description": "Where the page begins: next of the page before."})
 	}
 	if params != nil {
 		op["parameters"] = params
 	}
-	if r.whole {
+	if r.wholeMemory {
 		op["description"] = "It looks at all of the memory: a token that sees a part of it gets 403."
 	}
 	return op
@@ -175,7 +175,7 @@ func headers(r *route, ok, responses obj) (params []any) {
 		params = append(params, header(keyHeader, "An id of the request, of your making: a repeat with it gives the same answer, and changes nothing."), header("Prefer", "return=minimal for no body."))
 		responses["204"] = obj{"description": "Done; no body was wanted."}
 	}
-	if !r.entry {
+	if !r.isAboutEntry {
 		return params
 	}
 	ok["headers"] = tagged

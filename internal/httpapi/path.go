@@ -1,4 +1,4 @@
-// Names in the paths of requests.
+// This file escapes names for the paths of requests.
 
 package httpapi
 
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// escape writes a name as one segment of a path.
+// escape returns a name as one path segment.
 func escape(name string) string {
 	s := url.PathEscape(name)
 	if s == "." || s == ".." {

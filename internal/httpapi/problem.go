@@ -1,4 +1,4 @@
-// Problems: errors as documents, in the words of the API.
+// This file turns errors into problem documents (RFC 9457).
 
 package httpapi
 
@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// problemOf returns the document of an error, with what to do about it.
+// problemOf returns the problem document for an error, with a remedy.
 func problemOf(err error) remote.Problem {
 	if e, ok := errors.AsType[*refusal](err); ok {
 		return e.Problem
@@ -47,12 +47,13 @@ func problemOf(err error) remote.Problem {
 	return p
 }
 
-// codeOf returns the code of a refusal of the guard.
+// codeOf returns the problem code for a status with which the guard refuses a request.
 func codeOf(status int) string {
 	return map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusRequestEntityTooLarge: "too_large", http.StatusServiceUnavailable: "unchecked"}[status]
 }
 
-// writeProblem answers with the document of an error. Log gets what that leaves out.
+// writeProblem answers with the problem document of an error. Details that the client may
+// not see go to log.
 func writeProblem(w http.ResponseWriter, r *http.Request, err error, log *slog.Logger) {
 	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
 		refused.Challenge(w.Header())
@@ -63,7 +64,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error, log *slog.L
 	p := problemOf(err)
 	p.Report(log)
 	if p.Code == "too_large" {
-		w.Header().Set("Connection", "close") // the rest is not read
+		w.Header().Set("Connection", "close") // the server does not read the rest of the body
 	}
 	if r.Method != http.MethodHead {
 		p.Write(w)

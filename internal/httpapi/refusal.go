@@ -1,4 +1,4 @@
-// Refusals: what a request gets that no verb has looked at.
+// This file defines the errors of requests that are refused before a verb is called.
 
 package httpapi
 
@@ -11,21 +11,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
 )
 
-// refusal is an error of the API alone, which no sentinel names.
+// refusal is an error that only this API returns, so that package remote has no sentinel for
+// it.
 type refusal struct {
 	remote.Problem
-	tag string // of the entry as it is now, where a condition failed
+	tag string // current ETag of the entry if a condition failed, otherwise ""
 }
 
 func (e *refusal) Error() string { return e.Detail }
 
-// refuse returns the error of a request, and what to do about it.
+// refuse returns the error for a request, with a remedy.
 func refuse(status int, code, title, detail, remedy string) error {
 	return &refusal{Problem: remote.Problem{Type: "about:blank", Status: status, Code: code, Title: title, Detail: detail, Remedy: remedy}}
 }
 
-// failedCondition is the error of a change that does not hold for what there is: the
-// entry of that name, which has the tag, or none.
+// failedCondition returns the error for a change with a condition that does not hold for the
+// named entry. The tag is the entry's current ETag, or "" if there is no such entry.
 func failedCondition(name, tag string) error {
 	detail := "the entry " + quoted(name) + " is not as the request was made for it"
 	if tag == "" {
@@ -36,13 +37,13 @@ func failedCondition(name, tag string) error {
 		Remedy: "GET the entry, merge your change into what it says now, and send it with If-Match and its ETag"}}
 }
 
-// noRoute is the error of a path that there is not.
+// noRoute returns the error for an unknown path.
 func noRoute(r *http.Request) error {
 	return refuse(http.StatusNotFound, "no_route", "There is no such path", "there is nothing at "+clip(r.URL.Path), "GET /openapi.json lists what there is")
 }
 
-// wrongMethod is the error of a method that a path does not have, or the answer to
-// the question which it has.
+// wrongMethod returns the error for a method that the path does not support. It answers
+// OPTIONS itself.
 func wrongMethod(w http.ResponseWriter, r *http.Request, allowed []string) error {
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	if r.Method == http.MethodOptions {
@@ -52,7 +53,8 @@ func wrongMethod(w http.ResponseWriter, r *http.Request, allowed []string) error
 	return refuse(http.StatusMethodNotAllowed, "method", "The path has no such method", clip(r.URL.Path)+" takes "+strings.Join(allowed, ", ")+", not "+clip(r.Method), "")
 }
 
-// maxClip bounds, in bytes, what a problem repeats of a path or a header.
+// maxClip is the maximum length in bytes of a path or header value that a problem document
+// quotes.
 const maxClip = 200
 
 func clip(s string) string { return text.Clip(strings.ToValidUTF8(s, "\uFFFD"), maxClip) }

@@ -1,4 +1,4 @@
-// Repeats: a request with an Idempotency-Key has one outcome, however often it is sent.
+// This file repeats responses: requests with the same Idempotency-Key are executed once.
 
 package httpapi
 
@@ -12,36 +12,38 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// keyHeader carries the id that a client gives a request, and repeats with it.
+// keyHeader is the header with a client's ID for a request. The client sends the same ID
+// when it repeats the request.
 const keyHeader = "Idempotency-Key"
 
-// replays holds the answers to requests with a key, of one room. They last as long as
-// the process, and longer in part: a change that the store makes once for a key stays
-// one; see [keep]. The zero value is empty.
+// replays keeps the responses to requests with a key, for one room. They are lost when the
+// process ends. For verbs that make a single change, the store also keeps the key (see
+// [room.keepKey]), so that a repeated request is recognized after a restart. The zero value
+// is empty.
 type replays struct {
 	mu     sync.Mutex // guards the following
 	byKey  map[string]*replay
-	recent []string // the keys in byKey, the newest last
-	bytes  int      // of the bodies that are held
+	recent []string // keys in byKey, oldest first
+	bytes  int      // total size of the kept bodies
 }
 
-// replay is the answer to a request, once it is there.
+// replay is the response to a request, or the promise of it.
 type replay struct {
-	print    [sha256.Size]byte // of the request
+	digest   [sha256.Size]byte // digest of the request
 	done     chan struct{}
-	response *response // nil when it failed
+	response *response // nil until done is closed, and if the request failed
 }
 
-// Bounds of what replays holds, and of a key, in bytes.
+// Limits of replays, and of the length of a key in bytes.
 const (
 	maxReplays     = 1024
 	maxReplayBytes = 8 << 20
 	maxKey         = 255
 )
 
-// once makes the answer to a request, or gives the one that its key has had. A request
-// whose first is still on its way waits for it. What fails is not kept: nothing was
-// changed, or the store knows the key.
+// once returns the response that an earlier request with the same key got, or else executes
+// the request. It waits if the earlier request is still running. Failed requests are not
+// kept: they changed nothing, or the store has the key.
 func (p *replays) once(r *http.Request, args *arguments, call func() (*response, error)) (*response, error) {
 	key := r.Header.Get(keyHeader)
 	if key == "" || r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -50,16 +52,16 @@ func (p *replays) once(r *http.Request, args *arguments, call func() (*response,
 	if len(key) > maxKey {
 		return nil, &oxbow.InvalidError{Field: keyHeader, Value: clip(key), Reason: "is longer than 255 bytes"}
 	}
-	print, err := printOf(r, args)
+	digest, err := digestOf(r, args)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		first, mine := p.begin(key, print)
+		first, mine := p.begin(key, digest)
 		if mine {
 			return p.make(key, first, call)
 		}
-		if first.print != print {
+		if first.digest != digest {
 			return nil, refuse(http.StatusUnprocessableEntity, "key_reused", "The key is of another request",
 				"the "+keyHeader+" was used before, with another request", "give each request a key of its own")
 		}
@@ -77,8 +79,8 @@ func (p *replays) once(r *http.Request, args *arguments, call func() (*response,
 	}
 }
 
-// begin returns the replay of a key, and whether the caller is to make its answer.
-func (p *replays) begin(key string, print [sha256.Size]byte) (*replay, bool) {
+// begin returns the replay of a key, and whether the caller has to execute the request.
+func (p *replays) begin(key string, digest [sha256.Size]byte) (*replay, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if first, ok := p.byKey[key]; ok {
@@ -87,23 +89,24 @@ func (p *replays) begin(key string, print [sha256.Size]byte) (*replay, bool) {
 	if p.byKey == nil {
 		p.byKey = map[string]*replay{}
 	}
-	first := &replay{print: print, done: make(chan struct{})}
+	first := &replay{digest: digest, done: make(chan struct{})}
 	p.byKey[key] = first
 	return first, true
 }
 
-// make makes the answer to the first request of a key.
+// make executes the first request with a key.
 func (p *replays) make(key string, first *replay, call func() (*response, error)) (res *response, err error) {
-	defer func() { p.end(key, first, res) }() // also when the call panics
+	defer func() { p.end(key, first, res) }() // even if the call panics
 	return call()
 }
 
-// end keeps the answer to a request, nil for one that failed, and drops the oldest.
-func (p *replays) end(key string, of *replay, res *response) {
+// end stores the response to a request and drops the oldest responses. A failed request has
+// the response nil and is forgotten.
+func (p *replays) end(key string, promise *replay, res *response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	of.response = res
-	close(of.done)
+	promise.response = res
+	close(promise.done)
 	if res == nil {
 		delete(p.byKey, key)
 		return
@@ -116,8 +119,8 @@ func (p *replays) end(key string, of *replay, res *response) {
 	}
 }
 
-// printOf is what two requests with one key must have in common.
-func printOf(r *http.Request, args *arguments) (print [sha256.Size]byte, err error) {
+// digestOf returns a digest of all that two requests with the same key must have in common.
+func digestOf(r *http.Request, args *arguments) (print [sha256.Size]byte, err error) {
 	b, err := json.Marshal([]any{r.Method, r.URL.EscapedPath(), args.values, string(args.body), r.Header.Values("If-Match"), r.Header.Values("If-None-Match")})
 	return sha256.Sum256(b), err
 }

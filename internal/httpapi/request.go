@@ -1,4 +1,5 @@
-// Requests: the arguments of a verb, out of the path, the query and the body.
+// This file reads the arguments of a verb from the path, the query and the body of a
+// request.
 
 package httpapi
 
@@ -17,14 +18,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// arguments are those of one call, each as JSON.
+// arguments are the arguments of one call, each as JSON.
 type arguments struct {
-	names  []string // in the order given
+	names  []string // in the order of the request
 	values map[string]json.RawMessage
-	body   json.RawMessage // an object, whole; nil for none
+	body   json.RawMessage // the whole body, nil if the request has none
 }
 
-// readArguments reads what a request gives to a route whose path has some.
+// readArguments reads the arguments of a request. path are those in the path.
 func readArguments(w http.ResponseWriter, r *http.Request, rt *route, path map[string]string) (*arguments, error) {
 	a := &arguments{values: map[string]json.RawMessage{}}
 	for _, name := range rt.arguments() {
@@ -33,7 +34,7 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route, path map[s
 		}
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil { // what of it could be read is not all that the caller gave
+	if err != nil { // a partly parsed query would lack arguments that the caller gave
 		return nil, &oxbow.InvalidError{Field: "query of the URL", Reason: "cannot be read (" + clip(err.Error()) + "); write % as %25, & as %26 and ; as %3B"}
 	}
 	for _, name := range slices.Sorted(keys(query)) {
@@ -57,7 +58,7 @@ func keys(m map[string][]string) func(func(string) bool) {
 	}
 }
 
-// addText adds an argument that is one text.
+// addText adds an argument with a text value.
 func (a *arguments) addText(name, value string) error {
 	if err := verb.CheckText(name, value); err != nil {
 		return err
@@ -69,8 +70,8 @@ func (a *arguments) addText(name, value string) error {
 	return a.add(name, b)
 }
 
-// addTexts adds a parameter of the query, which may be given several times: a list has
-// all, of what is no list all must be the same.
+// addQueryParam adds a query parameter that may occur several times. For a list, the values
+// are its elements. Otherwise all values must be the same.
 func (a *arguments) addTexts(name string, values []string, rt *route) error {
 	i := slices.IndexFunc(rt.verb.Params, func(p verb.Param) bool { return p.Name == name || slices.Contains(p.Also, name) })
 	if i < 0 || !rt.verb.Params[i].Repeatable {
@@ -93,7 +94,7 @@ func (a *arguments) addTexts(name string, values []string, rt *route) error {
 	return a.add(name, b)
 }
 
-// add adds an argument, unless it is given already.
+// add adds an argument. It fails if the argument is already there with a different value.
 func (a *arguments) add(name string, value json.RawMessage) error {
 	old, given := a.values[name]
 	switch {
@@ -106,7 +107,7 @@ func (a *arguments) add(name string, value json.RawMessage) error {
 	return nil
 }
 
-// set gives an argument, whatever was given.
+// set sets an argument and replaces any earlier value.
 func (a *arguments) set(name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
@@ -123,7 +124,7 @@ func givenTwice(name string) error {
 	return &oxbow.InvalidError{Field: "parameter", Value: clip(name), Reason: "is given twice, and not the same; give it once"}
 }
 
-// sameValue reports whether two values are the same, a number and its text among them.
+// sameValue reports whether two values are equal. A number is equal to its text.
 func sameValue(a, b json.RawMessage) bool { return plain(a) == plain(b) }
 
 func plain(v json.RawMessage) string {
@@ -142,7 +143,7 @@ func plain(v json.RawMessage) string {
 func (a *arguments) readBody(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, auth.MaxBody))
 	if err != nil {
-		return unread(err)
+		return bodyError(err)
 	}
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 {
@@ -158,19 +159,19 @@ func (a *arguments) readBody(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// unread is the error of a body that could not be read: too long, or broken off.
-func unread(err error) error {
+// bodyError returns the error for a body that is too long or incomplete.
+func bodyError(err error) error {
 	if p := problemOf(err); p.Code != "internal" {
 		return err
 	}
 	return refuse(http.StatusBadRequest, "body", "The body could not be read", "reading the body: "+clip(err.Error()), "send the request again")
 }
 
-// object returns the arguments as one JSON object. What the body repeats of the path
-// and the query must be the same there.
+// object returns the arguments as one JSON object. An argument that occurs both in the body
+// and in the path or query must have the same value.
 func (a *arguments) object() (json.RawMessage, error) {
 	if a.body != nil && (len(a.names) == 0 || a.body[0] != '{') {
-		return a.body, nil // the verb reads it, or says what is wrong
+		return a.body, nil // let the verb report what is wrong with it
 	}
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -191,7 +192,7 @@ func (a *arguments) object() (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// addBody adds the members of the body that are not given already.
+// addBody adds the members of the body that are not in the path or query.
 func (a *arguments) addBody(b *bytes.Buffer) error {
 	d := json.NewDecoder(bytes.NewReader(a.body))
 	d.UseNumber()
@@ -210,7 +211,7 @@ func (a *arguments) addBody(b *bytes.Buffer) error {
 		if err := d.Decode(&value); err != nil {
 			return broken(err)
 		}
-		name := key.(string) // the decoder gives nothing else here
+		name := key.(string) // the decoder returns only strings here
 		if old, given := a.values[name]; given {
 			if !sameValue(old, value) {
 				return givenTwice(name)

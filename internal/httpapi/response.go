@@ -1,4 +1,4 @@
-// Responses: answers that are made and not sent yet.
+// This file defines responses that have not been sent yet.
 
 package httpapi
 
@@ -8,15 +8,15 @@ import (
 	"net/http"
 )
 
-// response is an answer that is made and not sent yet.
+// response is a response that has not been sent yet.
 type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// encode writes an answer as --json does, on one line.
-func encode(out any) ([]byte, error) {
+// encodeJSON encodes a result as JSON in a single line.
+func encodeJSON(out any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

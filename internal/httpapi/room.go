@@ -1,4 +1,4 @@
-// Rooms: what requests with the same token share.
+// This file defines rooms: the state that requests with the same token and profile share.
 
 package httpapi
 
@@ -13,22 +13,23 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// roomKey is what a room is found by.
+// roomKey identifies a room.
 type roomKey struct{ token, profile string }
 
-// room is what requests with the same token and profile share.
+// room is the state that requests with the same token and profile share.
 type room struct {
 	*view.View
 	key     roomKey
 	door    *view.Door
 	replays replays
-	turns   turns // of the server
+	turns   turns // shared by all rooms of the server
 
 	mu    sync.Mutex    // guards store
-	store *oxbow.Memory // what is readable of the view's memory; nil until it is needed
+	store *oxbow.Memory // readable part of the view's memory; nil until first used
 }
 
-// maxRooms bounds the rooms: the tokens, times the profiles that each was used with.
+// maxRooms is the maximum number of rooms, which is the number of combinations of a token
+// and a profile.
 const maxRooms = 256
 
 // memory opens the view's memory.
@@ -36,16 +37,17 @@ func (o *room) memory(ctx context.Context) (*oxbow.Memory, error) {
 	return o.Workspace.Open(ctx, verb.Read)
 }
 
-// readable is what programs read without a verb between: the verbs withhold what is in
-// quarantine, which is for persons alone, and a store gives all that it has.
-var readable = scope.Scope{
+// openReadable is the scope of the memory for programs that read the store directly. Verbs
+// withhold quarantined entries, which only a person may see; a store does not, so the scope
+// excludes them.
+var readableScope = scope.Scope{
 	Title:  "the API",
 	Any:    []oxbow.Filter{{}},
 	Except: []oxbow.Filter{{Terms: []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelQuarantine}}}}},
 }
 
-// readable opens what programs read of the view's memory without a verb between.
-func (o *room) readable(ctx context.Context) (*oxbow.Memory, error) {
+// openReadable opens the part of the view's memory that programs may read without a verb.
+func (o *room) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	m, err := o.Workspace.Open(ctx, verb.Write)
 	if err != nil {
 		return nil, err
@@ -53,15 +55,15 @@ func (o *room) readable(ctx context.Context) (*oxbow.Memory, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.store == nil {
-		o.store = scope.Within(m, readable)
+		o.store = scope.Within(m, readableScope)
 	}
 	return o.store, nil
 }
 
-// allows refuses what is not for the rights of the room.
+// allows returns an error if the rights of the room do not include the route.
 func (o *room) allows(r *route) error {
 	switch {
-	case r.whole && o.Partial():
+	case r.wholeMemory && o.Partial():
 		return refuse(http.StatusForbidden, "partial", "This token sees a part of the memory",
 			r.method+" "+base+r.path+" looks at all of the memory, and this token sees a part of it", "ask with a token that is bound to nothing")
 	case o.Rights.ReadOnly && !r.verb.ReadOnly:

@@ -1,4 +1,4 @@
-// Routes: one row for a method, a path and a verb.
+// This file defines routes. A route maps a method and a path to a verb.
 
 package httpapi
 
@@ -10,45 +10,45 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// base is before the path of each route.
+// base is the prefix of every route's path.
 const base = "/api/v1"
 
-// route is what a method of a path does.
+// route is one method of a path, and the verb that it calls.
 type route struct {
 	method string
-	path   string // below base, such as /entries/{name}; what is in braces is an argument
+	path   string // relative to base, such as /entries/{name}; braces contain the name of an argument
 	verb   verb.Verb
 
-	whole bool // it reaches beyond what a bound view shows
-	once  bool // it makes one change, and the store keeps the key of a repeat with it
-	entry bool // it is about the entry that the argument name names, or that it makes
-	must  bool // the entry must be there
-	paged bool // its answer has next_offset
-	quick bool // its work does not grow with the memory, or hardly
+	wholeMemory    bool // refused for a view of a part of the memory
+	isSingleChange bool // makes a single change, so that the store can record the idempotency key in it
+	isAboutEntry   bool // concerns the entry that the argument name names, which may be new
+	needsEntry     bool // fails if the entry does not exist
+	hasPages       bool // the result has a member next_offset
+	isQuick        bool // takes about the same time in a large memory as in a small one
 }
 
-// trait is one of the fields of a route.
+// trait sets a field of a route.
 type trait func(*route)
 
-func whole(r *route) { r.whole = true }
-func once(r *route)  { r.once = true }
-func entry(r *route) { r.entry = true }
-func must(r *route)  { r.must = true }
-func paged(r *route) { r.paged = true }
-func quick(r *route) { r.quick = true }
+func whole(r *route) { r.wholeMemory = true }
+func once(r *route)  { r.isSingleChange = true }
+func entry(r *route) { r.isAboutEntry = true }
+func must(r *route)  { r.needsEntry = true }
+func paged(r *route) { r.hasPages = true }
+func quick(r *route) { r.isQuick = true }
 
-// takes marks a verb that takes something away.
-func takes(r *route) { r.verb.Destructive = true }
+// removes marks a route that removes something.
+func removes(r *route) { r.verb.Destructive = true }
 
-// call is a function of package verb.
+// call is a function of package verb that implements a verb.
 type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// look makes a route that reads.
+// look returns a route that only reads.
 func look[In, Out any](path, name, summary string, run call[In, Out], traits ...trait) route {
 	return newRoute(http.MethodGet, path, verb.Verb{Name: name, Title: summary, ReadOnly: true, Idempotent: true}, run, traits)
 }
 
-// change makes a route that writes.
+// change returns a route that writes.
 func change[In, Out any](method, path, name, summary string, run call[In, Out], traits ...trait) route {
 	return newRoute(method, path, verb.Verb{Name: name, Title: summary, Idempotent: method != http.MethodPost}, run, traits)
 }
@@ -71,7 +71,7 @@ func (r *route) arguments() (names []string) {
 	return names
 }
 
-// argument returns the name of the argument that a segment of a path stands for.
+// argument returns the name in a path segment of the form {name}.
 func argument(segment string) (name string, ok bool) {
 	if strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") {
 		return segment[1 : len(segment)-1], true
@@ -79,8 +79,8 @@ func argument(segment string) (name string, ok bool) {
 	return "", false
 }
 
-// match reports whether a path, cut and unescaped, is that of the route, and the
-// arguments in it. Literal is how many segments are not arguments.
+// match reports whether the route's path matches the unescaped segments, and returns the
+// arguments in them. literal is the number of segments that are not arguments.
 func (r *route) match(segments []string) (args map[string]string, literal int, ok bool) {
 	pattern := strings.Split(strings.TrimPrefix(r.path, "/"), "/")
 	if len(pattern) != len(segments) {

@@ -1,4 +1,5 @@
-// The server: what each token sees of the memory, and how a request finds its route.
+// This file is the server: its options, the view for each token, and the dispatch of
+// requests.
 
 package httpapi
 
@@ -21,32 +22,33 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
-// Options change how a server is made. Nil and zero fields mean the default.
+// Options configure a [Server]. For nil and zero fields, defaults apply.
 type Options struct {
-	// Feed is that of the memory, which doors share; one of its own by default.
+	// Feed is the memory's feed of changes, shared with other servers. By default the server
+	// makes its own.
 	Feed *verb.Feed
-	// Rand gives the bytes of session ids, crypto/rand by default.
+	// Rand is the source of session IDs; default crypto/rand.
 	Rand io.Reader
-	// Logger gets what a request failed of and the client is not told; nil discards.
+	// Logger receives errors that clients are not told. Nil discards them.
 	Logger *slog.Logger
-	// Merge is true in a home without a history, where a change is compared with what
-	// its session was shown.
+	// Merge is set if the home has no history. A change is then compared with what its
+	// session has seen.
 	Merge bool
 }
 
-// Server answers requests to one memory. It is safe for concurrent use.
+// Server serves one memory. It is safe for concurrent use.
 type Server struct {
 	views *view.Options
 	opts  Options
-	store http.Handler // of the routes below /store/
+	store http.Handler // serves the routes below /store/
 	turns turns
 
 	mu    sync.Mutex // guards rooms, and opts.Rand
 	rooms map[roomKey]*room
 }
 
-// New returns a server of the views that v makes. It opens nothing: the memory is
-// opened by the first call that needs it, and the server does not close it.
+// New returns a server for the views that v makes. The first call that needs the memory
+// opens it; the server does not close it.
 func New(v *view.Options, o *Options) *Server {
 	s := &Server{views: v, turns: newTurns(), rooms: map[roomKey]*room{}}
 	if o != nil {
@@ -58,14 +60,15 @@ func New(v *view.Options, o *Options) *Server {
 	return s
 }
 
-// profileHeader names the profile that a request is bound to, sessionHeader the
-// session that it is of.
+// profileHeader names the profile of a request, sessionHeader the session to which it
+// belongs.
 const (
 	profileHeader = "Oxbow-Profile"
 	sessionHeader = "Oxbow-Session"
 )
 
-// room returns the room of a token and a profile, "" for none.
+// room returns the room for a token and a profile. The profile is "" if the request names
+// none.
 func (s *Server) room(t auth.Token, profile string) (*room, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +111,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// serve answers a request, or returns why not.
+// serve answers a request, or returns the error to report.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, g auth.Guard) error {
 	escaped := r.URL.EscapedPath()
 	if escaped == "/openapi.json" || escaped == base+"/openapi.json" {
@@ -135,7 +138,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, g auth.Guard) err
 	case path == "/events":
 		return room.serveEvents(w, r, s.opts.Feed)
 	}
-	route, args, allowed := find(r.Method, path)
+	route, args, allowed := findRoute(r.Method, path)
 	switch {
 	case len(allowed) == 0:
 		return noRoute(r)
@@ -148,11 +151,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, g auth.Guard) err
 	return room.answer(w, r, route, args)
 }
 
-// storeKey is under which a context carries the room whose store is asked for.
+// storeKey is the context key for the room of a request to /store/.
 type storeKey struct{}
 
-// openStore returns the store of a request: what is readable of the view's memory.
+// openStore returns the store for a request: the readable part of the view's memory.
 func openStore(r *http.Request) (oxbow.Store, context.Context, error) {
-	m, err := r.Context().Value(storeKey{}).(*room).readable(r.Context())
+	m, err := r.Context().Value(storeKey{}).(*room).openReadable(r.Context())
 	return m, r.Context(), err
 }

@@ -1,4 +1,4 @@
-// The table of all routes.
+// This file is the table of all routes.
 
 package httpapi
 
@@ -10,16 +10,17 @@ import (
 	"sync"
 )
 
-// routes is made when it is first needed: a program may serve no requests.
+// routes builds the table on first use, because many programs never serve requests.
 var routes = sync.OnceValue(func() []route {
 	return slices.Concat(entryRoutes(), recallRoutes(), logRoutes(), labelRoutes(), contextRoutes(),
 		inboxRoutes(), sessionRoutes(), handoffRoutes(), profileRoutes(), codeRoutes(), careRoutes())
 })
 
-// find returns the route of a request, below base, and its arguments; or the methods
-// that the path has, none where there is no such path.
-func find(method, escapedPath string) (found *route, args map[string]string, allowed []string) {
-	segments, ok := cut(escapedPath)
+// findRoute returns the route for a request and the arguments in its path, which is relative to
+// base. If the path has no such method, found is nil. allowed lists the methods of the path
+// and is nil if the path is unknown.
+func findRoute(method, escapedPath string) (found *route, args map[string]string, allowed []string) {
+	segments, ok := splitPath(escapedPath)
 	if !ok {
 		return nil, nil, nil
 	}
@@ -33,7 +34,7 @@ func find(method, escapedPath string) (found *route, args map[string]string, all
 		if !ok || literal < most {
 			continue
 		}
-		if literal > most { // /sessions/search is no session
+		if literal > most { // a literal segment precedes an argument: /sessions/search does not name a session
 			found = nil
 			args = nil
 			allowed = nil
@@ -53,8 +54,8 @@ func find(method, escapedPath string) (found *route, args map[string]string, all
 	return found, args, allowed
 }
 
-// cut cuts an escaped path into segments, each unescaped: a name may hold a slash.
-func cut(escaped string) (segments []string, ok bool) {
+// splitPath splits an escaped path and unescapes each segment, because a name may contain a slash.
+func splitPath(escaped string) (segments []string, ok bool) {
 	for s := range strings.SplitSeq(strings.TrimPrefix(escaped, "/"), "/") {
 		s, err := url.PathUnescape(s)
 		if err != nil {

@@ -1,4 +1,4 @@
-// The table: what agents are given, and what they said.
+// This file has the routes for the context of agents, their sessions, and profiles.
 
 package httpapi
 
@@ -19,14 +19,15 @@ func contextRoutes() []route {
 	}
 }
 
-// selectionIn is what selection takes.
+// selectionIn are the arguments of selection.
 type selectionIn struct {
 	Query  string `json:"query,omitempty" usage:"The text that it is for: what fits it ranks higher."`
 	Budget int    `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"Most tokens."`
 	AsOf   string `json:"as_of,omitempty" usage:"The memory as it stood at this date, or after this change."`
 }
 
-// selection is [verb.Select] for the profile that binds the caller, or for all.
+// selection calls [verb.Select] for the profile of the caller's view, or for the whole
+// memory if it has none.
 func selection(ctx context.Context, w *verb.Workspace, in selectionIn) (verb.SelectionOut, error) {
 	return verb.Select(ctx, w, verb.SelectIn{Query: in.Query, Budget: in.Budget, AsOf: in.AsOf})
 }
@@ -36,7 +37,7 @@ func inboxRoutes() []route {
 		look("/inbox", "inbox", "List proposals", verb.Inbox, whole),
 		look("/inbox/{id}", "proposal", "Show a proposal", verb.Proposal, whole),
 		change(http.MethodPost, "/inbox/accept", "accept", "Make notes of proposals; for persons", verb.AcceptProposals, whole),
-		change(http.MethodPost, "/inbox/reject", "reject", "Drop proposals; for persons", verb.DropProposals, whole, takes),
+		change(http.MethodPost, "/inbox/reject", "reject", "Drop proposals; for persons", verb.DropProposals, whole, removes),
 		look("/changed", "changed", "List entries of a person that agents changed", verb.Changed, whole),
 		look("/held", "held", "List entries that are held back", verb.Held, whole),
 		change(http.MethodPost, "/approve", "approve", "Let entries be shown that are held back; for persons", verb.Approve, whole),
@@ -49,18 +50,18 @@ func sessionRoutes() []route {
 		look("/sessions/search", "search_sessions", "Find turns of sessions by words", verb.SearchSessions),
 		look("/sessions/{session}", "session", "Show the turns of a session", verb.ShowSession),
 		look("/sessions/{session}/resume", "resume", "How a client goes on with a session", verb.ResumeSession),
-		change(http.MethodDelete, "/sessions/{session}", "forget_session", "Remove a session from the archive", forgetSession, takes),
+		change(http.MethodDelete, "/sessions/{session}", "forget_session", "Remove a session from the archive", forgetSession, removes),
 		change(http.MethodPost, "/sessions/restore", "restore_session", "Bring back the session that was forgotten last", restoreSession),
 	}
 }
 
-// forgetSessionIn is what forgetSession takes.
+// forgetSessionIn are the arguments of forgetSession.
 type forgetSessionIn struct {
 	Session string `json:"session" usage:"Identifier of the session, or how it begins."`
 	DryRun  bool   `json:"dry_run,omitempty" usage:"Say what would be forgotten, and change nothing."`
 }
 
-// forgetSession is [verb.ForgetSession] as it can be taken back.
+// forgetSession calls [verb.ForgetSession] without the option Purge, so that it can be undone.
 func forgetSession(ctx context.Context, w *verb.Workspace, in forgetSessionIn) (verb.ForgetSessionOut, error) {
 	return verb.ForgetSession(ctx, w, verb.ForgetSessionIn{Session: in.Session, DryRun: in.DryRun})
 }
@@ -74,7 +75,7 @@ func handoffRoutes() []route {
 		look("/handoffs", "handoffs", "List handoffs", verb.Handoffs),
 		change(http.MethodPost, "/handoffs", "hand_off", "Hand off a task with its memory", verb.HandOff),
 		look("/handoffs/{name}", "handoff", "Show a handoff as its taker sees it", verb.ShowHandoff),
-		change(http.MethodDelete, "/handoffs/{name}", "drop_handoff", "Forget a handoff", verb.DropHandoff, takes),
+		change(http.MethodDelete, "/handoffs/{name}", "drop_handoff", "Forget a handoff", verb.DropHandoff, removes),
 	}
 }
 

@@ -1,4 +1,4 @@
-// The table: code, and the care of a memory.
+// This file has the routes for annotations of code, and for maintenance.
 
 package httpapi
 
@@ -23,35 +23,35 @@ func codeRoutes() []route {
 
 func careRoutes() []route {
 	return []route{
-		change(http.MethodPost, "/consolidate", "consolidate", "Join entries that say the same", consolidate, takes),
-		change(http.MethodPost, "/scan", "scan", "Look for secrets in all that is kept", maintenance.Scan, whole, takes),
+		change(http.MethodPost, "/consolidate", "consolidate", "Join entries that say the same", consolidate, removes),
+		change(http.MethodPost, "/scan", "scan", "Look for secrets in all that is kept", maintenance.Scan, whole, removes),
 		look("/check", "check", "Look for damage", check, whole),
 		look("/stats", "stats", "Numbers of the memory", stats, whole),
 		look("/doctor", "doctor", "Examine the memory and what is around it", doctor, whole),
 	}
 }
 
-// consolidateIn is what consolidate takes.
+// consolidateIn are the arguments of consolidate.
 type consolidateIn struct {
 	Over   int  `json:"over,omitempty" usage:"Change nothing unless there are more than so many tokens."`
 	DryRun bool `json:"dry_run,omitempty" usage:"Show what would go and change nothing."`
 }
 
-// consolidateOut is what consolidate gives.
+// consolidateOut is the result of consolidate.
 type consolidateOut struct {
-	Before  int         `json:"before"` // tokens of notes and facts
+	Before  int         `json:"before"` // tokens of notes and facts before the call
 	After   int         `json:"after"`
 	Dropped []duplicate `json:"dropped"`
 }
 
-// duplicate is an entry that went, and the one that says all of it.
+// duplicate is a removed entry, and the entry that contains its text.
 type duplicate struct {
 	Name  string `json:"name"`
 	Kept  string `json:"kept"`
-	Exact bool   `json:"exact,omitempty"` // but for white space and capitals
+	Exact bool   `json:"exact,omitempty"` // the texts are equal except for white space and capitalization
 }
 
-// consolidate is [verb.Consolidate] with names in the place of entries.
+// consolidate calls [verb.Consolidate] and returns names instead of entries.
 func consolidate(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
 	got, err := verb.Consolidate(ctx, w, verb.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
 	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []duplicate{}}
@@ -61,12 +61,13 @@ func consolidate(ctx context.Context, w *verb.Workspace, in consolidateIn) (cons
 	return out, err
 }
 
-// checkIn is what check takes.
+// checkIn are the arguments of check.
 type checkIn struct {
 	Since string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
 }
 
-// check is [maintenance.Check], which signs nothing.
+// check calls [maintenance.Check] without signing. It reports file names without their
+// directories.
 func check(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
 	out, err := maintenance.Check(ctx, w, maintenance.CheckIn{Since: in.Since})
 	out.Store = fileName(out.Store)
@@ -76,14 +77,14 @@ func check(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.Chec
 	return out, err
 }
 
-// stats is [maintenance.Stats], which does not say where the memory lies.
+// stats calls [maintenance.Stats]. It reports the store's file name without its directory.
 func stats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn) (maintenance.StatsOut, error) {
 	out, err := maintenance.Stats(ctx, w, in)
 	out.Store = fileName(out.Store)
 	return out, err
 }
 
-// doctor is [maintenance.Doctor], which does not say where the home lies.
+// doctor calls [maintenance.Doctor]. It removes the path of the home from the findings.
 func doctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
 	out, err := maintenance.Doctor(ctx, w, in)
 	home := out.Home
@@ -95,7 +96,7 @@ func doctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (ma
 	return out, err
 }
 
-// fileName returns the last element of a path, "" of none.
+// fileName returns the last element of a path, or "" if the path is empty.
 func fileName(path string) string {
 	if path == "" {
 		return ""

@@ -1,4 +1,4 @@
-// The table: entries, their past, and recall.
+// This file has the routes for entries, their history, and recall.
 
 package httpapi
 
@@ -15,7 +15,7 @@ func entryRoutes() []route {
 		look("/entries/{name}", "get", "Read one entry", verb.Get, entry, quick),
 		change(http.MethodPut, "/entries/{name}", "remember", "Keep an entry under this name", verb.Remember, once, entry),
 		change(http.MethodPatch, "/entries/{name}", "update", "Change parts of an entry", verb.Remember, once, entry, must),
-		change(http.MethodDelete, "/entries/{name}", "forget", "Remove an entry", verb.Forget, once, entry, takes),
+		change(http.MethodDelete, "/entries/{name}", "forget", "Remove an entry", verb.Forget, once, entry, removes),
 		look("/entries/{name}/versions", "history", "List the versions of an entry", verb.History, paged),
 		change(http.MethodPost, "/entries/{name}/restore", "restore", "Bring a version back", verb.Restore, once, entry),
 		look("/entries/{name}/lineage", "lineage", "What an entry was made from, and what from it", verb.Lineage),
@@ -33,7 +33,7 @@ func recallRoutes() []route {
 func logRoutes() []route {
 	return []route{
 		look("/log", "log", "List changes, newest first", verb.History, paged),
-		change(http.MethodPost, "/undo", "undo", "Take changes back", verb.Undo, once, takes),
-		change(http.MethodPost, "/revert", "revert", "Take back all changes of a source", verb.Revert, whole, takes),
+		change(http.MethodPost, "/undo", "undo", "Take changes back", verb.Undo, once, removes),
+		change(http.MethodPost, "/revert", "revert", "Take back all changes of a source", verb.Revert, whole, removes),
 	}
 }

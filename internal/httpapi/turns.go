@@ -1,4 +1,4 @@
-// Turns: how many calls whose work grows with the memory are made at once.
+// This file limits how many expensive calls run at the same time.
 
 package httpapi
 
@@ -7,16 +7,16 @@ import (
 	"runtime"
 )
 
-// turns bounds the calls that read much, so that a burst of lists leaves processors to
-// recalls: Go gives all that is ready to run its 10 ms in turn, and with fifty lists at
-// once a recall of a millisecond takes a quarter of a second. A turn ends before the
-// answer is sent, so that a slow reader holds none.
+// turns is a semaphore for calls that read much of the memory. It keeps processors free for
+// recalls: Go's scheduler gives every ready goroutine 10 ms, so that among fifty lists a
+// recall of one millisecond would take a quarter of a second. A turn ends before the
+// response is sent, so that a slow client does not occupy it.
 type turns chan struct{}
 
-// newTurns returns turns for half of the processors.
+// newTurns returns a semaphore with half as many turns as there are processors.
 func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// take waits for a turn, and returns the function that ends it.
+// take waits for a turn, and returns a function that ends it.
 func (t turns) take(ctx context.Context) (end func(), err error) {
 	select {
 	case t <- struct{}{}:

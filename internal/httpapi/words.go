@@ -1,4 +1,4 @@
-// What notes of the verbs refer to, as requests.
+// This file words the references in notes of verbs as HTTP requests.
 
 package httpapi
 
@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// reference writes what a note refers to as a request.
+// reference returns the request that a note refers to.
 func reference(r verb.Reference) string {
 	switch r := r.(type) {
 	case verb.VerbRef:
@@ -27,8 +27,8 @@ func reference(r verb.Reference) string {
 	return verb.Notef("%s", r).String()
 }
 
-// requestWith returns the method, the path and the body of a call. An argument that the path
-// contains is not repeated in the body.
+// requestWith returns the method, path and JSON body of a call. An argument in the path is
+// not repeated in the body.
 func requestWith(verbName string, args []verb.Arg) string {
 	request, body := requestOf(verbName), map[string]any{}
 	for _, a := range args {
@@ -46,7 +46,7 @@ func requestWith(verbName string, args []verb.Arg) string {
 	return request + " with " + string(b)
 }
 
-// requestOf returns the method and path of a verb, by the name that notes have.
+// requestOf returns the method and path of a verb, by its name in notes.
 func requestOf(verb string) string {
 	if verb == "history" {
 		verb = "log"

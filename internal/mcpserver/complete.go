@@ -1,5 +1,5 @@
-// Completions: of names of entries, of handoffs and of profiles,
-// and of labels. All are taken from what the client may see.
+// This file completes names of entries, handoffs and profiles, and labels. It only suggests
+// completions that the client may see.
 
 package mcpserver
 
@@ -19,11 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// complete returns the values that begin with what was typed, then those that
-// hold it: names with the last written first, labels with those of the most
-// entries first.
+// complete suggests values that begin with the typed text, then values that contain it.
+// Names are ordered by time, newest first, and labels by the number of their entries,
+// highest first.
 func (d *transport) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	values, err := d.values(ctx, req.Params)
+	values, err := d.completions(ctx, req.Params)
 	if err != nil {
 		return nil, errors.New(d.explain(err))
 	}
@@ -34,8 +34,8 @@ func (d *transport) complete(ctx context.Context, req *mcp.CompleteRequest) (*mc
 	return res, nil
 }
 
-// values returns all that completes an argument, best first.
-func (d *transport) values(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
+// completions returns all completions of an argument, best first.
+func (d *transport) completions(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	if p.Ref == nil || !d.hasMemory() {
 		return nil, nil
 	}
@@ -47,26 +47,26 @@ func (d *transport) values(ctx context.Context, p *mcp.CompleteParams) ([]string
 		for _, e := range es {
 			names = append(append(names, e.Name), e.Aliases...)
 		}
-		return fitting(names, typed), err
+		return matchingValues(names, typed), err
 	case p.Ref.Type != "ref/prompt":
 		return nil, nil
 	case at == "context."+argProject, at == "handoff."+argProject:
 		labels, err := d.labels(ctx, oxbow.LabelProject, "")
-		return fitting(labels, typed), err
+		return matchingValues(labels, typed), err
 	case at == "context."+argTags:
 		return d.completeTags(ctx, p)
 	case at == "handoff."+argName:
 		names, err := d.handoffs(ctx)
-		return fitting(names, typed), err
+		return matchingValues(names, typed), err
 	case at == "profile."+argName && d.Workspace.Profiles != nil:
 		return d.profiles(typed)
 	}
 	return nil, nil
 }
 
-// fitting returns the values that begin with what was typed, then those that
-// hold it, each group in its order. Capitals do not count.
-func fitting(values []string, typed string) []string {
+// matchingValues returns the values that begin with the typed text, then those that contain it. It
+// keeps the order within each group and ignores case.
+func matchingValues(values []string, typed string) []string {
 	typed = strings.ToLower(typed)
 	var begin, hold []string
 	for _, v := range values {
@@ -80,8 +80,8 @@ func fitting(values []string, typed string) []string {
 	return append(begin, hold...)
 }
 
-// labels returns the values of a label, those of the most entries first; of one
-// project when it is given.
+// labels returns the values of a label, ordered by the number of their entries, highest
+// first. If project is not "", only entries of that project count.
 func (d *transport) labels(ctx context.Context, key, project string) ([]string, error) {
 	es, err := d.Workspace.Newest(ctx, math.MaxInt32)
 	if err != nil {
@@ -101,7 +101,8 @@ func (d *transport) labels(ctx context.Context, key, project string) ([]string, 
 	}), nil
 }
 
-// completeTags completes the last of several tags, and keeps those before it.
+// completeTags completes the last tag of a comma-separated list, and keeps the tags before
+// it.
 func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	project := ""
 	if p.Context != nil {
@@ -117,15 +118,14 @@ func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]
 	if len(given) > 0 {
 		before = strings.Join(given, ", ") + ", "
 	}
-	tags = slices.DeleteFunc(fitting(tags, last), func(t string) bool { return slices.Contains(given, t) })
+	tags = slices.DeleteFunc(matchingValues(tags, last), func(t string) bool { return slices.Contains(given, t) })
 	for i := range tags {
 		tags[i] = before + tags[i]
 	}
 	return tags, nil
 }
 
-// handoffs returns the names of all handoffs, the open ones first, then the
-// newest.
+// handoffs returns the names of all handoffs: open handoffs first, newest first.
 func (d *transport) handoffs(ctx context.Context) ([]string, error) {
 	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
@@ -143,15 +143,15 @@ func (d *transport) handoffs(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// profiles returns the names of the profiles that may be named. Looking whether
-// one may be can take reading it, so that no more are looked at than are shown.
+// profiles returns the profiles that the client may name. To check a profile, it may have to
+// be read, so the check stops as soon as there are enough to show.
 func (d *transport) profiles(typed string) ([]string, error) {
 	all, err := d.opts.Profiles.Names()
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, n := range fitting(all, typed) {
+	for _, n := range matchingValues(all, typed) {
 		if d.Sees(n) {
 			names = append(names, n)
 		}

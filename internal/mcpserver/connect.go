@@ -1,4 +1,4 @@
-// What a client connects to: the tools of its view, and what one call does.
+// This file registers the tools of a view and executes their calls.
 
 package mcpserver
 
@@ -16,20 +16,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
-// The most bytes of an answer that clients show a model whole: Claude Code as a
-// tool's meta says, of the others the least (measured: 17 kB and more).
+// Maximum size of an answer in bytes that clients pass to the model in full. Claude Code's
+// limit is the one that the tool's meta sets; the other is the lowest measured for other
+// clients (17 kB and more).
 const (
 	pageBytes   = 16_000
 	claudeBytes = 200_000
-	claudeCode  = "claude-code" // its name
+	claudeCode  = "claude-code" // Claude Code's client name
 )
 
-// subAgent is the name of the tool that runs another agent, for minutes or longer. Its
-// program is told to end with the server.
+// subAgent is the name of the tool that runs another agent, which may take minutes. The
+// agent is stopped when the server ends.
 const subAgent = "spawn_sub_agent"
 
-// metas are what Claude Code reads of a tool: which answers it passes on whole,
-// up to so many characters, and which tools it does not load late.
+// metas are hints for Claude Code: up to how many characters it passes on an answer in full,
+// and which tools it always loads.
 var metas = map[string]mcp.Meta{
 	"remember":            {"anthropic/alwaysLoad": true},
 	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": claudeBytes},
@@ -38,8 +39,7 @@ var metas = map[string]mcp.Meta{
 	subAgent:              {"anthropic/maxResultSizeChars": claudeBytes},
 }
 
-// open returns a protocol server for a client that is bound by nothing but the
-// server.
+// open returns a protocol server for a client with all rights of the server.
 func (s *Server) open(name string) (*mcp.Server, error) {
 	v, err := s.service(auth.Token{}, "")
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) open(name string) (*mcp.Server, error) {
 	return v.open(name)
 }
 
-// open returns a protocol server for one door.
+// open returns a protocol server for one transport.
 func (v *service) open(name string) (*mcp.Server, error) {
 	run, err := v.random(8)
 	if err != nil {
@@ -59,8 +59,8 @@ func (v *service) open(name string) (*mcp.Server, error) {
 		&mcp.ServerOptions{
 			Instructions: v.instructions,
 			Logger:       v.opts.Logger,
-			// The tools never change, and no client is notified when entries do. Not
-			// nil, so that logging, which is deprecated, is not offered.
+			// The tools never change, and clients are not notified when entries do. Without
+			// this value, the SDK would also offer logging, which is deprecated.
 			Capabilities: &mcp.ServerCapabilities{
 				Tools:     &mcp.ToolCapabilities{},
 				Resources: &mcp.ResourceCapabilities{},
@@ -80,8 +80,9 @@ func (v *service) open(name string) (*mcp.Server, error) {
 	for _, t := range v.tools {
 		no := false
 		destructive := t.Destructive
-		// Clients that check arguments by it would keep the model from what the
-		// verb understands, and from its words on what it does not.
+		// Additional properties are allowed: a client that checks arguments against the
+		// schema would otherwise reject arguments that the verb understands, and hide the
+		// verb's explanation of those that it does not.
 		input := *t.Input
 		input.AdditionalProperties = nil
 		m.AddTool(&mcp.Tool{
@@ -98,10 +99,10 @@ func (v *service) open(name string) (*mcp.Server, error) {
 	return m, nil
 }
 
-// handler returns what one tool does. Its answer is text alone: clients that get
-// JSON as well show the model the JSON, without the fences, in place of the text.
-// Its errors are results marked as such, so that the model reads them. The
-// arguments come raw, because package verb understands more than the schema says.
+// handler returns the handler of one tool. It answers with text only: clients that receive
+// JSON as well show the model the JSON, which lacks the fences around foreign text. An error
+// becomes a result marked as an error, so that the model reads it. The arguments are passed
+// on unparsed, because package verb accepts more than the schema allows.
 func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = d.stampCall(ctx, req)

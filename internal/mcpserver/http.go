@@ -1,5 +1,5 @@
-// The transport over HTTP: a view for each token, and which version of the
-// protocol a client speaks.
+// This file serves clients over HTTP, with a view for each token, and chooses the protocol
+// version.
 
 package mcpserver
 
@@ -23,22 +23,24 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// sessionTimeout ends a session of the older protocols that is not used.
+// sessionTimeout is the time after which an unused session of an older protocol version
+// ends.
 const sessionTimeout = 30 * time.Minute
 
-// maxRooms bounds the views that are kept: the tokens, times the profiles that
-// each was used with.
+// maxRooms is the maximum number of kept views, one for each combination of a token and a
+// profile.
 const maxRooms = 256
 
-// Handler returns the streamable HTTP endpoint of the protocol, for what the guard
+// Handler returns the streamable HTTP endpoint of the protocol, for requests that the guard
 // admits. It sends no CORS headers.
 //
-// Where the pattern that it is registered by has a {profile}, such as
-// /mcp/p/{profile}, the memory is bound to that profile: 404 when there is none,
-// and 403 when the server or the token is bound to another. A profile is read
-// when it is first asked for, and kept.
+// If the handler's pattern contains {profile}, such as /mcp/p/{profile}, the memory is bound
+// to the profile in the path. The status is 404 if there is no such profile, and 403 if the
+// server or the token is bound to a different profile. A profile is read on first use and
+// then kept.
 //
-// Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout (120 s),
+// Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout
+// (120 s), but no WriteTimeout, because streams of the older protocol versions stay open.
 // but no WriteTimeout: streams of the older protocols stay open.
 func (s *Server) Handler(g auth.Guard) http.Handler {
 	house := &house{server: s, rooms: map[roomKey]*room{}}
@@ -53,11 +55,11 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// roomKey is what a room is found by.
+// roomKey identifies a room.
 type roomKey struct{ token, profile string }
 
-// house holds a room for each token and profile. Sessions are of one room: with
-// another token, or at another path, a session is not found.
+// house has a room for each token and profile. A session belongs to one room: it is unknown
+// with a different token or at a different path.
 type house struct {
 	server *Server
 
@@ -68,7 +70,7 @@ type house struct {
 // room serves one view.
 type room struct {
 	modern, older http.Handler
-	sessions      func() iter.Seq[*mcp.ServerSession] // of older
+	sessions      func() iter.Seq[*mcp.ServerSession] // sessions of the handler older
 }
 
 func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
@@ -80,12 +82,12 @@ func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
 	if refused := checkBody(r); refused != nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		_ = refused.write(w) // the client is gone
+		_ = refused.write(w) // ignore the error: the client has disconnected
 		return
 	}
 	w = codeWriter{w}
-	// The SDK speaks the version without sessions only where there are none,
-	// and the older ones with the client's name only where there are.
+	// The SDK supports the version without sessions only in a handler without sessions, and
+	// the older versions, with the client's name, only in a handler with them.
 	if r.Header.Get("Mcp-Protocol-Version") >= stateless {
 		room.modern.ServeHTTP(w, r)
 		return
@@ -94,8 +96,9 @@ func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
 	room.older.ServeHTTP(w, r)
 }
 
-// checkBody returns why the ids in the body of a request cannot be those of answers. Of a
-// body that has no messages or is too long, the SDK says so: it is read again.
+// checkBody returns an error if the IDs in a request's body could not be returned unchanged.
+// It leaves a body without messages, or one that is too long, to the SDK, which reports the
+// error: the body can be read again afterwards.
 func checkBody(r *http.Request) *refusal {
 	if r.Method != http.MethodPost {
 		return nil
@@ -122,9 +125,9 @@ func checkBody(r *http.Request) *refusal {
 	return nil
 }
 
-// tellVersion gives a request of a session that speaks a version without lists of
-// messages the header of such a version, if it has none: the SDK would take it for
-// an older one, which has them.
+// tellVersion adds the protocol version to a request without a version header, if its
+// session speaks a version without batches. Otherwise the SDK would assume an older version,
+// which has batches.
 func (room *room) tellVersion(r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" || r.Header.Get("Mcp-Protocol-Version") != "" {
@@ -137,10 +140,10 @@ func (room *room) tellVersion(r *http.Request) {
 	}
 }
 
-// codeWriter writes answers that are errors with a code; see [withCode].
+// codeWriter makes sure that error responses have a code; see [withCode].
 type codeWriter struct{ http.ResponseWriter }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap implements the interface that [http.ResponseController] uses.
 func (w codeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w codeWriter) Write(b []byte) (int, error) {
@@ -161,7 +164,7 @@ func (w codeWriter) Write(b []byte) (int, error) {
 
 var errFullHouse = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxRooms)
 
-// statusOf returns the HTTP status for a view that cannot be had.
+// statusOf returns the HTTP status for a view that could not be made.
 func statusOf(err error) int {
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {
@@ -175,15 +178,15 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// room returns the room of a token and a profile, "" for none.
-func (h *house) room(t auth.Token, named string) (*room, error) {
+// room returns the room for a token and a profile. The profile is "" if the path names none.
+func (h *house) room(t auth.Token, profileName string) (*room, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	key := roomKey{t.Name, named}
+	key := roomKey{t.Name, profileName}
 	if r, ok := h.rooms[key]; ok {
 		return r, nil
 	}
-	v, err := h.server.service(t, named)
+	v, err := h.server.service(t, profileName)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +204,7 @@ func (h *house) room(t auth.Token, named string) (*room, error) {
 			Logger:              h.server.opts.Logger,
 			SessionTimeout:      sessionTimeout,
 			MaxRequestBodyBytes: auth.MaxBody,
-			// The guard does this, for the hosts that are allowed.
+			// The guard already checks the host against the allowed hosts.
 			DisableLocalhostProtection:   true,
 			PropagateRequestCancellation: true,
 		})

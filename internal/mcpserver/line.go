@@ -1,5 +1,5 @@
-// Lines of the standard-stream transport: what is no message is answered with
-// an error, and the server goes on.
+// This file reads the lines of the stdio transport. An invalid line is answered with an
+// error, and the server continues.
 
 package mcpserver
 
@@ -19,31 +19,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// maxLine is the most bytes of one message.
+// maxLine is the maximum length of a message, in bytes.
 const maxLine = 16 << 20
 
-// noLists is the version of the protocol from which on there are no lists of
-// messages.
+// noLists is the first version of the protocol without batches (lists of messages).
 const noLists = "2025-06-18"
 
-// messages reads the lines of a client that are messages. It answers any other
-// line with an error, -32700 where it is no JSON and -32600 where it is no
-// message, and skips empty lines.
+// messages passes on the lines of a client that are messages. It answers a line that is not
+// JSON with error -32700 and any other invalid line with -32600. It skips empty lines.
 type messages struct {
 	in    *bufio.Reader
 	reply io.Writer
-	limit int    // most bytes of a line
-	line  []byte // rest of the message that Read returns
-	err   error  // of in, after its last line
+	limit int    // maximum length of a line in bytes
+	line  []byte // rest of the message that Read is returning
+	err   error  // error of in, returned after the last line
 
-	lists bool // the client speaks a version before noLists
+	allowsBatches bool // the client speaks a version that allows batches
 }
 
 func newMessages(in io.Reader, reply io.Writer) *messages {
 	return &messages{in: bufio.NewReaderSize(in, 64<<10), reply: reply, limit: maxLine}
 }
 
-// Read reads from the next message. A message ends with a line feed.
+// Read reads from the next message. Each message ends with a line feed.
 func (m *messages) Read(p []byte) (int, error) {
 	for len(m.line) == 0 {
 		if m.err != nil {
@@ -79,13 +77,12 @@ func (m *messages) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readLine reads one line. Of one that is longer than the limit it keeps
-// nothing.
+// readLine reads one line. If the line exceeds the limit, long is true and the line is nil.
 func (m *messages) readLine() (line []byte, long bool, err error) {
 	for {
 		part, err := m.in.ReadSlice('\n')
 		long = long || len(line)+len(part) > m.limit+2
-		if long { // the limit leaves out \r\n
+		if long { // the limit does not count \r\n
 			line = nil
 		} else {
 			line = append(line, part...)
@@ -96,9 +93,9 @@ func (m *messages) readLine() (line []byte, long bool, err error) {
 	}
 }
 
-// refusal is the error that a line is answered with.
+// refusal is the error with which a line is answered.
 type refusal struct {
-	id     json.RawMessage // of the request, as written; null when it is not known
+	id     json.RawMessage // ID of the request as the client wrote it; nil if it is not known
 	code   int
 	reason string
 }
@@ -120,7 +117,7 @@ func (r *refusal) write(w io.Writer) error {
 	return err
 }
 
-// check returns why a line is no message, nil when it is one.
+// check returns the error for an invalid line, or nil if the line is valid.
 func (m *messages) check(line []byte) *refusal {
 	if !rawjson.Valid(line) {
 		return &refusal{code: jsonrpc.CodeParseError, reason: "the line is not JSON; a message is one JSON object on one line, in UTF-8 without a byte order mark"}
@@ -131,7 +128,7 @@ func (m *messages) check(line []byte) *refusal {
 	msg, refused := checkMessage(line)
 	if r, ok := msg.(*jsonrpc.Request); ok && r.Method == "initialize" {
 		var p struct{ ProtocolVersion string }
-		m.lists = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < noLists
+		m.allowsBatches = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < noLists
 	}
 	return refused
 }
@@ -142,16 +139,16 @@ func checkMessage(b []byte) (jsonrpc.Message, *refusal) {
 		return msg, checkID(msg, b)
 	}
 	var o struct{ ID json.RawMessage }
-	_ = json.Unmarshal(b, &o) // without an id the answer has null
+	_ = json.Unmarshal(b, &o) // ignore the error: without an ID, the answer has the ID null
 	if len(o.ID) > 0 && !strings.ContainsRune(`"-0123456789`, rune(o.ID[0])) {
-		o.ID = nil // neither a string nor a number
+		o.ID = nil // invalid as an ID: neither a string nor a number
 	}
 	return nil, &refusal{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the line is no JSON-RPC 2.0 message: " + err.Error()}
 }
 
-// checkID returns why the id of a message, which b has, cannot be that of its answer: the
-// SDK has numbers as float64, makes them whole, and takes null for no id, as of a
-// notification.
+// checkID returns an error if the ID of the request in b could not be returned unchanged:
+// the SDK stores numbers as float64, rounds them to integers, and treats null like a missing
+// ID, which makes the request a notification.
 func checkID(msg jsonrpc.Message, b []byte) *refusal {
 	r, asks := msg.(*jsonrpc.Request)
 	if !asks {
@@ -161,7 +158,7 @@ func checkID(msg jsonrpc.Message, b []byte) *refusal {
 		return nil
 	}
 	var o struct{ ID json.RawMessage }
-	_ = json.Unmarshal(b, &o) // it was decoded before
+	_ = json.Unmarshal(b, &o) // cannot fail: b has been decoded before
 	n, err := strconv.ParseFloat(string(o.ID), 64)
 	if len(o.ID) == 0 || (err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53) {
 		return nil
@@ -169,11 +166,11 @@ func checkID(msg jsonrpc.Message, b []byte) *refusal {
 	return &refusal{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the id of a request is a string, or a whole number below 2^53; give it such a one, or leave it out of a notification"}
 }
 
-// checkList checks a list of messages. The ids in one must differ.
+// checkList checks a batch of messages. Their IDs must be unique.
 func (m *messages) checkList(b []byte) *refusal {
 	no := func(why string) *refusal { return &refusal{code: jsonrpc.CodeInvalidRequest, reason: why} }
 	var list []json.RawMessage
-	if err := json.Unmarshal(b, &list); err != nil || len(list) == 0 || !m.lists {
+	if err := json.Unmarshal(b, &list); err != nil || len(list) == 0 || !m.allowsBatches {
 		return no("the line is a list; send one JSON-RPC 2.0 message a line")
 	}
 	ids := map[jsonrpc.ID]bool{}
@@ -192,7 +189,7 @@ func (m *messages) checkList(b []byte) *refusal {
 	return nil
 }
 
-// lockedWriter lets one Write at a time pass.
+// lockedWriter makes concurrent writes atomic.
 type lockedWriter struct {
 	mu sync.Mutex // guards w
 	w  io.Writer

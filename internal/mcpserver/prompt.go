@@ -1,4 +1,5 @@
-// Prompts, which a person picks: /context, /handoff, /profile.
+// This file implements the prompts /context, /handoff and /profile, which a person picks in
+// the client.
 
 package mcpserver
 
@@ -23,13 +24,14 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// promptDef is a prompt: what clients show of it, and what it gives.
+// promptDef is a prompt: its description for clients, and the function that returns its
+// text.
 type promptDef struct {
 	mcp.Prompt
-	give func(d *transport, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)
+	text func(d *transport, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)
 }
 
-// The arguments of prompts. What completes them is in complete.go.
+// Names of prompt arguments. Their completions are in complete.go.
 const (
 	argMessage   = "message"
 	argProject   = "project"
@@ -39,7 +41,7 @@ const (
 	argQuery     = "query"
 )
 
-// otherName begins the second name of /context, for clients that have a /context
+// otherName is the prefix of the second name of /context, for clients that have a /context
 // of their own (Qwen Code).
 const otherName = "memory-"
 
@@ -52,7 +54,7 @@ var promptContext = promptDef{
 			{Name: argTags, Description: "Only entries with all of these tags, parted by commas."},
 			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the profile allows by default."},
 		}},
-	give: (*transport).giveContext,
+	text: (*transport).giveContext,
 }
 
 var promptProfile = promptDef{
@@ -63,7 +65,7 @@ var promptProfile = promptDef{
 			{Name: argQuery, Description: "What it is for: what fits ranks higher."},
 			{Name: argMaxTokens, Description: fmt.Sprintf("Most tokens to spend, %d by default.", verb.DefaultLoadTokens)},
 		}},
-	give: (*transport).giveProfile,
+	text: (*transport).giveProfile,
 }
 
 var promptHandoff = promptDef{
@@ -73,10 +75,10 @@ var promptHandoff = promptDef{
 			{Name: argName, Description: "Name of the handoff; the newest that waits by default."},
 			{Name: argProject, Description: "Only a handoff of this project."},
 		}},
-	give: (*transport).giveHandoff,
+	text: (*transport).giveHandoff,
 }
 
-// prompts returns the prompts of a view.
+// prompts returns the prompts that a view offers.
 func (v *service) prompts() []promptDef {
 	var ps []promptDef
 	switch {
@@ -109,7 +111,7 @@ func (d *transport) addPrompts(m *mcp.Server) {
 			if err != nil {
 				return nil, d.invalidParams(err)
 			}
-			text, err := a.give(d, ctx, req, args)
+			text, err := a.text(d, ctx, req, args)
 			if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrNotFound) {
 				return nil, d.invalidParams(err)
 			}
@@ -126,11 +128,11 @@ func (v *service) invalidParams(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: v.explain(err)}
 }
 
-// placeholder is what a client writes for an argument that the user left out,
-// such as $1 or $ARGUMENTS.
+// placeholder matches the text, such as $1 or $ARGUMENTS, that some clients send for an
+// argument that the user left out.
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$([0-9]+|ARGUMENTS)$`) })
 
-// arguments returns those that were given: neither empty nor a placeholder.
+// arguments returns the given arguments without those that are empty or a placeholder.
 func (a *promptDef) arguments(given map[string]string) (map[string]string, error) {
 	args := map[string]string{}
 	var names []string
@@ -150,8 +152,8 @@ func (a *promptDef) arguments(given map[string]string) (map[string]string, error
 	return args, nil
 }
 
-// tokens returns the argument max_tokens, nil when it was not given.
-func tokens(args map[string]string) (*int, error) {
+// maxTokensArg returns the argument max_tokens, or nil if it is not given.
+func maxTokensArg(args map[string]string) (*int, error) {
 	s, ok := args[argMaxTokens]
 	if !ok {
 		return nil, nil
@@ -163,9 +165,10 @@ func tokens(args map[string]string) (*int, error) {
 	return &n, nil
 }
 
-// giveContext is what oxbow context prints, of what the client may see.
+// giveContext returns the text that "oxbow context" prints, limited to what the client may
+// see.
 func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
-	budget, err := tokens(args)
+	budget, err := maxTokensArg(args)
 	if err != nil {
 		return "", err
 	}
@@ -205,14 +208,14 @@ func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, ar
 	return text, nil
 }
 
-// splitTags returns the tags of a list with commas, which may be empty.
+// splitTags returns the tags in a comma-separated list, which may be empty.
 func splitTags(s string) []string {
 	return slices.DeleteFunc(oxbow.SplitTags(s), func(tag string) bool { return tag == "" })
 }
 
-// giveProfile loads a profile, in the session where there is one.
+// giveProfile loads a profile, for the session if there is one.
 func (d *transport) giveProfile(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
-	budget, err := tokens(args)
+	budget, err := maxTokensArg(args)
 	if err != nil {
 		return "", err
 	}
@@ -224,18 +227,19 @@ func (d *transport) giveProfile(ctx context.Context, req *mcp.GetPromptRequest, 
 	return out.Text(), nil
 }
 
-// howToHandOff is what a model reads when no handoff waits.
+// howToHandOff is the text for the model if no handoff is open.
 const howToHandOff = `No handoff waits. If this is to leave the task to a later session, %s: say in summary what was done, what was found and what failed, in plan the next steps in order, and name the memory profile, the skills and the files that the next session needs.
 `
 
-// giveHandoff takes a handoff, and loads its profile. Who may only read is shown
-// it, and one that was taken is shown again when it is asked for by name.
+// giveHandoff takes a handoff and loads its profile. A client that may only read sees the
+// handoff without taking it. A handoff that was already taken is shown again if it is
+// requested by name.
 func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error) {
 	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
 		return "", err
 	}
-	h, note, err := d.take(ctx, m, args[argName], args[argProject])
+	h, note, err := d.takeHandoff(ctx, m, args[argName], args[argProject])
 	if errors.Is(err, handoff.ErrNone) {
 		if d.Rights.ReadOnly {
 			return "No handoff waits.\n", nil
@@ -262,14 +266,14 @@ func (d *transport) giveHandoff(ctx context.Context, req *mcp.GetPromptRequest, 
 	}
 	out, err := verb.LoadProfile(ctx, d.workspaceOf(req.Session, req.ProtocolVersion()), verb.LoadMemoryProfileIn{Name: h.Profile})
 	if err != nil {
-		// The handoff may be taken by now: it must be shown all the same.
+		// Show the handoff despite the error, because it may be taken by now.
 		return text + fmt.Sprintf("\nNote: its memory profile was not loaded: %v\n", err), nil
 	}
 	return text + "\n" + out.Text(), nil
 }
 
-// take returns a handoff, taken where it can be, and what is to be said of that.
-func (d *transport) take(ctx context.Context, m *oxbow.Memory, name, project string) (handoff.Handoff, string, error) {
+// takeHandoff returns a handoff, after taking it if the client may write, and a note for the model.
+func (d *transport) takeHandoff(ctx context.Context, m *oxbow.Memory, name, project string) (handoff.Handoff, string, error) {
 	if !d.Rights.ReadOnly {
 		h, err := handoff.Take(ctx, m, name, project)
 		if errors.Is(err, handoff.ErrTaken) {
@@ -290,7 +294,7 @@ func (d *transport) take(ctx context.Context, m *oxbow.Memory, name, project str
 	return open[0], shown, nil
 }
 
-// promptHome is /context in a home of another layout.
+// promptHome is /context in a home with another memory system's layout.
 var promptHome = promptDef{
 	Prompt: mcp.Prompt{Name: "context", Title: promptContext.Title,
 		Description: "Puts before the model what the system of this home would, and what fits the message.",
@@ -298,12 +302,12 @@ var promptHome = promptDef{
 			{Name: argMessage, Description: "What it is for: what fits it is recalled, where the system does that."},
 			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the system does by default."},
 		}},
-	give: (*transport).giveHome,
+	text: (*transport).giveHome,
 }
 
-// giveHome is what oxbow context prints in the home.
+// giveHome returns the text that "oxbow context" prints in such a home.
 func (d *transport) giveHome(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
-	budget, err := tokens(args)
+	budget, err := maxTokensArg(args)
 	if err != nil {
 		return "", err
 	}

@@ -1,9 +1,9 @@
-// The server: what it is made of.
+// This file defines the server and its options.
 
-// Package mcpserver is the door to a memory for clients of the Model Context
-// Protocol: the verbs of package verb as tools, the entries as resources, and
-// prompts, over standard streams or HTTP. It speaks the protocol versions 2026-07-28,
-// 2025-11-25 and 2025-06-18, and what else the SDK below it does.
+// Package mcpserver serves a memory to clients of the Model Context Protocol: the verbs of
+// package verb as tools, the entries as resources, and prompts, over standard streams or
+// HTTP. It supports the protocol versions 2026-07-28, 2025-11-25 and 2025-06-18, and the
+// other versions that the SDK supports.
 package mcpserver
 
 import (
@@ -26,74 +26,71 @@ import (
 //go:embed instructions.md
 var instructions string
 
-// Options change how a server is made. Nil and zero fields mean the default.
+// Options configure a [Server]. For nil and zero fields, defaults apply.
 type Options struct {
-	Name    string // of the server, as clients show it; "oxbow" by default
-	Version string // of the server; "dev" by default
+	Name    string // server name that clients show; default "oxbow"
+	Version string // server version; default "dev"
 
-	// Logger gets what an operator may want to know. It must not write to the
-	// stream that the protocol uses. Nil discards.
+	// Logger receives messages for the operator. It must not write to the stream of the
+	// protocol. Nil discards the messages.
 	Logger *slog.Logger
 
-	// Rand gives the bytes of session ids, crypto/rand by default.
+	// Rand is the source of session IDs; default crypto/rand.
 	Rand io.Reader
 
-	// Drain is how long [Server.ServeStdio] waits, after its input has ended, for the next
-	// answer of the calls that it has read; two minutes by default.
+	// Drain is how long [Server.ServeStdio] waits for the next answer after its input has
+	// ended; default two minutes.
 	Drain time.Duration
 
-	// Tools are what clients may call that see all of the memory; those of
-	// [verb.Table] in Sets by default. Those that see a part of it get these and
-	// recall_memory. An empty slice that is not nil offers no tool of the memory.
+	// Tools are the tools for clients that see the whole memory; default are the tools of
+	// [verb.Table] in Sets. Clients that see a part of the memory get the default tools and
+	// recall_memory instead. An empty slice that is not nil offers no memory tools.
 	Tools []verb.Tool
-	// Sets are the sets of oxbow's own tools that are listed; all by default.
+	// Sets are the sets of oxbow's own tools to offer; default all.
 	Sets verb.Sets
-	// Code are tools that work on the working tree of the workspace, offered next to
-	// the others to those that may see its project. For the rest there is no
-	// tree: what entries cite of it is not checked either.
+	// Code are additional tools that work on the workspace's working tree. They are offered
+	// to clients that may see the tree's project. For other clients there is no working
+	// tree, so that files cited by entries are not checked either.
 	Code []verb.Tool
-	// Whole are tools that reach beyond the memory, such as one that starts
-	// programs: offered next to the others to clients alone that are bound by
-	// nothing but Bound.
+	// Whole are additional tools that reach beyond the memory, such as one that starts
+	// programs. They are offered only to clients without any restriction except Bound.
 	Whole []verb.Tool
 
-	// Home is the home where it has another layout than oxbow's own; nil where it
-	// has not. What it puts before a model and its documents are for clients that
-	// see all of the memory.
+	// Home is the home if another memory system's layout is used, otherwise nil. Its context
+	// and its documents are offered to clients that see the whole memory.
 	Home layout.Home
-	// Leave are names of verbs that cannot work in the home, and are not offered.
+	// Leave are the names of verbs that cannot work in the home and are not offered.
 	Leave []string
 
-	// Profiles are the memory profiles that clients may name; nil for none.
+	// Profiles are the memory profiles that clients may name. Nil means that there are none.
 	Profiles *profile.Set
-	// Bound is the profile that the workspace's memory is bound to already, nil for
-	// none. Clients can name no other then.
+	// Bound is the profile to which the workspace's memory is already bound, or nil. If it
+	// is set, clients cannot name a different profile.
 	Bound *profile.Resolved
-	// Rights bound every client, on top of Bound and of its own.
+	// Rights restrict every client, in addition to Bound and the client's own rights.
 	Rights auth.Permissions
 
-	// Instructions tell a client's model when to use Tools; those for
-	// verb.Table by default, which clients that see a part get always.
+	// Instructions tell the model when to use Tools. The default describes verb.Table.
+	// Clients that see a part of the memory always get the default.
 	Instructions string
-	// Hint is one line more for clients that see all of the memory, such as how
-	// to have more tools listed.
+	// Hint is an additional line for clients that see the whole memory, for example how to
+	// get more tools.
 	Hint string
-	// Caution returns what a model must know of the memory besides each answer of
-	// a tool that reads, or "": such as that the memory lost changes. Nil for none.
+	// Caution returns a warning about the memory that is added to each answer of a tool that
+	// reads, such as that the memory has lost changes. It returns "" if there is nothing to
+	// warn of, and may be nil.
 	Caution func() string
 }
 
-// Server serves one memory to any number of clients. It is safe for
-// concurrent use.
+// Server serves one memory to any number of clients. It is safe for concurrent use.
 type Server struct {
 	views view.Options
 	opts  Options
 	rand  sync.Mutex // guards opts.Rand
 }
 
-// New returns a server of the tools of o over the workspace. It opens
-// nothing: the workspace's memory is opened by the first call that needs it. The
-// server does not close it.
+// New returns a server that offers the tools of o for the workspace. The first call that
+// needs the memory opens it. The server does not close it.
 func New(d *verb.Workspace, o *Options) *Server {
 	s := &Server{}
 	if o != nil {
@@ -108,7 +105,7 @@ func New(d *verb.Workspace, o *Options) *Server {
 	return s
 }
 
-// random returns that many random bytes in hexadecimal digits.
+// random returns n random bytes as hexadecimal digits.
 func (s *Server) random(n int) (string, error) {
 	s.rand.Lock()
 	defer s.rand.Unlock()

@@ -1,4 +1,4 @@
-// Services: what clients of the same rights are offered of their view.
+// This file determines what clients with the same rights are offered.
 
 package mcpserver
 
@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/view"
 )
 
-// service is the memory as clients of the same rights see it, and what they are
-// offered. All that they ask for, be it by a tool, a resource, a prompt or a
-// completion, goes through the workspace of the view.
+// service is the memory as clients with the same rights see it, and the tools that they are
+// offeredTools. All tools, resources, prompts and completions access the memory through the
+// workspace of the view.
 type service struct {
 	*Server
 	*view.View
@@ -22,15 +22,15 @@ type service struct {
 	instructions string
 }
 
-// service returns what a token is offered, within a profile if one is named. Errors
-// are those of [view.Options.View].
-func (s *Server) service(t auth.Token, named string) (*service, error) {
-	seen, err := s.views.View(t, named)
+// service returns the service for a token, restricted to a profile if one is named. The
+// errors are those of [view.Options.View].
+func (s *Server) service(t auth.Token, profileName string) (*service, error) {
+	sharedView, err := s.views.View(t, profileName)
 	if err != nil {
 		return nil, err
 	}
-	v := &service{Server: s, View: seen, instructions: s.opts.Instructions}
-	v.tools = v.offered()
+	v := &service{Server: s, View: sharedView, instructions: s.opts.Instructions}
+	v.tools = v.offeredTools()
 	if v.Partial() && v.hasMemory() {
 		v.instructions = instructions
 	}
@@ -40,15 +40,15 @@ func (s *Server) service(t auth.Token, named string) (*service, error) {
 	return v, nil
 }
 
-// offered returns the tools of the view. Those of another layout know files of
-// all the memory, and annotations are of the project of the working tree: who
-// may not see those is not offered them. What starts programs is for those whom
-// nothing binds but the server's profile. Who may only read is not offered what
-// writes. A home without memory tools has none for partial views and profiles either.
-func (v *service) offered() []verb.Tool {
+// offeredTools returns the tools of the view. Tools of another layout see files of the whole
+// memory, and annotations belong to the project of the working tree, so only clients that
+// may see these get the tools. Tools that start programs are only for clients without
+// restrictions except the server's profile. Clients that may only read get no tools that
+// write. If the home has no memory tools, partial views and profiles have none either.
+func (v *service) offeredTools() []verb.Tool {
 	sets := v.opts.Sets
 	if v.Partial() && sets != nil && len(sets) == 0 {
-		sets = verb.Sets{verb.SetCore} // of another layout, no tool is left
+		sets = verb.Sets{verb.SetCore} // a part of a memory in another layout has none of the layout's tools
 	}
 	tools, withMemory := slices.Clone(v.opts.Tools), v.hasMemory()
 	switch {
@@ -72,19 +72,19 @@ func (v *service) offered() []verb.Tool {
 	return slices.DeleteFunc(tools, func(t verb.Tool) bool { return slices.Contains(v.opts.Leave, t.Name) })
 }
 
-// hasMemory reports whether clients may reach the memory at all: a home of another layout
-// can have an agent without memory tools. Such an agent gets no entries by resources,
-// completions or prompts either, but the context and documents of the home.
+// hasMemory reports whether clients may access the memory at all. In a home of another
+// layout, an agent may have no memory tools. It then gets no entries from resources,
+// completions or prompts either, but still the context and the documents of the home.
 func (v *service) hasMemory() bool { return v.opts.Tools == nil || len(v.opts.Tools) > 0 }
 
-// Admits reports why a token cannot be served: its profile cannot be read, or it
-// has no rights in common with the server's.
+// Admits returns an error if a token cannot be served, because its profile cannot be read or
+// because its rights and the server's exclude each other.
 func (s *Server) Admits(t auth.Token) error {
 	_, err := s.views.View(t, "")
 	return err
 }
 
-// explain returns the error and what to do about it.
+// explain returns the text of an error and its remedy.
 func (v *service) explain(err error) string {
 	s := err.Error()
 	if h := verb.Remedy(err).In(v.reference); h != "" {
@@ -93,8 +93,8 @@ func (v *service) explain(err error) string {
 	return s
 }
 
-// reference writes a reference as models read it. Of a verb that the sets leave
-// out it says how the tool is listed: the model has none of that name.
+// reference words a reference for models. If it refers to a verb that is not offered, the
+// text says how to enable the tool, because the model would not find a tool of that name.
 func (v *service) reference(r verb.Reference) string {
 	said, verbWord := verb.Notef("%s", r).String(), ""
 	switch r := r.(type) {

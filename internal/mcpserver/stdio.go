@@ -1,4 +1,5 @@
-// The transport of standard streams: one client, one JSON message a line.
+// This file serves one client over standard input and output, with one JSON message in each
+// line.
 
 package mcpserver
 
@@ -16,18 +17,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// callTime is how long the server, when no more calls can come, waits for the next answer
-// of a call that it has read. It is longer than a write waits for the lock of the store.
+// callTime is how long the server waits for the next answer after its input has ended. It is
+// longer than the time that a write waits for the lock of the store.
 const callTime = 2 * time.Minute
 
-// ServeStdio serves the client that writes to in and reads from out, until in or ctx
-// ends. Then it finishes and answers the calls that it has read, however many there are.
-// If no call is answered for [Options.Drain], the rest is answered with an error. It returns
-// nil if in ended, and the error of ctx if that did; a Read of in that hangs then keeps
-// one goroutine until it returns. A line that is no message is answered with an error.
-// If out cannot be written any more, the calls are executed all the same, and the error
-// of writing is returned in the end.
-// ServeStdio writes nothing but the protocol to out and closes neither.
+// ServeStdio serves the client that writes to in and reads from out, until in or ctx ends.
+// Then it finishes and answers all calls that it has read. If no call is answered for
+// [Options.Drain], it answers the remaining calls with an error. It returns nil if in has
+// ended, and the error of ctx if ctx has ended. In the latter case, a blocked Read of in
+// keeps one goroutine until it returns. A line that is not a valid message is answered with
+// an error. If writing to out fails, the calls are still executed, and ServeStdio returns
+// the error of writing at the end. It writes only protocol messages to out and closes
+// neither in nor out.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	m, err := s.open(stdioName)
 	if err != nil {
@@ -38,13 +39,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	run := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
 	err = m.Run(run, &draining{stop: ctx, wait: cmp.Or(s.opts.Drain, callTime), reply: deaf, Transport: &mcp.IOTransport{
 		Reader: io.NopCloser(newMessages(in, deaf)), Writer: nopWriteCloser{deaf},
-		MaxLineLength: -1, // messages has bounded it
+		MaxLineLength: -1, // the reader messages has its own limit
 	}})
 	return cmp.Or(ctx.Err(), err, deaf.failure())
 }
 
-// untilFailed writes until a write fails, and drops what follows: what a client sent is
-// done even if the client does not read the answers.
+// untilFailed writes until a write fails, and then discards everything. So the calls of a
+// client are executed even if it no longer reads the answers.
 type untilFailed struct {
 	w io.Writer
 
@@ -70,11 +71,11 @@ func (u *untilFailed) failure() error {
 	return u.err
 }
 
-// stopKey is the key of the context that ends when the server is to end.
+// stopKey is the context key of the context that ends when the server is to stop.
 type stopKey struct{}
 
-// endingWithServer returns a context that also ends when the server is to end, for a call
-// that would keep the server for long.
+// endingWithServer returns a context that also ends when the server is to stop. It is for
+// calls that would delay the stop for long.
 func endingWithServer(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	if stop, ok := ctx.Value(stopKey{}).(context.Context); ok {
@@ -87,15 +88,15 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// draining is a transport that delays the end of input while calls are being
-// answered. Without it, the end of input cancels them: a client that writes its
-// calls and closes the pipe would get no answers. It does not answer calls that
-// the client cancelled, as the protocol requires.
+// draining is a transport that delays the end of input until all calls are answered. Without
+// it, the SDK would cancel them at the end of input, so that a client that writes its calls
+// and closes the pipe would get no answers. It does not answer calls that the client has
+// cancelled, as the protocol requires.
 type draining struct {
 	mcp.Transport
 	stop  context.Context // when it ends, no more messages are read
-	wait  time.Duration   // for the next answer, after the end of input
-	reply io.Writer       // for errors that are no answers of the SDK
+	wait  time.Duration   // how long to wait for the next answer after the end of input
+	reply io.Writer       // for errors that the SDK does not write
 }
 
 func (t *draining) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -103,7 +104,7 @@ func (t *draining) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &graceConn{Connection: c, reply: t.reply, stop: t.stop, wait: t.wait, open: map[jsonrpc.ID]pending{}, answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
+	return &graceConn{Connection: c, reply: t.reply, stop: t.stop, wait: t.wait, openCalls: map[jsonrpc.ID]pending{}, answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
 }
 
 type graceConn struct {
@@ -111,18 +112,18 @@ type graceConn struct {
 	reply    io.Writer
 	stop     context.Context
 	wait     time.Duration
-	answered chan struct{} // receives after an answer; it has room for one
+	answered chan struct{} // receives after each answer; capacity 1
 	closed   chan struct{} // closed by Close
-	once     sync.Once     // guards the closing of closed
+	once     sync.Once     // makes sure that closed is closed only once
 
-	mu   sync.Mutex
-	open map[jsonrpc.ID]pending // calls read and not answered
+	mu        sync.Mutex
+	openCalls map[jsonrpc.ID]pending // calls that were read and are not answered yet
 }
 
-// pending is a call that is not answered yet.
+// pending is the state of a call that is not answered yet.
 type pending struct {
-	cancelled bool // by the client
-	answering bool // the answer is being written
+	isCancelled bool // cancelled by the client
+	isAnswering bool // the answer is being written
 }
 
 func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
@@ -131,7 +132,7 @@ func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	defer context.AfterFunc(c.stop, cancel)()
 	msg, err := c.Connection.Read(reading)
 	for err == nil && c.isDuplicate(msg) {
-		err = twice.write(c.reply)
+		err = duplicateID.write(c.reply)
 		if err == nil {
 			msg, err = c.Connection.Read(reading)
 		}
@@ -144,14 +145,14 @@ func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		return msg, err
 	}
 	if r, ok := msg.(*jsonrpc.Request); ok {
-		c.note(r)
+		c.recordCall(r)
 	}
 	return msg, nil
 }
 
-// twice is the answer to a call with the id of another call that is not answered yet,
-// which the SDK would drop without a word.
-var twice = &refusal{code: jsonrpc.CodeInvalidRequest, reason: "a call has the id of another call that is not answered yet, and was not executed; give each call an id of its own"}
+// duplicateID is the answer to a call with the ID of a call that is still unanswered. The
+// SDK would silently drop such a call.
+var duplicateID = &refusal{code: jsonrpc.CodeInvalidRequest, reason: "a call has the id of another call that is not answered yet, and was not executed; give each call an id of its own"}
 
 func (c *graceConn) isDuplicate(msg jsonrpc.Message) bool {
 	r, ok := msg.(*jsonrpc.Request)
@@ -160,16 +161,16 @@ func (c *graceConn) isDuplicate(msg jsonrpc.Message) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, isOpen := c.open[r.ID]
+	_, isOpen := c.openCalls[r.ID]
 	return isOpen
 }
 
-// note records a call, or that one is cancelled.
-func (c *graceConn) note(r *jsonrpc.Request) {
+// recordCall records a call, or that the client cancels a call.
+func (c *graceConn) recordCall(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.IsCall() {
-		c.open[r.ID] = pending{}
+		c.openCalls[r.ID] = pending{}
 		return
 	}
 	var p mcp.CancelledParams
@@ -177,17 +178,17 @@ func (c *graceConn) note(r *jsonrpc.Request) {
 		return
 	}
 	id, err := jsonrpc.MakeID(p.RequestID)
-	if call, isOpen := c.open[id]; err == nil && isOpen && !call.answering {
-		c.open[id] = pending{cancelled: true}
+	if call, isOpen := c.openCalls[id]; err == nil && isOpen && !call.isAnswering {
+		c.openCalls[id] = pending{isCancelled: true}
 	}
 }
 
-// awaitCalls waits until all calls are answered that the client did not cancel. If no
-// answer is written for too long, it gives the other calls up.
+// awaitCalls waits until all calls are answered that the client has not cancelled. It gives
+// up if no answer is written within c.wait.
 func (c *graceConn) awaitCalls(ctx context.Context) {
 	timer := time.NewTimer(c.wait)
 	defer timer.Stop()
-	for len(c.waiting()) > 0 {
+	for len(c.unansweredCalls()) > 0 {
 		select {
 		case <-c.answered:
 			timer.Reset(c.wait)
@@ -202,28 +203,28 @@ func (c *graceConn) awaitCalls(ctx context.Context) {
 	}
 }
 
-// waiting returns the calls that the client waits for.
-func (c *graceConn) waiting() (ids []jsonrpc.ID) {
+// unansweredCalls returns the IDs of the calls for which the client waits.
+func (c *graceConn) unansweredCalls() (ids []jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id, call := range c.open {
-		if !call.cancelled {
+	for id, call := range c.openCalls {
+		if !call.isCancelled {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// lastWords is how long the server tries to tell a client which calls it gave up: the
-// client may have stopped reading.
+// lastWords is how long the server tries to tell a client which calls it gave up. The client
+// may have stopped reading.
 const lastWords = time.Second
 
-// giveUp answers the calls that the client still waits for with an error.
+// giveUp answers the calls for which the client still waits with an error.
 func (c *graceConn) giveUp(ctx context.Context) {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		for _, id := range c.waiting() {
+		for _, id := range c.unansweredCalls() {
 			why := fmt.Sprintf("the input ended, and this call was not finished within %v; whether it changed something is not known", c.wait)
 			_ = c.Write(ctx, &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why}})
 		}
@@ -234,7 +235,7 @@ func (c *graceConn) giveUp(ctx context.Context) {
 	}
 }
 
-// Write writes a message. A call is answered once: what follows is dropped.
+// Write writes a message. Each call is answered once; further answers are dropped.
 func (c *graceConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	r, ok := msg.(*jsonrpc.Response)
 	if !ok {
@@ -245,7 +246,7 @@ func (c *graceConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 		err = c.Connection.Write(ctx, withCode(r))
 	}
 	c.mu.Lock()
-	delete(c.open, r.ID) // after the answer is written: the server ends when none is open
+	delete(c.openCalls, r.ID) // only after the answer is written, because the server ends when no call is open
 	c.mu.Unlock()
 	select {
 	case c.answered <- struct{}{}:
@@ -254,21 +255,22 @@ func (c *graceConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// mayAnswer reports whether an answer is to be written, and that it is being written. An
-// answer without an id is to a message that is no call.
+// mayAnswer reports whether the answer to id should be written, and marks the call as being
+// answered. An answer without a valid ID belongs to a message that is not a call, and is
+// always written.
 func (c *graceConn) mayAnswer(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	call, isOpen := c.open[id]
-	if !isOpen || call.cancelled || call.answering {
+	call, isOpen := c.openCalls[id]
+	if !isOpen || call.isCancelled || call.isAnswering {
 		return !id.IsValid()
 	}
-	c.open[id] = pending{answering: true}
+	c.openCalls[id] = pending{isAnswering: true}
 	return true
 }
 
-// withCode returns the response with a code of JSON-RPC if it is an error: the
-// SDK answers with 0 where it has none.
+// withCode returns the response. If it is an error with code 0, as the SDK writes for errors
+// without a code, it gets the JSON-RPC code for an internal error.
 func withCode(r *jsonrpc.Response) *jsonrpc.Response {
 	var coded *jsonrpc.Error
 	if r.Error == nil || (errors.As(r.Error, &coded) && coded.Code != 0) {

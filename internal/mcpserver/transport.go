@@ -1,4 +1,4 @@
-// One way in: the session that a call is of, who makes it, and the workspace it works on.
+// This file determines the session, the author and the workspace of a call.
 
 package mcpserver
 
@@ -19,25 +19,25 @@ import (
 // stateless is the first version of the protocol without sessions.
 const stateless = "2026-07-28"
 
-// stdioName is the transport of standard streams, as [oxbow.Source] says it.
+// stdioName is the name of the stdio transport in [oxbow.Source].
 const stdioName = "mcp"
 
-// transport is one way in: the standard streams of one client, or HTTP for those of
-// one view.
+// transport is one way by which clients connect: the standard streams of one client, or HTTP
+// for all clients of one view.
 type transport struct {
 	*service
 	door view.Door // "mcp" or "http"
 
-	stdio verb.LoadedProfiles // of the process, over standard streams
+	stdio verb.LoadedProfiles // profiles loaded by the process, for standard streams
 
 	mu     sync.Mutex // guards loaded
 	loaded map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles
 }
 
-// workspaceOf returns the workspace with the profiles that the session has
-// loaded. Over standard streams the process is the session, whatever the
-// protocol; over HTTP the protocol without sessions has none, as what a client
-// says to one server may come from many conversations.
+// workspaceOf returns the workspace with the profiles that the session has loaded. Over
+// standard streams, the process is the session, in every version of the protocol. Over HTTP,
+// a version without sessions has no loaded profiles, because the requests may come from many
+// conversations.
 func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
 	switch {
@@ -50,8 +50,8 @@ func (d *transport) workspaceOf(ss *mcp.ServerSession, version string) *verb.Wor
 	return &w
 }
 
-// loadedOf returns what a session has loaded. It is forgotten with the session,
-// which no callback tells the end of.
+// loadedOf returns the profiles that a session has loaded. The entry is removed when the
+// session is garbage-collected, because the SDK has no callback for its end.
 func (d *transport) loadedOf(ss *mcp.ServerSession) *verb.LoadedProfiles {
 	key := weak.Make(ss)
 	d.mu.Lock()
@@ -69,7 +69,7 @@ func (d *transport) loadedOf(ss *mcp.ServerSession) *verb.LoadedProfiles {
 	return l
 }
 
-// stamp returns the context that says who makes the change.
+// stamp returns a context that records the author of changes.
 func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mcp.Implementation) context.Context {
 	name := ""
 	if client != nil {
@@ -78,8 +78,7 @@ func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mc
 	return d.door.Stamp(ctx, d.Workspace, ss.ID(), name)
 }
 
-// stampCall is stamp for a call of a tool, whose source names which session of the
-// client it is of.
+// stampCall is like stamp for a tool call. The source then also names the client's session.
 func (d *transport) stampCall(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	ctx, c := d.stamp(ctx, req.Session, req.ClientInfo()), d.callerOf(req)
 	if src, ok := oxbow.SourceFrom(ctx); ok {
@@ -89,8 +88,8 @@ func (d *transport) stampCall(ctx context.Context, req *mcp.CallToolRequest) con
 	return verb.WithCaller(ctx, c)
 }
 
-// callerOf returns what is known of the client's session that a call is of. Over
-// HTTP the client may be anywhere.
+// callerOf returns what is known about the client's session of a call. The directory is
+// known only over standard streams, because an HTTP client may run on a different machine.
 func (d *transport) callerOf(req *mcp.CallToolRequest) session.Caller {
 	name := ""
 	if info := req.ClientInfo(); info != nil {

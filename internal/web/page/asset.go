@@ -1,7 +1,7 @@
-// Style and scripts, embedded, at paths that name their content.
+// This file serves the embedded style sheets and scripts.
 
-// Package page has the parts that pages are made of: the frame, the words, style and
-// scripts. It shows what it is given, and reads no memory.
+// Package page has the parts of which pages are built: the frame, wordings, styles and
+// scripts. It renders its arguments and reads no memory.
 package page
 
 import (
@@ -16,17 +16,17 @@ import (
 //go:embed asset
 var files embed.FS
 
-// types are the media types of files by their extension.
+// types maps file extensions to media types.
 var types = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-// Assets are the embedded files: each by the name that pages use, and by a name with
-// a hash of its content, which browsers may keep for good.
+// Assets are the embedded files. Pages refer to a file by its plain name; the served name
+// contains a hash of the content, so that browsers may cache it forever.
 type Assets struct {
-	paths  map[string]string // hashed name by name
-	bodies map[string][]byte // by hashed name
+	paths  map[string]string // name with the hash, by plain name
+	bodies map[string][]byte // by the name with the hash
 }
 
-// NewAssets returns them.
+// NewAssets returns the embedded files.
 func NewAssets() Assets {
 	a := Assets{map[string]string{}, map[string][]byte{}}
 	names, err := files.ReadDir("asset")
@@ -45,10 +45,10 @@ func NewAssets() Assets {
 	return a
 }
 
-// Path returns the path of a file of a name, such as "style.css".
+// Path returns the path of the file with the plain name, such as "style.css".
 func (a Assets) Path(name string) string { return Root + "asset/" + a.paths[name] }
 
-// ServeHTTP answers a request whose path names a file as {file}.
+// ServeHTTP serves the file that the path value {file} names.
 func (a Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	b, ok := a.bodies[name]
@@ -58,5 +58,5 @@ func (a Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", types[path.Ext(name)])
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(b) // the browser is gone
+	_, _ = w.Write(b) // ignore the error: the browser has disconnected
 }

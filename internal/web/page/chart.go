@@ -1,4 +1,4 @@
-// Pictures of numbers, each with the same numbers as a table.
+// This file draws numbers as charts. Each chart includes its numbers as a table.
 
 package page
 
@@ -11,16 +11,16 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Bar is a number with its name.
+// Bar is a bar of a chart: a number and its name.
 type Bar struct {
 	Name  string
 	Value int
 }
 
-// The size of a picture of bars, in its own units.
+// Size of a bar chart, in SVG units.
 const chartWide, chartHigh = 600, 120
 
-// Bars is a picture of numbers next to each other, such as those of days.
+// Bars draws vertical bars, for example one for each day.
 func Bars(title, unit string, bars []Bar) g.Node {
 	most := 0
 	for _, b := range bars {
@@ -42,7 +42,7 @@ func Bars(title, unit string, bars []Bar) g.Node {
 		figures(unit, bars))
 }
 
-// Shares is a picture of numbers below each other, such as those of projects.
+// Shares draws horizontal bars, for example one for each project.
 func Shares(title, unit string, bars []Bar) g.Node {
 	most := 1
 	for _, b := range bars {
@@ -61,7 +61,7 @@ func Shares(title, unit string, bars []Bar) g.Node {
 		figures(unit, bars))
 }
 
-// figures are the numbers of a picture.
+// figures returns the numbers of a chart as a table.
 func figures(unit string, bars []Bar) g.Node {
 	return h.Details(h.Summary(h.Text("The same in numbers")), Table([]string{"", Sentence(unit)}, g.Map(bars, func(b Bar) g.Node {
 		return h.Tr(h.Td(Isolated(b.Name)), h.Td(h.Class("number"), h.Text(strconv.Itoa(b.Value))))

@@ -1,4 +1,4 @@
-// The difference of two texts, by line.
+// This file shows the difference of two texts, line by line.
 
 package page
 
@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	diffAround = 2   // equal lines that are shown around changed ones
-	maxDiff    = 200 // lines that a difference shows
-	maxLine    = 400 // bytes of a line that it shows
+	diffAround = 2   // unchanged lines shown around a change
+	maxDiff    = 200 // maximum number of lines shown
+	maxLine    = 400 // maximum bytes shown of a line
 )
 
-// diffLine is a line of a difference: ' ' for one that both texts have, '-' for one of
-// the old alone, '+' for one of the new alone.
+// diffLine is a line of a difference. The mark is ' ' if both texts have the line, '-' if
+// only the old text has it, and '+' if only the new text has it.
 type diffLine struct {
 	mark byte
 	text string
 }
 
-// Diff shows what became of a text. Of equal texts it is nil.
+// Diff shows the difference of two texts. It returns nil if they are equal.
 func Diff(before, after string) g.Node {
 	if before == after {
 		return nil
 	}
 	lines := diffLines(before, after)
 	var out g.Group
-	shown, left := 0, false // whether lines were left out just before
+	shown, left := 0, false // left reports whether the previous line was left out
 	for i, l := range lines {
 		if !near(lines, i) {
 			if !left {
@@ -57,7 +57,7 @@ func Diff(before, after string) g.Node {
 	return h.El("div", h.Attr("class", "diff"), h.Attr("role", "group"), h.Attr("aria-label", "What changed"), out)
 }
 
-// near reports whether a line is a changed one or stands next to one.
+// near reports whether line i has changed or is within diffAround lines of a change.
 func near(lines []diffLine, i int) bool {
 	for j := max(0, i-diffAround); j <= min(len(lines)-1, i+diffAround); j++ {
 		if lines[j].mark != ' ' {
@@ -67,7 +67,7 @@ func near(lines []diffLine, i int) bool {
 	return false
 }
 
-// diffLines returns the lines of both texts in one order.
+// diffLines returns the lines of both texts, merged in order.
 func diffLines(before, after string) (out []diffLine) {
 	for mark, line := range diff.Changes(before, after) {
 		out = append(out, diffLine{mark, line})

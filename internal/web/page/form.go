@@ -1,4 +1,4 @@
-// Fields of forms, each with its label, and what leads from page to page.
+// This file builds form fields with their labels, and the paths of pages.
 
 package page
 
@@ -12,17 +12,17 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Field is one line of input under its label.
+// Field is a labelled single-line input.
 func Field(name, label, value string, more ...g.Node) g.Node {
 	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Input(h.Name(name), h.Value(value), h.AutoComplete("off"), g.Group(more)))
 }
 
-// Text is a field of many lines under its label.
+// Text is a labelled multi-line input.
 func Text(name, label, value string, more ...g.Node) g.Node {
 	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Textarea(h.Class("short"), h.Name(name), g.Group(more), h.Text("\n"+value)))
 }
 
-// Choice is a field of which one of some values is taken; "" is shown as none.
+// Choice is a labelled selection among values. The text none stands for the value "".
 func Choice(name, label, value, none string, values []string) g.Node {
 	option := func(v, text string) g.Node {
 		return h.Option(h.Value(v), g.If(v == value, h.Selected()), h.Text(Visible(text)))
@@ -31,12 +31,12 @@ func Choice(name, label, value, none string, values []string) g.Node {
 		g.If(none != "", option("", none)), g.Map(values, func(v string) g.Node { return option(v, v) })))
 }
 
-// Ask is a form that shows a page for what its fields hold.
+// Ask is a form that leads to the page at path, with the fields as its query.
 func Ask(path, button string, fields ...g.Node) g.Node {
 	return h.Form(h.Class("ask"), h.Action(Root+path), g.Group(fields), h.Button(h.Text(button)))
 }
 
-// Keys tells which keys a page has: each with what it does.
+// Keys lists keyboard commands from pairs of a key and its effect.
 func Keys(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -45,8 +45,8 @@ func Keys(pairs ...string) g.Node {
 	return h.P(h.Class("hint keys"), h.Text("Keys: "), g.Group(out))
 }
 
-// SessionPath is the path of a session's page, below [Root]; of one of its turns where
-// that is not 0.
+// SessionPath returns the path of a session's page, relative to [Root]. If turn is not 0, it
+// leads to that turn.
 func SessionPath(client, session string, turn int) string {
 	s := "sessions/" + url.PathEscape(client) + "/" + url.PathEscape(session)
 	if turn > 0 {
@@ -55,8 +55,8 @@ func SessionPath(client, session string, turn int) string {
 	return s
 }
 
-// TurnPath is the path of the page of a turn, by the name of its entry; "" where that
-// is no name of a turn.
+// TurnPath returns the path of a turn's page. The name is that of the turn in search
+// results. It returns "" if the name is not valid.
 func TurnPath(name string) string {
 	at := strings.LastIndexByte(name, '/')
 	if at < 0 {
@@ -70,7 +70,7 @@ func TurnPath(name string) string {
 	return SessionPath(parts[len(parts)-2], parts[len(parts)-1], n)
 }
 
-// Facts are names with their values, as a list.
+// Facts is a list of names and values.
 func Facts(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {

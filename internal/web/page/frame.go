@@ -1,4 +1,5 @@
-// The frame of every page: its head, the way around, and what was done last.
+// This file builds the frame of every page: its head, the navigation, and the notice about
+// the last change.
 
 package page
 
@@ -11,23 +12,23 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Place is an entry of the navigation.
+// Place is an item of the navigation.
 type Place struct{ Path, Name string }
 
-// Frame is a whole page.
+// Frame is a whole page with the navigation around its content.
 type Frame struct {
 	Title  string
-	Status int    // of HTTP; 0 is 200
-	Live   bool   // parts with data-live follow the memory
-	At     string // the path of the place that the page belongs to
+	Status int    // HTTP status; 0 means 200
+	Live   bool   // elements with the attribute data-live are reloaded when the memory changes
+	At     string // path of the current [Place]
 
 	Places [][]Place // the navigation, in groups
-	Search string    // what the field at the top holds
-	Typed  string    // selects the part that changes while it is typed in; "" for none
-	Done   g.Node    // tells of the last change; nil for none
-	Lead   g.Node    // below the title: one line that says what this is; nil for none
+	Search string    // text in the search field
+	Typed  string    // selector of the element that is updated while the person types a query; "" means no element
+	Done   g.Node    // notice about the last change; may be nil
+	Lead   g.Node    // one line below the title that says what the page shows; may be nil
 	Body   []g.Node
-	Foot   string // as whom, and what, this browser sees
+	Foot   string // footer: the part of the memory that this browser sees
 }
 
 // Send writes the page.
@@ -54,11 +55,11 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 	))
 }
 
-// Door is a page outside the frame, for a browser that is not signed in.
+// Door is a page without navigation, for a browser that is not signed in.
 type Door struct {
 	Title  string
 	Status int
-	To     string // the page that it leads on to, with [Root]; "" for none
+	To     string // page to which the browser is redirected, including [Root]; "" if it stays
 	Body   []g.Node
 }
 
@@ -71,7 +72,7 @@ func (d Door) Send(w http.ResponseWriter, a Assets) {
 		h.P(h.Class("brand"), mark(), h.Text("oxbow")), h.H1(h.Text(d.Title)), g.Group(d.Body))))
 }
 
-// write sends a document.
+// write sends an HTML document.
 func write(w http.ResponseWriter, a Assets, title string, status int, live bool, body g.Node) {
 	var b bytes.Buffer
 	err := h.Doctype(h.HTML(h.Lang("en"), h.Head(
@@ -92,5 +93,5 @@ func write(w http.ResponseWriter, a Assets, title string, status int, live bool,
 	if status != 0 {
 		w.WriteHeader(status)
 	}
-	_, _ = w.Write(b.Bytes()) // the browser is gone
+	_, _ = w.Write(b.Bytes()) // ignore the error: the browser has disconnected
 }

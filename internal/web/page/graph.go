@@ -1,4 +1,4 @@
-// Pictures of graphs: nodes placed by forces, the same each time.
+// This file draws graphs with a force-directed layout that is the same on every load.
 
 package page
 
@@ -11,33 +11,33 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Graph is nodes, and edges between two of them.
+// Graph is a graph. An edge is a pair of indexes in Nodes.
 type Graph struct {
 	Nodes []Node
 	Edges [][2]int
 }
 
-// Node is a node that links to a page.
+// Node is a node of a graph that links to a page.
 type Node struct {
 	Kind, Text string
-	Path       string // below [Root]
-	Weight     int    // how many edges it has, where that is shown
-	Middle     bool   // it is what the graph is about
+	Path       string // relative to [Root]
+	Weight     int    // number of entries with this label; 0 if it is not shown
+	Middle     bool   // the graph shows the neighbours of this node
 
 	x, y float64
 }
 
-// The size of a picture, in its own units; how long an edge is at rest; and the steps in
-// which nodes come to rest.
+// Size of a graph in SVG units, the preferred length of an edge, and the number of steps of
+// the simulation.
 const (
 	graphWide, graphHigh = 1000.0, 640.0
 	edgeRest             = 95.0
 	graphSteps           = 220
 )
 
-// place moves nodes apart, and those with an edge together, until they are at rest
-// (Fruchterman and Reingold, "Graph Drawing by Force-directed Placement", 1991). They
-// begin on a spiral, so that the same graph gets the same picture.
+// place computes the positions of the nodes: nodes repel each other, and edges pull their
+// ends together (Fruchterman and Reingold, "Graph Drawing by Force-directed Placement",
+// 1991). The nodes start on a spiral, so that the result is always the same.
 func (gr *Graph) place() {
 	for i := range gr.Nodes {
 		angle, radius := float64(i)*2.399963, 22*math.Sqrt(float64(i)+0.5)
@@ -64,7 +64,7 @@ func (gr *Graph) place() {
 		heat := 40 * (1 - float64(step)/graphSteps)
 		for i := range gr.Nodes {
 			n := &gr.Nodes[i]
-			x, y := dx[i]-n.x*0.9, dy[i]-n.y*1.6 // drawn to the middle, more from above and below
+			x, y := dx[i]-n.x*0.9, dy[i]-n.y*1.6 // pull towards the center, more strongly in the vertical direction
 			move := math.Min(math.Hypot(x, y), heat) / math.Max(math.Hypot(x, y), 0.1)
 			n.x, n.y = n.x+x*move, n.y+y*move
 		}
@@ -72,7 +72,7 @@ func (gr *Graph) place() {
 	gr.fit()
 }
 
-// fit scales the graph to the picture.
+// fit scales the positions to the size of the picture.
 func (gr *Graph) fit() {
 	left := math.Inf(1)
 	right := math.Inf(-1)
@@ -92,8 +92,8 @@ func (gr *Graph) fit() {
 	}
 }
 
-// Draw is the picture of a graph. Its nodes are links, in the order of the list that
-// stands below it.
+// Draw draws a graph. Its nodes are links, in the order of the list that the page shows
+// below.
 func Draw(gr Graph, title string) g.Node {
 	gr.place()
 	num := func(f float64) string { return fmt.Sprintf("%.0f", f) }
@@ -119,7 +119,7 @@ func Draw(gr Graph, title string) g.Node {
 		h.El("svg", h.Attr("viewBox", fmt.Sprintf("0 0 %.0f %.0f", graphWide, graphHigh)), h.Attr("role", "group"), h.Aria("label", title), g.Group(out)))
 }
 
-// short is a text that fits at a node.
+// short shortens a text to 24 characters.
 func short(s string) string {
 	if r := []rune(s); len(r) > 24 {
 		return string(r[:23]) + "…"

@@ -1,5 +1,4 @@
-// Rendered Markdown: the text of an entry as parts of a page, without any markup of
-// its own.
+// This file renders the Markdown of an entry as HTML. HTML in the text is shown literally.
 
 package page
 
@@ -19,21 +18,20 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxProse is the longest text that is rendered, in bytes: a page of it stays below
-// 60 kB.
+// maxProse is the length in bytes of the longest text that is rendered in full, so that a
+// page stays below 60 kB.
 const maxProse = 40_000
 
-// The bounds of what is parsed. Emphasis and links take a time that grows with the
-// square of the delimiters in a paragraph, and quotes with that of their depth. What goes
-// beyond, no person wrote: it is shown as it is.
+// Limits for parsing. The time for emphasis and links grows with the square of the
+// delimiters in a paragraph, and the time for quotes with the square of their depth. People
+// do not write texts beyond these limits. Such a text is shown unrendered.
 const (
-	maxDelimiters = 2000 // of one paragraph
-	maxPrefix     = 60   // bytes of the prefix of quotes and lists in a line
-	maxDepth      = 40   // of elements in elements
+	maxDelimiters = 2000 // in one paragraph
+	maxPrefix     = 60   // bytes of quote and list markers at the beginning of a line
+	maxDepth      = 40   // nested elements
 )
 
-// markdown reads blocks and inlines as CommonMark has them, tables and strikethrough,
-// and no HTML, which stays text.
+// markdown returns a parser for CommonMark with tables and strikethrough, but without HTML.
 func markdown() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(
@@ -59,8 +57,8 @@ func markdown() parser.Parser {
 	)
 }
 
-// Prose renders Markdown. What is too long or too tangled is shown as plain text; cut
-// reports that only its beginning is there.
+// Prose renders Markdown. A text that exceeds the limits of parsing is shown as plain text.
+// cut reports that the text was longer than maxProse and only its beginning is shown.
 func Prose(source string) (n g.Node, cut bool) {
 	cut = len(source) > maxProse
 	if cut {
@@ -74,10 +72,11 @@ func Prose(source string) (n g.Node, cut bool) {
 	return h.Div(h.Class("prose"), h.Dir("auto"), p.children(doc, 0)), cut
 }
 
-// Plain shows a text as it is.
+// Plain shows a text unrendered.
 func Plain(s string) g.Node { return h.Pre(h.Class("text"), h.Dir("auto"), h.Text(Visible(s))) }
 
-// begin returns the first bytes of s, to the end of a line where one is near.
+// begin returns at most the first most bytes of s. It cuts at the end of a line if there is
+// one in the second half.
 func begin(s string, most int) string {
 	s = strings.ToValidUTF8(s[:most], "")
 	if i := strings.LastIndexByte(s, '\n'); i > most/2 {
@@ -86,7 +85,7 @@ func begin(s string, most int) string {
 	return s
 }
 
-// tangled reports whether parsing a text would take long.
+// tangled reports whether parsing the text would take too long.
 func tangled(s string) bool {
 	cost, delimiters := 0, 0
 	for line := range strings.Lines(s) {
@@ -109,10 +108,10 @@ func tangled(s string) bool {
 	return cost+delimiters*delimiters > maxDelimiters*maxDelimiters
 }
 
-// prose writes a parsed text.
+// prose converts a parsed text to HTML.
 type prose struct {
 	source []byte
-	levels []int // of the headings that the place is below
+	levels []int // levels of the enclosing headings in the text
 }
 
 func (p *prose) children(n ast.Node, depth int) g.Group {
@@ -163,8 +162,8 @@ func (p *prose) node(n ast.Node, depth int) g.Node {
 	return h.P(p.children(n, depth))
 }
 
-// heading is one below the page's own two levels. No level is left out, whatever the
-// text does.
+// heading returns a heading below the page's own two levels. The levels in the result are
+// consecutive even if the text skips levels.
 func (p *prose) heading(level int, inner g.Group) g.Node {
 	for len(p.levels) > 0 && p.levels[len(p.levels)-1] >= level {
 		p.levels = p.levels[:len(p.levels)-1]
@@ -196,7 +195,7 @@ func (p *prose) inline(n ast.Node, depth int) g.Node {
 			to = "mailto:" + to
 		}
 		return outward(to, h.Text(Visible(string(n.Label(p.source)))))
-	case *ast.Image: // a picture of another place would tell it that the page is read
+	case *ast.Image: // a loaded image would tell its server that the page is being read
 		return outward(string(n.Destination), g.Group{h.Text("picture: "), p.children(n, depth)})
 	}
 	return p.children(n, depth)
@@ -223,8 +222,8 @@ func (p *prose) codeSpan(n *ast.CodeSpan) g.Node {
 	return h.Code(h.Text(Visible(strings.ReplaceAll(b.String(), "\n", " "))))
 }
 
-// outward links to another place, where its address is one that browsers may open. A
-// link that leads elsewhere is text.
+// outward returns a link to a web or mail address. For any other address, it returns plain
+// text.
 func outward(to string, inner g.Node) g.Node {
 	u, err := url.Parse(to)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") || (u.Scheme != "mailto" && u.Host == "") {

@@ -1,4 +1,4 @@
-// Text in which the words of a query are marked.
+// This file highlights the words of a query in a text.
 
 package page
 
@@ -13,15 +13,15 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Marked is text that others wrote, kept apart as by [Isolated], with the words marked
-// that are given in lower case.
+// Marked shows untrusted text like [Isolated], with the given words highlighted. The words
+// must be in lower case.
 func Marked(s string, words []string) g.Node {
 	if len(words) == 0 {
 		return Isolated(s)
 	}
 	s = Visible(s)
 	var out g.Group
-	from := 0 // what is not written yet
+	from := 0 // start of the text that has not been written yet
 	for at := 0; at < len(s); {
 		start := strings.IndexFunc(s[at:], isWordRune)
 		if start < 0 {
@@ -40,11 +40,12 @@ func Marked(s string, words []string) g.Node {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// Isolated is text that others wrote, kept from turning the line around it: what
-// writes from right to left ends with it.
+// Isolated shows untrusted text in a bdi element, so that right-to-left characters in it do
+// not reorder the text around it.
 func Isolated(s string) g.Node { return h.El("bdi", h.Text(Visible(s))) }
 
-// Visible shows characters that hide or reorder text: those of [screen.Harmful].
+// Visible replaces characters that hide or reorder text (see [screen.Harmful]) by visible
+// ones.
 func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -1,4 +1,5 @@
-// Parts of pages: notices, badges, labels, a row of a list, and links to entries.
+// This file builds parts of pages: notices, badges, labels, rows of lists, and links to
+// entries.
 
 package page
 
@@ -17,38 +18,38 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Root is the path that all pages are below.
+// Root is the path below which all pages are.
 const Root = "/ui/"
 
-// mark is the sign of the program: a river and the bend that it left.
+// mark returns the logo: a river and an oxbow lake.
 func mark() g.Node {
 	return g.Raw(`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M2 7c5 0 6 3 10 3s5-3 10-3" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/><path d="M7 15c0 6 10 6 10 0" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/></svg>`)
 }
 
-// Notice is a box that says something with what to do about it: error, warn or note.
+// Notice returns a box with a message and its remedy. The kind is "error", "warn" or "note".
 func Notice(kind, text, remedy string) g.Node {
 	return h.Div(h.Class("notice "+kind), g.If(kind == "error", h.Role("alert")),
 		h.P(h.Text(text)), g.If(remedy != "", h.P(h.Class("remedy"), h.Text(remedy))))
 }
 
-// Notes are the notes of an answer, nothing where there are none.
+// Notes shows the notes of a verb's result.
 func Notes(ns []verb.Note) g.Node {
 	return g.Map(ns, func(n verb.Note) g.Node { return Notice("note", Said(n), "") })
 }
 
-// Empty stands in the place of a list that has nothing, and says why.
+// Empty replaces an empty list and says why the list is empty.
 func Empty(text string, why []verb.Note, next ...g.Node) g.Node {
 	return h.Div(h.Class("empty"), h.P(h.Text(text)), g.Map(why, func(n verb.Note) g.Node { return h.P(h.Class("dim"), h.Text(Said(n))) }), g.Group(next))
 }
 
-// Section is a part of a page under a heading, with an id to link to.
+// Section is a part of a page with a heading, and an ID to link to.
 func Section(id, title string, body ...g.Node) g.Node {
 	return h.Section(h.ID(id), h.Aria("labelledby", id+"-title"), h.H2(h.ID(id+"-title"), h.Text(title)), g.Group(body))
 }
 
-// EntryPath is the path of an entry's page, below [Root]. The names that a browser
-// would take for steps in the path get a space, which no name ends with: the pages
-// take it away.
+// EntryPath returns the path of an entry's page, relative to [Root]. Browsers would resolve
+// the names "." and ".." as steps in the path, so they get a space at the end. The pages
+// remove that space; names cannot end with one.
 func EntryPath(name string) string {
 	if name == "." || name == ".." {
 		name += " "
@@ -61,10 +62,10 @@ func EntryLink(name string) g.Node {
 	return h.A(h.Href(Root+EntryPath(name)), Isolated(name))
 }
 
-// FindPath is the path of a search, below [Root].
+// FindPath returns the path of a search, relative to [Root].
 func FindPath(query string) string { return "find?" + url.Values{"q": {query}}.Encode() }
 
-// When shows a moment with its exact time.
+// When shows a time relative to now, with the exact time as the tooltip.
 func When(now, t time.Time) g.Node {
 	if t.IsZero() {
 		return nil
@@ -72,12 +73,12 @@ func When(now, t time.Time) g.Node {
 	return h.Time(h.DateTime(t.UTC().Format(time.RFC3339)), h.Title(t.In(now.Location()).Format("Monday, 2 January 2006, 15:04:05 MST")), h.Text(ago(now, t)))
 }
 
-// Badge is a word about a thing. What it means is said when it is pointed at.
+// Badge is a short label. The tooltip explains it.
 func Badge(kind, text, means string) g.Node {
 	return h.Span(h.Class("badge "+kind), g.If(means != "", h.Title(means)), h.Text(text))
 }
 
-// TrustBadge warns of an entry that no model is shown by itself.
+// TrustBadge warns of an entry that models are not shown unless they ask for it.
 func TrustBadge(trust string) g.Node {
 	switch oxbow.Trust(trust) {
 	case oxbow.TrustTainted:
@@ -88,11 +89,11 @@ func TrustBadge(trust string) g.Node {
 	return nil
 }
 
-// shownLabels are the keys of labels that pages show as chips, in their order. The
-// others are for programs.
+// shownLabels are the keys of the labels that pages show as chips, in display order. Other
+// labels are only of use to programs.
 var shownLabels = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
-// Chips are the labels of an entry, each a link to what has it too.
+// Chips shows the labels of an entry. Each links to the entries with the same label.
 func Chips(labels map[string][]string) g.Node {
 	var out []g.Node
 	for _, k := range shownLabels {
@@ -106,7 +107,7 @@ func Chips(labels map[string][]string) g.Node {
 	return h.Ul(h.Class("chips"), h.Aria("label", "Labels"), g.Group(out))
 }
 
-// Quoted is a value as a filter takes it.
+// Quoted returns a value as a filter of a query needs it, in quotes if necessary.
 func Quoted(v string) string {
 	if strings.ContainsAny(v, " \t\",") || v == "" {
 		return strconv.Quote(v)
@@ -114,13 +115,14 @@ func Quoted(v string) string {
 	return v
 }
 
-// Row is an entry in a list: its name, how it begins, and who wrote it when. Of a hit
-// the words of the query are marked.
+// Row shows an entry in a list: its name, the beginning of its text, its writer and its
+// time. In a search hit, the words of the query are highlighted.
 func Row(now time.Time, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row"), rowBody(now, e), g.Group(more))
 }
 
-// ChoiceRow is [Row] with a box to tick: a field "name" of the form around the list.
+// ChoiceRow is like [Row], but with a checkbox: the field "name" of the form around the
+// list.
 func ChoiceRow(now time.Time, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row choice"),
 		h.Input(h.Type("checkbox"), h.Name("name"), h.Value(e.Name), h.Aria("label", "Choose "+Visible(e.Name))),
@@ -135,7 +137,7 @@ func rowBody(now time.Time, e verb.Entry) g.Node {
 	}
 }
 
-// Writer names who wrote something, as pages say it.
+// Writer describes who wrote something.
 func Writer(s verb.Source) string {
 	switch oxbow.Actor(s.By) {
 	case oxbow.Person:
@@ -156,7 +158,7 @@ func Writer(s verb.Source) string {
 	return s.By
 }
 
-// DidWhat says in one sentence what a change did.
+// DidWhat describes in one sentence what a change did.
 func DidWhat(ch verb.Change) string {
 	if len(ch.Entries) == 0 {
 		return fmt.Sprintf("Change %d.", ch.Seq)
@@ -177,7 +179,7 @@ func DidWhat(ch verb.Change) string {
 	return s + "."
 }
 
-// Hidden are fields of a form that no person fills in, a name and a value each.
+// Hidden returns hidden form fields from pairs of names and values.
 func Hidden(pairs ...string) g.Node {
 	var out g.Group
 	for p := range slices.Chunk(pairs, 2) {
@@ -186,12 +188,12 @@ func Hidden(pairs ...string) g.Node {
 	return out
 }
 
-// Button is a form of one button that posts to a path below [Root].
+// Button is a form with a single button. It posts to a path relative to [Root].
 func Button(action, class, text string, fields ...string) g.Node {
 	return h.Form(h.Class("one"), h.Method("post"), h.Action(Root+action), Hidden(fields...), h.Button(h.Class(class), h.Text(text)))
 }
 
-// Pager leads to the pages before and after that of a URL, by an offset in its query.
+// Pager links to the previous and the next page of a list, by the offset in the query of u.
 func Pager(u *url.URL, offset, next, size int) g.Node {
 	at := func(offset int, rel, text string) g.Node {
 		q := u.Query()
@@ -207,13 +209,13 @@ func Pager(u *url.URL, offset, next, size int) g.Node {
 		g.If(offset > 0, at(max(0, offset-size), "prev", "Newer")), g.If(next > 0, at(next, "next", "Older")))
 }
 
-// Table is rows under heads; it scrolls by itself where it is wide.
+// Table shows rows below column heads. A wide table scrolls horizontally.
 func Table(heads []string, rows ...g.Node) g.Node {
 	return h.Div(h.Class("wide"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "Table"), h.Table(
 		h.THead(h.Tr(g.Map(heads, func(s string) g.Node { return h.Th(h.Attr("scope", "col"), h.Text(s)) }))), h.TBody(rows...)))
 }
 
-// Meter shows a share of 100 as a bar, with the same in words.
+// Meter shows a percentage as a bar, and as text.
 func Meter(share int, text string) g.Node {
 	return h.Div(h.Class("meter"), h.El("meter", h.Min("0"), h.Max("100"), h.Value(fmt.Sprint(share)), h.Aria("label", text)), h.Span(h.Class("hint"), h.Text(text)))
 }

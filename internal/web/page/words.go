@@ -1,4 +1,4 @@
-// Wording: how notes of verbs and moments in time read on a page.
+// This file words notes of verbs and times for pages.
 
 package page
 
@@ -12,19 +12,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Words writes what a note refers to for a person at a page.
+// Words describes what a note refers to, for a reader of a page. Package verb calls it for
+// each reference in a note.
 func Words(r verb.Reference) string { return verb.Notef("%s", r).String() }
 
-// Said is a note as pages say it.
+// Said returns a note as a sentence for a page.
 func Said(n verb.Note) string { return Sentence(n.In(Words)) }
 
-// Sentence makes a sentence of the words of an error or a note.
+// Sentence turns the text of an error or a note into a sentence, with a capital letter and a
+// full stop.
 func Sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return ""
 	}
-	if !strings.HasPrefix(s, "oxbow ") { // a command stays as it is typed
+	if !strings.HasPrefix(s, "oxbow ") { // leave a command as it is typed
 		first, n := utf8.DecodeRuneInString(s)
 		s = string(unicode.ToUpper(first)) + s[n:]
 	}
@@ -34,14 +36,14 @@ func Sentence(s string) string {
 	return s
 }
 
-// Moment reads a time of an answer, RFC 3339.
+// Moment parses a time in RFC 3339 format. It returns the zero time if s is not a time.
 func Moment(s string) time.Time {
 	t, _ := time.Parse(time.RFC3339, s)
 	return t
 }
 
-// ago says how long before now a moment is, in the words of a calendar: dates are of
-// the time zone of now.
+// ago describes how long t is before now, such as "yesterday". It counts days in the time
+// zone of now.
 func ago(now, t time.Time) string {
 	t = t.In(now.Location())
 	switch d := now.Sub(t); {
@@ -61,7 +63,7 @@ func ago(now, t time.Time) string {
 	return t.Format("2 January 2006")
 }
 
-// Plural counts things: 1 entry, 2 entries.
+// Plural returns a count with its noun, such as "1 entry" or "2 entries".
 func Plural(n int, what string) string {
 	switch {
 	case n == 1:

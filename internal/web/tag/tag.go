@@ -1,8 +1,8 @@
-// Elements and attributes, each once in the program.
+// This file wraps each element and attribute in a function that is not inlined.
 
-// Package tag is that of gomponents with functions that are not inlined. Each call of
-// one that is carries a copy of the closure in it: pages of some 1,500 calls were 3 MB
-// of program.
+// Package tag has the functions of gomponents, but prevents inlining. An inlined call
+// contains a copy of the closure, so the 1,500 calls in the pages would add 3 MB to the
+// program.
 package tag
 
 import (
