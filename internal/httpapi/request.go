@@ -38,7 +38,7 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route, path map[s
 		return nil, &oxbow.InvalidError{Field: "query of the URL", Reason: "cannot be read (" + clip(err.Error()) + "); write % as %25, & as %26 and ; as %3B"}
 	}
 	for _, name := range slices.Sorted(keys(query)) {
-		if err := a.addTexts(name, query[name], rt); err != nil {
+		if err := a.addQueryParam(name, query[name], rt); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +72,7 @@ func (a *arguments) addText(name, value string) error {
 
 // addQueryParam adds a query parameter that may occur several times. For a list, the values
 // are its elements. Otherwise all values must be the same.
-func (a *arguments) addTexts(name string, values []string, rt *route) error {
+func (a *arguments) addQueryParam(name string, values []string, rt *route) error {
 	i := slices.IndexFunc(rt.verb.Params, func(p verb.Param) bool { return p.Name == name || slices.Contains(p.Also, name) })
 	if i < 0 || !rt.verb.Params[i].Repeatable {
 		for _, v := range values {

@@ -1,5 +1,5 @@
-// This file switches on that hooks annotate what an agent edits, in trees that have no
-// annotations yet.
+// This file controls whether hooks annotate the files that an agent edits, in working trees
+// that have no annotations yet.
 
 package setup
 
@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// annotateFile returns the file that exists while hooks of the client annotate everywhere,
-// or, if dir is not empty, below that directory.
+// annotateFile returns the path of a marker file. While it exists, the client's hooks
+// annotate everywhere or, if dir is not empty, below that directory.
 func (w World) annotateFile(client, dir string) string {
 	name := "annotate." + client
 	if dir != "" {
@@ -19,7 +19,7 @@ func (w World) annotateFile(client, dir string) string {
 	return filepath.Join(w.State, name)
 }
 
-// AnnotatesBelow reports whether setup switched annotations on for what the client edits in a
+// AnnotatesBelow reports whether setup switched annotations on for edits of the client in a
 // directory.
 func (w World) AnnotatesBelow(client, dir string) bool {
 	if exists(w.annotateFile(client, "")) {
@@ -39,8 +39,8 @@ func (w World) AnnotatesBelow(client, dir string) bool {
 // CanAnnotate reports whether the client has hooks that report what its agent edited.
 func (c *Client) CanAnnotate() bool { return events[c.Name] != nil || c.Name == "opencode" }
 
-// SwitchAnnotations switches on or off that hooks of the client annotate what its agent edits:
-// everywhere, or in the project if o.Project is set.
+// SwitchAnnotations turns annotations by the client's hooks on or off: everywhere, or only
+// in the project if o.Project is set.
 func (c *Client) SwitchAnnotations(w World, o Options, on bool) error {
 	dir := ""
 	if o.Project {
@@ -57,7 +57,7 @@ func (c *Client) SwitchAnnotations(w World, o Options, on bool) error {
 	return nil
 }
 
-// removeEmptyState removes the directory of the records, and the one above it, if they are empty.
+// removeEmptyState removes the directory of the records and its parent if they are empty.
 func (w World) removeEmptyState() {
 	if os.Remove(w.State) == nil {
 		_ = os.Remove(filepath.Dir(w.State))

@@ -1,4 +1,4 @@
-// The clients: their files, and what setup writes there.
+// This file describes clients: their files, and the parts of the files that setup writes.
 
 package setup
 
@@ -8,50 +8,51 @@ import (
 	"slices"
 )
 
-// Options say what is set up.
+// Options configure the setup of a client.
 type Options struct {
-	Executable string   // path from the root
-	Home       string   // that the server and the hooks are given; "" where they find it
-	Project    bool     // the project's files, not the user's
+	Executable string   // absolute path of oxbow
+	Home       string   // home passed to the server and the hooks; "" if they find it themselves
+	Project    bool     // change the project's files instead of the user's
 	NoMCP      bool     // no server
-	NoInject   bool     // no hook that shows a memory
-	NoCapture  bool     // no hook that only keeps what is said and done
+	NoInject   bool     // no hooks that add memory to the context
+	NoCapture  bool     // no hooks that only record the session
 	Off        bool     // switch the client's own memory off
 	Trust      bool     // mark the hooks as trusted, for Codex
-	Allow      []string // tools that run unasked
+	Allow      []string // tools that run without asking the person
 
-	// Plugin returns the JavaScript of opencode's plug-in, which runs a command for
-	// each event; nil for none.
+	// Plugin returns the JavaScript source of opencode's plug-in, which runs a command for
+	// each event. If it is nil, no plug-in is written.
 	Plugin func(argv []string) string
 }
 
-// Client is a program that oxbow can be set up for.
+// Client is a program for which oxbow can be set up.
 type Client struct {
 	Name, Title string
-	Program     string // its name in PATH; "" for none
-	Proved      bool   // by running it; others by their documents
-	Memory      string // its own memory, "" for none
+	Program     string // name of the executable in PATH; "" if it has none
+	Proved      bool   // setup was tested by running the client; for other clients it follows their documentation
+	Memory      string // name of the client's own memory; "" if it has none
 
-	files func(w World, o Options) []file
-	// memories returns the directory of the files of its own memory; nil for none.
+	filesFor func(w World, o Options) []file
+	// memories returns the directory with the files of the client's own memory. It is nil if
+	// the client has none.
 	memories func(w World) string
-	signs    func(w World) []string // paths that show that it is installed
+	signs    func(w World) []string // paths that exist if the client is installed
 	notes    func(w World, o Options) []string
 }
 
-// file is a file of a client, and what is oxbow's in it.
+// file is a file of a client, and oxbow's parts of it.
 type file struct {
-	path    string
-	servers []string // where the servers stand
-	items   []item   // of a file of JSON
-	off     []item   // what these options leave out
-	memory  *item    // switches the client's own memory off
-	toml    func(t, base *table, put bool) error
-	whole   string // content of a file that is oxbow's; "" for others, or when it is to go
-	own     bool
+	path     string
+	servers  []string // path of names to the object with the servers
+	items    []item   // parts of a JSON file that setup adds
+	removals []item   // parts that these options leave out, which setup removes
+	memory   *item    // the part that switches the client's own memory off
+	toml     func(t, base *table, put bool) error
+	content  string // content of a file that belongs to oxbow; "" for other files, or if the file is to be removed
+	isOxbows bool
 }
 
-// Installed reports whether the client seems to be there.
+// Installed reports whether the client seems to be installed.
 func (c *Client) Installed(w World) bool {
 	return c.OnPath(w) || slices.ContainsFunc(c.signs(w), exists)
 }
@@ -59,7 +60,7 @@ func (c *Client) Installed(w World) bool {
 // OnPath reports whether the client's program is in a directory of PATH.
 func (c *Client) OnPath(w World) bool {
 	for _, dir := range filepath.SplitList(w.Getenv("PATH")) {
-		for _, ext := range cond(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
+		for _, ext := range either(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
 			if fi, err := os.Stat(filepath.Join(dir, c.Program+ext)); c.Program != "" && err == nil && !fi.IsDir() {
 				return true
 			}
@@ -68,7 +69,7 @@ func (c *Client) OnPath(w World) bool {
 	return false
 }
 
-// scoped returns the user's path, or the project's.
+// scoped returns the user's path, or the project's path if o.Project is set.
 func (w World) scoped(o Options, user, project string) string {
 	if o.Project {
 		return filepath.Join(w.Dir, filepath.FromSlash(project))
@@ -76,7 +77,7 @@ func (w World) scoped(o Options, user, project string) string {
 	return user
 }
 
-// argv returns the words that start oxbow.
+// argv returns the command line that starts oxbow.
 func (o Options) argv(words ...string) []string {
 	argv := []string{o.Executable}
 	if o.Home != "" {
@@ -85,41 +86,42 @@ func (o Options) argv(words ...string) []string {
 	return append(argv, words...)
 }
 
-// server returns the item of the server, split in a command and its arguments.
+// server returns the item for the server, with separate members for its command and its
+// arguments.
 func (o Options) server(path []string, before fields, after ...field) (put, off []item) {
 	argv := o.argv("mcp")
 	return o.serverOf(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
 }
 
 func (o Options) serverOf(path []string, want fields) (put, off []item) {
-	return choose(!o.NoMCP, serverItem(path, want))
+	return itemsToPutOrRemove(!o.NoMCP, serverItem(path, want))
 }
 
-// choose returns an item as one to put, or as one to take out.
-func choose(put bool, i item) ([]item, []item) {
+// itemsToPutOrRemove returns the item as one to put, or as one to remove.
+func itemsToPutOrRemove(put bool, i item) ([]item, []item) {
 	if put {
 		return []item{i}, nil
 	}
 	return nil, []item{i}
 }
 
-// allow returns the approvals of the tools that run unasked.
+// allow returns the item that lets tools run without asking.
 func (o Options) allow(path ...string) (put, off []item) {
 	const prefix = "mcp__" + program + "__"
 	var words []string
 	for _, t := range o.Allow {
 		words = append(words, prefix+t)
 	}
-	return choose(!o.NoMCP, stringsItem(prefix, words, path...))
+	return itemsToPutOrRemove(!o.NoMCP, stringsItem(prefix, words, path...))
 }
 
-// uses of hooks
+// Purposes of hooks.
 const (
 	capture = 1 << iota
 	inject
 )
 
-// event is an event that a client's hooks are run on.
+// event is an event of a client for which hooks run.
 type event struct {
 	name, matcher string
 	use           int
@@ -138,7 +140,7 @@ var events = map[string][]event{
 		{"PostCompact", "", capture, 5}, {"SubagentStop", "", capture, 5}, {"Stop", "", capture, 5}, {"SessionEnd", "", capture, 5}},
 }
 
-// hooks returns the hooks that these options ask for.
+// hooks returns the hooks that the options ask for.
 func (o Options) hooks(client string, handler func(e event) fields) (want []hook) {
 	for _, e := range events[client] {
 		if (e.use == inject && o.NoInject) || (e.use == capture && o.NoCapture) {
@@ -149,9 +151,10 @@ func (o Options) hooks(client string, handler func(e event) fields) (want []hook
 	return want
 }
 
-// lineHooks are hooks whose command is a line for a shell.
+// lineHooks returns hooks whose command is a line for a shell. unit is the number of the
+// client's time units in a second.
 func (o Options) lineHooks(w World, client string, windows shell, unit int, more ...field) []hook {
-	line := commandLine(cond(w.GOOS == "windows", windows, posix), o.argv("hook", client))
+	line := commandLine(either(w.GOOS == "windows", windows, posix), o.argv("hook", client))
 	return o.hooks(client, func(e event) fields {
 		return append(fields{{"type", "command"}, {"command", line}, {"timeout", e.timeout * unit}}, more...)
 	})

@@ -1,5 +1,5 @@
-// What each client's files are, and the form that they have. The first six were
-// proved by running the clients, the others follow their documents.
+// This file lists the clients with the paths and formats of their files. Setup for the first
+// six was tested by running the clients; for the others it follows their documentation.
 
 package setup
 
@@ -10,18 +10,18 @@ import (
 )
 
 var clients = []*Client{
-	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory", files: claudeFiles,
+	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory", filesFor: claudeFiles,
 		memories: func(w World) string { return w.home("claude", "") },
 		signs:    func(w World) []string { return []string{w.home("claude", "")} }},
-	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, files: codexFiles,
+	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, filesFor: codexFiles,
 		signs: func(w World) []string { return []string{w.home("codex", "")} }},
-	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, files: geminiFiles,
+	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, filesFor: geminiFiles,
 		signs: func(w World) []string { return []string{w.home("gemini", "settings.json")} }},
-	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, files: opencodeFiles,
+	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, filesFor: opencodeFiles,
 		signs: func(w World) []string { return []string{w.dir("XDG_CONFIG_HOME", ".config", "opencode")} }},
-	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, files: copilotFiles, notes: copilotNotes,
+	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true, filesFor: copilotFiles, notes: copilotNotes,
 		signs: func(w World) []string { return []string{w.home("copilot", "")} }},
-	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory", files: qwenFiles,
+	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory", filesFor: qwenFiles,
 		memories: func(w World) string { return w.home("qwen", "") },
 		signs:    func(w World) []string { return []string{w.home("qwen", "")} }},
 	plainClient("cursor", "Cursor", []string{"mcpServers"}, nil, nil,
@@ -44,14 +44,14 @@ var clients = []*Client{
 			}
 			return w.config("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 		}, ""),
-	{Name: "kilo", Title: "Kilo Code", Program: "kilo", files: kiloFiles,
+	{Name: "kilo", Title: "Kilo Code", Program: "kilo", filesFor: kiloFiles,
 		signs: func(w World) []string { return []string{filepath.Dir(w.user(".config/kilo/kilo.jsonc"))} }},
 }
 
-// Clients returns all clients.
+// Clients returns all clients that oxbow can set up.
 func Clients() []*Client { return clients }
 
-// Find returns the client of that name or title, in any case, nil for none.
+// Find returns the client with the given name or title, ignoring case, or nil.
 func Find(name string) *Client {
 	for _, c := range clients {
 		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Title, name) {
@@ -61,8 +61,8 @@ func Find(name string) *Client {
 	return nil
 }
 
-// firstOf returns the first path that is there, or the last.
-func firstOf(paths ...string) string {
+// firstExisting returns the first path that exists, or the last path if none does.
+func firstExisting(paths ...string) string {
 	for _, p := range paths {
 		if exists(p) {
 			return p
@@ -71,9 +71,9 @@ func firstOf(paths ...string) string {
 	return paths[len(paths)-1]
 }
 
-// plainClient is a client that has a file of servers and nothing else of oxbow.
+// plainClient returns a client for which setup only adds a server to one file.
 func plainClient(name, title string, path []string, before fields, after func(Options) fields, user func(World) string, project string) *Client {
-	return &Client{Name: name, Title: title, files: func(w World, o Options) []file {
+	return &Client{Name: name, Title: title, filesFor: func(w World, o Options) []file {
 		if o.Project && project == "" {
 			return nil
 		}
@@ -82,22 +82,22 @@ func plainClient(name, title string, path []string, before fields, after func(Op
 			more = after(o)
 		}
 		f := file{path: w.scoped(o, user(w), project), servers: path}
-		f.items, f.off = o.server(path, before, more...)
+		f.items, f.removals = o.server(path, before, more...)
 		return []file{f}
 	}, signs: func(w World) []string { return []string{filepath.Dir(user(w))} }}
 }
 
-// with adds an item to those of a file.
-func (f *file) with(put, off []item) {
-	f.items, f.off = append(f.items, put...), append(f.off, off...)
+// addItem adds an item to the file's items.
+func (f *file) addItem(put, off []item) {
+	f.items, f.removals = append(f.items, put...), append(f.removals, off...)
 }
 
 func claudeFiles(w World, o Options) []file {
 	mcp := file{path: w.scoped(o, w.dir("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"), servers: []string{"mcpServers"}}
-	mcp.with(o.server(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
+	mcp.addItem(o.server(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
 	settings := file{path: w.scoped(o, w.home("claude", "settings.json"), ".claude/settings.local.json")}
-	settings.with(o.allow("permissions", "allow"))
-	settings.with([]item{hooksItem("claude", true, o.hooks("claude", func(e event) fields {
+	settings.addItem(o.allow("permissions", "allow"))
+	settings.addItem([]item{hooksItem("claude", true, o.hooks("claude", func(e event) fields {
 		argv := o.argv("hook", "claude")
 		return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
 	}))}, nil)
@@ -107,18 +107,18 @@ func claudeFiles(w World, o Options) []file {
 
 func geminiFiles(w World, o Options) []file {
 	f := file{path: w.scoped(o, w.home("gemini", "settings.json"), ".gemini/settings.json"), servers: []string{"mcpServers"}}
-	f.with(o.server(f.servers, nil))
-	f.with([]item{hooksItem("gemini", true, o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))}, nil)
-	policy := file{path: w.home("gemini", "policies/oxbow.toml"), own: true}
+	f.addItem(o.server(f.servers, nil))
+	f.addItem([]item{hooksItem("gemini", true, o.lineHooks(w, "gemini", powerShell, 1000, field{"name", program}))}, nil)
+	policy := file{path: w.home("gemini", "policies/oxbow.toml"), isOxbows: true}
 	if !o.NoMCP {
-		// Gemini CLI compares each toolName with the names of its own tools, and prints a
-		// warning at every start if it takes one for a misspelling. It knows tools of
-		// servers by this prefix.
+		// Gemini CLI compares each toolName with the names of its own tools and warns at
+		// every start if a name looks like a misspelling. This prefix marks the tools of
+		// servers.
 		var names []string
 		for _, t := range o.Allow {
 			names = append(names, "mcp_"+program+"_"+t)
 		}
-		policy.whole = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\ntoolName = " + tomlValue(names) +
+		policy.content = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\ntoolName = " + tomlValue(names) +
 			"\ndecision = \"allow\"\npriority = 100\n"
 	}
 	return []file{f, policy}
@@ -126,35 +126,35 @@ func geminiFiles(w World, o Options) []file {
 
 func qwenFiles(w World, o Options) []file {
 	f := file{path: w.scoped(o, w.home("qwen", "settings.json"), ".qwen/settings.json"), servers: []string{"mcpServers"}}
-	f.with(o.server(f.servers, nil))
-	f.with(o.allow("permissions", "allow"))
+	f.addItem(o.server(f.servers, nil))
+	f.addItem(o.allow("permissions", "allow"))
 	var more []field
 	if w.GOOS == "windows" {
 		more = []field{{"shell", "powershell"}}
 	}
-	f.with([]item{hooksItem("qwen", true, o.lineHooks(w, "qwen", powerShell, 1000, more...))}, nil)
+	f.addItem([]item{hooksItem("qwen", true, o.lineHooks(w, "qwen", powerShell, 1000, more...))}, nil)
 	f.memory = valueItem(false, "memory", "enableManagedAutoMemory")
 	return []file{f}
 }
 
 func copilotFiles(w World, o Options) []file {
 	mcp := file{path: w.home("copilot", "mcp-config.json"), servers: []string{"mcpServers"}}
-	mcp.with(o.server(mcp.servers, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
-	hooks := file{path: w.scoped(o, w.home("copilot", "hooks/oxbow.json"), ".github/hooks/oxbow.json"), own: true}
+	mcp.addItem(o.server(mcp.servers, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
+	hooks := file{path: w.scoped(o, w.home("copilot", "hooks/oxbow.json"), ".github/hooks/oxbow.json"), isOxbows: true}
 	line := "bash"
 	if w.GOOS == "windows" {
 		line = "powershell"
 	}
-	command := commandLine(cond(w.GOOS == "windows", powerShell, posix), o.argv("hook", "copilot"))
+	command := commandLine(either(w.GOOS == "windows", powerShell, posix), o.argv("hook", "copilot"))
 	want := o.hooks("copilot", func(e event) fields {
-		return fields{{"type", "command"}, {cond(line == "bash", "command", line), command}, {"timeout", e.timeout}}
+		return fields{{"type", "command"}, {either(line == "bash", "command", line), command}, {"timeout", e.timeout}}
 	})
 	if len(want) > 0 {
 		all := fields{}
 		for _, h := range want {
 			all = append(all, field{h.event, []fields{h.handler}})
 		}
-		hooks.whole = lines(fields{{"version", 1}, {"hooks", all}})
+		hooks.content = indentedJSON(fields{{"version", 1}, {"hooks", all}})
 	}
 	if o.Project {
 		return []file{hooks}
@@ -164,19 +164,19 @@ func copilotFiles(w World, o Options) []file {
 
 func opencodeFiles(w World, o Options) []file {
 	dir := w.scoped(o, w.dir("XDG_CONFIG_HOME", ".config", "opencode"), "")
-	f := file{path: firstOf(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")), servers: []string{"mcp"}}
-	f.with(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
-	plugin := file{path: filepath.Join(w.scoped(o, dir, ".opencode"), "plugins", "oxbow.js"), own: true}
+	f := file{path: firstExisting(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")), servers: []string{"mcp"}}
+	f.addItem(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
+	plugin := file{path: filepath.Join(w.scoped(o, dir, ".opencode"), "plugins", "oxbow.js"), isOxbows: true}
 	if o.Plugin != nil && !(o.NoInject && o.NoCapture) {
-		plugin.whole = o.Plugin(o.argv("hook", "opencode"))
+		plugin.content = o.Plugin(o.argv("hook", "opencode"))
 	}
 	return []file{f, plugin}
 }
 
 func kiloFiles(w World, o Options) []file {
 	dir := w.scoped(o, w.user(".config/kilo"), ".kilo")
-	f := file{path: firstOf(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")), servers: []string{"mcp"}}
-	f.with(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
+	f := file{path: firstExisting(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")), servers: []string{"mcp"}}
+	f.addItem(o.serverOf(f.servers, fields{{"type", "local"}, {"command", o.argv("mcp")}, {"enabled", true}}))
 	return []file{f}
 }
 
@@ -196,7 +196,7 @@ func codexFiles(w World, o Options) []file {
 			want[i].handler = append(h.handler, field{"additionalContextLimit", 20000})
 		}
 	}
-	hooks.with([]item{hooksItem("codex", true, want)}, nil)
+	hooks.addItem([]item{hooksItem("codex", true, want)}, nil)
 	config := file{path: filepath.Join(dir, "config.toml"), servers: []string{"mcp_servers"}}
 	config.toml = func(t, base *table, put bool) error {
 		if !put || o.NoMCP {
@@ -208,7 +208,7 @@ func codexFiles(w World, o Options) []file {
 	return []file{hooks, config}
 }
 
-// trustsHooks reports whether Codex runs all of oxbow's hooks that are in its files.
+// trustsHooks reports whether Codex trusts all of oxbow's hooks in its files.
 func trustsHooks(w World, o Options) bool {
 	files := codexFiles(w, o)
 	hooks, err := follow(files[0].path)
@@ -217,9 +217,9 @@ func trustsHooks(w World, o Options) bool {
 	_, config = splitBOM(config)
 	t, terr := parseTOML(config)
 	if err != nil || herr != nil || cerr != nil || terr != nil {
-		return true // another finding says so
+		return true // another finding reports the error
 	}
-	for key, hash := range trusts(hooks, text) {
+	for key, hash := range hookHashes(hooks, text) {
 		if t.at("hooks", "state", key, "trusted_hash") != hash {
 			return false
 		}
@@ -227,7 +227,7 @@ func trustsHooks(w World, o Options) bool {
 	return true
 }
 
-// serverAt is the entry of the server in Codex' file.
+// serverAt returns oxbow's server in Codex' configuration.
 func serverAt(t *table) (s Server, there bool) {
 	m, there := t.at("mcp_servers", program).(map[string]any)
 	s.Command, _ = m["command"].(string)
@@ -239,15 +239,15 @@ func serverAt(t *table) (s Server, there bool) {
 	return s, there
 }
 
-// putServer writes the server's table into Codex' configuration. It removes required,
-// which earlier versions wrote: with it, Codex does not start when oxbow does not. If
-// the person had written it before, it stays.
+// putServer writes the server's table into Codex' configuration. It removes the key
+// required, which earlier versions of oxbow wrote, because with that key Codex does not
+// start if oxbow fails to start. If the person wrote the key, it stays.
 func putServer(t, base *table, want fields) error {
 	if is, ok := serverAt(t); ok {
 		if !is.Oxbow() {
 			return errOther("mcp_servers." + program)
 		}
-		want = merged(is, want)
+		want = mergeArgs(is, want)
 		if base.at("mcp_servers", program, "required") == nil && t.at("mcp_servers", program, "required") != nil {
 			if err := t.remove("mcp_servers", program, "required"); err != nil {
 				return err

@@ -1,4 +1,4 @@
-// A unified diff of a change.
+// This file shows a change as a unified diff.
 
 package setup
 
@@ -10,10 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// around is how many lines are shown around a difference.
+// around is the number of unchanged lines shown around a change.
 const around = 3
 
-// Diff returns the change as a unified diff, "" for none.
+// Diff returns the change as a unified diff, or "" if nothing changes.
 func (c *Change) Diff() string {
 	if c.Same() {
 		return ""
@@ -23,7 +23,7 @@ func (c *Change) Diff() string {
 	var m diff.Mapper
 	to := m.Map(in.Lines(a), in.Lines(b))
 	var out strings.Builder
-	name := func(there bool) string { return cond(there, c.Path, "/dev/null") }
+	name := func(there bool) string { return either(there, c.Path, "/dev/null") }
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", name(c.Before != nil), name(c.After != nil))
 	rows := rowsOf(a, b, to)
 	for i := 0; i < len(rows); {
@@ -45,7 +45,7 @@ func (c *Change) Diff() string {
 	return out.String()
 }
 
-// row is a line of a diff, with how many lines of each text stand before it.
+// row is a line of a diff, with the number of lines of each text before it.
 type row struct {
 	sign byte
 	line string
@@ -74,10 +74,10 @@ func rowsOf(a, b []string, to []int) (rows []row) {
 func hunk(out *strings.Builder, rows []row) {
 	na, nb := 0, 0
 	for _, r := range rows {
-		na += cond(r.sign != '+', 1, 0)
-		nb += cond(r.sign != '-', 1, 0)
+		na += either(r.sign != '+', 1, 0)
+		nb += either(r.sign != '-', 1, 0)
 	}
-	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", rows[0].a+cond(na > 0, 1, 0), na, rows[0].b+cond(nb > 0, 1, 0), nb)
+	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", rows[0].a+either(na > 0, 1, 0), na, rows[0].b+either(nb > 0, 1, 0), nb)
 	for _, r := range rows {
 		line, whole := strings.CutSuffix(r.line, "\n")
 		fmt.Fprintf(out, "%c%s\n", r.sign, strings.TrimSuffix(line, "\r"))

@@ -15,24 +15,24 @@ import (
 func FuzzJSON(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
-		f.Add(generated(r, Find("claude"), Find("claude").files(world("/"), options())[1]))
+		f.Add(generated(r, Find("claude"), Find("claude").filesFor(world("/"), options())[1]))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		w, o := world("/"), options()
-		fs := Find("claude").files(w, o)
+		fs := Find("claude").filesFor(w, o)
 		one := file{items: append(fs[0].items, fs[1].items...)}
-		foreign, err := one.edit([]byte(text), nil, false, false)
+		foreign, err := one.editText([]byte(text), nil, false, false)
 		if err != nil {
 			return
 		}
-		with, err := one.edit(foreign, foreign, true, false)
+		with, err := one.editText(foreign, foreign, true, false)
 		if err != nil {
 			return
 		}
-		if again, err := one.edit(with, foreign, true, false); err != nil || string(again) != string(with) {
+		if again, err := one.editText(with, foreign, true, false); err != nil || string(again) != string(with) {
 			t.Errorf("twice: %v, %q is not %q", err, again, with)
 		}
-		without, err := one.edit(with, foreign, false, false)
+		without, err := one.editText(with, foreign, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,19 +50,19 @@ func FuzzTOML(f *testing.F) {
 		f.Add(finish(r, generatedTOML(r)))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		codex := Find("codex").files(world("/"), options())[1]
-		foreign, err := codex.edit([]byte(text), nil, false, false)
+		codex := Find("codex").filesFor(world("/"), options())[1]
+		foreign, err := codex.editText([]byte(text), nil, false, false)
 		if err != nil {
 			return
 		}
-		with, err := codex.edit(foreign, foreign, true, false)
+		with, err := codex.editText(foreign, foreign, true, false)
 		if err != nil {
 			return
 		}
-		if again, err := codex.edit(with, foreign, true, false); err != nil || string(again) != string(with) {
+		if again, err := codex.editText(with, foreign, true, false); err != nil || string(again) != string(with) {
 			t.Errorf("twice: %v, %q is not %q", err, again, with)
 		}
-		without, err := codex.edit(with, foreign, false, false)
+		without, err := codex.editText(with, foreign, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -127,8 +127,8 @@ func TestGenerated(t *testing.T) {
 			dir := t.TempDir()
 			w, o := world(dir), options()
 			o.Off, o.Trust = r.IntN(2) == 0, r.IntN(2) == 0
-			for _, f := range c.files(w, o) {
-				if f.own || r.IntN(5) == 0 {
+			for _, f := range c.filesFor(w, o) {
+				if f.isOxbows || r.IntN(5) == 0 {
 					continue
 				}
 				write(t, f.path, generated(r, c, f))
@@ -183,7 +183,7 @@ func foreignStays(t *testing.T, what string, before, after map[string]string) {
 // holdsValue reports whether a text is more than white space and comments.
 func holdsValue(text []byte) bool {
 	d, err := parseJSON(text)
-	return err != nil || d.was == nil
+	return err != nil || d.original == nil
 }
 
 func decoded(t *testing.T, p, text string) (v any) {
@@ -200,7 +200,7 @@ func decoded(t *testing.T, p, text string) (v any) {
 	if err != nil {
 		t.Fatalf("%s: %v in\n%s", p, err, text)
 	}
-	if err := json.Unmarshal(plain(&d.root), &v); err != nil {
+	if err := json.Unmarshal(standardJSON(&d.root), &v); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -235,9 +235,9 @@ func within(a, b any) bool {
 func editsStay(t *testing.T, what string, c *Client, w World, o Options) {
 	t.Helper()
 	want := map[string]any{}
-	for _, f := range c.files(w, o) {
+	for _, f := range c.filesFor(w, o) {
 		b, err := os.ReadFile(f.path)
-		if err != nil || f.own {
+		if err != nil || f.isOxbows {
 			continue
 		}
 		bom, text := splitBOM(b)
@@ -446,7 +446,7 @@ func TestCommandLine(t *testing.T) {
 		if line != c.want {
 			t.Errorf("commandLine(%q) = %s, want %s", c.argv, line, c.want)
 		}
-		if h := (Server{Command: line}); !h.hooks(c.argv[len(c.argv)-1]) || h.hooks("other") {
+		if h := (Server{Command: line}); !h.isHookFor(c.argv[len(c.argv)-1]) || h.isHookFor("other") {
 			t.Errorf("%s is not known for a hook", line)
 		}
 	}

@@ -16,62 +16,62 @@ import (
 	"strings"
 )
 
-// The levels of a finding.
+// Levels of a finding.
 const (
 	OK      = "ok"
-	warning = "warning" // it works, but not as the person may think
+	warning = "warning" // it works, but perhaps not as the person expects
 	Problem = "problem" // it does not work
 )
 
-// Finding is one thing to know about clients that are set up, and what to do about it.
+// Finding is a statement about clients that are set up, with a remedy.
 type Finding struct {
 	Clients []string `json:"clients"` // their names
 	Level   string   `json:"level"`
 	What    string   `json:"what"`
-	Mend    string   `json:"mend,omitempty"` // a command as typed, or a sentence
+	Mend    string   `json:"mend,omitempty"` // a command to type, or a sentence
 	Note    bool     `json:"-"`              // setup shows it even if nothing is wrong
 }
 
-// Answer is what a server answered.
+// Answer is the result of asking a server.
 type Answer struct {
-	Home string // that it serves
-	Text string // of its tool list
-	Err  error  // it does not answer
+	Home string // home that the server serves
+	Text string // text of its tool list
+	Err  error  // error if the server does not answer
 
-	// NoMemory is why the server has no memory, and Mend what to do about that; "" if it has one.
+	// NoMemory is the reason why the server has no memory, and Mend the remedy. Both are ""
+	// if it has a memory.
 	NoMemory, Mend string
 }
 
-// Inspection finds out what is wrong with how clients are set up. It is not safe for concurrent
-// use.
+// Inspection finds problems in the setup of clients. It is not safe for concurrent use.
 type Inspection struct {
 	World   World
-	Options Options // Executable, Home and Project, by which clients would be set up now
-	Home    string  // of this command
-	Rule    string  // that chose the home, in words
+	Options Options // the Executable, Home and Project with which clients would be set up now
+	Home    string  // home of this command
+	Rule    string  // how the home was chosen, as a sentence
 
-	// Compares says that Options has all that setup would use, so that the files can be compared
-	// with what setup would write.
+	// Compares is set if Options has all values that setup would use, so that the files can
+	// be compared with those that setup would write.
 	Compares bool
 
-	// Start starts a server as a client would, and asks it something. If it is nil, no server
-	// is started.
+	// Start starts a server as a client would, and queries it. If it is nil, no servers are
+	// started.
 	Start func(ctx context.Context, s Server) Answer
 
 	answers map[string]Answer // by command and environment
 }
 
-// Status is how one client is set up.
+// Status describes how one client is set up.
 type Status struct {
 	Client   *Client
 	Servers  []Entry
-	Recorded bool  // setup changed files of the client and has not taken that back
-	Holds    bool  // there is something of oxbow in the files
-	Err      error // a file that cannot be read; only if Recorded
+	Recorded bool  // setup has changed files of the client, and the change has not been removed
+	Holds    bool  // the files contain something of oxbow
+	Err      error // error of a file that cannot be read; only if Recorded
 
-	choices  *choices // of the setup; nil if they are not known
+	choices  *choices // the choices at the time of setup; nil if they are not known
 	trusted  bool     // the client runs the hooks
-	servable bool     // one of the files may name servers
+	servable bool     // one of the files can contain servers
 }
 
 // isBelow reports whether a path is in a directory.
@@ -86,8 +86,9 @@ func (s *Status) SetUp() bool { return len(s.Servers) > 0 || s.Holds }
 // Status returns how a client is set up.
 func (in *Inspection) Status(c *Client) Status {
 	s := Status{Client: c, Servers: c.Servers(in.World, in.Options.Project), trusted: true}
-	for _, f := range c.files(in.World, in.Options) {
-		if !in.Options.Project || isBelow(in.World.Dir, f.path) { // others are the user's, which setup of a project writes, too
+	for _, f := range c.filesFor(in.World, in.Options) {
+		// skip the user's files, which a project's setup also changes
+		if !in.Options.Project || isBelow(in.World.Dir, f.path) {
 			s.read(in.World, &f)
 		}
 	}
@@ -97,7 +98,7 @@ func (in *Inspection) Status(c *Client) Status {
 	return s
 }
 
-// read adds what a file of the client says.
+// read adds the information in one file of the client.
 func (s *Status) read(w World, f *file) {
 	s.servable = s.servable || len(f.servers) > 0
 	real, err := follow(f.path)
@@ -116,7 +117,7 @@ func (s *Status) read(w World, f *file) {
 		text, err = readFile(real)
 	}
 	if err == nil {
-		base, err = f.without(text, r)
+		base, err = f.textWithoutOxbow(text, r)
 	}
 	switch {
 	case err != nil && s.Recorded:
@@ -126,15 +127,15 @@ func (s *Status) read(w World, f *file) {
 	}
 }
 
-// Chosen returns options by which the client would be set up now as it is.
+// Chosen returns the options that would set up the client again as it is now.
 func (in *Inspection) Chosen(c *Client) Options {
 	if s := in.Status(c); s.choices != nil {
-		return s.choices.apply(in.Options)
+		return s.choices.applyTo(in.Options)
 	}
 	return in.Options
 }
 
-// programs returns the programs that the client starts and that setup wrote as paths.
+// programs returns the absolute paths of the programs that the client starts.
 func (s *Status) programs() []string {
 	all := map[string]bool{}
 	for _, e := range s.Servers {
@@ -146,31 +147,32 @@ func (s *Status) programs() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(p string) bool { return !filepath.IsAbs(p) })
 }
 
-// fault is something that is wrong with one client. Faults with the same words are one finding.
+// fault is a problem of one client. Faults with the same text are joined into one finding.
 type fault struct {
 	level string
-	what  string // with {clients} for the titles
+	what  string // contains {clients} in place of the clients' titles
 	mend  func(all []Status) string
 }
 
-// Find returns the findings about the clients that are set up: first what is wrong, joined if it
-// is the same with several clients, then what is right.
+// Find returns the findings about the clients that are set up. Problems come first; equal
+// problems of several clients are one finding.
 //
-// Unless the inspection is of a project, what is wrong with the setup of the project in World.Dir
-// comes last. Its servers are not started: files of a project may come from others.
+// Unless the inspection is of a project, it also checks the setup of the project in
+// World.Dir and appends the problems found there. Servers of the project are not started,
+// because its files may come from other people.
 func (in *Inspection) Find(ctx context.Context) []Finding {
-	all := in.find(ctx)
+	all := in.findHere(ctx)
 	if in.Options.Project || in.World.Dir == "" || filepath.Clean(in.World.Dir) == filepath.Clean(in.World.User) {
 		return all
 	}
 	project := *in
 	project.Options.Project, project.Start = true, nil
-	return append(all, slices.DeleteFunc(project.find(ctx), func(f Finding) bool { return f.Level == OK })...)
+	return append(all, slices.DeleteFunc(project.findHere(ctx), func(f Finding) bool { return f.Level == OK })...)
 }
 
-// find returns the findings about the user's files or, if the inspection is of a project, about
-// files there that setup changed.
-func (in *Inspection) find(ctx context.Context) []Finding {
+// findHere returns the findings about the user's files. If the inspection is of a project, they
+// are about the files there that setup changed.
+func (in *Inspection) findHere(ctx context.Context) []Finding {
 	type joined struct {
 		fault
 		of []Status
@@ -196,24 +198,25 @@ func (in *Inspection) find(ctx context.Context) []Finding {
 			wrong[i].of = append(wrong[i].of, s)
 		}
 		if len(faults) == 0 {
-			mend := in.refresh(&s)
-			right = append(right, Finding{[]string{c.Name}, OK, in.sayRight(&s), mend, mend != ""})
+			mend := in.outdatedFiles(&s)
+			right = append(right, Finding{[]string{c.Name}, OK, in.describeSetup(&s), mend, mend != ""})
 		}
 	}
 	all := []Finding{}
 	for _, j := range wrong {
 		names, titles := namesOf(j.of)
-		all = append(all, Finding{names, j.level, strings.ReplaceAll(j.what, "{clients}", list(titles)+in.where()), j.mend(j.of), true})
+		all = append(all, Finding{names, j.level, strings.ReplaceAll(j.what, "{clients}", joinWords(titles)+in.scopeText()), j.mend(j.of), true})
 	}
 	if len(absent) > 0 {
 		names, titles := namesOf(absent)
-		right = append(right, Finding{names, OK, "not found on PATH, and set up all the same: " + list(titles), "", true})
+		right = append(right, Finding{names, OK, "not found on PATH, and set up all the same: " + joinWords(titles), "", true})
 	}
 	return append(all, right...)
 }
 
-// where says of what the findings are, after the titles of clients.
-func (in *Inspection) where() string {
+// scopeText returns the text that says to which files the findings refer. It follows the titles
+// of the clients.
+func (in *Inspection) scopeText() string {
 	if in.Options.Project {
 		return " in this project"
 	}
@@ -228,18 +231,18 @@ func namesOf(all []Status) (names, titles []string) {
 	return names, titles
 }
 
-// faults returns what is wrong with a client that is or was set up.
+// faults returns the problems of a client that is or was set up.
 func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
-	again := func(of []Status) string { return in.again(of) }
+	again := func(of []Status) string { return in.setupCommand(of) }
 	add := func(level string, mend func([]Status) string, format string, args ...any) {
 		all = append(all, fault{level, fmt.Sprintf(format, args...), mend})
 	}
 	switch {
 	case s.Err != nil:
-		add(Problem, func(of []Status) string { return "correct the file, then " + in.again(of) }, "oxbow is set up for {clients}, and a file cannot be read: %v", s.Err)
+		add(Problem, func(of []Status) string { return "correct the file, then " + in.setupCommand(of) }, "oxbow is set up for {clients}, and a file cannot be read: %v", s.Err)
 		return all
 	case !s.SetUp():
-		add(warning, again, "oxbow was set up for {clients}, and nothing of it is left in the files (if that was meant: %s)", in.remove(s))
+		add(warning, again, "oxbow was set up for {clients}, and nothing of it is left in the files (if that was meant: %s)", in.removeCommand(s))
 		return all
 	}
 	if s.lacksServer() {
@@ -258,7 +261,7 @@ func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
 		add(warning, again, "%s", what)
 	}
 	if !s.trusted {
-		add(warning, func(of []Status) string { return in.again(of, "--trust") },
+		add(warning, func(of []Status) string { return in.setupCommand(of, "--trust") },
 			"{clients} runs no hook of oxbow before you trust it, here or with /hooks there: nothing is kept, and nothing is shown by itself")
 	}
 	if isGone {
@@ -267,7 +270,8 @@ func (in *Inspection) faults(ctx context.Context, s *Status) (all []fault) {
 	return append(all, in.tryServer(ctx, s)...)
 }
 
-// tryServer starts the server of a client, if it has one and this inspection starts servers.
+// tryServer starts the client's server and returns the problems of its answer. It returns
+// nil if the client has no server, or if this inspection starts none.
 func (in *Inspection) tryServer(ctx context.Context, s *Status) []fault {
 	if len(s.Servers) == 0 || in.Start == nil {
 		return nil
@@ -276,25 +280,26 @@ func (in *Inspection) tryServer(ctx context.Context, s *Status) []fault {
 	switch a := in.Ask(ctx, server); {
 	case a.Err != nil:
 		what := fmt.Sprintf("{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), a.Err)
-		return []fault{{Problem, what, func(of []Status) string { return in.again(of) }}}
+		return []fault{{Problem, what, func(of []Status) string { return in.setupCommand(of) }}}
 	case a.NoMemory != "":
 		return []fault{{Problem, "{clients}: the server answers that it has no memory: " + a.NoMemory, func([]Status) string { return a.Mend }}}
 	}
 	return nil
 }
 
-// lacksServer reports whether setup wrote a server that is no longer in the files.
+// lacksServer reports whether setup wrote a server that the files no longer contain.
 func (s *Status) lacksServer() bool {
 	return s.servable && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
 }
 
-// isOther reports whether a program is not this one.
+// isOther reports whether a program is different from the running one.
 func (in *Inspection) isOther(program os.FileInfo) bool {
 	this, err := os.Stat(in.Options.Executable)
 	return err == nil && !os.SameFile(this, program)
 }
 
-// Ask starts a server, once for each command and environment, and returns its answer.
+// Ask starts a server and returns its answer. Each combination of command and environment is
+// started only once.
 func (in *Inspection) Ask(ctx context.Context, s Server) Answer {
 	key := fmt.Sprintf("%q %q %q", s.Argv(), s.Env, s.Environment)
 	a, asked := in.answers[key]
@@ -308,7 +313,7 @@ func (in *Inspection) Ask(ctx context.Context, s Server) Answer {
 	return a
 }
 
-// wrongHome returns what is wrong with the home that the client's servers serve, "" if nothing.
+// wrongHome returns the problem with the home that the client's servers serve, or "".
 func (in *Inspection) wrongHome(s *Status) string {
 	var others []string
 	finds := false
@@ -340,8 +345,8 @@ func sameFile(a, b string) bool {
 	return aerr == nil && berr == nil && os.SameFile(fa, fb)
 }
 
-// sayRight says how a client is set up with which nothing is wrong.
-func (in *Inspection) sayRight(s *Status) string {
+// describeSetup describes the setup of a client without problems.
+func (in *Inspection) describeSetup(s *Status) string {
 	what := s.Client.Title
 	switch {
 	case len(s.Servers) == 0:
@@ -354,21 +359,21 @@ func (in *Inspection) sayRight(s *Status) string {
 	return what
 }
 
-// refresh returns the command that brings files up to date which another version or a person
-// changed since; "" if they are as setup would write them now.
-func (in *Inspection) refresh(s *Status) string {
+// outdatedFiles returns the problem that files differ from what setup would write now, because a
+// different version or a person changed them. It returns "" if there is no difference.
+func (in *Inspection) outdatedFiles(s *Status) string {
 	if s.choices == nil || !in.Compares {
 		return ""
 	}
-	changes, err := s.Client.Plan(in.World, s.choices.apply(in.Options), false)
+	changes, err := s.Client.Plan(in.World, s.choices.applyTo(in.Options), false)
 	if err != nil || !slices.ContainsFunc(changes, func(c *Change) bool { return !c.Same() }) {
 		return ""
 	}
-	return "its files are not as this oxbow writes them: " + in.again([]Status{*s})
+	return "its files are not as this oxbow writes them: " + in.setupCommand([]Status{*s})
 }
 
-// again returns the commands that set clients up again as they were.
-func (in *Inspection) again(all []Status, more ...string) string {
+// setupCommand returns the commands that set clients up again with the same options.
+func (in *Inspection) setupCommand(all []Status, more ...string) string {
 	var order []string
 	names := map[string][]string{}
 	for _, s := range all {
@@ -390,8 +395,8 @@ func (in *Inspection) again(all []Status, more ...string) string {
 	return strings.Join(order, " && ")
 }
 
-// remove returns the command that takes oxbow out of a client.
-func (in *Inspection) remove(s *Status) string {
+// removeCommand returns the command that removes oxbow from a client.
+func (in *Inspection) removeCommand(s *Status) string {
 	command := "oxbow setup " + s.Client.Name
 	if in.Options.Project {
 		command += " --scope project"
@@ -399,7 +404,7 @@ func (in *Inspection) remove(s *Status) string {
 	return command + " --remove"
 }
 
-// flags returns the options of the setup of a client.
+// flags returns the flags of the command that set up a client.
 func (in *Inspection) flags(s *Status) (all []string) {
 	if in.Options.Project {
 		all = append(all, "--scope project")
@@ -418,8 +423,8 @@ func (in *Inspection) flags(s *Status) (all []string) {
 	return all
 }
 
-// list joins words as a sentence does.
-func list(words []string) string {
+// joinWords joins words as in "a, b and c".
+func joinWords(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

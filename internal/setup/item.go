@@ -1,4 +1,5 @@
-// What setup owns in a client's file: an entry for the server, hooks, approvals.
+// This file defines the parts that setup writes into a client's file: an entry for the
+// server, hooks, and approvals.
 
 package setup
 
@@ -11,14 +12,14 @@ import (
 	"strings"
 )
 
-// item is one thing in a file of JSON. put makes it so; take takes out what is
-// oxbow's, and leaves or puts back what base, the file without oxbow, has there.
+// item is one part of a JSON file that belongs to oxbow. put writes the part. take removes
+// it and restores what base, the file without oxbow, has in its place.
 type item struct {
 	put, take func(d, base *document) error
 }
 
-// serverItem is the entry that starts the server. Members that others added stay,
-// and so do arguments that serve the same home.
+// serverItem returns the entry that starts the server. Members that others added stay, and
+// so do arguments that serve the same home.
 func serverItem(path []string, want fields) item {
 	path = append(slices.Clone(path), program)
 	return item{
@@ -28,10 +29,10 @@ func serverItem(path []string, want fields) item {
 				return d.set(want, path...)
 			}
 			var is Server
-			if err := json.Unmarshal(plain(v), &is); err != nil || !is.Oxbow() {
+			if err := json.Unmarshal(standardJSON(v), &is); err != nil || !is.Oxbow() {
 				return errOther(strings.Join(path, "."))
 			}
-			for _, f := range merged(is, want) {
+			for _, f := range mergeArgs(is, want) {
 				if err := d.set(f.value, append(slices.Clone(path), f.name)...); err != nil {
 					return err
 				}
@@ -44,9 +45,9 @@ func serverItem(path []string, want fields) item {
 			case !d.decode(&is, path...) || !is.Oxbow():
 				return nil
 			case was != nil:
-				return d.set(plain(was), path...)
+				return d.set(standardJSON(was), path...)
 			case !filepath.IsAbs(is.Argv()[0]):
-				return nil // a person's: setup writes paths from the root
+				return nil // a person wrote this entry, because setup writes absolute paths
 			}
 			if err := d.remove(path...); err != nil {
 				return err
@@ -60,11 +61,11 @@ func errOther(path string) error {
 	return fmt.Errorf("%s is another server: give that another name", path)
 }
 
-// merged returns the fields that an entry must have, with the arguments that it has
-// when they serve the same home.
-func merged(is Server, want fields) fields {
+// mergeArgs returns the wanted fields of an entry. If the existing entry serves the same home,
+// its arguments are kept.
+func mergeArgs(is Server, want fields) fields {
 	var wanted Server
-	if err := json.Unmarshal(encode(want), &wanted); err != nil {
+	if err := json.Unmarshal(encodeJSON(want), &wanted); err != nil {
 		panic(err)
 	}
 	if is.Home() != wanted.Home() {
@@ -75,43 +76,43 @@ func merged(is Server, want fields) fields {
 		switch {
 		case f.name == "args":
 			want[i].value = is.Args
-		case f.name == "command" && len(wanted.Args) == 0: // the arguments, too
+		case f.name == "command" && len(wanted.Args) == 0: // the command contains the arguments
 			want[i].value = append([]string{wanted.Argv()[0]}, is.Argv()[1:]...)
 		}
 	}
 	return want
 }
 
-// hook is what a client runs on an event.
+// hook is a handler that a client runs for an event.
 type hook struct {
 	event, matcher string
 	handler        fields
 }
 
-// hooksItem is the hooks of a client: lists by the name of the event. With groups
-// the handlers stand in groups, each with its matcher.
+// hooksItem returns the hooks of a client: a list for each event. If groups is set, the
+// lists contain groups of handlers, each group with its matcher.
 func hooksItem(client string, groups bool, want []hook) item {
-	owned := isHookOf(client)
+	owned := hookMatcher(client)
 	take := func(d, base *document, keep map[string]hook) error {
 		root := d.at("hooks")
 		if root == nil {
 			return nil
 		}
 		var events map[string]json.RawMessage
-		if json.Unmarshal(plain(root), &events) != nil {
+		if json.Unmarshal(standardJSON(root), &events) != nil {
 			return errors.New("hooks is no object")
 		}
 		for event := range events {
 			all := handlers(d, event, groups, owned)
 			if h, ok := keep[event]; ok && len(all) > 0 {
 				delete(keep, event)
-				if err := all[0].rewrite(d, h, groups); err != nil {
+				if err := all[0].replace(d, h, groups); err != nil {
 					return err
 				}
 				all = all[1:]
 			}
 			for _, at := range all {
-				if err := at.cut(d, base, groups); err != nil {
+				if err := at.remove(d, base, groups); err != nil {
 					return err
 				}
 			}
@@ -152,16 +153,16 @@ func (h hook) entry(groups bool) fields {
 	return group
 }
 
-// handlerAt is where a handler stands: its event, the index of its group, and its
-// own in it.
+// handlerAt is the position of a handler: its event, the index of its group, and its index
+// in the group.
 type handlerAt struct {
 	event    string
 	group, i int
-	alone    bool // in its group
+	isAlone  bool // it is the only handler in its group
 }
 
-// handlers returns where the handlers of an event stand that are owned, the last
-// one first, so that taking one out leaves the places of the others.
+// handlers returns the positions of oxbow's handlers for an event, last first, so that
+// removing one does not move the others.
 func handlers(d *document, event string, groups bool, owned func(json.RawMessage) bool) (all []handlerAt) {
 	var list []json.RawMessage
 	d.decode(&list, "hooks", event)
@@ -185,8 +186,8 @@ func handlers(d *document, event string, groups bool, owned func(json.RawMessage
 	return all
 }
 
-// cut takes out the handler, and the group and the list that it leaves empty.
-func (at handlerAt) cut(d, base *document, groups bool) error {
+// remove removes the handler, and its group and list if they become empty.
+func (at handlerAt) remove(d, base *document, groups bool) error {
 	list, i := d.at("hooks", at.event), at.i
 	if groups {
 		hooks, _ := member(element(list, at.group), "hooks")
@@ -196,26 +197,27 @@ func (at handlerAt) cut(d, base *document, groups bool) error {
 			list = hooks
 		}
 	}
-	if err := d.cut(list, i); err != nil {
+	if err := d.removePart(list, i); err != nil {
 		return err
 	}
 	return d.prune(base, "hooks", at.event)
 }
 
-// rewrite makes the handler what is wanted, and its group, when it is alone there.
-func (at handlerAt) rewrite(d *document, h hook, groups bool) error {
-	v := element(d.at("hooks", at.event), cond(groups, at.group, at.i))
+// replace replaces the handler. If the handler is the only one in its group, the whole group
+// is replaced.
+func (at handlerAt) replace(d *document, h hook, groups bool) error {
+	v := element(d.at("hooks", at.event), either(groups, at.group, at.i))
 	switch {
 	case !groups:
 		return d.replace(v, h.handler)
-	case at.alone:
+	case at.isAlone:
 		return d.replace(v, h.entry(true))
 	}
 	hooks, _ := member(v, "hooks")
 	return d.replace(element(hooks, at.i), h.handler)
 }
 
-// appendTo puts an element at the end of the list of a path, and makes the list.
+// appendTo appends an element to the list at a path, and creates the list if necessary.
 func appendTo(d *document, value any, path ...string) error {
 	if v := d.at(path...); v != nil {
 		return inPath(path, d.add(v, "", value))
@@ -223,7 +225,8 @@ func appendTo(d *document, value any, path ...string) error {
 	return d.set([]any{value}, path...)
 }
 
-// stringsItem is words in a list, those that begin with a prefix being oxbow's.
+// stringsItem returns the words that a list must contain. All words with the prefix belong
+// to oxbow.
 func stringsItem(prefix string, want []string, path ...string) item {
 	take := func(d, base *document, keep []string) error {
 		var list, was []string
@@ -233,7 +236,7 @@ func stringsItem(prefix string, want []string, path ...string) item {
 		}
 		for i := len(list) - 1; i >= 0; i-- {
 			if strings.HasPrefix(list[i], prefix) && !slices.Contains(keep, list[i]) && !slices.Contains(was, list[i]) {
-				if err := d.cut(d.at(path...), i); err != nil {
+				if err := d.removePart(d.at(path...), i); err != nil {
 					return err
 				}
 				if err := d.prune(base, path...); err != nil {
@@ -264,18 +267,18 @@ func stringsItem(prefix string, want []string, path ...string) item {
 	}
 }
 
-// valueItem is a value that a person asked for. It is taken out only when it was
-// put by oxbow, as its record says, and is as it was put.
+// valueItem returns a value that a person asked for. It is removed only if setup wrote it,
+// as its record says, and if it has not changed since.
 func valueItem(value any, path ...string) *item {
 	return &item{
 		put: func(d, _ *document) error { return d.set(value, path...) },
 		take: func(d, base *document) error {
 			v := d.at(path...)
-			if v == nil || !sameJSON(plain(v), encode(value)) {
+			if v == nil || !sameJSON(standardJSON(v), encodeJSON(value)) {
 				return nil
 			}
 			if was := base.find(path...); was != nil {
-				return d.set(plain(was), path...)
+				return d.set(standardJSON(was), path...)
 			}
 			if err := d.remove(path...); err != nil {
 				return err
@@ -285,10 +288,10 @@ func valueItem(value any, path ...string) *item {
 	}
 }
 
-// isHookOf reports of a handler whether it is oxbow's for a client.
-func isHookOf(client string) func(json.RawMessage) bool {
+// hookMatcher returns a function that reports whether a handler is oxbow's hook for a client.
+func hookMatcher(client string) func(json.RawMessage) bool {
 	return func(raw json.RawMessage) bool {
 		var h Server
-		return json.Unmarshal(raw, &h) == nil && h.hooks(client)
+		return json.Unmarshal(raw, &h) == nil && h.isHookFor(client)
 	}
 }

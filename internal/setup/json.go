@@ -1,5 +1,5 @@
-// Edits of JSON files that people write, too: comments and trailing commas are
-// allowed, and every byte that an edit does not need stays.
+// This file edits JSON files that people also edit: comments and trailing commas are
+// allowed, and all other bytes stay the same.
 
 package setup
 
@@ -17,38 +17,39 @@ import (
 
 // document is a JSON text that is edited by byte ranges.
 type document struct {
-	text []byte
-	root hujson.Value
-	was  []byte // the text as it was given, where it holds no value
+	text     []byte
+	root     hujson.Value
+	original []byte // the original text if it contains no value, otherwise nil
 }
 
-// parseJSON reads a text whose root is an object. A text of nothing but white
-// space and comments is taken for an empty object.
+// parseJSON parses a text with an object at the root. A text that contains only white space
+// and comments counts as an empty object.
 func parseJSON(text []byte) (*document, error) {
 	d := &document{}
-	err := d.put(text)
-	if err != nil && d.put(slices.Concat(text, []byte("\n{}\n"))) == nil {
-		d.was = append([]byte{}, text...)
+	err := d.replaceText(text)
+	if err != nil && d.replaceText(slices.Concat(text, []byte("\n{}\n"))) == nil {
+		d.original = append([]byte{}, text...)
 		text = bytes.TrimRight(text, " \t\r\n")
 		if len(text) > 0 {
-			text = append(slices.Clone(text), newline(d.was)...)
+			text = append(slices.Clone(text), newline(d.original)...)
 		}
-		return d, d.put(append(slices.Clone(text), "{}\n"...))
+		return d, d.replaceText(append(slices.Clone(text), "{}\n"...))
 	}
 	return d, err
 }
 
-// bytes returns the text.
+// bytes returns the text. If the text had no value and nothing was added, it is the original
+// text.
 func (d *document) bytes() []byte {
-	if c, _ := contents(&d.root); d.was != nil && len(c.parts) == 0 {
-		return d.was
+	if c, _ := contents(&d.root); d.original != nil && len(c.parts) == 0 {
+		return d.original
 	}
 	return d.text
 }
 
-// put makes text the document's.
-func (d *document) put(text []byte) error {
-	root, err := hujson.Parse(append(slices.Clone(text), '\n')) // the end of a comment
+// replaceText replaces the document's text.
+func (d *document) replaceText(text []byte) error {
+	root, err := hujson.Parse(append(slices.Clone(text), '\n')) // the newline ends a comment in the last line
 	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
@@ -59,13 +60,13 @@ func (d *document) put(text []byte) error {
 	return nil
 }
 
-// splice replaces bytes of the text.
+// splice replaces the bytes from from to to of the text.
 func (d *document) splice(from, to int, with string) error {
-	return d.put(slices.Concat(d.text[:from], []byte(with), d.text[to:]))
+	return d.replaceText(slices.Concat(d.text[:from], []byte(with), d.text[to:]))
 }
 
-// member returns the member of that name, the last one as clients read it, and its
-// index; -1 for none.
+// member returns the member of that name and its index, or -1. If there are several, it
+// returns the last one, as clients do.
 func member(v *hujson.Value, name string) (*hujson.Value, int) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -79,7 +80,7 @@ func member(v *hujson.Value, name string) (*hujson.Value, int) {
 	return nil, -1
 }
 
-// find returns the value of a path of names, nil for none.
+// find returns the value at a path of names, or nil.
 func (d *document) find(path ...string) *hujson.Value {
 	v := &d.root
 	for _, name := range path {
@@ -91,7 +92,8 @@ func (d *document) find(path ...string) *hujson.Value {
 	return v
 }
 
-// at returns the value of a path of names, nil for none and for null.
+// at returns the value at a path of names. It returns nil if there is no value or if it is
+// null.
 func (d *document) at(path ...string) *hujson.Value {
 	if v := d.find(path...); v != nil && !isNull(v) {
 		return v
@@ -101,38 +103,39 @@ func (d *document) at(path ...string) *hujson.Value {
 
 func isNull(v *hujson.Value) bool { return v.Value.Kind() == 'n' }
 
-// plain returns a value as standard JSON.
-func plain(v *hujson.Value) json.RawMessage {
+// standardJSON returns a value as standard JSON.
+func standardJSON(v *hujson.Value) json.RawMessage {
 	c := v.Clone()
 	c.BeforeExtra, c.AfterExtra = nil, nil
 	c.Standardize()
 	return json.RawMessage(c.Pack())
 }
 
-// decode decodes the value of a path, and reports whether there is one that fits.
+// decode decodes the value at a path. It reports whether there is a value of a suitable
+// type.
 func (d *document) decode(to any, path ...string) bool {
 	v := d.at(path...)
-	return v != nil && json.Unmarshal(plain(v), to) == nil
+	return v != nil && json.Unmarshal(standardJSON(v), to) == nil
 }
 
-// encode writes a value as JSON in one line.
-func encode(value any) []byte {
+// encodeJSON encodes a value as JSON in a single line.
+func encodeJSON(value any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(value); err != nil {
-		panic(err) // values of this package have a form in JSON
+		panic(err) // cannot happen with the values of this package
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// sameJSON reports whether two texts of JSON mean the same.
+// sameJSON reports whether two JSON texts have the same value.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// newline returns the line end of a text: that of its first line.
+// newline returns the line ending of a text, which is that of its first line.
 func newline(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -140,7 +143,7 @@ func newline(text []byte) string {
 	return "\n"
 }
 
-// unit returns the indentation of one level: that of the root's first member.
+// unit returns the indentation of one level, taken from the first member of the root.
 func (d *document) unit() string {
 	if o := d.root.Value.(*hujson.Object); len(o.Members) > 0 {
 		if space, ok := lineIndent(o.Members[0].Name.BeforeExtra); ok && space != "" {
@@ -150,8 +153,8 @@ func (d *document) unit() string {
 	return "  "
 }
 
-// lineIndent returns the white space after the last line end of what stands before
-// a value, and whether there is a line end.
+// lineIndent returns the white space between the last line ending in extra and the value
+// that follows. The bool reports whether there is a line ending.
 func lineIndent(extra hujson.Extra) (string, bool) {
 	i := bytes.LastIndexByte(extra, '\n')
 	if i < 0 {
@@ -161,16 +164,16 @@ func lineIndent(extra hujson.Extra) (string, bool) {
 	return string(rest[:len(rest)-len(bytes.TrimLeft(rest, " \t"))]), true
 }
 
-// indentAt returns the white space at the begin of the line of an offset.
+// indentAt returns the indentation of the line at an offset.
 func (d *document) indentAt(offset int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// render writes a value for a place whose line is indented so; in one line where
-// the lines around are.
+// render formats a value for a line with the given indentation. It writes a single line
+// unless lines is set.
 func (d *document) render(value any, indent string, lines bool) string {
-	b := encode(value)
+	b := encodeJSON(value)
 	if !lines {
 		return string(b)
 	}
@@ -181,22 +184,22 @@ func (d *document) render(value any, indent string, lines bool) string {
 	return strings.ReplaceAll(out.String(), "\n", newline(d.text))
 }
 
-// inside is what an edit needs to know of an object or a list.
-type inside struct {
+// contentsOf describes the content of an object or a list for an edit.
+type contentsOf struct {
 	v     *hujson.Value
 	parts []part
-	extra hujson.Extra // before the closing bracket
-	comma bool         // the last part has a comma, too
+	extra hujson.Extra // white space and comments before the closing bracket
+	comma bool         // the last part also has a comma
 }
 
 // part is a member of an object, or an element of a list.
 type part struct {
-	from, end int          // from its first byte to the one after its value
+	from, end int          // byte range including the value
 	before    hujson.Extra // white space and comments before it
-	sep       int          // where its comma is, if it has one
+	sep       int          // offset of its comma, if it has one
 }
 
-func contents(v *hujson.Value) (c inside, ok bool) {
+func contents(v *hujson.Value) (c contentsOf, ok bool) {
 	c.v = v
 	add := func(first, last *hujson.Value) {
 		c.parts = append(c.parts, part{first.StartOffset, last.EndOffset, first.BeforeExtra, last.EndOffset + len(last.AfterExtra)})
@@ -218,8 +221,7 @@ func contents(v *hujson.Value) (c inside, ok bool) {
 	return c, true
 }
 
-// add puts a member, or for the name "" an element, at the end of an object or a
-// list.
+// add appends a member to an object. If the name is "", it appends an element to a list.
 func (d *document) add(v *hujson.Value, name string, value any) error {
 	c, _ := contents(v)
 	switch kind := v.Value.Kind(); {
@@ -236,14 +238,15 @@ func (d *document) add(v *hujson.Value, name string, value any) error {
 		lines = true
 	}
 	from, at := d.gap(c)
-	close := v.EndOffset - 1 // of the bracket
+	close := v.EndOffset - 1 // offset of the closing bracket
 	kept := string(d.text[from:at])
-	if strings.Contains(kept[strings.LastIndexByte(kept, '\n')+1:], "//") && !lines { // a comment ends with its line
+	// a comment would swallow the rest of the line
+	if strings.Contains(kept[strings.LastIndexByte(kept, '\n')+1:], "//") && !lines {
 		lines, indent = true, d.indentAt(v.StartOffset)+d.unit()
 	}
 	entry := d.render(value, indent, lines)
 	if name != "" {
-		entry = string(encode(name)) + cond(lines || bytes.Contains(d.text, []byte(`": `)), ": ", ":") + entry
+		entry = string(encodeJSON(name)) + either(lines || bytes.Contains(d.text, []byte(`": `)), ": ", ":") + entry
 	}
 	if lines {
 		entry = newline(d.text) + indent + entry
@@ -254,16 +257,15 @@ func (d *document) add(v *hujson.Value, name string, value any) error {
 			entry += newline(d.text) + d.indentAt(v.StartOffset)
 		}
 		return d.splice(at, close, entry)
-	case c.comma: // and another after the entry
-		return d.splice(at, at, spaced(entry, lines)+",")
+	case c.comma: // keep the trailing comma after the new entry
+		return d.splice(at, at, withSpace(entry, lines)+",")
 	}
-	return d.splice(from, at, ","+kept+spaced(entry, lines))
+	return d.splice(from, at, ","+kept+withSpace(entry, lines))
 }
 
-// gap returns where the last part and its comma end, and where the comments end
-// that follow it.
-func (d *document) gap(c inside) (from, to int) {
-	close := c.v.EndOffset - 1 // of the bracket
+// gap returns the end of the last part with its comma, and the end of the comments after it.
+func (d *document) gap(c contentsOf) (from, to int) {
+	close := c.v.EndOffset - 1 // offset of the closing bracket
 	from = c.v.StartOffset + 1
 	if n := len(c.parts); n > 0 && c.comma {
 		from = close - len(c.extra)
@@ -273,28 +275,28 @@ func (d *document) gap(c inside) (from, to int) {
 	return from, from + len(bytes.TrimRight(d.text[from:close], " \t\r\n"))
 }
 
-// spaced puts a space before an entry that stands in the line of the one before it.
-func spaced(entry string, lines bool) string {
+// withSpace adds a space before an entry that is in the same line as the entry before it.
+func withSpace(entry string, lines bool) string {
 	if lines {
 		return entry
 	}
 	return " " + entry
 }
 
-// cut takes the part of that index out of an object or a list, with the comma and
-// the white space that go with it. Comments stay.
-func (d *document) cut(v *hujson.Value, i int) error {
+// removePart removes the part at an index of an object or a list, with its comma and white space.
+// Comments stay.
+func (d *document) removePart(v *hujson.Value, i int) error {
 	c, _ := contents(v)
 	p := c.parts[i]
 	from := p.from - (len(p.before) - len(bytes.TrimRight(p.before, " \t\r\n")))
-	kept := string(d.text[p.end:p.sep]) // comments between the value and its comma
+	kept := string(d.text[p.end:p.sep]) // keep comments between the value and its comma
 	if strings.TrimSpace(kept) == "" {
 		kept = ""
 	}
 	switch last := i == len(c.parts)-1; {
 	case !last || c.comma:
 		return d.splice(from, p.sep+1, kept)
-	case i > 0: // the comma before it goes
+	case i > 0: // remove the comma before it instead
 		comma := c.parts[i-1].sep
 		return d.splice(comma, p.end, string(d.text[comma+1:from]))
 	default:
@@ -306,8 +308,8 @@ func (d *document) cut(v *hujson.Value, i int) error {
 	}
 }
 
-// set makes value the value of a path, and makes the objects above it. A value
-// that means the same stays as it is written.
+// set sets the value at a path, and creates the objects above it. If the existing value is
+// equal, its text stays.
 func (d *document) set(value any, path ...string) error {
 	v := &d.root
 	for i, name := range path {
@@ -331,7 +333,7 @@ func (d *document) set(value any, path ...string) error {
 	return nil
 }
 
-// inPath says which value of a file an error is about.
+// inPath adds to an error the path of the value in which it occurred.
 func inPath(path []string, err error) error {
 	if err == nil || len(path) == 0 {
 		return err
@@ -339,16 +341,16 @@ func inPath(path []string, err error) error {
 	return fmt.Errorf("%s: %w", strings.Join(path, "."), err)
 }
 
-// replace makes value the value that stands at v.
+// replace replaces the value v.
 func (d *document) replace(v *hujson.Value, value any) error {
-	if sameJSON(encode(value), plain(v)) {
+	if sameJSON(encodeJSON(value), standardJSON(v)) {
 		return nil
 	}
 	lines := bytes.IndexByte(d.text[v.StartOffset:v.EndOffset], '\n') >= 0
 	return d.splice(v.StartOffset, v.EndOffset, d.render(value, d.indentAt(v.StartOffset), lines))
 }
 
-// remove takes out the member of a path, if there is one.
+// remove removes the member at a path, if there is one.
 func (d *document) remove(path ...string) error {
 	above := d.at(path[:len(path)-1]...)
 	if above == nil {
@@ -358,11 +360,12 @@ func (d *document) remove(path ...string) error {
 	if i < 0 {
 		return nil
 	}
-	return d.cut(above, i)
+	return d.removePart(above, i)
 }
 
-// prune takes out the object or list of a path when it is empty and was not there
-// in base, then those above it. What was null there is null again.
+// prune removes the object or list at a path if it is empty and base does not have it. It
+// then does the same for the objects above it. A value that is null in base becomes null
+// again.
 func (d *document) prune(base *document, path ...string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		v := d.at(path...)
@@ -382,7 +385,7 @@ func (d *document) prune(base *document, path ...string) error {
 	return nil
 }
 
-// fields is an object of JSON whose members have an order.
+// fields is a JSON object with ordered members.
 type fields []field
 
 type field struct {
@@ -396,18 +399,18 @@ func (f fields) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, encode(m.name)...), ':'), encode(m.value)...)
+		b = append(append(append(b, encodeJSON(m.name)...), ':'), encodeJSON(m.value)...)
 	}
 	return append(b, '}'), nil
 }
 
-// element returns an element of a list.
+// element returns the element at index i of a list.
 func element(v *hujson.Value, i int) *hujson.Value {
 	return &v.Value.(*hujson.Array).Elements[i]
 }
 
-// lines writes a value as the text of a file.
-func lines(value any) string {
+// indentedJSON formats a value as the text of a file, indented.
+func indentedJSON(value any) string {
 	b, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		panic(err)

@@ -1,4 +1,5 @@
-// The memories that clients keep themselves: files of Markdown, by project.
+// This file finds the memory files that clients keep themselves, as Markdown files for each
+// project.
 
 package setup
 
@@ -18,12 +19,12 @@ import (
 // MemoryFile is a file of a client's own memory.
 type MemoryFile struct {
 	Path string
-	Time time.Time // of the last change, as far as the system tells it
+	Time time.Time // time of the last change, if the system reports it
 
-	project string // directory in which the client keeps the project; "" for none
+	project string // directory in which the client keeps the project's data; "" if the file belongs to no project
 }
 
-// Dir returns the working directory of the file's project, "" where none is known.
+// Dir returns the working directory of the file's project, or "" if it is not known.
 func (f MemoryFile) Dir() string {
 	if f.project == "" {
 		return ""
@@ -31,7 +32,7 @@ func (f MemoryFile) Dir() string {
 	return projectOf(f.project)
 }
 
-// MemoryFiles returns the files of the client's own memory that can be read.
+// MemoryFiles returns the readable files of the client's own memory.
 func (c *Client) MemoryFiles(w World) (all []MemoryFile) {
 	if c.memories == nil {
 		return nil
@@ -48,7 +49,7 @@ func (c *Client) MemoryFiles(w World) (all []MemoryFile) {
 	return all
 }
 
-// memoryFiles returns the files of Markdown below a directory. No link is followed.
+// memoryFiles returns the Markdown files below a directory. It follows no links.
 func memoryFiles(dir, project string) (all []MemoryFile) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".md" {
@@ -62,7 +63,7 @@ func memoryFiles(dir, project string) (all []MemoryFile) {
 	return all
 }
 
-// projectOf returns the working directory that a transcript of a project names.
+// projectOf returns the working directory that the transcripts of a project name, or "".
 func projectOf(dir string) string {
 	for _, below := range []string{dir, filepath.Join(dir, "chats")} {
 		files, _ := os.ReadDir(below)
@@ -78,10 +79,11 @@ func projectOf(dir string) string {
 	return ""
 }
 
-// maxHead is how much of a transcript is read to find the working directory.
+// maxHead is the number of bytes of a transcript that are searched for the working
+// directory.
 const maxHead = 64 << 10
 
-// workingDir returns the working directory that the beginning of a transcript names.
+// workingDir returns the working directory that the beginning of a transcript names, or "".
 func workingDir(path string) string {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
@@ -90,8 +92,8 @@ func workingDir(path string) string {
 	defer f.Close()
 	for r := bufio.NewReader(io.LimitReader(f, maxHead)); ; {
 		b, _, err := clientline.Next(r)
-		var l clientline.Claude      // a line of Qwen Code names it the same
-		_ = clientline.Decode(b, &l) // a line that was cut may name it, too
+		var l clientline.Claude      // Qwen Code uses the same field name
+		_ = clientline.Decode(b, &l) // ignore the error: a line that was cut off may still name the directory
 		if l.Dir != "" || err != nil {
 			return l.Dir
 		}

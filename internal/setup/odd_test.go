@@ -34,8 +34,8 @@ func TestOdd(t *testing.T) {
 		o.Executable, o.Home = filepath.Join(dir, "oxbow"), dir
 		write(t, filepath.Join(dir, "u/keep"), "")
 		for _, c := range Clients() {
-			for _, f := range c.files(w, o) {
-				if f.toml == nil && !f.own {
+			for _, f := range c.filesFor(w, o) {
+				if f.toml == nil && !f.isOxbows {
 					write(t, f.path, text)
 				}
 			}
@@ -88,7 +88,7 @@ func TestReadOnlyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Find("claude").Plan(w, options(), false)
-	if want := writable(path); (err == nil) != (want == nil) {
+	if want := checkWritable(path); (err == nil) != (want == nil) {
 		t.Errorf("Plan = %v, and opening it for writing gives %v", err, want)
 	}
 }
@@ -166,8 +166,8 @@ func TestKilled(t *testing.T) {
 		dir := t.TempDir()
 		w, o := world(dir), options()
 		for _, c := range Clients() {
-			for _, f := range c.files(w, o) {
-				if !f.own && f.toml == nil {
+			for _, f := range c.filesFor(w, o) {
+				if !f.isOxbows && f.toml == nil {
 					write(t, f.path, generated(r, c, f))
 				}
 			}

@@ -1,4 +1,4 @@
-// The owner of a file, where files have none that could be kept.
+// This file is for systems whose files have no owner that could be kept.
 
 //go:build !unix
 

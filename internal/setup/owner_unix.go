@@ -1,4 +1,4 @@
-// The owner of a file stays when root replaces it.
+// This file keeps the owner of a file that root replaces.
 
 //go:build unix
 
@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a file the owner and the group that it had. Only root can, and
-// where another user cannot the file is that user's own.
+// keepOwner restores the owner and the group of a replaced file. It does so only for root:
+// if another user may replace the file, that user owns it already.
 func keepOwner(path string, was fs.FileInfo) {
 	if st, ok := was.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
 		_ = os.Chown(path, int(st.Uid), int(st.Gid))

@@ -1,9 +1,8 @@
-// Plan, apply and remove: what changes in a client's files, and the records by
-// which it is taken back.
+// This file plans and applies the changes of a client's files, and keeps the records that
+// allow removing them.
 
-// Package setup makes agents' clients use oxbow: it edits their configuration
-// files so that the edits can be taken back to the byte. It owns what it writes,
-// and nothing else there.
+// Package setup configures agents' clients to use oxbow. It edits their configuration files
+// in such a way that the edits can be removed to the byte, and touches only what it wrote.
 package setup
 
 import (
@@ -16,28 +15,28 @@ import (
 	"slices"
 )
 
-// Change is what becomes of one file.
+// Change is a planned change of one file.
 type Change struct {
 	Path   string
-	Before []byte // nil where there is no file
-	After  []byte // nil where there will be none
+	Before []byte // nil if the file does not exist
+	After  []byte // nil if the file will be removed
 
-	real   string // the path without links
-	base   []byte // without oxbow; nil where there was no file
-	off    bool   // switched the client's own memory off
-	remove bool
-	mode   fs.FileMode
-	w      World
+	real      string // path with links resolved
+	base      []byte // content without oxbow; nil if there was no file
+	memoryOff bool   // whether the change switches the client's own memory off
+	remove    bool
+	mode      fs.FileMode
+	w         World
 
 	choices *choices
 }
 
-// Same reports whether nothing changes.
+// Same reports whether the change leaves the file as it is.
 func (c *Change) Same() bool {
 	return (c.Before == nil) == (c.After == nil) && bytes.Equal(c.Before, c.After)
 }
 
-// Notes are what a person should know or do.
+// Notes returns advice for the person who set up the client.
 func (c *Client) Notes(w World, o Options) []string {
 	if c.notes == nil {
 		return nil
@@ -45,13 +44,13 @@ func (c *Client) Notes(w World, o Options) []string {
 	return c.notes(w, o)
 }
 
-// errScope says that a client has no files of a project.
+// errScope is the error for a client that has no project files.
 var errScope = errors.New("it has no file of a project for servers")
 
-// Plan returns what setting a client up changes, or with remove what taking oxbow
-// out of it does. It writes nothing.
+// Plan returns the changes that set up the client, or with remove the changes that remove
+// oxbow from it. It writes nothing.
 func (c *Client) Plan(w World, o Options, remove bool) ([]*Change, error) {
-	files := c.files(w, o)
+	files := c.filesFor(w, o)
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: %w", c.Title, errScope)
 	}
@@ -69,13 +68,13 @@ func (c *Client) Plan(w World, o Options, remove bool) ([]*Change, error) {
 	return all, nil
 }
 
-// plan returns what becomes of the file.
+// plan returns the change of the file.
 func (f *file) plan(w World, o Options, remove bool) (*Change, error) {
 	real, err := follow(f.path)
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Path: f.path, real: real, remove: remove, mode: 0o600, w: w, off: o.Off, choices: choicesOf(o)}
+	c := &Change{Path: f.path, real: real, remove: remove, mode: 0o600, w: w, memoryOff: o.Off, choices: choicesOf(o)}
 	if o.Project {
 		c.mode = 0o644
 	}
@@ -90,14 +89,14 @@ func (f *file) plan(w World, o Options, remove bool) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.base, err = f.without(c.Before, r)
+	c.base, err = f.textWithoutOxbow(c.Before, r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
 	c.After = c.base
 	if !remove {
-		c.off = c.off || (r != nil && r.Off)
-		c.After, err = f.edit(c.Before, c.base, true, o.Off)
+		c.memoryOff = c.memoryOff || (r != nil && r.Off)
+		c.After, err = f.editText(c.Before, c.base, true, o.Off)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.path, err)
 		}
@@ -108,12 +107,12 @@ func (f *file) plan(w World, o Options, remove bool) (*Change, error) {
 	if c.Before == nil || c.Same() {
 		return c, nil
 	}
-	return c, writable(real)
+	return c, checkWritable(real)
 }
 
-// writable returns an error for a file that its owner made read-only, which a
-// rename would replace all the same.
-func writable(path string) error {
+// checkWritable returns an error if the file is read-only. Without this check, the rename would
+// replace it nevertheless.
+func checkWritable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -121,14 +120,14 @@ func writable(path string) error {
 	return f.Close()
 }
 
-// without returns the file as it is without oxbow; nil for none.
-func (f *file) without(text []byte, r *record) ([]byte, error) {
+// textWithoutOxbow returns the content of the file without oxbow, or nil if there would be no file.
+func (f *file) textWithoutOxbow(text []byte, r *record) ([]byte, error) {
 	switch {
 	case text == nil:
 		return nil, nil
 	case r != nil && r.Sum == sum(text):
 		return r.original()
-	case f.own:
+	case f.isOxbows:
 		if r != nil || bytes.Contains(text, []byte("oxbow")) {
 			return nil, nil
 		}
@@ -144,28 +143,28 @@ func (f *file) without(text []byte, r *record) ([]byte, error) {
 		}
 		existed = base != nil
 	}
-	out, err := f.edit(text, base, false, r != nil && r.Off)
+	out, err := f.editText(text, base, false, r != nil && r.Off)
 	if err == nil && !existed && isEmpty(out) {
 		return nil, nil
 	}
 	return out, err
 }
 
-// isEmpty reports whether a configuration says nothing.
+// isEmpty reports whether a configuration contains only white space or an empty object.
 func isEmpty(text []byte) bool {
 	_, text = splitBOM(text)
 	packed := string(bytes.Join(bytes.Fields(text), nil))
 	return packed == "" || packed == "{}"
 }
 
-// edit puts what is oxbow's into a text, or takes it out; with memory also what
-// switches the client's own memory off.
-func (f *file) edit(text, base []byte, put, memory bool) ([]byte, error) {
-	if f.own {
-		if f.whole == "" {
+// editText adds oxbow's parts to a text, or removes them. If memory is set, it also switches the
+// client's own memory off.
+func (f *file) editText(text, base []byte, put, memory bool) ([]byte, error) {
+	if f.isOxbows {
+		if f.content == "" {
 			return nil, nil
 		}
-		return []byte(f.whole), nil
+		return []byte(f.content), nil
 	}
 	bom, text := splitBOM(text)
 	_, base = splitBOM(base)
@@ -188,7 +187,7 @@ func (f *file) edit(text, base []byte, put, memory bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range f.off {
+	for _, i := range f.removals {
 		if err := i.take(d, was); err != nil {
 			return nil, err
 		}
@@ -209,10 +208,10 @@ func (f *file) edit(text, base []byte, put, memory bool) ([]byte, error) {
 	return joinBOM(bom, d.bytes()), nil
 }
 
-// errChanged says that a client wrote the file meanwhile.
+// errChanged is returned if somebody else changed the file after the plan was made.
 var errChanged = errors.New("it was changed meanwhile")
 
-// Apply writes the file, and what takes it back.
+// Apply writes the file, and the record that allows removing the change.
 func (c *Change) Apply() error {
 	sweep(c.real)
 	if c.Same() {
@@ -222,7 +221,7 @@ func (c *Change) Apply() error {
 		return c.w.keepChoices(c.real, c.choices)
 	}
 	if !c.remove {
-		if err := c.w.keep(c.real, c.After, c.base, c.off, c.choices); err != nil {
+		if err := c.w.writeRecordOf(c.real, c.After, c.base, c.memoryOff, c.choices); err != nil {
 			return err
 		}
 	}
@@ -248,16 +247,16 @@ func (c *Change) Apply() error {
 	return err
 }
 
-// Changed reports whether a change was not written since the file is not what was
-// planned for: plan again.
+// Changed reports whether err means that the file has changed since the plan was made. The
+// caller should plan again.
 func Changed(err error) bool { return errors.Is(err, errChanged) }
 
-// HasNoProject reports whether a client was not set up because it has no files of a project.
+// HasNoProject reports whether err means that the client has no project files.
 func HasNoProject(err error) bool { return errors.Is(err, errScope) }
 
-// Paths returns the files of a client, without links.
+// Paths returns the files of a client, with links resolved.
 func (c *Client) Paths(w World, o Options) (all []string) {
-	for _, f := range c.files(w, o) {
+	for _, f := range c.filesFor(w, o) {
 		if real, err := follow(f.path); err == nil {
 			all = append(all, real)
 		}
@@ -265,19 +264,19 @@ func (c *Client) Paths(w World, o Options) (all []string) {
 	return all
 }
 
-// Recorded reports whether setup changed files of a client that it has not taken
-// back.
+// Recorded reports whether setup has changed files of the client and the changes have not
+// been removed.
 func (c *Client) Recorded(w World, o Options) bool {
-	return slices.ContainsFunc(c.files(w, o), func(f file) bool {
+	return slices.ContainsFunc(c.filesFor(w, o), func(f file) bool {
 		real, err := follow(f.path)
 		r, rerr := w.record(real)
 		return err == nil && (r != nil || rerr != nil)
 	})
 }
 
-// trustHooks edits the trust entries in Codex' configuration, the second of the
-// changes, for the hooks of the first: those of hooks that are gone or changed are
-// taken out, and with o.Trust those that are there are put in.
+// trustHooks updates the trust entries in Codex' configuration, which is the second change,
+// for the hooks in the first change. It removes the entries of hooks that are gone or
+// changed. If o.Trust is set, it adds entries for all hooks.
 func trustHooks(w World, o Options, all []*Change) error {
 	hooks, config := all[0], all[1]
 	_, text := splitBOM(config.After)
@@ -288,8 +287,8 @@ func trustHooks(w World, o Options, all []*Change) error {
 	if err != nil {
 		return err
 	}
-	now := trusts(hooks.real, hooks.After)
-	for key, hash := range trusts(hooks.real, hooks.Before) {
+	now := hookHashes(hooks.real, hooks.After)
+	for key, hash := range hookHashes(hooks.real, hooks.Before) {
 		if now[key] != hash && t.at("hooks", "state", key) != nil {
 			if err := t.remove("hooks", "state", key); err != nil {
 				return err

@@ -1,4 +1,4 @@
-// What clients' files say of oxbow's server.
+// This file reads the entries for oxbow's server in the files of clients.
 
 package setup
 
@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 )
 
-// Entry is a server that a client's file names.
+// Entry is a server in a client's file.
 type Entry struct {
-	Client, Path string // the client's title, and the file
+	Client, Path string // title of the client, and path of the file
 	Server       Server
 }
 
-// Servers returns how a client starts oxbow.
+// Servers returns the servers in the client's files that start oxbow.
 func (c *Client) Servers(w World, project bool) (all []Entry) {
-	for _, f := range c.files(w, Options{Executable: program, Project: project}) {
+	for _, f := range c.filesFor(w, Options{Executable: program, Project: project}) {
 		var servers map[string]Server
 		b, err := readFile(f.path)
 		if err != nil || len(f.servers) == 0 {
@@ -50,7 +50,7 @@ func (c *Client) Servers(w World, project bool) (all []Entry) {
 
 const byteOrderMark = "\ufeff"
 
-// splitBOM cuts the byte order mark off a text.
+// splitBOM splits the byte order mark off a text.
 func splitBOM(text []byte) (bom, rest []byte) {
 	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
 		return []byte(byteOrderMark), rest
@@ -59,5 +59,5 @@ func splitBOM(text []byte) (bom, rest []byte) {
 }
 
 func joinBOM(bom, text []byte) []byte {
-	return append(append([]byte{}, bom...), text...) // not nil
+	return append(append([]byte{}, bom...), text...) // never nil, because nil means that there is no file
 }

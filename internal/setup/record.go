@@ -1,5 +1,5 @@
-// Records: what a file was without oxbow, to the byte, and what it was when setup
-// left it.
+// This file keeps records of changed files: the exact content without oxbow, and a digest of
+// the content that setup wrote.
 
 package setup
 
@@ -20,22 +20,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the most bytes of a file that is edited.
+// maxFile is the maximum size in bytes of a file that setup edits.
 const maxFile = 64 << 20
 
-// record is kept for each file that setup changed, next to a copy of what the file
-// was before.
+// record describes a file that setup changed. It is stored next to a copy of the file
+// without oxbow.
 type record struct {
 	Path    string   `json:"path"`
-	Sum     string   `json:"sum"`            // of what setup wrote
-	Existed bool     `json:"existed"`        // there was a file before
-	Off     bool     `json:"off,omitempty"`  // the client's own memory was switched off
-	Made    []string `json:"made,omitempty"` // directories that setup made
+	Sum     string   `json:"sum"`            // digest of the content that setup wrote
+	Existed bool     `json:"existed"`        // the file existed before
+	Off     bool     `json:"off,omitempty"`  // setup switched the client's own memory off
+	Made    []string `json:"made,omitempty"` // directories that setup created
 	Choices *choices `json:"choices,omitempty"`
 	backup  string   // path of the copy
 }
 
-// choices are the options of the last setup of a client.
+// choices are the options of the client's last setup.
 type choices struct {
 	Executable string `json:"executable"`
 	NoMCP      bool   `json:"no_mcp,omitempty"`
@@ -48,8 +48,8 @@ func choicesOf(o Options) *choices {
 	return &choices{o.Executable, o.NoMCP, o.NoInject, o.NoCapture, o.Trust}
 }
 
-// apply returns options with the choices of what is set up.
-func (c *choices) apply(o Options) Options {
+// applyTo returns o with these choices.
+func (c *choices) applyTo(o Options) Options {
 	o.NoMCP = c.NoMCP
 	o.NoInject = c.NoInject
 	o.NoCapture = c.NoCapture
@@ -57,7 +57,7 @@ func (c *choices) apply(o Options) Options {
 	return o
 }
 
-// flags returns the choices as flags of oxbow setup.
+// flags returns the choices as flags of "oxbow setup".
 func (c *choices) flags() (all []string) {
 	for _, f := range []struct {
 		set  bool
@@ -75,13 +75,13 @@ func sum(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// paths returns where the record of a file and its copy are.
+// paths returns the paths of a file's record and of its copy.
 func (w World) paths(real string) (meta, backup string) {
 	base := filepath.Join(w.State, sum([]byte(real))[:16])
 	return base + ".json", base + ".bak"
 }
 
-// record returns the record of a file, nil for none.
+// record returns the record of a file, or nil if it has none.
 func (w World) record(real string) (*record, error) {
 	meta, backup := w.paths(real)
 	b, err := readFile(meta)
@@ -95,7 +95,7 @@ func (w World) record(real string) (*record, error) {
 	return r, nil
 }
 
-// original returns what the file was, nil where there was none.
+// original returns the content of the file without oxbow, or nil if there was no file.
 func (r *record) original() ([]byte, error) {
 	if !r.Existed {
 		return nil, nil
@@ -107,9 +107,9 @@ func (r *record) original() ([]byte, error) {
 	return b, err
 }
 
-// keep writes the record of a change, before the change itself: what the file will
-// be, and what it is without oxbow, nil for no file.
-func (w World) keep(real string, after, base []byte, off bool, choices *choices) error {
+// writeRecordOf writes the record of a change before the change is made. after is the new content of
+// the file. base is its content without oxbow, nil if there was no file.
+func (w World) writeRecordOf(real string, after, base []byte, off bool, choices *choices) error {
 	r := record{Path: real, Sum: sum(after), Existed: base != nil, Off: off, Choices: choices, Made: append(Missing(w.State), Missing(filepath.Dir(real))...)}
 	if old, err := w.record(real); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (w World) keep(real string, after, base []byte, off bool, choices *choices)
 	return os.MkdirAll(filepath.Dir(real), 0o755)
 }
 
-// keepChoices writes new choices into the record of a file, if there is one.
+// keepChoices updates the choices in the record of a file, if it has one.
 func (w World) keepChoices(real string, choices *choices) error {
 	r, err := w.record(real)
 	if r == nil || err != nil || (r.Choices != nil && *r.Choices == *choices) {
@@ -143,11 +143,11 @@ func (w World) keepChoices(real string, choices *choices) error {
 }
 
 func writeRecord(meta string, r *record) error {
-	return replaceFile(meta, []byte(lines(r)), 0o600, nil)
+	return replaceFile(meta, []byte(indentedJSON(r)), 0o600, nil)
 }
 
-// forget removes the record of a file and the directories that setup made, as far
-// as they are empty.
+// forget removes the record of a file, and the directories that setup created if they are
+// empty.
 func (w World) forget(real string) error {
 	r, err := w.record(real)
 	if r == nil || err != nil {
@@ -165,16 +165,16 @@ func (w World) forget(real string) error {
 			left = append(left, dir)
 		}
 	}
-	if err := w.inherit(left); err != nil {
+	if err := w.assignDirs(left); err != nil {
 		return err
 	}
-	w.removeEmptyState() // a setup that was killed may have made it without a record
+	w.removeEmptyState() // a killed setup may have created it without a record
 	return nil
 }
 
-// inherit gives directories that are still in use to another record, which removes
-// them with its own.
-func (w World) inherit(dirs []string) error {
+// assignDirs assigns directories that are still in use to another record, so that they are
+// removed together with its own directories.
+func (w World) assignDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
@@ -188,8 +188,8 @@ func (w World) inherit(dirs []string) error {
 	return nil
 }
 
-// Recorded returns the files that setup changed and has not taken back, those of
-// other projects and of directories that variables named included.
+// Recorded returns all files that setup changed and that still have a record, including
+// files of other projects and in directories that environment variables named.
 func (w World) Recorded() (paths []string) {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
@@ -206,8 +206,8 @@ func stale(e fs.DirEntry) bool {
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter
 }
 
-// sweep removes what killed runs left of records: temporary files, and copies
-// without a record.
+// sweep removes the remains of killed runs from the directory of the records: temporary
+// files, and copies without a record.
 func (w World) sweep() {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
@@ -219,7 +219,7 @@ func (w World) sweep() {
 	}
 }
 
-// sweep removes what killed writers of a file left.
+// sweep removes the temporary files of killed writers next to a file.
 func sweep(path string) {
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
@@ -236,7 +236,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Missing returns a directory and those above it, as far as they are not there.
+// Missing returns dir and its parents, as far as they do not exist.
 func Missing(dir string) (all []string) {
 	for !exists(dir) && filepath.Dir(dir) != dir {
 		all = append(all, dir)
@@ -245,8 +245,7 @@ func Missing(dir string) (all []string) {
 	return all
 }
 
-// follow returns the path that a path leads to through links; the last of it may
-// be missing.
+// follow resolves the links of a path. The file at the end need not exist.
 func follow(path string) (string, error) {
 	for range 40 {
 		to, err := os.Readlink(path)
@@ -265,8 +264,8 @@ func follow(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// readFile reads a file, and no pipe, which would be waited for; nil where there is
-// none.
+// readFile reads a regular file. It refuses pipes, on which it would block. It returns nil
+// if the file does not exist.
 func readFile(path string) ([]byte, error) {
 	switch fi, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -285,7 +284,7 @@ func readFile(path string) ([]byte, error) {
 	return b, err
 }
 
-// replaceFile makes data the content of a file, all or nothing.
+// replaceFile atomically replaces the content of a file.
 func replaceFile(path string, data []byte, mode fs.FileMode, sure func() error) error {
 	was, serr := os.Stat(path)
 	dir, err := vfs.Dir(filepath.Dir(path))

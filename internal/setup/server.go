@@ -1,4 +1,4 @@
-// How clients' files say that a program is started: as a server, or by a hook.
+// This file describes how clients' files start a program: as a server, or in a hook.
 
 package setup
 
@@ -10,17 +10,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// program is the name of the program, and of the server in clients' files.
+// program is the name of oxbow's executable, and of its server in clients' files.
 const program = "oxbow"
 
-// Server is how a client starts a program. The command is one word, with its
-// arguments a list, or a line for a shell.
+// Server is an entry that starts a program. The command is a word, with the arguments in a
+// list of their own, or a list that includes the arguments, or a line for a shell.
 type Server struct {
 	Command     any               `json:"command"`
 	Args        []string          `json:"args"`
 	Env         map[string]string `json:"env"`
-	Environment map[string]string `json:"environment"` // as opencode calls it
-	Bash        string            `json:"bash"`        // as Copilot calls a line for a shell
+	Environment map[string]string `json:"environment"` // opencode's name for Env
+	Bash        string            `json:"bash"`        // Copilot's name for a line for a shell
 }
 
 // Argv returns the command and its arguments.
@@ -39,20 +39,21 @@ func (s Server) Argv() []string {
 	return nil
 }
 
-// Oxbow reports whether it starts oxbow as a server.
+// Oxbow reports whether the entry starts oxbow as a server.
 func (s Server) Oxbow() bool {
 	argv := s.Argv()
 	return len(argv) > 1 && isOxbow(argv[0]) && slices.Contains(argv[1:], "mcp")
 }
 
-// isOxbow reports whether a path leads to a program of oxbow's name, on any system.
+// isOxbow reports whether a path leads to a program named oxbow, with the path syntax of any
+// system.
 func isOxbow(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	return strings.TrimSuffix(base, ".exe") == program
 }
 
-// hooks reports whether it is a hook of oxbow for that client.
-func (s Server) hooks(client string) bool {
+// isHookFor reports whether the entry is oxbow's hook for that client.
+func (s Server) isHookFor(client string) bool {
 	argv := s.Argv()
 	if line, ok := s.Command.(string); ok && len(s.Args) == 0 {
 		argv = words(line)
@@ -63,7 +64,7 @@ func (s Server) hooks(client string) bool {
 	return i > 0 && i == len(argv)-2 && isOxbow(argv[0]) && argv[i+1] == client
 }
 
-// words cuts the line of a hook, as commandLine writes it for any system.
+// words splits the command line of a hook that [commandLine] wrote for any shell.
 func words(line string) (all []string) {
 	line = strings.ReplaceAll(strings.TrimPrefix(line, "& "), `'\''`, escapedQuote)
 	var word strings.Builder
@@ -94,10 +95,10 @@ func words(line string) (all []string) {
 	return all
 }
 
-// escapedQuote stands for a quote in a word while words cuts a line.
+// escapedQuote represents a quote in a word while words splits a line.
 const escapedQuote = "\x00"
 
-// shell is a program that runs the line of a hook.
+// shell is a shell that runs the command line of a hook.
 type shell int
 
 const (
@@ -106,7 +107,7 @@ const (
 	powerShell
 )
 
-// commandLine writes a command for a shell.
+// commandLine quotes a command for a shell.
 func commandLine(sh shell, argv []string) string {
 	if sh == posix {
 		quoted := make([]string, len(argv))
@@ -125,15 +126,15 @@ func commandLine(sh shell, argv []string) string {
 			line += w
 		case sh == powerShell:
 			line += "'" + strings.ReplaceAll(w, "'", "''") + "'"
-			call = cond(i == 0, "& ", call)
+			call = either(i == 0, "& ", call)
 		default:
-			line += `"` + w + `"` // a path has no quotes on Windows
+			line += `"` + w + `"` // paths on Windows cannot contain quotes
 		}
 	}
 	return call + line
 }
 
-// Home returns the home that the command or its environment names, "" for none.
+// Home returns the home that the command line or the environment names, or "".
 func (s Server) Home() string {
 	home := cmp.Or(s.Env["OXBOW_HOME"], s.Environment["OXBOW_HOME"])
 	argv := s.Argv()

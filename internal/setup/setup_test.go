@@ -101,7 +101,7 @@ func TestGolden(t *testing.T) {
 				dir := t.TempDir()
 				w, o := world(dir), options()
 				o.Project, o.Home = project, "/home/me/my notes"
-				if len(c.files(w, o)) == 0 {
+				if len(c.filesFor(w, o)) == 0 {
 					return // it has none of a project
 				}
 				write(t, filepath.Join(dir, "u/keep"), "")

@@ -1,4 +1,4 @@
-// Edits of TOML files by byte ranges: every byte that an edit does not need stays.
+// This file edits TOML files by byte ranges, so that all other bytes stay the same.
 
 package setup
 
@@ -14,29 +14,29 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// table is a TOML text that is edited by byte ranges.
+// table is a TOML document that is edited by byte ranges.
 type table struct {
 	text  []byte
 	lines []expression
 	value map[string]any
 }
 
-// expression is a header of a table, or a key with its value.
+// expression is a table header, or a key with its value.
 type expression struct {
 	header   bool
-	path     []string // from the root; of an array of tables without the index
-	array    bool     // of tables
-	from, to int      // the lines that it stands on, the last line end included
+	path     []string // full path of the key; without the index for an array of tables
+	array    bool     // header of an array of tables
+	from, to int      // byte range of its lines, including the last line ending
 	value    int      // offset of the value
-	end      int      // and of what follows it
+	end      int      // offset of the end of the value
 }
 
 func parseTOML(text []byte) (*table, error) {
 	t := &table{}
-	return t, t.put(text)
+	return t, t.replaceText(text)
 }
 
-func (t *table) put(text []byte) error {
+func (t *table) replaceText(text []byte) error {
 	value := map[string]any{}
 	if err := toml.Unmarshal(text, &value); err != nil {
 		var at *toml.DecodeError
@@ -80,7 +80,7 @@ func (t *table) put(text []byte) error {
 	return p.Error()
 }
 
-// lineEnd returns the offset after the line of an offset.
+// lineEnd returns the offset after the line that contains the offset at.
 func lineEnd(text []byte, at int) int {
 	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -89,10 +89,10 @@ func lineEnd(text []byte, at int) int {
 }
 
 func (t *table) splice(from, to int, with string) error {
-	return t.put(slices.Concat(t.text[:from], []byte(with), t.text[to:]))
+	return t.replaceText(slices.Concat(t.text[:from], []byte(with), t.text[to:]))
 }
 
-// at returns the value of a path, nil for none.
+// at returns the value at a path, or nil.
 func (t *table) at(path ...string) any {
 	var v any = t.value
 	for _, name := range path {
@@ -105,12 +105,12 @@ func (t *table) at(path ...string) any {
 	return v
 }
 
-// has reports whether an expression belongs to what path names.
+// has reports whether the expression is the path's own or below the path.
 func (e *expression) has(path []string) bool {
 	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
 }
 
-// set makes the table of a path hold the fields; others that it has stay.
+// set sets fields of the table at a path. Other fields of the table stay.
 func (t *table) set(want fields, path ...string) error {
 	if t.at(path...) == nil {
 		return t.add(want, path)
@@ -126,7 +126,7 @@ func (t *table) set(want fields, path ...string) error {
 	return nil
 }
 
-// add puts a table at the end of the text.
+// add appends a table to the text.
 func (t *table) add(want fields, path []string) error {
 	nl := newline(t.text)
 	var b strings.Builder
@@ -146,7 +146,7 @@ func (t *table) add(want fields, path []string) error {
 	return nil
 }
 
-// setOne makes a table that is there hold a field.
+// setOne sets one field of an existing table.
 func (t *table) setOne(f field, path []string) error {
 	full, last := slices.Concat(path, []string{f.name}), -1
 	for i, e := range t.lines {
@@ -169,8 +169,8 @@ func (t *table) setOne(f field, path []string) error {
 	return t.splice(at, at, before+tomlKey(f.name)+" = "+tomlValue(f.value)+newline(t.text))
 }
 
-// remove takes out the table of a path and those below it, with the empty line
-// above each header. Comments stay.
+// remove removes the table at a path and the tables below it, with the empty line above each
+// header. Comments stay.
 func (t *table) remove(path ...string) error {
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		e := t.lines[i]
@@ -188,7 +188,7 @@ func (t *table) remove(path ...string) error {
 	return nil
 }
 
-// normal returns a value as the decoder gives it.
+// normal returns a value in the type that the decoder uses for it.
 func normal(v any) any {
 	switch v := v.(type) {
 	case []string:
@@ -221,7 +221,8 @@ func tomlKey(k string) string {
 	return tomlValue(k)
 }
 
-// tomlValue writes a value. JSON's strings are TOML's, but for DEL.
+// tomlValue formats a value. A JSON string is a valid TOML string, except for the character
+// DEL.
 func tomlValue(v any) string {
 	switch v := v.(type) {
 	case []string:
@@ -231,5 +232,5 @@ func tomlValue(v any) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	}
-	return strings.ReplaceAll(string(encode(v)), "\x7f", `\u007F`)
+	return strings.ReplaceAll(string(encodeJSON(v)), "\x7f", `\u007F`)
 }

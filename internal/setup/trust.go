@@ -1,5 +1,6 @@
-// Codex runs a hook only when its hash stands in config.toml. Codex writes it when
-// a person says yes in /hooks; with the person's word setup writes the same.
+// This file marks hooks as trusted for Codex. Codex runs a hook only if config.toml contains
+// its hash, which it writes when a person confirms the hook in /hooks. If a person asks
+// setup to trust the hooks, setup writes the same entries.
 
 package setup
 
@@ -9,10 +10,10 @@ import (
 	"unicode"
 )
 
-// longest are the seconds that Codex gives a hook at most, by event.
-var longest = map[string]int{"SessionEnd": 3, "Interrupt": 3}
+// maxTimeouts is the maximum timeout of a hook in Codex, in seconds, by event.
+var maxTimeouts = map[string]int{"SessionEnd": 3, "Interrupt": 3}
 
-// trustedHash returns the hash by which Codex knows a handler: the SHA-256 of its
+// trustedHash returns the hash by which Codex identifies a handler: the SHA-256 of its
 // fields as JSON, sorted by name, without spaces.
 func trustedHash(event, matcher string, handler map[string]any) string {
 	h := map[string]any{"async": false, "timeout": float64(600), "type": "command"}
@@ -21,17 +22,17 @@ func trustedHash(event, matcher string, handler map[string]any) string {
 			h[name] = v
 		}
 	}
-	if most, ok := longest[event]; ok {
+	if most, ok := maxTimeouts[event]; ok {
 		h["timeout"] = min(h["timeout"].(float64), float64(most))
 	}
 	d := map[string]any{"event_name": snake(event), "hooks": []any{h}}
 	if matcher != "" {
 		d["matcher"] = matcher
 	}
-	return "sha256:" + sum(encode(d))
+	return "sha256:" + sum(encodeJSON(d))
 }
 
-// snake writes SessionStart as session_start.
+// snake converts a name such as SessionStart to session_start.
 func snake(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -43,9 +44,9 @@ func snake(name string) string {
 	return b.String()
 }
 
-// trusts returns the names of the trust entries of oxbow's hooks in a file of
-// hooks, with their hashes.
-func trusts(path string, text []byte) map[string]string {
+// hookHashes returns the hashes of oxbow's hooks in a file of hooks, by the names of their
+// entries in Codex' configuration.
+func hookHashes(path string, text []byte) map[string]string {
 	all := map[string]string{}
 	_, text = splitBOM(text)
 	d, err := parseJSON(text)
@@ -58,7 +59,7 @@ func trusts(path string, text []byte) map[string]string {
 	}
 	d.decode(&lists, "hooks")
 	for event := range lists {
-		for _, at := range handlers(d, event, true, isHookOf("codex")) {
+		for _, at := range handlers(d, event, true, hookMatcher("codex")) {
 			g := lists[event][at.group]
 			all[fmt.Sprintf("%s:%s:%d:%d", path, snake(event), at.group, at.i)] = trustedHash(event, g.Matcher, g.Hooks[at.i])
 		}

@@ -1,4 +1,4 @@
-// The machine that clients are set up on.
+// This file describes the machine on which clients are set up.
 
 package setup
 
@@ -11,30 +11,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
 )
 
-// World is the machine that clients are set up on.
+// World is the machine on which clients are set up.
 type World struct {
 	Getenv func(string) string
 	GOOS   string
-	User   string // the user's directory
-	Dir    string // the project's, for its own files
-	State  string // the directory of the records
+	User   string // the user's home directory
+	Dir    string // the project's directory
+	State  string // the directory of setup's records
 }
 
-// user returns a path below the user's directory.
+// user returns a path in the user's home directory.
 func (w World) user(p string) string { return filepath.Join(w.User, filepath.FromSlash(p)) }
 
-// dir returns a path below a directory that a variable may name.
+// dir returns a path in the directory that an environment variable names. If it is not set,
+// the directory is otherwise, relative to the user's home directory.
 func (w World) dir(variable, otherwise string, p string) string {
 	return filepath.Join(cmp.Or(w.Getenv(variable), w.user(otherwise)), filepath.FromSlash(p))
 }
 
-// home returns a path below the directory of a client.
+// home returns a path in a client's own directory.
 func (w World) home(client, p string) string {
 	return filepath.Join(clientline.Home(client, w.User, w.Getenv), filepath.FromSlash(p))
 }
 
-// config returns a path below the directory of the user's configuration, as
-// programs made with Electron have it.
+// config returns a path in the user's configuration directory, as Electron programs choose
+// it.
 func (w World) config(p string) string {
 	switch w.GOOS {
 	case "windows":
@@ -45,7 +46,7 @@ func (w World) config(p string) string {
 	return w.dir("XDG_CONFIG_HOME", ".config", p)
 }
 
-// Title returns the path as a person writes it.
+// Title returns the path as it is shown to a person, with ~ for the user's home directory.
 func (w World) Title(path string) string {
 	if rel, err := filepath.Rel(w.User, path); err == nil && filepath.IsLocal(rel) && w.GOOS != "windows" {
 		return filepath.Join("~", rel)
@@ -55,7 +56,7 @@ func (w World) Title(path string) string {
 
 func exists(p string) bool { _, err := os.Stat(p); return err == nil }
 
-func cond[T any](ok bool, a, b T) T {
+func either[T any](ok bool, a, b T) T {
 	if ok {
 		return a
 	}

@@ -1,4 +1,5 @@
-// The layout of an image: blobs by their digests, and an index that leads to them.
+// This file builds the layout of an OCI image: blobs named by their digests, and an index
+// that refers to them.
 
 package main
 
@@ -15,24 +16,24 @@ import (
 	"strings"
 )
 
-// image is what goes into an image.
+// image is the content of an image.
 type image struct {
 	name, arch     string
 	program, certs []byte
 }
 
-// user runs the program: one that owns nothing else.
+// user is the user ID under which the program runs. It owns only the data directory.
 const user = 65532
 
-// file is one of a tar. Nothing depends on a clock: equal input makes equal images.
+// file is a file in a tar archive. It has no time, so that equal input makes equal images.
 type file struct {
-	name string // of a directory, with a slash at the end
+	name string // ends with a slash for a directory
 	mode int64
 	uid  int
 	data []byte
 }
 
-// pack returns a tar of the files.
+// pack returns a tar archive with the files.
 func pack(files []file) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -52,7 +53,7 @@ func pack(files []file) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// descriptor leads to a blob.
+// descriptor refers to a blob.
 type descriptor struct {
 	Type        string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
@@ -61,7 +62,7 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// blobs are what descriptors lead to, by digest.
+// blobs are the contents to which descriptors refer, by digest.
 type blobs map[string][]byte
 
 func digest(b []byte) string {
@@ -80,7 +81,7 @@ func (s blobs) addJSON(mediaType string, v any) (descriptor, error) {
 	return s.add(mediaType, b), err
 }
 
-// layer returns the files of the image.
+// layer returns a tar archive with the files of the image.
 func (im *image) layer() ([]byte, error) {
 	files := []file{{name: "data/", mode: 0o700, uid: user}}
 	if len(im.certs) > 0 {
@@ -90,7 +91,7 @@ func (im *image) layer() ([]byte, error) {
 	return pack(append(files, file{name: "oxbow", mode: 0o755, data: im.program}, file{name: "tmp/", mode: 0o1777}))
 }
 
-// layout returns the image as a tar of an OCI image layout.
+// layout returns the image as a tar archive in OCI image layout.
 func (im *image) layout() ([]byte, error) {
 	plain, err := im.layer()
 	if err != nil {
@@ -138,7 +139,8 @@ func (im *image) layout() ([]byte, error) {
 	return pack(files)
 }
 
-// checkStatic reports why a program cannot run where there is nothing else.
+// checkStatic returns an error if the program needs a dynamic loader, which the image does
+// not contain.
 func checkStatic(program []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(program))
 	if err != nil {

@@ -1,7 +1,7 @@
-// The command image: an OCI image of oxbow, from scratch and without a container engine.
+// This file is the command line of the program.
 
-// Command image writes an OCI image, as docker load and podman load read it, that holds
-// a static program, certificates and an empty /tmp, and nothing else:
+// Command image writes an OCI image for docker load and podman load, without a container
+// engine. The image contains only a static program, certificates and an empty /tmp:
 //
 //	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o oxbow ./cmd/oxbow
 //	go run ./internal/deploy/image --program oxbow --out oxbow.tar
