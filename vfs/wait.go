@@ -5,6 +5,9 @@ package vfs
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -75,9 +78,138 @@ type waiter interface {
 	wait(ctx context.Context) (bool, error)
 }
 
-// WithLock makes a directory of the system, and calls do while it holds the lock of
-// that name there. If limit was not long enough to get the lock, it returns false.
+// WithLock creates the directory at path and calls do while it holds the lock file of that
+// name in the directory. It returns false if another process kept the lock for longer than
+// limit. Calls of one process queue up for one acquisition of the lock, and one of them runs
+// the functions of all, one after another: without the queue, thousands of calls would each
+// occupy a thread that waits for the file. The function must not call WithLock for the same file.
 func WithLock(ctx context.Context, path, name string, limit time.Duration, do func(dir *OS) error) (ok bool, err error) {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return false, err
+	}
+	call := &lockedCall{limit: limit, do: do, done: make(chan struct{})}
+	queue := lockQueueOf(filepath.Join(full, name))
+	if isFirst := queue.add(call); isFirst {
+		go queue.run(path, name)
+	}
+	select {
+	case <-call.done:
+	case <-ctx.Done():
+		if queue.remove(call) {
+			return false, ctx.Err()
+		}
+		<-call.done // it is running
+	}
+	return call.ok, call.err
+}
+
+// lockedCall is a call of WithLock. The fields ok and err are set before done is closed.
+type lockedCall struct {
+	limit time.Duration
+	do    func(dir *OS) error
+	done  chan struct{}
+	ok    bool
+	err   error
+}
+
+// lockQueue contains the calls of this process that wait for one lock file.
+type lockQueue struct {
+	mu        sync.Mutex
+	calls     []*lockedCall
+	isRunning bool // a goroutine serves the queue
+}
+
+// lockQueues maps the absolute path of each lock file that this process has used to its
+// *lockQueue.
+var lockQueues sync.Map
+
+func lockQueueOf(path string) *lockQueue {
+	q, ok := lockQueues.Load(path)
+	if !ok {
+		q, _ = lockQueues.LoadOrStore(path, &lockQueue{})
+	}
+	return q.(*lockQueue)
+}
+
+// add appends a call and reports whether its caller must start a goroutine that serves the
+// queue.
+func (q *lockQueue) add(call *lockedCall) (isFirst bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.calls = append(q.calls, call)
+	isFirst = !q.isRunning
+	q.isRunning = true
+	return isFirst
+}
+
+// remove removes a call that has not begun, and reports whether it did.
+func (q *lockQueue) remove(call *lockedCall) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.calls, call)
+	if i >= 0 {
+		q.calls = slices.Delete(q.calls, i, i+1)
+	}
+	return i >= 0
+}
+
+// take removes and returns the waiting calls.
+func (q *lockQueue) take() []*lockedCall {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	calls := q.calls
+	q.calls = nil
+	return calls
+}
+
+// isServed reports whether no call waits. If so, the next call starts a new goroutine.
+func (q *lockQueue) isServed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.isRunning = len(q.calls) > 0
+	return !q.isRunning
+}
+
+// limit returns how long the first waiting call waits for another process.
+func (q *lockQueue) limit() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.calls) == 0 {
+		return 0
+	}
+	return q.calls[0].limit
+}
+
+// run serves the queue until no call waits. The lock is released before the callers of a
+// batch go on.
+func (q *lockQueue) run(path, name string) {
+	for {
+		var calls []*lockedCall
+		ok, err := withLock(path, name, q.limit(), func(dir *OS) {
+			calls = q.take()
+			for _, c := range calls {
+				c.ok, c.err = true, c.do(dir)
+			}
+		})
+		if !ok {
+			calls = q.take()
+			for _, c := range calls {
+				c.err = err
+			}
+		}
+		for _, c := range calls {
+			close(c.done)
+		}
+		if q.isServed() {
+			return
+		}
+	}
+}
+
+// withLock creates the directory at path and calls do while it holds the lock file. It
+// returns false if it could not get the lock.
+func withLock(path, name string, limit time.Duration, do func(dir *OS)) (ok bool, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return false, err
 	}
@@ -91,9 +223,10 @@ func WithLock(ctx context.Context, path, name string, limit time.Duration, do fu
 		return false, err
 	}
 	defer l.Close()
-	ok, _, err = AcquireLock(ctx, l, limit)
+	ok, _, err = AcquireLock(context.Background(), l, limit)
 	if err != nil || !ok {
 		return false, err
 	}
-	return true, do(dir)
+	do(dir)
+	return true, nil
 }

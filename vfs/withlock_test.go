@@ -1,0 +1,104 @@
+// Tests of the queue of calls that wait for one lock file.
+
+package vfs_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime/pprof"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// Many calls of one process run one after another, and only one of them waits for the file.
+func TestWithLockQueue(t *testing.T) {
+	dir := t.TempDir()
+	holder, err := vfs.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	l, err := holder.OpenLock("lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if ok, err := l.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	const calls = 500
+	threads := pprof.Lookup("threadcreate")
+	before := threads.Count()
+	ran, inside := 0, 0
+	var wg sync.WaitGroup
+	for range calls {
+		wg.Go(func() {
+			ok, err := vfs.WithLock(t.Context(), dir, "lock", time.Minute, func(*vfs.OS) error {
+				inside++
+				if inside != 1 {
+					t.Error("two calls run at once")
+				}
+				ran++
+				inside--
+				return nil
+			})
+			if !ok || err != nil {
+				t.Error(ok, err)
+			}
+		})
+	}
+	if err := l.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	if ran != calls {
+		t.Errorf("%d of %d calls ran", ran, calls)
+	}
+	if made := threads.Count() - before; made > calls/4 {
+		t.Errorf("%d calls made %d threads", calls, made)
+	}
+}
+
+// A call whose context ends while another process has the lock returns, and does not run
+// afterwards. A call that the lock was refused returns false without an error.
+func TestWithLockEnds(t *testing.T) {
+	dir := t.TempDir()
+	holder, err := vfs.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	l, err := holder.OpenLock("lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if ok, err := l.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	never := func(*vfs.OS) error { t.Error("the call ran"); return nil }
+	if ok, err := vfs.WithLock(ctx, dir, "lock", time.Minute, never); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("a call with a context that has ended returns %v, %v", ok, err)
+	}
+	if err := l.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := vfs.WithLock(t.Context(), dir, "lock", time.Minute, func(*vfs.OS) error { return nil }); !ok || err != nil {
+		t.Errorf("the next call returns %v, %v", ok, err)
+	}
+	if ok, err := l.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if ok, err := vfs.WithLock(t.Context(), dir, "lock", time.Millisecond, never); ok || err != nil {
+		t.Errorf("a call that did not get the lock returns %v, %v", ok, err)
+	}
+	if ok, err := vfs.WithLock(t.Context(), filepath.Join(dir, "lock"), "x", time.Millisecond, never); ok || err == nil {
+		t.Errorf("a call in a directory that cannot be made returns %v, %v", ok, err)
+	}
+}
