@@ -22,6 +22,8 @@ type Memory struct {
 	applying ctxmutex.Mutex // held while changes are applied to it, or a ranking is added
 	scanFrom int            // see the constant; tests set another
 
+	editing editLocks // of entries whose edits collided
+
 	pending    pending         // what changed and is not in the index yet
 	analyzed   []analyzedDelta // entries that the store is writing; only it calls what uses them, one at a time
 	closed     atomic.Bool

@@ -182,27 +182,52 @@ func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, fou
 	return err
 }
 
-// CommitEdit is Edit, and returns the change that it made, as [Committer] does. The
-// change is empty if the operation is nil.
-func (m *Memory) CommitEdit(ctx context.Context, name string, edit func(old Entry, found bool) (Op, error)) (Change, error) {
-	for {
-		if err := ctx.Err(); err != nil {
-			return Change{}, err
-		}
-		old, err := m.GetNamed(ctx, name)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return Change{}, err
-		}
-		op, err := edit(old, err == nil)
-		if err != nil || op == nil {
-			return Change{}, err
-		}
-		c, err := m.Commit(ctx, op)
-		u, ok := op.(Update)
-		if own := ok && u.If != old.Version; own || (!errors.Is(err, ErrConflict) && !errors.Is(err, ErrExists) && !errors.Is(err, ErrNotFound)) {
-			return c, err
-		}
+// CommitEdit is like Edit and returns the change that it made, as [Committer] does. The
+// change is empty if the operation is nil. After a conflict, the edits of one entry by this
+// Memory wait for each other, so edit must not edit the same entry.
+func (m *Memory) CommitEdit(
+	ctx context.Context,
+	name string,
+	edit func(old Entry, found bool) (Op, error),
+) (Change, error) {
+	c, isOvertaken, err := m.editOnce(ctx, name, edit)
+	if !isOvertaken {
+		return c, err
 	}
+	unlock, err := m.editing.lock(ctx, name)
+	if err != nil {
+		return Change{}, err
+	}
+	defer unlock()
+	for isOvertaken {
+		c, isOvertaken, err = m.editOnce(ctx, name, edit)
+	}
+	return c, err
+}
+
+// editOnce tries an edit once. The edit is overtaken if another writer changed the entry
+// after it was read, unless the caller made the version a condition of its own.
+func (m *Memory) editOnce(
+	ctx context.Context,
+	name string,
+	edit func(old Entry, found bool) (Op, error),
+) (c Change, isOvertaken bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return Change{}, false, err
+	}
+	old, err := m.GetNamed(ctx, name)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Change{}, false, err
+	}
+	op, err := edit(old, err == nil)
+	if err != nil || op == nil {
+		return Change{}, false, err
+	}
+	c, err = m.Commit(ctx, op)
+	u, isUpdate := op.(Update)
+	isCondition := isUpdate && u.If != old.Version
+	isConflict := errors.Is(err, ErrConflict) || errors.Is(err, ErrExists) || errors.Is(err, ErrNotFound)
+	return c, isConflict && !isCondition, err
 }
 
 // Forget removes the entry of that name. Errors match [ErrNotFound].

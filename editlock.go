@@ -1,0 +1,56 @@
+// This file has edits of one entry wait for each other once they collide.
+
+package oxbow
+
+import (
+	"context"
+	"sync"
+
+	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
+)
+
+// editLocks has a lock for each name that is being edited again after a conflict. Without
+// it, n concurrent edits of one entry would be screened and refused about n²/2 times.
+type editLocks struct {
+	mu    sync.Mutex
+	locks map[string]*editLock
+}
+
+type editLock struct {
+	mutex ctxmutex.Mutex
+	users int // goroutines that have the lock or wait for it
+}
+
+// lock waits for the lock of a name. It returns a function that unlocks it, or the error of
+// ctx.
+func (l *editLocks) lock(ctx context.Context, name string) (unlock func(), err error) {
+	l.mu.Lock()
+	e := l.locks[name]
+	if e == nil {
+		e = &editLock{mutex: ctxmutex.New()}
+		if l.locks == nil {
+			l.locks = map[string]*editLock{}
+		}
+		l.locks[name] = e
+	}
+	e.users++
+	l.mu.Unlock()
+	if err := e.mutex.LockContext(ctx); err != nil {
+		l.leave(name, e)
+		return nil, err
+	}
+	return func() {
+		e.mutex.Unlock()
+		l.leave(name, e)
+	}, nil
+}
+
+// leave removes a lock that nobody uses any more.
+func (l *editLocks) leave(name string, e *editLock) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e.users--
+	if e.users == 0 {
+		delete(l.locks, name)
+	}
+}
