@@ -25,6 +25,8 @@ func (a *app) secretsPolicy() verb.Secrets {
 
 // screener returns [oxbow.Options.Screen] for a memory of this run, which is opened with it.
 func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error) {
+	second := &verb.SecondReader{Open: a.reopen}
+	a.closers = append(a.closers, func() error { second.Close(); return nil })
 	return func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 		if a.limit != nil {
 			if err := a.limit.Allow(ctx, s, ops); err != nil {
@@ -40,7 +42,7 @@ func (a *app) screener(m **oxbow.Memory) func(context.Context, oxbow.Store, []ox
 			return ops, nil // other layouts have no place for such labels
 		}
 		k := a.knowledge()
-		k.Memory, k.Reopen = *m, a.reopen
+		k.Memory, k.Second = *m, second
 		if a.command == "convert" {
 			return verb.StampPersonal(ctx, s, ops), nil // the entries keep the sources and labels that they have
 		}

@@ -6,6 +6,7 @@ package verb
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
@@ -21,20 +22,68 @@ type Knowledge struct {
 	Prints     *fingerprint.File // of what the sessions of the home have read; nil for none
 	AtTerminal bool              // a person of the command line types at a terminal
 
-	// Reopen opens the memory once more, to be read. A store that has met damage accepts no
-	// change, so that the comparison with its entries needs another one. If it is nil or
-	// fails, the store itself is read.
-	Reopen func() (*oxbow.Memory, error)
+	// Second reads the memory a second time for the comparison with its entries. If it is
+	// nil, the store that is written is read.
+	Second *SecondReader
 }
 
-// reader returns the store from which entries are read for a comparison, and what closes it.
-func (k *Knowledge) reader(store oxbow.Store) (_ oxbow.Store, closeFn func()) {
-	if k.Reopen != nil {
-		if m, err := k.Reopen(); err == nil {
-			return m.Store(), func() { _ = m.Close() } // nothing was written
-		}
+// SecondReader reads a memory that is open already. A store that has met damage accepts no
+// change, so damage that only the comparison meets must not be met through the store that is
+// written.
+type SecondReader struct {
+	// Open opens the memory once more.
+	Open func() (*oxbow.Memory, error)
+
+	mu     sync.RWMutex // held shared while the memory is read
+	memory *oxbow.Memory
+}
+
+// Read calls fn with the memory, which stays open for the next call unless fn fails. If the
+// memory cannot be opened, fn gets store.
+func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store) error) error {
+	if r == nil {
+		return fn(store)
 	}
-	return store, func() {}
+	m := r.open()
+	if m == nil {
+		return fn(store)
+	}
+	err := fn(m.Store())
+	r.mu.RUnlock()
+	if err != nil {
+		r.Close()
+	}
+	return err
+}
+
+// open returns the memory with mu held shared, or nil without it.
+func (r *SecondReader) open() *oxbow.Memory {
+	r.mu.RLock()
+	if r.memory != nil {
+		return r.memory
+	}
+	r.mu.RUnlock()
+	r.mu.Lock()
+	if r.memory == nil {
+		r.memory, _ = r.Open() // the store is read instead
+	}
+	r.mu.Unlock()
+	r.mu.RLock()
+	if r.memory == nil {
+		r.mu.RUnlock()
+		return nil
+	}
+	return r.memory
+}
+
+// Close closes the memory. The next Read opens it again.
+func (r *SecondReader) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.memory != nil {
+		_ = r.memory.Close() // nothing was written
+		r.memory = nil
+	}
 }
 
 // vouches reports whether the source is a person who is there: at a page or a terminal. A

@@ -61,7 +61,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	}
 	out.Notes = append(append(out.Notes, e.nameNotes()...), secrets...)
 	if e.outcome == added {
-		notes, err := aliasNotes(ctx, m, e.now)
+		notes, err := aliasNotes(ctx, m, e.now, e.made)
 		if err != nil {
 			return RememberOut{}, err
 		}
@@ -171,6 +171,7 @@ type edit struct {
 
 	// What the call did, set by keep.
 	outcome string
+	made    oxbow.Change
 	now     oxbow.Entry // as this call left it, or found it if nothing was to be changed
 	repeat  string      // what to say if an earlier call with the same op id did it; "" if none did
 
@@ -252,6 +253,7 @@ func madeBefore(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change
 // settle sets what the call did from the change that it made, which is empty if there
 // was nothing to change.
 func (e *edit) settle(made oxbow.Change) {
+	e.made = made
 	nothing := e.sent == nil && made.Seq == 0 && len(made.Versions) == 0
 	written, ok := made.Entry()
 	switch {
@@ -394,10 +396,11 @@ func (e *edit) nameNotes() []Note {
 	return []Note{Notef("the name %q was made from the first line of the content", e.name)}
 }
 
-// aliasNotes says which other entries have the new entry's name as an alias.
-func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) ([]Note, error) {
-	if cs, err := changes(ctx, m, []uint64{e.Version}); err == nil {
-		return takenFrom(cs[0], e.Name), nil
+// aliasNotes says which other entries have, or had before the change that made the new
+// entry, its name as an alias.
+func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, made oxbow.Change) ([]Note, error) {
+	if len(made.Versions) > 0 {
+		return takenFrom(made, e.Name), nil
 	}
 	var notes []Note
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{e.Name}}}}

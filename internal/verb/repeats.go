@@ -87,9 +87,7 @@ func repeatsOf(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k Knowled
 		staged[name] = afterOp(op, old)
 	}
 	c.read(k)
-	r, closeReader := k.reader(store)
-	defer closeReader()
-	c.entries(ctx, r, isUnvouched)
+	c.entries(ctx, store, k.Second, isUnvouched)
 	return c.found
 }
 
@@ -124,10 +122,10 @@ var errTooMany = errors.New("too many entries that nobody vouches for")
 // entries adds what the texts repeat of entries that are tainted, unvouched or imported. If
 // not all of these entries can be compared, the texts are unvouched: damage does not keep
 // anybody from writing.
-func (c *comparer) entries(ctx context.Context, store oxbow.Store, isUnvouched bool) {
+func (c *comparer) entries(ctx context.Context, store oxbow.Store, second *SecondReader, isUnvouched bool) {
 	var all *fingerprint.Comparison // made for the first entry
 	bytes := 0
-	err := suspects(ctx, store, isUnvouched, func(e *oxbow.Entry) error {
+	compare := func(e *oxbow.Entry) error {
 		bytes += len(e.Content)
 		if bytes > maxCompared {
 			return errTooMany
@@ -143,7 +141,8 @@ func (c *comparer) entries(ctx context.Context, store oxbow.Store, isUnvouched b
 			c.found[i].isImported = c.found[i].isImported || e.Trust() == oxbow.TrustImported
 		}
 		return nil
-	})
+	}
+	err := second.Read(store, func(store oxbow.Store) error { return suspects(ctx, store, isUnvouched, compare) })
 	if err == nil {
 		return
 	}

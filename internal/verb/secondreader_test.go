@@ -1,0 +1,80 @@
+// Tests of the second reader of a memory.
+
+package verb
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// The memory is opened once for many comparisons, again after one failed, and the store is
+// read if it cannot be opened.
+func TestSecondReader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.oxbow")
+	m, err := oxbow.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	opened := 0
+	var openErr error
+	second := &SecondReader{Open: func() (*oxbow.Memory, error) {
+		opened++
+		if openErr != nil {
+			return nil, openErr
+		}
+		return oxbow.Open(path, &oxbow.Options{ReadOnly: true})
+	}}
+	defer second.Close()
+	k := Knowledge{Memory: m, Second: second}
+	write := func(name string) {
+		t.Helper()
+		ops, err := Stamp(t.Context(), m.Store(), []oxbow.Op{oxbow.Add{Name: name, Content: "text " + name}}, k)
+		if err == nil {
+			err = m.Apply(t.Context(), ops...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		write(name)
+	}
+	if opened != 1 {
+		t.Errorf("3 changes opened the memory %d times, want 1", opened)
+	}
+	failed := errors.New("damaged")
+	var names []string
+	err = second.Read(m.Store(), func(s oxbow.Store) error {
+		for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
+			if err != nil {
+				return err
+			}
+			names = append(names, e.Name)
+		}
+		return failed
+	})
+	if err != failed || len(names) != 3 {
+		t.Errorf("Read saw %q and returned %v, want the three entries and the error of the function", names, err)
+	}
+	write("d")
+	if opened != 2 {
+		t.Errorf("after a failed comparison the memory was opened %d times, want 2", opened)
+	}
+	second.Close()
+	openErr = failed
+	if err := second.Read(m.Store(), func(s oxbow.Store) error {
+		if s != m.Store() {
+			t.Error("the store was not read although the memory could not be opened")
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	if rep, err := m.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+		t.Error(rep.Problems, err)
+	}
+}
