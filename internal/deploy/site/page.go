@@ -1,0 +1,161 @@
+// This file parses one page and renders it as HTML.
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// page is a Markdown file, with the parts that the site needs.
+type page struct {
+	path    string
+	title   string
+	text    []byte
+	tree    ast.Node
+	links   []string
+	anchors map[string]bool
+}
+
+var markdown = goldmark.New(
+	goldmark.WithExtensions(extension.Table),
+	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+)
+
+// headingIDs gives headings the anchors that GitHub gives them, so that links work
+// there and here.
+type headingIDs struct{ used map[string]bool }
+
+// Generate returns an anchor for a heading.
+func (ids *headingIDs) Generate(heading []byte, _ ast.NodeKind) []byte {
+	anchor := strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-', r == '_', unicode.IsLetter(r), unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, strings.TrimSpace(string(heading)))
+	name := anchor
+	for i := 1; ids.used[name]; i++ {
+		name = fmt.Sprintf("%s-%d", anchor, i)
+	}
+	ids.Put([]byte(name))
+	return []byte(name)
+}
+
+// Put marks an anchor as used.
+func (ids *headingIDs) Put(anchor []byte) { ids.used[string(anchor)] = true }
+
+// parsePage parses a Markdown file, and collects its links and anchors.
+func parsePage(file string, content []byte) *page {
+	ids := &headingIDs{used: map[string]bool{}}
+	context := parser.NewContext(parser.WithIDs(ids))
+	p := &page{path: file, title: path.Base(file), text: content, anchors: ids.used}
+	p.tree = markdown.Parser().Parse(text.NewReader(content), parser.WithContext(context))
+	hasTitle := false
+	_ = ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Link:
+			if entering {
+				p.links = append(p.links, string(n.Destination))
+			}
+		case *ast.Image:
+			if entering {
+				p.links = append(p.links, string(n.Destination))
+			}
+		case *ast.Heading:
+			if entering && n.Level == 1 && !hasTitle {
+				p.title, hasTitle = plainText(n, content), true
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return p
+}
+
+// render returns the page as HTML, with links that lead to pages of the site.
+func (p *page) render(s *site) ([]byte, error) {
+	err := ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		var err error
+		var address string
+		switch n := n.(type) {
+		case *ast.Link:
+			address, err = s.resolveLink(p.path, string(n.Destination))
+			n.Destination = []byte(address)
+		case *ast.Image:
+			address, err = s.resolveLink(p.path, string(n.Destination))
+			n.Destination = []byte(address)
+		}
+		return ast.WalkContinue, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = markdown.Renderer().Render(&b, p.text, p.tree)
+	return b.Bytes(), err
+}
+
+// searchItems returns the sections of the page.
+func (p *page) searchItems() []searchItem {
+	s := site{pages: map[string]*page{p.path: p}}
+	address, _ := s.address(p.path)
+	items := []searchItem{{Page: p.title, Heading: p.title, Address: address}}
+	for n := p.tree.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, isHeading := n.(*ast.Heading); isHeading && h.Level > 1 {
+			id, _ := h.AttributeString("id")
+			anchor, _ := id.([]byte)
+			items = append(items, searchItem{
+				Page: p.title, Heading: plainText(h, p.text), Address: address + "#" + string(anchor),
+			})
+			continue
+		}
+		if _, isHTML := n.(*ast.HTMLBlock); isHTML {
+			continue
+		}
+		last := &items[len(items)-1]
+		last.Text = strings.TrimSpace(last.Text + " " + plainText(n, p.text))
+	}
+	return items
+}
+
+// plainText returns the words of a node, without markup.
+func plainText(n ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			if n.Type() == ast.TypeBlock {
+				b.WriteString(" ")
+			}
+			return ast.WalkContinue, nil
+		}
+		if t, isText := n.(*ast.Text); isText {
+			b.Write(t.Value(source))
+			if t.SoftLineBreak() {
+				b.WriteString(" ")
+			}
+		}
+		if n.Type() == ast.TypeBlock && (n.Kind() == ast.KindFencedCodeBlock || n.Kind() == ast.KindCodeBlock) {
+			for i := range n.Lines().Len() {
+				line := n.Lines().At(i)
+				b.Write(line.Value(source))
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return strings.Join(strings.Fields(b.String()), " ")
+}

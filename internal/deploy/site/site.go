@@ -1,0 +1,260 @@
+// This file reads the pages, checks their links and writes the site.
+
+package main
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed page.html style.css search.js
+var assets embed.FS
+
+var pageTemplate = template.Must(template.ParseFS(assets, "page.html"))
+
+// indexPage is the page whose tables list all pages; the navigation is made from it.
+const indexPage = "docs/README.md"
+
+// navigationGroup is a heading of the navigation, with links to its pages.
+type navigationGroup struct {
+	Title string
+	Links []navigationLink
+}
+
+type navigationLink struct {
+	Title, Address string
+	IsCurrent      bool
+}
+
+// searchItem is a section of a page, as the search of the site knows it.
+type searchItem struct {
+	Page    string `json:"page"`
+	Heading string `json:"heading"`
+	Address string `json:"address"`
+	Text    string `json:"text"`
+}
+
+// writeSite writes the pages of a clone into a directory, and returns their number.
+func writeSite(repository fs.FS, source, out string) (int, error) {
+	paths, err := findPages(repository)
+	if err != nil {
+		return 0, err
+	}
+	site := &site{repository: repository, source: source, pages: map[string]*page{}}
+	for _, p := range paths {
+		text, err := fs.ReadFile(repository, p)
+		if err != nil {
+			return 0, err
+		}
+		site.pages[p] = parsePage(p, text)
+	}
+	if err := site.checkLinks(paths); err != nil {
+		return 0, err
+	}
+	var items []searchItem
+	for _, p := range paths {
+		if err := site.writePage(site.pages[p], out); err != nil {
+			return 0, err
+		}
+		items = append(items, site.pages[p].searchItems()...)
+	}
+	if err := site.copyPictures(out); err != nil {
+		return 0, err
+	}
+	return len(paths), writeAssets(items, out)
+}
+
+// findPages returns the Markdown files of the root and of docs.
+func findPages(repository fs.FS) ([]string, error) {
+	var paths []string
+	for _, dir := range []string{".", "docs"} {
+		entries, err := fs.ReadDir(repository, dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if path.Ext(e.Name()) == ".md" {
+				paths = append(paths, path.Join(dir, e.Name()))
+			}
+		}
+	}
+	if !slices.Contains(paths, indexPage) {
+		return nil, fmt.Errorf("%s is missing, which lists the pages", indexPage)
+	}
+	return paths, nil
+}
+
+// site is what writing a page needs to know about the others.
+type site struct {
+	repository fs.FS
+	source     string
+	pages      map[string]*page
+}
+
+// address returns the file of the site for a file of the repository, and whether it
+// is part of the site.
+func (s *site) address(file string) (string, bool) {
+	if _, isPage := s.pages[file]; isPage {
+		dir, name := path.Split(file)
+		if name == "README.md" {
+			return dir + "index.html", true
+		}
+		return strings.TrimSuffix(file, ".md") + ".html", true
+	}
+	return file, path.Ext(file) == ".png"
+}
+
+// resolveLink returns the address of a link of a page: a page or a picture of the
+// site, or else a file of the source.
+func (s *site) resolveLink(from, link string) (string, error) {
+	if strings.Contains(link, ":") {
+		return link, nil // another site
+	}
+	file, anchor, hasAnchor := strings.Cut(link, "#")
+	target := from
+	if file != "" {
+		target = path.Join(path.Dir(from), file)
+	}
+	if _, err := fs.Stat(s.repository, target); err != nil {
+		return "", fmt.Errorf("%s: the link %s leads to no file", from, link)
+	}
+	if p := s.pages[target]; p != nil && hasAnchor && !p.anchors[anchor] {
+		return "", fmt.Errorf("%s: the link %s leads to no heading", from, link)
+	}
+	address, isOfSite := s.address(target)
+	if isOfSite {
+		own, _ := s.address(from)
+		address = relativeAddress(own, address)
+	} else {
+		address = s.source + "/" + target
+	}
+	if hasAnchor {
+		address += "#" + anchor
+	}
+	return address, nil
+}
+
+// relativeAddress returns the address of a file of the site, as seen from another.
+func relativeAddress(from, to string) string {
+	return strings.Repeat("../", strings.Count(from, "/")) + to
+}
+
+// checkLinks resolves the links of all pages, and returns all that lead nowhere.
+func (s *site) checkLinks(paths []string) error {
+	var wrong []error
+	for _, p := range paths {
+		for _, link := range s.pages[p].links {
+			if _, err := s.resolveLink(p, link); err != nil {
+				wrong = append(wrong, err)
+			}
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+var (
+	navigationHeading = regexp.MustCompile(`^## (.+)$`)
+	navigationRow     = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\)`)
+)
+
+// navigation returns the groups and links of the index page, as seen from a page.
+func (s *site) navigation(from string) ([]navigationGroup, error) {
+	var groups []navigationGroup
+	for line := range strings.Lines(string(s.pages[indexPage].text)) {
+		if m := navigationHeading.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			groups = append(groups, navigationGroup{Title: m[1]})
+		}
+		m := navigationRow.FindStringSubmatch(line)
+		if m == nil || len(groups) == 0 {
+			continue
+		}
+		target := path.Join(path.Dir(indexPage), m[2])
+		address, err := s.resolveLink(from, strings.Repeat("../", strings.Count(from, "/"))+target)
+		if err != nil {
+			return nil, err
+		}
+		last := &groups[len(groups)-1]
+		last.Links = append(last.Links, navigationLink{m[1], address, target == from})
+	}
+	return groups, nil
+}
+
+func (s *site) writePage(p *page, out string) error {
+	content, err := p.render(s)
+	if err != nil {
+		return err
+	}
+	groups, err := s.navigation(p.path)
+	if err != nil {
+		return err
+	}
+	own, _ := s.address(p.path)
+	var b bytes.Buffer
+	err = pageTemplate.Execute(&b, map[string]any{
+		"Title":   p.title,
+		"Root":    relativeAddress(own, ""),
+		"Groups":  groups,
+		"Content": template.HTML(content),
+	})
+	if err != nil {
+		return err
+	}
+	return writeFile(out, own, b.Bytes())
+}
+
+// copyPictures copies the pictures to which pages have links.
+func (s *site) copyPictures(out string) error {
+	for p, page := range s.pages {
+		for _, link := range page.links {
+			if path.Ext(link) != ".png" || strings.Contains(link, ":") {
+				continue
+			}
+			file := path.Join(path.Dir(p), link)
+			b, err := fs.ReadFile(s.repository, file)
+			if err == nil {
+				err = writeFile(out, file, b)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeAssets writes the style, and the script with the items that it searches.
+func writeAssets(items []searchItem, out string) error {
+	style, err := assets.ReadFile("style.css")
+	if err != nil {
+		return err
+	}
+	script, err := assets.ReadFile("search.js")
+	if err != nil {
+		return err
+	}
+	list, err := json.Marshal(items)
+	if err != nil {
+		return err
+	}
+	script = append([]byte("const items = "+string(list)+"\n"), script...)
+	return errors.Join(writeFile(out, "style.css", style), writeFile(out, "search.js", script))
+}
+
+func writeFile(dir, name string, content []byte) error {
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, content, 0o644)
+}
