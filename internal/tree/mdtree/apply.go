@@ -1,5 +1,5 @@
-// Apply: planning ops as edits of text, and comparing the entries of the edited
-// text with those that the ops ask for.
+// This file implements Apply: it plans ops as edits of text, and compares the entries in the edited
+// text with the entries that the ops ask for.
 
 package mdtree
 
@@ -13,16 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// Apply implements [oxbow.Store]. An Update without If of an entry that another
-// program changed since this store returned it is merged with that change by
-// line; where both changed the same lines, the file is kept as a conflict copy.
+// Apply implements [oxbow.Store]. If another program changed an entry since this store returned it,
+// an Update without If is merged with that change line by line. If both changed the same lines, the
+// other program's file is kept as a conflict copy.
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The change has no number, and its entries say
-// what was written, after a merge with what another program wrote before.
+// Commit implements [oxbow.Committer]. The change has no number. Its entries are those that were
+// written, after the merge with changes by other programs.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
@@ -39,7 +39,7 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return oxbow.Change{Versions: own.written}, nil
 }
 
-// planOf returns the plan of all the ops.
+// planOf returns a function that plans all ops.
 func (s *Store) planOf(ops []oxbow.Op) func(v *overlay, now time.Time) (*outcome, error) {
 	return func(v *overlay, now time.Time) (*outcome, error) {
 		own := &outcome{removed: map[string]bool{}, copies: map[string]string{}}
@@ -63,10 +63,10 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Edit makes changes that no op expresses, all or none as Apply does: plan
-// receives the tree and returns the edits. It may be called again when another
-// program changes a file meanwhile, and must not call the store. Files that the
-// layout does not match may be edited, too.
+// Edit makes changes that cannot be expressed as ops. Like Apply, it makes all of them or none.
+// plan receives the tree and returns the edits. plan is called again if another program changes a
+// file in the meantime, and it must not call the store. Files that the layout does not match may be
+// edited, too.
 func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Edit, error)) error {
 	if err := s.ready(ctx); err != nil {
 		return err
@@ -127,8 +127,8 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 	return checkResult(want, place.Entry)
 }
 
-// checkTarget reports whether the entry that an op is about is there as the op
-// wants it.
+// checkTarget returns an error if the op's entry does not exist, exists already, or has a different
+// version than the op requires.
 func checkTarget(op oxbow.Op, old Place, found bool) error {
 	name := op.Target()
 	if _, add := op.(oxbow.Add); add && found {
@@ -142,7 +142,7 @@ func checkTarget(op oxbow.Op, old Place, found bool) error {
 	return nil
 }
 
-// checkNeighbours refuses edits that change another entry than that of the name.
+// checkNeighbours returns an error if the edits change an entry other than the named one.
 func checkNeighbours(name string, had, have map[string][]uint64) error {
 	for _, m := range []map[string][]uint64{had, have} {
 		for n := range m {
@@ -155,8 +155,8 @@ func checkNeighbours(name string, had, have map[string][]uint64) error {
 	return nil
 }
 
-// mergeOp merges an op, made for an entry as the store last returned it, with
-// what another program made of the entry since.
+// mergeOp merges an op that was made for the entry as last returned by the store with changes that
+// another program has made since.
 func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	name := now.Entry.Name
 	base := s.served.base[name]
@@ -204,7 +204,7 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	return u
 }
 
-// ApplyOp returns the entry that an op makes of old. It shares their labels.
+// ApplyOp returns the entry old with the op applied. The result shares the labels of old or op.
 func ApplyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	e := old
 	switch op := op.(type) {
@@ -222,8 +222,7 @@ func ApplyOp(op oxbow.Op, old oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// checkResult reports what of an entry the files would not give back as asked
-// for.
+// checkResult returns an error if the files would not contain the entry exactly as requested.
 func checkResult(want, have oxbow.Entry) error {
 	refuse := func(field, value string) error {
 		return &oxbow.InvalidError{Field: field, Value: value,
@@ -258,7 +257,7 @@ func fieldText(field string, e oxbow.Entry) string {
 	return shorten(fmt.Sprint(e.Labels))
 }
 
-// shorten clips a text for a message.
+// shorten shortens a text for an error message.
 func shorten(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "…"

@@ -1,5 +1,5 @@
-// The base of a load: what the last dump wrote. A file and the store are both
-// compared with it, which says who changed what since.
+// This file determines the base of a load: the state that the last dump wrote. Files and store are
+// both compared with the base, which shows what either side changed.
 
 package mdtree
 
@@ -14,21 +14,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/journal"
 )
 
-// Origin distinguishes a store from others in a manifest.
+// Origin identifies a store in a manifest.
 type Origin struct {
-	Name string                // of this store as it is now; "" where it has none
-	Same func(was string) bool // reports whether a name is one that this store has or had
+	Name string                // present name of the store; "" if it has none
+	Same func(was string) bool // reports whether was is a present or former name of this store
 }
 
-// knows reports whether the manifest of that origin is one of this store.
+// knows reports whether a manifest with this origin belongs to this store.
 func (o Origin) knows(was string) bool { return was != "" && o.Same != nil && o.Same(was) }
 
-// denies reports whether the manifest is one of another store. One of an unknown
-// origin is not.
+// denies reports whether a manifest with this origin belongs to a different store. It returns false
+// if the origin is unknown.
 func (o Origin) denies(was string) bool { return was != "" && o.Same != nil && !o.Same(was) }
 
-// byName returns the items of a manifest, which may be nil, that have a name of
-// their own.
+// byName returns the items of a manifest by name. Items with the same name as another item have no
+// path and sum. m may be nil.
 func (m *manifest) byName() map[string]manifestItem {
 	items := make(map[string]manifestItem)
 	if m == nil {
@@ -52,13 +52,13 @@ func (f manifestItem) wrote(e *oxbow.Entry, showName bool) bool {
 	return journal.Sum(appendEntry(nil, e, showName)) == f.Sum
 }
 
-// isText reports whether a file of that directory has the text of the item, but
-// for its line ends and what a reader drops around the content.
+// isText reports whether the text is that of the item and the directory is the same. Line ends and
+// line breaks around the content are ignored.
 func (f manifestItem) isText(dir, text string, e *oxbow.Entry, showName bool) bool {
 	return f.Sum != "" && path.Dir(f.Path) == dir && (journal.Sum([]byte(text)) == f.Sum || f.wrote(e, showName))
 }
 
-// dirOf returns the directory of a kind, "" where a tree has none.
+// dirOf returns the directory of a kind, or "" if there is none.
 func dirOf(k oxbow.Kind) string {
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.kind == k && !s.topic })
 	if i < 0 {
@@ -67,8 +67,9 @@ func dirOf(k oxbow.Kind) string {
 	return kindDirs[i].dir
 }
 
-// unixLines returns a file of the text with LF for CRLF when all its lines end
-// so: a dump ends the lines of its block with LF, so a program converted all.
+// unixLines converts CRLF to LF if all lines of the text end in CRLF and it starts with a block of
+// data. A dump ends the lines of the block with LF, so another program must have converted the
+// file.
 func unixLines(text string) string {
 	if !strings.HasPrefix(strings.TrimPrefix(text, bom), metaOpen+"\r\n") {
 		return text
@@ -79,12 +80,12 @@ func unixLines(text string) string {
 	return text
 }
 
-// past finds what a store held before. Without a history it finds nothing.
+// past finds former states of a store. Without a history it finds nothing.
 type past struct {
 	ctx     context.Context
-	history oxbow.Historian // nil: none
-	undos   map[uint64]bool // changes that undid others
-	read    uint64          // all changes from this one on are in undos
+	history oxbow.Historian // nil without a history
+	undos   map[uint64]bool // for each change that was read, whether it undid other changes
+	read    uint64          // all changes from this number on are in undos
 }
 
 func newPast(ctx context.Context, s oxbow.Store) *past {
@@ -92,8 +93,8 @@ func newPast(ctx context.Context, s oxbow.Store) *past {
 	return &past{ctx: ctx, history: h, undos: map[uint64]bool{}, read: ^uint64(0)}
 }
 
-// held reports whether the store held the entry after it was at the base, and
-// moved on from it otherwise than by an undo.
+// held reports whether the store contained the entry after the state of the base, and has changed
+// since other than by an undo.
 func (p *past) held(want *oxbow.Entry, base manifestItem) (bool, error) {
 	if p.history == nil {
 		return false, nil
@@ -120,7 +121,7 @@ func (p *past) held(want *oxbow.Entry, base manifestItem) (bool, error) {
 	return false, nil
 }
 
-// isUndo reports whether the change of that number undid others.
+// isUndo reports whether the change undid other changes.
 func (p *past) isUndo(seq uint64) (bool, error) {
 	if seq >= p.read {
 		return p.undos[seq], nil

@@ -1,4 +1,4 @@
-// Check of a store over a tree.
+// This file checks a store of files.
 
 package mdtree
 
@@ -12,9 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Check implements [oxbow.Checker]: it reads every file again, and reports
-// those that are held at their last good state, cannot be read, have the same
-// name twice, or are conflict copies.
+// Check implements [oxbow.Checker]. It reads all files again. It reports files of which the last
+// good state is used, files that cannot be read, duplicate names, and conflict copies.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.refresh(ctx, true); err != nil {
 		return oxbow.CheckReport{}, err
@@ -49,7 +48,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		items, err := s.fs.ReadDir(dir)
 		if err != nil {
-			continue // reported above, or missing
+			continue // the error was reported above, or the directory does not exist
 		}
 		for _, it := range items {
 			if p := path.Join(dir, it.Name()); IsConflict(p) {
@@ -60,7 +59,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return rep, nil
 }
 
-// checkFile reports what is wrong with one file.
+// checkFile reports the problems of one file.
 func (st *state) checkFile(f *file, found func(what, mend string)) {
 	switch {
 	case f.held != "" && !f.neverGood:

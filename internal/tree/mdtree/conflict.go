@@ -1,5 +1,5 @@
-// Conflict copies: files next to a file, with what another program wrote to it and
-// could not be merged.
+// This file implements conflict copies: files that contain a text by another program that could not
+// be merged. They are stored next to the original file.
 
 package mdtree
 
@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxCopies is the most conflict copies of one file.
+// maxCopies is the maximum number of conflict copies of one file.
 const maxCopies = 10_000
 
-// IsConflict reports whether a path is that of a conflict copy, such as
-// note.conflict-1.md. Such a file holds no entries.
+// IsConflict reports whether the path is that of a conflict copy, such as note.conflict-1.md.
+// Conflict copies are not read as entries.
 func IsConflict(p string) bool {
 	base := strings.TrimSuffix(path.Base(p), path.Ext(p))
 	i := strings.LastIndex(base, ".conflict-")
@@ -28,8 +28,7 @@ func IsConflict(p string) bool {
 	return n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// conflictName returns an unused name for a conflict copy of a file, and none of
-// those taken.
+// conflictName returns a name for a conflict copy of a file that is neither in use nor in taken.
 func conflictName(fsys vfs.FS, p string, taken map[string]bool) (string, error) {
 	ext := path.Ext(p)
 	for n := 1; n <= maxCopies; n++ {

@@ -1,16 +1,16 @@
-// The tour of the package and the specification of a dump.
+// This file contains the package documentation and the specification of a dump.
 
-// Package mdtree keeps a memory in directories of Markdown files that people
-// and programs edit: as a store over such files ([Open]), and as a dump that is
-// written and loaded as a whole ([Dump], [Read]).
+// Package mdtree stores a memory in directories of Markdown files that people and programs can
+// edit. It implements a store that consists of such files ([Open]), and a dump that is written and
+// loaded as a whole ([Dump], [Read]).
 //
 // # The store
 //
-// A [Store] finds what other programs have edited, writes all files of a change
-// or none, and never overwrites bytes that it has not read. A [Layout] says
-// which files hold entries, how their text is read, and which edits of text a
-// change of entries is. A change is planned as a splice into the text that was
-// read: bytes of a file that belong to no entry stay as they are.
+// A [Store] detects changes that other programs make to its files. It writes all files of a change
+// or none, and never overwrites text that it has not read. A [Layout] defines which files contain
+// entries, how their text is parsed, and how a change of an entry is expressed as an edit of text.
+// An edit replaces only the parts of a file that belong to the entry; all other bytes of the file
+// stay unchanged.
 //
 // # Layout of a dump
 //
@@ -26,8 +26,8 @@
 // The tree is an mdbook: "mdbook serve DIR" shows it. It is also the tree that
 // crabtalk's memory (its RFC 0150) dumps and loads, with more directories.
 // Everything else below the directory is the person's own and is never touched:
-// other files and directories, also those inside the directories of kinds,
-// unless their names end in ".md" and do not begin with a dot.
+// All other files below the directory belong to the user and are never touched. In the directories
+// of kinds, these are the files whose names do not end in ".md" or start with a dot.
 //
 // # Entry files
 //
@@ -71,18 +71,17 @@
 // trim them. Content that itself begins or ends with line breaks has the
 // comment, which lists them: LF, CR or CRLF, *N for a run. Spaces are kept.
 //
-// # Guarantees
-//
-// Reading a dump gives back the same name, kind, content, aliases, labels and
-// date, byte for byte, and dumping that again writes the same bytes, but for the
+// Reading a dump returns the same names, kinds, contents, aliases, labels and dates, byte for byte.
+// Dumping them again writes the same bytes, except for the line of the manifest that names the
+// memory. If all files are up to date, a dump writes nothing. [Dump] describes the state after a
+// crash, and [Read] describes which trees are refused.
 // line of the manifest that names the memory. A dump that finds everything in
 // place writes nothing. See [Dump] for what a crash leaves, and [Read] for what
 // is refused.
 //
-// A load compares three sides: the files, the store, and the manifest as their
-// base. Files without an edit change nothing, what only the store changed
-// stays, and what both changed is refused; see [Tree.Plan]. A file whose line ends
-// were converted to CRLF, or whose end gained or lost line breaks, is not edited.
-// A manifest of another store, or of a state that the store has not reached, is
-// no base.
+// A load compares three states: the files, the store, and the manifest as their base. Files that
+// were not edited change nothing. A change that was made only in the store is kept. If both were
+// changed, the load is refused; see [Tree.Plan]. Converting the line ends of a file to CRLF, and
+// adding or removing line breaks at its end, are not edits. The manifest of a different store, or
+// of a state that the store has not reached, is not used as a base.
 package mdtree

@@ -1,5 +1,4 @@
-// Documents: files of a tree that hold no entries, and are read as a whole. They
-// are changed by Edit.
+// This file reads documents: files of a tree that contain no entries. They are changed with Edit.
 
 package mdtree
 
@@ -12,10 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Document returns the text of a file that the layout does not match, such as
-// an index that people write, and false when there is none. It follows no link
-// out of the tree. A document that had a text and became empty is held: the last
-// text is returned, and Warn is called.
+// Document returns the text of a file that the layout does not match, such as an index that people
+// write. ok is false if the file does not exist. Symbolic links that lead out of the tree are not
+// followed. If a document becomes empty, the last text is returned, and Warn is called.
 func (s *Store) Document(ctx context.Context, path string) (text string, ok bool, err error) {
 	if err := s.ready(ctx); err != nil {
 		return "", false, err

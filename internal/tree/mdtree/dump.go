@@ -1,4 +1,4 @@
-// Dump: a store written as a tree.
+// This file implements Dump: it writes a store as a tree.
 
 package mdtree
 
@@ -18,61 +18,55 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DumpOptions change how a tree is written. Nil and zero fields mean the
-// default.
+// DumpOptions configure [Dump]. Nil and zero fields mean the default.
 type DumpOptions struct {
-	// Force dumps into a directory that is not empty and was not made by a dump. It
-	// also replaces or removes files of entries that a person changed or added and did
-	// not load, and keeps a copy of each; see [Report.Kept].
+	// Force allows a dump to a directory that is not empty and was not written by a dump. It also
+	// replaces or removes files of entries that the user changed or added without loading them.
+	// Copies of such files are kept; see [Report.Kept].
 	Force bool
 
-	// Origin names the store in the manifest. A manifest that names another
-	// store counts as none: its files are edits, not what this store dumped.
+	// Origin names the store in the manifest. If the existing manifest names a different store, it
+	// is ignored: all existing files count as edited.
 	Origin Origin
 
-	Ref string // what errors call the directory; its name by default
+	Ref string // name of the directory in errors; its path by default
 
-	// Progress is called after each entry that was compared, and with done =
-	// 0 before the first.
+	// Progress is called once with done = 0, and after each entry.
 	Progress func(done, total int)
 
-	bulk int // the fewest files that are made durable as one; 0 means the default
+	bulk int // minimum number of files for which the whole file system is synced instead; 0 means the default
 }
 
-// Report says what a dump did to the files of the tree. The manifest is not
-// counted.
+// Report describes the changes of a dump to the files of the tree, except for the manifest.
 type Report struct {
-	Entries   int  // entries in the store
-	Written   int  // files made or replaced
-	Unchanged int  // files that were right already
-	Removed   int  // files of entries that are no more
-	Recovered bool // an interrupted dump was finished first
+	Entries   int  // number of entries in the store
+	Written   int  // number of files created or replaced
+	Unchanged int  // number of files that were up to date
+	Removed   int  // number of files removed because their entries do not exist any more
+	Recovered bool // an interrupted dump was completed first
 
-	// Kept are the copies of files that were edited and not loaded, and that this dump
-	// replaced or removed: entries with Force, and the table of contents.
+	// Kept lists the copies of files that were edited, not loaded, and replaced or removed by
+	// this dump: files of entries if Force is set, and the table of contents.
 	Kept []string
 
-	// Directives are the names of entries with directives of mdbook, such as
-	// {{#include FILE}}, if the book.toml that a person wrote lets mdbook follow them.
+	// Directives lists the entries with mdbook directives, such as {{#include FILE}}, if a
+	// book.toml that the user wrote allows mdbook to execute them.
 	Directives []string
 }
 
-// Dump writes all entries of a store as a tree at dir, which is made where it
-// is missing. Files that are right already are not written; when all are,
-// nothing is. What is not the dump's own stays: see the package comment. New files
-// and directories are their owner's alone (0600, 0700), as the memory is; a file
-// that is replaced keeps its mode.
+// Dump writes all entries of a store as a tree at dir, and creates dir if necessary. Files that are
+// up to date are not written. Files that the dump did not create are not touched; see the package
+// comment. New files and directories are accessible only to their owner (0600, 0700), like the
+// memory. A replaced file keeps its mode.
 //
-// The dump is one step for [Read] and for the next Dump, whatever happens
-// meanwhile: before the step they see the old tree, after it the new one. A
-// crash may leave new files next to old ones for other programs to see, until
+// The dump is atomic for [Read] and for the next Dump, whatever happens: they see either the old
+// tree or the new one. After a crash, other programs may see new files together with old ones until
 // the next Dump.
 //
-// A directory with something else in it is refused with [ErrForeign]; names
-// that begin with a dot do not count. Files of entries that were changed since
-// the last dump and hold what the store does not are refused with a
-// [*FilesError] matching [ErrEdited]. A dump that another process is at work on
-// gives [oxbow.ErrBusy].
+// A directory with other files is refused with [ErrForeign]; names that start with a dot are
+// ignored. If files of entries were changed since the last dump and contain text that the store
+// does not, Dump returns a [*FilesError] matching [ErrEdited]. If another process is dumping to
+// dir, the error matches [oxbow.ErrBusy].
 func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOptions) (Report, error) {
 	if o == nil {
 		o = &DumpOptions{}
@@ -90,7 +84,7 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 	return d.report, nil
 }
 
-// outputFile is an entry and its file.
+// outputFile is an entry and the file to which it is written.
 type outputFile struct {
 	entry    oxbow.Entry
 	path     string
@@ -107,12 +101,12 @@ type dumper struct {
 
 	outputs  []outputFile
 	byName   map[string]*oxbow.Entry
-	onDisk   map[string]bool         // files of entries there are, by path
-	was      string                  // origin of the last dump
-	listed   []manifestItem          // what the last dump wrote, of whatever store
-	sums     map[string]string       // what it wrote, by path
-	base     map[string]manifestItem // and by name
-	spelling map[string]string       // path as the file system spells it, by foldKey
+	onDisk   map[string]bool         // existing files of entries, by path
+	was      string                  // origin in the last dump's manifest
+	listed   []manifestItem          // files that the last dump wrote, even for a different store
+	sums     map[string]string       // their hashes, by path
+	base     map[string]manifestItem // the same items, by name
+	spelling map[string]string       // path as spelled by the file system, by foldKey
 
 	write  []journal.Change
 	remove []journal.Deletion
@@ -156,7 +150,7 @@ func (d *dumper) dump(ctx context.Context, s oxbow.Store) error {
 	return d.swap(ctx, contents)
 }
 
-// collect takes the entries from the store and gives them their files.
+// collect reads the entries from the store and assigns a file to each.
 func (d *dumper) collect(ctx context.Context, s oxbow.Store) error {
 	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -198,7 +192,7 @@ func (d *dumper) collect(ctx context.Context, s oxbow.Store) error {
 	return nil
 }
 
-// checkOurs refuses a directory that holds something else than a dump.
+// checkOurs returns an error if the directory contains files that are not from a dump.
 func (d *dumper) checkOurs() error {
 	if d.force {
 		return nil
@@ -233,7 +227,7 @@ func (d *dumper) checkOurs() error {
 	return fmt.Errorf("%w: it has %s; choose another directory, or force the dump", ErrForeign, visible[0])
 }
 
-// lock excludes other dumps. Where a file system has no locks it does nothing.
+// lock prevents concurrent dumps. It does nothing if the file system has no locks.
 func (d *dumper) lock() (unlock func(), err error) {
 	l, err := d.fs.OpenLock(d.path(dumpLockFile))
 	if errors.Is(err, vfs.ErrUnsupported) {
@@ -253,7 +247,7 @@ func (d *dumper) lock() (unlock func(), err error) {
 	return func() { l.Close() }, nil
 }
 
-// recover finishes a dump that was committed, or deletes what is staged.
+// recover completes a dump that was committed, or deletes the staged files of a dump that was not.
 func (d *dumper) recover() error {
 	j, err := d.journal()
 	if err != nil {
@@ -266,7 +260,7 @@ func (d *dumper) recover() error {
 	return d.resume(j)
 }
 
-// scan lists what is in the tree.
+// scan lists the files in the tree.
 func (d *dumper) scan() error {
 	items, err := d.items()
 	if err != nil {
@@ -290,8 +284,8 @@ func (d *dumper) scan() error {
 	var m *manifest
 	text, err := d.read(manifestFile, maxList)
 	if err == nil {
-		// A damaged manifest counts as an empty one: what the store does not
-		// hold then counts as changed.
+		// A damaged manifest counts as empty, so all files that the store does not contain count as
+		// edited.
 		m, _ = parseManifest([]byte(text))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -309,7 +303,7 @@ func (d *dumper) scan() error {
 	return nil
 }
 
-// checkTop refuses links and directories that have the name of a file of the dump.
+// checkTop returns an error if a link or a directory has the name of a file of the dump.
 func (d *dumper) checkTop() error {
 	top, err := d.fs.ReadDir(d.dir)
 	if err != nil {
@@ -324,7 +318,7 @@ func (d *dumper) checkTop() error {
 	return nil
 }
 
-// swap stages the new files, commits and puts all in place.
+// swap stages the new files, commits, and moves all files to their places.
 func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	byPath := make(map[string]*outputFile, len(d.outputs))
 	for i := range d.outputs {
@@ -352,8 +346,7 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 		err = d.keepCopies()
 	}
 	if err != nil {
-		// Nothing is committed. What cannot be deleted now is deleted by the
-		// next dump.
+		// Nothing has been committed. The next dump deletes the files that cannot be deleted now.
 		return errors.Join(err, d.stage.Clean())
 	}
 	if err := d.stage.Commit(j); err != nil {
@@ -365,9 +358,8 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	return nil
 }
 
-// stageNames returns the journal of the dump and the name that each new file is
-// staged under. The files of a directory that is missing are staged in one that
-// is moved whole.
+// stageNames returns the journal of the dump and the staged name of each new file. If a directory
+// does not exist, its files are staged in a directory that is later moved as a whole.
 func (d *dumper) stageNames() (*journal.Journal, []string, error) {
 	j := &journal.Journal{Version: journal.Version, Remove: d.remove}
 	names := make([]string, len(d.write))

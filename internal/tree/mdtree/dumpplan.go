@@ -1,4 +1,4 @@
-// The plan of a dump: which files are written, which removed, which left alone.
+// This file plans a dump: it determines which files are written, removed, or left unchanged.
 
 package mdtree
 
@@ -15,15 +15,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// compare finds what is to be written and removed. It returns the contents of
-// the new files that are no entries; those of entries are made again when they
-// are staged, so that they need not all be held.
+// compare determines the files to write and remove. It returns the contents of new files that are
+// not entries. The contents of entries are created again when they are staged, so that they do not
+// all have to be in memory.
 func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 	m := manifest{Files: make([]manifestItem, 0, len(d.outputs))}
 	links := make(map[string][]link)
 	wanted := make(map[string]bool, len(d.outputs))
-	// Where a file system changes the spelling of a name (as HFS+ does), the
-	// file under the other spelling is the same one.
+	// If the file system changes the spelling of names, like HFS+, a file with a different spelling
+	// may be the same file.
 	sameFile := make(map[string]bool)
 	var buf []byte
 	d.progress(0, len(d.outputs))
@@ -74,11 +74,11 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 	return d.compareOther(&m, links)
 }
 
-// compareOther is compare for the files that are no entries.
+// compareOther is like compare, for the files that are not entries.
 func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string][]byte, error) {
 	m.Memory = d.origin.Name
 	if d.was != "" && len(d.write)+len(d.remove) == 0 {
-		m.Memory = d.was // nothing changed: the manifest need not, either
+		m.Memory = d.was // nothing changed, so keep the manifest unchanged, too
 	}
 	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
 	list, err := m.marshal()
@@ -117,8 +117,8 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 	return contents, nil
 }
 
-// compareBook adds the settings of the book to the files that are written, unless a person
-// has changed them. It reports the entries whose directives mdbook would then follow.
+// compareBook adds the settings of the book to the files to write, unless the user has changed
+// them. In that case, it reports the entries whose directives mdbook would execute.
 func (d *dumper) compareBook(contents map[string][]byte) error {
 	exists, err := d.exists(d.path(bookFile))
 	if err != nil {
@@ -128,14 +128,14 @@ func (d *dumper) compareBook(contents map[string][]byte) error {
 	if exists {
 		settings, err = d.read(bookFile, maxFile)
 		if err != nil {
-			settings = "" // it is not a file of text, and stays as it is
+			settings = "" // not a text file, so it is left unchanged
 		}
 	}
 	if settings == oldBookSeed {
 		contents[bookFile] = []byte(bookSeed)
 		return nil
 	}
-	d.report.Unchanged++ // it stays as it is
+	d.report.Unchanged++ // the user's file is not changed
 	if !readsFiles(settings) {
 		return nil
 	}
@@ -147,10 +147,10 @@ func (d *dumper) compareBook(contents map[string][]byte) error {
 	return nil
 }
 
-// isSameName reports whether two paths differ at most in normal form.
+// isSameName reports whether two paths are equal in Unicode normal form C.
 func isSameName(a, b string) bool { return nfc(a) == nfc(b) }
 
-// planFile plans the change of the file of an entry.
+// planFile plans the change of an entry's file.
 func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 	if !there {
 		d.write = append(d.write, journal.Change{Path: p, Was: "", Sum: sum})
@@ -175,8 +175,8 @@ func (d *dumper) planFile(p string, there bool, data []byte, sum string) error {
 	return nil
 }
 
-// mayReplace reports whether a file may be replaced or removed. If the file has an edit, it
-// adds the file to those that are edited, or with force to those of which a copy is kept.
+// mayReplace reports whether a file may be replaced or removed. If the file was edited, it is added
+// to d.edited, or, with force, to d.keep.
 func (d *dumper) mayReplace(p, text string) (bool, error) {
 	isSaved, err := d.isSaved(p, text)
 	switch {
@@ -190,8 +190,8 @@ func (d *dumper) mayReplace(p, text string) (bool, error) {
 	return false, nil
 }
 
-// isSaved reports whether nothing is lost with a file: the last dump wrote it as it is, or
-// the store holds its text, or held it before.
+// isSaved reports whether replacing the file loses nothing: the last dump wrote it, or the store
+// contains its text or contained it before.
 func (d *dumper) isSaved(p, text string) (bool, error) {
 	if d.sums[p] == journal.Sum([]byte(text)) {
 		return true, nil
@@ -210,8 +210,7 @@ func (d *dumper) isSaved(p, text string) (bool, error) {
 	return d.past.held(&e, d.base[e.Name])
 }
 
-// keepSummary adds the table of contents to the files of which a copy is kept, unless it is
-// the one that the last dump wrote.
+// keepSummary adds the table of contents to d.keep, unless it is unchanged since the last dump.
 func (d *dumper) keepSummary() error {
 	text, err := d.read(summaryFile, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -230,7 +229,7 @@ func (d *dumper) keepSummary() error {
 	return nil
 }
 
-// keepCopies keeps a copy of each file whose edit this dump replaces.
+// keepCopies keeps a copy of each edited file that this dump replaces or removes.
 func (d *dumper) keepCopies() error {
 	for _, p := range d.keep {
 		kept, err := vfs.KeepCopy(d.fs, d.path(p))

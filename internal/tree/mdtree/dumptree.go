@@ -1,5 +1,4 @@
-// The tree of a dump: its paths, its journal, and the listing of the directories
-// of kinds.
+// This file defines the paths and the journal of a dump, and lists the directories of kinds.
 
 package mdtree
 
@@ -21,11 +20,11 @@ const (
 	dumpLockFile = ".oxbow-dump.lock"
 	commitFile   = dumpStageDir + "/commit.json"
 
-	// maxList is the most bytes that are read of the manifest or the journal.
+	// maxList is the maximum size, in bytes, of the manifest and of the journal.
 	maxList = journal.MaxJournal
 )
 
-// isForeignPath reports whether a journal may not name the path.
+// isForeignPath reports whether a journal must not contain the path.
 func isForeignPath(p string, remove bool) bool {
 	if isEntryPath(p) {
 		return false
@@ -33,7 +32,7 @@ func isForeignPath(p string, remove bool) bool {
 	return remove || (p != bookFile && p != summaryFile && p != manifestFile)
 }
 
-// dumpTree is the directory that a dump writes and a load reads.
+// dumpTree is a directory that a dump writes and a load reads.
 type dumpTree struct{ tree }
 
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
@@ -57,8 +56,8 @@ func (t *dumpTree) read(p string, limit int64) (string, error) {
 	return text, nil
 }
 
-// journal returns the journal of a dump that was committed and not finished,
-// or nil when there is none.
+// journal returns the journal of a dump that was committed but not completed, or nil if there is
+// none.
 func (t *dumpTree) journal() (*journal.Journal, error) {
 	j, err := t.stage.Load(isForeignPath)
 	switch {
@@ -70,15 +69,15 @@ func (t *dumpTree) journal() (*journal.Journal, error) {
 	return j, err
 }
 
-// item is a file, or what else stands in its place, in the directory of a kind.
+// item is a file, or something else such as a link, in the directory of a kind.
 type item struct {
-	path string // in the tree
+	path string // path in the tree
 	kind *kindDir
 	mode fs.FileMode // type bits
 }
 
-// items lists the directories of the kinds, in order, each sorted by file name.
-// It lists all names in them, hidden ones too.
+// items returns all names in the directories of the kinds, including hidden names. The directories
+// are in the order of the kinds, and the names are sorted.
 func (t *dumpTree) items() ([]item, error) {
 	var all []item
 	top, err := t.fs.ReadDir(t.dir)

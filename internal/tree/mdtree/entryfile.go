@@ -1,5 +1,5 @@
-// The entry file for other packages, which keep one entry a file in places of
-// their own. The package comment has the format.
+// This file exports the format of an entry's file for packages that store one entry per file. The
+// package comment describes the format.
 
 package mdtree
 
@@ -10,23 +10,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ParseEntry reads the file of an entry. Of what it does not say the fields are
-// zero, the name, too. Warnings are of parts that are not read.
+// ParseEntry parses the file of an entry. Fields that the file does not specify are zero, including
+// the name. The warnings describe parts of the file that were ignored.
 func ParseEntry(text string) (e oxbow.Entry, warnings []string, err error) {
 	p, err := parseEntry(text)
 	return oxbow.Entry{Name: p.name, Content: p.content, Aliases: p.aliases, Labels: p.labels, Created: p.created}, p.warnings, err
 }
 
-// FormatEntry returns the file of an entry, which holds its name. Equal entries
-// have equal files.
+// FormatEntry returns the text of an entry's file, which includes the name. Equal entries have
+// equal files.
 func FormatEntry(e oxbow.Entry) string { return string(appendEntry(nil, &e, true)) }
 
-// ErrConflictMarkers is returned for a file that git could not merge, and that nobody has merged
-// by hand yet.
+// ErrConflictMarkers is returned for a file with a merge conflict that nobody has resolved yet.
 var ErrConflictMarkers = errors.New("has git's conflict markers: choose what is right, and take the lines <<<<<<<, ======= and >>>>>>> out")
 
-// HasConflictMarkers reports whether lines of a text begin as those of a conflict of git do, in
-// their order.
+// HasConflictMarkers reports whether the text contains lines that start with git's three conflict
+// markers, in their order.
 func HasConflictMarkers(text string) bool {
 	if !strings.Contains(text, "<<<<<<<") {
 		return false

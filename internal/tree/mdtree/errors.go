@@ -1,4 +1,4 @@
-// The errors of dump and load.
+// This file declares the errors of dump and load.
 
 package mdtree
 
@@ -10,31 +10,31 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The sentinel errors. Test for them with errors.Is.
+// Errors of [Dump] and [Read]. Test for them with errors.Is.
 var (
-	// ErrNoTree says that a directory is missing or holds no entries.
+	// ErrNoTree is returned if a directory does not exist or contains no entries.
 	ErrNoTree = errors.New("no tree of a memory")
 
-	// ErrForeign says that a directory holds something else than a dump.
+	// ErrForeign is returned if a directory contains files that are not from a dump.
 	ErrForeign = errors.New("directory is not empty and was not made by a dump")
 
-	// ErrEdited says that files of a tree hold what the store does not.
+	// ErrEdited is returned if files of a tree contain text that the store does not.
 	ErrEdited = errors.New("files were changed since the last dump")
 
-	// ErrDiverged says that files and the store were both changed since the last
-	// dump, each in its way.
+	// ErrDiverged is returned if a file and its entry in the store were both changed since the last
+	// dump, in different ways.
 	ErrDiverged = errors.New("files and the memory were both changed since the dump")
 
-	// ErrMissing says that files of a tree are gone since the last dump.
+	// ErrMissing is returned if files of the last dump do not exist any more.
 	ErrMissing = errors.New("files are gone since the last dump")
 )
 
-// maxProblems is the most problems that one error lists.
+// maxProblems is the maximum number of problems or files that one error lists.
 const maxProblems = 20
 
-// Problem is one thing wrong with a tree.
+// Problem is a problem in a tree.
 type Problem struct {
-	File string // path below the directory of the tree; "" for the whole
+	File string // path relative to the directory of the tree; "" for a problem of the whole tree
 	Err  error
 }
 
@@ -45,12 +45,12 @@ func (p Problem) String() string {
 	return p.File + ": " + p.Err.Error()
 }
 
-// ProblemsError lists what is wrong with a tree, at most 20 problems. It
-// matches [oxbow.ErrInvalid] and the errors of its problems.
+// ProblemsError lists the problems in a tree, at most 20. It matches [oxbow.ErrInvalid] and the
+// errors of its problems.
 type ProblemsError struct {
 	Dir      string
 	Problems []Problem
-	More     int // problems found but not listed
+	More     int // number of problems that are not listed
 }
 
 func (e *ProblemsError) Error() string {
@@ -73,7 +73,7 @@ func (e *ProblemsError) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (e *ProblemsError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// Unwrap returns the errors of the problems.
+// Unwrap returns the errors of the listed problems.
 func (e *ProblemsError) Unwrap() []error {
 	errs := make([]error, len(e.Problems))
 	for i, p := range e.Problems {
@@ -82,7 +82,7 @@ func (e *ProblemsError) Unwrap() []error {
 	return errs
 }
 
-// Add adds a problem of a file.
+// Add adds a problem in a file.
 func (e *ProblemsError) Add(file string, err error) {
 	if len(e.Problems) < maxProblems {
 		e.Problems = append(e.Problems, Problem{file, err})
@@ -91,7 +91,7 @@ func (e *ProblemsError) Add(file string, err error) {
 	}
 }
 
-// orNil returns e as an error, or nil when it holds no problem.
+// orNil returns e, or nil if there are no problems.
 func (e *ProblemsError) orNil() error {
 	if len(e.Problems) == 0 {
 		return nil
@@ -99,13 +99,13 @@ func (e *ProblemsError) orNil() error {
 	return e
 }
 
-// FilesError names the files of a tree that stand in the way. It matches its
-// Err: [ErrEdited], [ErrMissing] or [ErrDiverged].
+// FilesError lists the files of a tree that prevent an operation. It matches its Err: [ErrEdited],
+// [ErrMissing] or [ErrDiverged].
 type FilesError struct {
 	Dir   string
 	Err   error
 	Files []string // paths below Dir, sorted
-	Hint  string   // what to do
+	Hint  string   // what the user can do
 }
 
 func (e *FilesError) Error() string {

@@ -1,4 +1,5 @@
-// The second half of a change: its files go to their places once the journal is in its.
+// This file implements the second half of a change: after the journal was committed, the files are
+// moved to their places.
 
 package mdtree
 
@@ -14,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// resume finishes a change whose journal was found in place. The journal may not
-// be durable: its writer may have ended, or its sync failed, just before that.
-// It is committed again before any file moves.
+// resume completes a change whose journal was found. The journal may not have been synced, because
+// its writer may have ended, or its sync may have failed, just before. So it is committed again
+// before any file is moved.
 func (t *tree) resume(j *journal.Journal) error {
 	if err := t.stage.Commit(j); err != nil {
 		return err
@@ -24,11 +25,11 @@ func (t *tree) resume(j *journal.Journal) error {
 	return t.finish(j)
 }
 
-// finish puts the files of a committed change in place. It may be repeated.
+// finish moves the files of a committed change to their places. It can be repeated.
 func (t *tree) finish(j *journal.Journal) error {
-	// Removals come first: where letter case does not count, "A.md" that goes
-	// and "a.md" that comes are one file. When the new one is in place already,
-	// such a removal would delete it.
+	// Remove files first: if letter case is ignored, the removed file "A.md" and the new file
+	// "a.md" are the same file. If the new file is already in its place, the removal must be
+	// skipped, because it would delete the new file.
 	placed, err := t.placed(j)
 	if err != nil {
 		return err
@@ -43,14 +44,13 @@ func (t *tree) finish(j *journal.Journal) error {
 		}
 	}
 	if len(j.Write) > 0 {
-		// A new file in place must mean that the removals are durable.
+		// If a new file is in its place, the removals must have been synced.
 		if err := t.syncDirs(dirs, false); err != nil {
 			return err
 		}
 	}
-	// The directories are durable before anything moves into them: a crash
-	// that loses a directory would lose the file, which is then no longer in
-	// its old place either.
+	// Sync the directories before moving files into them. If a crash lost a directory, it would
+	// lose the file, which is no longer in its old place either.
 	for _, c := range j.Write {
 		dirs[path.Dir(c.Path)] = true
 		if err := t.makeDir(path.Dir(c.Path)); err != nil {
@@ -75,7 +75,7 @@ func (t *tree) finish(j *journal.Journal) error {
 	return t.stage.Drop()
 }
 
-// placed returns the new files that are in place, by foldKey.
+// placed returns the new files that are already in their places, by foldKey.
 func (t *tree) placed(j *journal.Journal) (map[string]bool, error) {
 	placed := map[string]bool{}
 	for i, c := range j.Write {
@@ -90,9 +90,9 @@ func (t *tree) placed(j *journal.Journal) (map[string]bool, error) {
 	return placed, nil
 }
 
-// finishDir moves a staged directory to its place. Where another program made
-// one of that name meanwhile, or has a file of it open on Windows, the files are
-// moved one by one. It adds the directories whose names it changed to dirs.
+// finishDir moves a staged directory to its place. If another program has created a directory with
+// that name, or on Windows has a file in it open, the files are moved one by one. It adds the
+// directories in which names changed to dirs.
 func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	dirs["."] = true
 	there, err := t.exists(t.path(dir))
@@ -107,7 +107,7 @@ func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	}
 	items, err := t.fs.ReadDir(t.stage.Path(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it is in its place
+		return nil // the directory is already in its place
 	}
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (t *tree) finishWrite(staged string, c journal.Change) error {
 	if err == nil || t.keepEdits {
 		return err
 	}
-	// The file may be on another file system than the staging directory.
+	// The file may be on a different file system than the staging directory.
 	if cerr := t.copyFile(staged, t.path(c.Path)); cerr != nil {
 		return fmt.Errorf("%w; copying it instead: %w", err, cerr)
 	}
@@ -197,8 +197,7 @@ func (t *tree) copyFile(from, to string) error {
 	return t.fs.Remove(from)
 }
 
-// syncDirs makes the names in directories durable, those of the tree itself
-// last. With prune it removes the empty ones.
+// syncDirs syncs directories, the root of the tree last. With prune, it removes empty directories.
 func (t *tree) syncDirs(dirs map[string]bool, prune bool) error {
 	sorted := slices.Sorted(maps.Keys(dirs))
 	for _, dir := range slices.Backward(sorted) {

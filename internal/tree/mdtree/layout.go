@@ -1,4 +1,4 @@
-// The seam between the store and the layout of its files.
+// This file declares the interface between the store and the layout of its files.
 
 package mdtree
 
@@ -9,57 +9,52 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Layout says how files hold entries. Paths are slash-separated and relative to
-// the root of the file system. A Layout is stateless: it is safe for concurrent
-// use, and the same arguments give the same results.
+// Layout defines how files contain entries. Paths are slash-separated and relative to the root of
+// the file system. A Layout is stateless: it is safe for concurrent use, and equal arguments give
+// equal results.
 type Layout interface {
-	// Dirs returns the directories whose files may hold entries. Each is
-	// listed without those below it, and need not exist. Always the same. A
-	// change reaches a directory whose path has a name that begins with a dot
-	// only where one of these has that path, too, as far as the dot goes.
+	// Dirs returns the directories whose files may contain entries, without subdirectories. They
+	// need not exist. Dirs always returns the same result. A path with an element that starts with
+	// a dot can be written only if one of Dirs has the same path up to that element.
 	Dirs() []string
 
-	// Match reports whether the file of that path, which is directly in one of
-	// Dirs, may hold entries. Hidden files (those whose name begins with a
-	// dot), temporary files and conflict copies (see [IsConflict]) are never
-	// passed.
+	// Match reports whether the file with that path, which is directly in one of Dirs, may contain
+	// entries. It is not called for hidden files (whose names start with a dot), temporary files,
+	// and conflict copies (see [IsConflict]).
 	Match(path string) bool
 
-	// Parse reads a file's text, which is not empty and is UTF-8 without NUL.
-	// The items are in order of their spans, which do not overlap. Of each
-	// entry it sets Name, Kind, Content, Aliases and Labels as far as it has
-	// them; Created and Updated where the text says so. Else the store takes
-	// the time when the file was changed, for Created the earliest that it
-	// knows. ID, Version and Source are the store's.
+	// Parse parses the text of a file. The text is not empty, is UTF-8 and contains no NUL. The
+	// items are in the order of their spans, which do not overlap. Parse sets Name, Kind, Content,
+	// Aliases and Labels of each entry, and Created and Updated if the text contains them.
+	// Otherwise the store uses the modification time of the file, for Created the earliest that it
+	// knows. The store sets ID, Version and Source.
 	//
-	// An error means that the text cannot be trusted: the file then stays at
-	// its last good state, if it has one, and is reported; else the items
-	// returned with the error are used.
+	// An error means that the text cannot be trusted. If the file has a last good state, the store
+	// uses that and reports the error. Otherwise it uses the items that were returned with the
+	// error.
 	Parse(path, text string) ([]Item, error)
 
-	// Plan says what edits of files make the change. The store has checked
-	// that the change is valid, that the name is there, or for an Add is not,
-	// and that it is at the version wanted. Of one file there is at most one
-	// edit. What the layout cannot hold (a kind, labels, a name) is refused
-	// with an error that matches [oxbow.ErrUnsupported] or
-	// [oxbow.ErrInvalid] and says what is not possible.
+	// Plan returns the edits of files that make the change, at most one per file. The store has
+	// checked that the op is valid, that the entry exists (or for an Add does not), and that it has
+	// the required version. If the layout cannot store the entry, for example its kind, labels or
+	// name, Plan returns an error that matches [oxbow.ErrUnsupported] or [oxbow.ErrInvalid] and
+	// explains the reason.
 	//
-	// The store reads the edited text again with Parse. A plan that would give
-	// back another content, kind or name than the op has, other aliases or
-	// labels, or that would change another entry of the file, is refused with
-	// an error matching [oxbow.ErrInvalid].
+	// The store parses the edited text with Parse. It refuses a plan with an error matching
+	// [oxbow.ErrInvalid] if the name, kind, content, aliases or labels of the parsed entry differ
+	// from the op, or if another entry in the file would change.
 	Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error)
 }
 
-// Item is an entry in a file's text.
+// Item is an entry in the text of a file.
 type Item struct {
 	Entry      oxbow.Entry
-	Start, End int // bytes of the text that are the entry's: from Start up to, not including, End
+	Start, End int // the entry's part of the text, in bytes: from Start to End, excluding End
 
-	undated bool // the text does not say when it was made
+	undated bool // the text does not contain the time of creation
 }
 
-// Place is an item and the file that it is in.
+// Place is an item and its file.
 type Place struct {
 	Path string
 	Item
@@ -68,24 +63,22 @@ type Place struct {
 // Edit is the new state of one file.
 type Edit struct {
 	Path   string
-	Text   string // all of the file; a file is never left with no bytes at all, "" is written as a line end
-	Remove bool   // the file goes; Text is not used
+	Text   string // whole text of the file; "" is written as a line break, because files must not be empty
+	Remove bool   // the file is deleted; Text is ignored
 }
 
-// View is what a plan is made on: the tree as it is, with the earlier edits of
-// the same Apply.
+// View is the tree for which a plan is made. It includes the earlier edits of the same Apply.
 type View interface {
-	// Find returns the entry of that name and where it is.
+	// Find returns the entry with that name and its position.
 	Find(name string) (Place, bool)
-	// File returns the text of a file that the layout matches, as it was
-	// last good, and false when there is none.
+	// File returns the text of a file that the layout matches, in its last good state. ok is false
+	// if the file does not exist.
 	File(path string) (text string, ok bool)
 	// Items returns the items of a file, in order. They must not be changed.
 	Items(path string) []Item
 	// Files yields the paths of all files that the layout matches, sorted.
 	Files() iter.Seq[string]
-	// Taken reports whether the name is in use, also by a file that the layout
-	// does not match or, where letter case does not count, by one whose name is
-	// written otherwise.
+	// Taken reports whether a file with the path exists, including files that the layout does
+	// not match. If the file system ignores letter case, so does Taken.
 	Taken(path string) bool
 }

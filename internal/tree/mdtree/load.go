@@ -1,4 +1,4 @@
-// Read: the reading of a whole tree.
+// This file implements Read, which reads a whole tree.
 
 package mdtree
 
@@ -19,63 +19,63 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultMaxFiles is the most entries of a tree that no dump wrote. A tree may have as many
-// more than its manifest lists, so that every dump can be loaded.
+// defaultMaxFiles is the maximum number of entries in a tree without a manifest. If there is a
+// manifest, the tree may have that many entries more than the manifest lists, so that every dump
+// can be loaded.
 const defaultMaxFiles = 100_000
 
-// ReadOptions change how a tree is read. Nil and zero fields mean the default.
+// ReadOptions configure [Read]. Nil and zero fields mean the default.
 type ReadOptions struct {
-	MaxFiles int                   // entries; 0 means 100,000 more than the last dump wrote
-	Ref      string                // what errors call the directory; its name by default
-	Progress func(done, total int) // called after each file, and with done = 0 before the first
+	MaxFiles int                   // maximum number of entries; 0 means 100,000 more than the last dump wrote
+	Ref      string                // name of the directory in errors; its path by default
+	Progress func(done, total int) // called once with done = 0, and after each file
 }
 
-// Tree is what a tree of files says.
+// Tree is the content of a tree of files.
 type Tree struct {
-	// Entries have Name, Kind, Content, Aliases, Labels and Created. Created
-	// is zero where the file does not say. They are in order of kind, then
-	// file name.
+	// Entries have Name, Kind, Content, Aliases, Labels and Created. Created is zero if the file
+	// does not contain it. They are sorted by kind, then by file name.
 	Entries []oxbow.Entry
 
-	// Files holds the path of the file of each entry, below the tree.
+	// Files contains the path of each entry's file, relative to the tree.
 	Files []string
 
-	// Memory is the store that was dumped here, as [Origin] names it; "" when
-	// no manifest says.
+	// Memory is the store that was dumped here, in the form of [Origin.Name]; "" if there is no
+	// manifest, or if it does not name a store.
 	Memory string
 
-	// Missing lists the entries that the last dump wrote and that are gone.
+	// Missing lists the entries of the last dump whose files do not exist any more.
 	Missing []MissingFile
 
-	// Warnings say what was not read, or not as a person may think.
+	// Warnings describe files and parts of files that were ignored or that may have been
+	// misunderstood.
 	Warnings []Problem
 
 	dir      string
-	base     map[string]manifestItem // by the name of the entry
-	unedited []bool                  // of each entry: its file is as the last dump wrote it
-	marked   []bool                  // of each entry: its file has git's conflict markers
+	base     map[string]manifestItem // by name of the entry
+	unedited []bool                  // for each entry, whether its file is unchanged since the last dump
+	marked   []bool                  // for each entry, whether its file contains git's conflict markers
 }
 
-// MissingFile is an entry whose file is gone since the last dump.
+// MissingFile is an entry of the last dump whose file does not exist any more.
 type MissingFile struct {
 	Name string
 	File string
 }
 
-// Read reads a whole tree and changes nothing. It sees a dump that a crash has
-// interrupted either finished or not begun.
+// Read reads a whole tree and changes nothing. If a dump was interrupted by a crash, Read sees the
+// tree either after or before the dump.
 //
-// A tree of crabtalk is read as crabtalk reads it, but that space at both ends of a content or an alias is kept, and that topics, a kind that
-// oxbow does not have, are notes with the label tag:topic. A file name that
-// another program wrote and that looks encoded (a%2Fb.md) is decoded. Names
-// that begin with a dot, other endings than ".md" and directories inside those
-// of the kinds are skipped; visible ones give a warning.
+// Read reads a tree of crabtalk in the same way as crabtalk, with two differences: it keeps white
+// space around contents and aliases, and it reads topics, a kind that oxbow does not have, as notes
+// with the label tag:topic. Encoded file names (a%2Fb.md) are decoded even if another program wrote
+// them. Names that start with a dot, files whose names do not end in ".md", and subdirectories of
+// the kinds' directories are ignored, with a warning if they are not hidden.
 //
-// A missing directory, and one without entries, is refused with [ErrNoTree],
-// unless its manifest says that an empty memory was dumped. All else that is
-// wrong is listed in one [*ProblemsError]: links and other irregular files,
-// text that is not UTF-8, files that are too long, too many files, blocks of
-// data that make no sense, and names that two files claim.
+// If the directory does not exist or contains no entries, the error matches [ErrNoTree], unless the
+// manifest shows that an empty memory was dumped. All other problems are listed in one
+// [*ProblemsError]: links and other irregular files, text that is not UTF-8, files that are too
+// long, too many files, invalid blocks of data, and names that two files use.
 func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	opts := ReadOptions{}
 	if o != nil {
@@ -86,8 +86,8 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	}
 	r := newDumpTree(fsys, dir)
 	ref := cmp.Or(opts.Ref, r.dir)
-	// A dump that changes anything changes the journal or the manifest. When
-	// both stayed as they were, what was read is one state of the tree.
+	// Every dump that changes a file changes the journal or the manifest. If both are unchanged,
+	// the files that were read belong to one state of the tree.
 	const tries = 3
 	for range tries {
 		before, err := r.stamp()
@@ -110,7 +110,7 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	return nil, fmt.Errorf("reading %s: %w: a dump is at work there", ref, oxbow.ErrBusy)
 }
 
-// stamp returns the hash of what every dump changes.
+// stamp returns the hashes of the files that every dump changes.
 func (r *dumpTree) stamp() (string, error) {
 	s := ""
 	for _, p := range []string{commitFile, manifestFile} {
@@ -167,8 +167,8 @@ func (r *dumpTree) readTree(opts ReadOptions) (*Tree, error) {
 	return t, nil
 }
 
-// maxFiles returns the most entries that a tree with this manifest may have. The manifest is
-// nil if the tree has none.
+// maxFiles returns the maximum number of entries for a tree with this manifest. m is nil if there
+// is no manifest.
 func (o *ReadOptions) maxFiles(m *manifest) int {
 	switch {
 	case o.MaxFiles > 0:
@@ -204,7 +204,7 @@ func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 	return files
 }
 
-// manifest returns the manifest, or nil when there is none.
+// manifest returns the manifest, or nil if there is none.
 func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
 	text, err := r.read(manifestFile, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -220,16 +220,16 @@ func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
 	return m
 }
 
-// treeReader turns files into the entries of a tree.
+// treeReader adds files to a tree as entries.
 type treeReader struct {
 	tree        *Tree
 	problems    *ProblemsError
 	hasManifest bool
-	spelled     map[string]string // see spellings
-	owner       map[string]string // the file that a name comes from
+	spelled     map[string]string // see manifest.spellings
+	owner       map[string]string // file of each name
 }
 
-// readAll reads files into the tree, and returns how many are topics.
+// readAll adds the files to the tree, and returns the number of topics.
 func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, total int)) (topics int) {
 	progress(0, len(files))
 	for i, it := range files {
@@ -250,7 +250,7 @@ func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, tota
 	return topics
 }
 
-// add reads the text of one file into the tree.
+// add adds one file to the tree.
 func (r *treeReader) add(it item, text string) {
 	p := it.path
 	if as := r.spelled[nfc(p)]; as != "" {
@@ -282,16 +282,16 @@ func (r *treeReader) add(it item, text string) {
 	r.tree.unedited = append(r.tree.unedited, r.tree.base[e.Name].isText(it.kind.dir, text, &e, f.named))
 }
 
-// spellings maps the paths of the manifest, in normal form C, to how the dump
-// wrote them. Some file systems (HFS+) and archives change the form of names;
-// an entry's name must not change with it.
+// spellings maps the paths in the manifest, in Unicode normal form C, to the spelling in the dump.
+// Some file systems (HFS+) and archives change the normal form of names, but the names of entries
+// must not change.
 func (m *manifest) spellings() map[string]string {
 	as := make(map[string]string)
 	if m == nil {
 		return as
 	}
 	for _, f := range m.Files {
-		// Of two that differ in form only, neither was changed.
+		// If two paths differ only in normal form, use the spelling on disk.
 		if _, twice := as[nfc(f.Path)]; twice {
 			as[nfc(f.Path)] = ""
 		} else {
@@ -305,7 +305,7 @@ func nfc(s string) string { return norm.NFC.String(s) }
 
 func stemOf(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
 
-// readEntryFile reads the file of an entry at path p, which need not be on disk.
+// readEntryFile parses the text of an entry's file with path p. The file need not exist.
 func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsed, error) {
 	if !utf8.ValidString(p) {
 		return oxbow.Entry{}, parsed{}, errors.New("its name is not UTF-8; rename it")
@@ -331,7 +331,7 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsed, error) {
 	return e, f, nil
 }
 
-// findMissing compares the tree with what the last dump wrote.
+// findMissing finds the entries of the last dump that the tree lacks.
 func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 	if m == nil {
 		return
@@ -343,8 +343,7 @@ func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 	}
 }
 
-// warnTop reports names next to the directories of kinds that a person may have
-// meant to be read.
+// warnTop adds warnings for names in the top directory that the user may have intended for entries.
 func (t *Tree) warnTop(r *dumpTree) {
 	items, err := r.fs.ReadDir(r.dir)
 	if err != nil {

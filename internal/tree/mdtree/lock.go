@@ -1,5 +1,5 @@
-// The lock of a store: one writer at a time, which first finishes what a crash
-// interrupted.
+// This file implements the lock of a store. There is one writer at a time, which first completes a
+// change that a crash interrupted.
 
 package mdtree
 
@@ -22,12 +22,12 @@ const (
 	storeStageDir = ".oxbow-tree"
 	storeLockFile = ".oxbow-tree.lock"
 
-	// journalWait is how long a store that may not write waits for a writer to
-	// finish its change.
+	// journalWait is the time for which a read-only store waits for a writer to complete its
+	// change.
 	journalWait = 200 * time.Millisecond
 )
 
-// acquire makes the caller the one writer, and finishes an interrupted change.
+// acquire makes the caller the only writer, and completes an interrupted change.
 func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 	if s.opts.ReadOnly {
 		return nil, oxbow.ErrReadOnly
@@ -66,14 +66,14 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 		return nil, errors.Join(err, s.writer.lock.Unlock())
 	}
 	return func() {
-		// At the latest the end of the process releases the lock.
+		// Ignore the error: the lock is released at the latest when the process ends.
 		_ = s.writer.lock.Unlock()
 		<-s.writer.sem
 	}, nil
 }
 
-// waitIdle waits until no change of several files is half done, and finishes
-// one that a crash interrupted.
+// waitIdle waits until no change is in progress, and completes a change that a crash interrupted. A
+// read-only store instead sets up an overlay, which makes the change appear complete.
 func (s *Store) waitIdle(ctx context.Context) error {
 	idle := !s.interrupted()
 	if !idle && !s.opts.ReadOnly {
@@ -111,16 +111,16 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	return nil
 }
 
-// interrupted reports whether there is a journal.
+// interrupted reports whether a journal exists.
 func (s *Store) interrupted() bool {
 	_, err := s.fs.Stat(s.stage.Journal())
 	return err == nil
 }
 
-// journal returns the journal, nil when there is none.
+// journal returns the journal, or nil if there is none.
 func (s *Store) journal() (*journal.Journal, error) {
 	j, err := s.stage.Load(func(p string, _ bool) bool {
-		// What no change may write, no journal may either.
+		// A journal must not contain paths that no change may write.
 		return !fs.ValidPath(p) || p == "." || s.hidden(p)
 	})
 	if err == nil {
@@ -134,8 +134,8 @@ func (s *Store) journal() (*journal.Journal, error) {
 		is, s.stage.Journal(), err, storeStageDir)
 }
 
-// recover finishes a change that a crash interrupted, and removes what it left.
-// The caller holds the lock.
+// recover completes a change that a crash interrupted, and removes leftover temporary files. The
+// caller must hold the lock.
 func (s *Store) recover() error {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()

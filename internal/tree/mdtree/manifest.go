@@ -1,5 +1,5 @@
-// The manifest: what the last dump wrote. It distinguishes files that a person
-// changed, added or removed from those of the dump.
+// This file reads and writes the manifest, which lists the files of the last dump. It makes it
+// possible to tell files that the user changed, added or removed.
 
 package mdtree
 
@@ -17,22 +17,21 @@ const (
 	manifestVersion = 1
 )
 
-// manifest is the JSON of the manifest.
+// manifest is the content of the manifest file.
 type manifest struct {
 	Version int            `json:"version"`
-	Memory  string         `json:"memory,omitempty"` // that was dumped, as [DumpOptions] name it
-	Count   int            `json:"count"`            // entries
+	Memory  string         `json:"memory,omitempty"` // store that was dumped, see [DumpOptions.Origin]
+	Count   int            `json:"count"`            // number of entries
 	Files   []manifestItem `json:"files"`            // sorted by path
 }
 
 type manifestItem struct {
-	Path string `json:"path"` // below the directory of the tree
-	Name string `json:"name"` // of the entry
+	Path string `json:"path"` // path relative to the tree
+	Name string `json:"name"` // name of the entry
 	Sum  string `json:"sha256"`
 }
 
-// marshal writes one file a line, so that the history of a tree kept in git
-// reads well.
+// marshal writes one file per line, so that diffs of a tree in git are readable.
 func (m *manifest) marshal() ([]byte, error) {
 	var b bytes.Buffer
 	memory := ""
@@ -56,8 +55,7 @@ func (m *manifest) marshal() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// parseManifest reads a manifest. Errors match [oxbow.ErrVersion] or
-// [oxbow.ErrInvalid].
+// parseManifest parses a manifest. Errors match [oxbow.ErrVersion] or [oxbow.ErrInvalid].
 func parseManifest(data []byte) (*manifest, error) {
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
@@ -77,7 +75,7 @@ func parseManifest(data []byte) (*manifest, error) {
 	return &m, nil
 }
 
-// sums returns the hash of each file of the manifest, which may be nil.
+// sums returns the hash of each file in the manifest, by path. m may be nil.
 func (m *manifest) sums() map[string]string {
 	sums := make(map[string]string)
 	if m != nil {

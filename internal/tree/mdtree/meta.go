@@ -1,4 +1,4 @@
-// The codec of one entry's file. The package comment has the format.
+// This file encodes and decodes an entry's file. The package comment describes the format.
 
 package mdtree
 
@@ -24,12 +24,12 @@ const (
 	bom           = "\ufeff"
 	lineEnds      = "\r\n"
 
-	// maxShown is the most bytes of a value in a message.
+	// maxShown is the maximum length, in bytes, of a value in a message.
 	maxShown = 60
 )
 
-// appendEntry appends the file of an entry to b. With showName the block of
-// data holds the name.
+// appendEntry appends the text of an entry's file to b. If showName is set, the block of data
+// contains the name.
 func appendEntry(b []byte, e *oxbow.Entry, showName bool) []byte {
 	b = append(b, metaOpen+"\n<dl>\n"...)
 	if !e.Created.IsZero() {
@@ -76,10 +76,10 @@ func appendList(b []byte, title string, n int, item func(int) string) []byte {
 	return append(b, "    </ul>\n  </dd>\n"...)
 }
 
-// parsed is what one file says. What it does not say is zero.
+// parsed is the content of one file. Fields that the file does not specify are zero.
 type parsed struct {
 	name     string
-	named    bool // the block holds the name
+	named    bool // the block contains the name
 	created  time.Time
 	aliases  []string
 	labels   []oxbow.Label
@@ -87,8 +87,8 @@ type parsed struct {
 	warnings []string
 }
 
-// parseEntry reads the file of an entry. Any text is a file; the error says
-// what in a block of data cannot be understood.
+// parseEntry parses an entry's file. Any text without a block of data is valid. The error lists the
+// parts of a block that cannot be understood.
 func parseEntry(file string) (parsed, error) {
 	var p parsed
 	file = strings.TrimPrefix(file, bom)
@@ -142,7 +142,7 @@ func parseEntry(file string) (parsed, error) {
 	return p, errors.Join(errs...)
 }
 
-// part returns what follows the title in a block, up to the next title.
+// part returns the text between the title and the next title in a block.
 func part(block, title string) string {
 	_, s, ok := strings.Cut(block, "<dt>"+title+"</dt>")
 	if !ok {
@@ -165,8 +165,8 @@ func titles(block string) []string {
 	}
 }
 
-// listItems returns the items of a list. Space in an item is kept, as a dump
-// writes it, unless a person spread the item over lines.
+// listItems returns the items of a list. White space in an item is kept, because a dump writes it,
+// unless the item contains line breaks, which a person must have added.
 func listItems(s string) []string {
 	var items []string
 	for {
@@ -183,7 +183,7 @@ func listItems(s string) []string {
 	}
 }
 
-// findTime returns the datetime of the first <time> element.
+// findTime returns the datetime attribute of the first <time> element.
 func findTime(block string) (string, bool) {
 	_, s, ok := strings.Cut(block, "<time")
 	if !ok {
@@ -198,15 +198,14 @@ func findTime(block string) (string, bool) {
 	return s, ok
 }
 
-// The seconds since 1970 that RFC 3339 can write: the years 0 to 9999.
+// The range of seconds since 1970 that RFC 3339 can represent: the years 0 to 9999.
 const (
 	minUnix = -62167219200
 	maxUnix = 253402300799
 )
 
-// formatTime writes a moment in RFC 3339, in UTC, with a fraction only where
-// there is one. Moments outside its years are written as @ and the seconds
-// since 1970.
+// formatTime formats a time in RFC 3339, in UTC, with a fraction only if it is not zero. Times
+// outside of the years of RFC 3339 are written as @ and the seconds since 1970.
 func formatTime(t time.Time) string {
 	t = t.UTC()
 	sec, nano := t.Unix(), t.Nanosecond()
@@ -221,9 +220,8 @@ func formatTime(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-// parseTime reads what formatTime writes and what RFC 3339 allows besides: an
-// offset, a space or t for the T, z for the Z, and the leap second :60, which
-// is read as :59.
+// parseTime parses the output of formatTime, and other times that RFC 3339 allows: an offset, a
+// space or t instead of T, z instead of Z, and the leap second :60, which becomes :59.
 func parseTime(s string) (time.Time, bool) {
 	if s, ok := strings.CutPrefix(s, "@"); ok {
 		s, frac, hasFrac := strings.Cut(s, "+")
@@ -261,15 +259,15 @@ func parseTime(s string) (time.Time, bool) {
 	return t.UTC(), true
 }
 
-// cutLineEnds cuts a content into the line breaks it begins with, the text, and
-// those it ends with. Of nothing but line breaks all is head.
+// cutLineEnds splits a content into the line breaks at its beginning, the text, and the line breaks
+// at its end. If it consists only of line breaks, head contains all of them.
 func cutLineEnds(s string) (head, text, tail string) {
 	rest := strings.TrimLeft(s, lineEnds)
 	text = strings.TrimRight(rest, lineEnds)
 	return s[:len(s)-len(rest)], text, rest[len(text):]
 }
 
-// formatLineEnds writes line breaks in words, such as "CRLF*2 LF".
+// formatLineEnds describes line breaks in words, such as "CRLF*2 LF".
 func formatLineEnds(s string) string {
 	var words []string
 	for s != "" {
@@ -281,7 +279,7 @@ func formatLineEnds(s string) string {
 			word = "CR"
 		}
 		n := 1
-		// A CR before the LF of the next pair belongs to that pair.
+		// A CR that is followed by LF belongs to a CRLF.
 		for s = s[len(end):]; strings.HasPrefix(s, end) && !(word == "CR" && strings.HasPrefix(s, "\r\n")); s = s[len(end):] {
 			n++
 		}
@@ -293,7 +291,7 @@ func formatLineEnds(s string) string {
 	return strings.Join(words, " ")
 }
 
-// parseLineEndsComment reads the comment that lists the line breaks around a content.
+// parseLineEndsComment parses the comment that lists the line breaks around a content.
 func parseLineEndsComment(s string) (head, tail string, err error) {
 	for part := range strings.SplitSeq(s, ", ") {
 		if v, ok := strings.CutSuffix(part, " before"); ok && head == "" && tail == "" {
@@ -335,8 +333,8 @@ func parseLineEnds(s string) (string, error) {
 	return b.String(), nil
 }
 
-// escape makes s text of the block: &, < and > by name, as crabtalk does, and
-// control characters by number, so that no line of it can end the block.
+// escape escapes s as text of the block: &, < and > by name, like crabtalk, and control characters
+// by number, so that no line of the text can end the block.
 func escape(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool {
 		return r == '&' || r == '<' || r == '>' || unicode.IsControl(r)
@@ -361,7 +359,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// escapeEdges is escape that also keeps the space at both ends.
+// escapeEdges is like escape, but also escapes white space at both ends, so that it is kept.
 func escapeEdges(s string) string {
 	text := strings.TrimSpace(s)
 	i := strings.Index(s, text)
@@ -381,8 +379,8 @@ var entities = []struct{ name, text string }{
 	{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", `"`}, {"&apos;", "'"},
 }
 
-// unescape undoes escape, and reads the two quotes and any number besides.
-// What is no escape stays as it is.
+// unescape reverses escape. It also decodes the names of the two quotes and all decimal numbers.
+// Anything else is left unchanged.
 func unescape(s string) string {
 	if !strings.Contains(s, "&") {
 		return s

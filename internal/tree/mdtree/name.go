@@ -1,20 +1,19 @@
-// The codec between the names of entries and the names of files.
+// This file converts names of entries to names of files, and back.
 //
-// A stem is a file name without ".md". A name is its own stem where that is
-// safe on every system. Else these are written as %XX for each byte:
+// A stem is a file name without ".md". If a name is safe on all systems, it is its own stem.
+// Otherwise, each byte of the following characters is written as %XX:
 //
 //   - / \ : * ? " < > | % and control characters
-//   - characters that turn or break lines of text, or are invisible marks of
-//     order (U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069, U+FEFF)
-//   - a dot that comes first or last
-//   - the first letter of a name that Windows keeps for a device, such as CON
+//   - characters that change the direction of text or break lines, and invisible formatting
+//     characters (U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069, U+FEFF)
+//   - a dot at the beginning or the end
+//   - the first letter of a name that Windows reserves for a device, such as CON
 //   - bytes that are not UTF-8
 //
-// A name that cannot be shown so is put in the file's block of data, and the
-// stem is only like it: the empty name, a name that ends in a space (mdbook
-// takes %20 in a link for a space), a stem of more than 200 bytes (cut, with a
-// hash), and a stem that some file system takes for that of another entry
-// (with ~2, ~3, …).
+// Names that cannot be represented in this way are stored in the file's block of data, and the stem
+// is only similar: the empty name, a name that ends in a space (mdbook decodes %20 in a link to a
+// space), a name whose stem has more than 200 bytes (the stem is cut and gets a hash), and a name
+// whose stem some file system treats as equal to another stem (it gets ~2, ~3, …).
 
 package mdtree
 
@@ -31,14 +30,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxStem is the most bytes of a stem that shows a name. With a suffix and
-// ".md" it stays below the 255 bytes that file systems allow.
+// maxStem is the maximum length, in bytes, of a stem that represents a name. With a suffix and
+// ".md", it is shorter than the 255 bytes that file systems allow.
 const maxStem = 200
 
 const upperHex = "0123456789ABCDEF"
 
-// encodeName returns the stem for a name, and whether the stem alone shows the
-// name, that is decodeName(stem) == name.
+// encodeName returns the stem for a name. shown is true if the stem represents the name, that is,
+// if decodeName(stem) == name.
 func encodeName(name string) (stem string, shown bool) {
 	if name == "" {
 		return "empty", false
@@ -69,8 +68,8 @@ func encodeName(name string) (stem string, shown bool) {
 	return cutStem(stem, maxStem-40) + "~" + hex.EncodeToString(sum[:8]), false
 }
 
-// cutStem cuts a stem to at most n bytes, between characters and escapes, and
-// so that it does not end in a dot or a space.
+// cutStem cuts a stem to at most n bytes, not inside of a character or an escape, and removes dots
+// and white space at its end.
 func cutStem(stem string, n int) string {
 	if len(stem) > n {
 		n = len(text.Cut(stem, n))
@@ -85,8 +84,8 @@ func cutStem(stem string, n int) string {
 	return strings.TrimRightFunc(stem, func(r rune) bool { return r == '.' || unicode.IsSpace(r) })
 }
 
-// decodeName returns the name that a stem shows. A stem that no name is encoded
-// as is itself the name: other programs write names as they are.
+// decodeName returns the name that a stem represents. If no name is encoded as this stem, the stem
+// is the name, because other programs write names without encoding them.
 func decodeName(stem string) string {
 	if !strings.Contains(stem, "%") {
 		return stem
@@ -113,14 +112,14 @@ func decodeName(stem string) string {
 	return b.String()
 }
 
-// assignStems returns a stem for each of the names of one directory, which are
-// sorted and differ, and whether it shows the name. No two stems have the same
-// [foldKey]. What a name gets depends on the set of names alone.
+// assignStems returns a stem for each of the names in one directory, and whether it represents the
+// name. The names must be sorted and distinct. No two stems have the same [foldKey]. The result
+// depends only on the set of names.
 func assignStems(names []string) (stems []string, shown []bool) {
 	stems, shown = make([]string, len(names)), make([]bool, len(names))
 	taken := make(map[string]bool, len(names))
-	// Names that show themselves come first, so that a name "a~2" never
-	// yields to one that only got that suffix.
+	// Assign the stems that represent their names first, so that the name "a~2" has priority over a
+	// name that got the suffix ~2.
 	for i, name := range names {
 		stem, ok := encodeName(name)
 		stems[i] = stem
@@ -128,7 +127,7 @@ func assignStems(names []string) (stems []string, shown []bool) {
 			taken[key], shown[i] = true, true
 		}
 	}
-	next := make(map[string]int) // suffix to try, so that many alike cost no more
+	next := make(map[string]int) // next suffix to try, so that many similar names take linear time
 	for i := range names {
 		if shown[i] {
 			continue
@@ -152,7 +151,7 @@ func isReserved(r rune) bool {
 		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069)
 }
 
-// devices are the names that Windows keeps for itself, with any ending.
+// devices lists the names that Windows reserves for devices, with any extension.
 var devices = []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
 
 func isDevice(name string) bool {
@@ -176,10 +175,10 @@ func isDevice(name string) bool {
 	return false
 }
 
-// foldKey maps file names that some file system takes for one to one string:
-// names that differ in case, in normal form, or in characters that are not
-// seen. It joins more names than any one system does: the compatibility forms
-// of Unicode are a superset of its full case folding but for the sharp s.
+// foldKey maps file names that some file system treats as equal to the same string: names that
+// differ in case, in normal form, or in ignorable characters. It treats more names as equal than
+// any single system. The compatibility forms of Unicode include its full case folding, except for
+// the sharp s.
 func foldKey(s string) string {
 	plain := true
 	for i := range len(s) {
@@ -204,7 +203,7 @@ func foldKey(s string) string {
 	return b.String()
 }
 
-// foldRune returns the least character that differs from r in case only.
+// foldRune returns the smallest character that differs from r only in case.
 func foldRune(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -213,8 +212,8 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// isIgnorable reports whether file systems that fold case skip the character
-// (Default_Ignorable_Code_Point of Unicode).
+// isIgnorable reports whether file systems that ignore case also ignore the character
+// (Default_Ignorable_Code_Point in Unicode).
 func isIgnorable(r rune) bool {
 	return r == 0xad || r == 0x34f || r == 0x61c || (r >= 0x115f && r <= 0x1160) ||
 		(r >= 0x17b4 && r <= 0x17b5) || (r >= 0x180b && r <= 0x180f) || (r >= 0x200b && r <= 0x200f) ||

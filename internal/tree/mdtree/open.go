@@ -1,4 +1,4 @@
-// Opening, reading and closing a store.
+// This file opens, reads and closes a store.
 
 package mdtree
 
@@ -13,10 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Open opens the tree whose root is that of fsys, and reads it. An empty tree
-// is an empty store; the first change makes its directories. Closing the store
-// leaves fsys open. Errors are those of reading a directory, and [oxbow.ErrBusy]
-// when another process does not finish its change within the lock wait.
+// Open opens the tree at the root of fsys and reads it. An empty tree is an empty store; the first
+// change creates the directories. Closing the store does not close fsys. Open returns errors from
+// reading directories, and [oxbow.ErrBusy] if another process does not complete its change in time.
 func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -45,8 +44,7 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	return s, nil
 }
 
-// refresh scans for what other programs changed, before a caller reads, unless that
-// is left to Refresh.
+// refresh scans for changes by other programs before a caller reads, unless Options.Manual is set.
 func (s *Store) refresh(ctx context.Context, whole bool) error {
 	if s.opts.Manual && s.scanner.opened && !whole {
 		return s.ready(ctx)
@@ -73,8 +71,8 @@ func (s *Store) rescan(ctx context.Context, whole bool) error {
 		if err != nil {
 			return err
 		}
-		// A change of several files began meanwhile, and half of it may have
-		// been read.
+		// Another process started a change of several files in the meantime, so the scan may have
+		// read only half of it. Scan again.
 	}
 }
 
@@ -115,7 +113,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// Locate returns where the entry of that name is.
+// Locate returns the position of the entry with that name.
 func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
 	if err := s.refresh(ctx, false); err != nil {
 		return Place{}, err
@@ -128,7 +126,7 @@ func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
 	return Place{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 }
 
-// place returns the item of the entry, with the ID that the store gave it.
+// place returns the item of the entry with the ID that the store assigned.
 func (c *current) place() Item {
 	it := c.file.items[c.index]
 	it.Entry = *c.entry
@@ -138,7 +136,7 @@ func (c *current) place() Item {
 // Watch implements [oxbow.Watcher].
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher]: it scans for edits.
+// Refresh implements [oxbow.Watcher]. It scans for changes by other programs.
 func (s *Store) Refresh(ctx context.Context) error { return s.rescan(ctx, false) }
 
 // Stats implements [oxbow.Counter].
@@ -178,8 +176,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// View calls fn with the tree as it is now. Fn must not call the store, nor keep
-// the view.
+// View calls fn with the present tree. fn must not call the store, and must not use v after it
+// returns.
 func (s *Store) View(ctx context.Context, fn func(v View) error) error {
 	if err := s.refresh(ctx, false); err != nil {
 		return err

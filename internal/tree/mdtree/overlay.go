@@ -1,5 +1,5 @@
-// The view that a change is planned on: the tree, and over it the edits that came
-// before in the same change.
+// This file implements the view for which a change is planned: the tree with the earlier edits of
+// the same change.
 
 package mdtree
 
@@ -14,22 +14,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// overlay is the tree with edits. The state below it does not change meanwhile:
+// overlay is the tree with edits. The state of the store does not change in the meantime, because
 // scanner.mu is held.
 type overlay struct {
 	s     *Store
 	files map[string]*pendingFile
-	names map[string][]string // by name: the edited files that hold it
+	names map[string][]string // for each name, the edited files that contain it
 }
 
-// pendingFile is a file that a change edits, or a document that it read.
+// pendingFile is a file that a change edits, or a document that it reads.
 type pendingFile struct {
-	base    string // text on disk when it was planned on; of a held file its last good text
-	there   bool   // there was a file
+	base    string // text on disk for which the change was planned; the last good text if the file is damaged
+	there   bool   // the file exists
 	text    string
 	remove  bool
 	changed bool
-	matched bool // the layout may hold entries in it
+	matched bool // the layout may store entries in the file
 	items   []Item
 }
 
@@ -39,8 +39,8 @@ func newOverlay(s *Store) *overlay {
 
 // Find implements [View].
 func (v *overlay) Find(name string) (Place, bool) {
-	// Of several files with the name, the first by path counts, unless another is
-	// preferred, which is so in stores without edits alone.
+	// If several files contain the name, the first by path counts. Options.Prefer can choose a
+	// different file, but only in read-only stores, which have no edits.
 	edited := func(f *file) bool { e := v.files[f.path]; return e != nil && e.changed }
 	best := ""
 	if c := v.s.st.names[name]; c != nil && !edited(c.file) {
@@ -67,8 +67,8 @@ func (v *overlay) Find(name string) (Place, bool) {
 	return Place{}, false
 }
 
-// owner returns the name of an entry, other than the one named but, that has the
-// word as its name or alias.
+// owner returns the name of the entry that has the word as its name or alias. The entry named but
+// is ignored.
 func (v *overlay) owner(word, but string) (name string, ok bool) {
 	for p := range v.Files() {
 		for _, it := range v.Items(p) {
@@ -144,8 +144,8 @@ func (v *overlay) Taken(p string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// edit adds edits, and returns the versions of the entries that the edited files
-// had and have now, by name and in order.
+// edit adds edits. It returns the versions of the entries in the edited files before and after the
+// edits, by name and in order.
 func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) {
 	had, have = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
@@ -178,7 +178,7 @@ func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) 
 	return had, have, nil
 }
 
-// pendingOf returns the file of a path as the change has it so far.
+// pendingOf returns the present state of a file in the change.
 func (v *overlay) pendingOf(p string) (*pendingFile, error) {
 	if e := v.files[p]; e != nil {
 		return e, nil
@@ -194,7 +194,7 @@ func (v *overlay) pendingOf(p string) (*pendingFile, error) {
 	return e, nil
 }
 
-// set makes an edit the state of a file and reads its entries.
+// set applies an edit to a file and parses its entries.
 func (v *overlay) set(e *pendingFile, ed Edit) error {
 	e.text = ed.Text
 	e.remove = ed.Remove

@@ -1,4 +1,4 @@
-// Load: the changes that make a store what a tree says.
+// This file plans a load: it determines the changes that make a store equal to a tree.
 
 package mdtree
 
@@ -13,66 +13,63 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Mode says what happens to entries of the store that the tree lacks.
+// Mode specifies what happens to entries of the store that the tree lacks.
 type Mode uint8
 
-// The modes.
+// The modes of [PlanOptions].
 const (
-	Merge   Mode = iota // they stay
-	Replace             // they are removed
+	Merge   Mode = iota // keep them
+	Replace             // remove them
 )
 
-// PlanOptions change how a tree is compared with a store. Nil and zero fields
-// mean the default.
+// PlanOptions configure [Tree.Plan]. Nil and zero fields mean the default.
 type PlanOptions struct {
 	Mode Mode
 
-	// Prune lets [Replace] remove entries whose files are gone since the last
-	// dump. Without it they are an error, since a copy of a tree may lack
-	// files by accident.
+	// Prune allows [Replace] to remove entries whose files do not exist any more since the last
+	// dump. Otherwise missing files are an error, because a copy of a tree may be incomplete by
+	// accident.
 	Prune bool
 
-	// Origin is that of the store. Where the manifest names it, the last dump is
-	// the base of the comparison: what only the store changed since stays.
+	// Origin is the origin of the store. If the manifest names this store, the last dump is the
+	// base of the comparison, so that changes made only in the store are kept.
 	Origin Origin
 
-	// FilesWin takes the files' side where the files and the store were both
-	// changed since the last dump; with [Replace] it also removes what was
-	// added to the store since. Without it they are an error and stay.
+	// FilesWin uses the files if both the files and the store were changed since the last dump.
+	// With [Replace], it also removes entries that were added to the store since. Otherwise,
+	// changes of both are an error, and added entries are kept.
 	FilesWin bool
 }
 
-// Plan is the smallest list of changes that makes a store what a tree says.
-// Its lists of names are sorted.
+// Plan is the shortest list of changes that makes a store equal to a tree. The lists of names are
+// sorted.
 type Plan struct {
-	Ops     []oxbow.Op // to be applied all in one
+	Ops     []oxbow.Op // to be applied in one change
 	Added   []string
 	Changed []string
-	Removed []string // none with [Merge]
+	Removed []string // empty with [Merge]
 	Same    []string
-	Kept    []string // changed, added or removed in the store alone since the last dump
-	Base    bool     // the last dump was the base
+	Kept    []string // entries changed, added or removed only in the store since the last dump
+	Base    bool     // the last dump was used as the base
 
 	Warnings []Problem // aliases in files that another entry has, too
 }
 
-// Plan compares the tree with a store and changes neither. The caller gives
-// Ops to one call of [oxbow.Store.Apply]: they are then one change, which can be
-// undone. They carry the versions they were made for; when the store has
-// changed since, Apply fails with [oxbow.ErrConflict].
+// Plan compares the tree with a store and changes neither. The caller should pass Ops to one call
+// of [oxbow.Store.Apply], so that they are one change that can be undone. Ops require the versions
+// for which they were planned. If an entry has changed since, Apply fails with [oxbow.ErrConflict].
 //
-// A change of kind or of date is a removal and an addition of the same name. A
-// file without a date leaves that of the store. Aliases are trimmed, and empty
-// and repeated ones left out, because no store takes them.
+// A change of kind or date is a removal and an addition of the same name. If a file has no date,
+// the date in the store is kept. Aliases are trimmed, and empty and repeated aliases are left out,
+// because stores do not accept them.
 //
-// When the manifest names the store, a file that is as the last dump wrote it
-// changes nothing, and neither does one that the store held since and moved on
-// from. What both sides changed, each in its way, is listed in a [*FilesError]
-// matching [ErrDiverged]. Without such a manifest the files win.
+// If the manifest names the store, a file that is unchanged since the last dump changes nothing.
+// Nor does a file whose content the store has had since the dump. If the file and the store were
+// changed in different ways, the file is listed in a [*FilesError] matching [ErrDiverged]. Without
+// such a manifest, the files win.
 //
-// Entries that no store can take are listed in a [*ProblemsError]. With
-// [Replace], files that are gone give a [*FilesError] matching [ErrMissing]
-// unless Prune is set.
+// Entries that no store accepts are listed in a [*ProblemsError]. With [Replace], missing files are
+// listed in a [*FilesError] matching [ErrMissing], unless Prune is set.
 func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, error) {
 	opts := PlanOptions{}
 	if o != nil {
@@ -98,9 +95,9 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	return p.Plan, nil
 }
 
-// normalizeNames gives the entries of files the spelling that the store or the last dump has of
-// their names, or else the normal form: some file systems and archives change the composition of
-// names. If two files have the same name so, and the store does not have them both, the
+// normalizeNames changes the names of the entries to the spelling in the store or in the last dump,
+// or otherwise to Unicode normal form C, because some file systems and archives change the
+// composition of names. If this makes two names equal and the store does not have both, the
 // decomposed name gets a number.
 func (t *Tree) normalizeNames(have map[string]oxbow.Entry) {
 	used := make(map[string]int)
@@ -133,7 +130,8 @@ func (t *Tree) normalizeNames(have map[string]oxbow.Entry) {
 	}
 }
 
-// spellingOf returns the spelling of a name in normal form that the store has, or the name.
+// spellingOf returns the spelling that the store uses for a name in normal form, or the name
+// itself.
 func spellingOf(name string, have map[string]oxbow.Entry) string {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if _, ok := have[form]; ok {
@@ -147,7 +145,7 @@ func spellingOf(name string, have map[string]oxbow.Entry) string {
 type planner struct {
 	Plan
 	tree *Tree
-	have map[string]oxbow.Entry // of the store
+	have map[string]oxbow.Entry // entries of the store
 	opts PlanOptions
 	past *past
 
@@ -171,7 +169,7 @@ func (p *planner) plan() error {
 			continue
 		}
 		for _, op := range ops {
-			// What is removed needs no check: the store has it.
+			// A removal needs no check, because the store has the entry.
 			if _, remove := op.(oxbow.Remove); remove {
 				continue
 			}
@@ -191,9 +189,9 @@ func (p *planner) plan() error {
 	return problems.orNil()
 }
 
-// unfinished returns why a file cannot be meant as it is: it lost all its text, as in a write that
-// a full disk cut, or git could not merge it. Text or markers that the store's entry has, too, are
-// no reason.
+// unfinished returns an error if the content of a file is probably not intended: the file lost all
+// of its text, for example because the disk was full, or it contains git's conflict markers. Blank
+// text or markers that the store's entry has, too, are accepted.
 func (p *planner) unfinished(i int) error {
 	want := &p.tree.Entries[i]
 	e, exists := p.have[want.Name]
@@ -208,13 +206,13 @@ func (p *planner) unfinished(i int) error {
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// checkAliases warns of names and aliases that would lead to two entries.
+// checkAliases adds warnings for names and aliases that two entries would have.
 func (p *planner) checkAliases() {
 	touched := map[string]bool{}
 	for _, name := range slices.Concat(p.Added, p.Changed, p.Removed) {
 		touched[name] = true
 	}
-	of := map[string]string{} // by name or alias
+	of := map[string]string{} // owner by name or alias
 	for name, e := range p.have {
 		for _, w := range append([]string{name}, e.Aliases...) {
 			if !touched[name] {
@@ -235,7 +233,7 @@ func (p *planner) checkAliases() {
 	}
 }
 
-// planEntry plans what an entry of the tree changes.
+// planEntry plans the change for one entry of the tree.
 func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
 	e, exists := p.have[want.Name]
@@ -315,7 +313,7 @@ func addOf(want *oxbow.Entry) oxbow.Add {
 		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), Created: want.Created}
 }
 
-// opsOf returns the changes that make e what the file says.
+// opsOf returns the ops that change e into want.
 func opsOf(want, e *oxbow.Entry) []oxbow.Op {
 	if want.Kind != e.Kind || !sameDate(want, e) {
 		add := addOf(want)
@@ -335,16 +333,17 @@ func opsOf(want, e *oxbow.Entry) []oxbow.Op {
 		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), If: e.Version}}
 }
 
-// sameEntry reports whether a store's entry is what a file says. Space around
-// an alias does not count, because stores take none, nor does a fraction of a
-// second that only one of both has. An undated file is of any date.
+// sameEntry reports whether a store's entry is equal to the entry in a file. White space around an
+// alias is ignored, because stores do not keep it, and so is a fraction of a second that only one
+// of the times has. A file without a date matches any date.
 func sameEntry(want, e *oxbow.Entry) bool {
 	return want.Name == e.Name && want.Kind == e.Kind && want.Content == e.Content &&
 		sameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&
 		sameDate(want, e)
 }
 
-// withoutLocal returns labels without those that no file has; see [oxbow.Label.IsLocal].
+// withoutLocal returns the labels without local labels, which are not written to files; see
+// [oxbow.Label.IsLocal].
 func withoutLocal(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), oxbow.Label.IsLocal)
 }
@@ -353,7 +352,7 @@ func sameAliases(a, b []string) bool {
 	return slices.Equal(a, b) || slices.Equal(tidyAliases(a), tidyAliases(b))
 }
 
-// tidyAliases returns the aliases as stores take them.
+// tidyAliases trims aliases and removes empty and repeated aliases, like a store.
 func tidyAliases(as []string) []string {
 	var tidy []string
 	for _, a := range as {

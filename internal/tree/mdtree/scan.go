@@ -1,5 +1,5 @@
-// Scan: finding the files that other programs changed, by the events of the
-// system where they are exact, else by a listing of the directories.
+// This file finds the files that other programs changed. It uses events of the operating system if
+// they are reliable, and otherwise lists the directories.
 
 package mdtree
 
@@ -22,26 +22,26 @@ import (
 )
 
 const (
-	// racyWindow is how long before it was read a file must have been changed,
-	// so that a later change shows in its time. File systems count in steps
-	// of up to 2 s.
+	// racyWindow is the minimum time between the last change of a file and reading it. If the file
+	// was changed later, another change may result in the same modification time, because the times
+	// of some file systems have a precision of only 2 s.
 	racyWindow = 2 * time.Second
 
-	// watchThreshold is the fewest files of a directory that is watched. Listing
-	// fewer costs less than an event for each write of this store.
+	// watchThreshold is the minimum number of files in a watched directory. For smaller
+	// directories, listing costs less than processing an event for each write of this store.
 	watchThreshold = 64
 )
 
-// markDirty makes the next scan read files whatever their time says: a failed
-// write may have changed them.
+// markDirty makes the next scan read the files whatever their modification time is, because a
+// failed write may have changed them.
 func (s *Store) markDirty(paths ...string) {
 	for _, p := range paths {
 		s.scanner.dirty[p] = true
 	}
 }
 
-// scan brings the state up to the files. The caller holds scanner.mu. With force,
-// every file is read again, whatever its time says.
+// scan updates the state from the files. The caller must hold scanner.mu. If whole is set, all
+// files are read again, whatever their modification time is.
 func (s *Store) scan(ctx context.Context, whole bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -68,8 +68,8 @@ func (s *Store) scan(ctx context.Context, whole bool) error {
 	return nil
 }
 
-// applyFiles puts files into the state and sends the changes to the watchers.
-// With own, the changes are those of this store.
+// applyFiles adds files to the state and sends the changes to the watchers. own is the outcome of a
+// change by this store, or nil.
 func (s *Store) applyFiles(next map[string]*file, own *outcome) {
 	touched := s.st.recount()
 	if len(next)+len(touched) == 0 {
@@ -117,8 +117,8 @@ func (s *Store) applyFiles(next map[string]*file, own *outcome) {
 	}
 }
 
-// watchEvents returns the events since the last call: files to read, and
-// directories that are no longer watched.
+// watchEvents returns the events since the last call: the files to read, by directory, and the
+// directories that are not watched any more.
 func (s *Store) watchEvents() (changed map[string][]string, lost map[string]bool) {
 	if s.scanner.notify == nil {
 		return nil, nil
@@ -134,10 +134,10 @@ func (s *Store) watchEvents() (changed map[string][]string, lost map[string]bool
 	return changed, lost
 }
 
-// scanDir reads the files of one directory that changed.
+// scanDir reads the changed files in one directory.
 func (s *Store) scanDir(ctx context.Context, d *directory, r *fileScan, changed map[string][]string, lost map[string]bool) error {
 	if d.info != nil && !lost[d.path] && !r.force {
-		// The name may lead to another directory by now, which is not watched.
+		// The name may now refer to a different directory, which is not watched.
 		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.info) {
 			s.scanWatched(d, r, changed[d.path])
 			return nil
@@ -150,8 +150,8 @@ func (s *Store) scanDir(ctx context.Context, d *directory, r *fileScan, changed 
 	return s.listDir(ctx, d, r)
 }
 
-// scanWatched reads the changed files of a watched directory. What a link leads
-// to is not watched.
+// scanWatched reads the changed files in a watched directory. Targets of links are not watched, so
+// they are checked.
 func (s *Store) scanWatched(d *directory, r *fileScan, changed []string) {
 	for _, p := range changed {
 		if s.matches(p) {
@@ -166,15 +166,14 @@ func (s *Store) scanWatched(d *directory, r *fileScan, changed []string) {
 	}
 }
 
-// current reports whether a file was read in the state that the description is
-// of.
+// current reports whether the state contains the file with this size and modification time.
 func (s *Store) current(p string, now fs.FileInfo) bool {
 	f := s.st.files[p]
 	return f != nil && !f.racy && f.info != nil && sameInfo(now, f.info)
 }
 
-// watchDir begins to watch a directory, before it is listed, so that no change is
-// missed. Where that fails it is listed each time.
+// watchDir starts watching a directory. Call it before listing the directory, so that no change is
+// missed. If watching fails, the directory is listed by each scan.
 func (s *Store) watchDir(d *directory) {
 	if s.scanner.notify == nil {
 		w, ok := s.fs.(vfs.Watcher)
@@ -196,7 +195,7 @@ func (s *Store) watchDir(d *directory) {
 	d.info = info
 }
 
-// listDir lists a directory and reads its changed files.
+// listDir lists a directory and reads the changed files in it.
 func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	entries, err := s.fs.ReadDir(d.path)
 	switch {
@@ -205,7 +204,7 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	case err != nil && !s.scanner.opened:
 		return fmt.Errorf("listing %s: %w", d.path, err)
 	case err != nil:
-		// Files that cannot be listed do not count as removed.
+		// Do not treat files as removed if they cannot be listed.
 		if why := err.Error(); d.listError != why {
 			d.listError = why
 			s.warn("%s cannot be listed, its files stay as they were: %s", d.path, why)
@@ -222,8 +221,8 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	return r.readAll(ctx, todo)
 }
 
-// changedFiles returns the files of a listed directory that must be read: those
-// that changed, with force all, and those that are gone.
+// changedFiles returns the files in a listed directory that must be read: the changed and removed
+// files, or, with force, all files.
 func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.DirEntry, force bool) ([]string, error) {
 	listed := make(map[string]bool, len(entries))
 	var todo []string
@@ -252,7 +251,7 @@ func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.Dir
 	return todo, nil
 }
 
-// unchanged reports whether a listed file is the one that was read.
+// unchanged reports whether a listed file has not changed since it was read.
 func (s *Store) unchanged(p string, e fs.DirEntry) bool {
 	if f := s.st.files[p]; f == nil || f.racy || f.info == nil {
 		return false
@@ -261,8 +260,8 @@ func (s *Store) unchanged(p string, e fs.DirEntry) bool {
 	return err == nil && s.current(p, now)
 }
 
-// stat describes a file. A listing describes regular files already, and not the
-// target of a link.
+// stat returns the description of a file. For a regular file, the directory listing contains it.
+// For a link, the target must be examined.
 func (s *Store) stat(p string, e fs.DirEntry) (fs.FileInfo, error) {
 	if e.Type().IsRegular() {
 		return e.Info()
@@ -270,36 +269,36 @@ func (s *Store) stat(p string, e fs.DirEntry) (fs.FileInfo, error) {
 	return s.fs.Stat(p)
 }
 
-// sameInfo reports whether two descriptions are of one unchanged file.
+// sameInfo reports whether a and b describe the same unchanged file.
 func sameInfo(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && vfs.SameFile(a, b)
 }
 
-// fileScan reads the files of one scan.
+// fileScan reads files during one scan.
 type fileScan struct {
 	s     *Store
 	force bool
-	next  map[string]*file // files that were read; nil for a removed one
+	next  map[string]*file // files that were read; nil for a removed file
 }
 
-// readResult is a file as it was read, before it is compared with the state.
+// readResult is the result of reading a file, before it is compared with the state.
 type readResult struct {
 	file   *file
-	err    error  // of reading
-	reason string // why it cannot be trusted
+	err    error  // error from reading the file
+	reason string // reason why the content cannot be trusted
 }
 
-// read reads one file, if it is there.
+// read reads one file and compares it with the state.
 func (r *fileScan) read(p string) {
 	l := r.s.readFile(p)
 	r.compare(p, &l)
 }
 
-// filesPerBatch is how many files a goroutine takes at once.
+// filesPerBatch is the number of files that a goroutine reads at a time.
 const filesPerBatch = 64
 
-// readAll reads files, many of them in parallel: parsing a file takes about as
-// long as reading it.
+// readAll reads files. Many files are read in parallel, because parsing takes about as long as
+// reading.
 func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 	if len(paths) <= 2*filesPerBatch {
 		for _, p := range paths {
@@ -333,7 +332,7 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// readFile reads and parses a file. It changes nothing. The scan holds scanner.mu.
+// readFile reads and parses a file. It does not change the state. scanner.mu must be held.
 func (s *Store) readFile(p string) (l readResult) {
 	old := s.st.files[p]
 	text, info, err := s.read(p, s.opts.MaxFile)
@@ -343,7 +342,7 @@ func (s *Store) readFile(p string) (l readResult) {
 	}
 	f := &file{path: p, info: info, text: text}
 	l.file = f
-	// A file without a description is read again by the next scan.
+	// If the file has no description, the next scan reads it again.
 	f.racy = info == nil || info.ModTime().After(s.opts.Clock().Add(-racyWindow))
 	switch {
 	case err != nil:
@@ -372,13 +371,12 @@ func (s *Store) readFile(p string) (l readResult) {
 	return l
 }
 
-// sameText reports whether a file reads as before, so that at most its description
-// changed.
+// sameText reports whether the text and the modification time are unchanged.
 func (f *file) sameText(now *file) bool {
 	return f.held == "" && !f.neverGood && f.info != nil && f.text == now.text && f.info.ModTime().Equal(now.info.ModTime())
 }
 
-// compare compares what was read with the state.
+// compare compares a file that was read with the state, and adds it to r.next if it has changed.
 func (r *fileScan) compare(p string, l *readResult) {
 	s := r.s
 	old := r.s.st.files[p]
@@ -420,7 +418,7 @@ func (r *fileScan) compare(p string, l *readResult) {
 	r.next[p] = f
 }
 
-// CheckText returns why a text cannot be meant as one, "" when it can.
+// CheckText returns the reason why the bytes cannot be a valid text, or "" if they can.
 func CheckText(text string) string {
 	switch {
 	case !utf8.ValidString(text):

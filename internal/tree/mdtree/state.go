@@ -1,4 +1,4 @@
-// State of a store: the files that were read, and the entries that they add up to.
+// This file implements the state of a store: the files that were read and their entries.
 
 package mdtree
 
@@ -16,47 +16,47 @@ import (
 // file is a file as it was last read.
 type file struct {
 	path      string
-	info      fs.FileInfo // described before it was read
-	racy      bool        // changed so lately before it was read that its time cannot tell
-	text      string      // last good
+	info      fs.FileInfo // description from before the file was read
+	racy      bool        // the file was changed so recently that a later change may have the same time
+	text      string      // last good text
 	items     []Item
-	index     map[string]int // of items by name, nil until it is needed
-	neverGood bool           // it was never good: text and items are what could be read of it
+	index     map[string]int // index of each name in items; nil until it is needed
+	neverGood bool           // there is no good version; text and items are the readable parts
 
-	// held is why the file on disk is not the one of text, "" when it is.
+	// held is the reason why text differs from the file on disk, or "" if it does not.
 	held string
-	disk string // the text on disk while it is held, "" when it could not be read or is empty
+	disk string // text on disk while held is set; "" if it is empty or could not be read
 
-	diagnostic string // what of it no store may hold, and is left out
+	diagnostic string // entries that were left out because no store accepts them
 }
 
-// state is the files and entries of a tree. It is changed in place, under the
-// store's mu.
+// state contains the files and entries of a tree. It is modified in place, with the store's mu
+// held.
 type state struct {
 	files  map[string]*file
-	paths  []string            // of files, sorted
-	claims map[string][]*file  // by name: the files that have it, in order of path
-	names  map[string]*current // the entry that counts for each name
-	order  []*oxbow.Entry      // by ID
+	paths  []string            // paths of files, sorted
+	claims map[string][]*file  // for each name, the files that contain it, sorted by path
+	names  map[string]*current // for each name, the entry that counts
+	order  []*oxbow.Entry      // sorted by ID
 	nextID uint64
 
-	contested map[string]bool              // names that several files claim
-	prefer    func(path, text string) bool // see Options.Prefer; nil for none
+	contested map[string]bool              // names that several files contain
+	prefer    func(path, text string) bool // see Options.Prefer; may be nil
 }
 
-// current is the entry of a name and where it is.
+// current is the entry of a name and its position.
 type current struct {
 	entry *oxbow.Entry
 	file  *file
-	index int // in file.items
+	index int // index in file.items
 }
 
 func newState() *state {
 	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1, contested: map[string]bool{}}
 }
 
-// build adds all files of a tree, in order of path, to an empty state. It does
-// what setFile and updateEntries do, in a third of the time.
+// build adds all files of a tree, sorted by path, to an empty state. The result is the same as with
+// setFile and updateEntries, in a third of the time.
 func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 	n := 0
 	for _, f := range files {
@@ -107,7 +107,7 @@ func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 	return deltas
 }
 
-// item returns the index of the first item of that name, or -1.
+// item returns the index of the first item with that name, or -1.
 func (f *file) item(name string) int {
 	if len(f.items) < 16 {
 		return slices.IndexFunc(f.items, func(it Item) bool { return it.Entry.Name == name })
@@ -124,8 +124,8 @@ func (f *file) item(name string) int {
 	return -1
 }
 
-// setFile sets the file of a path, nil when it was removed, and adds the names
-// that this touches.
+// setFile sets the file of a path, or removes it if f is nil. It adds the names in the old and the
+// new file to touched.
 func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	if old := st.files[path]; old != nil {
 		for _, it := range old.items {
@@ -159,7 +159,7 @@ func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	}
 }
 
-// counting returns the file whose claim to a name counts.
+// counting returns the file whose entry counts for a name.
 func (st *state) counting(name string) *file {
 	c := st.claims[name]
 	if st.prefer != nil && len(c) > 1 {
@@ -170,7 +170,7 @@ func (st *state) counting(name string) *file {
 	return c[0]
 }
 
-// recount returns the names for which another file counts by now.
+// recount returns the names for which a different file counts now, according to prefer.
 func (st *state) recount() map[string]bool {
 	touched := map[string]bool{}
 	if st.prefer == nil {
@@ -184,9 +184,8 @@ func (st *state) recount() map[string]bool {
 	return touched
 }
 
-// updateEntries brings the entries of the touched names up to the files and
-// returns what changed. The names in newIDs get a new ID even when they were
-// there.
+// updateEntries updates the entries of the touched names and returns the changes. Names in newIDs
+// get a new ID even if they existed before.
 func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 	type arrival struct {
 		c    *current
@@ -222,7 +221,7 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 			e.Created = old.entry.Created
 		}
 		if f.path == old.file.path && e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created) {
-			// The entry that callers have is still the same.
+			// Keep the entry that callers have received, because it has not changed.
 			old.file, old.index = c.file, c.index
 			continue
 		}
@@ -255,8 +254,8 @@ func (st *state) drop(id uint64) {
 	}
 }
 
-// completeItems sets times, version and source of the entries that a layout read.
-// What no store may hold is left out, and reported.
+// completeItems sets the times, versions and sources of parsed entries. It leaves out entries that
+// no store accepts, and reports them in diagnostics.
 func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []string) {
 	kept = items[:0]
 	for _, it := range items {
@@ -284,17 +283,16 @@ func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []stri
 	return kept, diagnostics
 }
 
-// fingerprint returns the version of an entry: 53 bits, never 0, of the FNV-1a
-// hash of 64 bits (draft-eastlake-fnv) of what it says. A number of JSON holds
-// them exactly. It tells one version from the next, and is not
-// cryptographic.
+// fingerprint returns the version of an entry: 53 bits of the 64-bit FNV-1a hash
+// (draft-eastlake-fnv) of its fields, and never 0. A JSON number can represent 53 bits exactly. The
+// hash distinguishes successive versions, but is not cryptographic.
 func fingerprint(e *oxbow.Entry) uint64 {
 	h := uint64(14695981039346656037)
 	put := func(s string) {
 		for i := range len(s) {
 			h = (h ^ uint64(s[i])) * 1099511628211
 		}
-		// No text holds this byte, which separates the fields.
+		// Separate the fields by a byte that does not occur in UTF-8.
 		h = (h ^ 0xff) * 1099511628211
 	}
 	put(e.Name)

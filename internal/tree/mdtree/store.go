@@ -1,4 +1,4 @@
-// The store: its options and its state.
+// This file declares the store and its options.
 
 package mdtree
 
@@ -18,50 +18,48 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Options change how a tree is opened. Zero fields mean the default.
+// Options configure a store. Zero fields mean the default.
 type Options struct {
-	// Clock stamps new entries. It also tells whether a file was changed so
-	// shortly ago that a later change may have the same time; time.Now by
-	// default.
+	// Clock returns the time of new entries. It is also used to decide whether a file was changed
+	// so recently that a later change may have the same modification time. The default is time.Now.
 	Clock func() time.Time
-	// LockWait bounds the wait for other writers; [vfs.DefaultLockWait] by
-	// default.
+	// LockWait is the maximum time to wait for other writers. The default is [vfs.DefaultLockWait].
 	LockWait time.Duration
-	// Lock is the path of the lock file, for a layout that can be opened from
-	// several directories; .oxbow-tree.lock by default.
+	// Lock is the path of the lock file, for layouts that can be opened from several directories.
+	// The default is .oxbow-tree.lock.
 	Lock string
-	// ReadOnly refuses every change and takes no lock.
+	// ReadOnly makes all changes fail. No lock is acquired.
 	ReadOnly bool
-	// Manual leaves the search for edits to Open, Refresh and Check: other calls
-	// answer from what these read.
+	// Manual restricts scans for changed files to Open, Refresh and Check. Other methods use the
+	// result of the last scan.
 	Manual bool
-	// Prefer is called by each scan, and returns what reports whether the claim of a file
-	// to a name counts before those of files that come earlier by path. That is called for
-	// names that several files claim, and must not call the store. It is for a store that
-	// is ReadOnly; by default the first file by path counts.
+	// Prefer is called by each scan. The function that it returns is called for names that several
+	// files contain, and reports whether the entry in a file has priority over entries in files
+	// that come earlier by path. It must not call the store. Prefer is only for read-only stores.
+	// By default, the first file by path counts.
 	Prefer func(ctx context.Context) func(path, text string) bool
-	// MaxFile is the most bytes that are read of a file; by default, what one
-	// with the longest content may have.
+	// MaxFile is the maximum size, in bytes, of a file. The default is large enough for the longest
+	// content.
 	MaxFile int64
-	// Path is the directory in messages. It is never opened.
+	// Path is the name of the directory in messages. It is never opened.
 	Path string
-	// Warn receives what a person should know and no call can return: a file
-	// that is held at its last good state, a new conflict copy. It must not
-	// call the store. Nil discards.
+	// Warn receives warnings that no method returns as an error, for example that the last good
+	// state of a file is used, or that a conflict copy was created. It must not call the store.
+	// If Warn is nil, they are discarded.
 	Warn func(message string)
 }
 
-// Store is a tree of files as a store of entries. It is an [oxbow.Store], and
-// an [oxbow.Watcher], [oxbow.Checker] and [oxbow.Counter].
+// Store is a store of entries in a tree of files. It implements [oxbow.Store], [oxbow.Watcher],
+// [oxbow.Checker] and [oxbow.Counter].
 //
-// IDs are assigned in order of path and position in the file when the tree is
-// opened, and counted on from there: they are stable and never reused while the
-// store is open, and the same tree gives the same IDs when it is opened again.
-// The version of an entry is a fingerprint of 53 bits of what it says: the same
-// in every process, and the same again when a text is restored. The time of an
-// update is that of its file, unless the layout reads one.
+// When the tree is opened, IDs are assigned in the order of the paths and of the positions in the
+// files. New entries get the next IDs. IDs are stable and never reused while the store is open, and
+// opening the same tree again results in the same IDs. The version of an entry is a 53-bit
+// fingerprint of its content and metadata: it is the same in every process, and the same again if a
+// text is restored. The time of an update is the modification time of the file, unless the layout
+// parses a time.
 type Store struct {
-	tree   // its overlay and reads are guarded by scanner.mu, durable by writer
+	tree   // scanner.mu guards its overlay and its reads, writer.sem guards durable
 	layout Layout
 	opts   Options
 
@@ -70,16 +68,16 @@ type Store struct {
 	served   served
 	watchers watch.List[oxbow.Event]
 
-	mu     sync.RWMutex // guards the following; changed only with scanner.mu held
+	mu     sync.RWMutex // guards the fields below; they are changed only with scanner.mu held
 	st     *state
 	closed bool
 }
 
-// served is what callers last received and other programs may have changed
-// since. It is guarded by scanner.mu.
+// served contains entries and documents that callers have received and that other programs may have
+// changed since. It is guarded by scanner.mu.
 type served struct {
-	base map[string]*oxbow.Entry // of entries that changed since
-	text map[string]string       // of documents
+	base map[string]*oxbow.Entry // entries that were changed since
+	text map[string]string       // documents
 	held map[string]bool         // documents that became empty
 }
 
@@ -108,41 +106,40 @@ func (s *Store) warn(format string, args ...any) {
 	}
 }
 
-// writer is the state of the one writer of a process. Sem is held by the
-// writer and guards the rest.
+// writer is the state of the process's only writer. The writer holds sem, which guards the other
+// fields.
 type writer struct {
 	sem     chan struct{}
-	lock    vfs.Lock // between processes, nil until the first change
-	cleaned bool     // what a crash left was removed
+	lock    vfs.Lock // lock between processes; nil until the first change
+	cleaned bool     // leftover temporary files were removed
 }
 
-// scanner is what is known of the directories. Mu is held during a scan and
-// during a change of files; it guards the rest, the overlay of the tree, and
-// what was served.
+// scanner is the state of the directories. mu is held during scans and changes. It guards the other
+// fields, the overlay of the tree, and the served entries.
 type scanner struct {
 	mu                sync.Mutex
 	dirs              []*directory
-	notify            vfs.Watch       // nil without one
-	notifyUnsupported bool            // the file system has none
-	opened            bool            // the first scan is done
-	dirty             map[string]bool // files to read in any case, see markDirty
+	notify            vfs.Watch       // nil if no directory is watched
+	notifyUnsupported bool            // the file system does not support watching
+	opened            bool            // the first scan is complete
+	dirty             map[string]bool // files to read in the next scan, see markDirty
 }
 
 // directory is one of the layout's directories.
 type directory struct {
 	path         string
 	hiddenPrefix string      // the hidden part of the path, see hiddenPrefix
-	info         fs.FileInfo // of the watched one, nil when it is not watched
-	files        int         // matched when it was listed last
-	links        []string    // those of them that are links, whose files are not watched
-	listError    string      // why it could not be listed, reported once
+	info         fs.FileInfo // description of the watched directory; nil if it is not watched
+	files        int         // number of matching files in the last listing
+	links        []string    // matching files that are links, whose targets are not watched
+	listError    string      // error from listing the directory, which is reported once
 }
 
-// errChanged is returned for a file that changed after the edit was planned.
+// errChanged is returned if a file changed after the edit was planned.
 var errChanged = errors.New("the file changed meanwhile")
 
-// hidden reports whether a path leads through a name that begins with a dot,
-// such as .git, other than those that the layout's own directories are in.
+// hidden reports whether the path contains an element that starts with a dot, such as .git, unless
+// it is part of the path of one of the layout's directories.
 func (s *Store) hidden(p string) bool {
 	for _, d := range s.scanner.dirs {
 		if rest, ok := strings.CutPrefix(p, d.hiddenPrefix); ok && !isHidden(rest) {
@@ -152,11 +149,11 @@ func (s *Store) hidden(p string) bool {
 	return isHidden(p)
 }
 
-// isHidden reports whether a path has an element that begins with a dot.
+// isHidden reports whether the path has an element that starts with a dot.
 func isHidden(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }
 
-// hiddenPrefix returns the part of a directory's path up to its last hidden
-// element, with a slash after it; "" when it has none.
+// hiddenPrefix returns the part of a directory's path up to its last hidden element, with a
+// trailing slash, or "" if there is none.
 func hiddenPrefix(dir string) string {
 	i := strings.LastIndex("/"+dir, "/.")
 	if i < 0 || dir == "." {
@@ -168,7 +165,7 @@ func hiddenPrefix(dir string) string {
 	return dir + "/"
 }
 
-// storeError turns the errors of a file system into those of package oxbow.
+// storeError converts errors of the file system to errors of package oxbow.
 func (s *Store) storeError(err error) error {
 	switch {
 	case err == nil || errors.Is(err, errChanged) || errors.Is(err, oxbow.ErrUnknownOutcome):
@@ -181,7 +178,7 @@ func (s *Store) storeError(err error) error {
 	return err
 }
 
-// matches reports whether the layout may hold entries in the file of that path.
+// matches reports whether the layout may store entries in the file.
 func (s *Store) matches(p string) bool {
 	base := path.Base(p)
 	if base[0] == '.' || strings.HasSuffix(base, ".tmp") || IsConflict(base) {
@@ -191,9 +188,9 @@ func (s *Store) matches(p string) bool {
 	return slices.ContainsFunc(s.scanner.dirs, func(d *directory) bool { return d.path == dir }) && s.layout.Match(p)
 }
 
-// outcome is what a change does in addition to its edits.
+// outcome is the result of a plan in addition to its edits.
 type outcome struct {
-	removed map[string]bool   // names that were removed, maybe to come back as other entries
-	copies  map[string]string // files that are kept as conflict copies, and why
-	written []oxbow.Version   // what each op leaves
+	removed map[string]bool   // names that were removed; entries that are added again get new IDs
+	copies  map[string]string // files that are kept as conflict copies, with the reason
+	written []oxbow.Version   // entry after each op
 }

@@ -1,5 +1,5 @@
-// The tree of a dump as an mdbook: the directories of kinds, the table of contents
-// and the book's settings.
+// This file makes the tree of a dump an mdbook: it defines the directories of kinds, the table of
+// contents and the book's settings.
 
 package mdtree
 
@@ -14,15 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// kindDir is the directory of one kind of entries.
+// kindDir is the directory for one kind of entry.
 type kindDir struct {
 	dir   string
 	title string
 	kind  oxbow.Kind
-	topic bool // read only: crabtalk's third kind, which oxbow does not have
+	topic bool // only for reading: crabtalk's third kind, which oxbow does not have
 }
 
-// kindDirs are all directories of entries, in the order they are read.
+// kindDirs lists all directories of entries, in the order in which they are read.
 var kindDirs = [...]kindDir{
 	{"notes", "Notes", oxbow.Note, false},
 	{"archives", "Archives", oxbow.Archive, false},
@@ -33,40 +33,42 @@ var kindDirs = [...]kindDir{
 	{"handoffs", "Handoffs", oxbow.Handoff, false},
 }
 
-// topicLabel marks entries that come from crabtalk's topics.
+// topicLabel marks entries that were topics in crabtalk.
 var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
 const (
 	bookFile    = "book.toml"
 	summaryFile = "SUMMARY.md"
 
-	// bookSeed lets mdbook serve the tree as it is. The default preprocessors are switched
-	// off because one of them replaces directives in a text, such as
-	// {{#include /etc/hostname}}, by the content of local files.
+	// bookSeed contains the settings with which mdbook serves the tree. The default preprocessors
+	// are disabled, because one of them replaces directives in a text, such as {{#include
+	// /etc/hostname}}, by the content of local files.
 	bookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[build]\nuse-default-preprocessors = false\n\n[output.html]\n"
 
-	// oldBookSeed is what dumps wrote before. The next dump replaces it.
+	// oldBookSeed contains the settings that earlier versions wrote. The next dump replaces them.
 	oldBookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[output.html]\n"
 
 	summaryHead = "# Summary\n\n"
 )
 
-// directives matches what mdbook's default preprocessors replace by local files.
+// directives matches directives that mdbook's default preprocessors replace by the content of local
+// files.
 var directives = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{\s*#\s*(?:include|rustdoc_include|playground|playpen|template)\b`)
 })
 
-// noPreprocessors matches the setting that switches the default preprocessors off.
+// noPreprocessors matches the setting that disables the default preprocessors.
 var noPreprocessors = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*(?:build\.)?use-default-preprocessors\s*=\s*false\s*(?:#.*)?$`)
 })
 
-// linksPreprocessor matches a setting that names that preprocessor.
+// linksPreprocessor matches settings that enable the preprocessor "links".
 var linksPreprocessor = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*\[\s*preprocessor\s*\.\s*["']?links["']?\s*\]|^\s*preprocessor\s*\.\s*["']?links`)
 })
 
-// readsFiles reports whether mdbook, with these settings, replaces directives by files.
+// readsFiles reports whether mdbook with these settings replaces directives by the content of
+// files.
 func readsFiles(settings string) bool {
 	return !noPreprocessors().MatchString(settings) || linksPreprocessor().MatchString(settings)
 }
@@ -74,8 +76,8 @@ func readsFiles(settings string) bool {
 // link is one line of the table of contents.
 type link struct{ name, path string }
 
-// appendSummary appends the table of contents. links holds, for each section,
-// its entries sorted by name.
+// appendSummary appends the table of contents. links contains the entries of each directory, sorted
+// by name.
 func appendSummary(b []byte, links map[string][]link) []byte {
 	b = append(b, summaryHead...)
 	for _, s := range kindDirs {
@@ -91,8 +93,8 @@ func appendSummary(b []byte, links map[string][]link) []byte {
 	return b
 }
 
-// isSummary reports whether a dump wrote this table of contents: it has no
-// headings but the sections', and links into them only.
+// isSummary reports whether a dump wrote this table of contents: it has only the headings of the
+// sections and links to the directories of kinds.
 func isSummary(text string) bool {
 	rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "\r\n", "\n"), summaryHead)
 	if !ok {
@@ -115,8 +117,8 @@ func isSummary(text string) bool {
 	return true
 }
 
-// linkText returns a name as the text of a Markdown link. Only what Markdown
-// would read as markup is escaped, so that plain names look as they are.
+// linkText returns a name as the text of a Markdown link. It escapes only characters that have a
+// meaning in Markdown, so that most names stay unchanged.
 func linkText(name string) string {
 	var b strings.Builder
 	before := ' '
@@ -138,10 +140,9 @@ func linkText(name string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// linkTarget returns a path as the target of a Markdown link: as it is, or in
-// angle brackets where it holds what would end it. It is not percent-encoded:
-// mdbook takes the target for a file name and decodes nothing but %20, which no
-// stem contains.
+// linkTarget returns a path as the target of a Markdown link. If the path contains characters that
+// would end the target, it is put in angle brackets. It is not percent-encoded, because mdbook uses
+// the target as a file name and decodes only %20, which no stem contains.
 func linkTarget(path string) string {
 	plain := !strings.ContainsFunc(path, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("()<>\\&", r)
@@ -152,8 +153,8 @@ func linkTarget(path string) string {
 	return "<" + strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", `\&`).Replace(path) + ">"
 }
 
-// isEntryPath reports whether p is the path of a file of an entry: a directory
-// of a kind and a name ending in ".md" that is not hidden.
+// isEntryPath reports whether p is the path of an entry's file: a directory of a kind, and a file
+// name that ends in ".md" and is not hidden.
 func isEntryPath(p string) bool {
 	dir, file, _ := strings.Cut(p, "/")
 	return slices.ContainsFunc(kindDirs[:], func(s kindDir) bool { return s.dir == dir }) &&

@@ -1,11 +1,11 @@
-// The directory below a store or a dump: reading its files, and changing
-// several of them as one.
+// This file reads files in the directory of a store or a dump, and changes several of them
+// atomically.
 //
-// A directory of files cannot be replaced in one step. A change is staged in a
-// directory of its own and committed by a journal, as package journal says.
-// Before the journal is in place nothing of the tree has changed, and the next
-// writer deletes what is staged. After it the change counts: the next writer
-// finishes it, and a reader that may not write reads through the journal.
+// A directory of files cannot be replaced in one step. So a change is staged in a separate
+// directory and committed by writing a journal; see package journal. Before the journal is in its
+// place, no file of the tree has changed, and the next writer deletes the staged files. Afterwards
+// the change is valid: the next writer completes it, and a reader that cannot write reads the
+// staged files instead.
 
 package mdtree
 
@@ -25,39 +25,39 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the most bytes that are read of a file with entries. What a file
-// holds around a content is far below the difference to the content's limit.
+// maxFile is the maximum size, in bytes, of a file with entries. It leaves much more room around
+// the content than a file needs.
 const maxFile = 4*oxbow.MaxContent + 1<<20
 
 // tree is a directory of files. Paths are relative to it.
 type tree struct {
 	fs    vfs.FS
-	dir   string // in fs
+	dir   string // path in fs
 	stage journal.Stage
 
-	// overlay maps a file that an unfinished change writes to its staged file,
-	// and one that it removes to "". It is nil unless [tree.readThrough] set it.
+	// overlay maps each file that an incomplete change writes to its staged file, and each file
+	// that it removes to "". It is nil unless [tree.readThrough] has set it.
 	overlay map[string]string
 
-	durable map[string]bool // directories whose names are durable
-	dirPerm fs.FileMode     // of directories that it makes
+	durable map[string]bool // directories whose names were synced
+	dirPerm fs.FileMode     // mode of new directories
 
-	// What finish does with a file that was edited after the change was
-	// planned: with keepEdits it stays, and the change of it is dropped; else
-	// it is renamed to a conflict copy, which warn reports.
+	// keepEdits specifies what finish does with a file that was edited after the change was
+	// planned. If it is set, the edited file is kept and its change is dropped. Otherwise, the
+	// edited file is renamed to a conflict copy, and warn is called.
 	keepEdits bool
 	warn      func(format string, args ...any)
 
-	prune    bool   // finish removes directories that it leaves empty
-	listFile string // the file that may be as long as a journal
-	bulk     int    // the fewest staged files that are made durable as one
+	prune    bool   // finish removes directories that become empty
+	listFile string // file that may be as large as a journal
+	bulk     int    // minimum number of staged files for which the whole file system is synced instead
 }
 
 func newTree(fsys vfs.FS, dir, stageDir string) tree {
 	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir}, durable: map[string]bool{}, dirPerm: 0o755, bulk: filesPerWorker}
 }
 
-// path returns the name of a file in fs.
+// path returns the path of a file in fs.
 func (t *tree) path(p string) string {
 	if t.dir == "." {
 		return p
@@ -65,22 +65,21 @@ func (t *tree) path(p string) string {
 	return path.Join(t.dir, p)
 }
 
-// buffers are reused to read files, whose text is then copied to a string.
+// buffers are reused for reading files. The text is then copied to a string.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
-// errNotFile is returned for a name that is not one of a regular file.
+// errNotFile is returned if a name does not belong to a regular file.
 var errNotFile = errors.New("not a regular file")
 
-// read returns the text of a file of at most limit bytes and its description
-// from before the read. A write during the read changes the description that
-// the next Stat returns.
+// read returns the text of a file with at most limit bytes, and its description from before it was
+// read. If the file is written while it is read, the next Stat returns a different description.
 func (t *tree) read(p string, limit int64) (string, fs.FileInfo, error) {
 	if staged, ok := t.overlay[p]; ok {
 		if staged == "" {
 			return "", nil, fs.ErrNotExist
 		}
 		text, info, err := t.readFile(staged, limit)
-		// A writer that is still alive may have moved it to its place.
+		// If the file does not exist, another writer may have moved it to its place.
 		if !errors.Is(err, fs.ErrNotExist) {
 			return text, info, err
 		}
@@ -127,7 +126,7 @@ func (t *tree) readFile(name string, limit int64) (string, fs.FileInfo, error) {
 	}
 }
 
-// sum returns the hash of a file, "" when there is none.
+// sum returns the hash of a file, or "" if it does not exist.
 func (t *tree) sum(p string) (string, error) {
 	limit := int64(maxFile)
 	if p == t.listFile {
@@ -143,7 +142,7 @@ func (t *tree) sum(p string) (string, error) {
 	return journal.Sum([]byte(text)), nil
 }
 
-// exists reports whether there is a file or directory of that name in fs.
+// exists reports whether fs contains a file or directory with that name.
 func (t *tree) exists(name string) (bool, error) {
 	_, err := t.fs.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,9 +151,9 @@ func (t *tree) exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// makeDir makes a directory and those above it, and makes them durable: also
-// those that exist, once, because their maker may have ended before its sync.
-// The caller holds the lock between processes.
+// makeDir creates a directory and its parents, and syncs their names. It also syncs existing
+// directories, once, because the process that created them may have ended before it synced them.
+// The caller must hold the lock between processes.
 func (t *tree) makeDir(dir string) error {
 	if dir == "." {
 		return nil
@@ -177,20 +176,20 @@ func (t *tree) makeDir(dir string) error {
 	return nil
 }
 
-// Each worker stages this many files or more: a sync waits for the disk, and
-// file systems serve several waiting syncs with one write of their journal. Few
-// files are staged in order, by one worker.
+// Each worker stages at least filesPerWorker files. Several workers are faster, because a sync
+// waits for the disk, and file systems complete several syncs with one write of their journal. A
+// few files are staged in order by one worker.
 const (
 	maxStageWorkers = 8
 	filesPerWorker  = 64
 )
 
-// newFile returns the name, the content and the mode of a file to be staged. It
-// may keep the content in buf, which a worker passes to each of its calls.
+// newFile returns the name, the content and the mode of file i to be staged. It may store the
+// content in buf, which a worker passes to all of its calls.
 type newFile func(i int, buf *[]byte) (name string, data []byte, perm fs.FileMode)
 
-// stageFiles writes n new files and makes their bytes durable: many of them as
-// one, where the file system can.
+// stageFiles writes and syncs n new files. If there are many files and the file system supports it,
+// they are synced together.
 func (t *tree) stageFiles(ctx context.Context, n int, file newFile) error {
 	if err := t.fs.MkdirAll(t.path(t.stage.Name), t.dirPerm); err != nil {
 		return err
@@ -204,7 +203,7 @@ func (t *tree) stageFiles(ctx context.Context, n int, file newFile) error {
 	return t.putFiles(ctx, n, file, true)
 }
 
-// putFiles writes n new files. With durable, their bytes are durable.
+// putFiles writes n new files. If durable is set, it syncs each of them.
 func (t *tree) putFiles(ctx context.Context, n int, file newFile, durable bool) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -229,8 +228,8 @@ func (t *tree) putFiles(ctx context.Context, n int, file newFile, durable bool) 
 	return context.Cause(ctx)
 }
 
-// readThrough makes [tree.read] return the files as finishing the journal would
-// leave them. A nil journal ends that.
+// readThrough makes [tree.read] return the files as they will be when the journal's change is
+// complete. A nil journal ends this.
 func (t *tree) readThrough(j *journal.Journal) error {
 	t.overlay = nil
 	if j == nil {
@@ -267,8 +266,8 @@ func (t *tree) readThrough(j *journal.Journal) error {
 	return nil
 }
 
-// readThroughDir adds the files of a staged directory that are not in their
-// place.
+// readThroughDir adds to overlay those files of a staged directory that are not in their places
+// yet.
 func (t *tree) readThroughDir(dir string, overlay map[string]string) error {
 	items, err := t.fs.ReadDir(t.stage.Path(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -287,22 +286,22 @@ func (t *tree) readThroughDir(dir string, overlay map[string]string) error {
 	return nil
 }
 
-// removeTemps deletes temporary files that a crash left in a directory.
+// removeTemps deletes leftover temporary files in a directory.
 func (t *tree) removeTemps(dir string) {
 	items, err := t.fs.ReadDir(t.path(dir))
 	if err != nil {
-		return // it does not exist, or the next listing reports why
+		return // the directory does not exist, or the next listing reports the error
 	}
 	for _, it := range items {
 		if isTemp(it.Name()) {
-			// One that cannot be removed does no harm.
+			// Ignore the error: a leftover temporary file does no harm.
 			_ = t.fs.Remove(t.path(path.Join(dir, it.Name())))
 		}
 	}
 }
 
-// isTemp reports whether a name is one that [vfs.WriteFile] gives to a temporary
-// file: a name, a number of 16 digits in hex, and .tmp.
+// isTemp reports whether [vfs.WriteFile] uses the name for a temporary file: a name, 16 hexadecimal
+// digits, and .tmp.
 func isTemp(name string) bool {
 	_, ok := vfs.TempOf(name)
 	return ok

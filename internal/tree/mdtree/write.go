@@ -1,5 +1,5 @@
-// Writing the edits of a change: each file is compared once more with what the
-// edit was planned on, and all files are written or none.
+// This file writes the edits of a change. Before it writes, it compares each file again with the
+// text for which the edit was planned. It writes all files or none.
 
 package mdtree
 
@@ -19,12 +19,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxAttempts is how often a change is planned again because another program
-// changed its files just before they were written.
+// maxAttempts is the number of attempts to make a change if another program changes the files just
+// before they are written.
 const maxAttempts = 50
 
-// change plans edits and makes them durable. It returns the outcome of the plan that
-// was carried out.
+// change plans edits, writes them and syncs them. It returns the outcome of the plan that was
+// carried out.
 func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) (*outcome, error) {
 	release, err := s.acquire(ctx)
 	if err != nil {
@@ -41,18 +41,18 @@ func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time)
 	return nil, fmt.Errorf("%w: %v, over and over", oxbow.ErrBusy, err)
 }
 
-// fileChange is one file of a change.
+// fileChange is the change of one file.
 type fileChange struct {
 	path   string
 	text   string
 	remove bool
-	there  bool        // there is a file
-	disk   string      // its text
-	perm   fs.FileMode // that it has, or is to have
+	there  bool        // the file exists
+	disk   string      // present text of the file
+	perm   fs.FileMode // mode of the file
 }
 
-// attempt plans the change and changes it. The error matches errChanged when
-// another program was faster and nothing was written.
+// attempt plans a change and makes it. If another program changed a file in the meantime, nothing
+// is written and the error matches errChanged.
 func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) (*outcome, error) {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
@@ -99,9 +99,8 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 	return own, nil
 }
 
-// complete adds the IDs and the times of the state to the entries that a change wrote.
-// An entry that another program has changed again stays as the change wrote it.
-// scanner.mu is held.
+// complete adds IDs and times to the entries that a change wrote. If another program has changed an
+// entry again, only the ID is added. scanner.mu must be held.
 func (s *Store) complete(written []oxbow.Version) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -118,8 +117,8 @@ func (s *Store) complete(written []oxbow.Version) {
 	}
 }
 
-// prepare compares the files that a change was planned on with those that are
-// there now, and returns the files to write.
+// prepare compares the present files with the texts for which a change was planned, and returns the
+// files to write.
 func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 	var changes []fileChange
 	taken := map[string]bool{}
@@ -147,9 +146,9 @@ func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 	return changes, nil
 }
 
-// readBefore reads the file that a change replaces. The error matches errChanged
-// when it is no longer the one that the change was planned on. A file that was
-// held at its last good state is kept as a conflict copy.
+// readBefore reads the present state of a file into w. If it differs from the state for which the
+// change was planned, the error matches errChanged. If the last good state of the file was used,
+// the present text is kept as a conflict copy.
 func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
 	text, info, err := s.read(w.path, maxFile)
 	switch {
@@ -176,8 +175,8 @@ func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
 	return nil
 }
 
-// checkUnchanged returns an error matching errChanged when a file is no longer
-// what the change was planned on.
+// checkUnchanged returns an error matching errChanged if the present text of a file differs from
+// w.disk.
 func (s *Store) checkUnchanged(w fileChange) error {
 	text, _, err := s.read(w.path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -198,7 +197,7 @@ func (s *Store) writeOne(w fileChange) error {
 		return err
 	}
 	if text, _, rerr := s.read(w.path, maxFile); rerr != nil || text == w.text {
-		// The name may lead to it, and not be durable.
+		// The new file may be in its place without being synced.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
 	return err
@@ -246,7 +245,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 		err = s.stage.Commit(j)
 	}
 	if err != nil && !s.interrupted() {
-		// Nothing is committed; what stays staged does no harm.
+		// Nothing has been committed. Ignore the error: leftover staged files do no harm.
 		_ = s.stage.Clean()
 		return err
 	}
