@@ -1,4 +1,4 @@
-// Keys: to whom a backup is encrypted, and what opens it.
+// This file reads the keys with which a backup is encrypted and decrypted.
 
 package backup
 
@@ -15,35 +15,35 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// How keys begin: a public one of age, a secret one, one of ssh.
+// The beginnings of keys: a public key of age, a secret key of age, and a key of ssh.
 const (
 	publicStart = "age1"
 	secretStart = "AGE-SECRET-KEY-"
 	sshStart    = "ssh-"
 )
 
-// IsKey reports whether a text is a key, and no name of a file.
+// IsKey reports whether the text is a key and not a file name.
 func IsKey(s string) bool {
 	return strings.HasPrefix(s, publicStart) || strings.HasPrefix(s, secretStart) || strings.HasPrefix(s, sshStart)
 }
 
-// maxKeys is the most bytes of a file of keys that are read.
+// maxKeys is the maximum size, in bytes, of a file of keys.
 const maxKeys = 1 << 20
 
-// Keys name the keys of a backup.
-type Keys struct {
-	To         []string // public keys, or files that have one on each line, as age -R reads them
-	Identity   string   // file of secret keys, as age-keygen writes it; "" for none
+// Keys specify the keys of a backup.
+type Keys struct { // public keys, or files with one public key per line, in the format of age -R
+	To         []string // file of secret keys, in the format of age-keygen; "" for none
+	Identity   string   // file that contains a passphrase; "" for none
 	Passphrase string   // file that holds a passphrase; "" for none
 }
 
-// Encrypts reports whether something is to be encrypted with them.
+// Encrypts reports whether the keys can encrypt.
 func (k Keys) Encrypts() bool { return len(k.To) > 0 || k.Passphrase != "" }
 
-// Opens reports whether they may open something.
+// Opens reports whether the keys may be able to decrypt.
 func (k Keys) Opens() bool { return k.Identity != "" || k.Passphrase != "" }
 
-// recipients reads the keys to which a backup is encrypted.
+// recipients reads the keys for encryption.
 func (k Keys) recipients() ([]age.Recipient, error) {
 	if k.Passphrase != "" {
 		if len(k.To) > 0 {
@@ -81,7 +81,7 @@ func (k Keys) recipients() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// identities reads the keys that may open a backup.
+// identities reads the keys for decryption.
 func (k Keys) identities() ([]age.Identity, error) {
 	var all []age.Identity
 	if k.Identity != "" {
@@ -108,7 +108,7 @@ func (k Keys) identities() ([]age.Identity, error) {
 	return all, nil
 }
 
-// readPassphrase reads a passphrase: the only line of a file.
+// readPassphrase reads a passphrase, which is the only line of the file.
 func readPassphrase(file string) (string, error) {
 	text, err := readKeys(file)
 	if err != nil {
@@ -138,7 +138,7 @@ func readKeys(file string) ([]byte, error) {
 	return b, nil
 }
 
-// invalidf returns an error of what the caller gave. It matches [oxbow.ErrInvalid].
+// invalidf returns an error that blames the caller's argument. It matches [oxbow.ErrInvalid].
 func invalidf(format string, args ...any) error { return &invalid{fmt.Sprintf(format, args...)} }
 
 type invalid struct{ message string }

@@ -1,4 +1,4 @@
-// Reading a backup: what it is, and the store that is in it.
+// This file reads backups.
 
 package backup
 
@@ -19,17 +19,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Errors of a backup that does not open. What is damaged matches
+// Errors for a backup that cannot be decrypted. If the backup is damaged, the error matches
 // [oxbow.ErrCorrupt].
 var (
 	ErrEncrypted = errors.New("it is encrypted, and no key was given")
 	ErrKey       = errors.New("none of the keys opens it")
 )
 
-// magic is how a file of age begins.
+// magic is the beginning of a file in the format of age.
 const magic = "age-encryption.org/"
 
-// IsEncrypted reports whether a file that begins so is one of age.
+// IsEncrypted reports whether a file that starts with head is in the format of age.
 func IsEncrypted(head []byte) bool {
 	for _, m := range []string{magic, armor.Header} {
 		if len(head) >= len(magic) && string(head[:len(magic)]) == m[:len(magic)] {
@@ -39,9 +39,9 @@ func IsEncrypted(head []byte) bool {
 	return false
 }
 
-// Restore writes the store that a backup holds, as it was copied, to a new file
-// next to the path beside, and returns its name, which the caller gives another
-// or removes. After an error nothing is left.
+// Restore writes the store in a backup to a new temporary file in the directory of beside, and
+// returns the file's name. The caller must rename or remove the file. If Restore fails, it leaves
+// no file.
 func Restore(ctx context.Context, file string, k Keys, beside string) (temp string, err error) {
 	ids, err := k.identities()
 	if err != nil {
@@ -76,11 +76,11 @@ func Restore(ctx context.Context, file string, k Keys, beside string) (temp stri
 	return temp, nil
 }
 
-// copyStep is how many bytes are written at once.
+// copyStep is the number of bytes that are written at once.
 const copyStep = 256 << 10
 
-// Settle gives the file that [Restore] left its name, next to it, durably. Where
-// there is one of that name, it is [fs.ErrExist].
+// Settle renames a file written by [Restore] to file, which must be in the same directory, and
+// syncs the directory. If file exists, the error matches [fs.ErrExist].
 func Settle(temp, file string) (err error) {
 	dir, name, err := place(file)
 	if err != nil {
@@ -90,8 +90,8 @@ func Settle(temp, file string) (err error) {
 	return errors.Join(vfs.RenameNew(dir, temp, name), dir.SyncDir("."))
 }
 
-// decrypt returns what a reader holds: the same, or, of a file of age, what is
-// encrypted in it.
+// decrypt returns a reader of the decrypted content. If src is not encrypted, it returns the
+// content unchanged.
 func decrypt(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	in := bufio.NewReaderSize(src, copyStep)
 	head, err := in.Peek(len(armor.Header))
@@ -121,7 +121,7 @@ func decrypt(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	return &sound{r: text}, nil
 }
 
-// sound reads what is decrypted, and names damage.
+// sound reads decrypted data and converts errors to damage errors.
 type sound struct {
 	r io.Reader
 	n int64
@@ -136,7 +136,7 @@ func (s *sound) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// damaged names damage, unless the file could not be read.
+// damaged converts an error from decrypting to a damage error, unless the file could not be read.
 func damaged(err error, after int64) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return err
@@ -147,7 +147,7 @@ func damaged(err error, after int64) error {
 	return &damage{fmt.Sprintf("it is damaged or cut short after %d bytes that can be decrypted: %v", after, err)}
 }
 
-// damage is the error of a damaged backup. It matches [oxbow.ErrCorrupt].
+// damage is the error for a damaged backup. It matches [oxbow.ErrCorrupt].
 type damage struct{ message string }
 
 func (e *damage) Error() string      { return e.message }

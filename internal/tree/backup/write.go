@@ -1,6 +1,6 @@
-// Package backup writes a copy of a store that only a key opens, as a file of age
-// (age-encryption.org/v1), and brings back what such a copy, or a plain one, holds.
-// The copy is encrypted as it is read: its text is never on the disk.
+// Package backup writes an encrypted copy of a store to a file in the format of age
+// (age-encryption.org/v1), and restores encrypted and plain copies. The copy is encrypted while the
+// store is read, so its plain text is never written to the disk.
 package backup
 
 import (
@@ -18,19 +18,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Written is what was written, and how far it was tried.
+// Written describes a backup that was written, and how it was verified.
 type Written struct {
-	oxbow.CheckReport       // of the store that was copied, as it was read
-	Size              int64 // of the file
-	Opened            bool  // a key opened the file, and it held what was read of the store
+	oxbow.CheckReport       // result of checking the store that was copied
+	Size              int64 // size of the file, in bytes
+	Opened            bool  // a key decrypted the file, and the content was equal to the store
 }
 
-// Write encrypts a copy of the store to a file, in one step: the file is there whole
-// and durable, or as before. An existing one is [fs.ErrExist] unless replace is set.
+// Write writes an encrypted copy of the store to a file. It is atomic: the file either contains the
+// complete backup, synced to disk, or is unchanged. If the file exists and replace is false, the
+// error matches [fs.ErrExist].
 //
-// The store is checked before it is copied. What was written is read again and
-// compared; where the keys may open it, it is decrypted and compared with what
-// was read of the store.
+// Write checks the store before it copies it. Then it reads the file again and compares it with
+// what was written. If k can decrypt the file, Write also decrypts it and compares the content with
+// the store.
 func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bool) (out Written, err error) {
 	to, err := k.recipients()
 	if err != nil {
@@ -56,7 +57,7 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 	return out, errors.Join(err, d.Discard())
 }
 
-// commit gives a complete new file its name, durably.
+// commit renames the complete new file to its final name and syncs the directory.
 func commit(d *vfs.Draft, replace bool) error {
 	if !replace {
 		return d.CommitNew()
@@ -64,7 +65,7 @@ func commit(d *vfs.Draft, replace bool) error {
 	return d.Commit(nil)
 }
 
-// fill encrypts the store into a new file, and tries what it wrote.
+// fill writes the encrypted store to a new file and verifies it.
 func (o *Written) fill(ctx context.Context, m *oxbow.Memory, d *vfs.Draft, s *sink, to []age.Recipient, ids []age.Identity) error {
 	enc, err := age.Encrypt(s, to...)
 	if err != nil {
@@ -107,17 +108,17 @@ func (o *Written) fill(ctx context.Context, m *oxbow.Memory, d *vfs.Draft, s *si
 	return nil
 }
 
-// place opens the directory of a file, and returns the name in it.
+// place opens the directory of a file, and returns the file's name in it.
 func place(file string) (dir *vfs.OS, name string, err error) {
 	dir, err = vfs.Dir(filepath.Dir(file))
 	return dir, filepath.Base(file), err
 }
 
-// sink writes until the context ends.
+// sink is a writer that fails after the context is done.
 type sink struct {
 	ctx context.Context
 	to  io.Writer
-	sum hash.Hash // of what was written; may be nil
+	sum hash.Hash // hash of the data written so far; may be nil
 }
 
 func (s *sink) Write(b []byte) (int, error) {

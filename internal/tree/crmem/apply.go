@@ -1,6 +1,6 @@
-// Changes: they are staged on top of the state, the whole file is written, and
-// only then they become visible and are acknowledged. Goroutines that write at
-// the same time share one write.
+// This file implements changes. A change is staged on top of the state, and the whole file is
+// written. Only then the change becomes visible and Apply returns. Goroutines that write at the
+// same time share one write of the file.
 
 package crmem
 
@@ -22,14 +22,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// commitRequest is changes that wait to be committed.
+// commitRequest contains changes that wait to be committed.
 type commitRequest struct {
 	ctx  context.Context
 	ops  []oxbow.Op
 	done chan struct{} // closed when err is set
 	err  error
 
-	written []oxbow.Version // what the ops leave, as they were staged last
+	written []oxbow.Version // entry after each op, from the last staging
 }
 
 func (r *commitRequest) finish(err error) {
@@ -46,7 +46,7 @@ func (r *commitRequest) finished() bool {
 	}
 }
 
-// Apply implements [oxbow.Store]. See the package comment for what is refused.
+// Apply implements [oxbow.Store]. The package comment describes which entries are refused.
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err
@@ -75,14 +75,13 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return g.request(&commitRequest{ops: ops})
 }
 
-// Checkpoint writes the whole file as it is, without a change; a file that does
-// not exist is made.
+// Checkpoint writes the whole file without a change. If the file does not exist, it is created.
 func (s *Store) Checkpoint(ctx context.Context) error {
 	return s.commit(&commitRequest{ctx: ctx, done: make(chan struct{})})
 }
 
-// commit makes a request durable. The goroutine that becomes the writer commits
-// all waiting requests.
+// commit waits until a request is committed. One goroutine becomes the writer and commits all
+// waiting requests.
 func (s *Store) commit(r *commitRequest) error {
 	if err := s.ready(r.ctx); err != nil {
 		return err
@@ -106,7 +105,7 @@ func (s *Store) commit(r *commitRequest) error {
 
 	err := s.locked(r.ctx, func() error { return s.commitAll(batch) })
 	if r.ctx.Err() != nil && !r.finished() {
-		// Only this caller gave up: the others are committed.
+		// Only this caller has given up, so the other requests are still committed.
 		r.finish(r.ctx.Err())
 		s.queued.Lock()
 		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).finished), s.queue...)
@@ -136,7 +135,7 @@ func (s *Store) ready(ctx context.Context) error {
 	return nil
 }
 
-// locked runs fn with the lock between processes. The caller is the writer.
+// locked runs fn while holding the lock between processes. The caller must be the writer.
 func (s *Store) locked(ctx context.Context, fn func() error) error {
 	if err := s.ready(ctx); err != nil {
 		return err
@@ -151,8 +150,8 @@ func (s *Store) locked(ctx context.Context, fn func() error) error {
 	return errors.Join(err, s.lock.Unlock())
 }
 
-// prepare makes the directories above the file, and makes them durable: once,
-// also where another process made them, which may not have got that far.
+// prepare creates the parent directories of the file and syncs them. It also syncs existing
+// directories, once, because another process may have created them without having synced them yet.
 func (s *Store) prepare() error {
 	dir := path.Dir(s.name)
 	if s.cleaned || dir == "." {
@@ -170,22 +169,23 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// errRaced says that a program that takes no lock has written meanwhile.
+// errRaced is returned if a program that does not use the lock has written the file in the
+// meantime.
 var errRaced = errors.New("was written by another program meanwhile")
 
-// raceTries bounds how often a change is made again because a program that takes
-// no lock was faster.
+// raceTries is the number of attempts to make a change if a program that does not use the lock
+// writes the file in the meantime.
 const raceTries = 20
 
-// commitAll stages the requests, writes the file, and shows what was written. A
-// request that cannot be applied does not hinder the others.
+// commitAll stages the requests, writes the file, and makes the changes visible. If a request
+// fails, the others are still committed.
 func (s *Store) commitAll(batch []*commitRequest) error {
 	for range raceTries {
 		if err := s.catchUp(); err != nil {
 			return err
 		}
-		// Only a program that takes no lock can change the state now; staging
-		// is repeated then.
+		// Only a program that does not use the lock can change the state now. In that case, staging
+		// is repeated.
 		s.mu.RLock()
 		st, seen := s.st, s.seen
 		s.mu.RUnlock()
@@ -221,7 +221,7 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 	return fmt.Errorf("%w: another program, which takes no lock, writes %s over and over", oxbow.ErrBusy, s.path)
 }
 
-// request stages what is asked for, all of it or nothing.
+// request stages all ops of a request, or none.
 func (g *batch) request(r *commitRequest) error {
 	for _, op := range r.ops {
 		if err := g.check(op); err != nil {
@@ -233,10 +233,9 @@ func (g *batch) request(r *commitRequest) error {
 	return err
 }
 
-// catchUp makes the state what the file says, with the lock held. A file that
-// another program wrote is compared byte by byte, by its sum, with what was read
-// of it: a program that overwrites a file in place and keeps its length may do so within
-// one tick of the file's clock.
+// catchUp updates the state from the file. The lock must be held. If another program wrote the
+// file, its checksum is compared with that of the last read, because a program that overwrites a
+// file in place without changing its length may do so within one tick of the file's clock.
 func (s *Store) catchUp() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,12 +254,12 @@ func (s *Store) catchUp() error {
 	return s.read()
 }
 
-// chunk is how much is encoded before it is written: little enough to stay in
-// the processor's cache until the system has copied it.
+// chunk is the number of bytes that are encoded before they are written. It is small enough for the
+// data to stay in the processor's cache until the system has copied it.
 const chunk = 128 << 10
 
-// flush writes the whole file with the staged changes and, once it is durable,
-// makes them the state. seen is the file that they are based on.
+// flush writes the whole file with the staged changes. After the file was synced, the staged
+// changes become the state. seen is the file on which the changes are based.
 func (s *Store) flush(g *batch, seen image) (err error) {
 	order := g.order()
 	if uint64(len(order)) > 1<<32-1 {
@@ -296,14 +295,15 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 		return errRaced
 	}
 	if err := s.fs.Rename(temp, s.name); err != nil {
-		// The error may be wrong, as those of network file systems are.
+		// The file may have been renamed in spite of the error, for example on a network file
+		// system.
 		info, serr := s.fs.Stat(s.name)
 		if serr != nil || !vfs.SameFile(info, img.info) {
 			return s.writeError(err)
 		}
 	}
 	renamed = true
-	// From here on everybody sees the new file, so this store does, too.
+	// Other programs see the new file from now on, so this store must show it, too.
 	err = s.fs.SyncDir(path.Dir(s.name))
 	s.show(g, order, img)
 	if err != nil {
@@ -320,8 +320,8 @@ func (s *Store) writeError(err error) error {
 	return fmt.Errorf("writing %s: nothing was changed: %w", s.path, err)
 }
 
-// createTemp makes a temporary file as readable as the store is. Its name is not
-// the RFC's NAME.tmp: a crabtalk that is running truncates that one.
+// createTemp creates a temporary file with the mode of the store. It does not use the RFC's name
+// NAME.tmp, because a running crabtalk would truncate that file.
 func (s *Store) createTemp(seen image) (vfs.File, string, error) {
 	perm := fs.FileMode(0o600)
 	if seen.file != nil {
@@ -365,12 +365,12 @@ func (s *Store) fill(f vfs.File, next uint64, order []*record) error {
 	return f.Sync()
 }
 
-// sumOfFile is compared to tell whether a file's bytes are still the same.
+// sumOfFile returns a checksum that shows whether the bytes of a file have changed.
 func sumOfFile(data []byte) uint64 {
 	return uint64(crc32.Checksum(data, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(data))
 }
 
-// show makes what was written the state, and sends the changes to the watchers.
+// show makes the written entries the state, and sends the changes to the watchers.
 func (s *Store) show(g *batch, order []*record, img image) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -378,8 +378,8 @@ func (s *Store) show(g *batch, order []*record, img image) {
 	s.seen, s.broken = img, nil
 	next := &state{names: g.base.names, order: order, nextID: g.nextID}
 	if s.st != g.base {
-		// A reader has read what another program, which takes no lock, put in
-		// place just before it was replaced.
+		// Just before the file was replaced, a program that does not use the lock wrote a different
+		// one, and a reader has read it.
 		next.names = make(map[string]*record, len(order))
 		for _, r := range order {
 			next.names[r.Name] = r
@@ -410,8 +410,8 @@ func (s *Store) show(g *batch, order []*record, img image) {
 
 var tempName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.[0-9a-f]{16}\.tmp$`) })
 
-// sweep removes, once, what writers left that crashed: with the lock held, no
-// other one is at work.
+// sweep removes the temporary files of crashed writers, once. The lock must be held, so that no
+// other writer is running.
 func (s *Store) sweep() {
 	if s.cleaned {
 		return
@@ -422,7 +422,7 @@ func (s *Store) sweep() {
 	}
 }
 
-// temps returns the names of this package's temporary files next to the store.
+// temps returns the names of temporary files of this package next to the store.
 func (s *Store) temps() []string {
 	es, err := s.fs.ReadDir(path.Dir(s.name))
 	if err != nil {

@@ -1,4 +1,4 @@
-// The check of the file.
+// This file checks a store's file.
 
 package crmem
 
@@ -12,12 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Check implements [oxbow.Checker]. The format has no checksum: bytes that
-// changed and still make sense cannot be found.
+// Check implements [oxbow.Checker]. Because the format has no checksum, it cannot detect changed
+// bytes that are still valid.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	rep := oxbow.CheckReport{Path: s.path}
-	// A file that changed since it was read was written by another process, so the
-	// comparison waits for one that did not.
+	// If another process writes the file between reading the state and the file, they cannot be
+	// compared, so try again.
 	for range readTries {
 		if err := s.Refresh(ctx); err != nil {
 			var f *FormatError
@@ -74,7 +74,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return rep, fmt.Errorf("%w: others write faster than it can be checked", oxbow.ErrBusy)
 }
 
-// compare says where the state in memory is not that of the file.
+// compare returns a problem if the state in memory differs from the state in the file.
 func compare(have, want *state) []oxbow.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
 	if len(have.order) != len(want.order) || len(have.names) != len(want.names) {
@@ -90,7 +90,7 @@ func compare(have, want *state) []oxbow.Problem {
 	return nil
 }
 
-// staleFiles finds what interrupted writes left next to the store.
+// staleFiles returns a problem for each file that an interrupted write has left next to the store.
 func (s *Store) staleFiles() []oxbow.Problem {
 	var ps []oxbow.Problem
 	for _, name := range s.temps() {

@@ -1,15 +1,13 @@
-// Tour of the package, and specification of the format.
+// This file contains the package documentation and the specification of the format.
 
-// Package crmem keeps a memory in one file of the format CRMEM v1, byte for
-// byte as crabtalk's RFC 0150 has it, so that crabtalk and oxbow can use the
-// same file in turn. [Open] gives an [oxbow.Store]; [Import] reads the other
-// layouts that begin with the same bytes, too.
+// Package crmem stores a memory in one file in the format CRMEM v1, exactly as specified in
+// crabtalk's RFC 0150, so that crabtalk and oxbow can use the same file alternately. [Open] returns
+// an [oxbow.Store]. [Import] also reads the other layouts that start with the same bytes.
 //
 // # The format
 //
-// All integers are little-endian. A string is the number of its bytes, as u32,
-// and that many bytes of UTF-8. There are no sections, no padding, no checksum
-// and no index.
+// All integers are little-endian. A string is the number of its bytes as u32, followed by the
+// bytes, which are UTF-8. There are no sections, padding, checksums or indexes.
 //
 //	offset  size
 //	     0     6  "CRMEM" and a zero byte
@@ -30,34 +28,32 @@
 //	4  number of aliases, u32
 //	   the aliases, strings
 //
-// An empty store that has given no id yet is 28 bytes:
+// An empty store without any previous entries has 28 bytes:
 //
 //	43524d454d00 01000000 0000 00000000  0100000000000000 00000000
 //
 // # What a reader accepts
 //
-// A file is refused with a [*FormatError] when the magic, the version or the
-// flags are others, when it ends too early, when a string is not UTF-8, or when
-// a kind is unknown: this is the list of the RFC. Also refused is what a whole
-// rewrite would drop without a word: reserved bytes that are not zero, bytes
-// after the last entry, and two entries of one id or of one name. Accepted are
-// entries in any order, and a next id that is too low, which is raised: neither
-// loses anything. No count and no length is believed before that many bytes are
-// there: decoding takes at most 16 times the input and 1 MiB of memory.
+// According to the RFC, a file is refused with a [*FormatError] if the magic, version or flags are
+// different, if the file ends too early, if a string is not UTF-8, or if a kind is unknown. This
+// package also refuses data that rewriting the file would lose silently: reserved bytes that are
+// not zero, bytes after the last entry, and two entries with the same ID or name. It accepts
+// entries in any order, and a next ID that is too low, which it corrects, because this loses
+// nothing. Counts and lengths are checked against the number of remaining bytes before memory is
+// allocated: decoding uses at most 16 times the size of the input plus 1 MiB.
 //
 // # Writing
 //
-// Every change writes the whole file: to a temporary file next to it, which is
-// synced, then renamed over the name, and then the directory is synced. What
-// cannot be made durable is not visible: after an error the store answers as
-// before it. Writers of several processes take turns by a lock on a file
-// next to the store (its name and .lock), and read what others wrote before
-// they write. Crabtalk itself takes no lock: against it, the file is read
-// again just before the rename.
+// Every change writes the whole file: it writes a temporary file next to it, syncs it, renames it
+// to the final name, and syncs the directory. A change that could not be synced does not become
+// visible: after an error, the store returns the previous entries. Processes that write are
+// serialized by a lock on a file next to the store (its name plus .lock), and they read the changes
+// of other processes before they write. Crabtalk does not use a lock. To detect its changes, the
+// file is checked again just before the rename.
 //
-// The format holds notes and archives with name, content, aliases and a date
-// in seconds. Labels, other kinds, sources and history have no place in it:
-// labels and other kinds are refused with an error that matches
-// [oxbow.ErrUnsupported]; the source of an entry is not kept. An entry's Version is made of its bytes, so it
-// is the same for every reader, and Updated is Created.
+// The format can store notes and archives with name, content, aliases and a date in seconds. It
+// cannot store labels, other kinds, sources and a history. Labels and other kinds are refused with
+// an error that matches [oxbow.ErrUnsupported]. The source of an entry is not stored. An entry's
+// Version is computed from its bytes, so it is the same for every reader. Updated is equal to
+// Created.
 package crmem

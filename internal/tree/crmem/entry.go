@@ -1,4 +1,4 @@
-// Entries of the library as records of the format, and back.
+// This file converts between entries of the library and records of the format.
 
 package crmem
 
@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// lastDate is the last second that every door can show as a date.
+// lastDate is the last second that all user interfaces can show as a date.
 const lastDate = 253402300799 // 9999-12-31T23:59:59Z
 
-// entry returns the record as an entry. A date after the year 9999 is shown as
-// its last second; the file keeps what it has.
+// entry returns the record as an entry. A date after the year 9999 is returned as the last second
+// of that year. The file is not changed.
 func (r *record) entry() oxbow.Entry {
 	created := time.Unix(int64(min(r.Created, lastDate)), 0).UTC()
 	e := oxbow.Entry{ID: r.ID, Name: r.Name, Content: r.Content, Aliases: r.Aliases,
@@ -30,7 +30,7 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: CRMEM v1 %s", oxbow.ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// kindOf returns the number of a kind.
+// kindOf returns the number of a kind in the format.
 func kindOf(k oxbow.Kind) (uint32, error) {
 	switch k {
 	case oxbow.Note:
@@ -41,7 +41,7 @@ func kindOf(k oxbow.Kind) (uint32, error) {
 	return 0, unsupported("keeps notes and archives, and no entry of kind %s", k)
 }
 
-// secondsOf returns a date as the format has it, a fraction cut off.
+// secondsOf returns a date in the format, without fractions of a second.
 func secondsOf(t time.Time) (uint64, error) {
 	if s := t.Unix(); s >= 0 {
 		return uint64(s), nil
@@ -56,14 +56,14 @@ func checkLabels(ls []oxbow.Label) error {
 	return unsupported("keeps no labels, such as %s", ls[0])
 }
 
-// batch is the records of a store with changes on top that are not durable yet.
+// batch contains the records of a store with staged changes that have not been written yet.
 type batch struct {
 	base   *state
 	nextID uint64
 	now    uint64
 
-	staged map[string]*record // by name; nil is removed
-	undo   []func()           // takes back the changes being staged
+	staged map[string]*record // by name; nil for removed records
+	undo   []func()           // functions that undo the staged changes of the present request
 }
 
 func newStage(st *state, now time.Time) *batch {
@@ -71,7 +71,7 @@ func newStage(st *state, now time.Time) *batch {
 		staged: map[string]*record{}}
 }
 
-// get returns the record of that name, nil when there is none.
+// get returns the record with that name, or nil.
 func (g *batch) get(name string) *record {
 	if r, ok := g.staged[name]; ok {
 		return r
@@ -79,8 +79,8 @@ func (g *batch) get(name string) *record {
 	return g.base.names[name]
 }
 
-// owner returns the name of the record that has the word as its name, else of the
-// oldest that has it as an alias, leaving out the record named but.
+// owner returns the name of the record that has the word as its name, or otherwise of the oldest
+// record that has it as an alias. The record named but is ignored.
 func (g *batch) owner(word, but string) (name string, ok bool) {
 	if word != but && g.get(word) != nil {
 		return word, true
@@ -105,8 +105,7 @@ func (g *batch) set(name string, r *record) {
 	g.staged[name] = r
 }
 
-// apply stages all the changes or none of them, and returns the version that each
-// of them leaves.
+// apply stages all ops or none of them, and returns the entry after each op.
 func (g *batch) apply(ops []oxbow.Op) (written []oxbow.Version, err error) {
 	g.undo = g.undo[:0]
 	id := g.nextID
@@ -121,15 +120,14 @@ func (g *batch) apply(ops []oxbow.Op) (written []oxbow.Version, err error) {
 		}
 		now := g.get(op.Target())
 		if now == nil {
-			now = old // the op removed it
+			now = old // the op removed the record
 		}
 		written = append(written, oxbow.WrittenBy(op, now.entry()))
 	}
 	return written, nil
 }
 
-// op stages one change. What the library refuses in new entries is checked by
-// the caller; see check.
+// op stages one op. The caller has validated it; see check.
 func (g *batch) op(op oxbow.Op) error {
 	name := op.Target()
 	old := g.get(name)
@@ -192,7 +190,7 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 			return err
 		}
 	}
-	// The next id must stay above this one, and be one that the file can say.
+	// The next ID must be larger than this ID and must fit into the file's field.
 	if last := len(g.base.order) - 1; g.nextID == math.MaxUint64 || (last >= 0 && g.nextID <= g.base.order[last].ID) {
 		return unsupported("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
 	}
@@ -203,9 +201,9 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 	return nil
 }
 
-// check reports why a change can be made to no store, as its Check does.
-// It is more lenient about what is there already: crabtalk takes any name and
-// any alias, and an entry that has such must not be locked in.
+// check returns an error if no store could accept the op. It is like the op's method Check, but
+// does not refuse values that the entry already has: crabtalk accepts any name and alias, and
+// entries with such names and aliases must remain editable.
 func (g *batch) check(op oxbow.Op) error {
 	if _, add := op.(oxbow.Add); add {
 		return op.Check()
@@ -214,7 +212,7 @@ func (g *batch) check(op oxbow.Op) error {
 	if old == nil {
 		return op.Check()
 	}
-	const stand = "name" // in the place of a name that is there
+	const stand = "name" // a valid name that replaces the existing name
 	switch op := op.(type) {
 	case oxbow.Update:
 		op.Name = stand
@@ -238,9 +236,9 @@ func (g *batch) check(op oxbow.Op) error {
 	return nil
 }
 
-// order returns the records of the store with the staged changes made, by ID.
+// order returns the records with the staged changes applied, sorted by ID.
 func (g *batch) order() []*record {
-	replaced := make(map[uint64]*record, len(g.staged)) // nil: removed
+	replaced := make(map[uint64]*record, len(g.staged)) // nil for removed records
 	for name, r := range g.staged {
 		if old := g.base.names[name]; old != nil {
 			replaced[old.ID] = nil

@@ -1,4 +1,4 @@
-// Codec of CRMEM v1. The format is specified in doc.go.
+// This file encodes and decodes CRMEM v1. doc.go specifies the format.
 
 package crmem
 
@@ -19,24 +19,24 @@ const (
 	magic      = "CRMEM\x00"
 	version    = 1
 	headerSize = 16
-	bodyStart  = headerSize + 8 + 4 // of the first entry
+	bodyStart  = headerSize + 8 + 4 // offset of the first entry
 	minEntry   = 8 + 8 + 4 + 4 + 4 + 4
 	kindNote   = 0
 	kindArch   = 1
-	kindTopic  = 2 // of a later crabtalk, which kept the version
+	kindTopic  = 2 // used by a later crabtalk with the same version number
 )
 
-// memoryFile is the content of a file of CRMEM v1.
+// memoryFile is the content of a file in the format CRMEM v1.
 type memoryFile struct {
-	NextID  uint64   // the id that the next entry gets
-	Entries []record // in order of ID
+	NextID  uint64   // ID of the next entry
+	Entries []record // sorted by ID
 }
 
-// record is one entry as the file has it.
+// record is an entry as stored in the file.
 type record struct {
 	ID      uint64
 	Created uint64 // seconds since 1970
-	Kind    uint32 // 0 a note, 1 an archive
+	Kind    uint32 // 0 for a note, 1 for an archive
 	Name    string
 	Content string
 	Aliases []string
@@ -47,15 +47,14 @@ type record struct {
 // ErrBadFormat is matched by every [*FormatError].
 var ErrBadFormat = errors.New("bad memory file format")
 
-// FormatError says why a file is not read as CRMEM v1. It matches
-// [ErrBadFormat], and [oxbow.ErrNotStore] when the file is none of this kind,
-// [oxbow.ErrVersion] when it is of another layout or version, or
-// [oxbow.ErrCorrupt].
+// FormatError is returned if a file is not valid CRMEM v1. It matches [ErrBadFormat], and one of
+// these: [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion] if it has a
+// different layout or version, and [oxbow.ErrCorrupt] if it is damaged.
 type FormatError struct {
-	Path   string // "" when it was not read from a file
-	Offset int64  // of the byte where reading ended, -1 for none
+	Path   string // "" if the data was not read from a file
+	Offset int64  // offset of the error, -1 if there is none
 	Reason string
-	Hint   string // what to do about it, if something can be done
+	Hint   string // what the user can do; optional
 	class  error
 }
 
@@ -80,9 +79,9 @@ func corrupt(offset int, reason string) *FormatError {
 	return &FormatError{Offset: int64(offset), Reason: reason, class: oxbow.ErrCorrupt}
 }
 
-// decode reads a file of CRMEM v1, and returns its entries by name, too. The result
-// shares nothing with data. Errors are [*FormatError]; see the package comment for
-// what is refused.
+// decode decodes a file in the format CRMEM v1. It also returns the entries by name. The result
+// does not share memory with data. All errors are [*FormatError]; the package comment describes
+// which files are refused.
 func decode(data []byte) (*memoryFile, map[string]*record, error) {
 	d, err := parse(data, kindArch)
 	if err != nil {
@@ -113,7 +112,7 @@ func decode(data []byte) (*memoryFile, map[string]*record, error) {
 	return f, names, nil
 }
 
-// nextID returns the next id, raised where it would give one out twice.
+// nextID returns the next ID, corrected if it is already in use.
 func nextID(f *memoryFile) uint64 {
 	next := max(f.NextID, 1)
 	if n := len(f.Entries); n > 0 {
@@ -124,7 +123,7 @@ func nextID(f *memoryFile) uint64 {
 	return next
 }
 
-// checkHeader reads the first 16 bytes, in the order of crabtalk's reader.
+// checkHeader checks the first 16 bytes, in the same order as crabtalk's reader.
 func checkHeader(data []byte) error {
 	switch {
 	case len(data) < headerSize:
@@ -143,17 +142,17 @@ func checkHeader(data []byte) error {
 	return nil
 }
 
-// decoder reads a body. The first error sticks.
+// decoder decodes the part after the header. It keeps the first error.
 type decoder struct {
 	data []byte
-	text string // data, to cut strings out of
+	text string // data as a string, so that substrings need no copies
 	at   int
 	err  error
 	file *memoryFile
 }
 
-// parse reads a header and entries of kinds up to the highest given, in the
-// order they stand in. What follows the last is left to the caller.
+// parse decodes a header and entries of kinds up to highest, in their order in the file. The caller
+// has to check the bytes after the last entry.
 func parse(data []byte, highest uint32) (*decoder, error) {
 	if err := checkHeader(data); err != nil {
 		return nil, err
@@ -184,7 +183,7 @@ func (d *decoder) fail(at int, reason string) {
 	}
 }
 
-// take returns the next n bytes, or nil when there are fewer.
+// take returns the next n bytes, or nil if there are fewer.
 func (d *decoder) take(n int64) []byte {
 	if d.err == nil && n > int64(len(d.data)-d.at) {
 		d.fail(len(d.data), "truncated body")
@@ -257,7 +256,7 @@ func appendHeader(b []byte, next uint64, count int) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(count))
 }
 
-// append appends the record as the file has it.
+// append appends the record in the format of the file.
 func (r *record) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, r.ID)
 	b = binary.LittleEndian.AppendUint64(b, r.Created)
@@ -278,11 +277,11 @@ func appendString(b []byte, s string) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sumOf makes the version of an entry of its bytes in the file. The format
-// numbers no versions, yet a writer must be able to say which one it has read.
-// It is from 1 to 2^53-1, so that JSON in other languages keeps it whole. Two
-// sums of 32 bits are what the processor computes fastest; the id and the date
-// are among the bytes, so that an entry removed and added again has another one.
+// sumOf computes the version of an entry from its bytes in the file. The format has no version
+// numbers, but a writer must be able to specify the version that it has read. The result is between
+// 1 and 2^53-1, so that JSON implementations in other languages can represent it exactly. Two
+// 32-bit checksums are used because processors compute them fastest. The bytes include the ID and
+// the date, so that an entry that was removed and added again has a different version.
 func sumOf(record []byte) uint64 {
 	v := uint64(crc32.Checksum(record, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(record))
 	return max(v&(1<<53-1), 1)

@@ -1,5 +1,5 @@
-// Telling apart the layouts that begin with the bytes of CRMEM v1, and
-// reads all of them.
+// This file distinguishes the layouts that start with the same bytes as CRMEM v1, and reads all of
+// them.
 
 package crmem
 
@@ -18,16 +18,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Layout is what a file turns out to be.
+// Layout is the layout of a file.
 type Layout uint8
 
-// The layouts. Crabtalk gave three of them the same magic, version and flags.
+// The layouts. Three layouts of crabtalk have the same magic, version and flags.
 const (
-	layoutUnknown   Layout = iota // none of these, or damaged
-	layoutV1                      // CRMEM v1, which [Open] opens
-	layoutTopics                  // CRMEM v1 with entries of a third kind, of a later crabtalk
-	layoutCrabDB                  // the log of keys and values of the crabtalk after that
-	layoutAmbiguous               // could be CRMEM v1 and could be a crabdb
+	layoutUnknown   Layout = iota // none of the layouts below, or damaged
+	layoutV1                      // CRMEM v1, which [Open] can open
+	layoutTopics                  // CRMEM v1 with entries of a third kind, written by a later crabtalk
+	layoutCrabDB                  // the key-value log of the crabtalk after that
+	layoutAmbiguous               // valid both as CRMEM v1 and as a crabdb
 )
 
 var layoutNames = [...]string{
@@ -38,13 +38,12 @@ var layoutNames = [...]string{
 	"readable both as CRMEM v1 and as a crabdb",
 }
 
-// String returns what the layout is, in words.
+// String describes the layout in words.
 func (l Layout) String() string { return layoutNames[l] }
 
-// recognise says what the bytes of a whole file are. The first sixteen bytes of
-// the layouts are the same, so it looks at the structure: entries must fill the
-// file to its end for the one, and the index and the records after the header
-// must hold together for the other.
+// recognise determines the layout of a whole file. Because the layouts have the same first 16
+// bytes, it examines the structure: in CRMEM, the entries must end at the end of the file; in a
+// crabdb, the index and the records after the header must be consistent.
 func recognise(data []byte) Layout {
 	if checkHeader(data) != nil {
 		return layoutUnknown
@@ -70,29 +69,26 @@ func recognise(data []byte) Layout {
 	return layoutUnknown
 }
 
-// topicLabel marks an entry that was a topic, the third kind of a later
-// crabtalk.
+// topicLabel marks an entry that was a topic, the third kind of a later crabtalk.
 var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
-// Imported is what a file of any of the layouts holds.
+// Imported is the content of a file in one of the layouts.
 type Imported struct {
 	Layout Layout
 
-	// Entries have Name, Kind, Content, Aliases, Labels and Created, and are in
-	// the order of their ids or, in a crabdb, of their keys. Topics are notes
-	// with topicLabel. Names are what the file has, each once; some may be
-	// such that no other store takes them.
+	// Entries have Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or,
+	// in a crabdb, by key. Topics are notes with topicLabel. Names are those in the file and are
+	// unique; other stores may not accept some of them.
 	Entries []oxbow.Entry
 
-	// Warnings say what was not taken, or not as it stood.
+	// Warnings describe data that was left out or changed.
 	Warnings []string
 }
 
-// Import reads the entries of a file of any layout but an ambiguous one, and changes
-// nothing. It accepts what [Open] refuses and says what it is: bytes after
-// the last entry, reserved bytes, and repeated ids and names; of repeated names
-// the last in the file keeps it, and the others get a number after it. Errors
-// are [*FormatError].
+// Import reads the entries of a file in any layout except the ambiguous one. Unlike [Open], it
+// accepts bytes after the last entry, reserved bytes, and repeated IDs and names, and returns
+// warnings about the bytes and the names. Of entries with the same name, the last in the file keeps
+// the name, and the others get a number. Errors are [*FormatError].
 func Import(data []byte) (Imported, error) {
 	if err := checkHeader(data); err != nil {
 		return Imported{}, err
@@ -142,7 +138,7 @@ func (in *Imported) warn(format string, args ...any) {
 	in.Warnings = append(in.Warnings, fmt.Sprintf(format, args...))
 }
 
-// A crabdb, as crabtalk writes it since August 2026:
+// The format of a crabdb, which crabtalk has written since August 2026:
 //
 //	offset  size
 //	     0    16  as CRMEM v1
@@ -150,14 +146,14 @@ func (in *Imported) warn(format string, args ...any) {
 //	    24     8  its length, u64
 //	    32        records and, among them, indexes that are out of date
 //
-// A record is a byte that is 0 for put and 1 for delete, a byte for the column,
-// the key and the value, both with their length as u32 before them. An index is
-// the number of its keys as u32 and, for each, column, key and the offset of
-// its record as u64. What follows the index, or the header where
-// there is none, is replayed; a record that the file ends in is no record.
+// A record consists of a byte that is 0 for put and 1 for delete, a byte for the column, the key
+// and the value. Key and value are preceded by their length as u32. An index consists of the number
+// of its keys as u32, and for each key the column, the key and the offset of its record as u64. The
+// records after the index, or after the header if there is no index, are replayed. An incomplete
+// record at the end of the file is ignored.
 //
-// A memory is in column 2: the key is REALM/memory/NAME, the value a JSON object
-// with name, kind, content, aliases and created_at.
+// The memory is in column 2. A key is REALM/memory/NAME, its value a JSON object with name, kind,
+// content, aliases and created_at.
 const (
 	crabStart    = 32
 	crabMemory   = 2
@@ -200,8 +196,8 @@ func crabAt(data []byte, at int) (crabRecord, error) {
 	return r, nil
 }
 
-// crabIndex reads the index that the header names. There is none when ok is
-// true and keys is nil.
+// crabIndex reads the index to which the header refers, and returns the offset at which replaying
+// starts. If there is no index, keys is nil and ok is true. ok is false if the index is invalid.
 func crabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
 	if len(data) < crabStart {
 		return nil, 0, false
@@ -240,7 +236,7 @@ func crabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
 	return keys, int(at + n), true
 }
 
-// isCrabDB reports whether the bytes hold together as a crabdb.
+// isCrabDB reports whether data is a consistent crabdb.
 func isCrabDB(data []byte) bool {
 	_, replay, ok := crabIndex(data)
 	if !ok {
@@ -256,7 +252,7 @@ func isCrabDB(data []byte) bool {
 	return true
 }
 
-// readCrabDB takes the memory out of a crabdb.
+// readCrabDB reads the memory in a crabdb.
 func (in *Imported) readCrabDB(data []byte) error {
 	keys, at, _ := crabIndex(data)
 	if keys == nil {
@@ -299,7 +295,7 @@ func (in *Imported) readCrabDB(data []byte) error {
 	return nil
 }
 
-// crabEntry reads the value of a key.
+// crabEntry parses the value of a key.
 func (in *Imported) crabEntry(name string, value []byte) (oxbow.Entry, error) {
 	if !utf8.ValidString(name) || !utf8.Valid(value) {
 		return oxbow.Entry{}, errors.New("it is not UTF-8")

@@ -1,4 +1,4 @@
-// The lock between processes: one writer at a time.
+// This file implements the lock between processes: there is one writer at a time.
 
 package crmem
 
@@ -18,22 +18,22 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// holder is the meta data in the lock file: the process that holds, or last held,
-// the lock. Only messages use it, and it is not synced.
+// holder is the content of the lock file: it describes the process that holds or last held the
+// lock. It is used only in messages and is not synced.
 type holder struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`
 	Since   time.Time `json:"since"`
 }
 
-// holderSize is the size of the meta data in bytes, padded, so that one write
-// replaces the whole.
+// holderSize is the padded size of the lock file's content in bytes, so that one write replaces all
+// of it.
 const holderSize = 192
 
 func (s *Store) lockName() string { return s.name + ".lock" }
 
-// acquire takes the lock between processes, waiting as long as the options say.
-// The caller has the writer lock of this process.
+// acquire acquires the lock between processes. It waits at most s.wait. The caller must be the
+// writer of this process.
 func (s *Store) acquire(ctx context.Context) error {
 	if s.lock == nil {
 		k, err := s.fs.OpenLock(s.lockName())
@@ -63,7 +63,7 @@ func (s *Store) readOnly(err error) error {
 	return fmt.Errorf("locking %s: %w", s.path, err)
 }
 
-// sign writes this process into the lock file.
+// sign writes the description of this process to the lock file.
 func (s *Store) sign() {
 	program := "unknown"
 	if len(os.Args) > 0 {

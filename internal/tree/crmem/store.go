@@ -1,4 +1,4 @@
-// The store: opening a file, following its changes, and reading.
+// This file opens and reads a store, and detects changes by other programs.
 
 package crmem
 
@@ -22,31 +22,31 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store is a memory in one file of CRMEM v1. It is an [oxbow.Store], a
-// [oxbow.Watcher], a [oxbow.Checker] and a [oxbow.Counter]. It is safe for
-// concurrent use, and several processes may have the same file open.
+// Store is a memory in one file in the format CRMEM v1. It implements [oxbow.Store],
+// [oxbow.Watcher], [oxbow.Checker] and [oxbow.Counter]. It is safe for concurrent use. Several
+// processes may open the same file.
 //
-// Locks are taken in this order: writer, the lock between processes, mu.
+// Locks are acquired in this order: writer, the lock between processes, mu.
 type Store struct {
 	fs    vfs.FS
-	name  string // in fs
-	path  string // for people
+	name  string // name in fs
+	path  string // path for messages
 	clock func() time.Time
 	wait  time.Duration
 	ro    bool
-	owned io.Closer // the directory, when Open opened it
+	owned io.Closer // the directory, if Open opened it
 
-	writer  chan struct{}    // held by the goroutine that commits for all
+	writer  chan struct{}    // held by the goroutine that commits all requests
 	queued  sync.Mutex       // guards queue
-	queue   []*commitRequest // what waits to be committed
+	queue   []*commitRequest // requests that wait to be committed
 	lock    vfs.Lock         // nil until the first change; used by the writer
-	cleaned bool             // what crashed writers left was removed, and the directories were synced
-	buf     []byte           // for writing, so that a change costs no new one
+	cleaned bool             // leftover temporary files were removed, and the directories were synced
+	buf     []byte           // reused for writing
 
-	mu     sync.RWMutex // guards all below
+	mu     sync.RWMutex // guards all fields below
 	st     *state
-	seen   image // the file that st is made of
-	broken error // why the file is not read; nil when it is
+	seen   image // the file from which st was read
+	broken error // error in the file's content; nil if there is none
 	closed bool
 
 	watchers watch.List[oxbow.Event]
@@ -58,27 +58,25 @@ var (
 	_ oxbow.Counter = (*Store)(nil)
 )
 
-// state is the records of a store. Records are never changed in place.
+// state contains the records of a store. Records are never modified.
 type state struct {
 	names  map[string]*record
-	order  []*record // by ID
+	order  []*record // sorted by ID
 	nextID uint64
 }
 
 func byID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
 
-// image is one state of the file. The file is kept open while it is the one that
-// the store knows, because an inode number is given to another file once the old
-// one is closed: only so is "the same file" a fact.
+// image is a state of the file. The file is kept open while the store uses its state. Otherwise its
+// inode number could be reused for another file, which would then be mistaken for the same file.
 type image struct {
-	file vfs.File // nil when there is no file
+	file vfs.File // nil if the file does not exist
 	info fs.FileInfo
-	sum  uint64 // of its bytes, unless own
-	own  bool   // this store has written it
+	sum  uint64 // checksum of the content, unless own is set
+	own  bool   // this store wrote the file
 }
 
-// same reports whether the name still leads to the image, as far as its
-// description tells.
+// same reports whether info, the present description of the file, shows no change.
 func (m image) same(info fs.FileInfo) bool {
 	if m.file == nil || info == nil {
 		return m.file == nil && info == nil
@@ -92,13 +90,13 @@ func (m image) close() {
 	}
 }
 
-// Open opens the store in the file of that path. A missing file is an empty
-// store; the first change makes it, and the directories above it. Errors match
-// [ErrBadFormat] or those of package io/fs.
+// Open opens the store in a file. If the file does not exist, the store is empty, and the first
+// change creates the file and its parent directories. Errors match [ErrBadFormat] or the errors of
+// package io/fs.
 //
-// Of the options, FS, Clock, LockWait and ReadOnly count, as [oxbow.Open] has
-// them. With no FS, a path that is a symbolic link is followed, so that the
-// file it leads to is replaced and not the link.
+// The options FS, Clock, LockWait and ReadOnly have the same meaning as for [oxbow.Open]; other
+// options are ignored. If FS is nil and the path is a symbolic link, Open follows the link, so that
+// writing replaces the target and not the link.
 func Open(file string, o *oxbow.Options) (*Store, error) {
 	if o == nil {
 		o = &oxbow.Options{}
@@ -146,8 +144,8 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 	return s, nil
 }
 
-// refuseLink refuses to write through a name that is a symbolic link: a rename
-// would put a file in the place of the link, and leave its target as it was.
+// refuseLink returns an error if the file's name is a symbolic link, because a rename would replace
+// the link and leave its target unchanged.
 func (s *Store) refuseLink() error {
 	if s.ro || s.seen.file == nil {
 		return nil
@@ -164,12 +162,11 @@ func (s *Store) refuseLink() error {
 	return nil
 }
 
-// readTries bounds how often a file is read that changes meanwhile.
+// readTries is the number of attempts to read a file that changes while it is read.
 const readTries = 100
 
-// read makes the state what the file says now, if it is not that already. mu is
-// held exclusively. An error that the bytes of the file cause is kept until the
-// file changes.
+// read updates the state from the file if the file has changed. mu must be held exclusively. An
+// error in the file's content is kept until the file changes.
 func (s *Store) read() error {
 	for range readTries {
 		info, err := s.fs.Stat(s.name)
@@ -193,7 +190,7 @@ func (s *Store) read() error {
 		unchanged := s.seen.file != nil && !s.seen.own && s.broken == nil && s.seen.sum == img.sum && s.seen.info.Size() == img.info.Size()
 		s.seen = img
 		if unchanged {
-			return nil // touched, or written again as it was
+			return nil // only the modification time changed, or the same content was written again
 		}
 		f, names, err := decode(data)
 		if err == nil && isCrabDB(data) {
@@ -209,10 +206,10 @@ func (s *Store) read() error {
 	return fmt.Errorf("%w: %s is being written over and over", oxbow.ErrBusy, s.path)
 }
 
-// errMoving says that a file changed while it was read.
+// errMoving is returned if the file changed while it was read.
 var errMoving = errors.New("changed while being read")
 
-// load reads the file. The image of it is open.
+// load reads the file. The caller must close the image.
 func (s *Store) load() (image, []byte, error) {
 	f, err := s.fs.OpenFile(s.name, os.O_RDONLY, 0)
 	if err != nil {
@@ -242,8 +239,8 @@ func (s *Store) load() (image, []byte, error) {
 	return img, data, nil
 }
 
-// missing is read for a name that leads nowhere. A store that was there is not
-// taken for an empty one.
+// missing is called if the file does not exist. If the store had entries, it returns an error,
+// because the store must not be treated as empty.
 func (s *Store) missing() error {
 	if s.seen.file == nil {
 		return nil
@@ -256,8 +253,8 @@ func (s *Store) missing() error {
 	return nil
 }
 
-// describe adds the path to an error of the codec and, where the bytes are of a
-// layout that the package knows, says so.
+// describe adds the path to an error of the decoder. If the file has one of the other known
+// layouts, it replaces the error's text by a description of the layout.
 func (s *Store) describe(data []byte, err error) error {
 	var f *FormatError
 	if !errors.As(err, &f) {
@@ -274,7 +271,7 @@ func (s *Store) describe(data []byte, err error) error {
 	return &d
 }
 
-// stateOf returns a decoded file as a state.
+// stateOf returns the state with the entries of a decoded file.
 func stateOf(f *memoryFile, names map[string]*record) *state {
 	st := &state{names: names, nextID: f.NextID, order: make([]*record, len(f.Entries))}
 	for i := range f.Entries {
@@ -283,7 +280,7 @@ func stateOf(f *memoryFile, names map[string]*record) *state {
 	return st
 }
 
-// replace makes next the state and tells what changed. mu is held exclusively.
+// replace replaces the state and sends the changes to the watchers. mu must be held exclusively.
 func (s *Store) replace(next *state) {
 	old := s.st
 	s.st = next
@@ -317,8 +314,7 @@ func (s *Store) replace(next *state) {
 // Watch implements [oxbow.Watcher].
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher]. It costs one look at the file's
-// description when nothing has changed.
+// Refresh implements [oxbow.Watcher]. If the file has not changed, it costs only one Stat.
 func (s *Store) Refresh(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -367,7 +363,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 			return
 		}
 		s.mu.RLock()
-		order := s.st.order // never changed in place
+		order := s.st.order // never modified
 		s.mu.RUnlock()
 		for i, r := range order {
 			if i%1024 == 1023 {
@@ -383,7 +379,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// Stats implements [oxbow.Counter]. The format numbers no changes.
+// Stats implements [oxbow.Counter]. The format has no change numbers.
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	if err := s.Refresh(ctx); err != nil {
 		return oxbow.Stats{}, err

@@ -1,8 +1,8 @@
-// The journal of a change of several files, and the directory that it is staged
-// in.
+// This file implements the journal for changing several files atomically, and the staging
+// directory.
 
-// Package journal makes a change of several files all or nothing across a crash.
-// It works like a database with a redo log:
+// Package journal makes changes of several files atomic, even if the program crashes. It works like
+// a redo log in a database:
 //
 //  1. stage    write and sync the new files as DIR/0, 1, 2, …, and new
 //     directories under their names, as DIR/notes
@@ -10,11 +10,11 @@
 //  3. finish   remove the old files, rename the new files and directories into
 //     place, sync the directories, then remove the journal and DIR
 //
-// Before the rename in step 2 nothing has changed, and the next writer deletes
-// what is staged. After it the change counts, and the next writer repeats step 3,
-// which may be done any number of times. Step 3 is the caller's, because callers
-// differ in what they do with a file that a person changed meanwhile: the journal
-// holds the hash of what each file was.
+// Before the rename in step 2, no file has changed, and the next writer deletes the staged files.
+// Afterwards the change is valid, and the next writer repeats step 3, which may be repeated any
+// number of times. Step 3 is implemented by the caller, because callers treat files that the user
+// edited in the meantime differently. To detect such edits, the journal contains the hash of each
+// old file.
 package journal
 
 import (
@@ -32,53 +32,53 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Version is the version of the journal.
+// Version is the format version of the journal.
 //
 //	1: the first
 //	2: directories that are moved whole
 const Version = 2
 
-// MaxJournal is the most bytes of a journal that are read.
+// MaxJournal is the maximum size, in bytes, of a journal.
 const MaxJournal = 1 << 30
 
-// The journal's errors.
+// Errors of [Stage.Load].
 var (
 	ErrInvalid = errors.New("the journal cannot be read")
 	ErrVersion = errors.New("the journal is of an unknown version")
 )
 
-// Journal is what a change does, as JSON.
+// Journal describes a change. It is stored as JSON.
 type Journal struct {
 	Version int        `json:"version"`
 	Write   []Change   `json:"write"`
 	Remove  []Deletion `json:"remove"`
 
-	// Dirs are directories that were not there. Each is staged under its name
-	// with all its files, which Write does not list.
+	// Dirs are directories that do not exist yet. Each is staged under its name with all its files,
+	// which are not listed in Write.
 	Dirs []string `json:"dirs,omitempty"`
 }
 
-// Change is a staged file, whose name in the staging directory is its index.
+// Change is a staged file. Its name in the staging directory is its index in [Journal.Write].
 type Change struct {
 	Path string `json:"path"`
-	Was  string `json:"was"` // hash of the file it replaces, "" for none
+	Was  string `json:"was"` // hash of the file to replace, "" if it does not exist
 	Sum  string `json:"sha256"`
 }
 
-// Deletion is a file that is removed.
+// Deletion is a file to remove.
 type Deletion struct {
 	Path string `json:"path"`
 	Was  string `json:"was"`
 }
 
-// Sum returns the hash of a file's bytes, SHA-256 in hex.
+// Sum returns the SHA-256 hash of data in hex.
 func Sum(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
 }
 
-// parse reads a journal. Each path must pass bad as false; errors match
-// [ErrInvalid] or [ErrVersion].
+// parse parses a journal. It fails if bad returns true for a path. Errors match [ErrInvalid] or
+// [ErrVersion].
 func (s Stage) parse(data []byte, bad func(path string, remove bool) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -110,22 +110,22 @@ func clip(s string) string { return s[:min(len(s), 80)] }
 // Stage is a staging directory.
 type Stage struct {
 	FS   vfs.FS
-	Home string // the directory that the paths of a journal are in
-	Name string // of the staging directory in Home
+	Home string // directory to which the paths in a journal are relative
+	Name string // name of the staging directory in Home
 
-	Dirs []string // that a journal may move whole
+	Dirs []string // directories that a journal may move as a whole
 }
 
-// File returns the name of the staged file of that index.
+// File returns the name of the staged file with index i.
 func (s Stage) File(i int) string { return s.Path(strconv.Itoa(i)) }
 
-// Path returns the name of a staged directory, or of a file in one.
+// Path returns the name of a staged directory, or of a file in a staged directory.
 func (s Stage) Path(p string) string { return path.Join(s.Home, s.Name, p) }
 
-// Journal returns the name of the journal of a change that counts.
+// Journal returns the name of the journal of a committed change.
 func (s Stage) Journal() string { return s.Path("commit.json") }
 
-// Put makes a file whose name is not yet durable. With sync, its bytes are.
+// Put creates a file without syncing its directory. With sync, it syncs the content.
 func (s Stage) Put(name string, data []byte, perm fs.FileMode, sync bool) error {
 	f, err := s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
 	if err != nil {
@@ -138,8 +138,8 @@ func (s Stage) Put(name string, data []byte, perm fs.FileMode, sync bool) error 
 	return errors.Join(err, f.Close())
 }
 
-// Load returns the journal of a change that was committed and not finished, or
-// nil when there is none.
+// Load returns the journal of a change that was committed but not completed, or nil if there is
+// none.
 func (s Stage) Load(bad func(path string, remove bool) bool) (*Journal, error) {
 	data, err := vfs.ReadFile(s.FS, s.Journal(), MaxJournal)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -151,8 +151,8 @@ func (s Stage) Load(bad func(path string, remove bool) bool) (*Journal, error) {
 	return s.parse(data, bad)
 }
 
-// Commit makes the journal, and with it the whole change, durable. After an
-// error it may be so or not: only what [Stage.Load] then finds tells.
+// Commit writes and syncs the journal, which commits the change. If it returns an error, the change
+// may or may not be committed: call [Stage.Load] to find out.
 func (s Stage) Commit(j *Journal) error {
 	data, err := json.Marshal(j)
 	if err != nil {
@@ -162,8 +162,8 @@ func (s Stage) Commit(j *Journal) error {
 	if err := s.Put(temp, data, 0o644, true); err != nil {
 		return err
 	}
-	// The staged files must be durable under their names before the journal
-	// that counts on them. A directory that is missing is in its place.
+	// Sync the names of the staged files before the journal that refers to them. If a directory
+	// does not exist, it was already moved to its place.
 	for _, d := range j.Dirs {
 		if err := s.FS.SyncDir(s.Path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -173,7 +173,7 @@ func (s Stage) Commit(j *Journal) error {
 	if err := s.FS.SyncDir(dir); err != nil {
 		return err
 	}
-	// So must the directory be, and those that were made for it.
+	// Sync the staging directory and its parents as well.
 	for p := dir; p != "."; p = path.Dir(p) {
 		if err := s.FS.SyncDir(path.Dir(p)); err != nil {
 			return err
@@ -185,9 +185,8 @@ func (s Stage) Commit(j *Journal) error {
 	return s.FS.SyncDir(dir)
 }
 
-// Drop removes the journal of a finished change, and then the staging
-// directory. Should a crash bring the journal back, there is nothing left for
-// it to do.
+// Drop removes the journal of a completed change, and then the staging directory. If a crash makes
+// the journal reappear, repeating the change has no effect.
 func (s Stage) Drop() error {
 	if err := s.FS.Remove(s.Journal()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -195,7 +194,7 @@ func (s Stage) Drop() error {
 	return s.Clean()
 }
 
-// Clean removes what was staged and not committed.
+// Clean removes staged files that were not committed.
 func (s Stage) Clean() error {
 	dir := s.Path(".")
 	items, err := s.FS.ReadDir(dir)
