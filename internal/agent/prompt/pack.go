@@ -1,4 +1,4 @@
-// Packs a context into a budget that is never exceeded.
+// This file packs a context into a budget that is never exceeded.
 
 package prompt
 
@@ -8,30 +8,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Margin is what an estimate of tokens is multiplied by, in hundredths, before
-// it is held against a budget that must not be exceeded: the lowest estimate
-// measured was 0.79 of the true count (see the table at the estimator), and
-// 1/0.79 is 1.266.
+// Margin is the factor, in hundredths, by which a token estimate is multiplied before it is
+// compared with a budget that must not be exceeded. The lowest measured estimate was 0.79 of the
+// true count (see the table at the estimator), and 1/0.79 is 1.266.
 const Margin = 127
 
-// Room returns how many estimated tokens surely fit into a budget.
+// Room returns the largest estimate of tokens that certainly fits into the budget.
 func Room(budget int) int { return int(int64(budget) * 100 / Margin) }
 
-// maxShortened is how many parts are tried for the room that whole ones left.
+// maxShortened is the maximum number of parts that are tried for the remaining room.
 const maxShortened = 20
 
-// Pack counts the parts and keeps the context within a budget, which must be
-// above 0. Unlike [Context.Fit] it never exceeds it, not even by what the
-// estimate may be too low:
+// Pack counts the tokens of the parts and keeps the context within the budget, which must be
+// positive. Unlike [Context.Fit], Pack never exceeds the budget, even if the token estimate is too
+// low:
 //
-//  1. Pinned parts go in, in their order; one that does not fit is made shorter,
-//     or else left out.
-//  2. The others go in whole, in their order; one that does not fit is passed
-//     over, and those after it may fit.
-//  3. What room is left goes to the first that was passed over and can be made
-//     shorter.
+//  1. Pinned parts are included in their order. If one does not fit, it is shortened, or
+//     left out if that is impossible.
+//  2. Other parts are included in their order if they fit completely. Parts after one that
+//     does not fit may still fit.
+//  3. The remaining room is given to the first part that did not fit and can be shortened.
 //
-// What is in stays in the order of the parts.
+// The included parts stay in their order.
 func (c *Context) Pack(budget int) {
 	for i := range c.Parts {
 		p := &c.Parts[i]
@@ -72,14 +70,14 @@ func (c *Context) Pack(budget int) {
 	c.Parts = kept
 }
 
-// packer is a context while its parts are chosen.
+// packer is the state of Pack.
 type packer struct {
 	*Context
-	room int    // tokens
-	in   []bool // by part: it is in the context
+	room int    // in estimated tokens
+	in   []bool // for each part, whether it is included
 }
 
-// take puts a part in if there is room for all of it.
+// take includes a part if all of it fits.
 func (k *packer) take(i int) bool {
 	p := &k.Parts[i]
 	k.in[i] = p.Tokens <= k.room-k.Tokens
@@ -89,7 +87,7 @@ func (k *packer) take(i int) bool {
 	return k.in[i]
 }
 
-// squeeze puts in what there is room for of a part.
+// squeeze includes a part, shortened to the remaining room if necessary.
 func (k *packer) squeeze(i int) {
 	p := &k.Parts[i]
 	whole := p.Tokens
@@ -104,15 +102,15 @@ func (k *packer) squeeze(i int) {
 	}
 }
 
-// Fence wraps s in backticks, at least three and one more than the longest run
-// in s, so that no line of s can end the block.
+// Fence puts s into a Markdown code block. The fence has at least three backticks and one more than
+// the longest run of backticks in s, so that s cannot end the block.
 func Fence(info, s string) string { return text.Fence(info, s) }
 
-// Paragraphs returns the longest beginning of s that ends where a paragraph
-// does and that fits accepts, and "" when there is none. Fits must accept each
-// beginning of what it accepts.
+// Paragraphs returns the longest beginning of s that ends at the end of a paragraph and for which
+// fits returns true, or "" if there is none. If fits accepts a text, it must accept each beginning
+// of the text.
 func Paragraphs(s string, fits func(string) bool) string {
-	var ends []int // where a paragraph ends, without the blank line
+	var ends []int // ends of paragraphs, without the blank lines
 	for i := 0; i < len(s); {
 		j := strings.Index(s[i:], "\n\n")
 		if j < 0 {

@@ -1,9 +1,8 @@
-// What a context is made of.
+// This file declares the context and its parts.
 
-// Package prompt is what a memory puts before a model: parts in order, each
-// with where it came from, and an account of what was left out. The recipes
-// that choose the parts are those of the dialects and of profiles; this package
-// counts, cuts and prints.
+// Package prompt represents the context that a memory puts before a model: parts in order, each
+// with its source, and a list of what was left out. Dialects and profiles choose the parts; this
+// package counts, cuts and prints them.
 package prompt
 
 import (
@@ -14,53 +13,52 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Role says to whom a part is addressed in the conversation.
+// Role is the position of a part in the model's input.
 type Role string
 
-// The roles.
+// The values of Role.
 const (
-	System Role = "system" // it belongs to the system prompt
-	User   Role = "user"   // it goes before the newest message, and is not kept
+	System Role = "system" // the part belongs to the system prompt
+	User   Role = "user"   // the part goes before the newest message and is not stored in the conversation
 )
 
 // Part is one piece of a context.
 type Part struct {
-	Name   string `json:"name"`             // what it is, such as "identity" or "recall"
-	Source string `json:"source,omitempty"` // the file or the entry that it came from
-	Role   Role   `json:"role"`             // System when empty
-	Text   string `json:"text"`             // its exact bytes, with the blank lines and headers around it
-	Tokens int    `json:"tokens"`           // an estimate, set by Fit and Pack
-	Why    string `json:"why,omitempty"`    // why it is there, for who asks
+	Name   string `json:"name"`             // kind of part, such as "identity" or "recall"
+	Source string `json:"source,omitempty"` // file or entry from which the part comes
+	Role   Role   `json:"role"`             // "" means System
+	Text   string `json:"text"`             // exact text, including blank lines and headers
+	Tokens int    `json:"tokens"`           // estimate, set by Fit and Pack
+	Why    string `json:"why,omitempty"`    // reason why the part is included
 
-	// Pinned parts are never left out: those that the layout promises to be
-	// there always.
+	// Pinned parts are never left out. They are parts that the layout promises to include always.
 	Pinned bool `json:"pinned,omitempty"`
-	// Short, when it is not nil, makes the part smaller: it returns at most
-	// about so many tokens of it, ending where a paragraph ends, or "".
+	// Short, if not nil, returns a shorter version of the part, or "". The version has at most
+	// about the given number of tokens and ends at the end of a paragraph.
 	Short func(tokens int) string `json:"-"`
 
-	isFramed      bool   // made by Framed
-	before, after string // of a framed part: what is around its body
+	isFramed      bool   // the part was made by Framed
+	before, after string // for a framed part: the text around its body
 }
 
-// Cut is what a budget kept out.
+// Cut is text that was left out because of the budget.
 type Cut struct {
 	Name   string `json:"name"`
 	Source string `json:"source,omitempty"`
-	Tokens int    `json:"tokens"` // kept out; of a part that was made shorter, the difference
+	Tokens int    `json:"tokens"` // number of tokens left out; for a shortened part, the difference
 	Why    string `json:"why"`
 }
 
-// Context is what stands before the model, and why.
+// Context is the text that is put before the model, and the reasons for it.
 type Context struct {
 	Parts  []Part `json:"parts"`
 	Cut    []Cut  `json:"cut,omitempty"`
-	Budget int    `json:"budget,omitempty"` // tokens; 0 for no bound
-	Tokens int    `json:"tokens"`           // an estimate of all parts together
+	Budget int    `json:"budget,omitempty"` // in tokens; 0 for no limit
+	Tokens int    `json:"tokens"`           // estimate for all parts
 }
 
-// Add appends parts with text; one without is left out without a word, as a
-// layout does with a file that is not there.
+// Add appends the parts that have a text. Empty parts are ignored, so that a layout can add a file
+// that does not exist.
 func (c *Context) Add(parts ...Part) {
 	for _, p := range parts {
 		if p.Text != "" {
@@ -69,11 +67,10 @@ func (c *Context) Add(parts ...Part) {
 	}
 }
 
-// Text returns the parts, one after the other. They bring their own blank
-// lines.
+// Text returns the parts, one after the other. Blank lines are included in the parts.
 func (c Context) Text() string { return c.of("") }
 
-// Of returns the parts of one role, one after the other.
+// Of returns the parts with that role, one after the other.
 func (c Context) Of(r Role) string { return c.of(r) }
 
 func (c Context) of(r Role) string {
@@ -86,8 +83,8 @@ func (c Context) of(r Role) string {
 	return b.String()
 }
 
-// Manifest returns a line for each part, with its tokens, its source and why it
-// is there, and then one for each that a budget kept out. Sources are quoted.
+// Manifest returns a line for each part with its tokens, its source and the reason for it, followed
+// by a line for each part that was cut. Sources are quoted.
 func (c Context) Manifest() string {
 	var b strings.Builder
 	for _, p := range c.Parts {
@@ -109,12 +106,11 @@ func details(source, why string) string {
 	return source + why
 }
 
-// Fit counts the parts and keeps the context within a budget of tokens; 0 means
-// that there is none. Pinned parts stay, and count first. The others stay in
-// their order as long as they fit; the first that does not is made shorter if
-// it can be, and else left out; those after it may still fit. Fit is
-// deterministic. A budget that the pinned parts break is not kept: Tokens is
-// then above Budget.
+// Fit counts the tokens of the parts and keeps the context within the budget; 0 means no limit.
+// Pinned parts are always included and are counted first. The other parts are included in their
+// order if they fit. A part that does not fit is shortened if possible, and otherwise left out;
+// later parts may still fit. Fit is deterministic. If the pinned parts alone exceed the budget,
+// Tokens is larger than Budget afterwards.
 func (c *Context) Fit(budget int) {
 	c.Budget, c.Tokens = budget, 0
 	for i := range c.Parts {
@@ -146,7 +142,7 @@ func (c *Context) Fit(budget int) {
 	c.Parts = kept
 }
 
-// shorten returns what fits of a part that can be made shorter, or "".
+// shorten returns at most tokens tokens of a part, or "" if the part cannot be shortened.
 func shorten(p Part, tokens int) string {
 	if p.Short == nil || tokens <= 0 {
 		return ""
@@ -157,6 +153,6 @@ func shorten(p Part, tokens int) string {
 	return ""
 }
 
-// Tokens returns about how many tokens a model sees in s, rather too many than
-// too few; see the table at the estimator for how far off it may be.
+// Tokens estimates the number of tokens in s. It tends to overestimate; the table at the estimator
+// shows the error.
 func Tokens(s string) int { return text.EstimateTokens(s) }

@@ -1,4 +1,4 @@
-// This file cuts a context to a number of bytes, for readers that take no more.
+// This file cuts a context to a number of bytes, for readers with such a limit.
 
 package prompt
 
@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// smallPart is the size in bytes up to which a part is whole as long as there is room.
+	// smallPart is the size, in bytes, up to which a pinned part is included completely if there is
+	// room.
 	smallPart = 1500
-	// cutMark is the last line of a part that was cut.
+	// cutMark is the last line of a shortened part.
 	cutMark = "\n[… cut here]"
-	// maxNamed bounds how many parts the last line names.
+	// maxNamed is the maximum number of parts that the last line names.
 	maxNamed = 3
 )
 
-// Framed returns the part with a text that can be cut: body between two strings that
-// always stay, such as the tags of a block.
+// Framed returns a copy of the part whose text can be cut. before and after are never cut, for
+// example the tags of a block. Only body is cut.
 func (p Part) Framed(before, body, after string) Part {
 	p.Text = before + body + after
 	p.before = before
@@ -38,7 +39,7 @@ func (p Part) Framed(before, body, after string) Part {
 	return p
 }
 
-// cutFramed returns a framed part in at most limit bytes, "" if nothing of the body fits.
+// cutFramed returns a framed part in at most limit bytes, or "" if nothing of the body fits.
 func (p Part) cutFramed(limit int) string {
 	body := p.Text[len(p.before) : len(p.Text)-len(p.after)]
 	room := limit - len(p.before) - len(p.after) - len(cutMark)
@@ -52,9 +53,9 @@ func (p Part) cutFramed(limit int) string {
 	return p.before + body + cutMark + p.after
 }
 
-// cutAtParagraph returns a beginning of s of at most limit bytes. It ends with a
-// paragraph if the last one that fits is in the second half, otherwise with a line, a
-// word or a character.
+// cutAtParagraph returns the beginning of s in at most limit bytes. It ends at the end of a
+// paragraph if there is one in the second half, and otherwise at the end of a line, a word or a
+// character.
 func cutAtParagraph(s string, limit int) string {
 	if limit <= 0 {
 		return ""
@@ -73,17 +74,17 @@ func cutAtParagraph(s string, limit int) string {
 	return s[:limit]
 }
 
-// TextWithin returns the text in at most limit bytes. If all of it does not fit, the
-// pinned parts come first, and of them the small ones whole; large ones are cut at a
-// paragraph and share the room. What room is left goes to the other parts in their
-// order. The last line names what was cut and ends with rest, a sentence that says where
-// all of it is.
+// TextWithin returns the text in at most limit bytes. If the text is too long, the pinned parts are
+// added first. Small pinned parts are complete; large ones are cut at the end of a paragraph and
+// share the room. The remaining room is used for the other parts, in their order. The last line
+// names the parts that were cut and ends with rest, a sentence that says where the complete text
+// is.
 func (c Context) TextWithin(limit int, rest string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
 	}
 	w := &within{parts: c.Parts, texts: make([]string, len(c.Parts))}
-	w.room = limit - len(w.lastLine(rest, c.Parts)) - 20 // the last line counts what is left out
+	w.room = limit - len(w.lastLine(rest, c.Parts)) - 20 // room for the number of parts in the last line
 	w.addPinned()
 	w.addOthers()
 	var cut []Part
@@ -99,15 +100,15 @@ func (c Context) TextWithin(limit int, rest string) string {
 	return text
 }
 
-// within is a context while it is cut.
+// within is the state of TextWithin.
 type within struct {
 	parts []Part
 	texts []string // by part; "" if it is left out
-	room  int      // bytes
+	room  int      // in bytes
 }
 
-// addPinned adds the pinned parts, the small ones first. Each has an equal share of the
-// room that is left, and the smaller parts leave what they do not need to the larger.
+// addPinned adds the pinned parts, the small ones first. Each part has an equal share of the
+// remaining room, so that room that small parts do not need is available to larger parts.
 func (w *within) addPinned() {
 	var pinned []int
 	for i, p := range w.parts {
@@ -122,8 +123,8 @@ func (w *within) addPinned() {
 	}
 }
 
-// addOthers adds the parts that are not pinned: whole if they fit, and the first that
-// does not fit is made shorter.
+// addOthers adds the parts that are not pinned if they fit. The first part that does not fit is
+// shortened.
 func (w *within) addOthers() {
 	hasShort := false
 	for i, p := range w.parts {
@@ -138,13 +139,13 @@ func (w *within) addOthers() {
 	}
 }
 
-// add adds what fits into limit bytes of a part.
+// add adds a part, cut to limit bytes.
 func (w *within) add(i, limit int) {
 	w.texts[i] = w.parts[i].withinBytes(limit)
 	w.room -= len(w.texts[i])
 }
 
-// withinBytes returns the part's text in at most limit bytes, "" if that cannot be.
+// withinBytes returns the part's text in at most limit bytes, or "" if that is impossible.
 func (p Part) withinBytes(limit int) string {
 	if len(p.Text) <= limit {
 		return p.Text

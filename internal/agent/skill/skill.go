@@ -1,9 +1,9 @@
-// Finding of skills: in the directories of the user, which count first, and in
-// the ones of the project.
+// This file finds skills in the directories of the user and of the project. The user's have
+// priority.
 
-// Package skill finds the skills that agents share: directories with a file
-// SKILL.md that says how to do one kind of work. Where clients such as Claude
-// Code and Codex keep them is known here once, for all who load them.
+// Package skill finds the skills that agents share: directories with a file SKILL.md that describes
+// how to do one kind of work. It contains the list of directories in which clients such as Claude
+// Code and Codex keep skills.
 package skill
 
 import (
@@ -21,33 +21,33 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// Where skills are looked for, in this order: below the user's own directory,
-// and below the project. The first that has one of the name counts.
+// The directories that are searched, in this order: first relative to the user's home directory,
+// then relative to the project. The first skill with a name counts.
 var (
 	UserDirs = []string{".claude/skills", ".agents/skills", ".codex/skills", ".config/opencode/skills", ".gemini/skills",
 		".copilot/skills", ".cursor/skills", ".openclaw/skills"}
 	ProjectDirs = []string{".oxbow/skills", ".claude/skills", ".agents/skills", ".codex/skills", ".opencode/skills",
 		".gemini/skills", ".github/skills", ".cursor/skills"}
 	HomeDirs = []string{"skills"} // below a home of oxbow's
-)
+) // relative to a home of oxbow
 
-// maxFile is the most bytes of a skill's file.
+// maxFile is the maximum size, in bytes, of a skill's file.
 const maxFile = 128 << 10
 
-// Place is a directory that holds directories of skills.
+// Place is a directory tree that contains directories of skills.
 type Place struct {
-	// FS holds the place's files. What a project brings must be given by one
-	// that no link leaves, as the FS of an os.Root; the user's own links, which
-	// often lead elsewhere, may be followed.
+	// FS gives access to the files. For a project, it must not follow links that lead out of the
+	// project, like the FS of an os.Root. For the user's own directories it may follow links,
+	// because they often lead elsewhere.
 	FS      fs.FS
-	Path    string   // of its root, as people know it
-	Dirs    []string // slash-separated, in order
-	Project bool     // it came with a project
+	Path    string   // path of the root directory, for messages
+	Dirs    []string // slash-separated directories, in the order of search
+	Project bool     // the skills belong to a project
 }
 
-// Set is all the skills that can be named. A skill of an earlier place, or
-// directory, hides those of its name in later ones: what a project brings cannot
-// take the place of what the user has. It keeps nothing.
+// Set finds skills by name. A skill in an earlier place or directory hides skills with the same
+// name in later ones, so that a project cannot replace a skill of the user. Set does not cache
+// anything.
 type Set struct {
 	Places []Place
 }
@@ -55,18 +55,17 @@ type Set struct {
 // Skill is one skill.
 type Skill struct {
 	Name    string `json:"name"`
-	File    string `json:"file"`              // as people know it
-	Dir     string `json:"dir"`               // that holds it, and what else belongs to it
-	Project bool   `json:"project,omitempty"` // it came with the project
-	Text    string `json:"-"`                 // the file without its head of YAML
+	File    string `json:"file"`              // path for messages
+	Dir     string `json:"dir"`               // directory of the file, which may contain further files of the skill
+	Project bool   `json:"project,omitempty"` // the skill belongs to the project
+	Text    string `json:"-"`                 // content of the file without front matter
 }
 
-// unknownError says that there is no skill of that name. It matches
-// [oxbow.ErrInvalid].
+// unknownError is returned if there is no skill with a name. It matches [oxbow.ErrInvalid].
 type unknownError struct {
 	Name   string
-	Near   []string // names near to it, best first
-	Looked []string // the directories of skills that there are, as people know them
+	Near   []string // similar names, best first
+	Looked []string // existing directories of skills, for messages
 }
 
 func (e *unknownError) Error() string {
@@ -85,10 +84,9 @@ func (e *unknownError) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (*unknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// checkName reports, as an error matching [oxbow.ErrInvalid], why a skill cannot
-// have that name: it is the name of a directory, so it is made of at most 64
-// ASCII letters, digits, dots, dashes and underscores, and begins with a letter
-// or a digit.
+// checkName returns an error matching [oxbow.ErrInvalid] if the name is not valid for a skill. The
+// name is used as a directory name, so it has at most 64 ASCII letters, digits, dots, dashes and
+// underscores, and begins with a letter or a digit.
 func checkName(name string) error {
 	ok := name != "" && len(name) <= 64 && !strings.ContainsRune("._-", rune(name[0])) && !strings.HasSuffix(name, ".")
 	for i := range len(name) {
@@ -105,10 +103,9 @@ func checkName(name string) error {
 		Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}
 }
 
-// Find returns the skill of that name: NAME/SKILL.md, or NAME.md, of the first
-// directory that has one. A file that is there and cannot be used, because it is
-// too long, no text, or reached by a link that leaves the project, is an error: what
-// comes later does not take its place.
+// Find returns the skill with that name. It reads NAME/SKILL.md or NAME.md in the first directory
+// that contains such a file. If the file cannot be used, because it is too long, is not text, or is
+// a link that leaves the project, Find returns an error and does not search further.
 func (s *Set) Find(name string) (Skill, error) {
 	if err := checkName(name); err != nil {
 		return Skill{}, err
@@ -123,7 +120,7 @@ func (s *Set) Find(name string) (Skill, error) {
 				if err != nil {
 					return Skill{}, fmt.Errorf("reading skill %q in %s: %w", name, shown(pl, file), err)
 				}
-				// The head is for the program that lists skills.
+				// Skip the front matter, which is for programs that list skills.
 				if _, rest, ok := frontmatter.Cut(body); ok {
 					body = strings.TrimLeft(rest, "\r\n")
 				}
@@ -143,8 +140,8 @@ func (s *Set) Names() []string {
 	return names
 }
 
-// names returns the names of all skills, and the directories that hold them.
-// What cannot be listed has none.
+// names returns the names of all skills, and the directories that contain them. Directories that
+// cannot be listed are ignored.
 func (s *Set) names() (names, looked []string) {
 	for _, pl := range s.Places {
 		for _, dir := range pl.Dirs {
@@ -177,10 +174,9 @@ func shown(pl Place, file string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + file
 }
 
-// read returns a text of at most maxFile bytes.
+// read returns the text of a file with at most maxFile bytes.
 func read(fsys fs.FS, name string) (string, error) {
-	// Only a regular file is opened: opening a pipe would wait for its other
-	// end.
+	// Open only regular files: opening a pipe would block.
 	fi, err := fs.Stat(fsys, name)
 	if err != nil {
 		return "", err
@@ -204,9 +200,9 @@ func read(fsys fs.FS, name string) (string, error) {
 	return body, oxbow.CheckContent(body)
 }
 
-// caveat returns why the skill is shown in a fence, or "". The user's own skills are for the
-// model and are shown as they are, unless they are shaped like instructions that outlast
-// the task.
+// caveat returns the warning with which the skill is shown in a code block, or "" if it is shown
+// without one. The user's own skills are shown without a warning, unless they are shaped like
+// instructions that outlast the task.
 func (s *Skill) caveat() string {
 	shaped := ""
 	if rules := instruction.Find(s.Text); rules != nil {
@@ -223,8 +219,9 @@ func (s *Skill) caveat() string {
 	return ""
 }
 
-// Withheld returns why the skill is not loaded by itself, such as by a handoff that names
-// it, or "": it came with the project and is shaped like instructions.
+// Withheld returns the reason why the skill must not be loaded automatically, for example by a
+// handoff that names it, or "". It is withheld if it belongs to the project and is shaped like
+// instructions.
 func (s *Skill) Withheld() string {
 	if !s.Project || !instruction.Shaped(s.Name, s.Text) {
 		return ""
@@ -232,8 +229,8 @@ func (s *Skill) Withheld() string {
 	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"
 }
 
-// Show returns the skill as a model receives it, below a line that says where it is from:
-// as it is, or in a fence with its caveat.
+// Show returns the skill in the form for a model: a line with its source, followed by its text,
+// which is in a code block with a warning if the skill has a caveat.
 func (s *Skill) Show() string {
 	from := s.File
 	if s.Project {

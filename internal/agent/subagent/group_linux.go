@@ -1,4 +1,4 @@
-// Ends a process with those that it has started, and with this one.
+// This file makes a process end together with its child processes, and together with this program.
 
 package subagent
 
@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// together puts the process into a group of its own, which is asked to end when
-// its context does. The call that it returns ends what is left of the group.
-// When this program is killed, the process is asked to end too.
+// together starts the process in a process group of its own. When its context is done, the group
+// gets SIGTERM. stopAll kills the remaining processes of the group. If this program is killed, the
+// process gets SIGTERM, too.
 func together(cmd *exec.Cmd) (stopAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	return groupOf(cmd)

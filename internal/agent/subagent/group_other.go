@@ -1,7 +1,6 @@
 //go:build !unix
 
-// The fallback where there are no groups of processes: the process alone
-// is ended.
+// This file is for systems without process groups, where only the process itself is ended.
 
 package subagent
 

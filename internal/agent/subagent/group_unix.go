@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-// Ends a process with those that it has started.
+// This file makes a process end together with its child processes.
 
 package subagent
 
@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// together puts the process into a group of its own, which is asked to end when
-// its context does. The call that it returns ends what is left of the group.
+// together starts the process in a process group of its own. When its context is done, the group
+// gets SIGTERM. stopAll kills the remaining processes of the group.
 func together(cmd *exec.Cmd) (stopAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return groupOf(cmd)

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Sends signals to a group of processes.
+// This file sends signals to a process group.
 
 package subagent
 
@@ -19,7 +19,7 @@ func groupOf(cmd *exec.Cmd) (stopAll func()) {
 	}
 	return func() {
 		if cmd.Process != nil {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // most often no process is left
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // usually, no process is left
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Runs a sub-agent: the process, its bounds, and the entry that
-// records it.
+// This file runs a sub-agent: it starts the process, enforces the limits, and records the run as an
+// entry.
 
 package subagent
 
@@ -24,53 +24,53 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// How a run ended.
+// The possible results of a run.
 const (
-	runRunning = "running" // in an entry: it has not ended, or was not seen to
+	runRunning = "running" // in an entry: the run has not ended, or its end was not recorded
 	Done       = "done"
-	runFailed  = "failed"  // by its exit status, or it could not be started
-	runStopped = "stopped" // with its caller
-	runLate    = "timeout" // stopped because its time was up
+	runFailed  = "failed"  // it returned an exit status other than 0, or could not be started
+	runStopped = "stopped" // it was stopped together with its caller
+	runLate    = "timeout" // it was stopped because its time was up
 )
 
 // The keys of the labels of a run's entry.
 const (
 	labelAgent = "agent" // agent:ID
-	labelRun   = "run"   // run:done and so on
+	labelRun   = "run"   // run:done, and so on
 )
 
-// What is kept of what a run says, in bytes. Of a longer result the beginning
-// and the end are kept.
+// Limits, in bytes, for the output of a run that is kept. Of a longer output, the beginning and the
+// end are kept.
 const (
 	maxHead   = 8 << 10
 	maxTail   = 24 << 10
-	maxErrors = 4 << 10 // of the end of standard error
+	maxErrors = 4 << 10 // end of standard error
 )
 
-// standardGrace is how long a process that was asked to end may take.
+// standardGrace is the time between SIGTERM and SIGKILL.
 const standardGrace = 5 * time.Second
 
-// Outcome is how a run went.
+// Outcome is the result of a run.
 type Outcome struct {
-	Entry   string // that records it; "" when it is not recorded
+	Entry   string // entry that records the run; "" if it is not recorded
 	Ended   string // Done, or "failed", "stopped" or "timeout"
-	Status  int    // exit status; -1 when there is none
+	Status  int    // exit status; -1 if there is none
 	Started time.Time
 	Took    time.Duration
-	Result  string // what it printed, whole or its beginning and end
-	Cut     int    // bytes left out of Result
-	Errors  string // the end of what it printed as errors
+	Result  string // standard output, complete or only its beginning and end
+	Cut     int    // number of bytes left out of Result
+	Errors  string // end of standard error
 	Notes   []string
 }
 
-// Run starts the sub-agent and waits for its end. It is stopped when ctx ends or its time is up, with all
-// the processes that it has started where the system knows groups of them.
+// Run starts the sub-agent and waits until it ends. The sub-agent is stopped if ctx is done or its
+// time is up. If the system supports process groups, its child processes are stopped as well.
 //
-// The run is recorded as an entry of kind history, first as running and then as
-// it ended, through the sub-agent's profile, so that it belongs to it. Where the
-// profile or the store does not take such an entry, a note says so.
+// The run is recorded as an entry of kind history, first as running and then with its result. The
+// entry is written through the sub-agent's profile, so that it belongs to the profile. If the
+// profile or the store does not accept such an entry, a note says so.
 //
-// An error says that nothing was started.
+// If Run returns an error, nothing was started.
 func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefing) (out Outcome, err error) {
 	caller, end, err := s.begin(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	}
 	src, _ := oxbow.SourceFrom(ctx)
 	src.Actor, src.Claimed.Agent = oxbow.Program, b.Agent
-	// The record outlives the caller, who may have hung up.
+	// Record the run even if the caller's context is done.
 	recording := oxbow.WithNote(oxbow.WithSource(context.WithoutCancel(ctx), src), "sub-agent")
 	rec := &record{ctx: recording, store: store, b: b}
 	out.Entry, err = rec.begin(&out)
@@ -120,8 +120,8 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	return out, nil
 }
 
-// program finds a program. What would be run only because it lies in the working
-// directory is refused.
+// program returns the path of a program. It refuses programs that would be found only because of
+// the working directory.
 func program(name string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil
@@ -133,7 +133,7 @@ func program(name string) (string, error) {
 	return path, err
 }
 
-// files writes what the placeholders stand for, and returns the command.
+// files writes the files for the placeholders, and returns the command.
 func (b *Briefing) files(r *Runner, dir string) ([]string, error) {
 	config, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{"oxbow": b.Reach}}, "", "  ")
 	if err != nil {
@@ -156,8 +156,8 @@ func (b *Briefing) files(r *Runner, dir string) ([]string, error) {
 	return r.argv(values), nil
 }
 
-// environ returns the environment of the sub-agent. No variable of oxbow's is
-// handed on but those that bind it.
+// environ returns the environment of the sub-agent. Of oxbow's variables, it contains only those
+// that bind the sub-agent to its memory.
 func (s *Service) environ(b *Briefing) []string {
 	var env []string
 	if s.Environ != nil {
@@ -171,12 +171,12 @@ func (s *Service) environ(b *Briefing) []string {
 	return env
 }
 
-// start runs the process to its end.
+// start runs the process until it ends.
 func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []string, out *Outcome) {
 	ctx, cancel := context.WithTimeout(caller, r.Timeout)
 	defer cancel()
-	// Where the system ends a process together with the thread that started
-	// it, that thread must live.
+	// On some systems, a process is ended together with the thread that started it, so the thread
+	// must stay alive.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	said, complained := &keeper{head: maxHead, tail: maxTail}, &keeper{tail: maxErrors}
@@ -201,7 +201,7 @@ func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []s
 			out.Ended = runLate
 			out.Notes = append(out.Notes, fmt.Sprintf("it was stopped because its time of %s was up; %s sets another", r.Timeout, r.File))
 		}
-	case err == nil || errors.Is(err, exec.ErrWaitDelay): // what it started may still hold its output
+	case err == nil || errors.Is(err, exec.ErrWaitDelay): // a child process may still hold the output open
 		out.Ended = Done
 	case errors.As(err, &exit):
 		out.Ended = runFailed
@@ -216,8 +216,8 @@ func (s *Service) start(caller context.Context, r *Runner, b *Briefing, argv []s
 	out.Errors, _ = complained.text()
 }
 
-// deaf writes as long as there is a reader: one that has gone must not end
-// the sub-agent before its result is recorded.
+// deaf writes until the first error and then ignores all data, so that a reader that has gone
+// cannot end the sub-agent before its result is recorded.
 type deaf struct {
 	w      io.Writer
 	failed bool
@@ -231,12 +231,12 @@ func (d *deaf) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keeper keeps the beginning and the end of what is written.
+// keeper keeps the beginning and the end of the data written to it.
 type keeper struct {
-	head, tail int // the most bytes of each
+	head, tail int // maximum sizes in bytes
 	first      []byte
 	last       []byte
-	n          int // bytes written
+	n          int // number of bytes written
 }
 
 func (k *keeper) Write(p []byte) (int, error) {
@@ -253,8 +253,8 @@ func (k *keeper) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text returns what was kept as text that an entry can hold, and how many bytes
-// are not in it.
+// text returns the kept data as valid text for an entry, and the number of bytes that were left
+// out.
 func (k *keeper) text() (string, int) {
 	last := k.last
 	if len(last) > k.tail {
@@ -269,7 +269,7 @@ func (k *keeper) text() (string, int) {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd"), cut
 }
 
-// record is the entry of a run.
+// record writes the entry of a run.
 type record struct {
 	ctx   context.Context
 	store oxbow.Store
@@ -277,10 +277,10 @@ type record struct {
 	name  string
 }
 
-// maxNames is how many names are tried for an entry.
+// maxNames is the maximum number of names that are tried for an entry.
 const maxNames = 100
 
-// begin writes that the run has begun, under a name that is free.
+// begin adds the entry, under an unused name.
 func (r *record) begin(out *Outcome) (string, error) {
 	base := "run: " + r.b.Agent + " " + out.Started.UTC().Format("2006-01-02 15:04:05")
 	for n := 1; ; n++ {
@@ -302,7 +302,8 @@ func (r *record) begin(out *Outcome) (string, error) {
 	}
 }
 
-// end writes how the run ended. What others did to the entry's labels stays.
+// end updates the entry with the result of the run. Changes that others made to its labels are
+// kept.
 func (r *record) end(out *Outcome) error {
 	e, err := r.store.Get(r.ctx, r.name)
 	if err != nil {
@@ -317,8 +318,8 @@ func (r *record) labels(run string) []oxbow.Label {
 	return oxbow.SortLabels([]oxbow.Label{{Key: labelAgent, Value: r.b.Agent}, {Key: labelRun, Value: run}})
 }
 
-// content says what was run, when, and how it ended. What the sub-agent said is
-// data, and stands in fences that it cannot close.
+// content returns the text of the entry: the task, the time, and the result. The sub-agent's output
+// is put into code blocks that it cannot close, because it is data.
 func (r *record) content(out *Outcome) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "Sub-agent %s", r.b.Agent)

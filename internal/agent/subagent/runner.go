@@ -1,14 +1,14 @@
-// Reads how sub-agents are started: a command that the user wrote
-// into the settings of the home.
+// This file parses the runner: the command in the home's settings file with which the user wants
+// sub-agents to be started.
 //
 //	runner:
 //	  command: [claude, --print, --mcp-config, "{mcp_config}", --strict-mcp-config]
-//	  stdin: briefing      # what the command gets on standard input: briefing, task or none
-//	  timeout: 30m         # it is stopped then
+//	  stdin: briefing      # standard input of the command: briefing, task or none
+//	  timeout: 30m         # after this time, it is stopped
 //
-// The command is a list of arguments and is started without a shell. Arguments
-// may hold the placeholders below; those for files are replaced by the path of a
-// file that lives as long as the run.
+// The command is a list of arguments and is started without a shell. Arguments may contain
+// placeholders. Placeholders for files are replaced by the path of a file that exists during the
+// run.
 
 package subagent
 
@@ -30,25 +30,25 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// SettingsFile is the name of the settings inside a home.
+// SettingsFile is the name of the settings file in a home.
 const SettingsFile = "settings.yaml"
 
-// MaxSettings is the most bytes of the settings.
+// MaxSettings is the maximum size, in bytes, of the settings file.
 const MaxSettings = 64 << 10
 
-// The bounds of a runner.
+// Limits of a runner.
 const (
 	defaultTimeout = 30 * time.Minute
 	maxTimeout     = 24 * time.Hour
 	maxArgs        = 256
 )
 
-// placeholders of a command. The first four are files.
+// placeholders lists the placeholders of a command. The first four are for files.
 var placeholders = []string{"briefing", "task", "skill", "mcp_config", "agent_id", "profile"}
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([a-z_]+)\}`) })
 
-// What a command gets on standard input.
+// The possible contents of standard input.
 const (
 	stdinBriefing = "briefing"
 	stdinTask     = "task"
@@ -57,14 +57,14 @@ const (
 
 // Runner is the command that starts a sub-agent.
 type Runner struct {
-	Command []string // the program and its arguments
+	Command []string // program and arguments
 	Stdin   string
 	Timeout time.Duration
-	File    string // where it is from, as people know it
+	File    string // path of the settings file, for messages
 }
 
-// ParseRunner reads the runner of a file of settings; nil when it has none. The
-// error is [profile.Diagnostics].
+// ParseRunner parses the runner in a settings file. It returns nil if there is none. The error is a
+// [profile.Diagnostics].
 func ParseRunner(file string, data []byte) (*Runner, error) {
 	p := &settings{file: file}
 	r := p.read(data)
@@ -95,7 +95,7 @@ func (p *settings) read(data []byte) *Runner {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc yaml.Node
 	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil // nothing but comments
+		return nil // the file contains only comments
 	} else if err != nil {
 		p.add(nil, "is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return nil
@@ -112,8 +112,8 @@ func (p *settings) read(data []byte) *Runner {
 	return r
 }
 
-// each calls fn for the keys of a mapping. Unknown and repeated ones are
-// mistakes, and so are aliases, which hide what they stand for.
+// each calls fn for each key of a mapping. Unknown and repeated keys are errors, and so are YAML
+// aliases, because they hide their content.
 func (p *settings) each(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		p.add(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))
@@ -188,15 +188,14 @@ func (p *settings) command(v *yaml.Node) []string {
 	if len(argv) == 0 {
 		return nil
 	}
-	// A path that depends on the working directory would run what a project
-	// brings.
+	// Refuse a relative path, because a project could provide the program.
 	if prog := argv[0]; prog == "" || placeholder().MatchString(prog) || (strings.ContainsAny(prog, `/\`) && !filepath.IsAbs(prog)) {
 		p.add(v.Content[0], "the program %q is neither a name that is found in PATH nor a whole path", text.Clip(prog, 64))
 	}
 	return argv
 }
 
-// argv returns the command with its placeholders replaced.
+// argv returns the command with the placeholders replaced.
 func (r *Runner) argv(values map[string]string) []string {
 	argv := slices.Clone(r.Command)
 	for i, a := range argv[1:] {

@@ -1,9 +1,9 @@
-// The briefing of a sub-agent.
+// This file makes the briefing of a sub-agent.
 
-// Package subagent starts agents for one task each, with a memory of their own:
-// the selection of one profile instead of all that the caller knows. It makes
-// the briefing and, where the user has configured a runner, runs the agent with
-// it: bound to the profile, within a time, and recorded as an entry.
+// Package subagent starts agents for single tasks. Each agent has a memory of its own: the
+// selection of a profile instead of everything that the caller knows. The package makes the
+// briefing. If the user has configured a runner, it also runs the agent: bound to the profile, with
+// a time limit, and recorded as an entry.
 package subagent
 
 import (
@@ -24,94 +24,93 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// The environment that a sub-agent's memory is bound by. Whatever starts oxbow
-// with it gets that home and that profile.
+// The environment variables that bind a sub-agent to its memory. An oxbow that is started with them
+// uses that home and that profile.
 const (
 	EnvHome     = "OXBOW_HOME"
 	envProfile  = "OXBOW_PROFILE"
 	envAgent    = "OXBOW_AGENT"
-	EnvDepth    = "OXBOW_SPAWN_DEPTH" // how many sub-agents stand above, a number
-	EnvSettings = "OXBOW_SETTINGS"    // the file of settings, or NoSettings
+	EnvDepth    = "OXBOW_SPAWN_DEPTH" // number of sub-agents above this one
+	EnvSettings = "OXBOW_SETTINGS"    // settings file, or NoSettings
 )
 
-// NoSettings is the value of EnvSettings that means none.
+// NoSettings is the value of EnvSettings for no settings.
 const NoSettings = "none"
 
 // Limits of sub-agents.
 const (
-	maxTask    = 256 << 10 // bytes of a task
-	maxDepth   = 3         // sub-agents of sub-agents
-	maxRunning = 4         // of one service at once
+	maxTask    = 256 << 10 // size of a task, in bytes
+	maxDepth   = 3         // levels of sub-agents
+	maxRunning = 4         // concurrent sub-agents of one service
 )
 
-// Service makes sub-agents. It is safe for concurrent use.
+// Service creates sub-agents. It is safe for concurrent use.
 type Service struct {
 	Profiles *profile.Set
 	Skills   *skill.Set
-	Bound    *profile.Resolved // that the caller is bound to: its sub-agents are bound to it too; nil for none
+	Bound    *profile.Resolved // profile that the caller and its sub-agents are bound to; nil for none
 
 	Program string            // path of oxbow
-	Args    []string          // of each run of it before the command, such as --home DIR
-	Env     map[string]string // of each run of it, such as OXBOW_HOME
-	Depth   int               // sub-agents that stand above the caller
+	Args    []string          // arguments of oxbow before the command, such as --home DIR
+	Env     map[string]string // environment variables of oxbow, such as OXBOW_HOME
+	Depth   int               // number of sub-agents above the caller
 
-	// Runner returns how sub-agents are started, or nil when only briefings
-	// are made. It is called for each run, so that an edit counts. Nil means
-	// no runner.
+	// Runner returns the runner, or nil if only briefings can be made. It is called for each run,
+	// so that changes of the settings take effect. A nil Runner means no runner.
 	Runner  func() (*Runner, error)
-	Dir     string           // working directory of what is started
-	Environ func() []string  // of what is started, but for variables of oxbow; nil means none
+	Dir     string           // working directory of sub-agents
+	Environ func() []string  // environment of sub-agents, without variables of oxbow; nil means empty
 	Now     func() time.Time // nil means time.Now
-	Stdout  io.Writer        // gets what sub-agents print, as it comes; nil discards it
-	Stderr  io.Writer        // gets their errors
-	Grace   time.Duration    // that a process which is asked to end may take; 5 s by default
+	Stdout  io.Writer        // receives the output of sub-agents as they print it; nil discards it
+	Stderr  io.Writer        // receives their standard error
+	Grace   time.Duration    // time between SIGTERM and SIGKILL; 5 s by default
 
-	mu      sync.Mutex // guards the following
+	mu      sync.Mutex // guards the fields below
 	running int
-	stop    map[int]context.CancelFunc // of what runs
-	next    int                        // key of the next in stop
+	stop    map[int]context.CancelFunc // cancel functions of the running sub-agents
+	next    int                        // next key in stop
 	closed  bool
-	ended   sync.WaitGroup // what runs
+	ended   sync.WaitGroup // waits for the running sub-agents
 }
 
-// Request asks for one sub-agent.
+// Request describes a sub-agent to create.
 type Request struct {
-	Agent   string // names it, by the rules of [profile.CheckName]
+	Agent   string // name of the sub-agent, valid for [profile.CheckName]
 	Task    string // at most 256 KiB
-	Profile string // of its memory; "" means the caller's, or all of the memory where the caller has none
-	Skill   string // "" for none
-	AsOf    uint64 // select from the memory as it stood after this change; 0 means now
-	Budget  int    // tokens of the selection; 0 means the profile's own
+	Profile string // profile of its memory; "" means the caller's profile, or the whole memory if the caller has none
+	Skill   string // name of a skill; "" for none
+	AsOf    uint64 // number of the change after which the memory is read; 0 means now
+	Budget  int    // maximum tokens of the selection; 0 means the profile's budget
 }
 
-// Reach is how the memory of a sub-agent is started, in the form that clients of
-// the Model Context Protocol are configured with.
+// Reach is the command that starts the memory server of a sub-agent, in the form in which clients
+// of the Model Context Protocol are configured.
 type Reach struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env"`
 }
 
-// Briefing is what a sub-agent receives.
+// Briefing is the information that a sub-agent receives.
 type Briefing struct {
 	Agent     string
 	Task      string
-	Profile   string       // "" when it knows all of the memory
+	Profile   string       // "" if it has access to the whole memory
 	Skill     *skill.Skill // nil for none
 	Selection profile.Selection
 	Reach     Reach
-	Tokens    int // estimate of the text
+	Tokens    int // estimated tokens of the text
 
 	resolved profile.Resolved
 	text     string
 }
 
-// Text returns the briefing as it stands before the sub-agent's model.
+// Text returns the briefing in the form for the sub-agent's model.
 func (b *Briefing) Text() string { return b.text }
 
-// Brief makes the briefing: who the sub-agent is, what its profile selects from
-// the memory, the skill, how to reach its memory, and the task. Errors match
-// [oxbow.ErrInvalid] when the request cannot be met.
+// Brief makes the briefing: the sub-agent's name, the profile's selection of the memory, the skill,
+// the way to reach its memory, and the task. If the request is not valid, the error matches
+// [oxbow.ErrInvalid].
 func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Briefing, error) {
 	if err := profile.CheckName(req.Agent); err != nil {
 		return nil, &oxbow.InvalidError{Field: "agent_id", Value: text.Clip(req.Agent, 64),
@@ -151,8 +150,8 @@ func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Bri
 	return b, nil
 }
 
-// profile returns what the sub-agent is bound to. A caller who is bound cannot
-// see through another profile by way of a sub-agent.
+// profile returns the profile of the sub-agent. If the caller is bound to a profile, so is the
+// sub-agent, so that the caller cannot use it to see other entries.
 func (s *Service) profile(name string) (profile.Resolved, error) {
 	switch {
 	case s.Bound != nil && name != "" && name != s.Bound.Name:
@@ -180,8 +179,7 @@ func (s *Service) reach(b *Briefing) Reach {
 	return r
 }
 
-// CommandLine returns the command as a person types it into a shell, after the
-// variables that it needs.
+// CommandLine returns the command for a POSIX shell, preceded by its environment variables.
 func (r *Reach) CommandLine() string {
 	var words []string
 	for _, k := range slices.Sorted(maps.Keys(r.Env)) {
@@ -194,7 +192,7 @@ func (r *Reach) CommandLine() string {
 	return strings.Join(words, " ")
 }
 
-// quote writes a word for a POSIX shell.
+// quote quotes a word for a POSIX shell.
 func quote(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || strings.ContainsRune("-_./:@%+,=", r))
@@ -204,8 +202,8 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// write puts the parts together. The task stands last, where models heed it
-// most; it is the caller's order and stands in no fence.
+// write joins the parts of the briefing. The task comes last, because models heed the end most. It
+// is not put into a code block, because it is an instruction of the caller.
 func (b *Briefing) write() string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "# You are the sub-agent %s\n\nYou were started for one task, which stands at the end. Whoever started you reads what you answer last, and nothing else of what you do.\n\n", b.Agent)
@@ -235,8 +233,8 @@ func (s *Service) now() time.Time {
 	return s.Now()
 }
 
-// begin counts a run and returns the context that ends with the service, and
-// the call that ends the count.
+// begin counts a run. It returns a context that Close cancels, and a function that must be called
+// at the end of the run.
 func (s *Service) begin(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,8 +265,8 @@ func (s *Service) begin(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// Close stops what runs and waits until it has ended and was recorded. The
-// memory must be open until then.
+// Close stops all running sub-agents and waits until they have ended and were recorded. The memory
+// must stay open until then.
 func (s *Service) Close() error {
 	s.mu.Lock()
 	s.closed = true

@@ -1,4 +1,4 @@
-// What stands in the lines that a tool is about to change.
+// This file finds the annotations of lines that a tool is about to change.
 
 package transcript
 
@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Before returns the annotations of the lines that a hook reports as about to change,
-// those of which no more than similar lines stand there left out. Of a change that
-// cannot be made there are none.
+// Before returns the annotations of the lines that are about to be changed according to the report
+// of a hook. It leaves out annotations for which only similar lines were found. If the change
+// cannot be made, it returns none.
 func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found, error) {
 	l, ok := r.read()
 	if !ok || (l.Event != "PreToolUse" && l.Event != "BeforeTool") {
@@ -34,7 +34,7 @@ func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found,
 		}
 		found, err := b.Touched(ctx, file, c.apply)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid) {
-			continue // a new file, or one without lines
+			continue // a new file or a binary file
 		}
 		if err != nil {
 			return nil, err
@@ -44,14 +44,14 @@ func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found,
 	return slices.DeleteFunc(out, func(f annotate.Found) bool { return f.Confidence < .5 }), nil
 }
 
-// fileEdit is what a call does to one file: apply returns its content afterwards, and
-// false when that cannot be told.
+// fileEdit is the change of one file by a call. apply returns the content after the change, or
+// false if it cannot be determined.
 type fileEdit struct {
 	path  string
 	apply func(text string) (string, bool)
 }
 
-// changes returns what a call does to files.
+// changes returns the changes of files by a call.
 func (call *chatCall) changes() []fileEdit {
 	if call.patch == "" {
 		return []fileEdit{{call.edit.Path, func(text string) (string, bool) {
@@ -75,8 +75,8 @@ func (call *chatCall) changes() []fileEdit {
 	return out
 }
 
-// apply makes the change of a patch: each hunk where its old lines stand, after the one
-// before it.
+// apply applies the hunks of a patch. Each hunk is applied at the next position where its old lines
+// occur.
 func (f fileChange) apply(text string) (string, bool) {
 	if f.del {
 		return "", true

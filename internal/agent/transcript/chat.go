@@ -1,5 +1,5 @@
-// What the readers of Gemini CLI, Copilot CLI, Qwen Code and opencode share: their
-// tools for files are much alike.
+// This file contains the code that the readers for Gemini CLI, Copilot CLI, Qwen Code and opencode
+// share, because their file tools are similar.
 
 package transcript
 
@@ -15,25 +15,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// chat is a conversation whose lines come one after the other.
+// chat is a conversation whose lines are in order.
 type chat struct {
 	t       *Transcript
-	said    map[string]*reasoning // by sub-agent; "" for the main one
-	calls   map[string]*chatCall  // without an answer
+	said    map[string]*reasoning // by sub-agent; "" for the main agent
+	calls   map[string]*chatCall  // calls without an answer
 	seen    map[string]bool
-	done    map[int][]Edit // by order of calls
+	done    map[int][]Edit // edits by number of the call
 	n       int
 	session string
 	dir     string
 	model   string
 }
 
-// chatCall is a call of a tool that edits, until it is answered.
+// chatCall is a call of an editing tool that was not answered yet.
 type chatCall struct {
 	at    int
 	edit  Edit
 	todo  []claudeEdit
-	whole *string // of the file, when the call wrote all of it
+	whole *string // content of the whole file, if the call wrote all of it; otherwise nil
 	patch string
 }
 
@@ -41,7 +41,7 @@ func newChat(t *Transcript) *chat {
 	return &chat{t: t, said: map[string]*reasoning{}, calls: map[string]*chatCall{}, seen: map[string]bool{}, done: map[int][]Edit{}}
 }
 
-// of returns what a sub-agent has said up to here.
+// of returns the reasoning of a sub-agent so far.
 func (c *chat) of(sub string) *reasoning {
 	if r := c.said[sub]; r != nil {
 		return r
@@ -51,7 +51,7 @@ func (c *chat) of(sub string) *reasoning {
 
 func (c *chat) says(sub, text string, aloud bool) { c.said[sub] = c.of(sub).says(text, aloud) }
 
-// asks takes what a person wants, and not what a program says in the person's place.
+// asks records a request of the user. It ignores text that a program inserted in the user's name.
 func (c *chat) asks(sub, text string) {
 	text = strings.TrimSpace(text)
 	if text != "" && !strings.HasPrefix(text, "<") {
@@ -59,12 +59,12 @@ func (c *chat) asks(sub, text string) {
 	}
 }
 
-// fileTools are the tools that edit, by name in lower case. What takes a patch has it
-// in place of a file.
+// fileTools lists the editing tools by name in lower case. Tools that take a patch have the patch
+// instead of a file argument.
 var fileTools = map[string]bool{"edit": true, "replace": true, "write": true, "write_file": true, "create": true, "multiedit": true, "insert": true,
 	"str_replace": true, "str_replace_editor": true, "apply_patch": true, "patch": true}
 
-// toolArgs is what tools that edit are given, by the names of all clients.
+// toolArgs contains the arguments of editing tools under the names used by all clients.
 type toolArgs struct {
 	FilePath   string `json:"file_path"`
 	FilePathC  string `json:"filePath"`
@@ -93,14 +93,14 @@ type toolArgs struct {
 	PatchC   string  `json:"patchText"`
 }
 
-// callOf reads the arguments of a tool, and returns nil for one that does not edit.
+// callOf parses the arguments of a tool. It returns nil if the tool does not edit files.
 func callOf(tool string, raw json.RawMessage) *chatCall {
 	if !fileTools[strings.ToLower(tool)] {
 		return nil
 	}
 	var a toolArgs
 	var text string
-	if json.Unmarshal(raw, &text) == nil { // arguments, or a patch, as a text
+	if json.Unmarshal(raw, &text) == nil { // the arguments, or a patch, as a JSON string
 		raw = json.RawMessage(text)
 		if !json.Valid(raw) {
 			a.Patch = text
@@ -124,14 +124,17 @@ func callOf(tool string, raw json.RawMessage) *chatCall {
 	return call
 }
 
-// key names a call by what it does, for clients whose hooks do not name it.
+// key returns a name for a call that depends only on its arguments, for clients whose hooks do not
+// name calls.
 func (call *chatCall) key() string {
-	b, _ := json.Marshal([]any{call.edit.Path, call.todo, call.whole, call.patch}) // these have a form
+	// Ignore the error: these types can always be encoded.
+	b, _ := json.Marshal([]any{call.edit.Path, call.todo, call.whole, call.patch})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
 }
 
-// call takes a call of a tool, once. An empty id stands for what the call does.
+// call records a call of a tool, unless it was recorded before. If id is "", the call is identified
+// by its arguments.
 func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *chatCall {
 	call := callOf(tool, args)
 	if call == nil {
@@ -160,7 +163,7 @@ func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *c
 	return call
 }
 
-// shown is what a client shows of an edit that was made.
+// shown contains the data that a client shows for a successful edit.
 type shown struct {
 	Diff     string  `json:"fileDiff"`
 	Path     string  `json:"filePath"`
@@ -168,7 +171,7 @@ type shown struct {
 	Detailed string  `json:"detailedContent"`
 }
 
-// answer takes the answer to a call: whether it failed, and what the client shows.
+// answer records the answer to a call: whether it failed, and the data that the client shows.
 func (c *chat) answer(id string, failed bool, result json.RawMessage) {
 	call := c.calls[id]
 	if call == nil {
@@ -181,7 +184,7 @@ func (c *chat) answer(id string, failed bool, result json.RawMessage) {
 	}
 	var s shown
 	if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
-		s = shown{} // a text
+		s = shown{} // the answer is a text
 	}
 	es := c.edits(call, s)
 	if len(es) == 0 && call.patch == "" {
@@ -190,8 +193,8 @@ func (c *chat) answer(id string, failed bool, result json.RawMessage) {
 	c.done[call.at] = es
 }
 
-// edits finds the lines that a call has changed: by the diff that the client shows; by
-// what was written; or to be found in the file.
+// edits returns the edits of a call: from the diff that the client shows, or from the text that was
+// written. If neither contains line numbers, the edits must be searched for in the file.
 func (c *chat) edits(call *chatCall, s shown) []Edit {
 	e := call.edit
 	if s.Path != "" {

@@ -1,19 +1,17 @@
-// Transcripts of Claude Code: ~/.claude/projects/*/*.jsonl.
+// This file reads transcripts of Claude Code: ~/.claude/projects/*/*.jsonl.
 //
 // A line is {"type":"assistant"|"user"|…,"uuid":…,"parentUuid":…,"sessionId":…,
-// "cwd":…,"timestamp":…,"isSidechain":…,"message":{"role":…,"content":…}}. The
-// content of an assistant is blocks of text, thinking and tool_use; that of a
-// user is a string, or blocks of text and tool_result. A line that carries the
-// result of a tool has it once more under toolUseResult, as the program knows
-// it. For tools that edit this is
+// "cwd":…,"timestamp":…,"isSidechain":…,"message":{"role":…,"content":…}}. An assistant's content
+// consists of blocks of type text, thinking and tool_use. A user's content is a string, or blocks
+// of type text and tool_result. A line with the result of a tool contains it also in toolUseResult,
+// in the program's own format. For editing tools, this is
 //
 //	{"filePath":…,"oldString":…,"newString":…,"replaceAll":…,"originalFile":…,
 //	 "structuredPatch":[{"oldStart":…,"newStart":…,"lines":[" a","-b","+c"]}],"userModified":…}
 //
-// where the lines of the patch show each leading tab as two spaces, and
-// originalFile may be null. Parents make the lines a tree, since a conversation
-// can be taken back; the main conversation and those of sub-agents may stand in
-// one file.
+// The lines of the patch contain two spaces for each leading tab. originalFile may be null. The
+// parents make the lines a tree, because a conversation can be rewound. The main conversation and
+// those of sub-agents may be in the same file.
 
 package transcript
 
@@ -25,8 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
 )
 
-// isClaude goes by what no other program writes: a message with content, where
-// programs with lines like these have parts or nothing, or the end of a summary.
+// isClaude recognizes lines that no other program writes: a message with content (other programs
+// with similar lines have parts or nothing), or the end of a summary.
 func isClaude(b []byte) bool {
 	var l struct {
 		Type    string          `json:"type"`
@@ -42,11 +40,11 @@ func isClaude(b []byte) bool {
 
 type claude struct {
 	t     *Transcript
-	at    map[string]*reasoning // by uuid of a line: what was said up to there
-	lines map[string]*reasoning // the same by sub-agent, for lines without uuids
+	at    map[string]*reasoning // reasoning up to each line, by the line's UUID
+	lines map[string]*reasoning // the same by sub-agent, for lines without UUIDs
 	calls map[string]*claudeCall
-	seen  map[string]bool // ids of calls
-	done  map[int][]Edit  // by order of calls
+	seen  map[string]bool // IDs of calls
+	done  map[int][]Edit  // edits by number of the call
 	n     int
 }
 
@@ -109,7 +107,7 @@ func (c *claude) assistant(l *clientline.Claude, r *reasoning) *reasoning {
 				continue
 			}
 			if b.ID == "" || c.seen[b.ID] {
-				continue // a conversation that was gone on with may repeat its past
+				continue // a conversation that was continued may repeat earlier calls
 			}
 			c.seen[b.ID] = true
 			c.t.Calls++
@@ -174,13 +172,13 @@ func (c *claude) user(l *clientline.Claude, r *reasoning) *reasoning {
 	return r
 }
 
-// injected reports whether a text in the user's name is the program's.
+// injected reports whether a text in the user's name was inserted by the program.
 func injected(t string) bool {
 	return slices.ContainsFunc([]string{"<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: The messages below", "[Request interrupted"},
 		func(p string) bool { return strings.HasPrefix(t, p) })
 }
 
-// finish makes edits of a call that succeeded.
+// finish records the edits of a successful call.
 func (c *claude) finish(call *claudeCall, res *claudeResult, said string) {
 	if p := res.File + res.Notebook; p != "" {
 		call.edit.Path = p

@@ -1,4 +1,4 @@
-// Which lines a call of Claude Code's tools changed.
+// This file determines the lines that a call of Claude Code's tools changed.
 
 package transcript
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// claudeInput is what the tools that edit are given, all in one.
+// claudeInput contains the arguments of all editing tools.
 type claudeInput struct {
 	File       string       `json:"file_path"`
 	Notebook   string       `json:"notebook_path"`
@@ -33,7 +33,7 @@ type claudeEdit struct {
 	ReplaceAll bool   `json:"replace_all"`
 }
 
-// claudeResult is what the tools that edit answer, all in one.
+// claudeResult contains the results of all editing tools.
 type claudeResult struct {
 	File      string  `json:"filePath"`
 	Notebook  string  `json:"notebook_path"`
@@ -41,7 +41,7 @@ type claudeResult struct {
 	Originals *string `json:"originalFileContents"`
 	NbOld     *string `json:"original_file"`
 	NbNew     *string `json:"updated_file"`
-	Kind      string  `json:"type"` // of Write: create or update
+	Kind      string  `json:"type"` // for Write: create or update
 	Modified  bool    `json:"userModified"`
 	Patch     []struct {
 		New   int      `json:"newStart"`
@@ -49,9 +49,9 @@ type claudeResult struct {
 	} `json:"structuredPatch"`
 }
 
-// claudeCall is a call of a tool that edits, until its result is there.
+// claudeCall is a call of an editing tool that has no result yet.
 type claudeCall struct {
-	at   int // in the order of calls
+	at   int // number of the call
 	name string
 	in   claudeInput
 	edit Edit
@@ -61,19 +61,19 @@ func quote(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a text and a buffer do not fail
+	_ = enc.Encode(s) // ignore the error: encoding a string to a buffer never fails
 	return strings.TrimSpace(b.String())
 }
 
-// change is what a call did, as far as the transcript tells.
+// change describes the change by a call as far as the transcript contains it.
 type change struct {
 	todo  []claudeEdit
-	now   string    // the whole file after the call
-	where []stretch // that were put in
-	known bool      // now and where are
+	now   string    // content of the whole file after the call
+	where []stretch // inserted lines
+	known bool      // now and where are known
 }
 
-// changeOf works out the content after a call from the content before.
+// changeOf computes the content after a call from the content before.
 func (call *claudeCall) changeOf(res *claudeResult, said string) change {
 	in := &call.in
 	c := change{todo: in.Edits}
@@ -101,8 +101,8 @@ func (call *claudeCall) changeOf(res *claudeResult, said string) change {
 	return c
 }
 
-// edits finds the lines that a call has changed: by its content before, when
-// the transcript has it; by its patch; by what it has put in.
+// edits returns the edits of a call: from the content before the call, if the transcript contains
+// it, from the patch, or from the inserted text.
 func (call *claudeCall) edits(res *claudeResult, said string) []Edit {
 	if call.name == "NotebookEdit" {
 		return call.notebook(res)
@@ -117,15 +117,15 @@ func (call *claudeCall) edits(res *claudeResult, said string) []Edit {
 		return e.from(c.now, c.where)
 	}
 	if text := call.in.Content; call.name == "Write" && text != nil {
-		// The file was there, and the transcript does not show how it was: all
-		// of it is what the agent wrote.
+		// The file existed before, and the transcript does not contain its previous content.
+		// Therefore the agent counts as the author of all lines.
 		return e.from(*text, []stretch{{first: 1, n: len(annotate.Lines([]byte(*text)))}})
 	}
 	return e.bySnippet(c.todo, snippet(said))
 }
 
-// byPatch makes edits of the hunks of a result, with the leading tabs that the
-// content or the texts of the call have.
+// byPatch returns the edits in the hunks of a result. Leading tabs are restored from the content or
+// the arguments of the call.
 func (call *claudeCall) byPatch(res *claudeResult, c change) []Edit {
 	var texts []string
 	for _, t := range c.todo {
@@ -147,8 +147,8 @@ func (call *claudeCall) byPatch(res *claudeResult, c change) []Edit {
 	return call.edit.byHunks(hunks, now, texts)
 }
 
-// byHunks makes edits of hunks: of the content after them, when it is known and they
-// fit; else with the leading tabs that the texts have.
+// byHunks returns the edits in hunks. If the content after the edit is known and the hunks match
+// it, the lines are taken from the content. Otherwise, leading tabs are restored from texts.
 func (e Edit) byHunks(hunks []hunk, now *string, texts []string) []Edit {
 	var lines []string
 	if now != nil {
@@ -172,13 +172,13 @@ func (e Edit) byHunks(hunks []hunk, now *string, texts []string) []Edit {
 	return out
 }
 
-// bySnippet makes edits of the texts that were put in: where the lines that the
-// tool has shown hold them, else to be found in the file.
+// bySnippet converts the inserted texts to edits. An edit gets line numbers if the lines that the
+// tool printed contain its text. Otherwise it must be searched for in the file.
 func (e Edit) bySnippet(todo []claudeEdit, shown []numbered) []Edit {
 	var out []Edit
 	for _, t := range todo {
 		if t.New == "" {
-			continue // nothing is left to be found
+			continue // there is no inserted text to search for
 		}
 		s := e
 		at, ok := locate(shown, t.New)
@@ -209,8 +209,8 @@ func (e Edit) bySnippet(todo []claudeEdit, shown []numbered) []Edit {
 	return out
 }
 
-// fits reports whether the block of an edit, whose leading tabs may be shown as
-// spaces, stands in its place among the lines.
+// fits reports whether lines contain the block of an edit at its position. Leading tabs in the
+// block may be shown as spaces.
 func fits(lines []string, e Edit) bool {
 	if e.Span.First < 1 || e.Span.Last > len(lines) || len(e.Block) != e.Span.Len() {
 		return false
@@ -223,13 +223,13 @@ func fits(lines []string, e Edit) bool {
 	return true
 }
 
-// untab shows each leading tab as two spaces.
+// untab replaces each leading tab by two spaces.
 func untab(l string) string {
 	rest := strings.TrimLeft(l, "\t")
 	return strings.Repeat("  ", len(l)-len(rest)) + rest
 }
 
-// withTabs gives lines their leading tabs back, as far as the texts hold them.
+// withTabs restores the leading tabs of lines that occur in texts.
 func withTabs(lines []string, texts []string) []string {
 	var have map[string]string
 	out := slices.Clone(lines)
@@ -254,18 +254,18 @@ func withTabs(lines []string, texts []string) []string {
 	return out
 }
 
-// replaceIn does the edits in turn and returns where the last of each stand, or
-// false when one does not fit.
+// replaceIn applies the edits one after the other. It returns the resulting text and the positions
+// of all replacements, or false if an edit does not match.
 func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 	type place struct {
-		from, to int  // bytes that were put in
-		gone     bool // nothing was, and whole lines were taken out
+		from, to int  // inserted bytes
+		gone     bool // nothing was inserted and whole lines were removed
 	}
 	var places []place
 	for _, t := range todo {
 		old := t.Old
 		if t.New == "" && !strings.HasSuffix(old, "\n") && strings.Contains(text, old+"\n") {
-			old += "\n" // the tool takes out the line with its end
+			old += "\n" // the tool removes the line together with its line end
 		}
 		if old == "" {
 			if text != "" {
@@ -319,8 +319,8 @@ func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 	return text, slices.Compact(out), true
 }
 
-// common returns how many bytes of whole lines two texts begin and end with in
-// common.
+// common returns the number of bytes in the whole lines that a and b have in common at their
+// beginning and end.
 func common(a, b string) (head, foot int) {
 	for {
 		i, j := strings.IndexByte(a[head:], '\n')+1, strings.IndexByte(b[head:], '\n')+1
@@ -336,7 +336,7 @@ func common(a, b string) (head, foot int) {
 		}
 		foot = len(a) - head - i
 	}
-	// What is left of one may be the last line of the other.
+	// The rest of one text may be the last line of the other.
 	ra, rb := a[head:len(a)-foot], b[head:len(b)-foot]
 	if ra != "" && strings.HasSuffix(rb, "\n"+ra) {
 		foot += len(ra)
@@ -346,7 +346,7 @@ func common(a, b string) (head, foot int) {
 	return head, foot
 }
 
-// numbered is a line of a file as a tool shows it.
+// numbered is a line of a file with its number, as shown by a tool.
 type numbered struct {
 	n    int
 	text string
@@ -356,8 +356,7 @@ var shownLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ *([0-9]{1,9})(?:→|\t)(.*)$`)
 })
 
-// snippet reads the lines with their numbers that the tools of older versions
-// answer with.
+// snippet parses the numbered lines in the output of older versions of the tools.
 func snippet(said string) []numbered {
 	var out []numbered
 	for l := range strings.SplitSeq(said, "\n") {
@@ -374,7 +373,7 @@ func snippet(said string) []numbered {
 	return out
 }
 
-// locate finds the lines that hold a text, which must stand there once.
+// locate finds the lines that contain a text. The text must occur exactly once.
 func locate(lines []numbered, text string) (stretch, bool) {
 	if len(lines) == 0 || strings.TrimSpace(text) == "" {
 		return stretch{}, false
@@ -397,7 +396,7 @@ func locate(lines []numbered, text string) (stretch, bool) {
 	return stretch{first: first, n: n}, true
 }
 
-// notebook finds the lines of a cell, which a notebook holds as JSON strings.
+// notebook returns the edits of a cell. A notebook contains the lines of a cell as JSON strings.
 func (call *claudeCall) notebook(res *claudeResult) []Edit {
 	e := call.edit
 	e.tabs = false

@@ -1,13 +1,12 @@
-// Transcripts of Codex: ~/.codex/sessions/*/*/*/rollout-*.jsonl.
+// This file reads transcripts of Codex: ~/.codex/sessions/*/*/*/rollout-*.jsonl.
 //
-// A line is {"timestamp":…,"type":T,"payload":{…}}; those of before September
-// 2025 are the bare payload, and the first of them is {"id":…,"timestamp":…,
-// "instructions":…,"git":{…}}. Of T, session_meta has id and cwd, turn_context
-// cwd and model; response_item is what the model said and called; event_msg is
-// what the user was shown. An edit is a call of apply_patch, by itself or
-// through a shell, and its output. What it changed stands there once more, with
-// numbers of lines, by the event patch_apply_end, or by item_completed with an
-// item FileChange:
+// A line is {"timestamp":…,"type":T,"payload":{…}}. In files from before September 2025, lines
+// consist only of the payload, and the first line is
+// {"id":…,"timestamp":…,"instructions":…,"git":{…}}. The types are: session_meta with id and cwd,
+// turn_context with cwd and model, response_item for the model's output and calls, and event_msg
+// for output to the user. An edit is a call of apply_patch, directly or through a shell, and its
+// output. The change is contained a second time, with line numbers, in the event patch_apply_end,
+// or in item_completed with an item FileChange:
 //
 //	{"type":"patch_apply_end","call_id":…,"success":true,"changes":{PATH:
 //	  {"type":"add","content":…} | {"type":"delete",…} |
@@ -44,7 +43,7 @@ type codexChange struct {
 	Moved   string `json:"move_path"`
 }
 
-// isCodex goes by the envelope, and for old files by the first line.
+// isCodex recognizes the envelope, or in old files the first line.
 func isCodex(b []byte) bool {
 	var l struct {
 		Type         string          `json:"type"`
@@ -65,13 +64,13 @@ func isCodex(b []byte) bool {
 	return false
 }
 
-// codexCall is a call of apply_patch until the end of the transcript: which of
-// its results comes first differs between versions.
+// codexCall is a call of apply_patch. It is kept until the end of the transcript, because the order
+// of its results depends on the version.
 type codexCall struct {
 	edit    Edit
 	patch   string
-	changes map[string]codexChange // nil until they were read
-	over    bool                   // there is a result
+	changes map[string]codexChange // nil if they were not read yet
+	over    bool                   // the call has a result
 	ok      bool
 }
 
@@ -96,7 +95,7 @@ func (c *codex) line(b []byte) error {
 		return errLine
 	}
 	payload := l.Payload
-	if payload == nil { // the old form
+	if payload == nil { // the old format
 		payload = b
 	}
 	var it clientline.CodexItem
@@ -122,8 +121,8 @@ func (c *codex) line(b []byte) error {
 	return nil
 }
 
-// meta takes the first header; a session that was forked repeats that of its
-// parent after it.
+// meta reads the first header. The transcript of a forked session repeats the parent's header after
+// its own.
 func (c *codex) meta(it *clientline.CodexItem) {
 	if it.ID == "" || c.session != "" {
 		return
@@ -147,7 +146,7 @@ func (c *codex) context(it *clientline.CodexItem) {
 	}
 }
 
-// oldCwd takes milliseconds to make, which not every program should wait for.
+// oldCwd is compiled when first needed, because that takes milliseconds.
 var oldCwd = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<cwd>([^<]{1,1000})</cwd>`)
 })
@@ -192,8 +191,7 @@ func (c *codex) item(it *clientline.CodexItem, at time.Time) {
 	}
 }
 
-// asks takes what the user wants, and not what the program says in the user's
-// name.
+// asks records a request of the user. It ignores text that the program inserted in the user's name.
 func (c *codex) asks(t string) {
 	t = strings.TrimSpace(t)
 	if t == "" || strings.HasPrefix(t, "<") || strings.HasPrefix(t, "# AGENTS.md") || strings.TrimSpace(c.r.asked) == t {
@@ -202,7 +200,7 @@ func (c *codex) asks(t string) {
 	c.r = c.r.asks(t)
 }
 
-// shell looks for apply_patch in a call of a function.
+// shell searches a function call for a call of apply_patch.
 func (c *codex) shell(it *clientline.CodexItem, s *codexShell, at time.Time) {
 	dir := s.Workdir + s.Dir
 	if it.Name == "apply_patch" {
@@ -278,8 +276,8 @@ func (c *codex) event(it *clientline.CodexItem, at time.Time) error {
 	return nil
 }
 
-// applied takes what a patch has changed. Its call may not be in the
-// transcript: the model can write a program that calls it.
+// applied records the changes by a patch. The transcript need not contain the call, because the
+// model can write a program that calls apply_patch.
 func (c *codex) applied(it *clientline.CodexItem, id string, ok bool, at time.Time) {
 	call := c.call(id, "", "", at)
 	if call == nil || call.changes != nil {
@@ -287,15 +285,15 @@ func (c *codex) applied(it *clientline.CodexItem, id string, ok bool, at time.Ti
 	}
 	call.over, call.ok = true, ok
 	call.changes = map[string]codexChange{}
-	_ = json.Unmarshal(it.Changes, &call.changes) // what cannot be read is not there
+	_ = json.Unmarshal(it.Changes, &call.changes) // ignore the error: unreadable changes are treated as missing
 }
 
 var exitCode = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:exit code:?|exited with code) *(-?[0-9]+)`)
 })
 
-// succeeded reads the output of apply_patch, which is a text, a text that is
-// JSON with an exit code, or blocks of text.
+// succeeded reports whether the output of apply_patch indicates success. The output is a text, JSON
+// with an exit code as a text, or blocks of text.
 func succeeded(raw json.RawMessage) bool {
 	text := clientline.Text(raw, "input_text", "output_text", "text")
 	if text == "" {
@@ -353,7 +351,7 @@ func (c *codex) end() {
 	}
 }
 
-// reported makes edits of the changes that an event tells.
+// reported returns the edits in the changes that an event reports.
 func (c *codex) reported(call *codexCall) []Edit {
 	var out []Edit
 	unread := false
@@ -392,8 +390,8 @@ func (c *codex) reported(call *codexCall) []Edit {
 	return out
 }
 
-// requested makes edits of the patch that was asked for. It holds no numbers of
-// lines but those of new files.
+// requested returns the edits in a requested patch. Such a patch contains line numbers only for new
+// files.
 func (t *Transcript) requested(made Edit, patch string) []Edit {
 	files, err := parseEnvelope(patch)
 	if err != nil {

@@ -1,16 +1,15 @@
-// Transcripts of Copilot CLI: ~/.copilot/session-state/SESSION/events.jsonl.
+// This file reads transcripts of Copilot CLI: ~/.copilot/session-state/SESSION/events.jsonl.
 //
-// A line is {"type":T,"data":{…},"timestamp":…,"agentId":…}, where agentId is that
-// of a sub-agent. session.start has sessionId and context.cwd; user.message and
-// assistant.message have content, the second also toolRequests
-// [{"toolCallId","name","arguments"}]; tool.execution_complete has toolCallId,
-// success and result.detailedContent, a diff with its numbers of lines.
+// A line is {"type":T,"data":{…},"timestamp":…,"agentId":…}, where agentId identifies a sub-agent.
+// session.start has sessionId and context.cwd. user.message and assistant.message have content, and
+// the latter also toolRequests [{"toolCallId","name","arguments"}]. tool.execution_complete has
+// toolCallId, success and result.detailedContent, a diff with line numbers.
 
 package transcript
 
 import "github.com/oxbow-memory/oxbow/internal/agent/clientline"
 
-// isCopilot goes by the first event.
+// isCopilot recognizes the first event.
 func isCopilot(b []byte) bool {
 	var l clientline.Copilot
 	return clientline.Decode(b, &l) && l.Type == "session.start" && l.Data.Producer == "copilot-agent"
@@ -18,7 +17,7 @@ func isCopilot(b []byte) bool {
 
 type copilot struct {
 	*chat
-	names map[string]string // of sub-agents
+	names map[string]string // names of sub-agents
 }
 
 func newCopilot(t *Transcript) reader { return &copilot{chat: newChat(t), names: map[string]string{}} }

@@ -1,16 +1,16 @@
-// Edits of stretches of lines of a content.
+// This file creates edits from line ranges of a content.
 
 package transcript
 
 import "github.com/oxbow-memory/oxbow/internal/code/annotate"
 
-// stretch is a run of lines of a file as it is after an edit.
+// stretch is a range of lines in a file after an edit.
 type stretch struct {
-	first, n int  // from 1; n is 0 where lines were only taken out before line first
-	gone     bool // lines were only taken out
+	first, n int  // first is the line number, from 1; n is 0 if lines were only removed before it
+	gone     bool // lines were only removed
 }
 
-// from makes edits of stretches of a content that is known as a whole.
+// from returns an edit for each stretch of a content.
 func (e Edit) from(content string, stretches []stretch) []Edit {
 	lines := annotate.Lines([]byte(content))
 	var out []Edit
@@ -36,8 +36,8 @@ func (e Edit) from(content string, stretches []stretch) []Edit {
 	return out
 }
 
-// between returns the one stretch outside of which two contents are the same;
-// none when they are equal.
+// between returns the smallest stretch that contains all differences between two contents, or none
+// if they are equal.
 func between(old, now string) []stretch {
 	a, b := annotate.Lines([]byte(old)), annotate.Lines([]byte(now))
 	i := 0

@@ -1,12 +1,12 @@
-// Transcripts of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-*.jsonl.
+// This file reads transcripts of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-*.jsonl.
 //
-// The first line is {"sessionId":…,"startTime":…,"kind":…}. A line with an id is a
-// message, {"id":…,"timestamp":…,"type":"user"|"gemini","content":…,"thoughts":
+// The first line is {"sessionId":…,"startTime":…,"kind":…}. A line with an ID is a message,
+// {"id":…,"timestamp":…,"type":"user"|"gemini","content":…,"thoughts":
 // [{"subject":…,"description":…}],"model":…,"toolCalls":[{"id","name","args",
-// "status","resultDisplay":{"fileDiff","filePath","newContent"}}]}; it comes again
-// under its id as it grows. {"$set":{…}} changes the chat: one that is resumed gets
-// its messages so, and {"$rewindTo":ID} takes messages back. Hooks do not name calls,
-// so an edit is named by what it does.
+// "status","resultDisplay":{"fileDiff","filePath","newContent"}}]}. A message is repeated with the
+// same ID when it grows. {"$set":{…}} changes the chat; a resumed chat gets its messages in this
+// way. {"$rewindTo":ID} removes messages. Hooks do not name calls, so an edit is identified by the
+// arguments of its call.
 
 package transcript
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientline"
 )
 
-// isGemini goes by the header.
+// isGemini recognizes the header.
 func isGemini(b []byte) bool {
 	var l clientline.Gemini
 	return clientline.Decode(b, &l) && l.Session != "" && l.Start != "" && l.ID == "" && l.Type == ""
@@ -25,8 +25,8 @@ func isGemini(b []byte) bool {
 type gemini struct {
 	*chat
 	sub    string
-	before map[string]*reasoning // by message: what was said before it
-	last   string                // message
+	before map[string]*reasoning // reasoning before each message
+	last   string                // ID of the last message
 }
 
 func newGemini(t *Transcript) reader {
@@ -68,12 +68,13 @@ func (c *gemini) line(b []byte) error {
 	return nil
 }
 
-// message takes a message; when it comes again, from where it began.
+// message reads a message. If the message is repeated, it starts from the reasoning before the
+// message.
 func (c *gemini) message(m *clientline.Gemini) {
 	if m.ID != "" && m.ID == c.last {
 		c.said[c.sub] = c.before[m.ID]
 	} else if c.before[m.ID] != nil {
-		return // an older one, as of a chat that is gone on with
+		return // an older message of a chat that was continued
 	}
 	c.before[m.ID] = c.of(c.sub)
 	c.last = m.ID
@@ -82,7 +83,7 @@ func (c *gemini) message(m *clientline.Gemini) {
 		Subject     string `json:"subject"`
 		Description string `json:"description"`
 	}
-	_ = json.Unmarshal(m.Thoughts, &thoughts) // what cannot be read was not thought
+	_ = json.Unmarshal(m.Thoughts, &thoughts) // ignore the error: unreadable thoughts are treated as missing
 	for _, t := range thoughts {
 		c.says(c.sub, t.Subject+"\n"+t.Description, false)
 	}
@@ -105,7 +106,7 @@ func (c *gemini) message(m *clientline.Gemini) {
 		case "error", "cancelled":
 			c.seen[over] = true
 			c.answer(made.key(), true, nil)
-			delete(c.seen, made.key()) // it may go well the next time
+			delete(c.seen, made.key()) // the same call may succeed later
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Making annotations of edits: the files of the tree that they are about, and the
-// lines where the transcript does not say them.
+// This file converts edits to annotations: it determines the files of the tree, and the lines if
+// the transcript does not contain them.
 
 package transcript
 
@@ -19,29 +19,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Options change how edits are joined with a tree. Nil and zero fields mean the
-// default.
+// Options configure [Join]. Nil and zero fields mean the default.
 type Options struct {
-	// From is where the tree was when the transcript was written, as an
-	// absolute path; by default, where it is now.
+	// From is the absolute path of the tree when the transcript was written. The default is the
+	// present path.
 	From string
 }
 
-// Joined is what came of the edits of a transcript.
+// Joined is the result of [Join].
 type Joined struct {
-	Records []annotate.Record // for [annotate.Store.Add], in the order of the edits
+	Records []annotate.Record // records for [annotate.Store.Add], in the order of the edits
 
-	Outside   []string // files outside of the tree, each once, as the transcript names them
-	OutsideN  int      // edits of these
-	Unlocated int      // edits of which neither transcript nor file tells the lines
+	Outside   []string // files outside of the tree, without repetitions, as named in the transcript
+	OutsideN  int      // number of edits of these files
+	Unlocated int      // number of edits whose lines are neither in the transcript nor in the file
 }
 
-// Join makes a record of each edit of a file of the book's tree. Its ID is made
-// of the name of the tool call, so that a transcript that is read again, or was
-// gone on with in another file, gives the same records. Records of which the
-// lines are not known, but the text is, have no Span. A file that the agent
-// renamed later is called as it was named last, if that is there and the file is
-// not: git need not know of a name in between.
+// Join makes a record of each edit of a file in the store's tree. The record's ID is derived from
+// the name of the tool call, so that reading a transcript again, or its continuation in a different
+// file, results in the same records. If the text of an edit is known but its line numbers are not,
+// the record has no Span. If the agent renamed the file later, the record has the last name,
+// provided that a file with that name exists and none with the old name, because git may not know
+// the names in between.
 func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 	var opts Options
 	if o != nil {
@@ -49,7 +48,7 @@ func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 	}
 	j := &Joined{}
 	outside := map[string]bool{}
-	now := map[string][]string{} // files as they are
+	now := map[string][]string{} // present lines of files
 	names := movesOf(b, t, opts.From)
 	for i := range t.Edits {
 		e := &t.Edits[i]
@@ -91,7 +90,7 @@ func Join(b *annotate.Store, t *Transcript, o *Options) (*Joined, error) {
 	return j, nil
 }
 
-// fileOf returns the file of the tree that an edit is about.
+// fileOf returns the tree's file that an edit changed.
 func fileOf(b *annotate.Store, e *Edit, from string) (string, bool) {
 	name := e.Path
 	if name == "" {
@@ -108,12 +107,12 @@ func fileOf(b *annotate.Store, e *Edit, from string) (string, bool) {
 	return file, err == nil
 }
 
-// moves is what became of the names of files, by name, in the order of edits.
+// moves lists the renames of each file, by its old name, in the order of the edits.
 type moves map[string][]moved
 
 type moved struct {
 	to string
-	at int // edits before
+	at int // number of edits before the rename
 }
 
 func movesOf(b *annotate.Store, t *Transcript, from string) moves {
@@ -128,7 +127,7 @@ func movesOf(b *annotate.Store, t *Transcript, from string) moves {
 	return m
 }
 
-// last returns what a file is called now that had that name at edit number i.
+// last returns the present name of a file that had the name file at edit number i.
 func (m moves) last(b *annotate.Store, file string, i int) string {
 	now := file
 	for hops := 0; hops < maxMoves; hops++ {
@@ -144,20 +143,21 @@ func (m moves) last(b *annotate.Store, file string, i int) string {
 	return now
 }
 
-// maxMoves bounds how often one file is followed.
+// maxMoves is the maximum number of renames of a file that are followed.
 const maxMoves = 100
 
-// isAbs reports whether a path is absolute on any system: transcripts travel.
+// isAbs reports whether the path is absolute on any operating system, because a transcript may come
+// from a different one.
 func isAbs(name string) bool {
 	return filepath.IsAbs(name) || strings.HasPrefix(name, "/") || (len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
 }
 
-// withTabsOf is [withTabs] with the lines of a file.
+// withTabsOf is like [withTabs], with the lines of a file.
 func withTabsOf(lines, file []string) []string {
 	return withTabs(lines, []string{strings.Join(file, "\n")})
 }
 
-// find looks for the lines of an edit in the file as it is.
+// find searches the present file for the lines of an edit.
 func (e *Edit) find(lines []string) {
 	if e.part != "" {
 		all := make([]numbered, len(lines))
@@ -207,17 +207,17 @@ func (e *Edit) find(lines []string) {
 			twice = true
 		}
 	}
-	// Two places that are as good are none.
+	// If two positions match equally well, neither is used.
 	if at >= 0 && !twice {
 		e.set(lines, at, n)
 	} else if e.loose {
-		e.Block = nil // it is not known how the file writes it
+		e.Block = nil // the spelling in the file is not known
 	}
 }
 
 func bare(l string) string { return strings.TrimSuffix(strings.TrimSpace(l), ",") }
 
-// set takes n lines from the one at index first as the block.
+// set sets the block to n lines that start at index first.
 func (e *Edit) set(lines []string, first, n int) {
 	e.Span = annotate.Span{First: first + 1, Last: first + n}
 	e.Block = lines[first : first+n]
@@ -226,7 +226,7 @@ func (e *Edit) set(lines []string, first, n int) {
 	e.scope = annotate.Scope(lines, first)
 }
 
-// record makes the record of an edit of the file, which was called then.
+// record returns the record for an edit. then is the file's name at the time of the edit.
 func (e *Edit) record(b *annotate.Store, client, file, then string) annotate.Record {
 	r := annotate.Record{
 		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: word(e.Model), Session: word(e.Session),
@@ -250,7 +250,7 @@ func (e *Edit) record(b *annotate.Store, client, file, then string) annotate.Rec
 	return r
 }
 
-// word cuts what a record holds in short.
+// word shortens a value to the maximum length of a short field of a record.
 func word(s string) string { return text.Cut(strings.ToValidUTF8(s, "\ufffd"), maxWord) }
 
 const maxWord = 256 // bytes

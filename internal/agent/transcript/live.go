@@ -1,10 +1,9 @@
-// Annotations while a session runs: of what a client tells its hook after an edit,
-// and of its transcript, which has the reasoning.
+// This file makes annotations while a session runs, from the reports that a client sends to its
+// hook after an edit, and from the transcript, which contains the reasoning.
 //
-// The report of a hook has the result of a call that the transcript does not have
-// yet, and the transcript has what was said before it. So the report is read as the
-// next line of the transcript, and an edit has the same name as when the transcript
-// is read later.
+// The report of a hook contains the result of a call that the transcript does not contain yet. The
+// transcript contains the text before the call. So the report is read as the next line of the
+// transcript. This gives an edit the same name as when the transcript is read later.
 
 package transcript
 
@@ -28,26 +27,26 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Bounds of what is read of a transcript for a report: its end, and its first line.
+// Limits for reading a transcript after a report. Its end and its first line are read.
 const (
-	lastPart  = 2 << 20  // bytes, after an edit
-	turnPart  = 16 << 20 // bytes, at the end of a turn
-	firstLine = 1 << 20  // bytes
+	lastPart  = 2 << 20  // bytes that are read after an edit
+	turnPart  = 16 << 20 // bytes that are read at the end of a turn
+	firstLine = 1 << 20  // bytes of the first line
 
-	lateWait  = 500 * time.Millisecond // for a transcript that is written after the hook began
+	lateWait  = 500 * time.Millisecond // time to wait for a transcript that is written after the hook has started
 	lateEvery = 10 * time.Millisecond
 )
 
-// Report is what a client gave its hook.
+// Report is the data that a client passes to its hook.
 type Report struct {
-	Client string // as setup names it
-	Raw    []byte // what stood on standard input
+	Client string // name of the client, as for setup
+	Raw    []byte // data from standard input
 
-	CopilotHome string // where Copilot CLI keeps its sessions
-	Noted       string // the file in which hooks have noted what opencode reported before
+	CopilotHome string // directory of Copilot CLI's sessions
+	Noted       string // file in which hooks have stored earlier reports of opencode
 
-	Clean  func(string) string // takes out of reasoning what may not be kept
-	Secret func(string) bool   // lines that hold secrets get no annotation
+	Clean  func(string) string // removes text that must not be stored from reasoning
+	Secret func(string) bool   // reports whether lines contain secrets; such lines get no annotation
 }
 
 func (r Report) read() (*clientline.Report, bool) {
@@ -55,16 +54,16 @@ func (r Report) read() (*clientline.Report, bool) {
 	return &l, ok && filepath.IsLocal(l.Session)
 }
 
-// About is what a report is about.
+// About summarizes a report.
 type About struct {
 	Session string
-	Dir     string   // of the file that is edited, or else the one that the agent works in; "" for neither
-	Before  bool     // an edit is about to be made,
-	Files   []string // of these files, from the root
-	After   bool     // one was made, or a turn has ended
+	Dir     string   // directory of the edited file, or the agent's working directory; "" if neither is known
+	Before  bool     // an edit is about to be made
+	Files   []string // for Before: absolute paths of the files to be edited
+	After   bool     // an edit was made, or a turn has ended
 }
 
-// About returns what the report is about, nothing of one that cannot be read.
+// About returns a summary of the report. It is empty if the report cannot be read.
 func (r Report) About() About {
 	l, ok := r.read()
 	if !ok {
@@ -88,15 +87,15 @@ func (r Report) About() About {
 	return a
 }
 
-// The events of clients after an edit, and at the end of a turn, of a sub-agent or of a
-// session.
+// The events of clients after an edit, and at the end of a turn, of a sub-agent or of a session.
 var (
 	editEvents = []string{"PostToolUse", "AfterTool"}
 	endEvents  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
 )
 
-// liveReaders are how the readers take the result of a call from a report: the line
-// that the transcript will have for it, and the name that its edits have there.
+// liveReaders contains, for each client, its reader, and a function that converts a report to the
+// line that the transcript will contain for the result of the call. The function also returns the
+// name of the call in the transcript.
 var liveReaders = map[string]struct {
 	reader string
 	answer func(l *clientline.Report, in reader) (line any, call string)
@@ -126,22 +125,21 @@ var liveReaders = map[string]struct {
 	"opencode": {"opencode", func(l *clientline.Report, _ reader) (any, string) { return l, l.Session + " " + l.UseID }},
 }
 
-// outcome returns how a call ended, as the transcripts of Gemini CLI and Qwen Code say
-// it, and what the client shows.
+// outcome returns the status of a call, in the words of the transcripts of Gemini CLI and Qwen
+// Code, and the data that the client shows.
 func outcome(l *clientline.Report) (status string, shown json.RawMessage) {
 	var o struct {
 		Display json.RawMessage `json:"returnDisplay"`
 		Error   json.RawMessage `json:"error"`
 	}
-	_ = json.Unmarshal(l.Response, &o) // what cannot be read stays empty
+	_ = json.Unmarshal(l.Response, &o) // ignore the error: unreadable fields stay empty
 	if len(o.Error) > 0 && string(o.Error) != "null" {
 		return "error", nil
 	}
 	return "success", o.Display
 }
 
-// pending returns the name of the call without an answer that does the same as one,
-// the last of several, or "".
+// pending returns the ID of the last unanswered call with the same arguments, or "".
 func (c *chat) pending(same *chatCall) string {
 	found, at := "", -1
 	for id, call := range c.calls {
@@ -152,10 +150,10 @@ func (c *chat) pending(same *chatCall) string {
 	return found
 }
 
-// Live returns the annotations of what a hook reports: of the edit, after one; at the end
-// of a turn, of a sub-agent and of a session, of all edits in the end of the transcript.
-// Of an edit whose reasoning is not written in time there are none: it comes with the
-// end of the turn. It changes nothing.
+// Live returns the annotations for the report of a hook. After an edit, these are the annotations
+// of that edit. At the end of a turn, of a sub-agent or of a session, they are those of all edits
+// in the end of the transcript. If the reasoning for an edit is not written in time, Live returns
+// nothing; the annotation is made at the end of the turn. Live changes nothing.
 func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, error) {
 	l, ok := r.read()
 	if _, known := liveReaders[r.Client]; !ok || !known {
@@ -182,12 +180,12 @@ func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, 
 	return slices.DeleteFunc(j.Records, func(a annotate.Record) bool { return r.secret(a) }), ctx.Err()
 }
 
-// secret reports whether something in the lines of an annotation is.
+// secret reports whether the lines of an annotation contain a secret.
 func (r Report) secret(a annotate.Record) bool {
 	return r.Secret(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n"))
 }
 
-// editsFiles reports whether a report is of a tool that edits.
+// editsFiles reports whether the report is about an editing tool.
 func editsFiles(l *clientline.Report) bool {
 	switch strings.ToLower(l.Tool) {
 	case "notebookedit", "multiedit":
@@ -198,8 +196,8 @@ func editsFiles(l *clientline.Report) bool {
 	return callOf(l.Tool, l.Input) != nil
 }
 
-// afterEdit reads the transcript until it has the call of a report, or for as long as
-// is waited for a late one. Others of its edits are left out.
+// afterEdit reads the transcript until it contains the call of a report, for at most lateWait. It
+// returns only the edits of that call.
 func (r Report) afterEdit(ctx context.Context, l *clientline.Report) (*Transcript, error) {
 	ctx, stop := context.WithTimeout(ctx, lateWait)
 	defer stop()
@@ -226,8 +224,8 @@ func (r Report) afterEdit(ctx context.Context, l *clientline.Report) (*Transcrip
 	}
 }
 
-// file returns the transcript that has what a report is about: in Claude Code a
-// sub-agent has its own, next to that of the session; Qwen Code has a directory for them.
+// file returns the path of the transcript for a report. In Claude Code, a sub-agent has a
+// transcript of its own next to the session's. Qwen Code has a directory for them.
 func (r Report) file(l *clientline.Report) string {
 	switch {
 	case l.AgentTranscript != "":
@@ -246,8 +244,8 @@ func (r Report) file(l *clientline.Report) string {
 	return l.Transcript
 }
 
-// replay reads the end of a transcript. With answered, the report is its next line, and
-// other edits than those of its call are left out.
+// replay reads the end of a transcript. If answered is set, it reads the report as the next line,
+// and returns only the edits of the report's call.
 func (r Report) replay(l *clientline.Report, most int64, answered bool) (*Transcript, error) {
 	text, err := endOf(r.file(l), most)
 	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
@@ -283,7 +281,7 @@ func (r Report) replay(l *clientline.Report, most int64, answered bool) (*Transc
 	return t, nil
 }
 
-// endOf returns the first line of a file and the lines in its last bytes.
+// endOf returns the first line of a file and the complete lines in its last most bytes.
 func endOf(name string, most int64) ([]byte, error) {
 	f, err := vfs.OpenRegular(name)
 	if err != nil {
@@ -299,7 +297,7 @@ func endOf(name string, most int64) ([]byte, error) {
 	}
 	head, err := bufio.NewReader(io.LimitReader(f, firstLine)).ReadBytes('\n')
 	if err != nil {
-		head = nil // it is too long
+		head = nil // the line is too long
 	}
 	tail := make([]byte, most)
 	n, err := f.ReadAt(tail, fi.Size()-most)

@@ -1,10 +1,10 @@
-// What opencode's plug-in reports, a line each, which is what a hook is given. Its
-// own sessions stand in a database and are not read.
+// This file reads the reports of opencode's plug-in, one per line, in the form in which a hook
+// receives them. opencode keeps its own sessions in a database, which is not read.
 //
 // A report is {"hook_event_name":"UserPromptSubmit"|"AgentText"|"PostToolUse"|…,
 // "session_id","cwd","timestamp","agent_type","prompt","text","tool_name",
-// "tool_use_id","tool_input","model"}. Between the reports may stand what a hook
-// noted of others: {"client":"opencode","kind":"prompt"|"text"|"call","agent","text",
+// "tool_use_id","tool_input","model"}. Between the reports there may be notes that a hook made of
+// other reports: {"client":"opencode","kind":"prompt"|"text"|"call","agent","text",
 // "call":{"wrote"}}.
 
 package transcript
@@ -28,7 +28,7 @@ type opencodeLine struct {
 	} `json:"call"`
 }
 
-// isOpencode goes by the name that opencode gives a session.
+// isOpencode recognizes the prefix of opencode's session IDs.
 func isOpencode(b []byte) bool {
 	var l opencodeLine
 	return json.Unmarshal(b, &l) == nil && ((l.Event != "" && strings.HasPrefix(l.Session, "ses_")) || (l.Client == "opencode" && l.Kind != ""))

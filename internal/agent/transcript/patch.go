@@ -1,5 +1,5 @@
-// Reading the two kinds of patches that transcripts hold: hunks of a unified diff,
-// and the envelopes of apply_patch.
+// This file parses the two kinds of patches in transcripts: hunks of a unified diff, and the
+// envelopes of apply_patch.
 
 package transcript
 
@@ -12,28 +12,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// hunk is a part of a unified diff: lines that begin with " ", "-" or "+".
+// hunk is a part of a unified diff. Its lines begin with " ", "-" or "+".
 type hunk struct {
-	first int // the line of the new file that the hunk begins at, from 1; 0 when it is not known
+	first int // line number in the new file at which the hunk begins, from 1; 0 if it is not known
 	lines []string
 }
 
-// gap is the most lines that may stay the same between two changes of one
-// stretch.
+// gap is the maximum number of unchanged lines between two changes in one stretch.
 const gap = 3
 
-// edits makes an edit of each stretch of changed lines, which begins and ends
-// with a line that was put in, if any was.
+// edits returns an edit for each stretch of changed lines. If lines were inserted, the stretch
+// begins and ends with an inserted line.
 func (h hunk) edits(e Edit) []Edit {
 	type row struct {
 		text string
 		put  bool
 	}
-	var rows []row // of the new file
-	var cuts []int // rows before which lines were taken out
+	var rows []row // lines of the new file
+	var cuts []int // indexes of rows before which lines were removed
 	for _, l := range h.lines {
 		if l == "" {
-			l = " " // editors cut the space of an empty line
+			l = " " // editors remove the space of an empty line
 		}
 		switch l[0] {
 		case '+':
@@ -47,7 +46,7 @@ func (h hunk) edits(e Edit) []Edit {
 		}
 	}
 	var out []Edit
-	add := func(from, to int, gone bool) { // rows [from, to)
+	add := func(from, to int, gone bool) { // rows from to to-1
 		at := e
 		at.Gone = gone
 		if h.first > 0 {
@@ -65,7 +64,7 @@ func (h hunk) edits(e Edit) []Edit {
 		}
 		out = append(out, at)
 	}
-	cut := func(upTo int) { // lines taken out where nothing was put in nearby
+	cut := func(upTo int) { // adds edits for lines removed where none were inserted nearby
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {
 				add(from, to, true)
@@ -84,7 +83,7 @@ func (h hunk) edits(e Edit) []Edit {
 			}
 		}
 		cut(i - 1)
-		for len(cuts) > 0 && cuts[0] <= last+2 { // next to or inside of what was put in
+		for len(cuts) > 0 && cuts[0] <= last+2 { // next to or inside of the inserted lines
 			cuts = cuts[1:]
 		}
 		add(i, last+1, false)
@@ -94,11 +93,10 @@ func (h hunk) edits(e Edit) []Edit {
 	return out
 }
 
-// parseUnified reads the hunks of a unified diff of one file. Headers of files
-// are passed over.
+// parseUnified parses the hunks of a unified diff of one file. File headers are ignored.
 func parseUnified(diff string) ([]hunk, error) {
 	var out []hunk
-	left := [2]int{} // lines of the old and of the new file that the hunk still has
+	left := [2]int{} // numbers of old and new lines that the hunk must still contain
 	for l := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
 		if left[0] > 0 || left[1] > 0 {
 			h := &out[len(out)-1]
@@ -114,7 +112,7 @@ func parseUnified(diff string) ([]hunk, error) {
 			case ' ':
 				left[0]--
 				left[1]--
-			case '\\': // no newline at the end
+			case '\\': // no newline at the end of the file
 				continue
 			default:
 				return nil, fmt.Errorf("a line of a diff begins with %q", c)
@@ -133,11 +131,11 @@ func parseUnified(diff string) ([]hunk, error) {
 		olds, news, ok2 := strings.Cut(head, " +")
 		_, n, err := counted(olds)
 		first, m, err2 := counted(news)
-		if !ok || !ok2 || err != nil || err2 != nil || (first == 0 && m > 0) { // lines are counted from 1
+		if !ok || !ok2 || err != nil || err2 != nil || (first == 0 && m > 0) { // line numbers start at 1
 			return nil, fmt.Errorf("%.60q begins no hunk", l)
 		}
 		if m == 0 {
-			first++ // git's way to say: after that line
+			first++ // git means the position after that line
 		}
 		out = append(out, hunk{first: first})
 		left = [2]int{n, m}
@@ -148,7 +146,7 @@ func parseUnified(diff string) ([]hunk, error) {
 	return out, nil
 }
 
-// counted reads "12" or "12,3".
+// counted parses "12" or "12,3".
 func counted(s string) (first, n int, err error) {
 	a, b, ok := strings.Cut(s, ",")
 	n = 1
@@ -162,14 +160,14 @@ func counted(s string) (first, n int, err error) {
 	return first, n, err
 }
 
-// fileChange is what apply_patch does to one file.
+// fileChange is the change of one file by apply_patch.
 type fileChange struct {
-	path, moved string // moved is its new name, if it has one
+	path, moved string // moved is the new name, or ""
 	add, del    bool
 	hunks       []hunk
 }
 
-// parseEnvelope reads the text that apply_patch is given:
+// parseEnvelope parses the input of apply_patch:
 //
 //	*** Begin Patch
 //	*** Add File: PATH         then lines that begin with +
@@ -201,8 +199,7 @@ func parseEnvelope(text string) ([]fileChange, error) {
 			}
 			return ok
 		}
-		// Below the path of an update, what begins with a space is text, and may
-		// read like a mark.
+		// In an update, a line that begins with a space is text, even if it looks like a marker.
 		text := at != nil && !at.add && !at.del && len(at.hunks) > 0 && strings.HasPrefix(l, " ")
 		switch {
 		case ended:

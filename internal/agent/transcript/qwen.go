@@ -1,17 +1,17 @@
-// Transcripts of Qwen Code: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl, those of
-// sub-agents in PROJECT/subagents/SESSION.
+// This file reads transcripts of Qwen Code: ~/.qwen/projects/PROJECT/chats/SESSION.jsonl. The
+// transcripts of sub-agents are in PROJECT/subagents/SESSION.
 //
 // A line is {"uuid","parentUuid","sessionId","timestamp","type":"user"|"assistant"|
 // "tool_result"|"system","provenance","cwd","agentName","model","message":{"parts":
 // [{"text","thought"},{"functionCall":{"id","name","args"}}]},"toolCallResult":
-// {"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. What a
-// sub-agent was answered has no display.
+// {"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. The results of the
+// calls of a sub-agent have no resultDisplay.
 
 package transcript
 
 import "github.com/oxbow-memory/oxbow/internal/agent/clientline"
 
-// isQwen goes by the parts of a message, which Claude Code has not.
+// isQwen recognizes the parts of a message, which Claude Code does not have.
 func isQwen(b []byte) bool {
 	var l clientline.Qwen
 	return clientline.Decode(b, &l) && l.UUID != "" && l.Session != "" && (len(l.Message.Parts) > 0 || l.Provenance != "")

@@ -1,4 +1,4 @@
-// Reading a transcript line by line.
+// This file reads a transcript line by line.
 
 package transcript
 
@@ -14,8 +14,8 @@ import (
 // client is a program whose transcripts can be read.
 type client struct {
 	name string
-	is   func(line []byte) bool          // whether a line can only be of this program
-	open func(t *Transcript) (in reader) // begins to read one file
+	is   func(line []byte) bool          // reports whether only this program writes such a line
+	open func(t *Transcript) (in reader) // returns a reader for one file
 }
 
 var clients = []client{
@@ -27,15 +27,15 @@ var clients = []client{
 	{"opencode", isOpencode, newOpencode},
 }
 
-// maxSniff is how many lines are looked at to tell whose a transcript is.
+// maxSniff is the maximum number of lines that are read to recognize the client.
 const maxSniff = 200
 
-// Read reads a transcript, one JSON object a line. Lines that cannot be read
-// are counted and passed over. Errors match [ErrUnknown], or are those of r.
+// Read reads a transcript, which has one JSON object per line. Lines that cannot be read are
+// counted and ignored. Errors match [ErrUnknown] or are errors of r.
 func Read(r io.Reader) (*Transcript, error) {
 	t := &Transcript{}
 	var in reader
-	var held [][]byte // lines before the client is known
+	var held [][]byte // lines read before the client was recognized
 	give := func(b []byte) {
 		if err := in.line(b); err != nil {
 			t.Bad++
@@ -79,8 +79,7 @@ func Read(r io.Reader) (*Transcript, error) {
 	return t, nil
 }
 
-// open returns the reader for the client that the line is of, nil when no client
-// writes such a line.
+// open returns a reader for the client that writes such lines, or nil if there is none.
 func (t *Transcript) open(line []byte) reader {
 	for _, c := range clients {
 		if c.is(line) {

@@ -1,4 +1,4 @@
-// What an agent has said up to a place of its conversation.
+// This file collects an agent's reasoning before an edit.
 
 package transcript
 
@@ -9,18 +9,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// reasoning is what an agent has said up to a place of its conversation. It is
-// not changed: each addition makes a new one, since a conversation branches.
+// reasoning is the text of an agent up to a position in its conversation. It is immutable: each
+// addition returns a new value, because a conversation may branch.
 type reasoning struct {
-	asked string // what it was asked last
+	asked string // last request of the user
 
-	// Passages since the last edit that had some before it: said aloud, and
-	// thought as far as the transcript shows it.
+	// Passages since the last edit that had passages before it: said aloud, and, as far as the
+	// transcript contains them, thoughts.
 	said, thought []string
-	used          bool // an edit came after these passages
+	used          bool // an edit followed these passages
 }
 
-// asks begins again with what the user wants.
+// asks starts again with a new request of the user.
 func (r *reasoning) asks(text string) *reasoning { return &reasoning{asked: text} }
 
 func (r *reasoning) says(text string, aloud bool) *reasoning {
@@ -37,7 +37,7 @@ func (r *reasoning) says(text string, aloud bool) *reasoning {
 		to = &next.said
 	}
 	if n := len(*to); n > 0 && (*to)[n-1] == text {
-		return r // some programs keep each passage twice
+		return r // some programs store each passage twice
 	}
 	*to = append((*to)[:len(*to):len(*to)], text)
 	return next
@@ -52,8 +52,8 @@ func (r *reasoning) edits() *reasoning {
 	return &next
 }
 
-// why returns the reasoning before an edit: what was said aloud; when nothing
-// was, what was thought; when nothing of that is shown, what was asked for.
+// why returns the reasoning before an edit: the text said aloud, or otherwise the thoughts, or
+// otherwise the user's request.
 func (r *reasoning) why() string {
 	for _, ps := range [][]string{r.said, r.thought} {
 		if len(ps) > 0 {
@@ -64,7 +64,8 @@ func (r *reasoning) why() string {
 	return strings.TrimSuffix(tail(annotate.NoReasoning+asked+strings.TrimSpace(r.asked)), asked)
 }
 
-// tail cuts a text to its end, which is nearest to the edit, at a rune.
+// tail returns the end of a text, which is nearest to the edit. It does not cut inside of a
+// character.
 func tail(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if len(s) <= maxWhy {

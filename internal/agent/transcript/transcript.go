@@ -1,12 +1,11 @@
-// What a transcript tells.
+// This file declares the contents of a transcript.
 
-// Package transcript finds, in the transcripts that agent programs keep, every
-// edit of a file that the agent made, with the lines that came of it and the
-// visible reasoning before it. [Join] makes annotations of them.
+// Package transcript finds the edits of files in the transcripts of agent programs, with the lines
+// that each edit wrote and the visible reasoning before it. [Join] converts them to annotations.
 //
-// Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code are read, and what the
-// plug-in for opencode reports. Another program is one more file: a reader
-// that is given the lines, and a row of the table of clients.
+// It reads transcripts of Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code, and the
+// reports of the plug-in for opencode. To support another program, add a file with a reader, and a
+// row to the table of clients.
 //
 //	t, err := transcript.Read(file)
 //	found, err := transcript.Join(book, t, nil)
@@ -20,78 +19,78 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Bounds of what is read.
+// Limits for reading.
 const (
-	maxWhy  = 8 << 10 // bytes of reasoning kept for an edit: the last ones
+	maxWhy  = 8 << 10 // bytes of reasoning kept for an edit; longer texts are cut at the beginning
 	maxFile = annotate.MaxFile
 )
 
 var errLine = errors.New("the line is no object of JSON")
 
-// ErrUnknown is returned by [Read] for a file that is of no client it knows.
+// ErrUnknown is returned by [Read] if the file is not a transcript of a supported client.
 var ErrUnknown = errors.New("not a transcript of an agent that is known here")
 
-// Edit is one stretch of lines that an agent wrote, or took out, in one call
-// of a tool. A call that changed a file in several places makes several.
+// Edit is a range of lines that an agent wrote or removed in one tool call. A call that changed a
+// file at several positions has several edits.
 type Edit struct {
-	Path string // of the file, as the agent named it
-	Dir  string // where the agent worked, when it is known; Path may be below it
+	Path string // file name as given by the agent
+	Dir  string // working directory of the agent, if known; Path may be relative to it
 
-	// Call names the tool call among all that ever were, and N counts the
-	// stretches of that call in that file, from 0.
+	// Call is a unique name of the tool call. N is the number of the edit within that call and
+	// file, from 0.
 	Call string
 	N    int
 
-	// Span is where Block stood right after the edit. It is zero when the
-	// transcript does not say; [Join] then looks for the block in the file.
+	// Span is the position of Block directly after the edit. It is zero if the transcript does not
+	// contain it. In that case, [Join] searches the file for the block.
 	Span          annotate.Span
 	Block         []string // whole lines, without line ends
-	Before, After []string // lines around them, as far as they are known
+	Before, After []string // lines before and after, as far as they are known
 
-	// Gone says that lines were only taken out: Block is what is left next to
-	// the place, at most one line on each side.
+	// Gone is set if lines were only removed. Then Block contains the remaining lines next to the
+	// position, at most one on each side.
 	Gone bool
 
-	Content []byte // of the whole file after the edit; nil when it is not known
+	Content []byte // content of the whole file after the edit; nil if it is not known
 
-	Why     string // the visible reasoning; never empty
+	Why     string // visible reasoning; never empty
 	Time    time.Time
 	Session string
 	Model   string
-	Sub     string // the sub-agent that made the edit; "" for the main one
+	Sub     string // sub-agent that made the edit; "" for the main agent
 
-	tabs  bool     // leading tabs may be shown as two spaces each
-	part  string   // text that was put in and may begin or end within a line; Block is empty then
-	same  [2]int   // lines that the part begins and ends with and were there before
-	scope []string // what Block stands in, when it was found in the file
-	loose bool     // Block is to be found with other indents and commas
+	tabs  bool     // each leading tab may be shown as two spaces
+	part  string   // inserted text that may begin or end within a line; Block is empty then
+	same  [2]int   // number of lines at the beginning and end of part that existed before
+	scope []string // lines that enclose Block, if it was found in the file
+	loose bool     // Block may have different indentation and commas in the file
 }
 
-// Transcript is what one file tells.
+// Transcript contains the edits in one file.
 type Transcript struct {
 	Client string // "claude-code", "codex", "gemini", "copilot", "qwen" or "opencode"
-	Edits  []Edit // in the order in which the calls were made
-	Moves  []Move // likewise
+	Edits  []Edit // in the order of the calls
+	Moves  []Move // in the order of the calls
 
-	Lines   int // lines of the file that are not empty
-	Bad     int // of these, those that cannot be read
-	Calls   int // calls of tools that edit
-	Failed  int // of these, those that the tool or the user refused
-	Pending int // of these, those without a result: the transcript ends before
-	Removed int // files that were deleted: no line is left to annotate
-	Unread  int // calls that succeeded and whose change the transcript does not show
+	Lines   int // number of lines that are not empty
+	Bad     int // number of lines that cannot be read
+	Calls   int // number of calls of editing tools
+	Failed  int // number of calls that the tool or the user refused
+	Pending int // number of calls without a result, because the transcript ends
+	Removed int // number of deleted files, which leave no line to annotate
+	Unread  int // number of successful calls whose change the transcript does not contain
 }
 
-// Move is a file that the agent gave another name.
+// Move is a rename of a file by the agent.
 type Move struct {
 	From, To string
-	Dir      string // where the agent worked, as in [Edit]
-	At       int    // how many edits came before
+	Dir      string // working directory of the agent, as in [Edit]
+	At       int    // number of edits before the rename
 }
 
-// reader takes the lines of a transcript in turn. An error says that the line
-// cannot be read; the next is read all the same.
+// reader processes the lines of a transcript one after the other. An error means that the line
+// cannot be read. The next line can still be read.
 type reader interface {
 	line(b []byte) error
-	end() // after the last line
+	end() // is called after the last line
 }
