@@ -1,10 +1,9 @@
-// Agent Trace: the format, and how annotations are written in it.
+// This file writes annotations as Agent Trace records.
 //
-// Agent Trace 0.1 (https://agent-trace.dev) says which lines of a file at a
-// revision an AI or a person wrote, in which conversation. It has no place for
-// why: the whole annotation travels in the metadata, under traceKey, so that a
-// record of oxbow is read again without loss, and other programs read the lines,
-// the model and the revision.
+// Agent Trace 0.1 (https://agent-trace.dev) describes which lines of a file at a revision were
+// written by an AI or by a person, and in which conversation. It has no field for a reason.
+// Therefore the whole annotation is stored in the metadata, under traceKey. oxbow reads its own
+// records without loss, and other programs can read the lines, the model and the revision.
 
 package interchange
 
@@ -22,16 +21,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// traceVersion is that of the specification, as its schema wants it: three numbers.
+// traceVersion is the version of the specification. The schema requires three numbers.
 const traceVersion = "0.1.0"
 
-// traceKey is that of the annotation in the metadata of a record.
+// traceKey is the key of the annotation in the metadata of a record.
 const traceKey = "dev.oxbow"
 
-// record is a trace record, as the specification has it.
+// record is a trace record of the specification.
 type record struct {
 	Version   string                     `json:"version"`
-	ID        string                     `json:"id"` // a UUID
+	ID        string                     `json:"id"` // UUID
 	Timestamp time.Time                  `json:"timestamp"`
 	VCS       *vcs                       `json:"vcs,omitempty"`
 	Tool      *tool                      `json:"tool,omitempty"`
@@ -40,7 +39,7 @@ type record struct {
 }
 
 type vcs struct {
-	Type     string `json:"type"` // git, jj, hg or svn
+	Type     string `json:"type"` // "git", "jj", "hg" or "svn"
 	Revision string `json:"revision"`
 }
 
@@ -62,7 +61,7 @@ type conversation struct {
 }
 
 type contributor struct {
-	Type    string `json:"type"` // human, ai, mixed or unknown
+	Type    string `json:"type"` // "human", "ai", "mixed" or "unknown"
 	ModelID string `json:"model_id,omitempty"`
 }
 
@@ -78,9 +77,9 @@ type related struct {
 	URL  string `json:"url"`
 }
 
-// WriteTraces writes annotations, one trace record a line. The same annotations give
-// the same bytes. Lines are those of the annotation when it was made; one whose
-// lines are not known is left out.
+// WriteTraces writes annotations as trace records, one per line. The same annotations give the same
+// bytes. The line numbers are the ones at the time when the annotation was made. Annotations
+// without known lines are omitted and counted in the report.
 func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 	var rep Report
 	for i := range records {
@@ -107,7 +106,8 @@ func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 	return rep, nil
 }
 
-// traceOf returns the trace of an annotation, and adds what it lacks to the report.
+// traceOf converts an annotation to a trace record, and adds to the report what the format cannot
+// express.
 func traceOf(r *annotate.Record, rep *Report) (*record, error) {
 	t := &record{Version: traceVersion, ID: uuid(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
 	if r.Commit != "" {
@@ -148,8 +148,8 @@ func contributorOf(r *annotate.Record) *contributor {
 	return &contributor{Type: "unknown"}
 }
 
-// uuid makes a UUID of a name: one of version 8 (RFC 9562), which may hold
-// anything, here bits of the name's SHA-256.
+// uuid derives a UUID from a name. Its version is 8 (RFC 9562, section 5.8), which allows arbitrary
+// content; here the content is taken from the SHA-256 of the name.
 func uuid(name string) string {
 	b := sha256.Sum256([]byte(name))
 	b[6] = b[6]&0x0f | 0x80
@@ -157,8 +157,8 @@ func uuid(name string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// modelID puts the provider before the name of a model that is known, as
-// models.dev has it.
+// modelID returns "provider/model", the form of models.dev, if the provider of the model is known.
+// Otherwise it returns the model unchanged.
 func modelID(model string) string {
 	if model == "" || strings.Contains(model, "/") {
 		return model

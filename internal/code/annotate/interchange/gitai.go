@@ -1,8 +1,8 @@
-// The notes of Git AI: authorship logs of its Standard v3.0.0, which are tied to
-// commits under refs/notes/ai.
+// This file reads the notes of Git AI: authorship logs in its Standard v3.0.0, stored as notes of
+// commits in refs/notes/ai.
 //
-// A log says which lines of a commit's files a session of an agent, or a known
-// person, wrote:
+// A log lists the lines of the files of a commit that were written by a session of an agent or by a
+// known person:
 //
 //	src/main.rs
 //	  s_c9883b05a2487d::t_9f8e7d6c5b4a32 1-10,15-20
@@ -14,9 +14,9 @@
 //	 "prompts":{"d9978a8723e02b52":{"agent_id":{"tool":…,"id":…,"model":…},…}},
 //	 "sessions":{"s_c9883b05a2487d":{…}},"humans":{"h_31dce776f88375":{"author":…}}}
 //
-// Two spaces are before the key of an author; what comes after "::" differs
-// between the edits of one session. Keys without a prefix are of logs before
-// 1.4. Of these some hold the messages of the conversation.
+// Two spaces precede the key of an author. The text after "::" differs between the edits of one
+// session. Logs of Git AI before 1.4 have keys without a prefix, and some of them contain the
+// messages of the conversation.
 
 package interchange
 
@@ -37,25 +37,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// notesRef is where Git AI keeps its notes.
+// notesRef is the ref in which Git AI keeps its notes.
 const notesRef = "refs/notes/ai"
 
 // authorship is an authorship log.
 type authorship struct {
 	Files []authoredFile
 	meta  metadata
-	bad   []string // what cannot be read, with the number of its line
+	bad   []string // descriptions of unreadable parts, with line numbers
 }
 
-// authoredFile is what a log says of one file.
+// authoredFile is the entry of one file in a log.
 type authoredFile struct {
 	Path    string
 	Entries []authoredLines
 }
 
-// authoredLines is the lines of one author in one file.
+// authoredLines contains the lines that one author wrote in one file.
 type authoredLines struct {
-	Key   string // up to "::"
+	Key   string // the part before "::"
 	Spans []annotate.Span
 }
 
@@ -79,10 +79,10 @@ type session struct {
 	} `json:"messages"`
 }
 
-// errVersion is a log of another version.
+// errVersion is returned for logs with a major version other than 3.
 var errVersion = errors.New("the log is not of version 3")
 
-// parseAuthorship reads a log. A bad line costs itself only.
+// parseAuthorship parses a log. It skips unreadable lines and lists them in bad.
 func parseAuthorship(note []byte) (*authorship, error) {
 	l := &authorship{}
 	rest := note
@@ -125,7 +125,7 @@ func parseAuthorship(note []byte) (*authorship, error) {
 		return nil, errors.New("a log has no metadata")
 	}
 	err := json.Unmarshal(rest, &l.meta)
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) { // the rest is read
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) { // json has decoded the other fields
 		l.bad = append(l.bad, "metadata: "+err.Error())
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the metadata of a log: %w", err)
@@ -136,8 +136,8 @@ func parseAuthorship(note []byte) (*authorship, error) {
 	return l, nil
 }
 
-// parseAuthored reads "KEY 1-4,9,12-14". With an error, it returns the ranges that are
-// good.
+// parseAuthored parses an entry such as "KEY 1-4,9,12-14". If some ranges are invalid, it returns
+// the valid ranges together with an error.
 func parseAuthored(s string) (e authoredLines, bad error) {
 	key, spans, ok := strings.Cut(strings.TrimSpace(s), " ")
 	if !ok || key == "" {
@@ -162,11 +162,12 @@ func parseAuthored(s string) (e authoredLines, bad error) {
 	return e, bad
 }
 
-// ReadGitAI makes records of the notes of the book's repository, for
-// [annotate.Store.Add]: one for each range of lines that a session wrote, those
-// that touch joined. They say who wrote the lines, and why only where the log
-// has the messages. Notes that are read again give the same records. The error
-// matches [oxbow.ErrUnsupported] when there is no repository.
+// ReadGitAI converts the notes of Git AI in the repository of b to records for
+// [annotate.Store.Add]. It makes one record for each range of lines that a session wrote; adjacent
+// and overlapping ranges of a session are joined. A record names the author of the lines. It
+// contains a reason only if the log contains the messages of the conversation. Reading the same
+// notes again gives the same records. The error matches [oxbow.ErrUnsupported] if there is no
+// repository.
 func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, error) {
 	var rep Report
 	notes, err := b.Notes(ctx, notesRef)
@@ -214,7 +215,7 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Repor
 	return out, rep, nil
 }
 
-// records returns what a log says, without the text of the lines.
+// records converts a log to records that do not yet contain the text of the lines.
 func (l *authorship) records(commit string, rep *Report) []annotate.Record {
 	var out []annotate.Record
 	for _, f := range l.Files {
@@ -253,7 +254,7 @@ func (l *authorship) records(commit string, rep *Report) []annotate.Record {
 	return out
 }
 
-// join sorts spans and joins those that touch.
+// join sorts spans, and joins overlapping and adjacent ones.
 func join(spans []annotate.Span) []annotate.Span {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b annotate.Span) int {
@@ -273,7 +274,8 @@ func join(spans []annotate.Span) []annotate.Span {
 	return out
 }
 
-// why says what is known of a session.
+// why returns the text for Record.Why: the last request and the last answer of the session, if the
+// log contains them, and the author.
 func (p *session) why() string {
 	asked, said := "", ""
 	for _, m := range p.Messages {

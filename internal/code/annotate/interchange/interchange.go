@@ -1,7 +1,8 @@
-// What the formats share: the report, and the lines of what is imported.
+// This file contains the parts that both formats use: the report, and the lookup of the lines of
+// imported ranges.
 
-// Package interchange writes annotations as Agent Trace records, and makes
-// annotations of such records and of the notes of Git AI.
+// Package interchange writes annotations as Agent Trace records, and imports annotations from Agent
+// Trace records and from the notes of Git AI.
 package interchange
 
 import (
@@ -15,11 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Report counts what did not fit, in words.
+// Report counts the written items and the items that were lost in a conversion.
 type Report struct {
-	Written int            // annotations, or records
-	Notes   int            // notes that were read
-	Left    map[string]int // what was left out or has no place, and how often
+	Written int            // number of annotations or records
+	Notes   int            // number of notes that were read
+	Left    map[string]int // number of losses by description
 }
 
 func (r *Report) left(what string) {
@@ -29,13 +30,14 @@ func (r *Report) left(what string) {
 	r.Left[what]++
 }
 
-// want is a range that is to become an annotation.
+// want is a range of lines that is imported as an annotation.
 type want struct {
 	rec   annotate.Record
-	place annotate.FileAt // Commit is "" for the working tree
+	place annotate.FileAt // Commit is "" for the file in the working tree
 }
 
-// fill takes the lines of what is wanted from where they stood.
+// fill looks up the lines of the ranges and returns the complete records. Ranges whose lines cannot
+// be found are counted in the report.
 func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]annotate.Record, error) {
 	then, err := versionsOf(ctx, b, wants)
 	if err != nil {
@@ -62,8 +64,8 @@ func fill(ctx context.Context, b *annotate.Store, wants []want, rep *Report) ([]
 	return out, nil
 }
 
-// versionsOf returns the files that the ranges are of, each at the revision of its
-// range, without one as it is now. What is not there has no lines.
+// versionsOf returns for each range the version of its file at its commit, or the current file if
+// the range has no commit. Lines is nil if the file does not exist.
 func versionsOf(ctx context.Context, b *annotate.Store, wants []want) ([]annotate.FileVersion, error) {
 	var places []annotate.FileAt
 	var at []int
@@ -83,7 +85,7 @@ func versionsOf(ctx context.Context, b *annotate.Store, wants []want) ([]annotat
 		return then, nil
 	}
 	got, err := b.FilesAt(ctx, places)
-	if errors.Is(err, oxbow.ErrUnsupported) { // no repository has no revision
+	if errors.Is(err, oxbow.ErrUnsupported) { // without a repository there are no commits
 		return then, nil
 	}
 	if err != nil {
@@ -95,11 +97,12 @@ func versionsOf(ctx context.Context, b *annotate.Store, wants []want) ([]annotat
 	return then, nil
 }
 
-// maxWord is the most bytes of a word of a record.
+// maxWord is the maximum length of a short field of a record (agent, model, session, reference), in
+// bytes.
 const maxWord = 256
 
-// word cuts a word of a record to its bound.
+// word replaces invalid UTF-8 in s and cuts s to maxWord bytes.
 func word(s string) string { return text.Cut(strings.ToValidUTF8(s, "\ufffd"), maxWord) }
 
-// whyText cuts reasoning to its bound.
+// whyText removes invalid UTF-8 from s and cuts s to [annotate.MaxWhy] bytes.
 func whyText(s string) string { return text.Cut(strings.ToValidUTF8(s, ""), annotate.MaxWhy) }

@@ -1,4 +1,4 @@
-// Reading Agent Trace records.
+// This file reads Agent Trace records.
 
 package interchange
 
@@ -18,11 +18,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// maxText is the most bytes that are read.
+// maxText is the maximum size of the input of [ReadTraces], in bytes.
 const maxText = 256 << 20
 
-// traces reads trace records: one a line, or one after the other, or an array.
-// bad counts what cannot be read.
+// traces parses trace records: a JSON array, or a sequence of JSON values, usually one per line.
+// bad is the number of unreadable records.
 func traces(text []byte) (ts []record, bad int) {
 	take := func(raw []byte) bool {
 		var t record
@@ -56,7 +56,8 @@ func traces(text []byte) (ts []record, bad int) {
 			bad++
 		}
 	}
-	// A line is broken: the others are read one by one.
+	// The sequence has a syntax error. Therefore parse each line separately, so that only the
+	// broken lines are lost.
 	ts, bad = nil, 0
 	for l := range bytes.Lines(text) {
 		l = bytes.TrimSpace(l)
@@ -67,11 +68,11 @@ func traces(text []byte) (ts []record, bad int) {
 	return ts, bad
 }
 
-// ReadTraces makes records of the traces, for [annotate.Store.Add]. A trace that oxbow
-// has written gives the annotation that it was. Of others each range that is
-// not by a person gives one that says who wrote the lines; the lines are those
-// of the revision, when the repository has it. The report says what was left
-// out. Traces that are read again give the same records.
+// ReadTraces converts trace records to records for [annotate.Store.Add]. A trace that was written
+// by [WriteTraces] gives the original annotation. In traces of other programs, each range that was
+// not written by a person gives a record that names the author of the lines; the lines are read at
+// the revision of the trace, if the repository has it. The report counts what was omitted. Reading
+// the same traces again gives the same records. The input may have at most 256 MiB.
 func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, Report, error) {
 	var rep Report
 	text, err := io.ReadAll(io.LimitReader(r, maxText+1))
@@ -107,7 +108,7 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 	return out, rep, nil
 }
 
-// ranges returns what is wanted of a trace by others.
+// ranges returns the ranges of a trace that another program wrote.
 func ranges(t *record, rep *Report) []want {
 	var out []want
 	commit := ""
