@@ -1,4 +1,4 @@
-// Conversion: a whole memory is copied into a store of another layout.
+// This file converts a memory: it copies all entries into a store of another layout.
 
 package exchange
 
@@ -12,45 +12,45 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ConvertOptions change how a memory is converted.
+// ConvertOptions are the options of [Convert].
 type ConvertOptions struct {
-	// Adapt makes an entry fit that the new store refuses: without its labels,
-	// if none holds it back ([oxbow.Entry.Suspicious]), then without its aliases,
-	// then as a note. What was left out is in the report. Without it such an entry
-	// is only reported.
+	// Adapt changes entries that the new store refuses until it accepts them: first, the labels are
+	// removed, except from an entry held back as suspicious ([oxbow.Entry.Suspicious]); then, the
+	// aliases are removed; then, the entry becomes a note. The report lists the losses. If Adapt is
+	// false, such entries are only reported as refused.
 	Adapt bool
-	// Progress, when it is not nil, is called now and then with the number of
-	// entries done so far.
+	// Progress, if not nil, is called after each batch with the number of entries that were written
+	// or refused so far.
 	Progress func(done int)
 }
 
-// ConvertReport says what became of the entries.
+// ConvertReport is the result of [Convert].
 type ConvertReport struct {
-	Entries int       // written
-	Adapted []Adapted // of these, the ones that lost something
-	Refused []Refused // not written
+	Entries int       // number of entries written, including the adapted ones
+	Adapted []Adapted // written entries that lost something
+	Refused []Refused // entries that were not written
 }
 
-// Adapted is an entry that was made to fit.
+// Adapted is an entry that was changed so that the new store accepts it.
 type Adapted struct {
 	Name string   `json:"name"`
-	Lost []string `json:"lost"` // what it does not hold any more, such as "labels"
+	Lost []string `json:"lost"` // what was removed, such as "labels" or "kind journal"
 }
 
-// Refused is an entry that the new store does not take.
+// Refused is an entry that the new store does not accept.
 type Refused struct {
 	Name string `json:"name"`
 	Err  error  `json:"-"`
 	Why  string `json:"why"`
 }
 
-// convertBatch is how many entries share a change.
+// convertBatch is the maximum number of entries that are written in one change.
 const convertBatch = 256
 
-// Convert writes every entry of one store into another, in order of their IDs,
-// with names, kinds, contents, aliases, labels and times of creation, without
-// history and IDs. The error says what stopped it; what the new store refuses is
-// in the report.
+// Convert copies all entries of a store to another, in the order of their IDs. It copies names,
+// kinds, contents, aliases, labels and times of creation, but not the history. The entries get new
+// IDs. Convert returns an error if reading or writing fails. Then the entries before it stay
+// written. An entry that the new store refuses is not an error; it is listed in the report.
 func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (ConvertReport, error) {
 	if o == nil {
 		o = new(ConvertOptions)
@@ -89,14 +89,14 @@ type converter struct {
 	rep  ConvertReport
 }
 
-// refuses reports whether a store does not take an entry for what it is, rather
-// than failing to write.
+// refuses reports whether err means that the store does not accept the entry, in contrast to a
+// failure to write.
 func refuses(err error) bool {
 	return errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrExists)
 }
 
-// write writes a batch in one change or, where one of it is refused, each
-// alone.
+// write writes a batch in one change. If the store refuses an entry, write writes each entry in a
+// change of its own.
 func (c *converter) write(ctx context.Context, batch []oxbow.Op) error {
 	if len(batch) == 0 {
 		return nil
@@ -153,7 +153,7 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 	}
 }
 
-// reason returns what an error says, without the words that all refusals have.
+// reason returns the message of err without the text of [oxbow.ErrUnsupported].
 func reason(err error) string {
 	words := oxbow.ErrUnsupported.Error()
 	return strings.TrimSuffix(strings.ReplaceAll(err.Error(), words+": ", ""), ": "+words)
