@@ -1,5 +1,5 @@
-// The auditor: what each server holds of each brain, compared, and servers that
-// differ kept from leading.
+// This file implements the audit: it compares what each server holds of each brain, and
+// keeps servers that differ from leading.
 
 package jetstream
 
@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// AuditReport is what an audit found.
+// AuditReport is the result of an audit.
 type AuditReport struct {
 	Streams  int       `json:"streams"`
 	Brains   int       `json:"brains"`
@@ -22,54 +22,55 @@ type AuditReport struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one thing that is wrong on one server.
+// Finding is a problem of one server, stream or brain.
 type Finding struct {
-	Stream string `json:"stream,omitempty"` // "" where it is about a server
-	Server string `json:"server,omitempty"` // "" where it is about all
-	Brain  string `json:"brain,omitempty"`  // "" where it is about a whole stream
+	Stream string `json:"stream,omitempty"` // "" if the problem concerns a server only
+	Server string `json:"server,omitempty"` // "" if it concerns all servers
+	Brain  string `json:"brain,omitempty"`  // "" if it concerns a whole stream
 	What   string `json:"what"`
-	Fenced bool   `json:"fenced,omitempty"` // the server does not lead the stream any more
+	Fenced bool   `json:"fenced,omitempty"` // the server may no longer lead the stream
 }
 
-// fence keeps a server from leading a stream.
+// fence forbids a server to lead a stream.
 type fence struct{ stream, server string }
 
-// key returns its key in the directory.
+// key returns the fence's key in the directory.
 func (f fence) key() string { return "fence." + f.stream + "." + f.server }
 
-// seen is what one server holds of a brain.
-type seen struct {
+// brainCopy is the copy of a brain that one server holds, as an audit read it.
+type brainCopy struct {
 	server   string
 	seq, n   uint64
 	hash     chainHash
 	messages int
 	err      error
-	moved    bool // it was compacted since the servers before were read
+	moved    bool // the brain was compacted after the previous servers were read
 }
 
-// Audit makes each server of each stream its leader in turn, reads all messages and
-// segments of all brains from it, and compares. A server that most others contradict
-// is fenced: it is moved out of the lead before anything is read, by every process
-// that connects from then on and by this one, until an audit finds nothing wrong with
-// it. An error is of what kept it from looking.
+// Audit makes each server the leader of each stream in turn, reads all messages and segments
+// of all brains from it, and compares the copies. A server that most others contradict is
+// fenced: this process, and every process that connects later, moves the lead away from it
+// before reading anything. The fence is removed by the next audit that finds nothing wrong
+// with the server. Audit returns an error only if it could not complete the comparison.
 func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
 	rep, _, err := c.audit(ctx)
 	return rep, err
 }
 
-// audit also returns the most that a server has of each brain.
-func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]seen, err error) {
+// audit also returns, for each brain, the longest copy that a server has.
+func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]brainCopy, err error) {
 	if err := c.readFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
 		return rep, nil, err
 	}
-	fs, unread, err := c.forgotten(ctx)
-	for try := 0; err == nil && len(fs) > 0 && !unread && try < 5; try++ { // it may have just started
+	fs, unread, err := c.serversWithoutStreams(ctx)
+	// a server that has just started may not know its streams yet
+	for try := 0; err == nil && len(fs) > 0 && !unread && try < 5; try++ {
 		wait(ctx, 5*awayPause)
-		fs, unread, err = c.forgotten(ctx)
+		fs, unread, err = c.serversWithoutStreams(ctx)
 	}
 	rep.Findings = fs
 	if err != nil || unread {
-		return rep, nil, err // of a leader that denies streams, no server is to blame but that one
+		return rep, nil, err // the leader itself denies that the streams exist, so no other server can be blamed
 	}
 	byStream := map[string][]brainInfo{}
 	err = c.dir.brains(ctx, func(b brainInfo) error {
@@ -79,7 +80,7 @@ func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]
 	if err != nil {
 		return rep, nil, err
 	}
-	heads = map[string]seen{}
+	heads = map[string]brainCopy{}
 	for p := range c.dir.partitions {
 		stream := streamName(p)
 		rep.Streams++
@@ -92,7 +93,7 @@ func (c *Cluster) audit(ctx context.Context) (rep AuditReport, heads map[string]
 }
 
 // auditStream audits one stream.
-func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brainInfo, rep *AuditReport, heads map[string]seen) error {
+func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brainInfo, rep *AuditReport, heads map[string]brainCopy) error {
 	leader, others, err := c.leader(ctx, stream)
 	if errors.Is(err, oxbow.ErrCorrupt) {
 		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: err.Error()})
@@ -108,12 +109,13 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 	if err != nil {
 		return err
 	}
-	views := map[string][]seen{} // by brain
+	views := map[string][]brainCopy{} // by brain name
 	bad := map[string]string{}
 	var read []string
 	for _, s := range servers {
 		if i := slices.IndexFunc(rep.Findings, func(f Finding) bool { return f.Stream == stream && f.Server == s }); i >= 0 {
-			bad[s], rep.Findings[i].Fenced = rep.Findings[i].What, true // it takes no part
+			// do not read a server that already has a finding
+			bad[s], rep.Findings[i].Fenced = rep.Findings[i].What, true
 			continue
 		}
 		why, fenced := c.readServer(ctx, stream, s, brains, views)
@@ -136,7 +138,7 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 				heads[b.Name] = v
 			}
 		}
-		for _, f := range differ(b, views[b.Name]) {
+		for _, f := range differingServers(b, views[b.Name]) {
 			f.Stream, f.Fenced = stream, len(servers) > 1
 			bad[f.Server] = f.Brain + ": " + f.What
 			rep.Findings = append(rep.Findings, f)
@@ -146,16 +148,16 @@ func (c *Cluster) auditStream(ctx context.Context, stream string, brains []brain
 		for i := range rep.Findings {
 			rep.Findings[i].Fenced = rep.Findings[i].Fenced && rep.Findings[i].Stream != stream
 		}
-		return nil // there is none to lead in their place: the chain of each brain decides
+		return nil // all servers are bad, so none can lead instead; the chain of each brain still detects damage
 	}
 	return c.setFences(ctx, stream, read, bad)
 }
 
-// readServer makes a server the leader of a stream, reads all its brains from it, and
-// adds them to views. Else it returns why it was not read, and whether that is because
-// the server lacks messages.
-func (c *Cluster) readServer(ctx context.Context, stream, server string, brains []brainInfo, views map[string][]seen) (why string, lacks bool) {
-	if err := c.leadBy(ctx, stream, server); err != nil {
+// readServer makes a server the leader of a stream, reads all brains of the stream from it,
+// and adds them to views. If that fails, why is the reason, and lacks reports that the
+// server lacks messages.
+func (c *Cluster) readServer(ctx context.Context, stream, server string, brains []brainInfo, views map[string][]brainCopy) (why string, lacks bool) {
+	if err := c.makeLeader(ctx, stream, server); err != nil {
 		why = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
 		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
 			for _, o := range r.Cluster.Replicas {
@@ -166,7 +168,7 @@ func (c *Cluster) readServer(ctx context.Context, stream, server string, brains 
 		}
 		return why, false
 	}
-	got := map[string]seen{}
+	got := map[string]brainCopy{}
 	for _, b := range brains {
 		v := c.readChain(ctx, b, views[b.Name])
 		if errors.Is(v.err, oxbow.ErrBusy) || ctx.Err() != nil {
@@ -175,7 +177,7 @@ func (c *Cluster) readServer(ctx context.Context, stream, server string, brains 
 		v.server = server
 		got[b.Name] = v
 	}
-	// What another server answered meanwhile is not what this one has.
+	// If the lead moved while reading, the copies may come from a different server.
 	if now, _, err := c.leader(ctx, stream); err != nil || now != server {
 		return "lost the lead while it was read, so that it was not compared", false
 	}
@@ -185,8 +187,8 @@ func (c *Cluster) readServer(ctx context.Context, stream, server string, brains 
 	return "", false
 }
 
-// reachable returns the servers of a stream without those that are offline, or are
-// behind and do not answer, which it reports.
+// reachable returns the servers of a stream except those that are offline or that are behind
+// and do not answer. It adds a finding for each of these.
 func (c *Cluster) reachable(ctx context.Context, stream string, servers []string, rep *AuditReport) ([]string, error) {
 	r, err := c.streamInfo(ctx, stream)
 	if err != nil || r.Cluster == nil {
@@ -211,21 +213,21 @@ func (c *Cluster) reachable(ctx context.Context, stream string, servers []string
 	return servers, nil
 }
 
-// checkCreated reports a stream that was made again.
+// checkCreated adds a finding if the stream was deleted and created again.
 func (c *Cluster) checkCreated(ctx context.Context, stream string, rep *AuditReport) error {
 	info, err := c.streamInfo(ctx, stream)
 	if err != nil {
 		return err
 	}
-	known, err := enter(ctx, c.dir, "stream."+stream, func() (streamInfo, error) { return streamInfo{}, missing(stream) })
+	known, err := enter(ctx, c.dir, "stream."+stream, func() (streamInfo, error) { return streamInfo{}, missingStreamError(stream) })
 	if err == nil && !known.Created.Equal(info.Created) {
 		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: "the stream was made again, and what it held is lost: restore it from a backup or from the cache directory of a node"})
 	}
 	return err
 }
 
-// leadBy makes a server the leader of a stream.
-func (c *Cluster) leadBy(ctx context.Context, stream, server string) error {
+// makeLeader makes a server the leader of a stream.
+func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*c.opts.ReadWait)
 	defer cancel()
 	for {
@@ -233,18 +235,18 @@ func (c *Cluster) leadBy(ctx context.Context, stream, server string) error {
 		if err != nil || now == server {
 			return err
 		}
-		if err := c.lead(ctx, stream, now, server); err != nil && !wait(ctx, 100*time.Millisecond) {
+		if err := c.moveLead(ctx, stream, now, server); err != nil && !wait(ctx, 100*time.Millisecond) {
 			return err
 		}
 		if ctx.Err() != nil {
-			return unavailable(ctx, errAway)
+			return unavailableError(ctx, errAway)
 		}
 	}
 }
 
-// readChain reads all messages of a brain from the leader. Of one that was written to
-// since others were read, it ends where they did.
-func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []seen) (v seen) {
+// readChain reads all messages of a brain from the leader. If the brain was written to after
+// other servers were read, it ends at the last message that they had.
+func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []brainCopy) (v brainCopy) {
 	r := &replica{cluster: c, brain: b}
 	end := uint64(0)
 	for _, o := range before {
@@ -263,7 +265,7 @@ func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []seen) (v 
 			v.moved = err == nil && e.Snapshot != nil
 			break
 		}
-		v.err = v.follow(ctx, r, m)
+		v.err = v.addMessage(ctx, r, m)
 		if v.err != nil {
 			break
 		}
@@ -275,8 +277,8 @@ func (c *Cluster) readChain(ctx context.Context, b brainInfo, before []seen) (v 
 	return v
 }
 
-// follow takes in the next message.
-func (v *seen) follow(ctx context.Context, r *replica, m message) error {
+// addMessage checks the next message and adds it to the copy.
+func (v *brainCopy) addMessage(ctx context.Context, r *replica, m message) error {
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {
 		return err
@@ -289,7 +291,7 @@ func (v *seen) follow(ctx context.Context, r *replica, m message) error {
 		return r.damage("the snapshot in message %d does not continue the chain", m.Seq)
 	case e.Snapshot != nil:
 		for _, g := range e.Snapshot.Segments {
-			if err := r.leaderHas(ctx, g); err != nil {
+			if err := r.checkLeaderHas(ctx, g); err != nil {
 				return err
 			}
 		}
@@ -308,9 +310,9 @@ func (v *seen) follow(ctx context.Context, r *replica, m message) error {
 	return nil
 }
 
-// leaderHas reports a segment that the leader does not have whole.
-func (r *replica) leaderHas(ctx context.Context, g segment) error {
-	m, ok, err := r.cluster.link.last(ctx, r.brain.stream(), r.segment(g))
+// checkLeaderHas returns an error if the leader does not have the whole segment.
+func (r *replica) checkLeaderHas(ctx context.Context, g segment) error {
+	m, ok, err := r.cluster.link.last(ctx, r.brain.stream(), r.segmentSubject(g))
 	if err != nil {
 		return err
 	}
@@ -322,12 +324,11 @@ func (r *replica) leaderHas(ctx context.Context, g segment) error {
 	return r.damage("segment %d is missing or is not the one that its hash names", g.Number)
 }
 
-// differ returns the servers that differ from what most hold of a brain. Where two
-// are whole and one is not, or holds less, that is the one; of two that differ, it is
-// the one that holds less.
-func differ(b brainInfo, views []seen) (fs []Finding) {
+// differingServers returns a finding for each copy of a brain that is damaged or differs from the most
+// frequent copy. If two copies are equally frequent, the one with more envelopes counts.
+func differingServers(b brainInfo, views []brainCopy) (fs []Finding) {
 	votes := map[string]int{}
-	key := func(v seen) string { return fmt.Sprint(v.seq, v.n, v.hash) }
+	key := func(v brainCopy) string { return fmt.Sprint(v.seq, v.n, v.hash) }
 	best, longest := "", uint64(0)
 	for _, v := range views {
 		if v.err == nil && !v.moved {
@@ -349,8 +350,8 @@ func differ(b brainInfo, views []seen) (fs []Finding) {
 	return fs
 }
 
-// setFences writes which servers must not lead a stream, and moves the lead. Of those
-// that were read and are not bad, the fence is taken away.
+// setFences records which servers must not lead a stream and moves the lead away from them.
+// It removes the fences of servers that were read and are not bad.
 func (c *Cluster) setFences(ctx context.Context, stream string, read []string, bad map[string]string) error {
 	for _, s := range read {
 		f := fence{stream, s}
@@ -379,7 +380,7 @@ func (c *Cluster) setFences(ctx context.Context, stream string, read []string, b
 	return c.avoidFenced(ctx, stream)
 }
 
-// avoidFenced moves the lead of a stream away from a server that is fenced.
+// avoidFenced moves the lead of a stream away from a fenced server.
 func (c *Cluster) avoidFenced(ctx context.Context, stream string) error {
 	c.mu.Lock()
 	var fenced []string
@@ -397,7 +398,7 @@ func (c *Cluster) avoidFenced(ctx context.Context, stream string) error {
 		return err
 	}
 	for _, o := range others {
-		if !slices.Contains(fenced, o) && c.leadBy(ctx, stream, o) == nil {
+		if !slices.Contains(fenced, o) && c.makeLeader(ctx, stream, o) == nil {
 			return nil
 		}
 	}

@@ -1,4 +1,4 @@
-// Waiting for servers that are being started.
+// This file connects to servers that are still starting.
 
 package jetstream
 
@@ -13,14 +13,14 @@ import (
 	api "github.com/nats-io/nats.go/jetstream"
 )
 
-// Times of a start.
+// Times for waiting until the servers have started.
 const (
-	awaitTry   = 4 * time.Second // that one try lasts at most
+	awaitTry   = 4 * time.Second // maximum duration of one attempt
 	awaitPause = 300 * time.Millisecond
 )
 
-// passing are codes of errors that servers answer until most of them have started, or
-// all, where streams are to be made.
+// passing are the codes of errors that servers return until most of them have started or,
+// for creating streams, all of them.
 var passing = []api.ErrorCode{
 	10004, // the cluster is not complete yet
 	10005, // no place for another replica
@@ -31,15 +31,15 @@ var passing = []api.ErrorCode{
 	10006, // the cluster is not active yet
 }
 
-// Await is [Connect] for servers that are being started: it tries again until ctx ends,
-// as long as too few answer, or none leads. It calls tell with what it waits for,
-// whenever that has changed.
+// Await is like [Connect], but for servers that are still starting: it tries again until ctx
+// ends, as long as too few servers answer or none leads. Whenever the reason changes, it
+// mayPass the reason to tell.
 func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason string)) (*Cluster, error) {
 	for last := ""; ; {
 		try, cancel := context.WithTimeout(ctx, awaitTry)
 		c, err := Connect(try, nc, o)
 		cancel()
-		if err == nil || !passes(err) {
+		if err == nil || !mayPass(err) {
 			return c, err
 		}
 		if reason := reasonOf(err); reason != last && ctx.Err() == nil {
@@ -52,8 +52,8 @@ func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason stri
 	}
 }
 
-// passes reports whether an error may be over as soon as other servers have started.
-func passes(err error) bool {
+// mayPass reports whether an error may disappear once more servers have started.
+func mayPass(err error) bool {
 	if _, ok := errors.AsType[*fewError](err); ok {
 		return true
 	}
@@ -66,7 +66,7 @@ func passes(err error) bool {
 	return slices.ContainsFunc([]error{nats.ErrNoResponders, nats.ErrTimeout, api.ErrNoStreamResponse, context.DeadlineExceeded}, func(e error) bool { return errors.Is(err, e) })
 }
 
-// reasonOf says what is waited for.
+// reasonOf says what Await is waiting for.
 func reasonOf(err error) string {
 	if few, ok := errors.AsType[*fewError](err); ok && few.need < few.all {
 		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.need, few.all, few.answer)
@@ -78,7 +78,7 @@ func reasonOf(err error) string {
 	return "waiting for the servers to choose a leader"
 }
 
-// fewError is the error of servers that are too few. It matches [ErrSettings].
+// fewError is the error if too few servers answer. It matches [ErrSettings].
 type fewError struct{ answer, need, all int }
 
 func (e *fewError) Error() string {

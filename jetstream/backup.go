@@ -1,4 +1,5 @@
-// Backups: each brain as a file in the format of a local memory, and a manifest.
+// This file writes backups: for each brain a file in the format of a local memory, and a
+// manifest.
 
 package jetstream
 
@@ -18,36 +19,38 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// copyWorkers is how many brains are copied at the same time.
+// copyWorkers is the number of brains that are copied at the same time.
 const copyWorkers = 8
 
-// BackupReport is what a backup did.
+// BackupReport is the result of a backup.
 type BackupReport struct {
-	Brains   int       `json:"brains"` // of the directory
-	Read     int       `json:"read"`   // that have changed since the last backup
-	Kept     int       `json:"kept"`   // whose file is that of the last backup
-	Bytes    int64     `json:"bytes"`  // of files written
-	Deleted  int       `json:"deleted"`
-	Findings []Finding `json:"findings"` // brains that cannot be read whole: of these, the file of the last backup stays
+	Brains  int   `json:"brains"` // brains in the directory
+	Read    int   `json:"read"`   // brains that were read because they have changed since the last backup
+	Kept    int   `json:"kept"`   // brains with an unchanged file from the last backup
+	Bytes   int64 `json:"bytes"`  // size of the files written
+	Deleted int   `json:"deleted"`
+	// brains that could not be read in full, so that their files from the last backup were
+	// kept
+	Findings []Finding `json:"findings"`
 }
 
-// backup is one that is under way.
+// backup is a backup in progress.
 type backup struct {
 	cluster  *Cluster
 	fsys     vfs.FS
 	old      map[string]savedBrain
 	progress func(BackupReport)
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards report and saved
 	report BackupReport
 	saved  []savedBrain
 }
 
-// Backup writes each brain to a file of a directory: a memory that opens as any other
-// does. A brain that has not changed since the last backup there is not read again. What
-// it writes is what [Store.Check] finds whole, and never less than the last backup
-// had. Until all is written and synced, the last backup stays as it was. Progress, if
-// there is one, is called after each brain.
+// Backup writes each brain to a file in a directory. Each file opens as a local memory. A
+// brain that has not changed since the last backup in this directory is not read again. Each
+// file passes the same checks as [Store.Check] and contains at least the changes of the last
+// backup. The last backup stays valid until all files are written and synced. If progress is
+// not nil, it is called after each brain.
 func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupReport)) (BackupReport, error) {
 	d, err := openDir(dir)
 	if err != nil {
@@ -94,7 +97,7 @@ func (b *backup) readOld(dir string) error {
 	return nil
 }
 
-// copyAll copies the brains, until an error that is not about one of them.
+// copyAll copies the brains. It stops at an error that does not concern a single brain.
 func (b *backup) copyAll(ctx context.Context) error {
 	brains, err := b.cluster.dir.list(ctx)
 	if err != nil {
@@ -115,7 +118,7 @@ func (b *backup) copyAll(ctx context.Context) error {
 	return nil
 }
 
-// eachOf calls fn with each item, copyWorkers at a time, until one fails.
+// eachOf calls fn for each item, copyWorkers at a time, until a call fails.
 func eachOf[T any](ctx context.Context, items []T, fn func(context.Context, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -145,13 +148,13 @@ func eachOf[T any](ctx context.Context, items []T, fn func(context.Context, T) e
 	return context.Cause(ctx)
 }
 
-// copyOne copies one brain, or keeps the file of the last backup.
+// copyOne copies one brain, or keeps its file from the last backup if it has not changed.
 func (b *backup) copyOne(ctx context.Context, info brainInfo) error {
 	old, has := b.old[info.Name]
 	kept := false
 	s, err := old, error(nil)
 	if has && b.hasFile(old) {
-		s, kept, err = b.cluster.unmoved(ctx, info, old)
+		s, kept, err = b.cluster.isUnchanged(ctx, info, old)
 	}
 	if err == nil && !kept {
 		s, err = b.read(ctx, info, old)
@@ -187,8 +190,9 @@ func (b *backup) hasFile(s savedBrain) bool {
 	return err == nil && info.Size() == s.Size
 }
 
-// unmoved reports whether a brain stands where it stood.
-func (c *Cluster) unmoved(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, bool, error) {
+// isUnchanged reports whether a brain has not changed since the last backup. It returns the
+// brain's new position in the stream.
+func (c *Cluster) isUnchanged(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
 	defer cancel()
 	if err := c.avoidFenced(ctx, info.stream()); err != nil {
@@ -197,19 +201,19 @@ func (c *Cluster) unmoved(ctx context.Context, info brainInfo, old savedBrain) (
 	var n, seq uint64
 	var hash chainHash
 	err := c.confirm(ctx, info, func() uint64 { return seq }, func() (err error) {
-		n, hash, seq, err = c.standing(ctx, info)
+		n, hash, seq, err = c.headOf(ctx, info)
 		return err
 	})
 	if err != nil || n != old.N || (hash != old.Hash && n > 0) || info.Epoch != old.Epoch {
-		return old, false, nil // reading it tells more
+		return old, false, nil // read the brain, because that also finds damage
 	}
 	old.Seq = seq
 	return old, true, nil
 }
 
-// standing returns the number of the last envelope of a brain, 0 for none, and the
-// chain at it.
-func (c *Cluster) standing(ctx context.Context, info brainInfo) (n uint64, hash chainHash, seq uint64, err error) {
+// headOf returns the number, the chain and the sequence of a brain's last envelope. The
+// number is 0 if the brain has none.
+func (c *Cluster) headOf(ctx context.Context, info brainInfo) (n uint64, hash chainHash, seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
 	defer cancel()
 	m, ok, err := c.link.last(ctx, info.stream(), info.subject())
@@ -226,18 +230,17 @@ func (c *Cluster) standing(ctx context.Context, info brainInfo) (n uint64, hash 
 	return e.N, hash, m.Seq, nil
 }
 
-// scratch returns a replica in memory that no handle of the cluster shares. Its caller
-// holds it alone.
-func (c *Cluster) scratch(info brainInfo) *replica {
+// newScratchReplica returns a replica in memory that is not shared with any handle of the cluster.
+func (c *Cluster) newScratchReplica(info brainInfo) *replica {
 	r := &replica{cluster: c, brain: info, files: files{vfs.NewMem(), info.Name}}
 	r.setPlace(r.start())
 	return r
 }
 
-// read reads a brain from the stream, compares it with what the last backup had of it,
-// and writes its file.
+// read reads a brain from the stream, compares it with its state in the last backup, and
+// writes its file.
 func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, error) {
-	r := b.cluster.scratch(info)
+	r := b.cluster.newScratchReplica(info)
 	defer r.closeStore()
 	ctx, cancel := context.WithTimeout(ctx, 6*b.cluster.opts.ReadWait)
 	defer cancel()
@@ -253,7 +256,7 @@ func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (save
 	if rep, err := r.store.Check(ctx); err != nil || len(rep.Problems) > 0 {
 		return old, errors.Join(r.damage("its file has %d problems", len(rep.Problems)), err)
 	}
-	if err := r.continues(ctx, old); err != nil {
+	if err := r.checkContinues(ctx, old); err != nil {
 		return old, err
 	}
 	tenant, brain, _ := strings.Cut(info.Name, ".")
@@ -273,9 +276,9 @@ func (b *backup) read(ctx context.Context, info brainInfo, old savedBrain) (save
 	return s, writeFile(b.fsys, s.File, image)
 }
 
-// continues reports a replica that lacks, or has otherwise, changes of the last backup.
-// mu is held.
-func (r *replica) continues(ctx context.Context, old savedBrain) error {
+// checkContinues returns an error if the replica lacks changes of the last backup or has
+// different ones. The caller holds mu.
+func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
 	if r.at.N < old.N || (r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash) {
 		return fmt.Errorf("%w: brain %s ends with envelope %d, and the last backup has %d of it, or others", oxbow.ErrRolledBack, r.brain.Name, r.at.N, old.N)
 	}

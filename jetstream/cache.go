@@ -1,5 +1,5 @@
-// The cache of a node: for each brain a log file in the format of a local memory,
-// and next to it the place in the stream that the file stands at.
+// This file implements the cache of a node: for each brain a log file in the format of a
+// local memory, and a file with its position in the stream.
 
 package jetstream
 
@@ -20,33 +20,34 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// recentIDs is how many ids of envelopes a place and a snapshot have, at least.
+// recentIDs is the minimum number of envelope IDs that a place and a snapshot contain, if
+// there were so many envelopes.
 const recentIDs = 256
 
-// place is where a replica stands.
+// place is the position of a replica in its stream.
 type place struct {
 	Cluster string    `json:"cluster"`
-	Seq     uint64    `json:"seq"`    // of the last message that was read, in its stream
-	N       uint64    `json:"n"`      // of the last envelope
-	Hash    chainHash `json:"hash"`   // the chain at it
-	Time    int64     `json:"time"`   // of it
-	Last    uint64    `json:"last"`   // number of the last change that the stream adds up to there
-	Clean   bool      `json:"clean"`  // the file is synced, and not changed since
-	Recent  []string  `json:"recent"` // ids of the last envelopes, that of N being the last
+	Seq     uint64    `json:"seq"`    // sequence of the last message that was read
+	N       uint64    `json:"n"`      // number of the last envelope
+	Hash    chainHash `json:"hash"`   // chain at this envelope
+	Time    int64     `json:"time"`   // time of this envelope
+	Last    uint64    `json:"last"`   // number of the last change according to the stream up to this envelope
+	Clean   bool      `json:"clean"`  // the log file is synced and has not been changed since
+	Recent  []string  `json:"recent"` // IDs of the last envelopes; the last is that of envelope N
 
-	Held *snapshot `json:"held,omitempty"` // the last snapshot in the stream, without what is inline
-	Tail int64     `json:"tail"`           // bytes of the envelopes after it
-	Envs uint64    `json:"envs"`           // envelopes after it
+	Held *snapshot `json:"held,omitempty"` // last snapshot in the stream, without its inline data
+	Tail int64     `json:"tail"`           // total bytes of the envelopes after the snapshot
+	Envs uint64    `json:"envs"`           // number of envelopes after the snapshot
 }
 
-// The files in the directory of a brain.
+// Files in the directory of a brain.
 const (
 	logFile   = "memory.oxbow"
 	placeFile = "place"
 )
 
-// files are the files of one brain, in a directory of their own: a store reads all
-// names of its directory when it makes a file.
+// files are the files of one brain. They are in a directory of their own, because a store
+// lists its whole directory when it creates a file.
 type files struct {
 	fsys vfs.FS
 	dir  string
@@ -55,7 +56,7 @@ type files struct {
 func (f files) log() string   { return path.Join(f.dir, logFile) }
 func (f files) place() string { return path.Join(f.dir, placeFile) }
 
-// readPlace returns the place, and false where there is none that can be read.
+// readPlace reads the place. ok is false if there is no valid place.
 func (f files) readPlace() (p place, ok bool) {
 	b, err := readFile(f.fsys, f.place())
 	if err != nil || len(b) < 4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
@@ -64,8 +65,8 @@ func (f files) readPlace() (p place, ok bool) {
 	return p, json.Unmarshal(b[4:], &p) == nil
 }
 
-// writePlace replaces the place. The log file is synced before by the caller, where
-// the place is to hold after a loss of power.
+// writePlace replaces the place. If the place has to survive a power failure, the caller
+// must sync the log file first.
 func (f files) writePlace(p place) error {
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -75,7 +76,7 @@ func (f files) writePlace(p place) error {
 	return writeFile(f.fsys, f.place(), b)
 }
 
-// begin makes the directory, without files.
+// begin creates the directory if necessary, and removes the files in it.
 func (f files) begin() error {
 	if _, err := f.fsys.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
 		if err := errors.Join(f.fsys.MkdirAll(f.dir, 0o700), f.fsys.SyncDir(".")); err != nil {
@@ -90,7 +91,8 @@ func (f files) begin() error {
 	return nil
 }
 
-// image returns the log file. No change may be under way.
+// image returns the content of the log file. The caller must make sure that no change is in
+// progress.
 func (f files) image() ([]byte, error) { return readFile(f.fsys, f.log()) }
 
 // sync makes the log file durable.
@@ -122,7 +124,7 @@ func readFile(fsys vfs.FS, name string) ([]byte, error) {
 	return b, nil
 }
 
-// writeFile makes a file of another name, and renames it.
+// writeFile replaces a file atomically.
 func writeFile(fsys vfs.FS, name string, b []byte) error {
 	h, err := fsys.OpenFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -136,12 +138,12 @@ func writeFile(fsys vfs.FS, name string, b []byte) error {
 	return errors.Join(fsys.Rename(name+".new", name), fsys.SyncDir(path.Dir(name)))
 }
 
-// unsynced is a file system whose files are not synced with each change: what a
-// crash takes is read from the stream again.
-type unsynced struct{ vfs.FS }
+// unsyncedFS is a file system without syncs. Changes that a crash loses are read from the
+// stream again.
+type unsyncedFS struct{ vfs.FS }
 
 // OpenFile implements [vfs.FS].
-func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+func (u unsyncedFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	f, err := u.FS.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
@@ -154,8 +156,8 @@ type unsyncedFile struct{ vfs.File }
 // Sync implements [vfs.File].
 func (unsyncedFile) Sync() error { return nil }
 
-// identity is the randomness of a brain's log file: each replica makes the same
-// file, with the same chain.
+// identity is the source of random bytes for a brain's log file. It is deterministic, so
+// that each replica creates the same file with the same chain.
 type identity struct {
 	seed [32]byte
 	n    uint64
@@ -179,8 +181,8 @@ func (r *identity) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// takeLock takes the lock of a directory: its files are of one process. In use is the
-// error where another process has it.
+// takeLock locks a directory, because only one process may use its files. If another process
+// holds the lock, the error contains the text inUse.
 func takeLock(fsys vfs.FS, inUse string) (vfs.Lock, error) {
 	l, err := fsys.OpenLock("lock")
 	if err != nil {

@@ -1,4 +1,4 @@
-// The codec of changes: what one call changes, in an envelope.
+// This file encodes the change that one call makes, as part of an envelope.
 
 package jetstream
 
@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// change is what one call changes: ops, or changes to revert, or a version to
-// restore. Ops were validated when the envelope was made. A revert or a restore is
-// decided by each replica, alike, and has an envelope of its own.
+// change is the change that one call makes: ops, or changes to revert, or a version to
+// restore. Ops are validated before the envelope is sent. A revert or a restore is decided
+// by each replica, with the same result, and is alone in its envelope.
 type change struct {
 	OpID   string       `json:"op_id,omitempty"`
 	Note   string       `json:"note,omitempty"`
@@ -31,10 +31,10 @@ type change struct {
 type wireRestore struct {
 	Name    string  `json:"name"`
 	Seq     uint64  `json:"seq"`
-	Version *uint64 `json:"version,omitempty"` // that the entry must be at, 0 for there being none
+	Version *uint64 `json:"version,omitempty"` // required version of the entry, 0 if it must not exist; nil for any
 }
 
-// ops returns the ops of a change.
+// ops returns the decoded ops.
 func (c *change) ops() ([]oxbow.Op, error) {
 	ops := make([]oxbow.Op, len(c.Ops))
 	for i, w := range c.Ops {
@@ -47,8 +47,8 @@ func (c *change) ops() ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// stamp sets what the change carries besides what it does, as the store of a file
-// would.
+// stamp sets the op ID, the note and the source of the change, like the store of a local
+// file.
 func (c *change) stamp(ctx context.Context, base oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {
@@ -67,7 +67,7 @@ func (c *change) stamp(ctx context.Context, base oxbow.Source) error {
 	return nil
 }
 
-// context returns the context that a replica makes the change with.
+// context returns the context with which a replica makes the change.
 func (c *change) context() context.Context {
 	ctx := oxbow.WithSource(context.Background(), c.Source)
 	if c.OpID != "" {

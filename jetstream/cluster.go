@@ -1,4 +1,4 @@
-// Clusters: a connection to servers, the brains that are open, and invalidations.
+// This file manages the connection to the servers, the open brains, and invalidations.
 
 package jetstream
 
@@ -20,47 +20,46 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Options change how a cluster is used. Nil and zero fields mean the default.
+// Options configure a [Cluster]. For nil and zero fields, defaults apply.
 type Options struct {
-	// System is a connection to the system account of the servers, by which their
-	// settings are read. Without it [Connect] is refused, but for Dev.
+	// System is a connection to the servers' system account, which is needed to read their
+	// settings. Without it, [Connect] fails unless Dev is set.
 	System *nats.Conn
 
-	// Dev allows one server, and settings that cannot be read. UNSAFE: what one
-	// server loses is lost.
+	// Dev allows a single server, and servers whose settings cannot be read. UNSAFE: if that
+	// server loses its data, the memories are lost.
 	Dev bool
 
-	// Replicas is how many servers hold each brain: 3 by default, 1 with Dev.
+	// Replicas is the number of servers that hold each brain; default 3, or 1 with Dev.
 	Replicas int
 
-	// Partitions is how many streams a new cluster gets, 16 by default. It is kept
-	// in the cluster: later it has no effect.
+	// Partitions is the number of streams of a new cluster; default 16. For an existing
+	// cluster it is ignored.
 	Partitions int
 
-	// Dir is the directory of the cache, of this process alone. Without it, brains
-	// that are open are held in memory.
+	// Dir is the directory of the cache. It must not be shared with other processes. Without
+	// it, open brains are kept in memory.
 	Dir string
 
-	// Announced makes reads trust invalidations: a read is as of the last one that
-	// arrived, and at most MaxAge old, and asks no server. By default each read asks
-	// the leader for the head.
+	// Announced makes reads trust invalidations: a read sees the changes up to the last
+	// invalidation that has arrived, and is at most MaxAge old. It sends no request. By
+	// default, each read asks the leader for the head.
 	Announced bool
-	MaxAge    time.Duration // 1 s by default
+	MaxAge    time.Duration // default 1 s
 
-	// ReadWait and WriteWait bound the wait for the servers: 10 s and 20 s by
-	// default. Electing a leader takes 4 to 9 s.
+	// ReadWait and WriteWait limit how long reads and writes wait for the servers; defaults
+	// 10 s and 20 s. The election of a leader takes 4 to 9 s.
 	ReadWait, WriteWait time.Duration
 
-	// CacheBytes bounds the memory for entries of each brain that were read, as
-	// [oxbow.Options] does.
+	// CacheBytes limits the memory for cached entries of each brain, as in [oxbow.Options].
 	CacheBytes int64
 
-	Node   string           // name of this process, in envelopes
-	Source oxbow.Source     // of changes whose context carries none
-	Clock  func() time.Time // time.Now by default
-	Rand   io.Reader        // crypto/rand by default
+	Node   string           // name of this process in envelopes
+	Source oxbow.Source     // source of changes if the context has none
+	Clock  func() time.Time // default time.Now
+	Rand   io.Reader        // default crypto/rand
 
-	try       time.Duration // how long one try of a request waits
+	try       time.Duration // how long one attempt of a request waits
 	leastTail uint64
 }
 
@@ -85,8 +84,7 @@ func (o *Options) orDefault() Options {
 	return r
 }
 
-// Cluster is a connection to the servers that hold brains. It is safe for
-// concurrent use.
+// Cluster is a connection to the servers that hold brains. It is safe for concurrent use.
 type Cluster struct {
 	nc        *nats.Conn
 	link      link
@@ -95,25 +93,25 @@ type Cluster struct {
 	replicas  int
 	leastTail uint64
 
-	ctx  context.Context // done when the cluster is closed
+	ctx  context.Context // ends when the cluster is closed
 	stop context.CancelFunc
 
 	fsys     vfs.FS
 	lock     vfs.Lock
 	attached atomic.Bool // invalidations arrive
 
-	randMu sync.Mutex // orders reads of Options.Rand
+	randMu sync.Mutex // serializes reads of Options.Rand
 
-	mu     sync.Mutex          // guards all below
+	mu     sync.Mutex          // guards open, fences, leases and closed
 	open   map[string]*replica // by subject
 	fences map[fence]bool
 	leases map[string]lease // by stream
 	closed bool
 }
 
-// Connect uses the servers of a connection, which should reconnect for ever. Servers
-// whose settings could lose what they acknowledged are refused, as are streams that
-// are missing or are not as the directory names them: errors say the mend.
+// Connect uses the servers of a connection, which should be configured to reconnect forever.
+// It refuses servers whose settings could lose acknowledged changes, and streams that are
+// missing or differ from the directory. The error says how to fix it.
 func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	c := &Cluster{nc: nc, opts: o.orDefault(), open: map[string]*replica{}, fences: map[fence]bool{}, leases: map[string]lease{}}
 	c.link = link{nc, c.opts.try, c.opts.ReadWait}
@@ -131,8 +129,8 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	return c, nil
 }
 
-// begin opens the directory of the servers, which must be of the cluster that the cache
-// is of. Where there is a cache, none is made.
+// begin opens the directory of the cluster. If there is a cache, the directory must exist
+// and belong to the same cluster.
 func (c *Cluster) begin(ctx context.Context) error {
 	id, err := readFile(c.fsys, "cluster")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -157,7 +155,7 @@ func (c *Cluster) begin(ctx context.Context) error {
 	return err
 }
 
-// otherCluster is the error of a cache that is not of the servers.
+// otherCluster returns the error for a cache of a different cluster.
 func (o *Options) otherCluster(id, why string) error {
 	return fmt.Errorf("%w: the cache directory %s is of cluster %.40s, and %s; give this one a directory of its own, and keep that one to restore from", oxbow.ErrRolledBack, o.Dir, id, why)
 }
@@ -180,7 +178,7 @@ func (c *Cluster) openCache() error {
 	return nil
 }
 
-// subscribe receives the invalidations.
+// subscribe subscribes to the invalidations.
 func (c *Cluster) subscribe() error {
 	sub, err := c.nc.Subscribe("inv.b.>", c.invalidate)
 	if err != nil {
@@ -199,7 +197,8 @@ func (c *Cluster) subscribe() error {
 		for {
 			select {
 			case s := <-status:
-				// What was published meanwhile was not announced: heads are compared.
+				// Invalidations may have been missed while disconnected, so compare the
+				// heads.
 				c.attached.Store(false)
 				c.doubt()
 				c.attached.Store(s == nats.CONNECTED)
@@ -221,7 +220,7 @@ func (c *Cluster) doubt() {
 	}
 }
 
-// invalidate notes that a brain has a newer message.
+// invalidate records that a brain has a newer message.
 func (c *Cluster) invalidate(m *nats.Msg) {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {
@@ -236,12 +235,12 @@ func (c *Cluster) invalidate(m *nats.Msg) {
 	for old := r.announced.Load(); old < seq && !r.announced.CompareAndSwap(old, seq); old = r.announced.Load() {
 	}
 	if c.opts.Announced && r.watchers.Len() > 0 && seq > r.seq.Load() {
-		go func() { _ = r.check(c.ctx) }() // the next reader gets its error
+		go func() { _ = r.check(c.ctx) }() // ignore the error: the next reader gets it
 	}
 }
 
-// Open opens a brain of a tenant. One that there is not is empty; it is entered in
-// the directory. Names are letters, digits, - and _, at most 64.
+// Open opens a brain of a tenant. If the brain does not exist, it is added to the directory
+// and is empty. A name has 1 to 64 letters, digits, "-" and "_".
 func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error) {
 	info, err := c.dir.brain(ctx, tenant, brain)
 	if err != nil {
@@ -262,9 +261,9 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 	return s, nil
 }
 
-// handle returns the replica of a brain, with one handle more; one that is new is to
-// be opened, and its mu is held. A replica that is being closed is waited for: its
-// files are free after.
+// handle returns the replica of a brain and counts one more handle for it. If isNew is true,
+// the caller must open the replica, and holds its mu. If the replica is just being closed,
+// handle waits until its files are released.
 func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew bool, err error) {
 	for {
 		c.mu.Lock()
@@ -295,7 +294,7 @@ func (c *Cluster) handle(ctx context.Context, info brainInfo) (r *replica, isNew
 	return r, isNew, nil
 }
 
-// release closes a replica when no handle is left.
+// release drops one handle, and closes the replica if it was the last.
 func (c *Cluster) release(r *replica) error {
 	c.mu.Lock()
 	r.handles--
@@ -313,7 +312,7 @@ func (c *Cluster) release(r *replica) error {
 	return err
 }
 
-// Close closes the brains that are open, not the connection.
+// Close closes the open brains, but not the connection.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	c.closed = true

@@ -1,5 +1,6 @@
-// Commits: changes that wait are validated on the replica, published together as one
-// envelope if the head is still the one that the replica stands at, and applied.
+// This file commits changes: waiting changes are validated on the replica, published
+// together as one envelope if the head of the stream is still that of the replica, and
+// applied.
 
 package jetstream
 
@@ -19,29 +20,29 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Limits of what one envelope holds.
+// Limits of an envelope.
 const (
-	mostTogether = 256
-	bytesOfMany  = 512 << 10      // of texts, from which on no further change is added
-	mostMessage  = 8<<20 - 64<<10 // bytes
+	mostTogether = 256            // changes in one envelope
+	bytesOfMany  = 512 << 10      // total size of texts in bytes from which on no further change is added
+	mostMessage  = 8<<20 - 64<<10 // bytes of one message
 	busyPause    = 300 * time.Microsecond
 	awayPause    = 20 * time.Millisecond
-	leastTry     = 50 * time.Millisecond // without which no answer of another try can be waited for
+	leastTry     = 50 * time.Millisecond // minimum time that an attempt must have left to wait for its answer
 
-	// Writers whose changes were stored together come back one after the other. Without
-	// a wait the first of them would have an envelope of its own, and all others the
-	// next: half as many changes a round. They have this part of the last round's time.
+	// A round waits for more changes for 1/gatherShare of the last round's time. Writers whose changes were stored together return one after the other.
+	// Without the wait, the first of them would get an envelope of its own, and each round
+	// would store half as many changes.
 	gatherShare = 4
 	gatherMost  = 5 * time.Millisecond
 )
 
-// request is a change that waits.
+// request is a change that waits to be committed.
 type request struct {
-	change change
-	ops    []oxbow.Op
-	names  []string // that the ops touch
-	alone  bool     // decided by the replicas, or about aliases of other entries
-	size   int
+	change           change
+	ops              []oxbow.Op
+	names            []string // names of the entries that the ops change
+	needsOwnEnvelope bool     // needs an envelope of its own: it is decided by the replicas, or it changes aliases of other entries
+	size             int
 
 	done     chan struct{}
 	finished bool // made and err are set
@@ -49,7 +50,7 @@ type request struct {
 	err      error
 }
 
-// finish sets the outcome, unless there is one.
+// finish sets the outcome of the request unless it has one.
 func (q *request) finish(made oxbow.Change, err error) {
 	if !q.finished {
 		q.made = made
@@ -59,39 +60,40 @@ func (q *request) finish(made oxbow.Change, err error) {
 	}
 }
 
-// commitQueue is the changes of a brain that wait.
+// commitQueue contains the changes of a brain that wait to be committed.
 type commitQueue struct {
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the following fields
 	waiting []*request
 	running bool
-	enough  chan struct{} // is closed when target changes wait; nil when none waits for that
+	reached chan struct{} // closed when target changes wait; nil if nobody waits for that
 	target  int
 }
 
-// add makes a request the last. lead is true where nothing runs that takes it.
+// add appends a request. lead reports that no committer is running, so that the caller must
+// start one.
 func (c *commitQueue) add(q *request) (lead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, q)
-	if c.enough != nil && len(c.waiting) >= c.target {
-		close(c.enough)
-		c.enough = nil
+	if c.reached != nil && len(c.waiting) >= c.target {
+		close(c.reached)
+		c.reached = nil
 	}
 	lead = !c.running
 	c.running = true
 	return lead
 }
 
-// gather waits until n more changes wait, at most for d. It does not where that could
-// not bring several together.
-func (c *commitQueue) gather(ctx context.Context, n int, d time.Duration) {
+// waitForMore waits until n more changes are queued, but at most for d. It returns at once if
+// that could not combine several changes.
+func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
 	c.mu.Lock()
 	if n == 0 || len(c.waiting)+n < 2 {
 		c.mu.Unlock()
 		return
 	}
 	enough := make(chan struct{})
-	c.enough, c.target = enough, len(c.waiting)+n
+	c.reached, c.target = enough, len(c.waiting)+n
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -99,12 +101,13 @@ func (c *commitQueue) gather(ctx context.Context, n int, d time.Duration) {
 	case <-enough:
 	case <-ctx.Done():
 		c.mu.Lock()
-		c.enough = nil
+		c.reached = nil
 		c.mu.Unlock()
 	}
 }
 
-// take takes what waits; running ends with it being none.
+// take removes and returns the next requests. If there are none, it marks the committer as
+// stopped.
 func (c *commitQueue) take() []*request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,14 +118,15 @@ func (c *commitQueue) take() []*request {
 	return qs
 }
 
-// putBack makes requests the next.
+// putBack puts requests at the front of the queue.
 func (c *commitQueue) putBack(qs []*request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(qs, c.waiting...)
 }
 
-// withdraw takes a request out that was not begun.
+// withdraw removes a request that the committer has not taken yet. It reports whether it
+// did.
 func (c *commitQueue) withdraw(q *request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,8 +137,8 @@ func (c *commitQueue) withdraw(q *request) bool {
 	return i >= 0
 }
 
-// commit makes a change durable and returns it. The change of a revert or a restore has
-// its number only.
+// commit makes a change durable and returns it. For a revert or a restore, only the number
+// of the change is set.
 func (r *replica) commit(ctx context.Context, q *request) (oxbow.Change, error) {
 	if err := q.change.stamp(ctx, r.cluster.opts.Source); err != nil {
 		return oxbow.Change{}, err
@@ -159,11 +163,11 @@ func (r *replica) commit(ctx context.Context, q *request) (oxbow.Change, error) 
 	}
 }
 
-// commitAll commits what waits, until nothing does.
+// commitAll commits the queued requests until the queue is empty.
 func (r *replica) commitAll() {
 	last, took := 0, time.Duration(0)
 	for {
-		r.queue.gather(r.cluster.ctx, last, min(took/gatherShare, gatherMost))
+		r.queue.waitForMore(r.cluster.ctx, last, min(took/gatherShare, gatherMost))
 		qs := r.queue.take()
 		if len(qs) == 0 {
 			return
@@ -181,8 +185,8 @@ func (r *replica) commitAll() {
 	}
 }
 
-// commitSome commits some of the requests, finishes those that cannot be applied and
-// puts the others back. An error is that of all that are not finished.
+// commitSome commits some of the requests, finishes those that are refused, and puts the
+// others back. An error applies to all requests that are not finished.
 func (r *replica) commitSome(qs []*request) error {
 	ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
 	defer cancel()
@@ -192,7 +196,7 @@ func (r *replica) commitSome(qs []*request) error {
 			return err
 		}
 		if len(c.refused) > 0 && !checked {
-			// What refuses a change may be a state that is not the last.
+			// The refusal may come from an outdated state, so compare with the head first.
 			if err := r.check(ctx); err != nil {
 				return err
 			}
@@ -217,24 +221,24 @@ func (r *replica) commitSome(qs []*request) error {
 	}
 }
 
-// choice is what goes into one envelope.
+// choice is the selection of requests for one envelope.
 type choice struct {
 	chosen  []*request
-	later   []*request         // they wait for the next
-	refused map[*request]error // by the replica as it is
+	later   []*request         // left for the next envelope
+	refused map[*request]error // errors of requests that the replica refuses in its current state
 
-	ops     []oxbow.Op // of those chosen
+	ops     []oxbow.Op // ops of the chosen requests
 	touched map[string]bool
-	ids     map[string]bool // the keys of op ids
+	ids     map[string]bool // keys of their op IDs
 	size    int
 }
 
-// choose chooses among the requests. An error that only follows from a chosen change,
-// which is not durable yet, is left to the next envelope.
+// choose selects requests for the next envelope. If a request only fails because of a chosen
+// change, which is not durable yet, it is left for the next envelope.
 func (r *replica) choose(qs []*request) (*choice, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.isClosed {
 		return nil, oxbow.ErrClosed
 	}
 	if r.store == nil {
@@ -246,11 +250,11 @@ func (r *replica) choose(qs []*request) (*choice, error) {
 		if q.finished {
 			continue
 		}
-		if seen, made, err := r.seen(q.change.OpID); seen {
+		if seen, made, err := r.changeByOpID(q.change.OpID); seen {
 			q.finish(made, err)
 			continue
 		}
-		if len(c.chosen) > 0 && (q.alone || c.chosen[0].alone || c.size+q.size > bytesOfMany || c.ids[store.OpIDKey(q.change.OpID)]) {
+		if len(c.chosen) > 0 && (q.needsOwnEnvelope || c.chosen[0].needsOwnEnvelope || c.size+q.size > bytesOfMany || c.ids[store.OpIDKey(q.change.OpID)]) {
 			c.later = append(c.later, q)
 			continue
 		}
@@ -280,53 +284,53 @@ func (c *choice) add(q *request) {
 	}
 }
 
-// now returns the time of the next envelope, which is not before that of the last.
+// now returns the time of the next envelope, which is never before that of the last one.
 func (r *replica) now() int64 { return max(r.cluster.opts.Clock().UnixNano(), r.at.Time) }
 
-// send publishes the requests as one envelope, applies it and finishes them. With
-// errMoved nothing was published, and the replica is at another head.
+// send publishes the requests as one envelope, applies it and finishes them. If it returns
+// errMoved, nothing was published and the replica has a newer head.
 func (r *replica) send(ctx context.Context, qs []*request) error {
 	m, expect, err := r.prepare(qs)
 	if err != nil {
 		return err
 	}
-	sent := false // a try may have reached a server
+	sent := false // an attempt may have reached a server
 	for {
 		began := time.Now()
 		seq, err := r.cluster.link.publish(ctx, r.brain.subject(), m.data, expect, false)
 		switch {
 		case err == nil:
-			r.cluster.stored(r.brain.stream(), began, seq)
-			r.arrived(qs, m, seq)
+			r.cluster.recordStored(r.brain.stream(), began, seq)
+			r.applyStored(qs, m, seq)
 			return nil
 		case errors.Is(err, errInTurn):
 			wait(ctx, busyPause)
 		case errors.Is(err, errAway):
 			wait(ctx, awayPause)
 		case errors.Is(err, errNoReply):
-			sent = true // the same expectation admits it once, however often it is sent
+			sent = true // send it again: the expected sequence makes sure that it is stored only once
 			wait(ctx, awayPause)
 		case errors.Is(err, errMoved):
-			done, err := r.moved(ctx, qs, expect, sent)
+			done, err := r.catchUpAfterRefusal(ctx, qs, expect, sent)
 			if done || errors.Is(err, errMoved) {
 				return err
 			}
 			if err != nil {
-				return r.gaveUp(sent, err)
+				return r.publishError(sent, err)
 			}
-			wait(ctx, awayPause) // the leader is not yet where the replica is
+			wait(ctx, awayPause) // the leader has not yet reached the head of the replica
 		default:
-			return r.gaveUp(sent, err)
+			return r.publishError(sent, err)
 		}
 		if end, ok := ctx.Deadline(); ctx.Err() != nil || (ok && time.Until(end) < leastTry) {
-			return r.gaveUp(sent, err)
+			return r.publishError(sent, err)
 		}
 	}
 }
 
-// gaveUp is the error of an envelope that no try brought into the stream. Sent is
-// true where one may have, or still may.
-func (r *replica) gaveUp(sent bool, err error) error {
+// publishError returns the error for an envelope that could not be stored. If sent is set, an
+// attempt may still succeed.
+func (r *replica) publishError(sent bool, err error) error {
 	r.mu.Lock()
 	r.flight = nil
 	r.mu.Unlock()
@@ -339,15 +343,15 @@ func (r *replica) gaveUp(sent bool, err error) error {
 	return err
 }
 
-// outgoing is an envelope that is ready to be sent.
+// outgoing is an encoded envelope.
 type outgoing struct {
 	envelope *envelope
 	data     []byte
 	hash     chainHash
 }
 
-// prepare makes the envelope of the requests, and returns the message that it must
-// follow.
+// prepare builds the envelope of the requests, and returns the sequence of the message that
+// it must follow.
 func (r *replica) prepare(qs []*request) (outgoing, uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -371,31 +375,31 @@ func (r *replica) prepare(qs []*request) (outgoing, uint64, error) {
 	return outgoing{e, data, hash}, r.at.Seq, err
 }
 
-// arrived applies an envelope that the stream took, unless a reader did so before,
-// and finishes its requests. An error of the replica is no error of the change, which
-// is durable: the next reader begins again.
-func (r *replica) arrived(qs []*request, m outgoing, seq uint64) {
+// applyStored applies an envelope that the stream stored, unless a reader has applied it
+// already, and finishes its requests. An error of the replica is not an error of the change,
+// which is durable. The replica is then rebuilt.
+func (r *replica) applyStored(qs []*request, m outgoing, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := r.flight
-	if !f.applied && !r.closed && r.take(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
+	if !f.isApplied && !r.isClosed && r.take(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
 		defer cancel()
 		if r.rebuild() == nil {
 			_ = r.catchUp(ctx)
 		}
 	}
-	r.settle(qs, f)
+	r.finishRequests(qs, f)
 }
 
-// settle finishes the requests of an envelope that was stored. mu is held.
-func (r *replica) settle(qs []*request, f *flight) {
+// finishRequests finishes the requests of a stored envelope. The caller holds mu.
+func (r *replica) finishRequests(qs []*request, f *flight) {
 	r.flight = nil
 	for i, q := range qs {
 		switch {
-		case f.applied && f.errs != nil:
+		case f.isApplied && f.errs != nil:
 			q.finish(f.made[i], f.errs[i])
-		case q.alone && q.ops == nil:
+		case q.needsOwnEnvelope && q.ops == nil:
 			q.finish(oxbow.Change{}, fmt.Errorf("%w: the change was stored, and the local copy failed before it could say how it ended", oxbow.ErrUnknownOutcome))
 		default:
 			q.finish(oxbow.Change{}, nil)
@@ -403,10 +407,10 @@ func (r *replica) settle(qs []*request, f *flight) {
 	}
 }
 
-// moved brings the replica to the head after a refusal. The envelope may be the one
-// that is there: then its ack was lost, and the requests are done. Else the error is
-// errMoved, or nil where the head is the one expected.
-func (r *replica) moved(ctx context.Context, qs []*request, expect uint64, sent bool) (done bool, err error) {
+// catchUpAfterRefusal reads up to the head after the stream refused an envelope. done reports that the
+// head is this envelope: its acknowledgement was lost, and the requests are finished.
+// Otherwise the error is errMoved, or nil if the head is still the expected one.
+func (r *replica) catchUpAfterRefusal(ctx context.Context, qs []*request, expect uint64, sent bool) (done bool, err error) {
 	if err := r.check(ctx); err != nil {
 		return false, err
 	}
@@ -414,11 +418,11 @@ func (r *replica) moved(ctx context.Context, qs []*request, expect uint64, sent 
 	defer r.mu.Unlock()
 	f := r.flight
 	switch {
-	case f.applied:
-		r.settle(qs, f)
+	case f.isApplied:
+		r.finishRequests(qs, f)
 		return true, nil
-	case f.lost && sent:
-		return false, errNoReply // it is in a snapshot, or not
+	case f.isLost && sent:
+		return false, errNoReply // a snapshot may contain it or not
 	case r.at.Seq == expect:
 		return false, nil
 	}
@@ -426,7 +430,7 @@ func (r *replica) moved(ctx context.Context, qs []*request, expect uint64, sent 
 	return false, errMoved
 }
 
-// randomID returns the id of an envelope.
+// randomID returns an ID for an envelope.
 func (c *Cluster) randomID() (string, error) {
 	var b [12]byte
 	c.randMu.Lock()

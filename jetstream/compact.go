@@ -1,4 +1,4 @@
-// Compaction: the envelopes of a brain replaced by the file that they add up to.
+// This file compacts a brain: it replaces its envelopes by a snapshot of the replica's file.
 
 package jetstream
 
@@ -15,22 +15,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// When and how a brain is compacted.
+// Thresholds of compaction.
 const (
-	leastTail   = 64       // envelopes
-	segmentSize = 4 << 20  // bytes of a file in one segment
-	mostInline  = 24 << 10 // bytes, compressed, of a file that needs no segment
+	leastTail   = 64       // minimum number of envelopes to compact
+	segmentSize = 4 << 20  // bytes of the file in one segment
+	mostInline  = 24 << 10 // bytes of a compressed file that is stored in the message itself
 )
 
-// compactIfDue compacts a brain whose tail is long. That it failed is no error of
-// what was written: the next envelope tries again.
+// compactIfDue compacts a brain with many envelopes since the last snapshot. It ignores
+// errors, because the next envelope tries again.
 func (r *replica) compactIfDue() {
 	r.mu.Lock()
 	held := int64(0)
 	if r.at.Held != nil {
 		held = r.at.Held.Stored
 	}
-	due := !r.closed && r.at.Envs > r.cluster.leastTail && 4*r.at.Tail > held
+	due := !r.isClosed && r.at.Envs > r.cluster.leastTail && 4*r.at.Tail > held
 	r.mu.Unlock()
 	if due {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
@@ -39,8 +39,8 @@ func (r *replica) compactIfDue() {
 	}
 }
 
-// compact publishes a snapshot in the place of all that the stream has of the brain,
-// if the replica is at its head: else the servers refuse it.
+// compact publishes a snapshot that replaces all messages of the brain. The servers refuse
+// it if the replica is not at the head.
 func (r *replica) compact(ctx context.Context) error {
 	r.mu.Lock()
 	at, head := r.at, r.head
@@ -50,7 +50,7 @@ func (r *replica) compact(ctx context.Context) error {
 		return err
 	}
 	s := &snapshot{Size: int64(len(image)), Hash: sha256.Sum256(image), Last: at.Last, Recent: at.Recent[max(0, len(at.Recent)-recentIDs):]}
-	if err := r.keep(ctx, s, image, at.Held); err != nil {
+	if err := r.storeFile(ctx, s, image, at.Held); err != nil {
 		return err
 	}
 	id, err := r.cluster.randomID()
@@ -67,16 +67,16 @@ func (r *replica) compact(ctx context.Context) error {
 		return fmt.Errorf("compact %s: %w", r.brain.Name, err)
 	}
 	r.mu.Lock()
-	if r.at.Seq == at.Seq && !r.closed {
+	if r.at.Seq == at.Seq && !r.isClosed {
 		err = r.read(ctx, message{Seq: seq, Data: data})
 	}
 	r.mu.Unlock()
-	return errors.Join(err, r.purge(ctx, at.Held, s))
+	return errors.Join(err, r.deleteOldSegments(ctx, at.Held, s))
 }
 
-// keep stores the file in the message or in segments. A part that a segment of the
-// last snapshot holds is not stored again.
-func (r *replica) keep(ctx context.Context, s *snapshot, image []byte, held *snapshot) error {
+// storeFile stores the file in the message or in segments. Parts that equal a segment of the last
+// snapshot are not stored again.
+func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held *snapshot) error {
 	if packed := packer.EncodeAll(image, nil); len(packed) <= mostInline {
 		s.Inline, s.Stored = packed, int64(len(packed))
 		return nil
@@ -93,7 +93,7 @@ func (r *replica) keep(ctx context.Context, s *snapshot, image []byte, held *sna
 		packed := packer.EncodeAll(part, nil)
 		g.Number, g.Stored = number+uint64(i), int64(len(packed))
 		for {
-			_, err := r.cluster.link.publish(ctx, r.segment(g), packed, 0, false)
+			_, err := r.cluster.link.publish(ctx, r.segmentSubject(g), packed, 0, false)
 			if err == nil {
 				break
 			}
@@ -111,13 +111,13 @@ func (s *snapshot) add(g segment) {
 	s.Stored += g.Stored
 }
 
-// segment returns the subject of a segment.
-func (r *replica) segment(g segment) string {
+// segmentSubject returns the subject of a segment.
+func (r *replica) segmentSubject(g segment) string {
 	return r.brain.subject() + ".s." + strconv.FormatUint(g.Number, 10)
 }
 
-// purge deletes the segments that only an earlier snapshot names.
-func (r *replica) purge(ctx context.Context, old, s *snapshot) error {
+// deleteOldSegments deletes the segments that only the old snapshot names.
+func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error {
 	if old == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (r *replica) purge(ctx context.Context, old, s *snapshot) error {
 		var answer struct {
 			Error *apiError `json:"error"`
 		}
-		err := r.cluster.link.ask(ctx, "$JS.API.STREAM.PURGE."+r.brain.stream(), map[string]string{"filter": r.segment(g)}, &answer)
+		err := r.cluster.link.ask(ctx, "$JS.API.STREAM.PURGE."+r.brain.stream(), map[string]string{"filter": r.segmentSubject(g)}, &answer)
 		if err == nil && answer.Error != nil {
 			err = answer.Error
 		}
@@ -138,8 +138,8 @@ func (r *replica) purge(ctx context.Context, old, s *snapshot) error {
 	return errs
 }
 
-// applySnapshot applies a snapshot: the file is taken where the replica lacks some of
-// it. mu is held.
+// applySnapshot applies a snapshot. It replaces the file only if the replica lacks some of
+// the envelopes in it. The caller holds mu.
 func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
 	s := e.Snapshot
 	switch {
@@ -158,21 +158,21 @@ func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, si
 	held.Inline, held.Recent = nil, nil
 	p.Held = &held
 	r.setPlace(p)
-	return r.files.writePlace(r.unclean())
+	return r.files.writePlace(r.unsyncedPlace())
 }
 
-// findFlight looks for the envelope on its way among those in a snapshot.
+// findFlight checks whether the envelope that is being published is contained in a snapshot.
 func (r *replica) findFlight(e *envelope) {
 	f, ids := r.flight, e.Snapshot.Recent
 	if f == nil || f.n > e.N {
 		return
 	}
 	i := len(ids) - 1 - int(e.N-f.n)
-	f.lost = i < 0
-	f.applied = i >= 0 && ids[i] == f.id
+	f.isLost = i < 0
+	f.isApplied = i >= 0 && ids[i] == f.id
 }
 
-// install replaces the file of the replica. mu is held.
+// install replaces the replica's file by that of a snapshot. The caller holds mu.
 func (r *replica) install(ctx context.Context, e *envelope) error {
 	s := e.Snapshot
 	image, err := r.fetch(ctx, s)
@@ -183,7 +183,7 @@ func (r *replica) install(ctx context.Context, e *envelope) error {
 	if err := r.files.begin(); err != nil {
 		return err
 	}
-	if err := writeFile(unsynced{r.files.fsys}, r.files.log(), image); err != nil {
+	if err := writeFile(unsyncedFS{r.files.fsys}, r.files.log(), image); err != nil {
 		return err
 	}
 	if err := r.openStore(); err != nil {
@@ -224,7 +224,7 @@ func (r *replica) fetch(ctx context.Context, s *snapshot) ([]byte, error) {
 
 var errSegment = errors.New("a segment is not there")
 
-// fetchSegment returns a segment, from any server, or else from the leader.
+// fetchSegment returns a segment. It asks any server first, then the leader.
 func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 	unpack := func(b []byte) ([]byte, bool) {
 		part, err := unpacker.DecodeAll(b, nil)
@@ -233,13 +233,13 @@ func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 	c := r.cluster
 	direct, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	m := nats.NewMsg("$JS.API.DIRECT.GET." + r.brain.stream() + "." + r.segment(g))
+	m := nats.NewMsg("$JS.API.DIRECT.GET." + r.brain.stream() + "." + r.segmentSubject(g))
 	if a, err := c.link.conn.RequestMsgWithContext(direct, m); err == nil && a.Header.Get("Status") == "" {
 		if part, ok := unpack(a.Data); ok {
 			return part, nil
 		}
 	}
-	a, ok, err := c.link.last(ctx, r.brain.stream(), r.segment(g))
+	a, ok, err := c.link.last(ctx, r.brain.stream(), r.segmentSubject(g))
 	if err != nil {
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func TestSegments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := js.Publish(t.Context(), a.replica.segment(after[1]), []byte("another")); err != nil {
+	if _, err := js.Publish(t.Context(), a.replica.segmentSubject(after[1]), []byte("another")); err != nil {
 		t.Fatal(err)
 	}
 	c := open(t, connect(t, url, devOptions), "b")

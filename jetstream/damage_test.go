@@ -77,7 +77,7 @@ func (h *harmed) restart(t *testing.T, harm func() error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for { // until it follows
-		if err := h.c.leadBy(ctx, "BRAIN_00", h.options[h.victim].Name); err == nil {
+		if err := h.c.makeLeader(ctx, "BRAIN_00", h.options[h.victim].Name); err == nil {
 			return
 		}
 		if !wait(ctx, 50*time.Millisecond) {
@@ -159,7 +159,7 @@ func TestBitFlips(t *testing.T) {
 				h.auditDisturbed(t)
 			}
 			if fenced { // and it leads again by itself
-				if err := h.c.leadBy(t.Context(), "BRAIN_00", h.options[h.victim].Name); err != nil {
+				if err := h.c.makeLeader(t.Context(), "BRAIN_00", h.options[h.victim].Name); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := h.brain.Get(t.Context(), "e1"); err != nil {
@@ -214,7 +214,7 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 	if err != nil || !moved || len(rep.Findings) != 1 || rep.Findings[0].Server != victim || !strings.Contains(rep.Findings[0].What, "lost the lead") {
 		t.Errorf("Audit() = %+v, %v, moved %t, want that %s lost the lead", rep, err, moved, victim)
 	}
-	if err := h.c.readFences(t.Context()); err != nil || !h.c.fenced("BRAIN_00", victim) {
+	if err := h.c.readFences(t.Context()); err != nil || !h.c.isFenced("BRAIN_00", victim) {
 		t.Errorf("%s, which was not read, is not fenced any more (%v)", victim, err)
 	}
 }

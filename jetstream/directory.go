@@ -1,4 +1,5 @@
-// The directory: a bucket that names the cluster, its streams and its brains.
+// This file implements the directory: a key-value bucket that names the cluster, its streams
+// and its brains.
 
 package jetstream
 
@@ -18,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// bucket is the name of the directory.
+// bucket is the name of the directory's bucket.
 const bucket = "DIR"
 
 // directory is an open directory. Its keys:
@@ -37,19 +38,19 @@ type directory struct {
 	partitions int
 }
 
-// clusterInfo is what the directory holds of the cluster.
+// clusterInfo is the directory's value for the cluster.
 type clusterInfo struct {
 	ID         string `json:"id"`
 	Partitions int    `json:"partitions"`
 	Replicas   int    `json:"replicas"`
 }
 
-// streamInfo is what the directory holds of a stream.
+// streamInfo is the directory's value for a stream.
 type streamInfo struct {
 	Created time.Time `json:"created"`
 }
 
-// brainInfo is what the directory holds of a brain.
+// brainInfo is the directory's value for a brain.
 type brainInfo struct {
 	Name      string    `json:"-"` // tenant.brain
 	Partition int       `json:"partition"`
@@ -60,15 +61,15 @@ type brainInfo struct {
 func (b brainInfo) stream() string  { return streamName(b.Partition) }
 func (b brainInfo) subject() string { return fmt.Sprintf("b.%02d.%s", b.Partition, b.Name) }
 
-// streamPrefix is what the names of the streams of brains begin with.
+// streamPrefix is the prefix of the names of streams.
 const streamPrefix = "BRAIN_"
 
 func streamName(partition int) string { return fmt.Sprintf("%s%02d", streamPrefix, partition) }
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// openDirectory opens the directory, and makes it and the streams where there is
-// nothing yet, unless the cluster of an id is to be there.
+// openDirectory opens the directory. If the servers have none, it creates the directory and
+// the streams, unless id names a cluster that must exist.
 func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*directory, error) {
 	js, err := api.New(nc)
 	if err != nil {
@@ -76,7 +77,7 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 	}
 	kv, err := openBucket(ctx, nc, js, o, id)
 	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && wait(ctx, 50*time.Millisecond); try++ {
-		kv, err = openBucket(ctx, nc, js, o, id) // another process makes it, and its servers do not all know it yet
+		kv, err = openBucket(ctx, nc, js, o, id) // another process has created it, and not all servers know it yet
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the directory: %w", err)
@@ -97,7 +98,7 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 	return d, nil
 }
 
-// openBucket opens the directory, and makes that of a new cluster.
+// openBucket opens the bucket, or creates that of a new cluster.
 func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options, id string) (api.KeyValue, error) {
 	kv, err := js.KeyValue(ctx, bucket)
 	if errors.Is(err, api.ErrBucketNotFound) && id != "" {
@@ -119,7 +120,7 @@ func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options
 	return kv, nil
 }
 
-// createBucket makes the directory of a new cluster.
+// createBucket creates the bucket of a new cluster.
 func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options) (api.KeyValue, error) {
 	switch _, err := js.Stream(ctx, streamName(0)); {
 	case err == nil:
@@ -129,15 +130,15 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 	}
 	if err := checkEmpty(ctx, nc, o); err != nil {
 		if kv, again := js.KeyValue(ctx, bucket); again == nil {
-			return kv, nil // another process has made it meanwhile
+			return kv, nil // another process has created it meanwhile
 		}
 		return nil, err
 	}
 	return js.CreateKeyValue(ctx, api.KeyValueConfig{Bucket: bucket, Replicas: o.Replicas, Storage: api.FileStorage, History: 1})
 }
 
-// openStream compares a stream with the directory. One that the directory does not
-// name yet is made.
+// openStream compares a stream with the directory. It creates a stream that the directory
+// does not name yet.
 func (d *directory) openStream(ctx context.Context, js api.JetStream, partition int, o *Options) error {
 	name := streamName(partition)
 	want := streamConfig(partition, o.Replicas)
@@ -162,8 +163,8 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 		return fmt.Errorf("open stream %s: %w", name, err)
 	case stream == nil:
 		stream, err = js.Stream(ctx, name)
-		if err != nil { // another process may have made it
-			return missing(name)
+		if err != nil { // another process may have created it
+			return missingStreamError(name)
 		}
 	}
 	if c := stream.CachedInfo().Created; !c.Equal(known.Created) {
@@ -173,18 +174,18 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 	return checkStream(stream.CachedInfo().Config, want)
 }
 
-// get returns the value of a key, nil where there is none.
+// get returns the value of a key, or nil if it has none.
 func (d *directory) get(ctx context.Context, key string) ([]byte, error) {
 	m, _, err := d.link.last(ctx, directoryStream, directorySubject+key)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the directory: %w", key, err)
 	}
-	return m.Data, nil // none of a key that was deleted
+	return m.Data, nil // a deleted key has no data
 }
 
-// enter returns the value of a key, and makes it where there is none.
+// enter returns the value of a key. If it has none, enter stores the result of value.
 func enter[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
-	for try := range 40 { // another process may make it, and delete it
+	for try := range 40 { // another process may create the key, and delete it again
 		if try > 0 && !wait(ctx, 50*time.Millisecond) {
 			break
 		}
@@ -214,8 +215,7 @@ func enter[T any](ctx context.Context, d *directory, key string, value func() (T
 	return v, fmt.Errorf("%w: %s of the directory changes over and over", oxbow.ErrBusy, key)
 }
 
-// brain returns what the directory holds of a brain, which it enters where there is
-// none.
+// brain returns the directory's value for a brain, and adds the brain if necessary.
 func (d *directory) brain(ctx context.Context, tenant, brain string) (brainInfo, error) {
 	for field, s := range map[string]string{"tenant": tenant, "brain": brain} {
 		if !nameForm.MatchString(s) {
@@ -225,8 +225,8 @@ func (d *directory) brain(ctx context.Context, tenant, brain string) (brainInfo,
 	return d.enterBrain(ctx, tenant, brain, 1, time.Now().UTC())
 }
 
-// enterBrain returns what the directory holds of a brain of a valid name, which it
-// enters with an epoch where there is none.
+// enterBrain returns the directory's value for a brain with a valid name. It adds the brain
+// with the given epoch if necessary.
 func (d *directory) enterBrain(ctx context.Context, tenant, brain string, epoch uint64, created time.Time) (brainInfo, error) {
 	name := tenant + "." + brain
 	info, err := enter(ctx, d, "brain."+name, func() (brainInfo, error) {
@@ -238,7 +238,7 @@ func (d *directory) enterBrain(ctx context.Context, tenant, brain string, epoch 
 	return info, err
 }
 
-// openDir opens a directory of the operating system, and makes it where it is missing.
+// openDir opens a directory of the operating system, and creates it if necessary.
 func openDir(dir string) (*vfs.OS, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

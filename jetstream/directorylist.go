@@ -1,4 +1,4 @@
-// Lists of the directory: its brains and its fences.
+// This file lists the brains and the fences in the directory.
 
 package jetstream
 
@@ -11,13 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The stream that holds the directory, and what its subjects begin with.
+// Stream that holds the directory, and the prefix of its subjects.
 const (
 	directoryStream  = "KV_" + bucket
 	directorySubject = "$KV." + bucket + "."
 )
 
-// brains calls fn with each brain of the directory.
+// brains calls fn for each brain in the directory.
 func (d *directory) brains(ctx context.Context, fn func(brainInfo) error) error {
 	all, err := d.list(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (d *directory) brains(ctx context.Context, fn func(brainInfo) error) error 
 	return nil
 }
 
-// list returns the brains.
+// list returns the brains in the directory.
 func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
 	messages, err := d.messages(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
 	for _, m := range messages {
 		key := strings.TrimPrefix(m.Subject, directorySubject)
 		name, is := strings.CutPrefix(key, "brain.")
-		if !is || len(m.Data) == 0 { // of no brain, or deleted
+		if !is || len(m.Data) == 0 { // not a brain, or deleted
 			continue
 		}
 		b := brainInfo{Name: name}
@@ -57,8 +57,8 @@ func (d *directory) list(ctx context.Context) ([]brainInfo, error) {
 	return all, nil
 }
 
-// messages returns the last message of each key: from any server, and again from the
-// leader where that one has fewer.
+// messages returns the last message of each key. It asks any server first, and the leader
+// again if that server has fewer messages.
 func (d *directory) messages(ctx context.Context) (all []message, err error) {
 	var info streamAnswer
 	if err := d.link.ask(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {
@@ -82,7 +82,7 @@ func (d *directory) messages(ctx context.Context) (all []message, err error) {
 	return all, d.each(ctx, ">", func(m message) { all = append(all, m) })
 }
 
-// each calls fn with the last message of each key that matches, from the leader.
+// each calls fn for the last message of each matching key. It asks the leader.
 func (d *directory) each(ctx context.Context, keys string, fn func(message)) error {
 	for next := uint64(1); ; {
 		m, ok, err := d.link.next(ctx, directoryStream, directorySubject+keys, next)
@@ -94,7 +94,7 @@ func (d *directory) each(ctx context.Context, keys string, fn func(message)) err
 	}
 }
 
-// readFences reads the fences of the directory.
+// readFences reads the fences from the directory.
 func (c *Cluster) readFences(ctx context.Context) error {
 	fences := map[fence]bool{}
 	err := c.dir.each(ctx, "fence.>", func(m message) {

@@ -1,4 +1,4 @@
-// The codec of the messages of a brain: frame, checksum and chain.
+// This file encodes the messages of a brain, with a frame, a checksum and a chain.
 
 package jetstream
 
@@ -22,23 +22,23 @@ import (
 //	     5    4 CRC-32C of all that follows
 //	     9    … body
 //
-// The chain at an envelope is the SHA-256 of its body as it was sent. The body holds
-// the chain before it, so each hash is one of everything before, too.
+// The chain at an envelope is the SHA-256 of its body as sent. The body contains the chain
+// of the previous envelope, so that each hash covers all earlier envelopes.
 const (
 	frameMagic = "oxj1"
 	frameHead  = 9
 	compressAt = 16 << 10 // bytes of JSON from which on a body is compressed
-	mostBody   = 64 << 20 // bytes of JSON that a compressed body may hold
+	mostBody   = 64 << 20 // maximum bytes of JSON in a compressed body
 )
 
-// version is the version of envelopes that this code writes, and the last that it reads.
+// version is the version of envelopes that this code writes, and the newest that it reads.
 //
 //	1 November 2026: changes, and snapshots in segments
 const version = 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// chainHash is the chain at an envelope.
+// chainHash is the value of the chain at an envelope.
 type chainHash [32]byte
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -54,9 +54,9 @@ func (h *chainHash) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// envelope is one message of a brain: changes that were made together, or a snapshot
-// of all before it. A snapshot is no link of the chain: it has the number and, as
-// Prev, the chain of the last envelope that it holds.
+// envelope is one message of a brain: either changes that were made together, or a snapshot
+// of all earlier messages. A snapshot is not a link of the chain. It has the number of the
+// last envelope that it contains, and as Prev the chain at that envelope.
 type envelope struct {
 	V     int       `json:"v"`
 	Brain string    `json:"brain"`
@@ -64,42 +64,42 @@ type envelope struct {
 	Prev  chainHash `json:"prev_hash"`
 	Epoch uint64    `json:"epoch"`
 	Node  string    `json:"node"`
-	ID    string    `json:"id"`   // random: finds the envelope again when its ack was lost
-	Time  int64     `json:"time"` // in nanoseconds since 1970: that of all its changes
-	Base  uint64    `json:"base"` // number of the last change before
+	ID    string    `json:"id"`   // random, to recognize the envelope if its acknowledgement was lost
+	Time  int64     `json:"time"` // in nanoseconds since 1970, for all changes of the envelope
+	Base  uint64    `json:"base"` // number of the last change before this envelope
 	State string    `json:"state,omitempty"`
 
 	Changes  []change  `json:"changes,omitempty"`
 	Snapshot *snapshot `json:"snapshot,omitempty"`
 }
 
-// snapshot is the file of a replica, as it stands after the change Base. Small
-// files are in the message, others in segments.
+// snapshot is the file of a replica after the change Last. Small files are contained in the
+// message, others are stored in segments.
 type snapshot struct {
 	Size     int64     `json:"size"`
 	Hash     chainHash `json:"sha256"`           // of the file
-	Last     uint64    `json:"last"`             // its last change
-	Recent   []string  `json:"recent"`           // ids of the last envelopes in it
-	Stored   int64     `json:"stored"`           // bytes of it in the stream
-	Inline   []byte    `json:"inline,omitempty"` // zstd
+	Last     uint64    `json:"last"`             // number of the file's last change
+	Recent   []string  `json:"recent"`           // IDs of the last envelopes in it
+	Stored   int64     `json:"stored"`           // bytes that it occupies in the stream
+	Inline   []byte    `json:"inline,omitempty"` // compressed by zstd
 	Segments []segment `json:"segments,omitempty"`
 }
 
-// segment is a part of a file, in a message of its own, compressed by zstd.
+// segment is a part of a file, stored in a message of its own, compressed by zstd.
 type segment struct {
 	Number uint64    `json:"number"` // last token of its subject
-	Size   int64     `json:"size"`   // of the part
-	Stored int64     `json:"stored"` // bytes of it in the stream
-	Hash   chainHash `json:"sha256"` // of the part
+	Size   int64     `json:"size"`   // uncompressed bytes
+	Stored int64     `json:"stored"` // bytes in the stream
+	Hash   chainHash `json:"sha256"` // of the uncompressed part
 }
 
-// The coders are safe for concurrent use of EncodeAll and DecodeAll.
+// EncodeAll and DecodeAll of these coders may be called concurrently.
 var (
 	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
 	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(mostBody), zstd.WithDecoderConcurrency(2))
 )
 
-// encode returns the message of an envelope, and the chain at it.
+// encode returns the message of an envelope, and the chain at the envelope.
 func (e *envelope) encode() ([]byte, chainHash, error) {
 	var b bytes.Buffer
 	b.WriteString(frameMagic)
@@ -118,12 +118,12 @@ func (e *envelope) encode() ([]byte, chainHash, error) {
 	return m, sha256.Sum256(m[frameHead:]), nil
 }
 
-// seal writes the checksum of a message.
+// seal sets the checksum of a message.
 func seal(m []byte) {
 	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHead:], castagnoli))
 }
 
-// decodeEnvelope returns the envelope of a message and the chain at it. Errors match
+// decodeEnvelope decodes a message and returns the chain at its envelope. Errors match
 // [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
 func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 	if len(m) < frameHead || string(m[:4]) != frameMagic {

@@ -17,10 +17,10 @@ func TestGather(t *testing.T) {
 	}
 	done := make(chan struct{}, 1)
 	gather := func(ctx context.Context, n int, d time.Duration) {
-		go func() { c.gather(ctx, n, d); done <- struct{}{} }()
+		go func() { c.waitForMore(ctx, n, d); done <- struct{}{} }()
 		for waits := d < long; !waits && len(done) == 0; runtime.Gosched() {
 			c.mu.Lock()
-			waits = c.enough != nil
+			waits = c.reached != nil
 			c.mu.Unlock()
 		}
 		if d == long && len(done) > 0 {
@@ -56,8 +56,8 @@ func TestGather(t *testing.T) {
 	<-done
 
 	// One writer that comes back again and again waits for nobody.
-	c.gather(t.Context(), 1, long)
-	c.gather(t.Context(), 0, long)
+	c.waitForMore(t.Context(), 1, long)
+	c.waitForMore(t.Context(), 0, long)
 	if len(c.take()) != 0 || !c.add(&request{}) {
 		t.Error("the queue is not as before")
 	}

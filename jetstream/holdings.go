@@ -1,5 +1,5 @@
-// Holdings: the streams that each server has on its disk, compared with those that the
-// servers have in common. A server that forgot its streams tells them apart.
+// This file compares the streams that each server has on its disk with those that the
+// cluster should have. The difference shows which server has lost its streams.
 
 package jetstream
 
@@ -14,14 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// holding is what one server has.
+// holding describes the streams of one server.
 type holding struct {
 	server  string
-	leads   bool            // the servers: it answers which streams there are
-	streams map[string]bool // on its disk; true where it takes part in keeping the stream
+	leads   bool            // the server is the leader of the cluster, which answers which streams exist
+	streams map[string]bool // streams on its disk; true if it takes part in replicating the stream
 }
 
-// holdings asks all servers for what they have in the account of nc.
+// holdings asks all servers for their streams in the account of nc.
 func holdings(ctx context.Context, nc, system *nats.Conn) ([]holding, error) {
 	m, err := nc.RequestWithContext(ctx, "$SYS.REQ.USER.INFO", nil)
 	if err != nil {
@@ -77,9 +77,9 @@ func holdings(ctx context.Context, nc, system *nats.Conn) ([]holding, error) {
 	return all, err
 }
 
-// holders returns the servers that have a stream, and those of them that take part in
-// keeping it.
-func holders(all []holding, stream string) (have, keep []string) {
+// serversWith returns the servers that have a stream on disk, and those that take part in
+// replicating it.
+func serversWith(all []holding, stream string) (have, keep []string) {
 	for _, h := range all {
 		part, has := h.streams[stream]
 		if has {
@@ -92,8 +92,9 @@ func holders(all []holding, stream string) (have, keep []string) {
 	return have, keep
 }
 
-// checkEmpty refuses to begin a new cluster where a server has streams of one, whatever
-// their leader answers, or where one that may have some does not answer.
+// checkEmpty returns an error if a server has streams of a cluster, no matter what the
+// leader answers, or if a server that may have some does not answer. It guards the creation
+// of a new cluster.
 func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if o.System == nil || o.Replicas == 1 {
 		return nil
@@ -115,9 +116,9 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	return nil
 }
 
-// forgotten returns the servers that have forgotten streams. Unread is true where their
-// leader is one of them: it denies all of them.
-func (c *Cluster) forgotten(ctx context.Context) (fs []Finding, unread bool, err error) {
+// serversWithoutStreams returns a finding for each server that has lost streams. unread reports that the
+// leader is one of them, so that it denies that the streams exist.
+func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unread bool, err error) {
 	if c.opts.System == nil || c.replicas == 1 {
 		return nil, false, nil
 	}
@@ -125,9 +126,9 @@ func (c *Cluster) forgotten(ctx context.Context) (fs []Finding, unread bool, err
 	if err != nil {
 		return nil, false, err
 	}
-	known, err := c.known(ctx)
+	known, err := c.existingStreams(ctx)
 	for _, name := range c.streams() {
-		have, keep := holders(all, name)
+		have, keep := serversWith(all, name)
 		mend := "stop it, and start it with an empty directory, so that the others send it again"
 		if len(keep) <= c.replicas/2 {
 			mend = "most do not: stop all, copy their directories, and restore from a backup or from the cache directory of a node"
@@ -145,7 +146,7 @@ func (c *Cluster) forgotten(ctx context.Context) (fs []Finding, unread bool, err
 	return fs, unread, err
 }
 
-// streams returns the names of the streams that there must be, in order.
+// streams returns the sorted names of the streams that must exist.
 func (c *Cluster) streams() []string {
 	names := []string{directoryStream}
 	for p := range c.dir.partitions {
@@ -155,8 +156,8 @@ func (c *Cluster) streams() []string {
 	return names
 }
 
-// known returns the streams that there are, as the leader of the servers has it.
-func (c *Cluster) known(ctx context.Context) (map[string]bool, error) {
+// existingStreams returns the streams that exist according to the leader of the cluster.
+func (c *Cluster) existingStreams(ctx context.Context) (map[string]bool, error) {
 	known := map[string]bool{}
 	for {
 		var r struct {

@@ -1,4 +1,4 @@
-// Leaders of streams: which server it is, and how another becomes it.
+// This file finds the leader of a stream, and moves the lead to another server.
 
 package jetstream
 
@@ -11,25 +11,27 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// onlyServer is the leader of a stream that no other server holds.
+// onlyServer is the name of the leader if only one server holds the stream.
 const onlyServer = "the only server"
 
-// replicaInfo is what the leader of a group has of another server of it.
+// replicaInfo is what the leader of a group reports about another server in the group.
 type replicaInfo struct {
 	Name    string        `json:"name"`
-	Peer    string        `json:"peer"` // serverID of the name
+	Peer    string        `json:"peer"` // serverID of the server's name
 	Current bool          `json:"current"`
 	Offline bool          `json:"offline"`
-	Pending bool          `json:"pending"` // joins or leaves
-	Active  time.Duration `json:"active"`  // since it was heard
+	Pending bool          `json:"pending"` // is joining or leaving
+	Active  time.Duration `json:"active"`  // time since the leader last heard from it
 	Lag     uint64        `json:"lag"`
 }
 
-// is reports whether it is the server of a name. Servers that were started after it was
-// lost do not have its name.
-func (r *replicaInfo) is(server string) bool { return r.Name == server || r.Peer == serverID(server) }
+// isServer reports whether this is the named server. Servers that started after it was lost know
+// only its ID.
+func (r *replicaInfo) isServer(server string) bool {
+	return r.Name == server || r.Peer == serverID(server)
+}
 
-// serverID returns the ID that servers have in groups.
+// serverID returns the ID that a server has in groups.
 func serverID(name string) string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	sum := sha256.Sum256([]byte(name))
@@ -40,7 +42,7 @@ func serverID(name string) string {
 	return string(id)
 }
 
-// streamAnswer is what the servers have of a stream.
+// streamAnswer is the servers' answer about a stream.
 type streamAnswer struct {
 	Created time.Time `json:"created"`
 	Cluster *struct {
@@ -55,23 +57,23 @@ type streamAnswer struct {
 	} `json:"state"`
 	Error *apiError `json:"error"`
 
-	refused bool // the call may succeed later, such as when the servers have elected a leader
+	refused bool // the request may succeed later, for example after an election
 }
 
-// streamInfo asks for a stream. One that is missing is an error.
+// streamInfo asks for information about a stream. It returns an error if the stream is
+// missing.
 func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer, err error) {
 	if err := c.link.ask(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
 		return r, err
 	}
 	if r.Error != nil && r.Error.ErrCode == codeNoStream {
-		return r, missing(stream)
+		return r, missingStreamError(stream)
 	}
 	r.refused = r.Error != nil
 	return r, nil
 }
 
-// leader returns the name of the server that leads a stream, and those of the
-// others.
+// leader returns the name of the stream's leader, and the names of its other servers.
 func (c *Cluster) leader(ctx context.Context, stream string) (string, []string, error) {
 	for {
 		r, err := c.streamInfo(ctx, stream)
@@ -88,19 +90,19 @@ func (c *Cluster) leader(ctx context.Context, stream string) (string, []string, 
 			return r.Cluster.Leader, others, nil
 		}
 		if !wait(ctx, 20*time.Millisecond) {
-			return "", nil, unavailable(ctx, errAway)
+			return "", nil, unavailableError(ctx, errAway)
 		}
 	}
 }
 
-// stepDown makes another server the leader of a stream, and waits until it is.
+// stepDown makes a different server the leader of a stream, and waits until it is.
 func (c *Cluster) stepDown(ctx context.Context, stream, leader string) error {
-	return c.lead(ctx, stream, leader, "")
+	return c.moveLead(ctx, stream, leader, "")
 }
 
-// lead moves the lead of a stream from a server to the one preferred, "" for any,
-// and waits for it.
-func (c *Cluster) lead(ctx context.Context, stream, from, preferred string) error {
+// moveLead moves the lead of a stream from one server to the preferred server, or to any if
+// preferred is "". It waits until the lead has moved.
+func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) error {
 	var what any
 	if preferred != "" {
 		what = map[string]any{"placement": map[string]any{"preferred": preferred}}

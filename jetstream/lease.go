@@ -1,4 +1,4 @@
-// Leases: whether what the leader of a stream answers is the present.
+// This file determines whether the answers of a stream's leader are up to date.
 
 package jetstream
 
@@ -12,31 +12,31 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A server that was stopped, or cut off, takes itself for the leader until it hears
-// of another, and answers with what was the last message once. What it says of itself
-// proves nothing: answers that waited for it make it think that it heard from the
-// others just now. Only a message that most servers stored does.
+// A server that was paused or disconnected considers itself the leader until it hears from
+// another leader, and meanwhile answers with outdated messages. Its own statement proves
+// nothing: after a pause, queued messages make it believe that it has just heard from the
+// others. The only proof is a message that most servers have stored.
 const (
-	// leaseLength is how long after it was sent a message that the stream took keeps
-	// another server from leading. Servers elect another when they have heard nothing
-	// for at least 4 s.
+	// leaseLength is how long after sending a message that the stream stored no other server
+	// can have become leader. Servers hold an election only after hearing nothing from the
+	// leader for at least 4 s.
 	leaseLength = time.Second
 
-	// mostSilence is how long a server may not have been heard, for it to be sure that
-	// it knows the leader.
+	// mostSilence is the maximum time since a server was heard for which it certainly knows
+	// the current leader.
 	mostSilence = 2 * time.Second
 )
 
-// lease is what this process knows of the leader of a stream.
+// lease is what this process knows about the leader of a stream.
 type lease struct {
-	sent  time.Time // the last message that the stream took from this process
-	seq   uint64    // its sequence
-	asked time.Time // when the leader was asked last whom it hears
-	alone bool      // no other server takes itself for the leader: it hears all
+	sent     time.Time // when the last message was sent that the stream stored
+	seq      uint64    // sequence of that message
+	asked    time.Time // when the leader was last asked which servers it hears
+	hearsAll bool      // the leader hears all servers, so no other server can consider itself the leader
 }
 
-// stored notes that a stream took a message.
-func (c *Cluster) stored(stream string, sent time.Time, seq uint64) {
+// recordStored records that a stream has stored a message.
+func (c *Cluster) recordStored(stream string, sent time.Time, seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.leases[stream]; l.seq < seq {
@@ -45,8 +45,8 @@ func (c *Cluster) stored(stream string, sent time.Time, seq uint64) {
 	}
 }
 
-// leased reports whether only the leader of a stream answers as the leader.
-func (c *Cluster) leased(ctx context.Context, stream string) (bool, error) {
+// hasLease reports whether only the current leader of a stream can answer as its leader.
+func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	l := c.leases[stream]
 	c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *Cluster) leased(ctx context.Context, stream string) (bool, error) {
 	case now.Sub(l.sent) >= leaseLength:
 		return false, nil
 	case now.Sub(l.asked) < leaseLength:
-		return l.alone, nil
+		return l.hearsAll, nil
 	}
 	r, err := c.streamInfo(ctx, stream)
 	if err != nil {
@@ -70,21 +70,22 @@ func (c *Cluster) leased(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l = c.leases[stream]
-	l.asked, l.alone = now, alone
+	l.asked, l.hearsAll = now, alone
 	c.leases[stream] = l
 	return alone && time.Since(l.sent) < leaseLength, nil
 }
 
-// confirm brings a reader of a brain to where it holds all that was acknowledged, to
-// any process, before the call. Follow reads what it lacks up to the head that a
-// leader names, and at returns the sequence of the last message that it has read.
+// confirm makes sure that a reader of a brain has all changes that were acknowledged to any
+// process before the call. follow must read the missing messages up to the head that the
+// leader reports. at must return the sequence of the last message read.
 //
-// Without a lease, a message of no meaning is stored if the reader is at the head.
+// Without a lease, confirm stores an empty message that is accepted only if the reader is at
+// the head.
 func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, follow func() error) error {
 	if c.replicas == 1 {
 		return follow()
 	}
-	switch ok, err := c.leased(ctx, b.stream()); {
+	switch ok, err := c.hasLease(ctx, b.stream()); {
 	case err != nil:
 		return err
 	case ok:
@@ -95,15 +96,15 @@ func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, fo
 			return err
 		}
 	}
-	floor := uint64(0) // of a message that was stored since the call
+	floor := uint64(0) // sequence of a message that was stored after the call began
 	for tries := 0; ; tries++ {
-		_, err := c.mark(ctx, b, true, at())
+		_, err := c.storeMark(ctx, b, true, at())
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, errMoved), errors.Is(err, errInTurn):
-			if tries > 0 && floor == 0 { // others write without a pause
-				floor, err = c.mark(ctx, b, false, 0)
+			if tries > 0 && floor == 0 { // others write continuously
+				floor, err = c.storeMark(ctx, b, false, 0)
 				if err != nil {
 					break
 				}
@@ -123,16 +124,16 @@ func (c *Cluster) confirm(ctx context.Context, b brainInfo, at func() uint64, fo
 			return err
 		}
 		if ctx.Err() != nil {
-			return unavailable(ctx, err)
+			return unavailableError(ctx, err)
 		}
 	}
 }
 
-// mark stores a message of no meaning in the stream of a brain, in the place of the
-// one before. With last it does so only if the last message of the brain is the one at
-// head.
-func (c *Cluster) mark(ctx context.Context, b brainInfo, last bool, head uint64) (uint64, error) {
-	m := nats.NewMsg(fmt.Sprintf("b.%02d.mark", b.Partition)) // names of brains have another dot
+// storeMark stores an empty message in the stream of a brain and replaces the previous one. If
+// last is set, it is stored only if the last message of the brain has the sequence head.
+func (c *Cluster) storeMark(ctx context.Context, b brainInfo, last bool, head uint64) (uint64, error) {
+	// cannot be a brain, because their names contain another dot
+	m := nats.NewMsg(fmt.Sprintf("b.%02d.mark", b.Partition))
 	m.Header.Set(headerRollup, "sub")
 	if last {
 		m.Header.Set(headerExpect, strconv.FormatUint(head, 10))
@@ -141,29 +142,30 @@ func (c *Cluster) mark(ctx context.Context, b brainInfo, last bool, head uint64)
 	sent := time.Now()
 	seq, err := c.link.store(ctx, m)
 	if err == nil {
-		c.stored(b.stream(), sent, seq)
+		c.recordStored(b.stream(), sent, seq)
 	}
 	return seq, err
 }
 
-// Ready returns why brains cannot be read now: whether most servers keep what they are
-// sent, as [Store.Get] must see. It asks for one stream, and costs no more than a read.
+// Ready returns the reason why brains cannot be read now, or nil. It checks that most
+// servers store what they are sent, as [Store.Get] requires. It uses a single stream and
+// costs as much as one read.
 func (c *Cluster) Ready(ctx context.Context) error {
 	b := brainInfo{}
 	if c.replicas == 1 {
 		_, err := c.dir.get(ctx, "cluster")
 		return err
 	}
-	if ok, err := c.leased(ctx, b.stream()); ok || err != nil {
+	if ok, err := c.hasLease(ctx, b.stream()); ok || err != nil {
 		return err
 	}
 	for {
-		_, err := c.mark(ctx, b, false, 0)
+		_, err := c.storeMark(ctx, b, false, 0)
 		if err == nil {
 			return nil
 		}
 		if !wait(ctx, awayPause) {
-			return unavailable(ctx, err)
+			return unavailableError(ctx, err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// The link: requests to the servers, and which of their answers means what.
+// This file sends requests to the servers and interprets the answers.
 
 package jetstream
 
@@ -14,13 +14,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// requester sends requests. A *nats.Conn is one; tests put one between that loses
+// requester sends requests. A *nats.Conn implements it; tests use a wrapper that loses
 // answers.
 type requester interface {
 	RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error)
 }
 
-// Outcomes of a publish that is no success.
+// Outcomes of a publish that failed.
 var (
 	errMoved   = errors.New("the brain has another head")      // 10071: the message was not stored
 	errInTurn  = errors.New("another write is under way")      // 10164: the message was not stored
@@ -28,29 +28,29 @@ var (
 	errNoReply = errors.New("no answer came")                  // the message may be stored, now or later
 )
 
-// Codes of errors of the servers.
+// Error codes of the servers.
 const (
 	codeNoMessage    = 10037
 	codeWrongLast    = 10071
 	codeWriteInTurn  = 10164
 	codeUnavailable  = 10008
 	codeNoStream     = 10059
-	codeNoMember     = 10044 // of the servers
+	codeNoMember     = 10044 // unknown server
 	codeMemberInTurn = 10202
 )
 
-// Headers of the servers.
+// Headers that the servers interpret.
 const (
 	headerExpect   = "Nats-Expected-Last-Subject-Sequence"
-	headerExpectOf = "Nats-Expected-Last-Subject-Sequence-Subject" // that of the message by default
+	headerExpectOf = "Nats-Expected-Last-Subject-Sequence-Subject" // default is the message's own subject
 	headerRollup   = "Nats-Rollup"
 )
 
 // link sends the requests of a cluster.
 type link struct {
 	conn requester
-	step time.Duration // how long one try of a publish waits for its answer
-	most time.Duration // how long a question is asked again
+	step time.Duration // how long one attempt of a publish waits for its answer
+	most time.Duration // how long a request for information is repeated
 }
 
 // apiError is an error in an answer.
@@ -70,8 +70,8 @@ type message struct {
 	Time    time.Time `json:"time"`
 }
 
-// publish stores a message if the last one of its subject is the one expected, and
-// returns its sequence. It tries once.
+// publish stores a message if the last message of its subject has the sequence expect, and
+// returns the new sequence. It tries once.
 func (l link) publish(ctx context.Context, subject string, data []byte, expect uint64, rollup bool) (uint64, error) {
 	m := nats.NewMsg(subject)
 	m.Data = data
@@ -116,18 +116,19 @@ func (l link) store(ctx context.Context, m *nats.Msg) (uint64, error) {
 	return 0, fmt.Errorf("the servers refused the write: %w", ack.Error)
 }
 
-// last returns the last message of a subject, from the leader of the stream; ok is
-// false where there is none.
+// last returns the last message of a subject, from the leader of the stream. ok is false if
+// there is none.
 func (l link) last(ctx context.Context, stream, subject string) (m message, ok bool, err error) {
 	return l.message(ctx, stream, map[string]any{"last_by_subj": subject})
 }
 
-// next returns the first message of a subject from a sequence on, from the leader.
+// next returns the first message of a subject with a sequence of at least from. It asks the
+// leader.
 func (l link) next(ctx context.Context, stream, subject string, from uint64) (m message, ok bool, err error) {
 	return l.message(ctx, stream, map[string]any{"seq": from, "next_by_subj": subject})
 }
 
-// message asks the leader for a message, and again while the stream has none.
+// message asks the leader for a message, and again while the stream has no leader.
 func (l link) message(ctx context.Context, stream string, what map[string]any) (m message, ok bool, err error) {
 	var r struct {
 		Message *message  `json:"message"`
@@ -140,7 +141,7 @@ func (l link) message(ctx context.Context, stream string, what map[string]any) (
 	case r.Error != nil && r.Error.ErrCode == codeNoMessage:
 		return m, false, nil
 	case r.Error != nil && r.Error.ErrCode == codeNoStream:
-		return m, false, missing(stream)
+		return m, false, missingStreamError(stream)
 	case r.Error != nil:
 		return m, false, fmt.Errorf("stream %s: %w", stream, r.Error)
 	case r.Message == nil:
@@ -149,13 +150,13 @@ func (l link) message(ctx context.Context, stream string, what map[string]any) (
 	return *r.Message, true, nil
 }
 
-// missing is the error of a stream that there is not any more.
-func missing(stream string) error {
+// missingStreamError returns the error for a stream that no longer exists.
+func missingStreamError(stream string) error {
 	return fmt.Errorf("%w: stream %s is missing although the directory names it; it is never made again: see by the status whether a server forgot it, else restore it from a backup or from the cache directory of a node", oxbow.ErrCorrupt, stream)
 }
 
-// ask sends a request of the interface for JetStream, and again while no server
-// answers, until the context is done.
+// ask sends a request to the JetStream API and repeats it until a server answers or the
+// context ends.
 func (l link) ask(ctx context.Context, subject string, what, answer any) error {
 	req := nats.NewMsg(subject)
 	if what != nil {
@@ -185,20 +186,20 @@ func (l link) ask(ctx context.Context, subject string, what, answer any) error {
 			return fmt.Errorf("%w: the connection to the servers is closed", oxbow.ErrClosed)
 		}
 		if !wait(ctx, pause) {
-			return unavailable(ctx, err)
+			return unavailableError(ctx, err)
 		}
 	}
 }
 
-// unavailable is the error of a request that no server answered in time.
-func unavailable(ctx context.Context, err error) error {
+// unavailableError returns the error for a request that no server answered in time.
+func unavailableError(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
 	return fmt.Errorf("%w: the servers do not answer (%w); see whether two of three run and reach each other", oxbow.ErrBusy, err)
 }
 
-// wait waits, and returns false when the context is done before.
+// wait waits for d. It returns false if the context ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -210,9 +211,9 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// batch calls fn with messages of a subject from a sequence on, at most n, from any
-// replica, which may lack the last ones. It ends early without an error: the caller
-// must compare with the head.
+// batch calls fn for at most n messages of a subject, starting with sequence from. It asks
+// any replica, which may lack the latest messages. It may stop early without an error, so
+// the caller must compare with the head.
 func batch(ctx context.Context, nc *nats.Conn, stream, subject string, from uint64, n int, fn func(m message) error) error {
 	inbox := nc.NewInbox()
 	sub, err := nc.SubscribeSync(inbox)
@@ -233,7 +234,7 @@ func batch(ctx context.Context, nc *nats.Conn, stream, subject string, from uint
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil || m.Header.Get("Status") != "" {
-			return nil // the end, or none that answers: the head says
+			return nil // the end of the messages, or no server answered; the comparison with the head decides
 		}
 		seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 		if err != nil {

@@ -1,5 +1,5 @@
-// Catching up: a replica compared with the head of its brain, and the messages
-// between read from whichever server has them whole.
+// This file brings a replica up to date: it compares the replica with the head of its brain,
+// and reads the messages in between from any server that has all of them.
 
 package jetstream
 
@@ -13,18 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// batchSize is how many messages one request asks for.
+// batchSize is the number of messages in one request.
 const batchSize = 256
 
-// largeHead is a size of a head, in bytes, from which on only what follows it is asked
-// for: to see that it is still there would be to read it.
+// largeHead is the size in bytes from which on a head is not requested again: asking for the
+// message after it is cheaper.
 const largeHead = 64 << 10
 
-// rounds share comparisons with the head: a caller waits for one that began after
-// it came.
+// rounds share comparisons with the head: a caller waits for a comparison that began after
+// its call.
 type rounds struct {
-	mu      sync.Mutex // guards all below
-	next    *round     // has not begun
+	mu      sync.Mutex // guards next and running
+	next    *round     // round that has not begun yet
 	running bool
 }
 
@@ -33,8 +33,8 @@ type round struct {
 	err  error
 }
 
-// join waits for the next round.
-func (rs *rounds) join(ctx context.Context, do func() error) error {
+// waitForNext waits for the next round.
+func (rs *rounds) waitForNext(ctx context.Context, do func() error) error {
 	rs.mu.Lock()
 	if rs.next == nil {
 		rs.next = &round{done: make(chan struct{})}
@@ -49,7 +49,7 @@ func (rs *rounds) join(ctx context.Context, do func() error) error {
 	case <-rd.done:
 		return rd.err
 	case <-ctx.Done():
-		return unavailable(ctx, ctx.Err())
+		return unavailableError(ctx, ctx.Err())
 	}
 }
 
@@ -69,9 +69,10 @@ func (rs *rounds) run(do func() error) {
 	}
 }
 
-// fresh makes the replica hold all that was acknowledged, to any process, before
-// the call; or, with announced reads, all that invalidations named.
-func (r *replica) fresh(ctx context.Context) error {
+// refresh makes sure that the replica has all changes that were acknowledged to any process
+// before the call. With announced reads, it only makes sure that the replica has all changes
+// that invalidations named.
+func (r *replica) refresh(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -84,9 +85,9 @@ func (r *replica) fresh(ctx context.Context) error {
 	return r.check(ctx)
 }
 
-// check compares the replica with the head, and reads what it lacks.
+// check compares the replica with the head, and reads the missing messages.
 func (r *replica) check(ctx context.Context) error {
-	return r.rounds.join(ctx, func() error {
+	return r.rounds.waitForNext(ctx, func() error {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
 		defer cancel()
 		r.mu.Lock()
@@ -95,9 +96,9 @@ func (r *replica) check(ctx context.Context) error {
 	})
 }
 
-// catchUp reads what the replica lacks. mu is held.
+// catchUp reads the missing messages. The caller holds mu.
 func (r *replica) catchUp(ctx context.Context) error {
-	if r.closed {
+	if r.isClosed {
 		return oxbow.ErrClosed
 	}
 	began := r.cluster.opts.Clock().UnixNano()
@@ -117,8 +118,8 @@ func (r *replica) catchUp(ctx context.Context) error {
 	return err
 }
 
-// followOrRebuild is follow, and again with an empty file where the file is not what
-// the stream adds up to: the stream counts.
+// followOrRebuild is like follow. If the file contradicts the stream, it starts again with
+// an empty file, because the stream is authoritative.
 func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 	follow := func() error {
 		if r.store == nil {
@@ -144,8 +145,8 @@ func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 	return err
 }
 
-// follow reads up to the head that the leader names. With any, messages between may
-// come from any server.
+// follow reads up to the head that the leader reports. If any is set, the messages before
+// the head may come from any server.
 func (r *replica) follow(ctx context.Context, any bool) error {
 	l := r.cluster.link
 	stream := r.brain.stream()
@@ -176,7 +177,7 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 	if !errors.Is(err, errSegment) {
 		return err
 	}
-	// A later snapshot deletes the segments of this one.
+	// If there is a newer snapshot by now, its writer has deleted the segments of this one.
 	if now, ok, lerr := l.last(ctx, stream, subject); lerr == nil && ok && now.Seq != head.Seq {
 		return r.follow(ctx, any)
 	}
@@ -186,7 +187,7 @@ func (r *replica) follow(ctx context.Context, any bool) error {
 // readTo reads the messages up to the head.
 func (r *replica) readTo(ctx context.Context, head message, any bool) error {
 	if e, _, err := decodeEnvelope(head.Data); err == nil && (e.N == r.at.N+1 || e.Snapshot != nil) {
-		return r.read(ctx, head) // there is none between
+		return r.read(ctx, head) // there are no messages in between
 	}
 	for any && r.at.Seq < head.Seq {
 		before := r.at.Seq
@@ -211,8 +212,8 @@ func (r *replica) readTo(ctx context.Context, head message, any bool) error {
 	return nil
 }
 
-// otherServers reads again with each other server of the stream as its leader. The
-// error is that of the first try where none is whole.
+// otherServers reads again with each other server of the stream as its leader. If that fails
+// with all of them, it returns the first error.
 func (r *replica) otherServers(ctx context.Context, first error) error {
 	stream := r.brain.stream()
 	tried := map[string]bool{}

@@ -1,4 +1,5 @@
-// The manifest of a backup: which file holds which brain, and where each stood.
+// This file defines the manifest of a backup, which names the file and the position of each
+// brain.
 
 package jetstream
 
@@ -12,50 +13,50 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// manifestFile is the name of the manifest. It is replaced when all files that it names
-// are there, and files that it does not name are deleted after.
+// manifestFile is the name of the manifest. It is replaced after all files that it names are
+// written. Files that it does not name are deleted afterwards.
 const manifestFile = "manifest.json"
 
-// manifestFormat is the format of manifests that this code writes, and the last that
-// it reads.
+// manifestFormat is the format of manifests that this code writes, and the newest that it
+// reads.
 const manifestFormat = 1
 
-// manifest is the content of the file, as JSON.
+// manifest is the content of the manifest, encoded as JSON.
 type manifest struct {
 	Format  int          `json:"format"`
 	Cluster string       `json:"cluster"`
 	Time    time.Time    `json:"time"`
-	Brains  []savedBrain `json:"brains"` // by tenant and brain
-	Sum     chainHash    `json:"sum"`    // SHA-256 of the JSON of this with a sum of zeros
+	Brains  []savedBrain `json:"brains"` // sorted by tenant and brain
+	Sum     chainHash    `json:"sum"`    // SHA-256 of the JSON of this manifest with the sum set to zeros
 }
 
-// savedBrain is one brain of a backup.
+// savedBrain is one brain in a backup.
 type savedBrain struct {
 	Tenant  string    `json:"tenant"`
 	Brain   string    `json:"brain"`
 	Epoch   uint64    `json:"epoch"`
 	Created time.Time `json:"created"`
 
-	Seq  uint64    `json:"seq"`   // of its last message in the stream
-	N    uint64    `json:"n"`     // of its last envelope, 0 for none
-	Hash chainHash `json:"chain"` // at that envelope
-	Time int64     `json:"time"`  // of that envelope
+	Seq  uint64    `json:"seq"`   // sequence of its last message in the stream
+	N    uint64    `json:"n"`     // number of its last envelope, 0 if it has none
+	Hash chainHash `json:"chain"` // chain at that envelope
+	Time int64     `json:"time"`  // time of that envelope
 
 	Last uint64    `json:"last"` // number of its last change
 	Head string    `json:"head"` // chain of the file at that change
-	File string    `json:"file"` // "" of an empty brain
+	File string    `json:"file"` // "" if the brain is empty
 	Size int64     `json:"size"`
 	Sum  chainHash `json:"sha256"` // of the file
 }
 
 func (b *savedBrain) name() string { return b.Tenant + "." + b.Brain }
 
-// dirName returns the directory of the files of a tenant.
+// dirName returns the name of the directory for the tenant's files.
 func (b *savedBrain) dirName() string { return "tenant-" + b.Tenant }
 
-// fileName returns the name of the file. It is another for another content: the files
-// that the last manifest names stay as they are. The prefixes and the hash keep apart
-// what file systems take for one name, or for a device. A brain that is empty has none.
+// fileName returns the name of the brain's file, or "" if the brain is empty. It depends on
+// the content, so that the files of the last manifest are not overwritten. The prefix and
+// the hash avoid names that file systems treat as equal, and names of devices.
 func (b *savedBrain) fileName() string {
 	if b.N == 0 {
 		return ""
@@ -63,13 +64,13 @@ func (b *savedBrain) fileName() string {
 	return fmt.Sprintf("%s/brain-%s.%x.oxbow", b.dirName(), b.Brain, b.Sum[:8])
 }
 
-// resum names the file by its content.
+// resum sets the size, the hash and the name of the file for its content.
 func (b *savedBrain) resum(image []byte) {
 	b.Size, b.Sum = int64(len(image)), sha256.Sum256(image)
 	b.File = b.fileName()
 }
 
-// encode returns the file.
+// encode returns the content of the manifest file.
 func (m *manifest) encode() ([]byte, error) {
 	m.Sum = chainHash{}
 	b, err := json.Marshal(m)
@@ -81,7 +82,7 @@ func (m *manifest) encode() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// decodeManifest returns a manifest whose names lead to no place outside its
+// decodeManifest decodes a manifest. It refuses file names that lead outside of the
 // directory. Errors match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
 func decodeManifest(b []byte) (*manifest, error) {
 	m := new(manifest)

@@ -1,5 +1,5 @@
-// Replacing a server whose data is lost by one that runs: one at a time, with an audit
-// before and after.
+// This file replaces a server that has lost its data by a different running server, with an
+// audit before and after.
 
 package jetstream
 
@@ -17,50 +17,50 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ReplaceOptions change how a server is replaced.
+// ReplaceOptions configure [Cluster.Replace].
 type ReplaceOptions struct {
-	DryRun   bool                // ends before the server is removed
-	Wait     time.Duration       // for the others to hold everything: 10 minutes by default
-	Progress func(ReplaceReport) // is called at each step, and while it waits
+	DryRun   bool                // stop before the server is removed
+	Wait     time.Duration       // maximum time until the other servers hold everything; default 10 minutes
+	Progress func(ReplaceReport) // called at each step, and while waiting
 }
 
-// ReplaceStep is how far a replacement has come.
+// ReplaceStep is a step of a replacement.
 type ReplaceStep string
 
-// The steps of a replacement.
+// Steps of a replacement, in order.
 const (
 	StepAuditBefore ReplaceStep = "audit-before"
 	StepRemove      ReplaceStep = "remove"
-	StepWait        ReplaceStep = "wait" // until all streams are whole again
+	StepWait        ReplaceStep = "wait" // until all streams have all replicas again
 	StepAuditAfter  ReplaceStep = "audit-after"
 	StepDone        ReplaceStep = "done"
 )
 
-// ReplaceReport is what a replacement did.
+// ReplaceReport is the state of a replacement.
 type ReplaceReport struct {
-	Step     ReplaceStep `json:"step"`    // the last that was begun
-	Streams  int         `json:"streams"` // the directory included
-	Whole    int         `json:"whole"`   // of these, held by as many servers as should be
+	Step     ReplaceStep `json:"step"`    // last step that was begun
+	Streams  int         `json:"streams"` // number of streams, including the directory
+	Whole    int         `json:"whole"`   // streams that enough servers hold
 	Before   AuditReport `json:"before"`
 	After    AuditReport `json:"after"`
-	Findings []Finding   `json:"findings"` // what keeps it from going on, or was lost
+	Findings []Finding   `json:"findings"` // problems that prevent the next step, or losses
 }
 
-// replacement is one that is under way.
+// replacement is a replacement in progress.
 type replacement struct {
 	cluster *Cluster
 	old     string
 	opts    ReplaceOptions
-	member  bool // the servers still count on it
+	member  bool // the server is still a member of the cluster
 	report  ReplaceReport
 }
 
-// Replace removes a server that does not run, and waits until others hold what it held:
-// a server of another name, with an empty directory, that was started before. Nothing is
-// removed where another server is down, too few run, or an audit finds a difference
-// among those that stay. A replacement that was interrupted is gone on with by the same
-// call. An error matches [oxbow.ErrBusy] where servers must be stopped or started
-// first, and [oxbow.ErrCorrupt] where an audit finds something.
+// Replace removes a server that is not running, and waits until others hold the data that it
+// held. Before the call, start a new server with a different name and an empty directory.
+// Nothing is removed if another server is down, if too few servers run, or if an audit finds
+// a difference among the remaining servers. If a replacement is interrupted, the same call
+// continues it. The error matches [oxbow.ErrBusy] if servers must be stopped or started
+// first, and [oxbow.ErrCorrupt] if an audit finds a problem.
 func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (ReplaceReport, error) {
 	if c.replicas == 1 || c.opts.System == nil {
 		return ReplaceReport{}, fmt.Errorf("%w: one server is no cluster; to move it, back up and restore", oxbow.ErrUnsupported)
@@ -77,7 +77,7 @@ func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (Re
 }
 
 func (r *replacement) run(ctx context.Context) error {
-	if err := r.allowed(ctx); err != nil {
+	if err := r.checkReady(ctx); err != nil {
 		return err
 	}
 	r.step(StepAuditBefore)
@@ -86,7 +86,7 @@ func (r *replacement) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.clean(rep.Findings, "nothing was removed"); err != nil || r.opts.DryRun {
+	if err := r.checkFindings(rep.Findings, "nothing was removed"); err != nil || r.opts.DryRun {
 		return err
 	}
 	if r.member {
@@ -95,7 +95,7 @@ func (r *replacement) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.await(ctx); err != nil {
+	if err := r.awaitReplicas(ctx); err != nil {
 		return err
 	}
 	if err := r.dropFences(ctx); err != nil {
@@ -107,7 +107,7 @@ func (r *replacement) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.clean(slices.Concat(rep.Findings, lost(before, after)), "server "+r.old+" is removed; keep its data until this is mended"); err != nil {
+	if err := r.checkFindings(slices.Concat(rep.Findings, lostBrains(before, after)), "server "+r.old+" is removed; keep its data until this is mended"); err != nil {
 		return err
 	}
 	r.step(StepDone)
@@ -119,8 +119,8 @@ func (r *replacement) step(s ReplaceStep) {
 	r.opts.Progress(r.report)
 }
 
-// allowed refuses a replacement that servers are not ready for.
-func (r *replacement) allowed(ctx context.Context) error {
+// checkReady returns an error if the servers are not ready for the replacement.
+func (r *replacement) checkReady(ctx context.Context) error {
 	answers, err := serverSettings(ctx, r.cluster.opts.System)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *replacement) allowed(ctx context.Context) error {
 	for _, m := range members(answers) {
 		names = append(names, m.Name)
 		switch {
-		case m.is(r.old):
+		case m.isServer(r.old):
 			r.member = true
 		case !up[m.Name]:
 			return fmt.Errorf("%w: server %s is down, too; nothing was removed. Start it first: one server is replaced at a time", oxbow.ErrBusy, m.Name)
@@ -146,15 +146,14 @@ func (r *replacement) allowed(ctx context.Context) error {
 		return fmt.Errorf("%w: server %s runs; nothing was removed. Stop it first, and do not start it again with its data", oxbow.ErrBusy, r.old)
 	case joined < r.cluster.replicas:
 		return fmt.Errorf("%w: %d servers run besides %s, and %d must hold each brain; nothing was removed. Start one of another name with an empty directory first", oxbow.ErrBusy, joined, r.old, r.cluster.replicas)
-	case !r.member && r.whole(ctx):
+	case !r.member && r.hasAllReplicas(ctx):
 		return fmt.Errorf("%w: there is no server %s, or not any more, and all streams are whole; there are %s", oxbow.ErrNotFound, r.old, strings.Join(names, ", "))
 	}
 	return nil
 }
 
-// clean returns an error where there are findings that are not of the old server, by
-// its name or its ID.
-func (r *replacement) clean(fs []Finding, what string) error {
+// checkFindings returns an error if there are findings other than those about the old server.
+func (r *replacement) checkFindings(fs []Finding, what string) error {
 	for _, f := range fs {
 		if f.Server != r.old && !strings.Contains(f.Server, serverID(r.old)) {
 			r.report.Findings = append(r.report.Findings, f)
@@ -167,7 +166,7 @@ func (r *replacement) clean(fs []Finding, what string) error {
 	return nil
 }
 
-// remove makes the servers count on the old one no more.
+// remove removes the old server from the cluster.
 func (r *replacement) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Wait)
 	defer cancel()
@@ -200,12 +199,12 @@ func (r *replacement) remove(ctx context.Context) error {
 	}
 }
 
-// await waits until all streams are held by as many servers as should be.
-func (r *replacement) await(ctx context.Context) error {
+// awaitReplicas waits until all streams have all replicas.
+func (r *replacement) awaitReplicas(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, r.opts.Wait)
 	defer cancel()
 	for {
-		whole := r.whole(waiting)
+		whole := r.hasAllReplicas(waiting)
 		r.step(StepWait)
 		if whole {
 			return nil
@@ -220,9 +219,9 @@ func (r *replacement) await(ctx context.Context) error {
 	}
 }
 
-// whole reports whether each stream is held by as many servers as should be, all of
-// them up to date and none of them the old one.
-func (r *replacement) whole(ctx context.Context) bool {
+// hasAllReplicas reports whether each stream is held by the required number of servers, all of them
+// up to date and without the old server.
+func (r *replacement) hasAllReplicas(ctx context.Context) bool {
 	names := r.cluster.streams()
 	r.report.Streams, r.report.Whole = len(names), 0
 	for _, name := range names {
@@ -244,7 +243,7 @@ func (r *replacement) dropFences(ctx context.Context) error {
 		return err
 	}
 	for p := range c.dir.partitions {
-		if f := (fence{streamName(p), r.old}); c.fenced(f.stream, f.server) {
+		if f := (fence{streamName(p), r.old}); c.isFenced(f.stream, f.server) {
 			if err := c.dir.kv.Delete(ctx, f.key()); err != nil {
 				return err
 			}
@@ -253,8 +252,8 @@ func (r *replacement) dropFences(ctx context.Context) error {
 	return c.readFences(ctx)
 }
 
-// lost returns the brains that had more before.
-func lost(before, after map[string]seen) (fs []Finding) {
+// lostBrains returns the brains that had more changes before the replacement.
+func lostBrains(before, after map[string]brainCopy) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]
 		if a.n < b.n || (a.n == b.n && a.hash != b.hash) {

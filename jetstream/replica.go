@@ -1,5 +1,5 @@
-// The replica of a brain: a local store that each envelope of the stream is applied
-// to, in order.
+// This file implements the replica of a brain: a local store to which each envelope of the
+// stream is applied in order.
 
 package jetstream
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/watch"
 )
 
-// local is what a replica needs of the store of its file.
+// local is the interface of the replica's store.
 type local interface {
 	oxbow.Historian
 	oxbow.Committer
@@ -28,71 +28,72 @@ type local interface {
 	oxbow.Checker
 }
 
-// replica is one brain in this process, whatever the number of its handles.
+// replica is one brain in this process. All handles of the brain share it.
 //
-// Equal envelopes make equal files: the identity of the log, the time, the source
-// and the op id of each change are those of the envelope. So the numbers, the
-// versions and the chain of the file are the same on every node.
+// Equal envelopes create equal files, because the identity of the log and the time, the
+// source and the op ID of each change come from the envelopes. So the numbers, the versions
+// and the chain are the same on every node.
 type replica struct {
 	cluster *Cluster
 	brain   brainInfo
 	files   files
 	handles int           // guarded by Cluster.mu
-	gone    chan struct{} // is closed when the files are; nil while there are handles; guarded by Cluster.mu
+	gone    chan struct{} // closed when the files are closed; nil while there are handles; guarded by Cluster.mu
 
 	watchers watch.List[oxbow.Event]
 	rounds   rounds
 	queue    commitQueue
 
-	shown     atomic.Pointer[local] // the store, for readers; nil while there is none
+	shown     atomic.Pointer[local] // the store, for readers; nil if it is not open
 	clock     atomic.Int64          // time of the envelope that is being applied
-	seq       atomic.Uint64         // at.Seq, for readers
+	seq       atomic.Uint64         // copy of at.Seq, for readers
 	announced atomic.Uint64         // last message that an invalidation named
-	confirmed atomic.Int64          // when the head was compared last, in nanoseconds of Options.Clock; 0: must be
+	confirmed atomic.Int64          // when the head was last compared, in nanoseconds of Options.Clock; 0 forces a comparison
 
-	mu      sync.Mutex // guards all below: one envelope is applied at a time
-	mem     *oxbow.Memory
-	store   local
-	at      place
-	last    uint64    // number of the last change in the file
-	head    string    // chain of the file at it
-	sum     chainHash // of the body of the last message, and its size; 0 while none was read
-	sumSize int
-	flight  *flight // the envelope that this process is publishing
-	closed  bool
+	mu       sync.Mutex // guards all following fields; envelopes are applied one at a time
+	mem      *oxbow.Memory
+	store    local
+	at       place
+	last     uint64    // number of the last change in the file
+	head     string    // chain of the file at that change
+	sum      chainHash // hash of the last message's body; zero if none was read
+	sumSize  int
+	flight   *flight // the envelope that this process is publishing, or nil
+	isClosed bool
 }
 
-// flight is an envelope on its way to the stream.
+// flight is an envelope that is being published.
 type flight struct {
-	id      string
-	n       uint64
-	changes int
-	applied bool
-	lost    bool // a snapshot that may hold it does not name its id
-	made    []oxbow.Change
-	errs    []error // of its changes; nil where it was applied elsewhere, in a snapshot
+	id        string
+	n         uint64
+	changes   int
+	isApplied bool
+	isLost    bool // a snapshot that may contain the envelope is too new to list its ID
+	made      []oxbow.Change
+	errs      []error // errors of its changes; nil if the envelope was applied as part of a snapshot
 }
 
-// errDiverged is the error of a replica that cannot be that of its stream.
+// errDiverged is the error for a replica that contradicts its stream.
 var errDiverged = errors.New("the local copy differs from the stream")
 
-// damage is an error of a stream, matching [oxbow.ErrCorrupt].
+// damage returns an error about the stream that matches [oxbow.ErrCorrupt].
 func (r *replica) damage(format string, args ...any) error {
 	return fmt.Errorf("%w: brain %s in stream %s: %s", oxbow.ErrCorrupt, r.brain.Name, r.brain.stream(), fmt.Sprintf(format, args...))
 }
 
-// open opens the files of the replica, empty ones where there are none of use.
+// open opens the files of the replica. If they are missing or unusable, it starts with empty
+// files.
 func (r *replica) open(ctx context.Context) error {
 	p, ok := r.files.readPlace()
 	ok = ok && p.Cluster == r.cluster.dir.id
 	if ok {
 		err := r.openStore()
 		if err == nil {
-			err = r.trust(ctx, p)
+			err = r.checkPlace(ctx, p)
 		}
 		if err == nil {
 			r.setPlace(p)
-			return r.files.writePlace(r.unclean())
+			return r.files.writePlace(r.unsyncedPlace())
 		}
 		r.closeStore()
 	}
@@ -103,8 +104,8 @@ func (r *replica) open(ctx context.Context) error {
 	return r.openStore()
 }
 
-// trust reports why a file is not of its place.
-func (r *replica) trust(ctx context.Context, p place) error {
+// checkPlace returns an error if the file does not belong to the place p.
+func (r *replica) checkPlace(ctx context.Context, p place) error {
 	if r.last < p.Last {
 		return errDiverged
 	}
@@ -118,13 +119,13 @@ func (r *replica) trust(ctx context.Context, p place) error {
 	return err
 }
 
-// start is the place before the first envelope.
+// start returns the place before the first envelope.
 func (r *replica) start() place {
 	return place{Cluster: r.cluster.dir.id, Hash: sha256.Sum256(fmt.Appendf(nil, "oxbow brain %s %s %d", r.cluster.dir.id, r.brain.Name, r.brain.Epoch))}
 }
 
-// unclean returns the place for a file that is not synced.
-func (r *replica) unclean() place {
+// unsyncedPlace returns the current place, marked as not synced.
+func (r *replica) unsyncedPlace() place {
 	p := r.at
 	p.Clean = false
 	return p
@@ -137,7 +138,7 @@ func (r *replica) setPlace(p place) {
 
 func (r *replica) openStore() error {
 	m, err := oxbow.Open(r.files.log(), &oxbow.Options{
-		FS:    unsynced{r.files.fsys},
+		FS:    unsyncedFS{r.files.fsys},
 		Clock: func() time.Time { return time.Unix(0, r.clock.Load()) },
 		Rand:  newIdentity(r.cluster.dir.id, r.brain.Name, r.brain.Epoch),
 
@@ -153,11 +154,11 @@ func (r *replica) openStore() error {
 	r.mem, r.store = m, s
 	r.shown.Store(&s)
 	s.Watch(func(e oxbow.Event) { r.watchers.Send(e) })
-	return r.measure()
+	return r.readLastChange()
 }
 
-// measure reads where the file stands.
-func (r *replica) measure() error {
+// readLastChange reads the number and the chain of the file's last change.
+func (r *replica) readLastChange() error {
 	st, err := r.store.Stats(context.Background())
 	if err == nil {
 		r.last, r.head = st.Last, st.Head
@@ -173,7 +174,7 @@ func (r *replica) closeStore() {
 	r.shown.Store(nil)
 }
 
-// rebuild begins again with an empty file. mu is held.
+// rebuild starts again with an empty file. The caller holds mu.
 func (r *replica) rebuild() error {
 	r.closeStore()
 	if err := r.files.begin(); err != nil {
@@ -189,7 +190,7 @@ func (r *replica) rebuild() error {
 func (r *replica) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closed = true
+	r.isClosed = true
 	if r.mem == nil {
 		return nil
 	}
@@ -207,7 +208,7 @@ func (r *replica) close() error {
 	return r.files.writePlace(p)
 }
 
-// read applies the message at seq. mu is held.
+// read applies a message unless it was applied before. The caller holds mu.
 func (r *replica) read(ctx context.Context, m message) error {
 	if m.Seq <= r.at.Seq {
 		return nil
@@ -219,7 +220,7 @@ func (r *replica) read(ctx context.Context, m message) error {
 	return r.take(ctx, e, hash, m.Seq, len(m.Data))
 }
 
-// take applies an envelope, and notes it as the last message. mu is held.
+// take applies an envelope, and records it as the last message. The caller holds mu.
 func (r *replica) take(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	err := r.apply(ctx, e, hash, seq, size)
 	if err == nil {
@@ -228,7 +229,7 @@ func (r *replica) take(ctx context.Context, e *envelope, hash chainHash, seq uin
 	return err
 }
 
-// apply applies an envelope. mu is held.
+// apply applies an envelope. The caller holds mu.
 func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	if e.Brain != r.brain.Name || e.Epoch != r.brain.Epoch {
 		return r.damage("message %d is of brain %s, epoch %d", seq, e.Brain, e.Epoch)
@@ -249,7 +250,7 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 	for i := range e.Changes {
 		made[i].Seq = e.Base + 1 + uint64(i)
 		if made[i].Seq <= r.last {
-			continue // before a crash that the place does not know of
+			continue // applied before a crash, after the place was last written
 		}
 		var decided bool
 		made[i], decided, errs[i] = r.applyChange(&e.Changes[i])
@@ -257,11 +258,11 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 			return errors.Join(errDiverged, fmt.Errorf("brain %s, envelope %d: %w", r.brain.Name, e.N, errs[i]))
 		}
 	}
-	if err := r.measure(); err != nil {
+	if err := r.readLastChange(); err != nil {
 		return err
 	}
 	if f := r.flight; f != nil && f.id == e.ID {
-		f.applied = true
+		f.isApplied = true
 		f.made = made
 		f.errs = errs
 	}
@@ -269,7 +270,7 @@ func (r *replica) apply(ctx context.Context, e *envelope, hash chainHash, seq ui
 	return nil
 }
 
-// advance moves the place after an envelope.
+// advance updates the place after an envelope.
 func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
 	p := r.at
 	p.Seq = seq
@@ -278,7 +279,7 @@ func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
 	p.Time = e.Time
 	p.Last = e.Base + uint64(len(e.Changes))
 	if c := &e.Changes[0]; c.Ops == nil && r.last == e.Base {
-		p.Last = e.Base // a revert that was refused takes no number
+		p.Last = e.Base // a refused revert does not use a number
 	}
 	p.Recent = append(p.Recent, e.ID)
 	if len(p.Recent) >= 2*recentIDs {
@@ -288,12 +289,12 @@ func (r *replica) advance(e *envelope, hash chainHash, seq uint64, size int) {
 	p.Envs++
 	r.setPlace(p)
 	if p.Envs%512 == 0 {
-		_ = r.files.writePlace(r.unclean()) // only saves work
+		_ = r.files.writePlace(r.unsyncedPlace()) // ignore the error: the place only saves reading again
 	}
 }
 
-// applyChange makes one change in the file and returns it; of a revert or a restore, its
-// number only. Decided is true where the error, if there is one, is the outcome on every
+// applyChange makes one change in the file and returns it. For a revert or a restore, only
+// the number is set. decided reports that the error, if any, is the outcome on every
 // replica.
 func (r *replica) applyChange(c *change) (made oxbow.Change, decided bool, err error) {
 	ctx := c.context()
@@ -322,10 +323,10 @@ func (r *replica) applyChange(c *change) (made oxbow.Change, decided bool, err e
 	return made, decided, err
 }
 
-// seen reports whether the file holds a change of that op id, and returns that change;
-// with an error, it is of another call. A change that cannot be made succeeds where it
-// was made before. mu is held.
-func (r *replica) seen(opID string) (bool, oxbow.Change, error) {
+// changeByOpID reports whether the file contains a change with this op ID, and returns the change.
+// It returns an error if the ID belongs to a different call. It tries a change that can
+// never be made: that succeeds only if the store already has the op ID. The caller holds mu.
+func (r *replica) changeByOpID(opID string) (bool, oxbow.Change, error) {
 	if opID == "" {
 		return false, oxbow.Change{}, nil
 	}

@@ -1,5 +1,5 @@
-// Restoring: brains from the files of a backup, or of the caches of nodes, into a
-// cluster that lacks them.
+// This file restores brains into a cluster that lacks them, from the files of a backup or of
+// nodes' caches.
 
 package jetstream
 
@@ -19,36 +19,36 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// RestoreOptions choose what is restored. Their zero value is all, into a cluster that
-// has no brains.
+// RestoreOptions select the brains to restore. The zero value restores all brains into a
+// cluster that has none.
 type RestoreOptions struct {
-	Tenant   string // only its brains; other brains may be there already
-	Brain    string // only this one of the tenant
-	DryRun   bool   // checks everything and writes nothing
+	Tenant   string // restore only brains of this tenant; the cluster may have other brains
+	Brain    string // restore only this brain of the tenant
+	DryRun   bool   // check everything and write nothing
 	Progress func(RestoreReport)
 }
 
-// RestoreReport is what a restore did, or would do.
+// RestoreReport is the result of a restore.
 type RestoreReport struct {
-	Brains   int       `json:"brains"`   // that were chosen
-	Restored int       `json:"restored"` // with a dry run: that can be
-	Present  int       `json:"present"`  // that the cluster has already, alike
-	Bytes    int64     `json:"bytes"`    // of files restored
-	Findings []Finding `json:"findings"` // files that are not whole
+	Brains   int       `json:"brains"`   // brains that were selected
+	Restored int       `json:"restored"` // brains that were restored or, with DryRun, can be
+	Present  int       `json:"present"`  // brains that the cluster already has in the same state
+	Bytes    int64     `json:"bytes"`    // size of the restored files
+	Findings []Finding `json:"findings"` // damaged files
 }
 
-// saved is a file to restore a brain from.
+// saved is a file from which a brain can be restored.
 type saved struct {
 	savedBrain
 	from   *source
-	cached bool // a cache: the file may be newer than its place
+	cached bool // from a cache, so that the file may be newer than its place
 }
 
-// source is a directory of files.
+// source is a directory with files to restore.
 type source struct {
 	dir  string
 	fsys *vfs.OS
-	lock vfs.Lock // of a cache
+	lock vfs.Lock // lock of a cache
 }
 
 func (s *source) close() {
@@ -58,7 +58,7 @@ func (s *source) close() {
 	_ = s.fsys.Close()
 }
 
-// restore is one that is under way.
+// restore is a restore in progress.
 type restore struct {
 	cluster *Cluster
 	opts    RestoreOptions
@@ -67,12 +67,12 @@ type restore struct {
 	report RestoreReport
 }
 
-// Restore brings brains back: entries, IDs, versions, numbers and history as they were,
-// and the chain of history too. Each directory is one that [Cluster.Backup] wrote to, or
-// the cache of a node that is not running; of several, the newest whole file of a brain
-// counts. Each file is checked before it is restored. Nothing is written where a brain
-// is there already, but for the same one: a restore that was interrupted is gone on
-// with by the same call. No other process should write meanwhile.
+// Restore restores brains with the same entries, IDs, versions, numbers, history and chain.
+// Each directory is either one to which [Cluster.Backup] wrote or the cache of a node that
+// is not running. If several directories contain a brain, the newest undamaged file counts.
+// Each file is checked first. Nothing is written if the cluster already has one of the
+// brains in a different state or, without Tenant, any other brain. If a restore is
+// interrupted, the same call continues it. No other process should write meanwhile.
 func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) (RestoreReport, error) {
 	r := &restore{cluster: c, opts: o}
 	if r.opts.Progress == nil {
@@ -98,14 +98,14 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 		return r.report, fmt.Errorf("%w: %s has no such brain", oxbow.ErrNotFound, strings.Join(dirs, ", "))
 	}
 	r.report.Brains = len(chosen)
-	todo, err := r.absent(ctx, chosen)
+	todo, err := r.missingBrains(ctx, chosen)
 	if err == nil {
-		err = eachOf(ctx, todo, r.one)
+		err = eachOf(ctx, todo, r.restoreBrain)
 	}
 	return r.report, err
 }
 
-// openSource opens a directory of either kind, and lists its files.
+// openSource opens a backup or a cache, and lists its files.
 func openSource(dir string) (*source, []saved, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil, fmt.Errorf("%w: %s is no directory", oxbow.ErrNotFound, dir)
@@ -142,7 +142,7 @@ func (s *source) list() ([]saved, error) {
 	return all, nil
 }
 
-// listCache lists the files of a cache, whose process must have ended.
+// listCache lists the files of a cache. The process that used it must have ended.
 func (s *source) listCache() ([]saved, error) {
 	if _, err := s.fsys.Stat("cluster"); err != nil {
 		return nil, fmt.Errorf("%w: it holds no backup and no cache of a node: there is neither %s nor cluster", oxbow.ErrNotFound, manifestFile)
@@ -178,15 +178,15 @@ func (s *source) listCache() ([]saved, error) {
 	return all, nil
 }
 
-// absent returns the files of the brains that the cluster lacks, the newest first, and
-// an error where it has others.
-func (r *restore) absent(ctx context.Context, chosen map[string][]saved) ([][]saved, error) {
+// missingBrains returns the files of the brains that the cluster lacks, newest first. It returns an
+// error if the cluster has a brain in a different state.
+func (r *restore) missingBrains(ctx context.Context, chosen map[string][]saved) ([][]saved, error) {
 	brains, err := r.cluster.dir.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, info := range brains {
-		n, hash, _, err := r.cluster.standing(ctx, info)
+		n, hash, _, err := r.cluster.headOf(ctx, info)
 		if err != nil {
 			return nil, fmt.Errorf("read the head of brain %s: %w", info.Name, err)
 		}
@@ -212,8 +212,8 @@ func (r *restore) absent(ctx context.Context, chosen map[string][]saved) ([][]sa
 	return todo, nil
 }
 
-// one restores a brain from the newest of its files that are whole.
-func (r *restore) one(ctx context.Context, files []saved) error {
+// restoreBrain restores a brain from the newest of its undamaged files.
+func (r *restore) restoreBrain(ctx context.Context, files []saved) error {
 	var best *replica
 	var from saved
 	var found []Finding
@@ -258,9 +258,10 @@ func (r *restore) done(bytes int64, restored int, found []Finding) error {
 	return nil
 }
 
-// load returns a replica with the file, which is whole and stands where it should.
+// load returns a replica with the file. It returns an error if the file is damaged or not at
+// the expected position.
 func (r *restore) load(ctx context.Context, f *saved) (*replica, error) {
-	rep := r.cluster.scratch(brainInfo{Name: f.name(), Epoch: f.Epoch})
+	rep := r.cluster.newScratchReplica(brainInfo{Name: f.name(), Epoch: f.Epoch})
 	if f.N == 0 && !f.cached {
 		return rep, nil
 	}
@@ -297,7 +298,7 @@ func (r *restore) load(ctx context.Context, f *saved) (*replica, error) {
 	return rep, err
 }
 
-// publishAll publishes the replica's file as all that there is of its brain.
+// publishAll publishes the replica's file as the whole content of its brain.
 func (r *replica) publishAll(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 6*r.cluster.opts.WriteWait)
 	defer cancel()
@@ -307,7 +308,7 @@ func (r *replica) publishAll(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, errMoved):
-			if n, hash, _, serr := r.cluster.standing(ctx, r.brain); serr == nil && n == r.at.N && hash == r.at.Hash {
+			if n, hash, _, serr := r.cluster.headOf(ctx, r.brain); serr == nil && n == r.at.N && hash == r.at.Hash {
 				return nil // the answer to an earlier try was lost
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)

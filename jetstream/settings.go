@@ -1,5 +1,5 @@
-// Settings of servers and streams: those that could lose what was acknowledged are
-// refused.
+// This file checks the settings of servers and streams. It refuses settings that could lose
+// acknowledged changes.
 
 package jetstream
 
@@ -17,22 +17,23 @@ import (
 	api "github.com/nats-io/nats.go/jetstream"
 )
 
-// What servers must be.
+// Minimum requirements for servers.
 const (
 	leastMajor, leastMinor = 2, 15
 	leastPayload           = 8 << 20
 )
 
-// ErrSettings is the error of servers or streams whose settings are not those that
-// brains need. Its text has the mend.
+// ErrSettings is the error for servers or streams with settings that are not safe for
+// brains. Its text says how to fix them.
 var ErrSettings = errors.New("the servers are not set up for brains")
 
 func setting(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrSettings, fmt.Sprintf(format, args...))
 }
 
-// checkServers refuses servers that are too old, too small, or acknowledge before
-// they sync, and fewer than most of those that hold a brain.
+// checkServers returns an error if a server is too old, has too small limits, or
+// acknowledges writes before syncing them, or if fewer than a majority of the servers
+// answer.
 func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err := checkVersion("the server", nc.ConnectedServerVersion()); err != nil {
 		return err
@@ -50,7 +51,8 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err != nil {
 		return err
 	}
-	// One of three may be down: making a stream, the servers refuse without it.
+	// A majority is enough, because one of three servers may be down. To create a stream,
+	// the servers themselves require all.
 	if need := o.Replicas/2 + 1; len(servers) < need {
 		return &fewError{len(servers), need, o.Replicas}
 	}
@@ -62,7 +64,7 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	return nil
 }
 
-// checkVersion refuses a server that is too old.
+// checkVersion returns an error if a server is too old.
 func checkVersion(name, version string) error {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {
@@ -76,7 +78,7 @@ func checkVersion(name, version string) error {
 	return nil
 }
 
-// serverSetting is what a server answers of its settings.
+// serverSetting is a server's answer about its settings.
 type serverSetting struct {
 	Server struct {
 		Name string `json:"name"`
@@ -100,7 +102,7 @@ type serverSetting struct {
 
 func (s *serverSetting) check() error {
 	if s.Data.JetStream.Config == nil {
-		return nil // it holds no streams
+		return nil // the server does not hold streams
 	}
 	if err := checkVersion("server "+s.Server.Name, s.Data.Version); err != nil {
 		return err
@@ -114,7 +116,7 @@ func (s *serverSetting) check() error {
 	return nil
 }
 
-// serverSettings asks all servers.
+// serverSettings asks all servers for their settings.
 func serverSettings(ctx context.Context, system *nats.Conn) (servers []serverSetting, err error) {
 	err = askServers(ctx, system, "VARZ", nil, func(data []byte) error {
 		var s serverSetting
@@ -130,7 +132,7 @@ func serverSettings(ctx context.Context, system *nats.Conn) (servers []serverSet
 	return servers, err
 }
 
-// askServers asks all servers, and calls fn with their answers until no more come.
+// askServers asks all servers, and calls fn with each answer until no more arrive.
 func askServers(ctx context.Context, system *nats.Conn, what string, body []byte, fn func(data []byte) error) error {
 	inbox := system.NewInbox()
 	sub, err := system.SubscribeSync(inbox)
@@ -154,7 +156,7 @@ func askServers(ctx context.Context, system *nats.Conn, what string, body []byte
 	}
 }
 
-// streamConfig is the configuration of a stream of brains.
+// streamConfig returns the configuration of a stream for brains.
 func streamConfig(partition, replicas int) api.StreamConfig {
 	subjects := fmt.Sprintf("b.%02d.>", partition)
 	return api.StreamConfig{
@@ -166,21 +168,21 @@ func streamConfig(partition, replicas int) api.StreamConfig {
 	}
 }
 
-// checkStream refuses a stream that is not configured as wanted.
+// checkStream returns an error if the configuration of a stream differs from the wanted one.
 func checkStream(have, want api.StreamConfig) error {
 	h, w := reflect.ValueOf(have), reflect.ValueOf(want)
 	for _, field := range []string{"Subjects", "Storage", "Compression", "Retention", "Discard", "Replicas", "Duplicates", "MaxMsgSize", "MaxMsgs", "MaxBytes",
 		"MaxAge", "MaxMsgsPerSubject", "AllowRollup", "AllowAtomicPublish", "AllowDirect", "RePublish", "NoAck", "Sources", "Mirror"} {
 		a, b := h.FieldByName(field).Interface(), w.FieldByName(field).Interface()
 		if !reflect.DeepEqual(a, b) && (field != "Sources" || len(have.Sources) > 0) {
-			return setting("stream %s has %s %v, not %v; change it back with nats stream edit", want.Name, field, shown(a), shown(b))
+			return setting("stream %s has %s %v, not %v; change it back with nats stream edit", want.Name, field, dereferenced(a), dereferenced(b))
 		}
 	}
 	return nil
 }
 
-// shown returns what a pointer points to, for an error.
-func shown(v any) any {
+// dereferenced returns the value to which a pointer points, for use in an error.
+func dereferenced(v any) any {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
 		return p.Elem().Interface()
 	}

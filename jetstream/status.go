@@ -1,5 +1,4 @@
-// Status: the servers and the streams of a cluster as they are now, and what is wrong
-// with them.
+// This file reports the current state of servers and streams, and their problems.
 
 package jetstream
 
@@ -15,50 +14,50 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Status is a cluster as it is now.
+// Status is the current state of a cluster.
 type Status struct {
 	Cluster  string         `json:"cluster"`
 	Servers  []ServerStatus `json:"servers"`
 	Streams  []StreamStatus `json:"streams"`
 	Brains   int            `json:"brains"`
-	Findings []Finding      `json:"findings"` // what is wrong: none of a healthy cluster
+	Findings []Finding      `json:"findings"` // problems; empty for a healthy cluster
 }
 
-// ServerStatus is one server.
+// ServerStatus is the state of one server.
 type ServerStatus struct {
 	Name         string        `json:"name"`
-	Up           bool          `json:"up"` // it answers, or is near to one that does
+	Up           bool          `json:"up"` // it answers, or a server that answers is connected to it
 	Version      string        `json:"version,omitempty"`
-	Leads        bool          `json:"leads,omitempty"` // the servers: it places streams
+	Leads        bool          `json:"leads,omitempty"` // it leads the cluster and places streams
 	SyncAlways   bool          `json:"sync_always,omitempty"`
-	SyncInterval time.Duration `json:"sync_interval,omitempty"` // where it is not synced always
+	SyncInterval time.Duration `json:"sync_interval,omitempty"` // only if SyncAlways is not set
 }
 
-// StreamStatus is the stream of a partition, or the directory.
+// StreamStatus is the state of the stream of a partition, or of the directory.
 type StreamStatus struct {
 	Name     string          `json:"name"`
-	Leader   string          `json:"leader"` // "" while there is none
+	Leader   string          `json:"leader"` // "" if there is no leader
 	Replicas []ReplicaStatus `json:"replicas"`
 	Brains   int             `json:"brains"`
 	Messages uint64          `json:"messages"`
 	Bytes    uint64          `json:"bytes"`
 }
 
-// ReplicaStatus is a server that holds a stream, besides its leader.
+// ReplicaStatus is a server that holds a stream without leading it.
 type ReplicaStatus struct {
 	Server  string `json:"server"`
 	Current bool   `json:"current"`
 	Offline bool   `json:"offline,omitempty"`
-	Joining bool   `json:"joining,omitempty"` // or leaving
-	Lag     uint64 `json:"lag,omitempty"`     // messages it lacks
-	Fenced  bool   `json:"fenced,omitempty"`  // an audit keeps it from leading
+	Joining bool   `json:"joining,omitempty"` // joining or leaving
+	Lag     uint64 `json:"lag,omitempty"`     // number of messages that it lacks
+	Fenced  bool   `json:"fenced,omitempty"`  // an audit prevents it from leading
 
 	id string
 }
 
-// Status asks all servers, and returns what answers within Options.ReadWait. Servers
-// and streams are by name. Findings have what could not be read. An error is of what
-// kept it from asking.
+// Status asks all servers, and returns the answers that arrive within Options.ReadWait.
+// Servers and streams are sorted by name. Findings include everything that could not be
+// read. It returns an error only if it could not ask.
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	s := Status{Cluster: c.dir.id}
 	if err := c.serverStatus(ctx, &s); err != nil {
@@ -66,7 +65,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	}
 	reading, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
 	defer cancel()
-	fs, _, err := c.forgotten(reading)
+	fs, _, err := c.serversWithoutStreams(reading)
 	if err != nil {
 		fs = append(fs, Finding{What: err.Error()})
 	}
@@ -98,7 +97,8 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	return s, ctx.Err()
 }
 
-// serverStatus adds the servers, those that do not answer being named by the others.
+// serverStatus adds the servers. Those that do not answer are known from the answers of
+// others.
 func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	if c.opts.System == nil {
 		return nil
@@ -140,8 +140,8 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	return nil
 }
 
-// members returns the servers that are to be there. The view of their leader counts,
-// else that of all.
+// members returns the servers that belong to the cluster, according to its leader if that is
+// known, otherwise according to all answers together.
 func members(answers []serverSetting) (all []replicaInfo) {
 	names := map[string]string{} // by ID
 	for _, a := range answers {
@@ -176,7 +176,7 @@ func members(answers []serverSetting) (all []replicaInfo) {
 	return all
 }
 
-// streamStatus asks for one stream.
+// streamStatus asks for the state of one stream.
 func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus, fs []Finding) {
 	s.Name = name
 	found := func(server, what string, args ...any) {
@@ -202,11 +202,11 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	if s.Leader == "" {
 		found("", "has no leader; see whether most of its servers run and reach each other")
 	}
-	if c.fenced(name, s.Leader) {
+	if c.isFenced(name, s.Leader) {
 		found(s.Leader, "leads it although an audit found its data to differ; replace the server")
 	}
 	for _, o := range r.Cluster.Replicas {
-		f := c.fenced(name, o.Name)
+		f := c.isFenced(name, o.Name)
 		s.Replicas = append(s.Replicas, ReplicaStatus{o.Name, o.Current, o.Offline, o.Pending, o.Lag, f, o.Peer})
 		switch {
 		case f:
@@ -223,8 +223,8 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	return s, fs
 }
 
-// fenced reports whether a server must not lead a stream.
-func (c *Cluster) fenced(stream, server string) bool {
+// isFenced reports whether a server must not lead a stream.
+func (c *Cluster) isFenced(stream, server string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.fences[fence{stream, server}]

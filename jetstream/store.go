@@ -1,4 +1,4 @@
-// Store: a brain of a cluster as an [oxbow.Store] with all its history.
+// This file implements [oxbow.Store] and its history for a brain of a cluster.
 
 package jetstream
 
@@ -30,13 +30,14 @@ var _ interface {
 	heads.Viewer
 } = (*Store)(nil)
 
-// view returns the replica's store, which holds what was acknowledged before.
+// view returns the replica's store after it has received all changes acknowledged before the
+// call.
 func (s *Store) view(ctx context.Context) (local, error) {
 	for {
 		if s.closed.Load() {
 			return nil, oxbow.ErrClosed
 		}
-		if err := s.replica.fresh(ctx); err != nil {
+		if err := s.replica.refresh(ctx); err != nil {
 			return nil, err
 		}
 		if v := s.replica.shown.Load(); v != nil {
@@ -46,9 +47,9 @@ func (s *Store) view(ctx context.Context) (local, error) {
 	}
 }
 
-// with calls fn with the replica's store, and again where that was replaced
+// withStore calls fn with the replica's store. It calls fn again if the store was replaced
 // meanwhile.
-func with[T any](ctx context.Context, s *Store, fn func(local) (T, error)) (T, error) {
+func withStore[T any](ctx context.Context, s *Store, fn func(local) (T, error)) (T, error) {
 	for {
 		v, err := s.view(ctx)
 		if err != nil {
@@ -62,7 +63,7 @@ func with[T any](ctx context.Context, s *Store, fn func(local) (T, error)) (T, e
 	}
 }
 
-// each yields what a listing of the replica's store does.
+// each iterates over a listing of the replica's store.
 func each[T any](ctx context.Context, s *Store, list func(local) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		v, err := s.view(ctx)
@@ -77,7 +78,7 @@ func each[T any](ctx context.Context, s *Store, list func(local) iter.Seq2[T, er
 
 // Get implements [oxbow.Store].
 func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	return with(ctx, s, func(v local) (oxbow.Entry, error) { return v.Get(ctx, name) })
+	return withStore(ctx, s, func(v local) (oxbow.Entry, error) { return v.Get(ctx, name) })
 }
 
 // Entries implements [oxbow.Store].
@@ -91,8 +92,8 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The change is empty if it was stored and the
-// local copy failed before it could apply the change.
+// Commit implements [oxbow.Committer]. The returned change is empty if it was stored, but
+// the local copy failed before it could apply it.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.ready(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
@@ -110,9 +111,9 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 		q.names = append(q.names, op.Target())
 		switch op := op.(type) {
 		case oxbow.Add:
-			q.size, q.alone = q.size+len(op.Content), q.alone || op.UniqueAliases
+			q.size, q.needsOwnEnvelope = q.size+len(op.Content), q.needsOwnEnvelope || op.UniqueAliases
 		case oxbow.Update:
-			q.size, q.alone = q.size+len(op.Content), q.alone || op.UniqueAliases
+			q.size, q.needsOwnEnvelope = q.size+len(op.Content), q.needsOwnEnvelope || op.UniqueAliases
 		}
 	}
 	return s.replica.commit(ctx, q)
@@ -127,7 +128,7 @@ func (s *Store) ready(ctx context.Context) error {
 
 // DryRun implements [oxbow.DryRunner].
 func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	_, err := with(ctx, s, func(v local) (struct{}, error) { return struct{}{}, v.DryRun(ctx, ops...) })
+	_, err := withStore(ctx, s, func(v local) (struct{}, error) { return struct{}{}, v.DryRun(ctx, ops...) })
 	return err
 }
 
@@ -143,12 +144,12 @@ func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Versi
 
 // AsOf implements [oxbow.Historian].
 func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
-	return with(ctx, s, func(v local) (oxbow.Store, error) { return v.AsOf(ctx, seq) })
+	return withStore(ctx, s, func(v local) (oxbow.Store, error) { return v.AsOf(ctx, seq) })
 }
 
 // SeqAt implements [oxbow.Historian].
 func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
-	return with(ctx, s, func(v local) (uint64, error) { return v.SeqAt(ctx, t) })
+	return withStore(ctx, s, func(v local) (uint64, error) { return v.SeqAt(ctx, t) })
 }
 
 // Revert implements [oxbow.Historian].
@@ -169,7 +170,7 @@ func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64)
 	return s.decide(ctx, change{Restore: &wireRestore{name, seq, &version}})
 }
 
-// decide makes a change whose outcome the replicas decide.
+// decide makes a change with an outcome that the replicas decide.
 func (s *Store) decide(ctx context.Context, c change) (uint64, error) {
 	if err := s.ready(ctx); err != nil {
 		return 0, err
@@ -179,7 +180,7 @@ func (s *Store) decide(ctx context.Context, c change) (uint64, error) {
 			return 0, &oxbow.NameError{Name: c.Restore.Name, Err: oxbow.ErrNotFound}
 		}
 	}
-	made, err := s.replica.commit(ctx, &request{change: c, alone: true})
+	made, err := s.replica.commit(ctx, &request{change: c, needsOwnEnvelope: true})
 	return made.Seq, err
 }
 
@@ -200,7 +201,7 @@ func (s *Store) Refresh(ctx context.Context) error {
 
 // Position implements [oxbow.Sequencer].
 func (s *Store) Position(ctx context.Context) (oxbow.Position, error) {
-	return with(ctx, s, func(v local) (oxbow.Position, error) { return v.Position(ctx) })
+	return withStore(ctx, s, func(v local) (oxbow.Position, error) { return v.Position(ctx) })
 }
 
 // Since implements [oxbow.Sequencer].
@@ -217,8 +218,8 @@ func (s *Store) ViewHeads(ctx context.Context, keys, names []string, fn func(all
 	return true, heads.View(ctx, v, heads.Asked{Keys: keys, Names: names}, func(l heads.List) error { return fn(l.All, l.Read) })
 }
 
-// Check implements [oxbow.Checker]: the replica's file, which is compared with the
-// head of the stream before.
+// Check implements [oxbow.Checker]. It compares the replica with the head of the stream, and
+// then checks the replica's file.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.ready(ctx); err != nil {
 		return oxbow.CheckReport{}, err
@@ -226,22 +227,22 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.replica.check(ctx); err != nil {
 		return oxbow.CheckReport{}, err
 	}
-	return with(ctx, s, func(v local) (oxbow.CheckReport, error) { return v.Check(ctx) })
+	return withStore(ctx, s, func(v local) (oxbow.CheckReport, error) { return v.Check(ctx) })
 }
 
 // Stats implements [oxbow.Counter].
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
-	return with(ctx, s, func(v local) (oxbow.Stats, error) { return v.Stats(ctx) })
+	return withStore(ctx, s, func(v local) (oxbow.Stats, error) { return v.Stats(ctx) })
 }
 
-// Lag is how old an announced read may be.
+// Lag describes how outdated an announced read may be.
 type Lag struct {
 	Attached bool          // invalidations arrive
-	Age      time.Duration // since the head was compared last
-	Behind   bool          // a message was announced that was not read yet
+	Age      time.Duration // time since the head was last compared
+	Behind   bool          // an announced message has not been read yet
 }
 
-// Lag returns how old a read would be now.
+// Lag returns how outdated a read would be now.
 func (s *Store) Lag() Lag {
 	r := s.replica
 	age := time.Duration(r.cluster.opts.Clock().UnixNano() - r.confirmed.Load())

@@ -1,4 +1,4 @@
-// The commands "oxbowd cluster": what looks after the servers.
+// This file implements the command "oxbowd cluster" for maintaining the servers.
 
 package main
 
@@ -43,7 +43,7 @@ func auditCommand(to *connection) *cobra.Command {
 others contradict does not lead any more until it is sound again.`,
 		Example: `  oxbowd cluster audit --nats 127.0.0.1:4201 --secret-file secret`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return to.use(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				rep, err := c.Audit(ctx)
 				if err != nil {
 					return err
@@ -55,15 +55,15 @@ others contradict does not lead any more until it is sound again.`,
 				if err != nil {
 					return err
 				}
-				return found(rep.Findings, "the servers differ, or one was not read", "start what is down; what differs leads no more: replace that server")
+				return findingsError(rep.Findings, "the servers differ, or one was not read", "start what is down; what differs leads no more: replace that server")
 			})
 		},
 	}
 }
 
-// use connects, calls fn, and closes. The copies of what is read are in a directory of
-// their own.
-func (c *connection) use(cmd *cobra.Command, fn func(context.Context, *jetstream.Cluster) error) (err error) {
+// withCluster connects to the servers, calls fn, and closes the connection. Its cache is a temporary
+// directory.
+func (c *connection) withCluster(cmd *cobra.Command, fn func(context.Context, *jetstream.Cluster) error) (err error) {
 	if c.urls == "" {
 		return invalid("--nats", "is missing; it is where the servers listen to programs, as --listen of oxbowd serve has it")
 	}
@@ -86,7 +86,7 @@ func (c *connection) use(cmd *cobra.Command, fn func(context.Context, *jetstream
 	return fn(cmd.Context(), b.cluster)
 }
 
-// answer prints a result: as JSON with --json, else as show does.
+// answer prints a result: as JSON with the flag --json, otherwise by calling show.
 func answer(cmd *cobra.Command, out any, show func()) error {
 	if asJSON, err := cmd.Flags().GetBool("json"); err == nil && asJSON {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(out)

@@ -1,5 +1,5 @@
-// The commands of "oxbowd cluster" that show, copy and mend: status, backup, restore and
-// replace.
+// This file implements the subcommands status, backup, restore and replace of "oxbowd
+// cluster".
 
 package main
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
-// showFindings prints what was found, a line each.
+// showFindings prints one finding in each line.
 func showFindings(w io.Writer, fs []jetstream.Finding) {
 	for _, f := range fs {
 		fmt.Fprint(w, "wrong: ")
@@ -30,8 +30,8 @@ func showFindings(w io.Writer, fs []jetstream.Finding) {
 	}
 }
 
-// found is the error of findings, with what to do about them.
-func found(fs []jetstream.Finding, what, remedy string) error {
+// findingsError returns an error with a remedy if there are findings.
+func findingsError(fs []jetstream.Finding, what, remedy string) error {
 	if len(fs) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ with them. It ends with an error where something is.`,
 		Example: `  oxbowd cluster status --nats 127.0.0.1:4201 --secret-file secret`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return to.use(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				s, err := c.Status(ctx)
 				if err != nil {
 					return err
@@ -55,7 +55,7 @@ with them. It ends with an error where something is.`,
 				if err := answer(cmd, s, func() { showStatus(cmd.OutOrStdout(), s) }); err != nil {
 					return err
 				}
-				return found(s.Findings, "something is wrong", "start what is down; oxbowd cluster audit compares what the servers hold; oxbowd cluster replace NAME is for a server that is lost")
+				return findingsError(s.Findings, "something is wrong", "start what is down; oxbowd cluster audit compares what the servers hold; oxbowd cluster replace NAME is for a server that is lost")
 			})
 		},
 	}
@@ -65,7 +65,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	for _, v := range s.Servers {
 		state := "down"
 		switch {
-		case v.Up && v.Version == "": // the others have not noticed yet
+		case v.Up && v.Version == "": // the other servers have not noticed yet that it stopped
 			state = "does not answer"
 		case v.Up:
 			state = "up " + v.Version
@@ -101,7 +101,7 @@ there, the last backup stays.`,
 		Example: `  oxbowd cluster backup backup --nats 127.0.0.1:4201 --secret-file secret`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return to.use(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				rep, err := c.Backup(ctx, args[0], nil)
 				if err != nil {
 					return err
@@ -113,7 +113,7 @@ there, the last backup stays.`,
 				if err != nil {
 					return err
 				}
-				return found(rep.Findings, "not all memories could be copied", "of these, the last backup stays; oxbowd cluster audit compares what the servers hold")
+				return findingsError(rep.Findings, "not all memories could be copied", "of these, the last backup stays; oxbowd cluster audit compares what the servers hold")
 			})
 		},
 	}
@@ -132,7 +132,7 @@ replaced. One that was interrupted is gone on with by the same command.`,
 		Example: `  oxbowd cluster restore backup --dry-run --nats 127.0.0.1:4201 --secret-file secret`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return to.use(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				rep, err := c.Restore(ctx, args, o)
 				if err != nil {
 					return err
@@ -148,7 +148,7 @@ replaced. One that was interrupted is gone on with by the same command.`,
 				if err != nil {
 					return err
 				}
-				return found(rep.Findings, "not all copies are whole", "give the directory of another backup, or of a cache, too")
+				return findingsError(rep.Findings, "not all copies are whole", "give the directory of another backup, or of a cache, too")
 			})
 		},
 	}
@@ -172,7 +172,7 @@ The server that was removed stays away: do not start it again with its data.`,
 		Example: `  oxbowd cluster replace n3 --dry-run --nats 127.0.0.1:4201 --secret-file secret`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return to.use(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				last := jetstream.ReplaceStep("")
 				o.Progress = func(r jetstream.ReplaceReport) {
 					if r.Step != last {

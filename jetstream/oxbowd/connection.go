@@ -1,4 +1,5 @@
-// The connection to the servers of a cluster: its flags, its secret and its certificates.
+// This file connects to the servers of a cluster: its flags, its secret and its
+// certificates.
 
 package main
 
@@ -22,11 +23,11 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// connection are the flags of what connects to servers.
+// connection are the flags for connecting to servers.
 type connection struct {
 	urls               string
 	secretFile         string
-	creds, systemCreds string // files of credentials, for servers that are one's own
+	creds, systemCreds string // credential files for servers that oxbowd does not run itself
 	tls                server.TLS
 }
 
@@ -40,8 +41,8 @@ func (c *connection) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.systemCreds, "nats-system-creds", "", "the `FILE` of those of the system account")
 }
 
-// check refuses flags that do not go together. A server needs all that it is given for
-// TLS, a client of other servers not.
+// check returns an error if flags contradict each other. A process that runs a server needs
+// all files for TLS; a client of other servers does not.
 func (c *connection) check(serves bool) error {
 	f := c.tls
 	switch {
@@ -55,14 +56,14 @@ func (c *connection) check(serves bool) error {
 	return nil
 }
 
-// login is what servers ask of a client.
+// login is what a client needs to connect to the servers.
 type login struct {
 	owner, system nats.Option
 	more          []nats.Option
-	tls           server.TLS // the files that more is made of, if any
+	tls           server.TLS // files that the options in more use, if any
 }
 
-// login reads what the flags name.
+// login reads the files that the flags name.
 func (c *connection) login() (l login, err error) {
 	if err := c.check(false); err != nil {
 		return l, err
@@ -86,12 +87,12 @@ func (c *connection) login() (l login, err error) {
 	return l, err
 }
 
-// secretLogin is that of servers with a secret.
+// secretLogin returns the login for servers with a secret.
 func secretLogin(secret string, more []nats.Option) login {
 	return login{owner: nats.UserInfo("oxbow", secret), system: nats.UserInfo("system", secret), more: more}
 }
 
-// credentials reads a file of credentials, or the seed of an nkey.
+// credentials reads a file with credentials or with the seed of an nkey.
 func credentials(file string) (nats.Option, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -107,10 +108,10 @@ func credentials(file string) (nats.Option, error) {
 	return o, nil
 }
 
-// secretForm is that of a secret, which stands in URLs and configurations, too.
+// secretForm matches valid secrets. They are used in URLs and configuration files.
 var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,200}$`)
 
-// makeSecret is what to type for a secret.
+// makeSecret is the command that creates a secret.
 const makeSecret = "make one, and copy it to each machine: (umask 077; openssl rand -hex 24 > %s)"
 
 // secret reads the secret.
@@ -135,10 +136,11 @@ func (c *connection) secret() (string, error) {
 	return s, nil
 }
 
-// dialPause is the pause between tries to connect.
+// dialPause is the pause between attempts to connect.
 const dialPause = 300 * time.Millisecond
 
-// dial connects to servers, which may be about to start, until ctx ends.
+// dial connects to the servers. It retries until ctx ends, because they may still be
+// starting.
 func dial(ctx context.Context, urls string, l login, tell func(format string, args ...any)) (nc, system *nats.Conn, err error) {
 	for told := false; ; told = true {
 		nc, system, err = server.ConnectAs(urls, l.owner, l.system, l.more...)

@@ -1,7 +1,8 @@
-// The command line of oxbowd: serve, and what looks after the servers.
+// This file is the entry point of oxbowd.
 
-// Command oxbowd is oxbow serve on several machines: its memories are on three servers
-// of NATS JetStream, which it brings along, and stay when one of them is lost.
+// Command oxbowd serves memories like "oxbow serve", but on several machines: it stores them
+// on three NATS JetStream servers, which are part of the program, and keeps working if one
+// of them is lost.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The memories of a process: brains of a cluster, one for each tenant.
+// This file opens the memories of a process: one brain of the cluster for each tenant.
 
 package main
 
@@ -18,24 +18,23 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// Names of brains. No tenant's name begins with an underscore.
+// Names of brains. The names of tenants never begin with an underscore.
 const (
 	ownTenant = "_own"
 	brainName = "memory"
 )
 
-// brainCache is the bytes of entries that were read which each brain keeps: many are
-// open.
+// brainCache is the limit for cached entries of each brain, in bytes. It is small because
+// many brains are open.
 const brainCache = 32 << 20
 
-// brains are the memories of this process, and what they are on. They implement
-// cli.Memories.
+// brains opens the memories of this process. It implements cli.Memories.
 type brains struct {
-	server     *server.Server // nil where the servers are one's own
+	server     *server.Server // nil if oxbowd uses other servers
 	urls       string
 	login      login
 	tls        server.TLS
-	hangup     chan os.Signal // asks for the files of TLS to be read again; nil without them
+	hangup     chan os.Signal // receives the signal to reload the TLS files; nil without TLS
 	nc, system *nats.Conn
 	cluster    *jetstream.Cluster
 }
@@ -48,10 +47,11 @@ func (b *brains) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
 	return b.cluster.Open(ctx, tenant, brainName)
 }
 
-// errFew is why memories cannot be read, for all to see.
+// errFew is the reason that is shown if memories cannot be read. It does not contain
+// details.
 var errFew = errors.New("the memories cannot be read: most of their servers do not answer")
 
-// Ready returns why memories cannot be read now.
+// Ready returns an error if memories cannot be read now.
 func (b *brains) Ready(ctx context.Context) error {
 	if err := b.cluster.Ready(ctx); err != nil {
 		return errFew
@@ -59,7 +59,7 @@ func (b *brains) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the connection, then the server.
+// Close closes the connection, then stops the server.
 func (b *brains) Close() (err error) {
 	if b.hangup != nil {
 		signal.Stop(b.hangup)
@@ -79,7 +79,7 @@ func (b *brains) Close() (err error) {
 	return err
 }
 
-// connect connects to the servers, and waits until they can be used.
+// connect connects to the servers, and waits until they are usable.
 func (b *brains) connect(ctx context.Context, n *node, home string, tell func(format string, args ...any)) (err error) {
 	b.nc, b.system, err = dial(ctx, b.urls, b.login, tell)
 	if err != nil {
@@ -87,11 +87,11 @@ func (b *brains) connect(ctx context.Context, n *node, home string, tell func(fo
 	}
 	o := &jetstream.Options{System: b.system, Dev: n.dev, Dir: filepath.Join(home, "cache"), Node: n.name, CacheBytes: brainCache,
 		Source: oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}}}
-	last := "" // what was waited for
+	last := "" // reason for which it last waited
 	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason); last = reason })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":
-		return verb.Advise(fmt.Errorf("gave up %s%s", last, b.unreached(n.others())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
+		return verb.Advise(fmt.Errorf("gave up %s%s", last, b.unreached(n.otherServers())), "start the others, of which each has the same --peers and the same secret; --wait TIME waits longer")
 	case errors.Is(err, jetstream.ErrSettings):
 		return fmt.Errorf("the servers are refused: %w", err)
 	}

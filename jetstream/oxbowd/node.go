@@ -1,4 +1,5 @@
-// The server in the process: its directory, which must be the one that it had before.
+// This file runs the server in the process, and checks that its directory is the same as
+// before.
 
 package main
 
@@ -17,10 +18,10 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// nodeFile is the file of a home that holds the name of the server whose data it had.
+// nodeFile is a file in the home with the name of the server whose data it contains.
 const nodeFile = "server"
 
-// serve starts the server of this process, if there is to be one.
+// serve starts the server of this process, if it should run one.
 func (n *node) serve(home string) (b *brains, err error) {
 	b = &brains{urls: n.urls, tls: n.tls}
 	if n.urls != "" {
@@ -34,7 +35,7 @@ func (n *node) serve(home string) (b *brains, err error) {
 			return b, err
 		}
 	}
-	o := server.Options{Name: n.name, Dir: n.data, Secret: secret, Listen: n.listen, Cluster: n.cluster, Peers: n.others(), TLS: n.tls}
+	o := server.Options{Name: n.name, Dir: n.data, Secret: secret, Listen: n.listen, Cluster: n.cluster, Peers: n.otherServers(), TLS: n.tls}
 	if o.Dir == "" {
 		o.Dir = filepath.Join(home, "data")
 	}
@@ -52,9 +53,9 @@ func (n *node) serve(home string) (b *brains, err error) {
 	return b, writeName(filepath.Join(home, nodeFile), o.Name)
 }
 
-// sameServer refuses a server of another name than the one before, and a directory that
-// is empty although it was not: a disk may not be mounted, and a server that began
-// again would vouch for what it does not have.
+// sameServer returns an error if the server has a different name than before, or if its
+// directory is empty although it was not before. A disk may not be mounted, and a server
+// with lost data would acknowledge changes that it does not have.
 func (n *node) sameServer(home, name, dir string) error {
 	before, err := os.ReadFile(filepath.Join(home, nodeFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +74,7 @@ func (n *node) sameServer(home, name, dir string) error {
 	return nil
 }
 
-// writeName makes the file of the server's name, unless it is there.
+// writeName creates the file with the server's name, unless it exists.
 func writeName(path, name string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil

@@ -1,4 +1,4 @@
-// The command "oxbowd serve": its texts, and the server of its process.
+// This file implements the command "oxbowd serve", and starts the server of its process.
 
 package main
 
@@ -50,7 +50,7 @@ What erases history stays undone: the memories keep all of it.
 	}
 }
 
-// node are the flags of oxbowd serve.
+// node are the flags of "oxbowd serve".
 type node struct {
 	connection
 	name    string
@@ -75,10 +75,10 @@ func (n *node) flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&n.wait, "wait", 2*time.Minute, "how long to wait for the other servers, as a `TIME` such as 30s")
 }
 
-// invalid is an error about a flag.
+// invalid returns an error about a flag.
 func invalid(flag, reason string) error { return &oxbow.InvalidError{Field: flag, Reason: reason} }
 
-// check refuses flags that do not go together.
+// check returns an error if flags contradict each other.
 func (n *node) check() error {
 	if err := n.connection.check(n.urls == ""); err != nil {
 		return err
@@ -96,14 +96,14 @@ func (n *node) check() error {
 		return invalid("--nats", "is for servers of your own; --listen, --data and --peers are for one in this process")
 	case n.cluster != "" && n.name == "":
 		return invalid("--name", "is missing; each server has one of its own, such as n1, and keeps it")
-	case n.cluster != "" && len(n.others()) < 2:
+	case n.cluster != "" && len(n.otherServers()) < 2:
 		return invalid("--peers", "must name the --cluster addresses of all three servers, with commas: three hold each memory")
 	}
 	return nil
 }
 
-// others returns the addresses of the other servers.
-func (n *node) others() (list []string) {
+// otherServers returns the addresses of the other servers.
+func (n *node) otherServers() (list []string) {
 	for _, p := range n.peers {
 		p = strings.TrimSpace(p)
 		if p != "" && p != n.cluster && !slices.Contains(list, p) {
@@ -113,8 +113,8 @@ func (n *node) others() (list []string) {
 	return list
 }
 
-// exposed reports whether others of the network read what servers say.
-func (n *node) exposed() bool {
+// isExposed reports whether others in the network could read the traffic.
+func (n *node) isExposed() bool {
 	if n.tls != (server.TLS{}) {
 		return false
 	}
@@ -131,7 +131,8 @@ func (n *node) exposed() bool {
 	return false
 }
 
-// start starts the server of this process, if there is one, and connects.
+// start starts the server of this process, if it should run one, and connects to the
+// servers.
 func (n *node) start(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories, error) {
 	if err := n.check(); err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (n *node) start(ctx context.Context, home string, tell func(format string, 
 	if n.dev {
 		tell("UNSAFE: --dev is one server; its loss loses all memories")
 	}
-	if n.exposed() {
+	if n.isExposed() {
 		tell("UNSAFE: the secret and all memories cross the network in the clear; --nats-cert, --nats-key and --nats-ca encrypt them")
 	}
 	b, err := n.serve(home)
@@ -149,7 +150,7 @@ func (n *node) start(ctx context.Context, home string, tell func(format string, 
 		err = b.connect(ctx, n, home, tell)
 	}
 	if err == nil {
-		b.follow(tell)
+		b.watchCertificate(tell)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())

@@ -1,4 +1,5 @@
-// Certificates: why one is refused, until when it is valid, and when it is read again.
+// This file checks TLS certificates: why one is refused, how long it is valid, and when it
+// is reloaded.
 
 package main
 
@@ -21,7 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// adviseTLS says what to do about a certificate that is refused. Other errors stay.
+// adviseTLS adds a remedy to the error of a refused certificate. It returns other errors
+// unchanged.
 func adviseTLS(err error) error {
 	var invalid x509.CertificateInvalidError
 	var unknown x509.UnknownAuthorityError
@@ -37,16 +39,15 @@ func adviseTLS(err error) error {
 	return err
 }
 
-// refusesTLS reports whether one side refuses the certificate of the other.
+// refusesTLS reports whether an error means that one side refused the other's certificate.
 func refusesTLS(err error) bool {
 	v, alert := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil)
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
 
-// refusal returns the error by which one of the servers refuses the certificate of a
-// client, or nil. In TLS 1.3 a client may send before the server has looked at its
-// certificate: then the connection breaks as it sends, and the reason is not read. So
-// refusal sends nothing, and only reads.
+// refusal returns the error with which a server refuses the client's certificate, or nil. In
+// TLS 1.3, a client may send before the server has checked its certificate. The connection
+// then breaks while it sends, and the reason is lost. Therefore refusal only reads.
 func refusal(urls string, f server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
 		if err := refusalAt(u, f); err != nil && refusesTLS(err) {
@@ -56,7 +57,8 @@ func refusal(urls string, f server.TLS) error {
 	return nil
 }
 
-// refusalWait is how long a server that accepts the certificate is waited for.
+// refusalWait is the maximum time to wait for a server, including one that accepts the
+// certificate.
 const refusalWait = 5 * time.Second
 
 func refusalAt(u string, f server.TLS) error {
@@ -67,7 +69,8 @@ func refusalAt(u string, f server.TLS) error {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(refusalWait))
-	if _, err := bufio.NewReader(c).ReadString('\n'); err != nil { // the server's INFO, in the clear
+	// read the server's INFO line, which is not encrypted
+	if _, err := bufio.NewReader(c).ReadString('\n'); err != nil {
 		return err
 	}
 	host, _, _ := net.SplitHostPort(addr)
@@ -79,7 +82,7 @@ func refusalAt(u string, f server.TLS) error {
 	return err
 }
 
-// unreached says what is known of servers that were waited for.
+// unreached describes the servers that were not reached.
 func (b *brains) unreached(peers []string) string {
 	var s strings.Builder
 	for _, p := range peers {
@@ -88,7 +91,7 @@ func (b *brains) unreached(peers []string) string {
 	return s.String()
 }
 
-// probe says how a server answers others.
+// probe describes how a server answers.
 func (b *brains) probe(addr string) string {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
@@ -104,7 +107,7 @@ func (b *brains) probe(addr string) string {
 		host, _, _ := net.SplitHostPort(addr)
 		config, err := b.tls.Config(host)
 		if err == nil {
-			// What it thinks of our certificate comes with the first byte.
+			// The server's verdict on our certificate comes with the first byte.
 			_, err = tls.Client(c, config).Read(make([]byte, 1))
 		}
 		if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {
@@ -117,15 +120,15 @@ func (b *brains) probe(addr string) string {
 	return "answers: is the secret the same there?"
 }
 
-// expiryNotice is how long before its end a certificate is told of.
+// expiryNotice is how long before the expiry of a certificate a notice is printed.
 const expiryNotice = 14 * 24 * time.Hour
 
-// follow tells when the certificate expires, and reads it again at each SIGHUP.
-func (b *brains) follow(tell func(format string, args ...any)) {
+// watchCertificate prints a notice if the certificate expires soon, and reloads it after each SIGHUP.
+func (b *brains) watchCertificate(tell func(format string, args ...any)) {
 	if b.tls.Cert == "" {
 		return
 	}
-	b.notice(tell)
+	b.printExpiry(tell)
 	b.hangup = make(chan os.Signal, 1)
 	signal.Notify(b.hangup, syscall.SIGHUP)
 	go func() {
@@ -139,13 +142,13 @@ func (b *brains) follow(tell func(format string, args ...any)) {
 				continue
 			}
 			tell("the certificates were read again")
-			b.notice(tell)
+			b.printExpiry(tell)
 		}
 	}()
 }
 
-// notice tells until when the certificate is valid, where that is soon.
-func (b *brains) notice(tell func(format string, args ...any)) {
+// printExpiry prints the expiry date of the certificate if it is soon.
+func (b *brains) printExpiry(tell func(format string, args ...any)) {
 	switch expires, err := b.tls.Check(); {
 	case err != nil:
 		tell("%v", err)

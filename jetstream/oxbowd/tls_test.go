@@ -466,7 +466,7 @@ func TestExposed(t *testing.T) {
 		"TLSURL":   {node{connection: connection{urls: "tls://10.0.0.1:4222"}}, false},
 		"TLS":      {node{connection: connection{tls: server.TLS{CA: "ca"}}, cluster: "10.0.0.1:1"}, false},
 	} {
-		if got := tc.n.exposed(); got != tc.want {
+		if got := tc.n.isExposed(); got != tc.want {
 			t.Errorf("%s: exposed() = %t", name, got)
 		}
 	}

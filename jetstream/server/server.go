@@ -1,4 +1,4 @@
-// Package server runs a NATS server inside the process, set up as brains need it.
+// Package server runs a NATS server inside the process, with the settings that brains need.
 package server
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Options are those of one server. All but Name, Dir and Secret may be empty.
+// Options configure a server. Only Name, Dir and Secret are required.
 type Options struct {
 	Name    string   // unique in the cluster
-	Dir     string   // of its data
-	Secret  string   // that clients and other servers must have
-	Listen  string   // HOST:PORT for clients; a free port of 127.0.0.1 by default
-	Cluster string   // HOST:PORT for other servers; "" for a server alone
+	Dir     string   // data directory
+	Secret  string   // shared secret of clients and servers
+	Listen  string   // HOST:PORT for clients; default is a free port of 127.0.0.1
+	Cluster string   // HOST:PORT for other servers; "" for a single server
 	Peers   []string // HOST:PORT of the other servers
-	TLS     TLS      // of clients and servers, which all have certificates of one authority
+	TLS     TLS      // certificates of clients and servers, all signed by the same authority
 }
 
 // Server is a running server.
@@ -33,7 +33,7 @@ type Server struct {
 	lock    vfs.Lock
 }
 
-// Start starts a server. It syncs each write before it is acknowledged.
+// Start starts a server that syncs each write before acknowledging it.
 func Start(o Options) (*Server, error) {
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:-1"
@@ -42,7 +42,7 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
 	}
-	s, err := hold(o.Dir)
+	s, err := lockDataDir(o.Dir)
 	if err == nil {
 		s.options = o
 		s.inner, err = server.NewServer(opts)
@@ -60,7 +60,7 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// inner returns the options that the server of NATS has for o.
+// inner returns the options of the NATS server for o.
 func (o *Options) inner() (*server.Options, error) {
 	if strings.ContainsAny(o.Name+o.Secret+o.Listen+o.Cluster+strings.Join(o.Peers, ""), "\"\\\n ") || o.Name == "" || o.Dir == "" || o.Secret == "" {
 		return nil, errors.New("a name, a directory and a secret are needed, without spaces and quotes")
@@ -76,7 +76,7 @@ func (o *Options) inner() (*server.Options, error) {
 	return &opts, nil
 }
 
-// ready waits until the server takes connections.
+// ready waits until the server accepts connections.
 func (s *Server) ready(failed <-chan error) error {
 	for range 100 {
 		select {
@@ -91,8 +91,8 @@ func (s *Server) ready(failed <-chan error) error {
 	return errors.New("it is not ready after 10 s; see whether its ports are free")
 }
 
-// hold takes a directory of data, which is of one process.
-func hold(dir string) (*Server, error) {
+// lockDataDir locks a data directory, because only one process may use it.
+func lockDataDir(dir string) (*Server, error) {
 	s := &Server{}
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
@@ -111,7 +111,7 @@ func hold(dir string) (*Server, error) {
 	return s, err
 }
 
-// release closes the directory of data.
+// release unlocks and closes the data directory.
 func (s *Server) release() (err error) {
 	if s.lock != nil {
 		err = s.lock.Close()
@@ -122,7 +122,7 @@ func (s *Server) release() (err error) {
 	return err
 }
 
-// failures is the log of a server: why it cannot go on is kept, the rest is dropped.
+// failures is the server's logger. It keeps the first fatal error and drops everything else.
 type failures struct{ first chan error }
 
 // Fatalf implements [server.Logger].
@@ -139,7 +139,7 @@ func (failures) Errorf(string, ...any)  {}
 func (failures) Debugf(string, ...any)  {}
 func (failures) Tracef(string, ...any)  {}
 
-// configuration is what the server reads.
+// configuration returns the configuration file of the server.
 func configuration(o Options) string {
 	c := fmt.Sprintf(`server_name: "%s"
 listen: "%s"
@@ -172,14 +172,14 @@ system_account: SYS
 // URL returns the address for clients.
 func (s *Server) URL() string { return s.inner.ClientURL() }
 
-// Connect connects to servers of that secret, as the owner of the brains and to the
-// system account. The connections reconnect for ever.
+// Connect connects to servers with that secret, once as the owner of the brains and once to
+// the system account. The connections reconnect forever.
 func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, err error) {
 	return ConnectAs(urls, nats.UserInfo("oxbow", secret), nats.UserInfo("system", secret), opts...)
 }
 
-// ConnectAs is Connect by other credentials: those of the owner of the brains, and those
-// of the system account.
+// ConnectAs is like Connect, but with the given credentials for the owner of the brains and
+// for the system account.
 func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) (nc, system *nats.Conn, err error) {
 	opts = append([]nats.Option{nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.Timeout(5 * time.Second),
 		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2)}, opts...)
@@ -195,7 +195,7 @@ func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) 
 	return nc, system, nil
 }
 
-// Shutdown ends the server.
+// Shutdown stops the server and waits until it has ended.
 func (s *Server) Shutdown() {
 	s.inner.Shutdown()
 	s.inner.WaitForShutdown()

@@ -1,5 +1,4 @@
-// TLS of servers and of their clients: the files, what is wrong with them, and how each
-// side reads them.
+// This file reads and checks the TLS files of servers and clients.
 
 package server
 
@@ -15,15 +14,15 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TLS are files in PEM. The zero value is no TLS.
+// TLS names the PEM files for TLS. The zero value means no TLS.
 type TLS struct {
-	Cert, Key string // a certificate and its key
-	CA        string // the authority that signed those of the other side
+	Cert, Key string // certificate and key of this side
+	CA        string // authority that signed the certificates of the other side
 }
 
-// Check returns when the certificate expires. It refuses one that is not valid now, and
-// where it is that of a server at hosts, one that the authority has not signed, or that
-// is not for one of them.
+// Check returns when the certificate expires. It returns an error if the certificate is not
+// valid now. If hosts are given, it must be a server certificate for each of them, signed by
+// the authority.
 func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 	if err != nil {
@@ -41,8 +40,9 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	return leaf.NotAfter, nil
 }
 
-// checkServer refuses a certificate that the other servers would refuse. To some of them
-// each server is a client.
+// checkServer returns an error if the other servers would refuse the certificate. The
+// certificate must also be valid for clients, because servers connect to each other as
+// clients.
 func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	chain := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
 	chain.Roots, err = f.roots()
@@ -63,14 +63,14 @@ func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 		}
 	}
 	for _, h := range hosts {
-		if err := pair.Leaf.VerifyHostname(h); err != nil && !unspecified(h) {
+		if err := pair.Leaf.VerifyHostname(h); err != nil && !isUnspecified(h) {
 			return err
 		}
 	}
 	return nil
 }
 
-// roots are the authorities of the other side; nil where they are those of the system.
+// roots returns the authorities of the other side, or nil for those of the system.
 func (f TLS) roots() (*x509.CertPool, error) {
 	if f.CA == "" {
 		return nil, nil
@@ -86,10 +86,10 @@ func (f TLS) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// unspecified reports whether a host is all addresses of this machine.
-func unspecified(host string) bool { return host == "" || net.ParseIP(host).IsUnspecified() }
+// isUnspecified reports whether a host stands for all addresses of this machine.
+func isUnspecified(host string) bool { return host == "" || net.ParseIP(host).IsUnspecified() }
 
-// Config is that of a client which calls host.
+// Config returns the configuration of a client that connects to host.
 func (f TLS) Config(host string) (*tls.Config, error) {
 	c := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
 	if f.Cert != "" {
@@ -104,7 +104,7 @@ func (f TLS) Config(host string) (*tls.Config, error) {
 	return c, err
 }
 
-// Options are those of a client. It reads the files each time that it connects.
+// Options returns the options of a client. It reads the files at each connection.
 func (f TLS) Options() (opts []nats.Option) {
 	if f.Cert != "" {
 		opts = append(opts, nats.ClientCert(f.Cert, f.Key))
@@ -115,14 +115,15 @@ func (f TLS) Options() (opts []nats.Option) {
 	return opts
 }
 
-// ClientOptions are those of a client in the process of the server.
+// ClientOptions returns the options of a client in the server's own process.
 func (s *Server) ClientOptions() []nats.Option {
 	opts := s.options.TLS.Options()
 	host, _, _ := net.SplitHostPort(s.options.Listen)
-	if opts == nil || !unspecified(host) {
+	if opts == nil || !isUnspecified(host) {
 		return opts
 	}
-	return append(opts, func(o *nats.Options) error { // its address is no name of the certificate
+	// the certificate does not name the address of this client's connection
+	return append(opts, func(o *nats.Options) error {
 		pair, err := o.TLSCertCB()
 		if err != nil {
 			return err
@@ -137,7 +138,8 @@ func (s *Server) ClientOptions() []nats.Option {
 	})
 }
 
-// configuration is what a server reads: clients, too, must have a certificate.
+// configuration returns the TLS part of the configuration file. It also requires
+// certificates from clients.
 func (f TLS) configuration() string {
 	if f == (TLS{}) {
 		return ""
@@ -145,7 +147,7 @@ func (f TLS) configuration() string {
 	return fmt.Sprintf("tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true, timeout: 5 }\n", f.Cert, f.Key, f.CA)
 }
 
-// checkTLS refuses files that the other servers would refuse.
+// checkTLS returns an error for files that the other servers would refuse.
 func (o *Options) checkTLS() error {
 	if o.TLS == (TLS{}) {
 		return nil
@@ -168,8 +170,8 @@ func (o *Options) checkTLS() error {
 	return err
 }
 
-// Reload reads the files of TLS again, for connections that are made from now on. If
-// one of them is refused, nothing changes.
+// Reload reads the TLS files again for new connections. If one of them is invalid, nothing
+// changes.
 func (s *Server) Reload() error {
 	opts, err := s.options.inner()
 	if err == nil {
