@@ -1,5 +1,6 @@
-// Package oxbow is memory for agents that people can read, search, undo and
-// trust: a store of entries in one file, and an index that ranks them.
+// Package oxbow is memory for AI agents that people can read, search, undo and trust. A
+// memory is a store of entries in one file, and an index that ranks the entries for a
+// query.
 //
 //	m, err := oxbow.Open("memory.oxbow", nil)
 //	…
@@ -7,44 +8,47 @@
 //	_, err = m.Remember(ctx, oxbow.Entry{Name: "deploy", Content: "We ship on Tuesdays."})
 //	hits, err := m.Recall(ctx, oxbow.Query{Text: "when do we ship"})
 //
-// # Words
+// # Types
 //
-// An [Entry] has a unique name, a content in Markdown, a [Kind], aliases to find
-// it by, and labels: pairs of key and value that serve project, tag, file and
-// confidence alike. A [Store] keeps entries; a change to it is a list of [Op],
-// applied whole or not at all. A [Filter] selects, a [Query] ranks, a [Hit] is
-// what was found, and an [Explanation] accounts for its score. A [Memory] is a
-// Store with an index over it. Package query reads queries and filters as people
-// type them, package scope shows a part of a store as a store, and package vfs
-// has the file systems that a store can live in.
+// An [Entry] has a unique name, a content in Markdown, a [Kind], aliases, and labels. A
+// label is a pair of key and value, for example for the entry's project, a tag, a related
+// file or a confidence. A [Store] stores entries. A change to a store is a list of ops,
+// each an [Op], and is applied completely or not at all. A [Memory] is a Store with an
+// index.
 //
-// # Promises
+// A [Filter] selects entries and a [Query] ranks them. A [Hit] is an entry that a query
+// found, and an [Explanation] explains its score.
 //
-// When Apply, Remember or Forget return without error, the change is on stable
-// storage: no crash, no other process, no full disk takes it back. A change that
-// failed was not made, unless the error matches [ErrUnknownOutcome]. Every read
-// by any process sees every change acknowledged before it began. Rankings are
-// deterministic: equal scores are ordered by newer version, then lower ID.
+// Package query parses queries and filters as people type them. Package scope presents a
+// part of a store as a store. Package vfs has the file systems that a store can use.
 //
-// The default store keeps history ([Memory.History]): every version of every
-// entry can be listed, gone back to, and undone ([Memory.Versions],
-// [Memory.AsOf], [Memory.Undo]), and the chain of hashes over it proves that it
-// was not edited ([Memory.Check]). [Memory.Redact] removes a content from the log as well.
+// # Guarantees
 //
-// Next to the log are files made from it, so that a start reads little. A program
-// that stays open renews them in the background; one that ends soon calls
-// [Memory.Checkpoint] after its answer. [Memory.Close] never waits for that.
+// When Apply, Remember or Forget returns without error, the change is on stable storage,
+// and a crash or a full disk cannot undo it. When they fail, the change was not made,
+// unless the error matches [ErrUnknownOutcome]. Every read by any process sees every change
+// that was acknowledged before the read began. Rankings are deterministic: hits with equal
+// scores are ordered by newer version, then by lower ID.
+//
+// The default store keeps a history ([Memory.History]). Every version of every entry can be
+// listed, restored and undone ([Memory.Versions], [Memory.AsOf], [Memory.Undo]). A chain of
+// hashes over the history proves that it was not edited ([Memory.Check]). [Memory.Redact]
+// removes a content from the history.
+//
+// Next to the log, a memory writes files that are derived from it, so that the next process
+// can start quickly. A program that runs for long writes them in the background. A
+// short-lived program calls [Memory.Checkpoint] after it has printed its answer.
+// [Memory.Close] never waits for these files.
 //
 // # Errors
 //
-// Callers branch on the sentinel errors ([ErrNotFound], [ErrExists],
-// [ErrConflict], [ErrInvalid], [ErrBusy] …) with errors.Is, and take facts from
-// the struct errors ([InvalidError], [ConflictError], [CorruptError],
-// [BusyError]) with errors.As.
+// Use errors.Is to test for the sentinel errors ([ErrNotFound], [ErrExists], [ErrConflict],
+// [ErrInvalid], [ErrBusy] …). Use errors.As with the struct errors ([InvalidError],
+// [ConflictError], [CorruptError], [BusyError]) to get details.
 //
 // # Platforms
 //
-// The package imports nothing but the standard library and this module. All
-// writing goes through package vfs, so that it runs on Linux, macOS and
-// Windows, in the browser (js/wasm) and under WASI, and in memory.
+// The package imports only the standard library and this module. All files are written
+// through package vfs, so that it runs on Linux, macOS and Windows, in the browser
+// (js/wasm), under WASI, and in memory.
 package oxbow

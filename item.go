@@ -1,4 +1,4 @@
-// Entries as the items of a ranking, and filters as conditions on those.
+// This file adapts entries and filters to package ranking.
 
 package oxbow
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// indexed is an entry as data of a document.
+// indexed is an entry as an item of the ranking.
 type indexed struct {
 	entry *Entry
 	ranking.Memo
@@ -20,11 +20,12 @@ type indexed struct {
 
 func newIndexed(e *Entry) *indexed { return &indexed{entry: e} }
 
-// Text implements [ranking.Item]. A confidence, a file's content, kinds of personal data
-// and what an entry was made from are no words, nor is what a turn of a session was shown.
+// Text implements [ranking.Item]. The values of some labels are not searchable: confidence,
+// the hash of a file, kinds of personal data, sources of the entry, trust, and for a
+// session's turn the entries that a hook had shown to the model.
 func (x *indexed) Text(t *ranking.Text) {
 	e := x.entry
-	if quarantined(e) { // no word finds it
+	if quarantined(e) { // no word may find it, so it has no text
 		*t = ranking.Text{ID: e.ID, Labels: t.Labels[:0], Created: e.Created, Updated: e.Updated}
 		return
 	}
@@ -39,7 +40,8 @@ func (x *indexed) Text(t *ranking.Text) {
 	}
 }
 
-// Keywords implements [ranking.Item]: what filters ask for.
+// Keywords implements [ranking.Item]. The keywords are the values that filters can select
+// by.
 func (x *indexed) Keywords() []string {
 	e := x.entry
 	ms := make([]string, 0, 3+2*len(e.Labels))
@@ -54,19 +56,20 @@ func (x *indexed) Keywords() []string {
 	return slices.Compact(ms)
 }
 
-// isShown reports whether labels of a key name entries that a hook put before a model.
+// isShown reports whether values of a label key are names of entries that a hook had shown
+// to a model.
 func isShown(key string) bool { return key == "shown" || key == "used" || key == "injected" }
 
-// hasKeywords reports whether the values of a key are keywords. A confidence is
-// compared, a file's content is one of too many, and a name is found by its
-// words.
+// hasKeywords reports whether the values of a label key are indexed as keywords.
+// Confidences are compared as numbers, file hashes have too many values, and names are
+// found by their words.
 func hasKeywords(key string) bool {
 	return key != LabelConfidence && key != LabelFileBlob && key != "name"
 }
 
-// conditions turns a filter into what an index looks up itself: an entry that meets
-// it all is one that the filter selects, unless more is true: then the filter
-// has to be put to the entry, too.
+// conditions converts a filter to clauses and a time range that the index can evaluate. If
+// more is true, they select too many entries, and the caller must also call f.Match for
+// each entry.
 func conditions(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Range, more bool) {
 	for _, t := range f.Terms {
 		switch {
@@ -86,13 +89,13 @@ func conditions(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Ra
 	return cs, times, more || far
 }
 
-// recencyLeast is the part of its score that the oldest entry keeps: being new
-// is worth something, saying what is looked for is worth more.
+// recencyLeast is the factor for the oldest entries. Age reduces a score at most by half,
+// because a good match matters more than a recent one.
 const recencyLeast = 0.5
 
-// moment returns the time that an entry's age is counted from. What records a
-// moment, and what was read from elsewhere, is as old as what it tells of; all
-// else is as old as its last change.
+// moment returns the time from which the age of an entry is counted. For entries that
+// record a moment and for imported entries, this is the creation time. For all others, it
+// is the time of the last change.
 func moment(e *Entry) time.Time {
 	switch {
 	case e.Kind == Archive, e.Kind == Journal, e.Kind == History, e.Source.Actor == Imported:
@@ -101,8 +104,8 @@ func moment(e *Entry) time.Time {
 	return e.Updated
 }
 
-// ageFactor returns what the score of an entry of that age is multiplied by:
-// least + (1 − least)·2^(−age/half), 1 for what is of the future.
+// ageFactor returns the factor for the score of an entry of this age: recencyLeast + (1 −
+// recencyLeast)·2^(−age/half), or 1 if the age is negative.
 func ageFactor(age, half time.Duration) float64 {
 	if age <= 0 {
 		return 1

@@ -1,4 +1,4 @@
-// Memory: a store and an index over it.
+// This file defines Memory.
 
 package oxbow
 
@@ -10,41 +10,46 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
 )
 
-// Memory is a Store and an index over it: it remembers, recalls and forgets.
-// It is itself a [Store], and a [Historian] when the store below is one: its
-// methods for history then work, else they fail with [ErrUnsupported]. It is
-// safe for concurrent use.
+// A Memory is a [Store] with an index: it can remember, recall and forget entries. It is
+// safe for concurrent use. Its methods for history work if the store below is a
+// [Historian]. Otherwise they fail with [ErrUnsupported].
 type Memory struct {
 	store Store
 	opts  Options
 
 	buildMu  ctxmutex.Mutex // held while the index is built
-	applying ctxmutex.Mutex // held while changes are applied to it, or a ranking is added
-	scanFrom int            // see the constant; tests set another
+	applying ctxmutex.Mutex // held while changes are applied to the index or a ranking is added
+	scanFrom int            // minimum number of bytes of text for a scan; tests change it
 
-	editing editLocks // of entries whose edits collided
+	editing editLocks // locks of entries whose edits collided
 
-	pending    pending         // what changed and is not in the index yet
-	analyzed   []analyzedDelta // entries that the store is writing; only it calls what uses them, one at a time
+	pending pending // changes that are not in the index yet
+	// entries that the store is currently writing, already analyzed; used only by the
+	// goroutine that writes
+	analyzed   []analyzedDelta
 	closed     atomic.Bool
-	closing    context.Context // is done when the memory is being closed
+	closing    context.Context // done when the memory is being closed
 	endClosing context.CancelFunc
 
-	keepSoon func(begun bool) // writes the index file in the background, if it lacks much or, with begun, as much as one does that a process begins with
+	// keepSoon writes the index file in the background if it lacks many changes. With
+	// begun, it already writes it if it lacks as many changes as a process that starts may
+	// accept.
+	keepSoon func(begun bool)
 
-	keeping ctxmutex.Mutex // held while the index file is made
-	soon    atomic.Bool    // it will be, in the background
-	notKept atomic.Int64   // entries that could not be, when it was tried last
-	recalls atomic.Int64   // of this process, as far as it was not taken to live on
+	keeping ctxmutex.Mutex // held while the index file is written
+	soon    atomic.Bool    // a background write of the index file is planned
+	notKept atomic.Int64   // number of entries that were not in the file when the last write failed
+	recalls atomic.Int64   // number of recalls until this process was considered long-lived
 
-	searcher atomic.Pointer[searcher] // nil until the first recall, and after a reset; set with mu held
-	scanned  atomic.Pointer[scanned]  // for the next question, if it is about the same terms; nil for none
+	searcher atomic.Pointer[searcher] // nil until the first recall and after a reset; mu is held to set it
+	// index of the last scan, used again if the next query has the same terms; may be nil
+	scanned atomic.Pointer[scanned]
 
-	mu       sync.Mutex // guards the following
+	mu       sync.Mutex // guards the fields below
 	building bool       // a searcher is being built
-	resets   int        // times that the store was replaced
-	hadScan  bool       // the next question builds the index
-	distrust bool       // the index file was damaged: it is not read again
+	resets   int        // number of times that the store was replaced
+	hadScan  bool       // a scan was made, so the next query builds the index
+	distrust bool       // the index file is damaged and must not be read again
 }
 
 // Store returns the store below the memory.
@@ -53,12 +58,13 @@ func (m *Memory) Store() Store { return m.store }
 // Options returns the options of the memory, with the defaults filled in.
 func (m *Memory) Options() Options { return m.opts }
 
-// scanFrom is the bytes of text from which on a scan is worth it: to index less
-// takes less than a tenth of a second, and is of use later.
+// scanFrom is the minimum number of bytes of text for which a query scans the entries
+// instead of building an index. Indexing less text takes under a tenth of a second, and
+// later queries profit from the index.
 const scanFrom = 2 << 20
 
-// scanned is the index that a scan made.
+// scanned is the temporary index of a scan, which has only the terms of one query.
 type scanned struct {
 	view     *rankedView
-	received int64 // pending.received before it
+	received int64 // value of pending.received before the scan
 }

@@ -1,4 +1,4 @@
-// Opening and closing a memory.
+// This file opens and closes memories.
 
 package oxbow
 
@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// Open opens the memory in the file of that path, which by custom ends in
-// .oxbow. A missing file is an empty memory; the first change makes it, and
-// the directories above it. Errors match [ErrCorrupt], [ErrVersion],
-// [ErrNotStore] or errors of package io/fs.
+// Open opens the memory in the file with this path. By convention, the file name ends in
+// .oxbow. If the file does not exist, the memory is empty, and the first change creates the
+// file and its parent directories. Errors match [ErrCorrupt], [ErrVersion], [ErrNotStore]
+// or errors of package io/fs.
 func Open(path string, o *Options) (*Memory, error) {
 	opts := o.orDefault()
 	if path == "" {
@@ -46,10 +46,10 @@ func newMemory(s Store, opts Options) *Memory {
 	return m
 }
 
-// Close closes the store below. It takes no time in proportion to the store: what is
-// kept next to it, so that the next process need not make it, is written only if it is
-// small. That of a larger one [Memory.Checkpoint] writes, or the memory itself while it
-// is open.
+// Close closes the memory and its store. Its running time does not depend on the size of
+// the store: it writes the files derived from the log only if they are small. Call
+// [Memory.Checkpoint] to write large ones. An open memory also writes them in the
+// background.
 func (m *Memory) Close() error {
 	if m.closed.Swap(true) {
 		return nil

@@ -1,4 +1,4 @@
-// How a memory is opened.
+// This file defines the options of a memory.
 
 package oxbow
 
@@ -15,95 +15,105 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Cache is room for entries that were read, which several memories may share: what
-// is read most, of whichever, stays.
+// A Cache limits the memory that is used for entries read from a store. Several memories
+// may share a cache. It keeps the entries that are read most, no matter to which memory
+// they belong.
 type Cache struct {
-	Bytes int64 // about; by default 256 MiB, some 180,000 entries of 1 kB; below 0, none is kept
+	// approximate size in bytes; 0 means 256 MiB, room for some 180,000 entries of 1 kB; a
+	// negative size disables the cache
+	Bytes int64
 
 	made sync.Once
 	room *cache.Budget
 }
 
-// livesOn is how many calls a process has made that will, likely, make more: then it does
-// in the background what no process before it had the time for.
+// livesOn is the number of calls after which a process is expected to run for long. It then
+// does work in the background that short-lived processes had no time for, such as writing
+// the index file.
 const livesOn = 8
 
 func (c *Cache) make() { c.room = cache.NewBudget(cmp.Or(c.Bytes, 256<<20)) }
 
-// Options change how a memory is opened. Nil and zero fields mean the default.
+// Options change how a memory is opened. A nil pointer and zero fields mean the defaults.
 type Options struct {
-	// FS holds the store's files. Nil means the operating system's, and then
-	// the path given to Open is the operating system's too; otherwise it is a
-	// slash-separated path inside FS.
+	// FS is the file system with the store's files. If FS is nil, the operating system's
+	// files are used, and the path given to Open is a path of the operating system.
+	// Otherwise it is a slash-separated path in FS.
 	FS vfs.FS
 
-	// Clock gives the time that changes are stamped with, time.Now by
-	// default; it may be asked by several goroutines at once. No decision is
-	// made by it, but ages are counted to it where [Query.Recency] has no time
-	// of its own.
+	// Clock returns the time that is recorded with changes. The default is time.Now. It may
+	// be called by several goroutines at once. Apart from the ages of entries when
+	// [Query.Now] is zero, no result depends on it.
 	Clock func() time.Time
 
-	// Rand gives the random bytes of a store's identity, crypto/rand by
-	// default.
+	// Rand is the source of random bytes for a store's identity. The default is
+	// crypto/rand.
 	Rand io.Reader
 
-	// Source is stamped on changes whose context carries none.
+	// Source is recorded with changes if their context has no source.
 	Source Source
 
-	// LockWait bounds the wait of a change for another process to finish its own,
-	// before it fails with [ErrBusy]; [vfs.DefaultLockWait] by default.
+	// LockWait is how long a change waits for another process that is writing, before it
+	// fails with [ErrBusy]. The default is [vfs.DefaultLockWait].
 	LockWait time.Duration
 
-	// SealAfter is how long after the last change a seal is written after it,
-	// which makes damage to that change provable later; 0 leaves it to Close.
-	// For programs that stay open for long. The seal is not synced and costs
-	// one small write.
+	// SealAfter, if not 0, is the time after the last change when a seal is appended to the
+	// log. The seal makes later damage to that change provable. By default, only Close
+	// writes it. Programs that run for long should set SealAfter. A seal is one small write
+	// without a sync.
 	SealAfter time.Duration
 
-	// KeepChanges is how many of the last changes are kept, so that they can be
-	// looked at and undone, when a compaction begins by itself because most of the
-	// log is dead. With 0, the default, none begins, and all history is kept.
+	// KeepChanges, if not 0, allows automatic compactions, which run when most of the log
+	// is no longer needed. They keep at least the last KeepChanges changes, so that these
+	// can be listed and undone. By default, compactions do not run automatically and the
+	// whole history is kept.
 	KeepChanges int
 
-	// KeepFor is how long each change is kept beyond that; by default not at all.
+	// KeepFor is the minimum time for which automatic compactions keep each change. The
+	// default is 0.
 	KeepFor time.Duration
 
-	// Screen examines changes before they are applied, such as for secrets, and
-	// returns those to apply, or an error that refuses them all. It may read the
-	// store. Nil lets all pass; undo and restore are not examined.
+	// Screen, if not nil, examines changes before they are applied, for example for
+	// secrets. It returns the ops to apply, or an error to refuse all of them. It may read
+	// the store. It is not called for undo and restore.
 	Screen func(ctx context.Context, s Store, ops []Op) ([]Op, error)
 
-	// History wraps the history of the store, such as to bound what undo and restore
-	// bring back. Nil leaves it as it is.
+	// History, if not nil, wraps the history of the store, for example to limit what undo
+	// and restore can bring back.
 	History func(Historian) Historian
 
-	// Ranking is how recall ranks unless a [Query] says otherwise:
-	// [RankOxbow] by default, or [RankSeed].
+	// Ranking is the ranking for queries that do not set [Query.Rank]: [RankOxbow], the
+	// default, or [RankSeed].
 	Ranking string
 
-	// Cache bounds the memory for entries that were read. Those that do not fit are
-	// read from the file each time they are needed. What changed since the last
-	// snapshot is kept besides: the entries of some 64 MiB of the log or, of more than
-	// 800,000 entries, of 80 bytes of it for each. Nil means one of the memory's own;
-	// a program that opens many memories bounds them together by one.
+	// Cache limits the memory for entries that were read. Entries that do not fit are read
+	// from the file each time they are needed. Entries that changed since the last snapshot
+	// are not counted: they may need about 64 MiB or, in a store with more than 800,000
+	// entries, 80 bytes for each entry. If Cache is nil, the memory has a cache of its own.
+	// A program that opens many memories should give all of them the same cache.
 	Cache *Cache
 
 	// ReadOnly refuses every change and takes no lock.
 	ReadOnly bool
 
-	// KeepIndex lets a memory that is ReadOnly write the index file all the
-	// same, so that the next process need not make the index
-	// again. Memories that are not ReadOnly always do.
+	// KeepIndex lets a memory with ReadOnly write the index file, so that the next process
+	// does not have to build the index. Memories without ReadOnly always write it.
 	KeepIndex bool
 
-	// freeStep and freeReserve are the sizes of the log's free space, in bytes;
-	// 0 is the default. Tests set them, to make small files.
+	// freeStep and freeReserve are the sizes of the log's free space, in bytes. 0 means the
+	// default. Tests set them to get small files.
 	freeStep, freeReserve int64
-	runBytes              int   // of documents in memory from which on the index is filled by way of files; tests set another
-	snapshotLeast         int64 // changes that make a snapshot worth writing; tests set another
-	livesOn               int64 // calls after which a process is taken to live on; never, where a test sets snapshotLeast alone
-	compactLeast          int64 // bytes that a log may have beyond what it must
-	tailLeast             int64 // bytes of the log after the snapshot that make another worth writing
+	// size of the documents in memory, in bytes, above which an index is built in files;
+	// set by tests
+	runBytes      int
+	snapshotLeast int64 // minimum number of changes before a snapshot is written; set by tests
+	// number of calls after which a process is expected to run for long; 0 means never if a
+	// test sets snapshotLeast, otherwise the default
+	livesOn int64
+	// minimum number of unneeded bytes in the log before an automatic compaction; set by
+	// tests
+	compactLeast int64
+	tailLeast    int64 // minimum number of log bytes after a snapshot before the next snapshot; set by tests
 }
 
 func (o *Options) orDefault() Options {
@@ -136,10 +146,10 @@ func (o *Options) orDefault() Options {
 	return r
 }
 
-// keepsFiles reports whether the memory writes files that are made from the log.
+// keepsFiles reports whether the memory writes files that are derived from the log.
 func (o *Options) keepsFiles() bool { return !o.ReadOnly || o.KeepIndex }
 
-// store returns what the store in one log needs of the options.
+// store returns the options for the log store.
 func (o *Options) store() logstore.Options {
 	return logstore.Options{FS: o.FS, Clock: o.Clock, Rand: o.Rand, Source: o.Source, LockWait: o.LockWait, Room: o.Cache.room,
 		SealAfter: o.SealAfter, KeepChanges: o.KeepChanges, KeepFor: o.KeepFor, ReadOnly: o.ReadOnly, KeepFiles: o.keepsFiles(),

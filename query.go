@@ -40,9 +40,11 @@ func checkRanking(name string) error {
 // A Query selects entries by a filter and ranks them by the words of a text. Without text,
 // the selected entries are returned newest first.
 type Query struct {
-	Text    string
-	Filter  Filter
-	Limit   int    // maximum number of hits; 0 means [DefaultLimit], values above [MaxLimit] mean MaxLimit, negative values are an error
+	Text   string
+	Filter Filter
+	// maximum number of hits; 0 means [DefaultLimit], values above [MaxLimit] mean
+	// MaxLimit, negative values are an error
+	Limit   int
 	AsOf    uint64 // search the store in its state after this change; 0 means the current state
 	Explain bool   // set [Hit.Explanation]
 
@@ -51,15 +53,15 @@ type Query struct {
 	// Text is corrected.
 	Weigh bool
 
-	// Collapse removes hits that say the same as a better hit. Their names are added to
-	// Alike of the better hit. With Collapse, four times Limit hits are examined.
+	// Collapse removes hits with nearly the same text as a better hit. Their names are
+	// added to Alike of the better hit. With Collapse, four times Limit hits are examined.
 	Collapse bool
 	Rank     string // [RankOxbow] or [RankSeed]; empty means [Options.Ranking]
 
 	// Around is the number of turns that are returned with a hit that is a turn of a
-	// conversation: at most Around turns before it and Around turns after it, only those
-	// that Filter selects. Values above [MaxAround] mean MaxAround, negative values are an
-	// error. RankSeed ignores it.
+	// conversation: at most Around turns before and Around turns after the hit. Turns that
+	// Filter does not select are left out. Negative values and values above [MaxAround] are
+	// an error. RankSeed ignores Around.
 	Around int
 
 	// Second, if not nil, is a second ranking. The first hundred hits of both rankings are
@@ -85,10 +87,12 @@ type Query struct {
 	Dates []Span
 }
 
-// A Ranker ranks entries by something other than their words. Package vectors has one.
+// A Ranker ranks entries by something other than their words, for example by vectors as
+// package vectors does.
 type Ranker interface {
 	// Rank returns the IDs of at most limit entries, the best match for words first. It
-	// returns nil if it has no ranking. All must not be used after Rank has returned.
+	// returns nil if it cannot rank them, and then only the ranking by words is used. All
+	// must not be used after Rank has returned.
 	Rank(ctx context.Context, words string, limit int, all Entries) []uint64
 }
 
@@ -109,13 +113,14 @@ type Entries interface {
 // Operators are the parts of a query that have a special meaning.
 type Operators struct {
 	Words    string   // the words to rank by, used instead of [Query.Text]
-	Must     []string // +word, +word* or "a phrase": entries without it are excluded
-	Not      []string // -word, -word* or -"a phrase": entries with it are excluded
+	Must     []string // words or phrases that an entry must have: +word, +word* or "a phrase"
+	Not      []string // words or phrases that an entry must not have: -word, -word* or -"a phrase"
 	Prefixes []string // word*: rank by all words with this prefix
 }
 
-// Span is a date expression and the time from From (inclusive) to To (exclusive) that it
-// means. A zero From or To means that the span has no bound on that side.
+// A Span is a date expression in a query, and the time range that it means: from From
+// (inclusive) to To (exclusive). A zero From or To means that the range has no bound on
+// that side.
 type Span struct {
 	Text     string
 	From, To time.Time
@@ -133,7 +138,7 @@ type Hit struct {
 	Before, After []Entry
 }
 
-// Explanation explains a score, which is the sum of the scores of its terms.
+// An Explanation explains a score, which is the sum of the scores of its terms.
 type Explanation struct {
 	Formula string      // "bm25" for RankSeed, "oxbow" for RankOxbow
 	Entries int         // N: number of entries in the index
@@ -142,12 +147,12 @@ type Explanation struct {
 	Terms   []TermScore // sorted
 }
 
-// TermScore is the contribution of one query term to a score:
+// A TermScore is the contribution of one query term to a score:
 //
 //	Score = Weight · IDF · TF·(k1+1) / (TF + k1·(1 − b + b·dl/avgdl))
 //
 // k1 is 1.2. b is 0.75 for RankSeed and 0.5 for RankOxbow. Contributions that do not follow
-// this formula, such as those of neighbouring turns, are listed in Fields only.
+// this formula, such as those of neighbouring turns, are listed only in Fields.
 type TermScore struct {
 	Term   string
 	Word   string  // the word of the query, if Term is its stem or a corrected spelling
@@ -193,7 +198,7 @@ type ParsedTerm struct {
 	IDF        float64 // weight of the word; see [TermScore]
 }
 
-// Diagnosis explains why a query has no hits.
+// A Diagnosis explains why a query has no hits.
 type Diagnosis struct {
 	Entries    int            // number of entries in the store
 	Terms      []ParsedTerm   // the words of the query, sorted
@@ -203,8 +208,8 @@ type Diagnosis struct {
 	Near       []string       // similar names, projects or tags, the most similar first
 }
 
-// FilterEffect is one condition of a filter, and the number of hits that the query would have
-// with this condition only.
+// A FilterEffect is one condition of a filter, and the number of hits that the query would
+// have with only this condition.
 type FilterEffect struct {
 	Filter string
 	Left   int

@@ -1,4 +1,4 @@
-// Recall: what a query finds, and why it finds nothing.
+// This file answers queries, and explains why a query has no hits.
 
 package oxbow
 
@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Recall returns what the query finds, best first. Equal scores are ordered by
-// newer version, then by lower ID. A query that finds nothing returns no hits
-// and no error: [Memory.Diagnose] says why.
+// Recall returns the hits of the query, best first. Hits with equal scores are ordered by
+// newer version, then by lower ID. If nothing matches, Recall returns no hits and no error.
+// [Memory.Diagnose] then returns the reasons.
 func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	if _, err := checkLimit(q.Limit); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (m *Memory) Recall(ctx context.Context, q Query) ([]Hit, error) {
 	return ask(ctx, m, q, func(v *rankedView) []Hit { return v.recall(ctx, q) })
 }
 
-// recall returns what the query finds.
+// recall returns the hits of the query.
 func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 	limit, _ := checkLimit(q.Limit)
 	most := limit
@@ -81,10 +81,10 @@ func (v *rankedView) recall(ctx context.Context, q Query) []Hit {
 	return hits
 }
 
-// fusePool is how many hits of each ranking are fused.
+// fusePool is the number of hits of each ranking that are fused.
 const fusePool = 100
 
-// fuse fuses hits, best first, with those of the query's second ranking.
+// fuse fuses the hits, best first, with the hits of the query's second ranking.
 func (v *rankedView) fuse(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
 	second := q.Second.Rank(ctx, q.Text, fusePool, rankedEntries{v, p})
 	if second == nil {
@@ -112,8 +112,7 @@ func entriesOf(items []ranking.Item) []Entry {
 	return es
 }
 
-// View calls fn with the entries that there are now, which are valid until it
-// returns.
+// View calls fn with the current entries, which fn must not use after it has returned.
 func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
 	_, err := ask(ctx, m, Query{}, func(v *rankedView) bool {
 		fn(rankedEntries{v, v.Plan(v.query(Query{}))})
@@ -122,9 +121,12 @@ func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
 	return err
 }
 
-// ask returns what fn makes of the index, as it is now, for the ranking of the
-// query; fn ends early when ctx is done. When the index file turns out to be damaged, the index is built again,
-// and fn called again; so it is when a scan does not do.
+// ask returns the result of fn for the current index with the ranking of the query. Once
+// ctx is done, fn must end early.
+//
+// If the index file turns out to be damaged, ask builds a new index and calls fn again. It
+// also calls fn again, with the full index, if the temporary index of a scan has too few
+// terms.
 func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) T) (T, error) {
 	var none T
 	rank := cmp.Or(q.Rank, m.opts.Ranking)
@@ -165,7 +167,7 @@ func ask[T any](ctx context.Context, m *Memory, q Query, fn func(v *rankedView) 
 	}
 }
 
-// then asks the memory as it stood after the change q.AsOf.
+// then calls ask for the memory in its state after the change q.AsOf.
 func then[T any](ctx context.Context, m *Memory, q Query, ask func(*Memory, context.Context, Query) (T, error)) (T, error) {
 	view, err := m.AsOf(ctx, q.AsOf)
 	if err != nil {
@@ -187,13 +189,13 @@ func checkLimit(n int) (int, error) {
 	return min(n, MaxLimit), nil
 }
 
-// maxNear is the most suggestions a [Diagnosis] makes, mostLooked how many words
-// and values of a query it makes them for.
+// maxNear is the maximum number of suggestions in a [Diagnosis], and mostLooked the maximum
+// number of words and values of the query for which suggestions are searched.
 const maxNear, mostLooked = 5, 40
 
-// Diagnose says why a query finds nothing, or little: which of its words no
-// entry holds, which condition of the filter removes what it finds, and what
-// names, projects, tags and words are near to what was written.
+// Diagnose explains why a query has few or no hits: which of its words no entry has, which
+// condition of the filter excludes hits, and which existing names, projects, tags and words
+// are similar to those in the query.
 func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).Diagnose)
@@ -238,8 +240,9 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 	return d
 }
 
-// near suggests what may have been meant. Names are compared, which reads all
-// entries, when the words find nothing.
+// near returns suggestions for the query's misspelled words and values. If the words have
+// no hits (nothing is set), it also compares the names of all entries, which reads all
+// entries.
 func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing bool) []string {
 	var near []string
 	add := func(ws ...string) {
@@ -250,7 +253,7 @@ func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing
 		}
 	}
 	looked := 0
-	more := func() bool { // each look goes through a vocabulary
+	more := func() bool { // each call is followed by a pass over a whole vocabulary, so their number is limited
 		looked++
 		return looked <= mostLooked && len(near) < maxNear && ctx.Err() == nil
 	}
@@ -277,7 +280,7 @@ func (v *rankedView) near(ctx context.Context, p *ranking.Plan, q Query, nothing
 	return near[:min(len(near), maxNear)]
 }
 
-// keys yields the words of a vocabulary until ctx is done.
+// keys yields the keys of seq until ctx is done.
 func keys(ctx context.Context, seq iter.Seq2[string, int]) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		n := 0
@@ -290,8 +293,8 @@ func keys(ctx context.Context, seq iter.Seq2[string, int]) iter.Seq[string] {
 	}
 }
 
-// Near returns names of entries near to a name that is not there, best first,
-// at most max.
+// Near returns at most max names of entries that are similar to name, best first. Use it to
+// suggest a correction for an unknown name.
 func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, error) {
 	s, err := m.refresh(ctx)
 	if err != nil {
@@ -300,10 +303,11 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 	return text.Near(name, s.view(ctx, s.scorer(m.opts.Ranking)).names(ctx), max), nil
 }
 
-// Values returns how many entries have each of some values of a label key; of all
-// values, where none is given. No entry is read for it.
+// Values returns the number of entries for each of the given values of a label key, or for
+// all values of the key if none are given. It reads only the index.
 func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[string]int, error) {
-	q := Query{Filter: Filter{Terms: []Term{{Key: key, Values: values}}}} // what a scan selects by
+	// the filter with which ask may scan the entries
+	q := Query{Filter: Filter{Terms: []Term{{Key: key, Values: values}}}}
 	return ask(ctx, m, q, func(v *rankedView) map[string]int {
 		counts, wanted := map[string]int{}, slices.Values(values)
 		if len(values) == 0 {
@@ -322,7 +326,8 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 	})
 }
 
-// account returns what accounts for the scores of hits, nil where that is not wanted.
+// account returns the function that explains scores, or nil if the query does not ask for
+// explanations.
 func (v *rankedView) account(q Query) func(p *ranking.Plan, id uint64) *ranking.Explanation {
 	switch {
 	case q.Explain:
@@ -333,7 +338,7 @@ func (v *rankedView) account(q Query) func(p *ranking.Plan, id uint64) *ranking.
 	return nil
 }
 
-// explanation returns the account of a score.
+// explanation converts an explanation of package ranking.
 func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 	if x == nil {
 		return nil
@@ -352,8 +357,8 @@ func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 	return e
 }
 
-// ParseQuery says how the query is understood: by which ranking, which terms it
-// looks for, and what stands in for words that no entry holds.
+// ParseQuery reports how a query is understood: its ranking, its terms, and the corrections
+// of words that no entry has.
 func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 	if q.AsOf != 0 {
 		return then(ctx, m, q, (*Memory).ParseQuery)
@@ -361,7 +366,7 @@ func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 	return ask(ctx, m, q, func(v *rankedView) ParsedQuery { return v.parsed(q, v.Plan(v.query(q))) })
 }
 
-// parsed says how a query was understood.
+// parsed reports how the query with plan p was understood.
 func (v *rankedView) parsed(q Query, p *ranking.Plan) ParsedQuery {
 	read := ParsedQuery{Rank: v.Ranking(), StopWords: p.StopWords}
 	if v.Ranking() != RankSeed {

@@ -1,4 +1,4 @@
-// What a memory does besides recalling: get, remember, edit, forget.
+// This file gets, writes and removes entries.
 
 package oxbow
 
@@ -14,8 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Get returns the entry of that name or, when there is none, the one entry
-// that has it as an alias. Errors match [ErrNotFound].
+// Get returns the entry with this name. If there is none, it returns the only entry with
+// this alias. An alias with exactly this spelling has precedence over other Unicode
+// compositions. If several entries have the alias, the error is an [AliasError]. Errors for
+// unknown names match [ErrNotFound].
 func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
 	e, err := m.GetNamed(ctx, name)
 	if !errors.Is(err, ErrNotFound) {
@@ -43,9 +45,9 @@ func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
 	return Entry{}, err
 }
 
-// GetNamed returns the entry that has this name, which must not be an alias. Names that differ
-// in their Unicode composition only are one name. If a store of an earlier version has several
-// spellings of it, GetNamed returns the entry with the name exactly as it is given.
+// GetNamed returns the entry with this name and ignores aliases. Names that differ only in
+// their Unicode composition are equal. If an old store has entries with several spellings
+// of the name, GetNamed returns the entry with exactly this spelling.
 func (m *Memory) GetNamed(ctx context.Context, name string) (Entry, error) {
 	return store.GetNamed(ctx, m.store, name)
 }
@@ -55,13 +57,13 @@ func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 	return m.store.Entries(ctx, f)
 }
 
-// Apply makes all the changes durable, or none of them.
+// Apply implements [Store]. It applies all ops or none.
 func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
 	return m.commit(ctx, ops, func(ops []Op) error { return m.store.Apply(ctx, ops...) })
 }
 
-// Commit implements [Committer]: it is Apply, and returns the change that the ops made.
-// The change is empty if the store below is no Committer.
+// Commit implements [Committer]: it is like Apply, and returns the change that the ops
+// made. The change is empty if the store below is not a Committer.
 func (m *Memory) Commit(ctx context.Context, ops ...Op) (c Change, err error) {
 	err = m.commit(ctx, ops, func(ops []Op) error {
 		c, err = store.Commit(ctx, m.store, ops...)
@@ -70,7 +72,7 @@ func (m *Memory) Commit(ctx context.Context, ops ...Op) (c Change, err error) {
 	return c, err
 }
 
-// commit screens the ops, and writes them with write.
+// commit screens the ops and passes them to write.
 func (m *Memory) commit(ctx context.Context, ops []Op, write func(ops []Op) error) error {
 	ops, err := m.screen(ctx, ops)
 	if err != nil {
@@ -83,8 +85,8 @@ func (m *Memory) commit(ctx context.Context, ops []Op, write func(ops []Op) erro
 	return err
 }
 
-// screen returns the changes, of which none may be nil, with normalized names and as
-// [Options.Screen] leaves them.
+// screen returns the ops with normalized names, after [Options.Screen] has examined them.
+// It returns an error if an op is nil.
 func (m *Memory) screen(ctx context.Context, ops []Op) ([]Op, error) {
 	if slices.Contains(ops, nil) {
 		return nil, &InvalidError{Field: "change", Reason: "is nil"}
@@ -99,8 +101,8 @@ func (m *Memory) screen(ctx context.Context, ops []Op) ([]Op, error) {
 	return m.opts.Screen(ctx, m.store, ops)
 }
 
-// DryRun implements [DryRunner]. Of a store that is none it knows what Check of
-// an [Op] and [Options.Screen] refuse.
+// DryRun implements [DryRunner]. If the store below is not a DryRunner, it reports only the
+// errors of [Options.Screen] and of the ops' own Check.
 func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
 	ops, err := m.screen(ctx, ops)
 	if d, ok := m.store.(DryRunner); ok && err == nil {
@@ -112,17 +114,19 @@ func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
 	return err
 }
 
-// Remember writes e under its name and returns it as stored. A new name is
-// added; an entry of that name is updated, and what e leaves nil (aliases,
-// labels) stays as it was. Without a name, one is made from the first line of
-// the content. The kind of an existing entry cannot change, and a new alias that
-// another entry has is an [AliasError].
+// Remember writes e under its name and returns the entry as stored. If the name is new, the
+// entry is added. Otherwise the existing entry is updated, and its aliases or labels stay
+// unchanged if those of e are nil. If e.Name is empty, the name is made from the first line
+// of the content. The kind of an existing entry cannot be changed. If another entry has a
+// new alias, the error is an [AliasError].
 //
-// When e.Version is not 0, the entry must be at that version, else the error
-// matches [ErrConflict]. ID, Updated and Source are ignored; Created counts for
-// a new entry only. The entry that Remember returns is the one that this call wrote,
-// even if another writer has changed or removed it since. Its Version is 0 if the
-// store is no [Committer] and so does not report what it wrote.
+// If e.Version is not 0, the existing entry must have this version. Otherwise the error
+// matches [ErrConflict]. ID, Updated and Source are ignored, and Created is used only for a
+// new entry.
+//
+// The returned entry is the version that this call wrote, even if another writer has
+// changed or removed the entry since. If the store is not a [Committer], the store does not
+// report what it wrote, and the Version of the returned entry is 0.
 func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	if strings.TrimSpace(e.Content) == "" {
 		return Entry{}, &InvalidError{Field: "content", Reason: "is empty; say what to remember"}
@@ -153,7 +157,8 @@ func (m *Memory) Remember(ctx context.Context, e Entry) (Entry, error) {
 	return e, nil
 }
 
-// over returns the change of old to e; what e leaves nil stays as it was.
+// over returns the op that updates old to e. Aliases and labels that are nil in e stay
+// unchanged.
 func over(e, old Entry) (Op, error) {
 	if e.Kind != old.Kind && e.Kind != Note {
 		return nil, &InvalidError{Field: "kind", Value: e.Kind.String(),
@@ -172,18 +177,20 @@ func over(e, old Entry) (Op, error) {
 	return u, nil
 }
 
-// Edit changes the entry of that name, and no alias, by the operation that edit
-// returns for it; found is false where there is none, and a nil operation
-// changes nothing. When another writer was first, edit is called again with
-// what the entry is then, except after an [Update] of another version than it
-// was given: that is the caller's own condition.
+// Edit changes the entry with this name (not alias) by the op that edit returns. If there
+// is no such entry, edit is called with found set to false. If edit returns a nil op,
+// nothing is changed.
+//
+// If another writer changes the entry in the meantime, edit is called again with the new
+// version. The exception is an [Update] whose If differs from the version that edit
+// received: the caller has then set its own condition, and Edit returns the error.
 func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, found bool) (Op, error)) error {
 	_, err := m.CommitEdit(ctx, name, edit)
 	return err
 }
 
-// CommitEdit is like Edit and returns the change that it made, as [Committer] does. The
-// change is empty if the operation is nil. After a conflict, the edits of one entry by this
+// CommitEdit is like Edit, and returns the change that it made, as [Committer] does. The
+// change is empty if the op is nil. After a conflict, the edits of one entry by this
 // Memory wait for each other, so edit must not edit the same entry.
 func (m *Memory) CommitEdit(
 	ctx context.Context,
@@ -230,7 +237,8 @@ func (m *Memory) editOnce(
 	return c, isConflict && !isCondition, err
 }
 
-// Forget removes the entry of that name. Errors match [ErrNotFound].
+// Forget removes the entry with this name. If there is none, the error matches
+// [ErrNotFound].
 func (m *Memory) Forget(ctx context.Context, name string) error {
 	return m.Apply(ctx, Remove{Name: name})
 }

@@ -1,5 +1,4 @@
-// What a memory searches: an index for each ranking that was asked for, and the
-// entries of its documents.
+// This file defines searcher, the indexes that a memory searches.
 
 package oxbow
 
@@ -17,24 +16,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// searcher is the indexes of a memory. Queries read them without a lock;
-// Memory.applying is held to change them.
+// A searcher has the indexes of a memory, one for each ranking that was used. Queries read
+// it without a lock. A goroutine that changes it must hold Memory.applying.
 type searcher struct {
-	scorers atomic.Pointer[map[string]*ranking.Scorer] // by ranking; a map is replaced, never changed
-	saved   *savedIndex                                // what the memory's own ranking began from, nil for nothing
-	unsaved atomic.Int64                               // entries put or removed since; one of much text counts as several
-	given   atomic.Int64                               // bytes of the entries that were put and are not in the file
+	scorers atomic.Pointer[map[string]*ranking.Scorer] // scorers by ranking name; to add a scorer, the map is replaced
+	// index file that the index was read from, or nil if it was built
+	saved *savedIndex
+	// approximate work to redo without a new index file, in entries; see [weight]
+	unsaved atomic.Int64
+	// bytes of the entries that were added and are not in the index file
+	given atomic.Int64
 
-	// The entries that the index had at first are read when they are needed.
-	db    *logstore.DB           // nil for a store that cannot read them by ID: the index keeps them
-	rows  entryRows              // what they were
-	items *cache.Slots[*indexed] // those that were read, by row, as far as there is room
-	err   atomic.Pointer[error]  // why one could not be read: what was found counts for nothing
-	under []*Entry               // of an overlay, when the index began; they are always kept
-	runs  runFiles               // that it was filled to, until they are merged
+	// The index reads the entries that it started with only when they are needed.
+	// the log, or nil if the store cannot read entries by ID; the index then keeps the
+	// entries in memory
+	db    *logstore.DB
+	rows  entryRows              // IDs, versions and offsets of the entries that the index started with
+	items *cache.Slots[*indexed] // cached entries by row
+	err   atomic.Pointer[error]  // error of a failed read of an entry; results of the searcher are then discarded
+	under []*Entry               // lower entries of an overlay store when the index was built; always kept in memory
+	runs  runFiles               // temporary files with parts of the index, until they are merged
 }
 
-// newSearcher returns an empty searcher of that store, which may be none in one log.
+// newSearcher returns a searcher with an empty index for the named ranking. Store of may be
+// any store; db is nil if it is not a log.
 func newSearcher(name string, of Store) *searcher {
 	s := &searcher{db: logOf(of), under: underOf(of)}
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, nil)})
@@ -43,8 +48,8 @@ func newSearcher(name string, of Store) *searcher {
 
 func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load())[name] }
 
-// resume makes the index of the file that of an empty searcher, and applies what
-// changed since. Nothing else is read now.
+// resume makes the index from the index file the index of an empty searcher, and applies
+// the changes since that file was written. Entries are not read yet.
 func (s *searcher) resume(ctx context.Context) error {
 	h := &s.saved.head
 	s.begin(s.saved.rows)
@@ -52,7 +57,7 @@ func (s *searcher) resume(ctx context.Context) error {
 	return s.applySince(ctx, Position(h.at.Encode()))
 }
 
-// applySince applies what changed in the store since a position.
+// applySince applies the changes of the store after a position.
 func (s *searcher) applySince(ctx context.Context, at Position) error {
 	var since []analyzedDelta
 	thinAt := fewPending
@@ -65,7 +70,8 @@ func (s *searcher) applySince(ctx context.Context, at Position) error {
 	return s.apply(ctx, lastDeltas(since))
 }
 
-// putUnder puts the entries under an overlay into the index of the log's entries.
+// putUnder adds the lower entries of an overlay store to an index that has only the entries
+// of the log.
 func (s *searcher) putUnder(ctx context.Context) error {
 	ds := make([]analyzedDelta, len(s.under))
 	for i, e := range s.under {
@@ -74,12 +80,13 @@ func (s *searcher) putUnder(ctx context.Context) error {
 	return s.apply(ctx, ds)
 }
 
-// begin makes rows the entries that the index has at first.
+// begin sets the entries that the index starts with.
 func (s *searcher) begin(rows entryRows) {
 	s.rows, s.items = rows, cache.NewSlots[*indexed](s.db.Room(), rows.Len())
 }
 
-// close closes the index file. What is read of it after that is an error.
+// close closes the index file and removes the temporary files. Later reads of the index
+// fail.
 func (s *searcher) close() {
 	if s == nil {
 		return
@@ -91,8 +98,8 @@ func (s *searcher) close() {
 	}
 }
 
-// apply applies changes to all indexes, or to none when ctx is done before their
-// entries are analyzed.
+// apply applies changes to the indexes of all rankings. If ctx is done before the changed
+// entries are analyzed, it applies none of them.
 func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	scorers := *s.scorers.Load()
 	if err := analyzeAll(ctx, ds, slices.Collect(maps.Values(scorers))); err != nil {
@@ -136,8 +143,8 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	return nil
 }
 
-// dropUnder takes the entries under an overlay out of the index, which is then that of
-// the log.
+// dropUnder removes the lower entries of an overlay store from the index, so that only the
+// entries of the log remain.
 func (s *searcher) dropUnder(ctx context.Context) error {
 	var ds []analyzedDelta
 	for _, r := range *s.scorers.Load() {
@@ -146,18 +153,17 @@ func (s *searcher) dropUnder(ctx context.Context) error {
 				ds = append(ds, analyzedDelta{Delta: Delta{ID: id}})
 			}
 		}
-		break // the others have the same
+		break // the index of every ranking has the same documents
 	}
 	return s.apply(ctx, ds)
 }
 
-// manyOld is the part of an index's documents, as one in so many, from which on
-// reading all postings takes less than reading the entries that the changed
-// documents were made of.
+// manyOld limits for how many changed documents the old entry is read: 1 in 64 of all
+// documents. If more changed, reading all postings is faster.
 const manyOld = 64
 
-// analyzeOld returns, for each change, the document that the index has and the
-// change removes; nil where it need not be known or is not found.
+// analyzeOld returns, for each change, the old document that the change replaces or
+// removes. It is nil if the index does not need it or if it cannot be found.
 func (s *searcher) analyzeOld(ctx context.Context, r *ranking.Scorer, ds []analyzedDelta) ([]*index.Document, error) {
 	olds := make([]*index.Document, len(ds))
 	x := r.Index().Searcher()
@@ -180,7 +186,8 @@ func (s *searcher) analyzeOld(ctx context.Context, r *ranking.Scorer, ds []analy
 	return olds, nil
 }
 
-// old returns the entry as a searcher has it, nil when it is not in the log.
+// old returns the entry in the version that the index has, or nil if the log no longer has
+// it.
 func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
 	data, _ := x.Data(id)
 	if it, ok := data.(*indexed); ok {
@@ -194,14 +201,15 @@ func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
 }
 
 const (
-	// mostApplied is how many changes, one after the other or at once, are applied to
-	// the index without a recall that needs them, and how many bytes of text at once.
+	// mostApplied is the maximum number of changes, and textApplied the maximum number of
+	// bytes of text, that are applied to the index right after a write, before a recall
+	// needs them.
 	mostApplied = 8
 	textApplied = 16 << 10
 )
 
-// applies reports whether changes can be applied in little time, and without the
-// store, which may be locked.
+// applies reports whether the changes can be applied quickly and without reading the store,
+// which may be locked.
 func (s *searcher) applies(ds []analyzedDelta) bool {
 	bytes := 0
 	for _, d := range ds {
@@ -222,23 +230,24 @@ func (s *searcher) applies(ds []analyzedDelta) bool {
 	return bytes <= textApplied
 }
 
-// weight is how many entries one counts for that is analyzed again without an
-// index file.
+// weight returns the cost of analyzing an entry again, in units of an average entry. It is
+// the cost of losing an index that was not written to a file.
 func weight(e *Entry) int64 {
-	const text = 4096 // bytes of content that take as long as an entry
+	const text = 4096 // bytes of content that take as long to analyze as one more entry
 	if e == nil {
 		return 1
 	}
 	return 1 + int64(len(e.Content)/text)
 }
 
-// fill puts entries, in order of ID, into an empty searcher, and leaves so many
-// processors to what makes them as are busy; those under an overlay become what is under
-// it. When ctx is done it ends early, with its error; the searcher is then of no use.
+// fill builds the index of an empty searcher from entries, which must be in order of ID. Of
+// the processors, busy are left free for the goroutines that produce the entries. The lower
+// entries of an overlay store are collected in s.under. If ctx is done, fill returns its
+// error and the searcher must not be used.
 func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
 	var rows entryRows
 	s.under = nil
-	for _, r := range *s.scorers.Load() { // there is one
+	for _, r := range *s.scorers.Load() { // an empty searcher has one scorer
 		err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
 				x := newIndexed(e)
@@ -264,16 +273,16 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 	return nil
 }
 
-// rankedView is a searcher between two changes, for one query and one goroutine.
+// A rankedView is a consistent state of a searcher for one query and one goroutine.
 type rankedView struct {
 	*ranking.View
 	s      *searcher
 	scorer *ranking.Scorer
-	ctx    context.Context // of the query
+	ctx    context.Context // context of the query
 }
 
-// view returns the searcher as it is now, for a query of one ranking. When ctx is
-// done it ends early, and what it said is of no use.
+// view returns the current state of the searcher for a query. Once ctx is done, its methods
+// end early and their results must be discarded.
 func (s *searcher) view(ctx context.Context, r *ranking.Scorer) *rankedView {
 	var read func(id uint64) ranking.Item
 	if s.items != nil {
@@ -287,7 +296,7 @@ func (v *rankedView) with(ctx context.Context) *rankedView {
 	return &rankedView{v.With(ctx), v.s, v.scorer, ctx}
 }
 
-// query translates a query for the ranking.
+// query converts a query to the form that package ranking uses.
 func (v *rankedView) query(q Query) ranking.Query {
 	r := ranking.Query{Words: q.Text, AsIs: q.Weigh, Accept: v.accept(q.Filter), Recency: v.recency(q)}
 	r.Filter, r.Times, r.More = conditions(v.scorer, q.Filter)
@@ -303,7 +312,7 @@ func (v *rankedView) query(q Query) ranking.Query {
 	return r
 }
 
-// entry returns the entry of that ID, nil when there is none.
+// entry returns the entry with this ID, or nil if there is none.
 func (v *rankedView) entry(id uint64) *Entry {
 	if x, ok := v.Item(id).(*indexed); ok {
 		return x.entry
@@ -311,7 +320,8 @@ func (v *rankedView) entry(id uint64) *Entry {
 	return nil
 }
 
-// read reads an entry that the index had at first.
+// read reads an entry that the index started with, from the cache or the log. It returns
+// nil if the entry is gone or cannot be read.
 func (s *searcher) read(id uint64) ranking.Item {
 	i, found := s.rows.find(id)
 	if !found {
@@ -332,7 +342,7 @@ func (s *searcher) read(id uint64) ranking.Item {
 	return nil
 }
 
-// failed returns why the index or an entry could not be read.
+// failed returns the error of reading the index or an entry, if there was one.
 func (v *rankedView) failed() error {
 	if err := v.s.err.Load(); err != nil {
 		return *err
@@ -340,7 +350,7 @@ func (v *rankedView) failed() error {
 	return cmp.Or(v.s.rows.err(), v.Searcher().Err())
 }
 
-// ids returns the IDs of the entries, rising.
+// ids returns the IDs of all entries in ascending order.
 func (v *rankedView) ids() []uint64 {
 	x := v.Searcher()
 	ids := make([]uint64, 0, x.Size())
@@ -351,7 +361,7 @@ func (v *rankedView) ids() []uint64 {
 	return ids
 }
 
-// versions returns the IDs of the entries, rising, and their versions.
+// versions returns the IDs of all entries in ascending order, and the version of each.
 func (v *rankedView) versions() (ids, versions []uint64) {
 	ids = v.ids()
 	versions = make([]uint64, len(ids))
@@ -366,7 +376,7 @@ func (v *rankedView) versions() (ids, versions []uint64) {
 	return ids, versions
 }
 
-// allRows returns the entries as rows of an index file, without offsets.
+// allRows returns all entries as rows of an index file. Their offsets are 0.
 func (v *rankedView) allRows() entryRows {
 	ids, versions := v.versions()
 	rows := entryRows{made: make([]byte, 0, indexRow*len(ids))}
@@ -376,25 +386,22 @@ func (v *rankedView) allRows() entryRows {
 	return rows
 }
 
-// rankedEntries are the entries of a view that a query may find.
+// rankedEntries implements [Entries] for one query.
 type rankedEntries struct {
 	*rankedView
 	plan *ranking.Plan
 }
 
-// Len implements [Entries].
 func (s rankedEntries) Len() int { return s.Searcher().Size() }
 
-// Versions implements [Entries].
 func (s rankedEntries) Versions() (ids, versions []uint64) { return s.versions() }
 
-// Entry implements [Entries].
 func (s rankedEntries) Entry(id uint64) *Entry { return s.entry(id) }
 
-// Accepts implements [Entries].
 func (s rankedEntries) Accepts(id uint64) bool { return s.plan.Accepts(id) }
 
-// accept returns the test that the filter puts to a document, nil for none.
+// accept returns a function that reports whether the filter selects an entry. It returns
+// nil if the filter selects all.
 func (v *rankedView) accept(f Filter) func(id uint64) bool {
 	if f.IsZero() {
 		return nil
@@ -408,7 +415,7 @@ func (v *rankedView) accept(f Filter) func(id uint64) bool {
 	}
 }
 
-// names yields the names of the entries until ctx is done.
+// names yields the names of the entries that are not in quarantine, until ctx is done.
 func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for id := range v.Searcher().Documents() {
@@ -419,8 +426,9 @@ func (v *rankedView) names(ctx context.Context) iter.Seq[string] {
 	}
 }
 
-// recency returns the factor of each entry under the query, nil for none. It is
-// above 0 and at most 1, so that a bound of scores without it is one with it.
+// recency returns a function that computes the age factor of each entry, or nil if the
+// query does not use recency. Factors are above 0 and at most 1, so that an upper bound of
+// a score remains a bound when the score is multiplied by its factor.
 func (v *rankedView) recency(q Query) func(id uint64) float64 {
 	if q.Recency == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// The changes that calls made, as the store returns them to these calls.
+// This file defines Committer, a store that returns the change that a call made.
 
 package store
 
@@ -8,19 +8,20 @@ import "context"
 type Committer interface {
 	Store
 
-	// Commit is Apply, and returns the change that the ops made: its number, which
-	// is 0 in a store without a history, and one version for each op, in the order
-	// of the ops. The store takes them from what it wrote and reads nothing back, so
-	// that no change of another writer is among them.
+	// Commit is like Apply, and returns the change that the ops made. The change has one
+	// version for each op, in the order of the ops. Its number is 0 if the store has no
+	// history. The store builds the change from the versions that it wrote and does not
+	// read the entries again, so the change never contains the work of another writer.
 	//
-	// A call with the op id of an earlier call returns the earlier change, with the
-	// versions that the store still has. A call without ops returns an empty change.
+	// If the op ID of the call belongs to an earlier call, Commit returns the earlier
+	// change, with those of its versions that the store still has. Without ops, it returns
+	// an empty change.
 	Commit(ctx context.Context, ops ...Op) (Change, error)
 }
 
-// Commit applies the ops to a store and returns the change that they made. If the
-// store is not a [Committer], the change is empty, because an entry that is read
-// after the ops were applied may be the work of another writer.
+// Commit applies the ops to s and returns the change that they made. If s is not a
+// [Committer], the change is empty: reading the entries after the ops were applied could
+// return versions by another writer.
 func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 	if c, ok := s.(Committer); ok {
 		return c.Commit(ctx, ops...)
@@ -28,8 +29,8 @@ func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 	return Change{}, s.Apply(ctx, ops...)
 }
 
-// Entry returns the entry as the last op of the change left it, and false if that op
-// removed the entry, or if the change has no version of it.
+// Entry returns the entry in the state after the last op of the change. It returns false if
+// that op removed the entry, or if the change has no version of the entry.
 func (c Change) Entry() (Entry, bool) {
 	if len(c.Versions) == 0 {
 		return Entry{}, false
@@ -38,8 +39,8 @@ func (c Change) Entry() (Entry, bool) {
 	return v.Entry, v.Verb != VerbRemove && !v.Erased
 }
 
-// WrittenBy returns the version that an op left in a store without a history. The
-// entry is as the op left it; for a [Remove], as the op found it.
+// WrittenBy returns the version that an op produced in a store without a history. Entry e
+// is the entry after the op or, for a [Remove], before it.
 func WrittenBy(op Op, e Entry) Version {
 	v := Version{Entry: e, Source: e.Source}
 	switch op.(type) {

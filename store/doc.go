@@ -1,9 +1,9 @@
-// Package store has the words of a memory, and the seam between it and what keeps it: the
-// [Entry], the [Op] that changes it, the [Filter] that selects, the errors, and the
+// Package store defines the types that the memory and its storage share: the [Entry], the
+// [Op] that changes an entry, the [Filter] that selects entries, the errors, and the
 // interface [Store].
 //
-// Programs find all of it in package oxbow, under the same names. A store of one's own
-// imports this package, implements [Store] and as much of [Watcher], [Sequencer],
-// [Historian], [Checker], [Counter], [Compactor] and [Redactor] as it can, and is tested
-// with package storetest.
+// Package oxbow has aliases for all of them, so most programs need only that package. To
+// write a new kind of store, import this package and implement [Store]. The interfaces
+// [Watcher], [Sequencer], [Historian], [Checker], [Counter], [Compactor] and [Redactor] are
+// optional. Package storetest has the tests that every store must pass.
 package store

@@ -1,4 +1,4 @@
-// The entry, its kind, its labels and their limits.
+// This file defines entries, their kinds and labels, and the limits of their sizes.
 
 package store
 
@@ -16,26 +16,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Limits of what one entry may hold. They bound memory and keep a record
-// readable; a store may have narrower ones.
+// Limits of one entry. They bound memory use and keep log records readable. A store may
+// have lower limits.
 const (
-	MaxName    = 256     // bytes of a name or an alias
-	MaxContent = 4 << 20 // bytes of content
-	MaxAliases = 64      // aliases of one entry
-	MaxLabels  = 256     // labels of one entry
+	MaxName    = 256     // maximum number of bytes in a name or an alias
+	MaxContent = 4 << 20 // maximum number of bytes in the content
+	MaxAliases = 64      // maximum number of aliases
+	MaxLabels  = 256     // maximum number of labels
 )
 
-// Kind says what sort of thing an entry is. The set is closed.
+// Kind is the kind of an entry. There are no kinds other than the constants below.
 type Kind uint8
 
 // The kinds. The numbers are part of the file format and never change.
 const (
-	Note    Kind = iota // what an agent or a person chose to remember
-	Archive             // the output of a compaction
-	Journal             // one moment of a daily log
+	Note    Kind = iota // written by an agent or a person to be remembered
+	Archive             // output of a compaction of an agent's context
+	Journal             // a record of one moment in a daily log
 	World               // a fact that all agents share
 	History             // a summary of a past session
-	Handoff             // a task passed from one session to the next
+	Handoff             // a task that one session passes to the next
 	endKind
 )
 
@@ -50,7 +50,7 @@ func Kinds() []Kind {
 	return ks
 }
 
-// Valid reports whether k is one of [Kinds].
+// Valid reports whether k is one of the kinds that [Kinds] returns.
 func (k Kind) Valid() bool { return k < endKind }
 
 // String returns the kind's word, such as "note".
@@ -61,8 +61,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// ParseKind returns the kind of that word, or an error matching [ErrInvalid]
-// that lists the words there are.
+// ParseKind returns the kind with this word, such as "note". For an unknown word it returns
+// an error matching [ErrInvalid] that lists the valid words.
 func ParseKind(s string) (Kind, error) {
 	if i := slices.Index(kindNames[:], s); i >= 0 {
 		return Kind(i), nil
@@ -89,29 +89,31 @@ func (k *Kind) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Entry is one thing remembered. Entries handed out by a store are shared and
-// must not be changed; use [Entry.Clone] first.
+// An Entry is one thing that a memory remembers. A store shares the entries that it
+// returns, so callers must not change them. Use [Entry.Clone] to get a copy that may be
+// changed.
 type Entry struct {
-	ID      uint64    // given by the store, from 1 up, never used twice
+	ID      uint64    // assigned by the store, counting from 1, and never reused
 	Name    string    // unique in its store, at most [MaxName] bytes
 	Kind    Kind      // fixed for the life of the entry
-	Content string    // Markdown, at most [MaxContent] bytes
-	Aliases []string  // other names to find it by, in the order given
-	Labels  []Label   // sorted by key, then value, without repeats
-	Created time.Time // when the entry was first remembered, UTC
-	Updated time.Time // when its current version was written, UTC
+	Content string    // Markdown text of at most [MaxContent] bytes
+	Aliases []string  // other names of the entry, in the order in which the writer listed them
+	Labels  []Label   // sorted by key, then value, without duplicates
+	Created time.Time // time when the entry was first written, in UTC
+	Updated time.Time // time when this version was written, in UTC
 	Version uint64    // sequence number of the change that wrote this version
-	Source  Source    // who wrote this version
+	Source  Source    // author and origin of this version
 }
 
-// Clone returns a copy that shares nothing with e.
+// Clone returns a copy that shares no memory with e.
 func (e Entry) Clone() Entry {
 	e.Aliases = slices.Clone(e.Aliases)
 	e.Labels = slices.Clone(e.Labels)
 	return e
 }
 
-// Label returns the first value of the label, and whether there is one.
+// Label returns the first value of the label with this key. It returns false if the entry
+// has no such label.
 func (e Entry) Label(key string) (string, bool) {
 	for _, l := range e.Labels {
 		if l.Key == key {
@@ -121,7 +123,7 @@ func (e Entry) Label(key string) (string, bool) {
 	return "", false
 }
 
-// Values returns the values of all labels of that key, sorted.
+// Values returns the values of all labels with this key, sorted.
 func (e Entry) Values(key string) []string {
 	var vs []string
 	for _, l := range e.Labels {
@@ -132,23 +134,23 @@ func (e Entry) Values(key string) []string {
 	return vs
 }
 
-// Confidence returns how sure the writer was, from 0 to 1, and whether the entry
-// says it.
+// Confidence returns how sure the writer was, from 0 to 1. It returns false if the entry
+// has no confidence label.
 func (e Entry) Confidence() (float64, bool) {
 	s, _ := e.Label(LabelConfidence)
 	f, err := parseConfidence(s)
 	return f, err == nil
 }
 
-// CheckName reports, as an error matching [ErrInvalid], why a name cannot be
-// used: it is empty, longer than [MaxName] bytes, not UTF-8, holds a control
-// character, or begins or ends with a space. Slashes, dots and any script are
-// fine: a name is never a path.
+// CheckName returns an error matching [ErrInvalid] if a name is not allowed. A name must be
+// UTF-8 text of 1 to [MaxName] bytes, without control characters and without white space at
+// its beginning or end. Slashes, dots and characters of any script are allowed, because a
+// name is never used as a path.
 func CheckName(name string) error { return checkWord("name", name) }
 
-// CheckContent reports, as an error matching [ErrInvalid], why a content
-// cannot be kept: it is not UTF-8, holds a NUL, or is longer than
-// [MaxContent] bytes. It may be empty.
+// CheckContent returns an error matching [ErrInvalid] if a content is not allowed. A
+// content must be UTF-8 text of at most [MaxContent] bytes without a NUL byte. It may be
+// empty.
 func CheckContent(content string) error {
 	switch {
 	case len(content) > MaxContent:
@@ -162,7 +164,8 @@ func CheckContent(content string) error {
 	return nil
 }
 
-// checkWord checks what names, aliases and label values have in common.
+// checkWord checks the rules that are the same for names, aliases and label values. The
+// field name is used in the error.
 func checkWord(field, s string) error {
 	switch {
 	case s == "":
@@ -182,39 +185,40 @@ func checkWord(field, s string) error {
 	return nil
 }
 
-// Is reports whether two labels are the same, whatever their Unicode composition.
+// Is reports whether two labels have the same key and, apart from Unicode composition, the
+// same value.
 func (l Label) Is(other Label) bool { return l.Key == other.Key && SameName(l.Value, other.Value) }
 
-// The label keys that every door knows. Other keys may be used freely.
+// Label keys with a fixed meaning. Callers may use other keys freely.
 const (
-	LabelProject    = "project"    // what the entry belongs to
-	LabelTag        = "tag"        // a free word
-	LabelFile       = "file"       // a related file, relative to its project
-	LabelConfidence = "confidence" // how sure the writer was, 0 to 1
+	LabelProject    = "project"    // the project that the entry belongs to
+	LabelTag        = "tag"        // a word chosen by the writer
+	LabelFile       = "file"       // path of a related file, relative to its project
+	LabelConfidence = "confidence" // how sure the writer was, from 0 to 1
 
-	// LabelFileBlob is written by programs: git's name of the content that a
-	// related file had when the entry was written, a space, and the file. It
-	// is not searched.
+	// LabelFileBlob is written by programs. The value is the Git blob hash that a related
+	// file had when the entry was written, a space, and the file's path. Recall does not
+	// search these values.
 	LabelFileBlob = "file-blob"
 )
 
-// Label is a key and a value tied to an entry. An entry may carry several
-// labels of one key.
+// A Label is a key and a value attached to an entry. An entry may have several labels with
+// the same key.
 type Label struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }
 
-// String returns the label as [ParseLabel] reads it, such as project:vtt or
-// tag:"two words". As a filter it selects by the label, except for keys such as
-// type, which a filter must quote.
+// String returns the label in the syntax that [ParseLabel] reads, such as project:vtt or
+// tag:"two words". The result is also a filter that selects entries with the label, except
+// for keys that the filter language reserves, such as type, which must be quoted in a
+// filter.
 func (l Label) String() string { return l.Key + ":" + syntax.QuoteValue(l.Value) }
 
-// Check reports, as an error matching [ErrInvalid], why the label cannot be
-// used. A key is a lower-case ASCII letter followed by letters, digits, - and
-// _, at most 64 bytes, and no reserved word of the filter language; a value
-// follows the rules of [CheckName], and a confidence is a
-// number from 0 to 1.
+// Check returns an error matching [ErrInvalid] if the label is not allowed. A key is a
+// lower-case ASCII letter followed by letters, digits, - or _, at most 64 bytes in all, and
+// must not be a reserved word of the filter language. A value follows the rules of
+// [CheckName]. A confidence must be a number from 0 to 1.
 func (l Label) Check() error {
 	if !syntax.IsLabelKey(l.Key) {
 		return &InvalidError{Field: "label key", Value: text.Clip(l.Key, 40),
@@ -234,7 +238,7 @@ func (l Label) Check() error {
 	return nil
 }
 
-// parseConfidence reads a confidence, a decimal number from 0 to 1.
+// parseConfidence parses a confidence, a decimal number from 0 to 1.
 func parseConfidence(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(f >= 0 && f <= 1) || strings.ContainsAny(s, "xX_") {
@@ -243,13 +247,12 @@ func parseConfidence(s string) (float64, error) {
 	return f, nil
 }
 
-// Confidence returns the label that says how sure the writer was, f being from
-// 0 to 1.
+// Confidence returns the label for a confidence f from 0 to 1.
 func Confidence(f float64) Label {
 	return Label{LabelConfidence, strconv.FormatFloat(f, 'f', -1, 64)}
 }
 
-// ParseLabel reads key:value, both quoted or not. Errors match [ErrInvalid].
+// ParseLabel parses key:value. Key and value may each be quoted. Errors match [ErrInvalid].
 func ParseLabel(s string) (Label, error) {
 	key, value, ok := strings.Cut(s, ":")
 	if !ok {
@@ -268,9 +271,11 @@ func ParseLabel(s string) (Label, error) {
 	return l, l.Check()
 }
 
-// SplitTags returns the tags of a list in which each string may name several tags, separated by
-// commas, as "a, b" does. A filter reads a comma as "or", so that no filter would find a tag
-// with a comma unless it is quoted. A string without a tag becomes the tag "", which is invalid.
+// SplitTags splits each string at its commas and returns the trimmed, non-empty parts as
+// tags. A string without such a part becomes the tag "", which is invalid.
+//
+// A tag must not contain a comma, because a filter reads an unquoted comma as "or", so that
+// no filter would find the tag.
 func SplitTags(list ...string) []string {
 	var tags []string
 	for _, s := range list {
@@ -288,8 +293,8 @@ func SplitTags(list ...string) []string {
 	return tags
 }
 
-// SortLabels returns the labels sorted by key, then value, without repeats.
-// The result shares nothing with the argument.
+// SortLabels returns a sorted copy of the labels, by key, then by value, without
+// duplicates.
 func SortLabels(ls []Label) []Label {
 	if len(ls) == 0 {
 		return nil
@@ -303,7 +308,8 @@ func compareLabels(a, b Label) int {
 	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value))
 }
 
-// checkLabels checks the labels of one entry together.
+// checkLabels checks each label of an entry, the number of labels, and that there is at
+// most one confidence.
 func checkLabels(ls []Label) error {
 	if len(ls) > MaxLabels {
 		return &InvalidError{Field: "labels", Value: strconv.Itoa(len(ls)),

@@ -1,4 +1,4 @@
-// Errors that callers branch on.
+// This file defines the errors of stores.
 
 package store
 
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The sentinel errors. Test for them with errors.Is.
+// The sentinel errors. Test for them with [errors.Is].
 var (
 	ErrNotFound       = errors.New("entry not found")
 	ErrExists         = errors.New("entry already exists")
@@ -31,11 +31,11 @@ var (
 	ErrQuota          = errors.New("a bound of the memory is reached")
 )
 
-// InvalidError says which value was refused and why. It matches [ErrInvalid].
+// An InvalidError reports a value that was refused. It matches [ErrInvalid].
 type InvalidError struct {
-	Field  string // what was refused: "name", "content", "label tag"
-	Value  string // the value, or a short form of it; may be empty
-	Reason string // why, to follow the field in a sentence
+	Field  string // name of the refused field, such as "name", "content" or "label tag"
+	Value  string // the refused value or the beginning of it; may be empty
+	Reason string // the reason as a predicate, such as "is empty"
 }
 
 func (e *InvalidError) Error() string {
@@ -48,12 +48,12 @@ func (e *InvalidError) Error() string {
 // Is reports whether target is [ErrInvalid].
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
-// QuotaError is a change beyond a bound that was set for a memory. It matches
+// A QuotaError reports that a change would exceed a limit of the memory. It matches
 // [ErrQuota].
 type QuotaError struct {
-	Bound string        // "entries", "bytes" or "changes a second"
-	Most  int64         // that there may be
-	Wait  time.Duration // until a repeat may succeed; 0 where waiting does not help
+	Bound string        // the limited quantity: "entries", "bytes" or "changes a second"
+	Most  int64         // maximum value of that quantity
+	Wait  time.Duration // time after which a retry may succeed; 0 if waiting does not help
 }
 
 func (e *QuotaError) Error() string {
@@ -63,7 +63,7 @@ func (e *QuotaError) Error() string {
 // Is reports whether target is [ErrQuota].
 func (e *QuotaError) Is(target error) bool { return target == ErrQuota }
 
-// NameError adds the name of the entry to an error.
+// A NameError adds the name of an entry to an error.
 type NameError struct {
 	Name string
 	Err  error
@@ -72,12 +72,12 @@ type NameError struct {
 func (e *NameError) Error() string { return fmt.Sprintf("%v: %q", e.Err, e.Name) }
 func (e *NameError) Unwrap() error { return e.Err }
 
-// ConflictError says that an entry is not at the version a change was made
-// for. It matches [ErrConflict].
+// A ConflictError reports that an entry does not have the version that a change requires.
+// It matches [ErrConflict].
 type ConflictError struct {
 	Name string
-	Want uint64 // the version that the change was made for
-	Have uint64 // the version the store holds; 0 when it holds none
+	Want uint64 // version that the change requires
+	Have uint64 // version that the store has, or 0 if there is no such entry
 }
 
 func (e *ConflictError) Error() string {
@@ -90,21 +90,23 @@ func (e *ConflictError) Error() string {
 // Is reports whether target is [ErrConflict].
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// noChangeError says which change there is not. It matches [ErrNotFound].
+// noChangeError is the message of an error about a change that does not exist. It matches
+// [ErrNotFound].
 type noChangeError string
 
-// NoChange returns an error that says which change there is not. It matches [ErrNotFound].
+// NoChange returns an error about a change that does not exist, with a formatted message.
+// The error matches [ErrNotFound].
 func NoChange(format string, args ...any) error { return noChangeError(fmt.Sprintf(format, args...)) }
 
 func (e noChangeError) Error() string   { return string(e) }
 func (noChangeError) Is(err error) bool { return err == ErrNotFound }
 
-// CorruptError says where a file is damaged. It matches [ErrCorrupt].
+// A CorruptError reports where a file is damaged. It matches [ErrCorrupt].
 type CorruptError struct {
 	Path   string
 	Offset int64
 	Reason string
-	Lost   []uint64 // sequence numbers known to be damaged, if any
+	Lost   []uint64 // numbers of the changes that are known to be damaged, ascending
 }
 
 func (e *CorruptError) Error() string {
@@ -121,12 +123,14 @@ func (e *CorruptError) Error() string {
 // Is reports whether target is [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// AliasError is an alias that means no entry, because of those in Names. Where it is
-// given to another entry than the one that has it, the error matches [ErrInvalid];
-// where an entry is asked for by it, [ErrNotFound].
+// An AliasError reports an alias that does not identify one entry.
+//
+// If Names has one name, a change tried to add an alias that this entry already has, and
+// the error matches [ErrInvalid]. If Names has two, a caller asked for an entry by an alias
+// that several entries have, and the error matches [ErrNotFound].
 type AliasError struct {
 	Alias string
-	Names []string // the entry that has it; of several, two of those that do
+	Names []string // the entry that already has the alias, or two of the entries that share it
 }
 
 func (e *AliasError) Error() string {
@@ -139,7 +143,7 @@ func (e *AliasError) Error() string {
 	return fmt.Sprintf("alias %q is already an alias of %q; choose another, or change that one first", e.Alias, e.Names[0])
 }
 
-// Is reports whether target is [ErrInvalid] or [ErrNotFound], whichever it is.
+// Is reports whether target is the sentinel that fits the number of Names.
 func (e *AliasError) Is(target error) bool {
 	if len(e.Names) > 1 {
 		return target == ErrNotFound
@@ -147,14 +151,15 @@ func (e *AliasError) Is(target error) bool {
 	return target == ErrInvalid
 }
 
-// BusyError describes the process that holds the store's lock. It matches [ErrBusy].
+// A BusyError reports that another process holds the lock of the store. It matches
+// [ErrBusy].
 type BusyError struct {
 	Path    string
 	Waited  time.Duration
-	PID     int       // 0 when unknown
-	Program string    // "" when unknown
-	Since   time.Time // zero when unknown
-	Stopped bool      // the holder is stopped (suspended), not working
+	PID     int       // process ID of the lock holder, or 0 if unknown
+	Program string    // program of the lock holder, or "" if unknown
+	Since   time.Time // time when the holder locked the store, or zero if unknown
+	Stopped bool      // the holder is suspended, so waiting does not help
 }
 
 func (e *BusyError) Error() string {

@@ -1,4 +1,4 @@
-// Filters: which entries are considered, before any ranking.
+// This file defines filters, which select entries without ranking them.
 
 package store
 
@@ -12,29 +12,36 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// Filter selects entries. The zero Filter selects all. All its parts must hold.
+// A Filter selects the entries that satisfy all of its terms and were created in its time
+// range. The zero Filter selects all entries.
 type Filter struct {
 	Terms  []Term
-	After  time.Time // created at or after; zero means no bound
-	Before time.Time // created before; zero means no bound
+	After  time.Time // select entries created at or after this time; zero means no lower bound
+	Before time.Time // select entries created before this time; zero means no upper bound
 }
 
-// Term is one condition of a [Filter]: the entry has, under Key, one of the
-// Values; with Not, it has none of them.
+// A Term is one condition of a [Filter]. An entry satisfies it if one of the Values matches
+// the entry. If Not is set, the entry satisfies it if none of the Values matches.
 //
-// Key is a label key, or one of the words kind, name (an exact name or
-// alias), by (the actor that wrote the current version), door, has (a label key)
-// and trust (see [Trust]). Under
-// confidence, a value is the least confidence wanted. An entry without a label
-// of that key does not have the value. Values that differ in their Unicode composition only
-// are one value; see [SameName].
+// Key is a label key or one of these words, which change how a value is matched:
+//
+//   - kind: the entry's [Kind], such as note
+//   - name: the entry's exact name or one of its aliases
+//   - by: the [Actor] that wrote the current version
+//   - door: the Door of the current version's [Source]
+//   - has: a label key that the entry has
+//   - trust: the level of [Trust]
+//   - confidence: the lowest confidence to select; entries without a confidence do not match
+//
+// Names, aliases and label values that differ only in their Unicode composition match; see
+// [SameName].
 type Term struct {
 	Key    string
 	Values []string
 	Not    bool
 }
 
-// IsZero reports whether the filter selects everything.
+// IsZero reports whether the filter selects all entries.
 func (f Filter) IsZero() bool {
 	return len(f.Terms) == 0 && f.After.IsZero() && f.Before.IsZero()
 }
@@ -82,7 +89,7 @@ func (t Term) has(e *Entry, v string) bool {
 	return slices.ContainsFunc(e.Labels, Label{t.Key, v}.Is)
 }
 
-// And returns the filter that selects what both select.
+// And returns a filter that selects the entries that both filters select.
 func (f Filter) And(g Filter) Filter {
 	r := Filter{Terms: slices.Concat(f.Terms, g.Terms), After: f.After, Before: f.Before}
 	if r.After.IsZero() || g.After.After(r.After) {
@@ -94,7 +101,7 @@ func (f Filter) And(g Filter) Filter {
 	return r
 }
 
-// Parts returns the filter cut into its conditions, each a filter of its own.
+// Parts splits the filter into filters with one condition each.
 func (f Filter) Parts() []Filter {
 	var ps []Filter
 	for _, t := range f.Terms {
@@ -109,20 +116,21 @@ func (f Filter) Parts() []Filter {
 	return ps
 }
 
-// String returns the filter in the language that package query reads. Parsing
-// it, in any time zone, gives the same filter, if it holds only what a filter
-// can say: terms with values, labels that [Label.Check] accepts, and dates of
-// the years 1 to 9999.
+// String returns the filter in the language that package query parses. Parsing the result
+// returns an equal filter, in any time zone, if the language can express the filter: each
+// term has values, each label passes [Label.Check], and the dates are in the years 1 to
+// 9999.
 func (f Filter) String() string { return f.text(math.MaxInt) }
 
-// maxNamed is how many values of a term a sentence names.
+// maxNamed is the maximum number of values that [Filter.Brief] prints for each term.
 const maxNamed = 3
 
-// Brief returns the filter for a sentence: of a term with many values it names the first
-// few and says how many more there are.
+// Brief returns the filter in a short form for messages. For a term with many values, it
+// prints the first three and the number of the rest.
 func (f Filter) Brief() string { return f.text(maxNamed) }
 
-// text returns the filter with at most so many values of each term.
+// text formats the filter with at most most values for each term, followed by the number of
+// omitted values.
 func (f Filter) text(most int) string {
 	var b strings.Builder
 	word := func(parts ...string) {

@@ -1,4 +1,4 @@
-// The last changes of a history, and undoing them.
+// This file finds and undoes the last changes of a store.
 
 package store
 
@@ -8,9 +8,10 @@ import (
 	"slices"
 )
 
-// Undoable returns the last n changes that can be undone, newest first: those that
-// neither are an undo nor were undone or redacted. It returns fewer when there are no
-// more. Changes in a row of one import count as one, and all of them are returned.
+// Undoable returns the last n changes that can be undone, newest first, or fewer if the
+// history has fewer. Changes that are an undo, were undone, or contain a redacted version
+// are skipped. Consecutive changes by one import count as one change, and all of them are
+// returned.
 func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 	var found []Change
 	count := 0
@@ -20,7 +21,8 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 			return nil, err
 		}
 		if undone[c.Seq] {
-			// A redo: what it undid back then counts again.
+			// This change undid an undo. The changes that the undo had reverted are in
+			// effect again, so they are not marked as undone.
 			continue
 		}
 		if len(c.Reverts) > 0 {
@@ -30,7 +32,7 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 			continue
 		}
 		if len(c.Versions) == 0 || slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Erased }) {
-			continue // nothing says what to undo
+			continue // a redacted version cannot be restored
 		}
 		if len(found) == 0 || !found[len(found)-1].OneImport(c) {
 			if count == n {
@@ -43,18 +45,17 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 	return found, nil
 }
 
-// OneImport reports whether both changes are of one import, which makes as many
-// changes as it needs: they have its note and its session.
+// OneImport reports whether both changes belong to the same import, which may need several
+// changes. They then have the same note, session and door.
 func (c Change) OneImport(o Change) bool {
 	return c.Note != "" && c.Note == o.Note && c.Source.Session != "" &&
 		c.Source.Actor == Imported && o.Source.Actor == Imported &&
 		c.Source.Session == o.Source.Session && c.Source.Door == o.Source.Door
 }
 
-// Undo undoes the last n changes that were not undone yet, in one new change, as
-// [Undoable] counts them.
-// It returns the number of that change and what it undid, newest first.
-// Undoing its own number again brings everything back.
+// Undo reverts the last n changes that [Undoable] returns, in one new change. It returns
+// the number of the new change and the changes that it undid, newest first. To redo them,
+// revert the new change.
 func Undo(ctx context.Context, h Historian, n int) (uint64, []Change, error) {
 	if n < 1 {
 		return 0, nil, &InvalidError{Field: "number of changes to undo", Value: fmt.Sprint(n), Reason: "is less than 1"}

@@ -1,4 +1,4 @@
-// This file says which spellings of a word are one name.
+// This file compares names without regard to their Unicode composition.
 
 package store
 
@@ -8,14 +8,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// NormalName returns a name, an alias or a value of a label in Unicode normal form C, which is
-// the form that entries are written with. Keyboards and programs differ in whether "é" is one
-// character or a letter and a mark, and people cannot see which.
+// NormalName returns a name, an alias or a label value in Unicode normal form C, in which
+// entries are stored. Programs differ in whether they write "é" as one character or as a
+// letter and a combining mark, and a user cannot see the difference.
 func NormalName(name string) string { return ucd.Compose(name) }
 
-// NameForms returns the spellings under which a store may have a name, without repeats: as it
-// is, in normal form C, and in normal form D. Stores that were written before names were
-// normalized may have any of them.
+// NameForms returns the spellings under which a store may have the name: the given
+// spelling, normal form C and normal form D, without duplicates. Stores written before
+// names were normalized may use any of them.
 func NameForms(name string) []string {
 	forms := []string{name}
 	if isPlainName(name) {
@@ -37,7 +37,7 @@ func SameName(a, b string) bool {
 	return ucd.Compose(a) == ucd.Compose(b)
 }
 
-// isPlainName reports whether a name is ASCII, so that it has one spelling.
+// isPlainName reports whether a name is ASCII and so has only one spelling.
 func isPlainName(name string) bool {
 	for i := range len(name) {
 		if name[i] >= 0x80 {
@@ -47,12 +47,12 @@ func isPlainName(name string) bool {
 	return true
 }
 
-// containsName reports whether one of the names is the same name; see [SameName].
+// containsName reports whether names contains the name in any Unicode composition.
 func containsName(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return SameName(n, name) })
 }
 
-// AllNameForms returns the [NameForms] of all the names.
+// AllNameForms returns the [NameForms] of each name in one list.
 func AllNameForms(names []string) []string {
 	var forms []string
 	for _, n := range names {

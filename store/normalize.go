@@ -1,4 +1,4 @@
-// This file writes and finds entries by normalized names.
+// This file normalizes the names in ops, and finds entries by any spelling of their names.
 
 package store
 
@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// GetNamed returns the entry of a store that has the name in this spelling or, if there is none,
-// in another one. It returns the error of Get if there is none.
+// GetNamed returns the entry with the name in this spelling or, if there is none, in
+// another Unicode composition. If there is no entry in any spelling, it returns the error
+// of Get for the given one.
 func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	e, err := s.Get(ctx, name)
 	if err == nil || !errors.Is(err, ErrNotFound) {
@@ -23,8 +24,9 @@ func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	return e, err
 }
 
-// Normalize returns the ops as a store gets them: a name is the spelling that the store has or,
-// if it has none, the normal form, and new aliases and values of labels are in normal form.
+// Normalize returns the ops with normalized names, aliases and label values. If the store
+// already has an entry with another spelling of a name, the op gets the spelling of that
+// entry.
 func Normalize(ctx context.Context, s Store, ops []Op) ([]Op, error) {
 	normal := make([]Op, len(ops))
 	for i, op := range ops {
@@ -46,7 +48,7 @@ func Normalize(ctx context.Context, s Store, ops []Op) ([]Op, error) {
 	return normal, nil
 }
 
-// rename returns the op for the entry with this name.
+// rename returns a copy of the op with this entry name.
 func rename(op Op, name string) Op {
 	switch op := op.(type) {
 	case Add:
@@ -68,9 +70,9 @@ func rename(op Op, name string) Op {
 	return op
 }
 
-// normalizeWords returns the op with its aliases and the values of its labels in normal form,
-// without aliases that are the same name. The op's own name is unchanged: which spelling it
-// must have depends on the store.
+// normalizeWords returns the op with its aliases and label values in normal form. Aliases
+// that become equal by this are removed. The op's own name is unchanged, because its
+// spelling depends on the store.
 func normalizeWords(op Op) Op {
 	switch op := op.(type) {
 	case Add:
@@ -89,8 +91,8 @@ func normalizeWords(op Op) Op {
 	return op
 }
 
-// normalAliases returns the aliases in normal form. Repeats of the same spelling stay: the
-// op's Check refuses them.
+// normalAliases returns the aliases in normal form. An alias that was listed twice in the
+// same spelling stays twice, so that the op's Check refuses it.
 func normalAliases(aliases []string) []string {
 	if !slices.ContainsFunc(aliases, func(a string) bool { return NormalName(a) != a }) {
 		return aliases
@@ -106,11 +108,11 @@ func normalAliases(aliases []string) []string {
 	return normal
 }
 
-// labelOrigin is the key of the label with the path of the file that an import read.
+// labelOrigin is the key of the label with the path of an imported file.
 const labelOrigin = "import"
 
-// normalLabels returns the labels with their values in normal form. Paths of files keep the
-// spelling that they have on disk.
+// normalLabels returns the labels with their values in normal form, except for file paths,
+// which keep their spelling on disk.
 func normalLabels(labels []Label) []Label {
 	normal := labels
 	for i, l := range labels {
@@ -127,8 +129,7 @@ func normalLabels(labels []Label) []Label {
 	return normal
 }
 
-// NormalEntry returns the entry with its name, its aliases and the values of its labels in
-// normal form.
+// NormalEntry returns the entry with its name, aliases and label values in normal form.
 func NormalEntry(e Entry) Entry {
 	e.Name = NormalName(e.Name)
 	e.Aliases = normalAliases(e.Aliases)

@@ -1,4 +1,4 @@
-// Changes that a store applies.
+// This file defines the ops, which change entries.
 
 package store
 
@@ -11,43 +11,44 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Op is one change. The set is sealed: [Add], [Update], [Alias], [Relabel] and
-// [Remove].
+// An Op is one change to one entry: an [Add], [Update], [Alias], [Relabel] or [Remove]. No
+// other type can implement Op.
 //
-// The field If on a change is compare-and-set: when it is not 0, the entry must
-// be at that version, else nothing is applied and the error matches
-// [ErrConflict].
+// If the field If of an op is not 0, the entry must have this version. Otherwise no op of
+// the call is applied and the error matches [ErrConflict].
 type Op interface {
-	// Check reports, as an error matching ErrInvalid, why the change can be
-	// applied to no store.
+	// Check returns an error matching ErrInvalid if no store can apply the op.
 	Check() error
 
 	// Target returns the name of the entry that the change affects.
 	Target() string
 
-	// IfVersion returns the version that the entry must be at, 0 for any.
+	// IfVersion returns the version that the entry must have, or 0 if any version will do.
 	IfVersion() uint64
 
-	unique() []string // aliases that no other entry may have
+	unique() []string // unique returns the new aliases that no other entry may have as its name or alias.
 }
 
-// Add makes an entry. A name in use is [ErrExists]. With UniqueAliases, a store with history
-// takes the name from the aliases of other entries in the same change.
+// Add creates an entry. If the name is in use, Apply fails with [ErrExists]. If
+// UniqueAliases is set, a store with history removes the name from the aliases of other
+// entries in the same change.
 type Add struct {
 	Name    string
 	Kind    Kind
 	Content string
 	Aliases []string
 	Labels  []Label
-	Created time.Time // zero means now
+	Created time.Time // creation time; zero means the time of the change
 
-	UniqueAliases bool // see Update
+	UniqueAliases bool // see [Update]
 }
 
-// Update replaces an entry's content, aliases and labels; what is left empty
-// becomes empty. Name, ID, kind and creation time stay. An unknown name is
-// [ErrNotFound]. With UniqueAliases, a new alias that is the name or an alias of
-// another entry is an [AliasError]: it would mean none.
+// Update replaces the content, aliases and labels of an entry. An empty field makes the
+// entry's field empty. Name, ID, kind and creation time do not change. If the name is
+// unknown, Apply fails with [ErrNotFound].
+//
+// If UniqueAliases is set, Apply fails with an [AliasError] if a new alias is already the
+// name or an alias of another entry, because the alias would then identify neither.
 type Update struct {
 	Name    string
 	Content string
@@ -72,7 +73,7 @@ type Relabel struct {
 	If     uint64
 }
 
-// Remove removes an entry. Its versions stay in the log of a store that has one.
+// Remove removes an entry. A store with history keeps its versions in the log.
 type Remove struct {
 	Name string
 	If   uint64
@@ -120,9 +121,9 @@ func onlyIf(unique bool, aliases []string) []string {
 	return aliases
 }
 
-// FreeAliases returns the aliases of a version that is restored, without those that are taken:
-// another entry has them as its name or alias by now. Aliases that the entry has at present,
-// which are had, stay. Owner is that of [CheckAliases].
+// FreeAliases divides the aliases of a version that is to be restored. An alias is taken if
+// another entry now has it as its name or alias, unless it is in had, the entry's current
+// aliases. For owner, see [CheckAliases].
 func FreeAliases(name string, aliases, had []string, owner func(word, but string) (name string, ok bool)) (free, taken []string) {
 	for _, a := range aliases {
 		if _, ok := ownerOfName(a, name, owner); ok && !containsName(had, a) {
@@ -134,10 +135,12 @@ func FreeAliases(name string, aliases, had []string, owner func(word, but string
 	return free, taken
 }
 
-// CheckAliases is what a store checks with each change, as it makes it. Of a change
-// with UniqueAliases, it returns the error where an alias that the entry has not
-// yet, those being old, is taken. Owner returns the name of an entry, other than
-// the one named but, that has a word as its name or alias.
+// CheckAliases checks an op with UniqueAliases. It returns an [AliasError] for the first
+// new alias (one that is not in old, the entry's current aliases) that another entry has as
+// its name or alias. Stores call it when they apply the op.
+//
+// Owner must return the name of an entry that has the word as its name or alias, ignoring
+// the entry named but.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	for _, a := range op.unique() {
 		if !containsName(old, a) {
@@ -149,8 +152,8 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 	return nil
 }
 
-// ownerOfName returns the name of an entry, other than the one named but, that has the word as
-// its name or alias in any spelling.
+// ownerOfName calls owner for each Unicode spelling of the word and returns the first entry
+// that it finds.
 func ownerOfName(word, but string, owner func(word, but string) (name string, ok bool)) (name string, ok bool) {
 	for _, form := range NameForms(word) {
 		name, ok = owner(form, but)

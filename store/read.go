@@ -1,4 +1,4 @@
-// Reading any store: all entries, or the newest.
+// This file reads all or the newest entries of any store.
 
 package store
 
@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// EntriesOf returns the entries of a store, in order of ID.
+// EntriesOf returns all entries of a store in order of ID.
 func EntriesOf(ctx context.Context, s Store) ([]*Entry, error) {
 	var all []*Entry
 	for e, err := range s.Entries(ctx, Filter{}) {
@@ -22,8 +22,8 @@ func EntriesOf(ctx context.Context, s Store) ([]*Entry, error) {
 	return all, nil
 }
 
-// Newest returns a page of the entries of a store that the filter selects, those
-// written last first, and how many it selects in all. It reads all of them.
+// Newest returns one page of the entries that the filter selects, most recently written
+// first, and the number of all selected entries. It reads all of them.
 func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	end, err := PageEnd(offset, limit)
 	if err != nil {
@@ -42,7 +42,8 @@ func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []E
 	return es[min(offset, len(es)):min(end, len(es))], len(es), nil
 }
 
-// PageEnd returns the place after a page of a list. A negative number is [ErrInvalid].
+// PageEnd returns the index after the last element of a page, without overflow. If offset
+// or limit is negative, the error matches [ErrInvalid].
 func PageEnd(offset, limit int) (int, error) {
 	if n := min(offset, limit); n < 0 {
 		return 0, &InvalidError{Field: "page", Value: strconv.Itoa(n), Reason: "is less than 0"}

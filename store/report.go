@@ -1,4 +1,4 @@
-// What stores report, and erasure.
+// This file defines the reports of stores, and the interface for redaction.
 
 package store
 
@@ -7,54 +7,59 @@ import (
 	"time"
 )
 
-// Summary is what the entries of a memory sum up to.
+// A Summary describes the entries of a memory in numbers.
 type Summary struct {
-	Entries        int
-	Content        int64         // bytes
-	Counts         map[Label]int // entries by kind, project and tag, under the keys of filters
-	Oldest, Newest time.Time     // creation of the first and the last
+	Entries int
+	Content int64 // total size of the contents, in bytes
+	// number of entries for each kind, project and tag, with the keys of the filter
+	// language
+	Counts         map[Label]int
+	Oldest, Newest time.Time // creation times of the first and the last entry
 }
 
-// RecoverReport is what was saved of a damaged store, and what was not.
+// A RecoverReport describes what was saved of a damaged store.
 type RecoverReport struct {
-	Out      string      // the new file
-	Entries  int         // entries in it
-	Changes  int         // changes read
-	First    uint64      // first change that the new file holds in its history; those before are in its base
-	Last     uint64      // last change read
-	Lost     [][2]uint64 // numbers of changes that could not be read, as [first, last]
-	BadBytes int64       // bytes that are no record
-	Header   bool        // the header was damaged and was worked out from the records
-	Base     bool        // some entries that a compaction had kept could not be read
+	Out     string // path of the new file
+	Entries int    // number of entries in the new file
+	Changes int    // number of changes that could be read
+	// number of the first change in the history of the new file; earlier changes are merged
+	// into its base
+	First    uint64
+	Last     uint64      // number of the last change that could be read
+	Lost     [][2]uint64 // ranges [first, last] of changes that could not be read
+	BadBytes int64       // number of bytes that belong to no record
+	Header   bool        // the header was damaged and was reconstructed from the records
+	Base     bool        // some entries that an earlier compaction had kept could not be read
 }
 
-// Head is an entry as far as it is known without reading it; see package heads.
+// A Head is an entry without its content, or the whole entry if the store has it in memory;
+// see package heads.
 type Head struct {
-	// Entry is whole; or it has the ID, the version, the kind, the times and the
-	// labels of the keys asked for, and is valid until the next head.
+	// If Whole is not set, Entry has only its ID, version, kind and times, and the labels
+	// with the requested keys. It is then valid only until the next head.
 	Entry *Entry
 	Whole bool
-	Size  int // bytes of the content
+	Size  int // number of bytes in the content
 }
 
-// A Redactor is a Store that can take what an entry held out of its history.
+// A Redactor is a Store that can remove contents from its history.
 type Redactor interface {
-	// Redact removes the entry of that name, with all its versions, from the
-	// store and from its history. It cannot be undone. With dry, it only
-	// counts. A name that was never used is ErrNotFound.
+	// Redact removes the entry with this name, with all its versions, from the store and
+	// from its history. This cannot be undone. If dry is set, it only counts the versions.
+	// If the name was never used, the error matches ErrNotFound.
 	Redact(ctx context.Context, name string, dry bool) (RedactReport, error)
 
-	// RedactVersions removes, from the history alone, each version for which match
-	// returns true, of any entry. Match is called with every version that the
-	// store holds, its Version set; what it returns for one that is current counts
-	// for nothing. It must not call the store. With dry, nothing is removed.
+	// RedactVersions removes from the history each earlier version, of any entry, for which
+	// match returns true. Match is called with every version that the store has, and must
+	// not call the store. Its result is ignored for current versions. If dry is set,
+	// nothing is removed.
 	RedactVersions(ctx context.Context, match func(e Entry, current bool) bool, dry bool) (RedactReport, error)
 }
 
-// RedactReport is what was erased.
+// A RedactReport describes a redaction.
 type RedactReport struct {
-	Versions int    // versions erased, the current one among them
-	Seq      uint64 // the change that records it, 0 when nothing was done
-	// Left says what an erasure cannot reach: copies that were made before.
+	Versions int    // number of removed versions, including the current one
+	Seq      uint64 // number of the change that records the redaction, or 0 if nothing was removed
+	// Left lists the earlier copies of the content that the redaction could not reach.
 	Left []string
 }

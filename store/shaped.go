@@ -1,4 +1,4 @@
-// This file decides whether an entry's texts are shaped like instructions to an agent.
+// This file finds entries that look like instructions to an agent.
 
 package store
 
@@ -9,15 +9,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// Shaped reports whether the entry's name, content, aliases or label values are shaped
-// like instructions to an agent, unless somebody vouches for them: a person wrote the
-// version or approved it, or the team reviewed it. Reviewers do not see hidden characters, so a team's
-// text that has some is shaped.
+// Shaped reports whether the entry's name, content, aliases or label values look like
+// instructions to an agent. It returns false if a person wrote or approved the version. For
+// an entry that the team reviewed, it returns true only if the text has hidden characters,
+// because reviewers do not see them.
 //
-// Shaped reads the texts, so that it also covers entries that were stored before the
-// present rules. The labels suspect and quarantine are only a cache of its answer at the
-// time of writing. An entry without its content, as package heads has it, is judged by
-// the rest: call Shaped again when the content is known.
+// Shaped examines the text each time, so that it also covers entries that were stored
+// before the present rules. The labels suspect and quarantine only record the result at the
+// time of writing. If the entry's content is not loaded, as in package heads, only the
+// other parts are examined. Call Shaped again once the content is loaded.
 func (e *Entry) Shaped() bool {
 	if e.Source.Actor == Person || e.has(LabelApproved) {
 		return false

@@ -1,4 +1,4 @@
-// Source of a change, and how it travels in a context.
+// This file defines the source of a change, and passes it along in a context.
 
 package store
 
@@ -10,42 +10,45 @@ import (
 	"time"
 )
 
-// Actor is the kind of author of a version.
+// An Actor is the kind of author of a version.
 type Actor string
 
 // The actors.
 const (
-	Person   Actor = "person"  // typed by a human
-	Agent    Actor = "agent"   // called by a model
-	Program  Actor = "tool"    // made by a program or a rule
-	Imported Actor = "import"  // read from elsewhere
+	Person   Actor = "person"  // a human typed the text
+	Agent    Actor = "agent"   // a model made the call
+	Program  Actor = "tool"    // a program or a rule made the change
+	Imported Actor = "import"  // read from a file or another system
 	Team     Actor = "team"    // reviewed in the project's repository; never stored
-	Foreign  Actor = "foreign" // came with a project that is not trusted; never stored
+	Foreign  Actor = "foreign" // from a project that is not trusted; never stored
 )
 
-// Source is the origin of a version. The command line or server that receives the
-// call sets it; what a caller claims of itself stays apart, in Claimed.
+// A Source is the origin of a version. The command line or server that receives a call sets
+// it, except for Claimed, which has the caller's own statements.
 type Source struct {
-	Time    time.Time `json:"time"`              // stamped by the store
-	Door    string    `json:"door,omitempty"`    // cli, mcp, http, library
-	Actor   Actor     `json:"actor,omitempty"`   // person, agent, tool, import
-	Session string    `json:"session,omitempty"` // one run of a door
-	Profile string    `json:"profile,omitempty"` // profile the door was bound to
-	Ref     string    `json:"ref,omitempty"`     // where the text came from, for imports; for calls, the session of the client or the call
-	Claimed Claim     `json:"claimed,omitzero"`  // said by the caller, not checked
+	Time    time.Time `json:"time"`              // time of the change, set by the store
+	Door    string    `json:"door,omitempty"`    // interface that received the call: cli, mcp, http or library
+	Actor   Actor     `json:"actor,omitempty"`   // kind of author
+	Session string    `json:"session,omitempty"` // ID of one run of the command line or server
+	Profile string    `json:"profile,omitempty"` // profile that the command line or server uses
+	// for imports, the origin of the text; for calls, the client's session or call ID; see
+	// [Source.SplitRef]
+	Ref     string `json:"ref,omitempty"`
+	Claimed Claim  `json:"claimed,omitzero"` // stated by the caller and not verified
 }
 
-// Claim is what a caller says of itself. No decision may depend on it.
+// A Claim is what a caller states about itself. It is not verified, so no decision may
+// depend on it.
 type Claim struct {
 	Client string `json:"client,omitempty"` // program and version
 	Agent  string `json:"agent,omitempty"`  // agent or model
 }
 
-// refFrom stands in a Ref between the session or call of a client and the origin of a text.
+// refFrom separates the client's session or call from the origin of the text in a Ref.
 const refFrom = " from "
 
-// WithOrigin returns the source of a change whose text was read from elsewhere. Its Ref
-// keeps the session or the call of the client that made the change.
+// WithOrigin returns the source of a change whose text was imported from origin. Its Ref
+// still contains the client's session or call, if there is one.
 func (s Source) WithOrigin(origin string) Source {
 	caller, _ := s.SplitRef()
 	switch {
@@ -59,9 +62,8 @@ func (s Source) WithOrigin(origin string) Source {
 	return s
 }
 
-// SplitRef returns the two parts of Ref: the session or the call of a client, as
-// "session:CLIENT/SESSION" or "call:ID", and the origin of an imported text. Either may be
-// empty.
+// SplitRef returns the two parts of Ref: the caller, as "session:CLIENT/SESSION" or
+// "call:ID", and the origin of an imported text. Either may be empty.
 func (s Source) SplitRef() (caller, origin string) {
 	if !strings.HasPrefix(s.Ref, RefSession) && !strings.HasPrefix(s.Ref, RefCall) {
 		return "", s.Ref
@@ -70,20 +72,21 @@ func (s Source) SplitRef() (caller, origin string) {
 	return caller, origin
 }
 
-// Starts of the part of a Ref that names a caller.
+// Prefixes of the part of a Ref that identifies the caller.
 const (
 	RefSession = "session:" // followed by CLIENT/SESSION
-	RefCall    = "call:"    // followed by the client's identifier of the call
+	RefCall    = "call:"    // followed by the client's ID of the call
 )
 
 type sourceKey struct{}
 
-// WithSource returns a context whose changes are stamped with s, but for its Time.
+// WithSource returns a context that sets the source of changes made with it. The Time of s
+// is ignored.
 func WithSource(ctx context.Context, s Source) context.Context {
 	return context.WithValue(ctx, sourceKey{}, s)
 }
 
-// SourceFrom returns the source that ctx carries, and whether there is one.
+// SourceFrom returns the source in ctx, and false if ctx has none.
 func SourceFrom(ctx context.Context) (Source, bool) {
 	s, ok := ctx.Value(sourceKey{}).(Source)
 	return s, ok
@@ -91,23 +94,25 @@ func SourceFrom(ctx context.Context) (Source, bool) {
 
 type opIDKey struct{}
 
-// WithOpID returns a context whose next [Store.Apply] carries that id, at most
-// 64 bytes. A store that keeps ids applies the changes of one id once: a
-// repeat succeeds and changes nothing.
+// WithOpID returns a context with an ID of at most 64 bytes for the next [Store.Apply]. If
+// a store that remembers IDs has already applied a change with this ID, Apply succeeds
+// without a change. This makes a retry safe.
 func WithOpID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, opIDKey{}, id)
 }
 
-// CallOpID returns the op id of a call: a change with the same id, and another print of
-// its call, is refused with [ErrOpIDUsed]. It is "~", a digest of the id, "~" and one of
-// both: without the id, no guess at the print can be tried.
+// CallOpID returns the op ID for a call. Print is a fingerprint of the call's arguments: if
+// the same id is used again with another print, the change fails with [ErrOpIDUsed].
+//
+// The op ID is "~", a hash of id, "~", and a hash of id and print. The second hash includes
+// id, so that nobody without the id can guess the arguments.
 func CallOpID(id, print string) string {
 	key, both := sha256.Sum256([]byte(id)), sha256.Sum256([]byte(id+"\x00"+print))
 	return "~" + hex.EncodeToString(key[:16]) + "~" + hex.EncodeToString(both[:8])
 }
 
-// OpIDKey returns the part of an op id that no two changes have in common: of one by
-// [CallOpID] all before the digest of both, of any other the whole.
+// OpIDKey returns the part of an op ID that identifies the call: the part before the hash
+// of the arguments if [CallOpID] made the ID, otherwise the whole ID.
 func OpIDKey(id string) string {
 	const key = len("~") + 2*16
 	if len(id) == key+len("~")+2*8 && id[0] == '~' && id[key] == '~' {
@@ -116,7 +121,7 @@ func OpIDKey(id string) string {
 	return id
 }
 
-// OpIDFrom returns the id that ctx carries, "" for none.
+// OpIDFrom returns the op ID in ctx, or "" if ctx has none.
 func OpIDFrom(ctx context.Context) string {
 	id, _ := ctx.Value(opIDKey{}).(string)
 	return id
@@ -124,12 +129,13 @@ func OpIDFrom(ctx context.Context) string {
 
 type noteKey struct{}
 
-// WithNote returns a context whose changes carry a note, such as "load from brain/".
+// WithNote returns a context whose changes are recorded with a note, such as "load from
+// brain/".
 func WithNote(ctx context.Context, note string) context.Context {
 	return context.WithValue(ctx, noteKey{}, note)
 }
 
-// NoteFrom returns the note that ctx carries, "" for none.
+// NoteFrom returns the note in ctx, or "" if ctx has none.
 func NoteFrom(ctx context.Context) string {
 	n, _ := ctx.Value(noteKey{}).(string)
 	return n

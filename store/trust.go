@@ -1,4 +1,5 @@
-// Trust: how far an entry may be believed, by who wrote it and what was read before.
+// This file computes how far an entry can be trusted, from its author and from the texts
+// that its agent had read before.
 
 package store
 
@@ -9,59 +10,63 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/personal"
 )
 
-// Trust is how far an entry may be believed. It follows from the source of the
-// version and from labels that programs write; no caller sets it.
+// Trust is the level of trust of an entry. It is computed from the source of the version
+// and from labels that only programs write, so that no caller can set it.
 type Trust string
 
-// The levels of trust, the highest first; see [Trusts].
+// The levels of trust, highest first; see [Trusts].
 const (
-	trustPerson      Trust = "person"
-	trustVerified    Trust = "verified" // by an agent, when a test had passed or a commit was made
-	trustTeam        Trust = "team"     // reviewed in the repository of the project
-	trustAgent       Trust = "agent"    // or a program
-	TrustImported    Trust = "imported"
-	TrustUnvouched   Trust = "unvouched"   // by an agent of which no hook reports what it read
-	TrustTainted     Trust = "tainted"     // written after its agent had read what others wrote
-	TrustQuarantined Trust = "quarantined" // tainted, and shaped like instructions: no text finds it
+	trustPerson    Trust = "person"
+	trustVerified  Trust = "verified" // written by an agent after a test had passed or a commit was made
+	trustTeam      Trust = "team"     // reviewed in the repository of the project
+	trustAgent     Trust = "agent"    // written by an agent or a program
+	TrustImported  Trust = "imported"
+	TrustUnvouched Trust = "unvouched" // written by an agent whose reads no hook reports
+	TrustTainted   Trust = "tainted"   // written after the agent had read foreign text
+	// tainted, and shaped like instructions; recall does not find it by its text
+	TrustQuarantined Trust = "quarantined"
 )
 
-// Labels that programs write. Trust follows from all but the last.
+// Labels that only programs write. [Entry.Trust] depends on all of them except suspect and
+// personal.
 const (
-	LabelTaint      = "taint"      // a call that read what others wrote
-	LabelSuspect    = "suspect"    // a rule of texts that look like instructions
-	LabelQuarantine = "quarantine" // the same of a tainted one
-	LabelOrigin     = "origin"     // the trust of a source that is lower than its own
-	LabelVerified   = "verified"   // the test or commit
-	LabelPersonal   = "personal"   // a kind of personal data that the text holds
-	LabelApproved   = "approved"   // person: a person wrote or approved the text, though the last change is a program's
+	LabelTaint      = "taint"      // a call by which the agent had read foreign text
+	LabelSuspect    = "suspect"    // a rule for texts that look like instructions, which the text matches
+	LabelQuarantine = "quarantine" // a rule like that of suspect, for a text that is also tainted
+	LabelOrigin     = "origin"     // trust of a source that has a lower trust than the author
+	LabelVerified   = "verified"   // the test or commit that supports the text
+	LabelPersonal   = "personal"   // a kind of personal data that the text contains
+	// "person" if a person wrote or approved the text, although a program made the last
+	// change
+	LabelApproved = "approved"
 
-	// LabelUnvouched is on text that nobody vouches for although no foreign text is known
-	// to be in it. The value says why: no-hooks, if the writer's session reports nothing, or the command whose output the
+	// LabelUnvouched marks a text that nobody vouches for, although it is not known to
+	// contain foreign text. The value is the reason: no-hooks if the writer's session
+	// reports no reads, import if the text was imported, or the command whose output the
 	// text repeats.
 	LabelUnvouched = "unvouched"
 )
 
-// UnvouchedImport is the value of [LabelUnvouched] for what was read from elsewhere.
+// UnvouchedImport is the value of [LabelUnvouched] for imported texts.
 const UnvouchedImport = "import"
 
-// IsPersonal reports whether the label is one that programs write of personal data.
+// IsPersonal reports whether programs set this label to mark personal data.
 func (l Label) IsPersonal() bool {
 	return l.Key == LabelPersonal && slices.Contains(personal.Kinds(), personal.Kind(l.Value))
 }
 
-// IsLocal reports whether a memory gives the label itself and files do not have it: one
-// of personal data, or that an import brought the text, because the memory that reads
-// the file gives it again.
+// IsLocal reports whether the label is left out of exported files: a mark of personal data,
+// or the mark of an import. The memory that reads the file sets these labels itself.
 func (l Label) IsLocal() bool {
 	return l.IsPersonal() || l == Label{LabelUnvouched, UnvouchedImport}
 }
 
-// Trusts returns the levels, the highest first.
+// Trusts returns the levels of trust, highest first.
 func Trusts() []Trust {
 	return []Trust{trustPerson, trustVerified, trustTeam, trustAgent, TrustImported, TrustUnvouched, TrustTainted, TrustQuarantined}
 }
 
-// Trust returns how far the entry may be believed.
+// Trust returns the entry's level of trust.
 func (e *Entry) Trust() Trust {
 	switch {
 	case e.has(LabelQuarantine):
@@ -83,44 +88,44 @@ func (e *Entry) Trust() Trust {
 	return trustAgent
 }
 
-// heldLabels are the keys of labels that hold a text back from models that have not
-// asked for it, until a person approves it.
+// heldLabels are the keys of labels that keep an entry from models that did not ask for it,
+// until a person approves it.
 var heldLabels = []string{LabelTaint, LabelSuspect, LabelQuarantine, LabelUnvouched, LabelOrigin}
 
-// HeldLabels returns the keys of the labels that hold an entry back; see
-// [Entry.Volunteered].
+// HeldLabels returns the keys of the labels that make [Entry.HeldByLabel] return true.
 func HeldLabels() []string { return slices.Clone(heldLabels) }
 
-// Suspicious reports whether the text shares words with what was read of others or is
-// shaped like instructions. Only a person's approval makes it go on to other places,
-// such as a server, a layout without labels or a handoff that is taken without its name.
+// Suspicious reports whether the text repeats words of foreign text or looks like
+// instructions. Without a person's approval, such an entry is not passed on to a server, a
+// layout without labels, or a handoff that was not requested by its name.
 func (e *Entry) Suspicious() bool {
 	return e.has(LabelTaint) || e.has(LabelSuspect) || e.has(LabelQuarantine)
 }
 
-// Volunteered reports whether the text may be shown to a model that has not asked for
-// it, for example to answer a prompt. It may not if a label holds it back, or if it
-// was imported or came with a home that is not trusted. Such a text is found by those
-// who ask, with a mark. A person's approval changes that.
+// Volunteered reports whether the text may be shown to a model that did not ask for it, for
+// example as context for a prompt. It returns false if a label prevents this, if the text
+// looks like instructions, or if the text was imported or belongs to a home that is not
+// trusted. Recall still finds such a text, and marks it. A person's approval removes the
+// restriction.
 func (e *Entry) Volunteered() bool { return !e.HeldByLabel() && !e.Shaped() }
 
-// HeldByLabel reports whether a label or the author keeps the entry from models that have
-// not asked for it. It needs no content and little time, so that it can be asked of all
-// entries; what is chosen must also be [Entry.Volunteered].
+// HeldByLabel reports whether a label or the author keeps the entry from models that did
+// not ask for it. It does not need the content and is fast, so it can be called for all
+// entries. For the entries that are chosen, call [Entry.Volunteered] as well.
 func (e *Entry) HeldByLabel() bool {
 	return e.Source.Actor == Imported || e.Source.Actor == Foreign || slices.ContainsFunc(heldLabels, e.has)
 }
 
-// Vouched reports whether the text may be in the block with which a session begins.
-// A person must have written or approved it, or the team reviewed it, or a test or a
-// commit must stand behind it. To be found or shown vouches for nothing.
+// Vouched reports whether the text may be part of the context at the beginning of a
+// session. A person must have written or approved it, the team must have reviewed it, or a
+// test or a commit must support it. That an entry was found or shown before does not count.
 func (e *Entry) Vouched() bool {
 	isByPerson := e.Source.Actor == Person || e.Source.Actor == Team
 	return e.Volunteered() && (isByPerson || e.has(LabelVerified) || e.has(LabelApproved))
 }
 
-// Withheld reports whether the text is kept from the caller of the context: the entry is
-// in quarantine, and its caller is no person.
+// Withheld reports whether the text is hidden from the caller in ctx: the entry is in
+// quarantine and the caller is not a person.
 func (e *Entry) Withheld(ctx context.Context) bool {
 	src, _ := SourceFrom(ctx)
 	return src.Actor != Person && e.Trust() == TrustQuarantined
