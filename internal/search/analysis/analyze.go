@@ -1,4 +1,5 @@
-// Fields into documents, and questions into terms.
+// This file converts the fields of an entry to the terms of a document, and questions to
+// terms.
 
 package analysis
 
@@ -10,30 +11,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// Field is a part of a document.
+// A Field is a part of a document.
 type Field struct {
 	Name   string
 	Text   string
-	Weight uint32 // of one word, in sixteenths
+	Weight uint32 // weight of one word, in sixteenths
 }
 
-// Analyzer turns text into terms. It keeps what it made of chunks that it has
-// seen, because stemming a word takes longer than finding it again. It is safe
-// for concurrent use.
+// An Analyzer converts text to terms. It caches the terms of chunks that it has seen,
+// because a look-up is faster than stemming. It is safe for concurrent use.
 type Analyzer struct {
 	mu    sync.Mutex
 	known known
-	stamp uint64 // of the document being made
+	stamp uint64 // number of the document that is being analyzed
 }
 
-// fewSlots is room for the words of a few texts.
+// fewSlots is the initial table size, enough for the words of a few texts.
 const fewSlots = 1 << 10
 
-// NewAnalyzer returns an analyzer that has seen nothing.
+// NewAnalyzer returns an analyzer with an empty cache.
 func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown(Root, fewSlots)} }
 
-// begin makes the analyzer ready for a document. What it kept is dropped only
-// here, since a document in the making counts by it.
+// begin prepares the analyzer for a new document. The cache is emptied only here, because
+// the terms of a document in progress refer to it.
 func (a *Analyzer) begin() {
 	if a.known.full() {
 		a.known.empty()
@@ -41,13 +41,14 @@ func (a *Analyzer) begin() {
 	a.stamp++
 }
 
-// watch looks at a context after each [maxChunk] bytes of a text.
+// watch checks a context after every [maxChunk] bytes of a text.
 type watch struct {
 	ctx  context.Context
-	next int // byte of the text
+	next int // offset in the text of the next check
 }
 
-// done reports whether the context is done, when it is time to look.
+// done reports whether the context is done. It checks the context only if enough text was
+// processed since the last check.
 func (w *watch) done(at int) bool {
 	if at < w.next {
 		return false
@@ -56,9 +57,10 @@ func (w *watch) done(at int) bool {
 	return w.ctx.Err() != nil
 }
 
-// SetDoc makes d the document that the fields are, each word counting its
-// field's weight, in the room that its Terms have. Wholes count as terms, and
-// not in the length. When ctx is done it stops; d is then of no use.
+// SetDoc sets d to the document with these fields. Each word counts with the weight of its
+// field. Wholes (see the package documentation) are terms too, but do not add to the
+// length. SetDoc reuses the memory of d.Terms. If ctx is done, it returns early and d must
+// not be used.
 func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,7 +87,7 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	}
 }
 
-// count counts a term in d once.
+// count adds one occurrence of a term to d.
 func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight uint32) {
 	if !whole {
 		d.Len += weight
@@ -100,8 +102,8 @@ func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight ui
 	*n = uint16(min(uint32(*n)+weight, 1<<16-1))
 }
 
-// Count returns how often each of the terms stands in the text, wholes
-// included. When ctx is done it stops.
+// Count returns the number of occurrences of each term in the text, including wholes. If
+// ctx is done, it returns early.
 func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int {
 	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
 	for i, t := range terms {
@@ -117,7 +119,7 @@ func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int
 	return n
 }
 
-// each calls fn with the units of each chunk of the text, until ctx is done.
+// each calls fn with the units of each chunk of the text until ctx is done.
 func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,8 +130,8 @@ func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
 	}
 }
 
-// Sequence returns the terms of a text's words in order, without wholes: what a
-// phrase is made of. When ctx is done it stops.
+// Sequence returns the terms of the words of a text in order, without wholes. Phrases are
+// compared by this sequence. If ctx is done, it returns early.
 func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 	var ts []string
 	a.each(ctx, s, func(us []unit) {
@@ -142,19 +144,19 @@ func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 	return ts
 }
 
-// Word is a term of a question.
+// A Word is a term of a question.
 type Word struct {
 	Term string
-	Word string // as it was written, lower case and folded
-	N    int    // how often it stands in the question
+	Word string // the word as written, but in lower case and folded; see [Fold]
+	N    int    // number of occurrences in the question
 }
 
-// Question returns the distinct terms of a question in order, without stop
-// words; only is true, and they stay, when there is nothing else. When ctx is
-// done it stops.
+// Question returns the distinct terms of a question in order, without stop words. If the
+// question has only stop words, it returns those and sets only. If ctx is done, it returns
+// early.
 func (a *Analyzer) Question(ctx context.Context, s string) (words []Word, only bool) {
 	var stop []Word
-	var at map[string]int // in words; nil while they are few
+	var at map[string]int // index in words by term; nil while there are few words
 	find := func(term string) int {
 		if len(words) <= fewUnits {
 			return slices.IndexFunc(words, func(w Word) bool { return w.Term == term })

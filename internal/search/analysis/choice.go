@@ -1,4 +1,4 @@
-// A choice of terms: those that a scan looks for.
+// This file defines Choice, a set of terms that a scan searches for.
 
 package analysis
 
@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Choice is some of all terms. It never changes.
+// A Choice is an immutable set of terms.
 type Choice struct {
 	terms    map[string]bool
 	prefixes []string
 }
 
-// NewChoice returns those terms, and all that begin with one of the prefixes.
+// NewChoice returns the set of the given terms and all terms with one of the prefixes.
 func NewChoice(terms, prefixes []string) *Choice {
 	c := &Choice{terms: make(map[string]bool, len(terms))}
 	for _, t := range terms {
@@ -28,18 +28,18 @@ func NewChoice(terms, prefixes []string) *Choice {
 	return c
 }
 
-// Has reports whether the term is one of them.
+// Has reports whether the term is in the set.
 func (c *Choice) Has(term string) bool { return c.terms[term] || c.HasAll(term) }
 
-// HasAll reports whether all terms that begin so are among them.
+// HasAll reports whether all terms with this prefix are in the set.
 func (c *Choice) HasAll(prefix string) bool {
-	// They are sorted, and none begins with another: only the last that is not
-	// larger can fit.
+	// The prefixes are sorted and none is a prefix of another, so only the last one that is
+	// not greater than prefix can match.
 	i, found := slices.BinarySearch(c.prefixes, prefix)
 	return found || (i > 0 && strings.HasPrefix(prefix, c.prefixes[i-1]))
 }
 
-// Terms returns the terms that were named, in no order, and Prefixes what all
-// others begin with.
+// Terms returns the terms that were passed to NewChoice in any order, and Prefixes returns
+// the prefixes.
 func (c *Choice) Terms() []string    { return slices.Collect(maps.Keys(c.terms)) }
 func (c *Choice) Prefixes() []string { return c.prefixes }

@@ -1,4 +1,4 @@
-// How common words are in general.
+// This file knows how frequent words are in ordinary English.
 
 package analysis
 
@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// commonText has a line for each term that stands in at least two of a thousand
-// turns of the chats of LongMemEval (Wu et al., 2024; MIT licence): the term and
-// how many of a thousand turns hold it, the most common first. The command words
-// of the module bench writes it.
+// commonText lists the terms that occur in at least 0.2 % of the turns in the chats of
+// LongMemEval (Wu et al., 2024; MIT licence). Each line has a term and the number of turns
+// per thousand that contain it, the most frequent first. The "words" command of the bench
+// module writes the file.
 //
 //go:embed common.txt
 var commonText string
@@ -28,6 +28,6 @@ var common = sync.OnceValue(func() map[string]float64 {
 	return m
 })
 
-// Share returns the share of English texts, about as long as a turn of a chat,
-// that hold the term: 0 for rare terms and for those of other languages.
+// Share returns the share of English texts, about as long as a turn of a chat, that contain
+// the term. It returns 0 for rare terms and for terms of other languages.
 func Share(term string) float64 { return common()[term] }

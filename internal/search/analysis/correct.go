@@ -1,15 +1,15 @@
-// Typing errors: the term that a word was perhaps meant to be.
+// This file corrects typing errors.
 
 package analysis
 
 import "strings"
 
-// Words of fewer bytes have too many neighbours; those of more are no words, and
-// the work grows with the square of their length.
+// Shorter words have too many neighbours to correct them. Longer words are probably not
+// words, and the time grows with the square of the length. The limits are in bytes.
 const minSlip, maxSlip = 4, 64
 
-// The bytes that a slip may have put in the place of another, or left out. Those
-// of other scripts than Latin are tried for words of such.
+// The bytes that are tried as missing or wrong bytes. slipOther is used for words with
+// letters outside of ASCII.
 var (
 	slipLatin = []byte("abcdefghijklmnopqrstuvwxyz'_-.")
 	slipOther = func() []byte {
@@ -21,14 +21,15 @@ var (
 	}()
 )
 
-// Correct returns the term that a word no document holds was perhaps meant to be:
-// one typing error away (a byte too many, too few or wrong, or two neighbours
-// swapped), both of at least four bytes, the word of at most 64, without digits, and "" when there is
-// none. Of several, one that begins alike goes first, then the one that most
-// documents hold, then the smaller string. df says how many documents hold a
-// term; it is asked about all that the word could have been, some hundreds,
-// which costs less than to look through a vocabulary (as in Norvig, "How to
-// Write a Spelling Corrector", 2007).
+// Correct returns the term that the writer of an unknown word probably meant, or "" if
+// there is none. The two differ by one typing error: one byte too many, too few or wrong,
+// or two swapped neighbours. Both must have at least four bytes, the word at most 64, and
+// the correction must not have digits. Among several corrections, Correct prefers those
+// with the same first byte, then the most frequent, then the lexically smallest.
+//
+// df must return the number of documents that contain a term. Correct calls it for all
+// possible corrections, some hundreds, which is faster than comparing the word with the
+// whole vocabulary (see Norvig, "How to Write a Spelling Corrector", 2007).
 func Correct(term string, df func(string) int) string {
 	if len(term) < minSlip || len(term) > maxSlip {
 		return ""
@@ -59,7 +60,7 @@ func Correct(term string, df func(string) int) string {
 	for i := range len(term) + 1 {
 		b = append(append(b[:0], term[:i]...), 0)
 		b = append(b, term[i:]...)
-		for _, c := range letters { // one too few
+		for _, c := range letters { // the writer left out a byte
 			b[i] = c
 			try(b)
 		}
@@ -67,11 +68,11 @@ func Correct(term string, df func(string) int) string {
 			break
 		}
 		b = append(b[:0], term...)
-		for _, c := range letters { // a wrong one
+		for _, c := range letters { // the writer typed a wrong byte
 			b[i] = c
 			try(b)
 		}
-		try(append(append(b[:0], term[:i]...), term[i+1:]...)) // one too many
+		try(append(append(b[:0], term[:i]...), term[i+1:]...)) // the writer typed a byte too many
 		if i+1 < len(term) {
 			b = append(b[:0], term...)
 			b[i], b[i+1] = b[i+1], b[i]

@@ -1,4 +1,4 @@
-// Tells who speaks in a text.
+// This file recognizes who speaks in a text.
 
 package analysis
 
@@ -8,15 +8,15 @@ import (
 	"unicode"
 )
 
-// people and programs are the words that chat logs put before what a person, or
-// a program, said.
+// people and programs are the words that chat logs write before the text of a person or of
+// a program.
 var (
 	people   = []string{"user", "human"}
 	programs = []string{"assistant", "ai", "bot", "model", "system", "tool"}
 )
 
-// speaker returns the length of the speaker's word and colon that s begins
-// with, 0 when there is none, and whether a program speaks.
+// speaker returns the length of the speaker's word and colon at the start of s, and whether
+// the speaker is a program. It returns 0 if s does not start with a speaker.
 func speaker(s string) (n int, program bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
 	if i < 0 || (i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\n') {
@@ -32,13 +32,14 @@ func speaker(s string) (n int, program bool) {
 	return 0, false
 }
 
-// speakerWeight is what the name before a turn weighs, in sixteenths: who said
-// it is more to the point than who is spoken of.
+// speakerWeight is the weight of the speaker's name, in sixteenths. It is above 16 because
+// a question with a name is more often about texts by that person than about texts that
+// mention the person.
 const speakerWeight = 48
 
-// name returns the length of the name that s begins with, when a colon and a
-// space follow it as in "Caroline Smith: Hello"; else 0. A name is one to three
-// words that each begin with a capital.
+// name returns the length of the name at the start of s if a colon and a space follow, as
+// in "Caroline Smith: Hello". Otherwise it returns 0. A name has one to three words, each
+// with a capital letter at its start.
 func name(s string) int {
 	i := strings.Index(s[:min(len(s), 48)], ": ")
 	if i < 1 || strings.ContainsAny(s[:i], "\n.,;/(") {
@@ -60,27 +61,29 @@ func name(s string) int {
 	return i
 }
 
-// IsTurn reports whether a text is one short turn of a talk between people, as
-// "Caroline: Hello": it begins with a name, has at most 1500 bytes and one
+// IsTurn reports whether a text is one short turn in a talk between people, such as
+// "Caroline: Hello". It starts with a name, has at most 1500 bytes, and consists of one
 // paragraph.
 func IsTurn(text string) bool {
 	n, _ := speaker(text)
 	return n == 0 && len(text) <= 1500 && name(text) > 0 && !strings.Contains(strings.TrimSpace(text), "\n\n")
 }
 
-// Speech is what a text is of a dialogue.
+// Speech is the kind of dialogue that a text is.
 type Speech uint8
 
 // The kinds of [Speech].
 const (
 	NoSpeech   Speech = iota
-	TurnOfTalk        // see [IsTurn]
-	TurnOfChat        // one turn that a program said, as "assistant: Hello"
-	WholeTalk         // several turns: a later paragraph begins with a speaker of a chat, or again with the first name
-	WholeChat         // the same, and it begins with a speaker of a chat
+	TurnOfTalk        // a turn of a talk between people; see [IsTurn]
+	TurnOfChat        // a single turn by a program, such as "assistant: Hello"
+	// several turns, where a later paragraph starts with a chat's speaker or with the first
+	// name again
+	WholeTalk
+	WholeChat // like WholeTalk, but the text starts with a chat's speaker
 )
 
-// SpeechOf returns what a text is of a dialogue.
+// SpeechOf returns the kind of dialogue that a text is.
 func SpeechOf(text string) Speech {
 	if IsTurn(text) {
 		return TurnOfTalk
@@ -109,8 +112,8 @@ func SpeechOf(text string) Speech {
 	return NoSpeech
 }
 
-// AddressesProgram reports whether a question says "you" or "your": it may be for
-// what a program said.
+// AddressesProgram reports whether a question contains "you" or "your". It may then ask for
+// something that a program said.
 func AddressesProgram(question string) bool {
 	for w := range strings.FieldsFuncSeq(question, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		w = Fold(w)
@@ -121,18 +124,19 @@ func AddressesProgram(question string) bool {
 	return false
 }
 
-// Speaker returns who speaks in a turn: the name that it begins with.
+// Speaker returns the name at the start of a turn, or "".
 func Speaker(turn string) string { return turn[:name(turn)] }
 
-// Asks reports whether a turn ends in a question.
+// Asks reports whether a turn ends in a question mark.
 func Asks(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
 
-// Dialogue cuts a text into fields. One that begins with "user: " or another
-// speaker of a chat, and goes on so after empty lines, gives a field for each
-// turn, "user" or "assistant", without the speaker's word; any other text is
-// one field, "body", before which a name as in
-// "Caroline: Hello" is one of its own, "speaker". Words of the body and of people weigh person, those of
-// programs weigh program, in sixteenths.
+// Dialogue splits a text into fields. If the text starts with a speaker of a chat, such as
+// "user: ", each turn is a field named "user" or "assistant", without the speaker's word. A
+// new turn starts with a speaker after an empty line. Other texts are one field named
+// "body". A name before it, as in "Caroline: Hello", is a separate field named "speaker".
+//
+// Words in the body and in turns of people have the weight person, and those in turns of
+// programs have the weight program, both in sixteenths.
 func Dialogue(text string, person, program uint32) []Field {
 	n, byProgram := speaker(text)
 	if n == 0 {

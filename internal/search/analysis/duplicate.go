@@ -1,7 +1,6 @@
-// Near-duplicates: of short texts, the ones that another makes superfluous. Words
-// count and meaning does not, and the rule is careful: a text is never the
-// duplicate of one that lacks any of its words, has them in another order, or
-// differs in a number, a symbol or a negation.
+// This file finds near-duplicates among short texts. It compares words, not meanings, and
+// is conservative: a text is never the duplicate of a text that lacks one of its words, has
+// the words in another order, or differs in a number, a symbol or a negation.
 
 package analysis
 
@@ -15,53 +14,55 @@ import (
 	"unicode/utf8"
 )
 
-// Passage is one of the texts that are compared.
+// A Passage is a text to compare.
 type Passage struct {
 	Text string
-	// Heading is what the text stands below. Texts of fewer than three words, and
-	// in scripts without spaces of fewer than six characters, have duplicates
-	// under the same one only.
+	// Heading is the heading of the text. Texts with fewer than three words (in scripts
+	// without spaces, fewer than six characters) are duplicates only if they have the same
+	// heading.
 	Heading string
-	// Weight decides which of two equal texts stays: the heavier, and of equal
-	// weights the first.
+	// Weight decides which of two equal texts is kept: the one with the greater weight or,
+	// if the weights are equal, the first.
 	Weight int
 }
 
-// nearDuplicate is a text that can go because another stays.
+// nearDuplicate is a text that can be dropped because another text is kept.
 type nearDuplicate struct {
-	Drop, Keep int  // indices; what is kept is never dropped itself
-	Exact      bool // the same but for white space, letter case, and a period at the end
+	Drop, Keep int  // indices of the texts; the kept text is not dropped itself
+	Exact      bool // the texts differ only in white space, letter case and a final period
 }
 
 const (
-	// fewWords is the least words, stop words not counted, of a text that is
-	// compared by its words; all counted, of one that has equals under other
-	// headings. fewRunes is that of a text in a script without spaces.
+	// fewWords is the minimum number of words, without stop words, of texts that are
+	// compared by words. It is also the minimum number of words, with stop words, of texts
+	// that can be equal under different headings. fewRunes is that minimum in characters
+	// for scripts without spaces.
 	fewWords, fewRunes = 3, 6
 
-	// Of the words of the longer text, the shorter has at least this part.
-	// With less in common the longer is about more than the shorter.
+	// The shorter text must have at least partOf/partBase of the words of the longer text.
+	// Otherwise the longer text is about additional things.
 	partOf, partBase = 3, 5
 
-	// Of the longer texts that hold its rarest word, a text looks at the
-	// signatures of so many, and is compared with so many: texts made by one
-	// pattern all hold it.
+	// These limit the work if many texts have the same rarest word, for example because
+	// they follow the same pattern. For each text, at most mostLooked signatures of longer
+	// texts are examined, and at most mostCompared texts are compared by words.
 	mostLooked   = 4096
 	mostCompared = 256
 )
 
-// sample is a text as it is compared.
+// sample is a text, prepared for comparison.
 type sample struct {
 	index   int
 	passage Passage
-	same    string   // what equal texts have in common
-	words   []uint32 // stems in order by number, without stop words; nil when it is not compared by them
-	few     bool     // equals another under the same heading only
-	sharps  string   // what must be equal to the letter
+	same    string   // the normalized text; equal texts have the same value
+	words   []uint32 // numbers of the stems in order, without stop words; nil if the text is not compared by words
+	few     bool     // equal texts are duplicates only if they have the same heading
+	sharps  string   // the words that must be identical: numbers, words with symbols, and negations
 }
 
-// signature has a bit for each of the words, which may share one. That of a text
-// has all bits of a text whose words it has.
+// signature returns a set with one bit for each word. Several words may have the same bit.
+// If a text contains all words of another text, its signature contains all bits of the
+// other signature.
 func (s *sample) signature() (bits uint64) {
 	for _, w := range s.words {
 		bits |= 1 << (w * 0x9e3779b1 >> 26)
@@ -69,25 +70,26 @@ func (s *sample) signature() (bits uint64) {
 	return bits
 }
 
-// duplicates collects, by the text that goes, the text that stays.
+// duplicates maps each text to drop to the text to keep, by index.
 type duplicates struct {
 	keep  map[int]int
 	exact map[int]bool
 
-	looked, compared int // pairs, by their signatures and by their words
+	looked, compared int // number of pairs compared by signature and by words
 }
 
-// NearDuplicates returns the texts that can go, in order of Drop. The result
-// depends on the texts only.
+// NearDuplicates returns the texts that can be dropped, in order of Drop. The result
+// depends only on the texts.
 //
-// Next to equal texts, a text is the duplicate of a longer one when its words,
-// as stems and without stop words, all stand in that one, in their order, at
-// least three of them and three fifths of the longer one's, and when both have
-// the same numbers, the same words with symbols in them, and the same
-// negations. Texts of scripts that are written without spaces between words have
-// equal duplicates only. Of very many texts that share their rarest word, not
-// all pairs are compared. The error is that of a context that is done. After each
-// text that is analyzed, progress, which may be nil, gets how many are.
+// A text is a duplicate of an equal text. It is also a duplicate of a longer text if all
+// its words, stemmed and without stop words, occur in the longer text in the same order,
+// and are at least three and at least three fifths of the longer text's words. Both must
+// then have the same numbers, the same words with symbols, and the same negations. Texts in
+// scripts without spaces between words are only duplicates of equal texts. If very many
+// texts share their rarest word, not all pairs are compared.
+//
+// NearDuplicates returns an error if ctx is done. After each analyzed text, it calls
+// progress, which may be nil, with the number of analyzed texts.
 func NearDuplicates(ctx context.Context, texts []Passage, progress func(done int)) ([]nearDuplicate, error) {
 	d := duplicates{keep: map[int]int{}, exact: map[int]bool{}}
 	err := d.find(ctx, texts, progress)
@@ -109,7 +111,7 @@ func (d *duplicates) find(ctx context.Context, texts []Passage, progress func(do
 	return d.findContained(ctx, d.findEqual(samples), len(c.numbers))
 }
 
-// findEqual finds equal texts and returns one of each.
+// findEqual finds equal texts and returns one sample of each group.
 func (d *duplicates) findEqual(samples []*sample) []*sample {
 	samples = slices.Clone(samples)
 	slices.SortStableFunc(samples, func(a, b *sample) int { return cmp.Compare(b.passage.Weight, a.passage.Weight) })
@@ -130,15 +132,14 @@ func (d *duplicates) findEqual(samples []*sample) []*sample {
 	return left
 }
 
-// findContained finds the texts whose words a longer one has. The longest come
-// first, so that the fate of every longer text is known. The words are numbers
-// below count.
+// findContained finds texts whose words a longer text contains. It processes longer texts
+// first, so that the longer texts are already registered. Words are numbers below count.
 func (d *duplicates) findContained(ctx context.Context, samples []*sample, count int) error {
 	samples = slices.DeleteFunc(samples, func(s *sample) bool { return s.words == nil })
 	slices.SortFunc(samples, func(a, b *sample) int {
 		return cmp.Or(cmp.Compare(len(b.words), len(a.words)), cmp.Compare(len(b.same), len(a.same)), cmp.Compare(a.index, b.index))
 	})
-	frequency, last := make([]int, count), make([]int, count) // last: the sample that had the word last, from 1
+	frequency, last := make([]int, count), make([]int, count) // last is the last sample with the word, counting from 1
 	for i, s := range samples {
 		for _, w := range s.words {
 			if last[w] != i+1 {
@@ -150,7 +151,7 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample, count
 	keys, number := rarest(samples, frequency)
 	clear(last)
 	signatures := make([]uint64, len(samples))
-	holders := make([][]int32, len(number)) // by the number of a key: the samples that have it, the longest first
+	holders := make([][]int32, len(number)) // by key number: the samples with this key, longest first
 	for i, s := range samples {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -171,11 +172,11 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample, count
 	return nil
 }
 
-// rareWord is the rarest word of a text, and what must be equal to the letter, as
-// a number: the text is as long as the sample.
+// rareWord is the rarest word of a text together with the number of its sharps. A longer
+// text that contains the text has the same key.
 type rareWord struct{ word, sharps uint32 }
 
-// rarest returns the key of each sample, and numbers for the keys.
+// rarest returns the key of each sample, and numbers all keys.
 func rarest(samples []*sample, frequency []int) (keys []rareWord, number map[rareWord]int) {
 	keys, number = make([]rareWord, len(samples)), map[rareWord]int{}
 	sharps := map[string]uint32{}
@@ -194,8 +195,8 @@ func rarest(samples []*sample, frequency []int) (keys []rareWord, number map[rar
 	return keys, number
 }
 
-// findLonger finds one of the samples at longer, the longest first, that has the
-// words of the sample at i.
+// findLonger searches for a sample that contains the words of sample i. The candidates are
+// in longer, longest first.
 func (d *duplicates) findLonger(i int, samples []*sample, signatures []uint64, longer []int32) {
 	s, compared := samples[i], d.compared
 	longer = longer[sort.Search(len(longer), func(i int) bool { return len(s.words)*partBase >= len(samples[longer[i]].words)*partOf }):]
@@ -215,7 +216,8 @@ func (d *duplicates) findLonger(i int, samples []*sample, signatures []uint64, l
 	}
 }
 
-// list follows the chains of duplicates to the texts that stay.
+// list returns the duplicates. If a kept text is itself a duplicate of another, list
+// returns the last text of the chain.
 func (d *duplicates) list() []nearDuplicate {
 	var all []nearDuplicate
 	for drop, k := range d.keep {
@@ -236,36 +238,36 @@ func distinct(words []string) map[string]bool {
 	return m
 }
 
-// around is what is cut off at both ends of a word: marks of sentences, quotes
+// around has the characters that are removed at both ends of a word: punctuation, quotes
 // and emphasis.
 const around = ".,;:!?\"'()*_`“”‘’«»…"
 
-// negations turn what a text says into its opposite. Each counts.
+// negations are words that reverse the meaning of a text.
 var negations = distinct(strings.Fields(`not no never none nobody nothing neither nor without except unless cannot cant dont
 	isnt arent wasnt doesnt didnt wont shouldnt mustnt nt stop stopped instead
 	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`))
 
-// unspaced are scripts that are written without spaces between words, all of
-// them at or above firstUnspaced.
+// unspaced are scripts without spaces between words. All their characters are at or above
+// firstUnspaced.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 const firstUnspaced = 0xe00
 
-// cutter analyzes texts. It keeps what it made of short words.
+// cutter analyzes texts. It caches the results for short words.
 type cutter struct {
 	analyzer *Analyzer
 	numbers  map[string]uint32
 	seen     map[string]cutWord
 }
 
-// cutWord is what a cutter made of a word, spaces around it.
+// cutWord is the result for a word between spaces.
 type cutWord struct {
 	words []uint32
-	sharp string // "" for none
+	sharp string // the word if it must be identical in duplicates, otherwise ""
 }
 
-// sample analyzes a text.
+// sample prepares a text for comparison.
 func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 	s := &sample{index: index, passage: t, few: true}
 	s.same = strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(t.Text)), " "), ".")
@@ -335,17 +337,17 @@ func (c *cutter) cut(ctx context.Context, w string) (cut cutWord) {
 	return cut
 }
 
-// isSharp reports whether a word must be the same to the letter: it holds a
-// digit or a symbol. A hyphen and an apostrophe between letters are none.
+// isSharp reports whether a word must be identical in duplicates because it has a digit or
+// a symbol. A single hyphen or apostrophe between letters is not a symbol.
 func isSharp(word string) bool {
-	letter := false // the rune before was one
+	letter := false // the previous character was a letter
 	for i, r := range word {
 		switch {
 		case unicode.IsLetter(r) || unicode.IsMark(r):
 			letter = true
 			continue
 		case letter && (r == '-' || r == '\'' || r == '’') && i+len(string(r)) < len(word):
-			// Another letter must follow; a second sign is a symbol.
+			// letter becomes false, so that a second sign counts as a symbol
 		default:
 			return true
 		}
@@ -354,9 +356,10 @@ func isSharp(word string) bool {
 	return false
 }
 
-// inside reports whether the longer text has the words of s in their order.
+// inside reports whether the longer text contains the words of s in the same order.
 func (s *sample) inside(longer *sample) bool {
-	n, more := 0, len(longer.words)-len(s.words) // words that the longer text may have besides
+	// more is the number of additional words that the longer text may have
+	n, more := 0, len(longer.words)-len(s.words)
 	for _, w := range longer.words {
 		if n < len(s.words) && w == s.words[n] {
 			n++

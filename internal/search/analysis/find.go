@@ -1,5 +1,5 @@
-// Search for a few terms in many documents, without cutting all of their words
-// into terms.
+// This file searches for a few terms in many documents, without analyzing all of their
+// words.
 
 package analysis
 
@@ -14,29 +14,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// Finder makes documents as an [Analyzer] does, of some terms only. Most words
-// are words of small letters, and have one term: what they add to the length of
-// the document is known at sight, and by their first letters most are seen
-// to have none of the terms. It is for one goroutine, and holds on to the texts
-// that it is given.
+// A Finder builds documents like an [Analyzer], but only with certain terms. It is faster
+// because it does not analyze most words: a word of lower-case letters has exactly one
+// term, so its effect on the document's length is known, and its first letters usually show
+// that it has none of the wanted terms. A Finder is for one goroutine. It keeps references
+// to the texts that it was given.
 type Finder struct {
 	only   *Choice
 	known  known
-	digits bool // a number may be one of the terms
+	digits bool // a number may be one of the wanted terms
 
-	beginnings []beginning     // of the plain words that may have one of the terms
-	threes     [1 << 10]uint32 // a bit for each three letters that a beginning has or allows; see threeOf
-	signatures []uint64        // of the terms; nil where prefixes are looked for, too
+	beginnings []beginning     // beginnings of the plain words that may have one of the terms
+	threes     [1 << 10]uint32 // a set of three-letter beginnings that the words in beginnings may have; see threeOf
+	signatures []uint64        // signatures of the terms; nil if prefixes are wanted
 }
 
-// beginning is how plain words begin: their first letters, see letters, and which of
-// those count.
+// beginning is a pattern for the start of plain words: their first letters in the form of
+// [letters], and a mask of the bytes that are compared.
 type beginning struct{ first, mask uint64 }
 
-// mostBeginnings is how many beginnings a word is compared with.
+// mostBeginnings is the maximum number of beginnings that a word is compared with. If there
+// are more, every word may have a term.
 const mostBeginnings = 32
 
-// NewFinder returns a Finder of those terms.
+// NewFinder returns a Finder for the given terms.
 func NewFinder(only *Choice) *Finder {
 	f := &Finder{only: only}
 	for _, t := range slices.Concat(only.Terms(), only.Prefixes()) {
@@ -58,14 +59,15 @@ func NewFinder(only *Choice) *Finder {
 	return f
 }
 
-// reachAll notes some plain words.
+// reachAll registers plain words that have one of the terms.
 func (f *Finder) reachAll(words []string) {
 	for _, w := range words {
 		f.mayBegin(letters(w), 8)
 	}
 }
 
-// letters returns the first bytes of a word, the first in the lowest, 0 after its end.
+// letters returns the first eight bytes of a word as a number, the first in the lowest
+// byte. Missing bytes are 0.
 func letters(word string) (w uint64) {
 	for i := range min(len(word), 8) {
 		w |= uint64(word[i]) << (8 * i)
@@ -73,13 +75,13 @@ func letters(word string) (w uint64) {
 	return w
 }
 
-// threeOf returns the first three letters of a word as a number of 15 bits, five bits
-// each: 1 for an a, 0 after its end.
+// threeOf returns the first three letters as a number of 15 bits, five bits each. The
+// letter a is 1, and a missing letter is 0.
 func threeOf(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
 
-// mayBegin notes that plain words may begin with the first n of some letters.
+// mayBegin registers that plain words may begin with the first n of these letters.
 func (f *Finder) mayBegin(first uint64, n int) {
 	b := beginning{first, math.MaxUint64}
 	if n < 8 {
@@ -96,12 +98,12 @@ func (f *Finder) mayBegin(first uint64, n int) {
 	}
 }
 
-// mayHave reports whether a plain word of those first letters may have one of the terms.
+// mayHave reports whether a plain word with these first letters may have one of the terms.
 func (f *Finder) mayHave(first uint64) bool { return f.hasThree(threeOf(first)) && f.begins(first) }
 
 func (f *Finder) hasThree(three uint32) bool { return f.threes[three>>5]>>(three&31)&1 != 0 }
 
-// begins reports whether a plain word begins as one that may have one of the terms.
+// begins reports whether the first letters match one of the beginnings.
 func (f *Finder) begins(first uint64) bool {
 	if len(f.beginnings) > mostBeginnings {
 		return true
@@ -114,7 +116,8 @@ func (f *Finder) begins(first uint64) bool {
 	return false
 }
 
-// unruled returns the words whose terms follow from no rule, by term.
+// unruled returns, by term, the words whose terms do not follow from the rules of the
+// stemmer.
 var unruled = sync.OnceValue(func() map[string][]string {
 	words := map[string][]string{}
 	for form, root := range irregular {
@@ -126,7 +129,7 @@ var unruled = sync.OnceValue(func() map[string][]string {
 	return words
 })
 
-// begin makes the Finder forget the chunks that it has seen, when they are many.
+// begin empties the cache of chunks if it is full.
 func (f *Finder) begin() {
 	if f.known.only == nil || f.known.full() {
 		f.known = newKnown(f.root, 1<<6)
@@ -134,8 +137,8 @@ func (f *Finder) begin() {
 	}
 }
 
-// root returns the term of a word that is folded already, or nothing if that is none of
-// those looked for.
+// root returns the term of a folded word, or "" if that is certainly not one of the wanted
+// terms.
 func (f *Finder) root(word string) string {
 	if len(word) > 2 && isPlain(word) && !f.mayHave(letters(word)) {
 		return ""
@@ -143,15 +146,16 @@ func (f *Finder) root(word string) string {
 	return Root(word)
 }
 
-// reach notes how the plain words may begin whose stem is, or begins with, that
-// text: those that are no exceptions keep their first two letters, or all that
-// the stem has, and change others only at the end of the stem. Of three letters that is the
-// last, where an e may take the place of ing or ed (use of using) and an i that of y (cri
-// of cry); of more, none of the first three, and the last two at most (ble of bility).
+// reach registers the possible beginnings of plain words whose stem is t or begins with t.
+// Except for the words in unruled, stemming keeps the first two letters of a word and
+// changes other letters only at the end of the stem. In a stem of three letters, only the
+// last may differ: an e may replace ing or ed (using, use), and an i may replace y (cry,
+// cri). In a longer stem, the first three letters and all except the last two are unchanged
+// (bility, ble).
 func (f *Finder) reach(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
-			return // not of a plain word
+			return // plain words do not have such a term
 		}
 	}
 	n := len(t)
@@ -168,10 +172,10 @@ func (f *Finder) reach(t string) {
 	}
 }
 
-// SetDoc makes d the document that the fields are, in the room that its Terms
-// have: what [Analyzer.SetDoc] does, but only the terms that are looked for are
-// in it, once for each time they stand there. It reports whether the document
-// has any term at all. When ctx is done it stops; d is then of no use.
+// SetDoc sets d to the document with these fields, like [Analyzer.SetDoc], but only with
+// the wanted terms. A term is listed once for each occurrence. SetDoc reports whether the
+// document has any terms, wanted or not. If ctx is done, it returns early and d must not be
+// used.
 func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (some bool) {
 	f.begin()
 	d.Terms = d.Terms[:0]
@@ -224,7 +228,7 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 	return some
 }
 
-// addChunk adds a chunk to d, and reports whether it has any term.
+// addChunk adds a chunk to d and reports whether it has any terms.
 func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
 	if len(c) <= maxWhole {
 		k := f.known.find(c)
@@ -245,18 +249,20 @@ func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
 	}
 }
 
-// plain returns the length of the word that s begins with, a letter, when at sight
-// it is a plain one and all of its chunk but for a contraction, else 0; where the chunk
-// ends; and the first letters of the word, 0 after its end.
+// plain checks whether s starts with a plain word that is a whole chunk, except for a
+// contraction such as 's. It returns the length of the word, the end of the chunk, and the
+// first letters of the word in the form of [letters]. If this is not certain without
+// analyzing the chunk, it returns 0.
 func plain(s string) (n, end int, first uint64) {
 	const (
 		each = 0x0101010101010101
 		high = 0x80 * each
 	)
 	if len(s) >= 8 {
-		first = word(s) | 0x20 // the first may be a capital
+		first = word(s) | 0x20 // the first letter may be a capital, so set its lower-case bit
 		low := first &^ high
-		small := (low + (0x80-'a')*each) &^ (low + (0x80-'z'-1)*each) &^ first & high // of each byte, whether it is a small letter
+		// the high bit of each byte is set if the byte is a lower-case letter
+		small := (low + (0x80-'a')*each) &^ (low + (0x80-'z'-1)*each) &^ first & high
 		n = bits.TrailingZeros64(^small&high) / 8
 		if n < 8 {
 			first &= 1<<(8*n) - 1
@@ -283,8 +289,8 @@ func plain(s string) (n, end int, first uint64) {
 	return n, end, first
 }
 
-// contraction returns the length of an apostrophe and what follows it in English, with
-// which s begins, when a chunk ends after it, else 0.
+// contraction returns the length of an English contraction such as 's at the start of s, if
+// the chunk ends after it. Otherwise it returns 0.
 func contraction(s string) int {
 	n := len("'")
 	if s[0] != '\'' {
@@ -301,8 +307,8 @@ func contraction(s string) int {
 	return 0
 }
 
-// number returns the length of the chunk that s begins with, a digit, when at
-// sight it is all digits, and so one word; else 0.
+// number returns the length of the chunk at the start of s if it certainly consists of
+// digits, so that it is one word. Otherwise it returns 0.
 func number(s string) int {
 	n := 1
 	for n < len(s) && isDigit(s[n]) {
@@ -314,7 +320,7 @@ func number(s string) int {
 	return n
 }
 
-// endsAt reports whether at sight the chunk that s begins with ends at byte n.
+// endsAt reports whether the chunk at the start of s certainly ends at byte n.
 func endsAt(s string, n int) bool {
 	if n == len(s) {
 		return true

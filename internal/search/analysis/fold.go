@@ -1,4 +1,4 @@
-// Makes letters equal that differ only by case, by a diacritic or by
+// This file folds text: it removes differences in letter case, diacritics and character
 // width.
 
 package analysis
@@ -12,11 +12,11 @@ import (
 
 //go:generate go run github.com/oxbow-memory/oxbow/test/gen/decompositions
 
-// Fold returns s in lower case, without combining marks of Latin, Greek and
-// Cyrillic, with each letter that Unicode decomposes into one of those and
-// marks replaced by it, and with a few that it does not: ß is ss, æ is ae, ø
-// is o, ł is l. Letters of full width become ordinary ones. Where nothing
-// changes, s itself is returned.
+// Fold returns s in lower case and without diacritics. It removes combining marks of Latin,
+// Greek and Cyrillic letters, and replaces each letter that Unicode decomposes into a
+// letter and such marks by that letter. It also replaces ß by ss, æ by ae, ø by o, ł by l
+// and a few others, and full-width letters by ordinary letters. If nothing changes, it
+// returns s itself.
 func Fold(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || isUpper(c) {
@@ -39,7 +39,7 @@ func foldFrom(s string, at int) string {
 			b.WriteByte(byte(r))
 			continue
 		case r >= 0x300 && r <= 0x36f:
-			continue // a combining mark
+			continue // drop a combining mark
 		case r >= 0xff01 && r <= 0xff5e:
 			r -= 0xff01 - '!'
 		}
@@ -60,7 +60,7 @@ func foldFrom(s string, at int) string {
 	return b.String()
 }
 
-// base returns the letter under the marks of r, or r.
+// base returns the letter without its marks.
 func base(r rune) rune {
 	switch r {
 	case 'ø':
@@ -74,7 +74,7 @@ func base(r rune) rune {
 	case 'ı':
 		return 'i'
 	case 'й':
-		return r // a letter of its own
+		return r // й is a separate letter
 	}
 	if i, ok := slices.BinarySearchFunc(decompositions[:], r, func(p [2]rune, r rune) int { return int(p[0] - r) }); ok {
 		return decompositions[i][1]

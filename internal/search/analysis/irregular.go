@@ -1,10 +1,10 @@
-// The forms of English words that no rule of endings leads back to their root.
+// This file lists irregular forms of English words, which no rule about endings covers.
 
 package analysis
 
 import "strings"
 
-// irregular leads from an irregular form to the word whose stem it shares.
+// irregular maps an irregular form to the word whose stem it gets.
 var irregular = func() map[string]string {
 	m := map[string]string{}
 	for line := range strings.SplitSeq(irregularForms, ",") {
@@ -16,10 +16,9 @@ var irregular = func() map[string]string {
 	return m
 }()
 
-// irregularForms has words, each before its irregular forms. Forms
-// that are more often another word (found, left, saw, felt as cloth, …) stand
-// here when the verb is what memories are mostly about; lay, bore, wound,
-// bound, ground and rose stay what they are.
+// irregularForms has in each entry a word followed by its irregular forms. Some forms are
+// also other words (found, left, saw, felt). They are listed if the verb is more likely in
+// a memory. lay, bore, wound, bound, ground and rose are not listed.
 const irregularForms = `
 arise arose arisen, awake awoke awoken, bear borne, beat beaten, become became, begin began begun, bend bent,
 bite bit bitten, bleed bled, blow blew blown, break broke broken, breed bred, bring brought, build built,

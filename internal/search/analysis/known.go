@@ -1,4 +1,4 @@
-// What an Analyzer keeps of the chunks that it has seen.
+// This file implements the cache of an Analyzer.
 
 package analysis
 
@@ -11,64 +11,65 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// maxChunks bounds what an Analyzer keeps, at about 10 MB.
+// maxChunks limits the size of the cache, to about 10 MB.
 const maxChunks = 1 << 16
 
-// known is a table of chunks. Looking chunks up is most of what it costs to
-// fill an index, so it is a hash table of its own, in which the common case, a
-// chunk of at most 16 bytes that is one word, takes three places in memory:
+// known is a cache of chunks and their terms. Most of the time to fill an index is spent in
+// its look-ups, so it is a special hash table. In the usual case, a chunk of at most 16
+// bytes that is one word, a look-up needs three memory accesses:
 //
 //	slots     by hash      ──► number of a chunk; linear probing
 //	chunks    by number    ──► its bytes, the term of its first unit
-//	terms     by number    ──► text, and its place in the document being made
+//	terms     by number    ──► text, and its index in the current document
 //
-// The rest of a chunk is apart:
+// Other data is stored separately:
 //
-//	texts     by chunk     ──► its bytes, when it is longer
-//	units     from ‥ to    ──► of all chunks, one after another
+//	texts     by chunk     ──► its bytes, if it is longer
+//	units     from ‥ to    ──► units of all chunks, one after the other
 //	byText                 ──► number of a term
 type known struct {
 	seed1, seed2 uint64
 	seed         maphash.Seed
 
-	slots  []slot // as many as a power of two, at most half of them taken
+	slots  []slot // length is a power of two; at most half of the slots are in use
 	chunks []seen
 	terms  []term
 	texts  []string
 	units  []unit
 	byText map[string]uint32
-	only   *Choice // units of other terms are not kept, and terms not numbered; nil to keep all
+	only   *Choice // if not nil, units of other terms are not stored, and terms get no numbers
 	root   func(word string) string
 	cutNow []unit // scratch
 
-	inIndex *index.Known // what the terms are in an index that is being made
+	inIndex *index.Known // numbers of the terms in an index that is being built
 }
 
 type slot struct {
-	hash uint32 // another part than that which chose the slot
-	next uint32 // number of the chunk, plus 1; 0 in a free slot
+	hash uint32 // upper part of the hash; the lower part selects the slot
+	next uint32 // number of the chunk plus 1; 0 if the slot is free
 }
 
-// seen is a chunk that was seen.
+// seen is a chunk in the cache.
 type seen struct {
 	ends   ends
-	term   uint32 // of the first unit
-	from   uint32 // in units
+	term   uint32 // term of the first unit
+	from   uint32 // index of its first unit in units
 	length uint8
-	units  uint8 // how many
-	whole  bool  // the first unit is
-	parts  uint8 // units that are not, also those that are not kept
-	some   bool  // there are units, kept or not
+	units  uint8 // number of stored units
+	whole  bool  // the first unit is a whole
+	parts  uint8 // number of units that are not wholes, including those that are not stored
+	some   bool  // the chunk has units, stored or not
 }
 
-// term is a term and its place in the document being made.
+// term is a term, and its index in the document that is being built.
 type term struct {
 	text  string
-	stamp uint64 // the document that has it
-	at    int    // in that document's terms
+	stamp uint64 // number of the last document with the term
+	at    int    // index of the term in that document's Terms
 }
 
-// ends is what a text begins and ends with: of at most 16 bytes, all of them.
+// ends has the first and last bytes of a text. For a text of at most 16 bytes, these are
+// all bytes.
 type ends [2]uint64
 
 func endsOf(s string) ends {
@@ -89,9 +90,9 @@ func half(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// newKnown returns an empty table of chunks, of whose words root gives the terms, with room
-// for half as many as slots, a power of two. That its seeds are random changes nothing that
-// a caller sees: they keep a text that was made for it from filling one place of the table.
+// newKnown returns an empty cache with this number of slots, a power of two. root must
+// return the term of a word. The hash seeds are random, so that nobody can construct a text
+// whose chunks all get the same hash. They do not affect results.
 func newKnown(root func(word string) string, slots int) known {
 	return known{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
@@ -107,7 +108,7 @@ func (k *known) hash(s string, e ends) uint64 {
 	return hi ^ lo
 }
 
-// empty drops all, and keeps the room for it.
+// empty removes all chunks but keeps the allocated memory.
 func (k *known) empty() {
 	clear(k.slots)
 	clear(k.texts)
@@ -120,11 +121,11 @@ func (k *known) empty() {
 	k.inIndex = new(index.Known)
 }
 
-// full reports whether it keeps more than it should.
+// full reports whether the cache exceeds its limit.
 func (k *known) full() bool { return len(k.chunks) > maxChunks || len(k.terms) > 2*maxChunks }
 
-// find returns what is known of a chunk of at most maxWhole bytes, cutting it
-// when it is new. It holds until the next call.
+// find returns the cached data of a chunk with at most maxWhole bytes. If the chunk is new,
+// it is analyzed. The result is valid until the next call.
 func (k *known) find(c string) *seen {
 	e := endsOf(c)
 	hash := k.hash(c, e)
@@ -138,7 +139,7 @@ func (k *known) find(c string) *seen {
 			}
 		}
 	}
-	if k.only == nil { // else the texts stay where they are
+	if k.only == nil { // with only, the caller keeps the texts unchanged, so a copy is not needed
 		c = strings.Clone(c)
 	}
 	n, from := uint32(len(k.chunks)), len(k.units)
@@ -158,8 +159,8 @@ func (k *known) find(c string) *seen {
 	return &k.chunks[n]
 }
 
-// unitsOf returns the units of a chunk. Of one that is too long to be kept,
-// they are cut.
+// unitsOf returns the units of a chunk. A chunk that is too long for the cache is analyzed
+// each time.
 func (k *known) unitsOf(c string) []unit {
 	if len(c) > maxWhole {
 		us, _, _ := k.cut(nil, strings.Clone(c))
@@ -168,12 +169,12 @@ func (k *known) unitsOf(c string) []unit {
 	return k.kept(k.find(c))
 }
 
-// kept returns the units that are kept of a chunk.
+// kept returns the stored units of a chunk.
 func (k *known) kept(s *seen) []unit { return k.units[s.from:][:s.units] }
 
-// cut appends the units of a chunk to us, their terms numbered, and says how
-// many are no wholes, and whether there are any. What is not to be kept is left
-// out.
+// cut appends the units of a chunk to us and numbers their terms. It leaves out units that
+// must not be stored. It also returns the number of units that are not wholes, and whether
+// the chunk has any units.
 func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
 	k.cutNow = cut(k.cutNow[:0], c, k.root)
 	for _, u := range k.cutNow {
@@ -188,7 +189,7 @@ func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
 		}
 		n, ok := k.byText[u.text]
 		if !ok {
-			if len(c) > maxWhole { // a part of it would keep all of it
+			if len(c) > maxWhole { // copy the text, because a substring would keep the whole chunk in memory
 				u.text = strings.Clone(u.text)
 			}
 			n = uint32(len(k.terms))
@@ -201,7 +202,7 @@ func (k *known) cut(us []unit, c string) (_ []unit, parts int, some bool) {
 	return us, parts, len(k.cutNow) > 0
 }
 
-// grow makes twice as many slots.
+// grow doubles the number of slots.
 func (k *known) grow() {
 	k.slots = make([]slot, 2*len(k.slots))
 	mask := uint32(len(k.slots) - 1)

@@ -1,14 +1,13 @@
-// The stemmer for English.
+// This file implements a stemmer for English.
 
 package analysis
 
 import "strings"
 
-// Stem returns the stem of an English word in lower-case ASCII letters and
-// apostrophes, by the algorithm English of the Snowball project, also called
-// Porter2 (Porter, snowballstem.org/algorithms/english/stemmer.html, in the
-// version of 2020). Words of other characters, and of fewer than three letters,
-// stay as they are.
+// Stem returns the stem of an English word in lower-case ASCII letters and apostrophes. It
+// implements the English algorithm of the Snowball project, also called Porter2
+// (snowballstem.org/algorithms/english/stemmer.html, version of 2020). It returns words
+// with other characters, and words of fewer than three letters, unchanged.
 func Stem(word string) string {
 	if len(word) < 3 {
 		return word
@@ -23,7 +22,7 @@ func Stem(word string) string {
 	}
 	word = strings.TrimPrefix(word, "'")
 	if len(word) < 3 {
-		return word // too short once the apostrophe is gone
+		return word // too short without the apostrophe
 	}
 	var buf [64]byte
 	w := stemmer{b: append(buf[:0], word...)}
@@ -31,7 +30,7 @@ func Stem(word string) string {
 	w.regions()
 	w.step0()
 	w.step1a()
-	switch string(w.b) { // words that the later steps leave alone
+	switch string(w.b) { // the later steps must not change these words
 	case "inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed":
 		return string(w.b)
 	}
@@ -52,7 +51,7 @@ func Stem(word string) string {
 	return string(w.b)
 }
 
-// stemExceptions are the words that the algorithm names one by one.
+// stemExceptions are the words whose stems the algorithm lists explicitly.
 var stemExceptions = map[string]string{
 	"skis": "ski", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie",
 	"idly": "idl", "gently": "gentl", "ugly": "ugli", "early": "earli", "only": "onli", "singly": "singl",
@@ -60,10 +59,11 @@ var stemExceptions = map[string]string{
 	"bias": "bias", "andes": "andes",
 }
 
-// stemmer is a word on its way. A y that stands for a consonant is Y.
+// stemmer has the state of a word while it is being stemmed. A y that is a consonant is
+// written Y.
 type stemmer struct {
 	b      []byte
-	r1, r2 int // where the regions begin
+	r1, r2 int // start offsets of the regions R1 and R2
 }
 
 func isVowel(c byte) bool {
@@ -74,7 +74,7 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// markY makes each y at the start or after a vowel a Y.
+// markY replaces each y at the start or after a vowel by Y.
 func (w *stemmer) markY() {
 	for i, c := range w.b {
 		if c == 'y' && (i == 0 || isVowel(w.b[i-1])) {
@@ -83,8 +83,8 @@ func (w *stemmer) markY() {
 	}
 }
 
-// regions finds R1, what follows the first consonant after a vowel, and R2,
-// the same within R1.
+// regions sets R1, the part after the first consonant that follows a vowel, and R2, which
+// is defined in the same way within R1.
 func (w *stemmer) regions() {
 	next := func(i int) int {
 		for ; i < len(w.b) && !isVowel(w.b[i]); i++ {
@@ -116,7 +116,7 @@ func (w *stemmer) cut(n int, with string) { w.b = append(w.b[:len(w.b)-n], with.
 func (w *stemmer) inR1(n int) bool { return len(w.b)-n >= w.r1 }
 func (w *stemmer) inR2(n int) bool { return len(w.b)-n >= w.r2 }
 
-// vowelBefore reports whether a vowel stands before the last n bytes.
+// vowelBefore reports whether there is a vowel before the last n bytes.
 func (w *stemmer) vowelBefore(n int) bool {
 	for _, c := range w.b[:max(0, len(w.b)-n)] {
 		if isVowel(c) {
@@ -126,8 +126,9 @@ func (w *stemmer) vowelBefore(n int) bool {
 	return false
 }
 
-// shortAt reports whether a short syllable ends at i: consonant, vowel,
-// consonant other than w, x and Y; or a vowel at the start and a consonant.
+// shortAt reports whether a short syllable ends at i. A short syllable is a consonant, a
+// vowel, and a consonant other than w, x and Y, or a vowel at the start of the word and a
+// consonant.
 func (w *stemmer) shortAt(i int) bool {
 	switch {
 	case i == 2:
@@ -203,10 +204,10 @@ func (w *stemmer) step1c() {
 	}
 }
 
-// rule is a suffix and what takes its place.
+// rule is a suffix and its replacement.
 type rule struct{ suffix, with string }
 
-// longest returns the rule with the longest suffix of the word.
+// longest returns the rule with the longest suffix that the word has.
 func (w *stemmer) longest(rules []rule) (best rule, ok bool) {
 	last := w.b[len(w.b)-1]
 	for i := range rules {

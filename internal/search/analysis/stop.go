@@ -1,14 +1,13 @@
-// The words of a query that say nothing about what is looked
-// for.
+// This file lists stop words: words of a query that do not help to find anything.
 
 package analysis
 
 import "strings"
 
-// stopWords are left out of a query as long as other words remain: articles,
-// pronouns, prepositions, conjunctions, question words, auxiliaries, and what
-// people wrap a question to a memory in. Documents keep them, so that a phrase
-// can hold them. In the form of [Fold], what follows an apostrophe cut off.
+// stopWords are ignored in a query if it has other words: articles, pronouns, prepositions,
+// conjunctions, question words, auxiliary verbs, and words with which people phrase a
+// question to a memory. Documents keep their stop words, so that phrases can match them.
+// The words are folded by [Fold], and endings after an apostrophe are removed.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`
@@ -40,5 +39,5 @@ get got go going went
 	return m
 }()
 
-// IsStopWord reports whether a word, folded, is left out of queries.
+// IsStopWord reports whether a folded word is a stop word.
 func IsStopWord(word string) bool { return stopWords[word] }

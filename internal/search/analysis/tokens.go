@@ -1,5 +1,5 @@
-// Tokens of a text: where its words begin, and with which letters, so that terms are
-// looked for in it again and again without reading it.
+// This file implements Tokens, a compact list of a text's words, in which terms can be
+// searched repeatedly without reading the text again.
 
 package analysis
 
@@ -9,15 +9,16 @@ import (
 	"sync"
 )
 
-// Tokens are the words of a text. They never change, and keep the text.
+// Tokens are the words of a text. They are immutable and keep a reference to the text.
 type Tokens struct {
 	text string
 
-	// A word of small letters, the first of which may be a capital, is one number: in the
-	// upper 16 bits its first three letters, see threeOf, in the lower ones how many bytes
-	// after the token before it begins. A chunk of all else has numberToken or chunkToken in
-	// the place of letters; a chunkToken is followed by three numbers more, how many words it
-	// has and the signature of its terms. A spaceToken is no word: the next token is further away.
+	// Each token is one number. Its lower 16 bits are the distance in bytes from the start
+	// of the previous token. The upper 16 bits of a plain word (lower-case letters, the
+	// first may be a capital) are its first three letters; see threeOf. For other chunks
+	// they are numberToken or chunkToken. Three more numbers follow a chunkToken: the
+	// number of its words, and the signature of its terms in two parts. A spaceToken is not
+	// a word. It only adds to the distance of the next token.
 	words []uint32
 }
 
@@ -25,14 +26,15 @@ const (
 	distanceBits = 16
 	mostDistance = 1<<distanceBits - 1
 
-	// No three letters have these numbers.
+	// threeOf never returns these values.
 	spaceToken  = 1<<15 - 1
 	numberToken = 1<<15 - 2
 	chunkToken  = 1<<15 - 3
 )
 
-// signatureOf returns the signature of a term: two of 64 bits, as in a Bloom filter. A chunk
-// the signature of which, that of all its terms, lacks one of the bits does not have the term.
+// signatureOf returns the signature of a term, which has one or two of 64 bits as in a
+// Bloom filter. The signature of a chunk is the union of those of its terms. If it lacks
+// one of the term's bits, the chunk does not have the term.
 func signatureOf(term string) uint64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(term))
@@ -40,11 +42,11 @@ func signatureOf(term string) uint64 {
 	return 1<<(sum&63) | 1<<(sum>>6&63)
 }
 
-// spareKnown are tables of chunks with all of their terms: most words of one text stand in
-// others, too.
+// spareKnown are caches with all terms of chunks. They are reused, because texts share most
+// of their words.
 var spareKnown = sync.Pool{New: func() any { return new(known) }}
 
-// borrowKnown returns a table, to be given back to spareKnown.
+// borrowKnown returns a cache, which the caller must put back into spareKnown.
 func borrowKnown() *known {
 	k := spareKnown.Get().(*known)
 	if k.slots == nil || k.full() {
@@ -53,8 +55,8 @@ func borrowKnown() *known {
 	return k
 }
 
-// Tokenize returns the tokens of a text, for any [Finder]. When ctx is done it stops; they
-// are then of no use.
+// Tokenize returns the tokens of a text for use with any [Finder]. If ctx is done, it
+// returns early and the tokens must not be used.
 func Tokenize(ctx context.Context, s string) *Tokens {
 	k := borrowKnown()
 	defer spareKnown.Put(k)
@@ -97,10 +99,10 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 		words = append(words, uint32(parts), uint32(signature), uint32(signature>>32))
 		i = to
 	}
-	return &Tokens{s, append([]uint32(nil), words...)} // without the room to grow
+	return &Tokens{s, append([]uint32(nil), words...)} // copy the tokens to a slice without spare capacity
 }
 
-// signature returns how many words a chunk has, and the signature of its terms.
+// signature returns the number of words in a chunk and the signature of its terms.
 func (k *known) signature(c string) (parts int, signature uint64) {
 	for _, u := range k.unitsOf(c) {
 		signature |= signatureOf(u.text)
@@ -111,8 +113,8 @@ func (k *known) signature(c string) (parts int, signature uint64) {
 	return parts, signature
 }
 
-// Find calls fn for each place of a text where one of the terms stands, with the number of
-// words up to its end, and returns the number of words.
+// Find calls fn for each occurrence of a wanted term in the text, with the number of words
+// up to its end. It returns the number of words.
 func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 	k := borrowKnown()
 	defer spareKnown.Put(k)
@@ -155,7 +157,7 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 	return words
 }
 
-// mayHold reports whether a chunk of that signature may have one of the terms.
+// mayHold reports whether a chunk with this signature may have one of the terms.
 func (f *Finder) mayHold(signature uint64) bool {
 	if f.signatures == nil {
 		return true
@@ -168,8 +170,8 @@ func (f *Finder) mayHold(signature uint64) bool {
 	return false
 }
 
-// Occurrences is [Finder.Find] in a text of which no tokens are kept. When ctx is done it
-// stops.
+// Occurrences is like [Finder.Find] for a text without tokens. If ctx is done, it returns
+// early.
 func (f *Finder) Occurrences(ctx context.Context, s string, fn func(term string, at int)) (words int) {
 	return f.Find(Tokenize(ctx, s), fn)
 }

@@ -1,4 +1,4 @@
-// Questions for a time, and texts that tell one.
+// This file recognizes questions about a time, and texts that mention a time.
 
 package analysis
 
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// timeTerms are the terms of words that say when something was or will be. May
-// is mostly no month.
+// timeTerms are the terms of words that say when something happened or will happen. May is
+// missing, because it is usually a verb.
 var timeTerms = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`
@@ -22,15 +22,15 @@ january february march april june july august september october november decembe
 	return m
 }()
 
-// times are the words after what and which that make a question one for a
-// time.
+// times are the words that make a question one about a time if they follow "what" or
+// "which".
 var times = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
 
-// MayDate reports whether a word of a question may be a date, a month or a year: it begins
-// with a digit, or is the name of a month.
+// MayDate reports whether a word of a question may be part of a date: it starts with a
+// digit or is the name of a month.
 func MayDate(word string) bool { return (word != "" && isDigit(word[0])) || months[word] }
 
-// months are the names of the months.
+// months are the names of the months in lower case.
 var months = func() map[string]bool {
 	m := map[string]bool{}
 	for i := time.January; i <= time.December; i++ {
@@ -39,9 +39,9 @@ var months = func() map[string]bool {
 	return m
 }()
 
-// AsksWhen reports whether a question is one for a time: "when" stands before
-// the first word that is no stop word, or "how long", "what year" or the like
-// anywhere.
+// AsksWhen reports whether a question asks for a time. It does if "when" occurs before the
+// first word that is not a stop word, or if "how long", "what year" or a similar expression
+// occurs anywhere.
 func AsksWhen(question string) bool {
 	before, begun := "", false
 	for w := range strings.FieldsFuncSeq(question, func(r rune) bool { return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || r >= 0x80) }) {
@@ -56,8 +56,8 @@ func AsksWhen(question string) bool {
 	return false
 }
 
-// TellsWhen reports whether a word of the text says when: "yesterday", "last",
-// "week", the name of a month.
+// TellsWhen reports whether the text has a word that says when, such as "yesterday",
+// "last", "week" or the name of a month.
 func (a *Analyzer) TellsWhen(text string) bool {
 	tells := false
 	a.each(context.Background(), text, func(us []unit) {

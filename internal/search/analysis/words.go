@@ -1,13 +1,12 @@
-// Text into words, and words into terms.
+// This file splits text into words, and converts words to terms.
 
-// Package analysis turns text into the terms of the default ranking: what a
-// document is found by, field by field, and what a query looks for. It knows
-// text and terms; what an entry is, and how scores come of terms, is known
-// elsewhere.
+// Package analysis converts text to the terms of the default ranking: the terms of
+// documents, field by field, and the terms of queries. It does not depend on entries or
+// scores.
 //
-// A text is cut into chunks, the longest stretches of letters, digits and
-// marks that single connectors hold together, such as snake_case or
-// internal/search/analysis/words.go. A chunk gives the terms
+// A text is split into chunks. A chunk is the longest sequence of letters, digits and marks
+// that are joined by single connectors, such as snake_case or
+// internal/search/analysis/words.go. These are examples of chunks and their terms:
 //
 //	Rachel's              rachel
 //	bought                buy                      irregular forms, then stems
@@ -20,8 +19,8 @@
 //	C++                   c++
 //	東京都                東京, 京都               pairs of characters
 //
-// The parts of a chunk count as words of the text; wholes are found, but do
-// not make it longer.
+// The terms after a semicolon are called wholes: they combine several words. Wholes can be
+// found like other terms, but do not count as words of the text.
 package analysis
 
 import (
@@ -35,14 +34,14 @@ import (
 
 // unit is a term of a chunk.
 type unit struct {
-	term  uint32 // its number, of what is known
-	whole bool   // stands for several words, which are units too
+	term  uint32 // number of the term in the cache
+	whole bool   // the term combines several words, which are separate units
 	stop  bool   // the word is a stop word
-	text  string // of the term
-	word  string // as it was written, lower case and folded
+	text  string // text of the term
+	word  string // the word as written, but in lower case and folded
 }
 
-// The classes of byte that cutting tells apart.
+// Classes of characters: separators, letters and digits, and connectors.
 const (
 	separates = iota
 	isWord
@@ -62,7 +61,7 @@ var asciiClass = func() (class [utf8.RuneSelf]uint8) {
 	return class
 }()
 
-// classOf returns the class of what s begins with, and its length.
+// classOf returns the class and the length in bytes of the first character of s.
 func classOf(s string) (class uint8, size int) {
 	if c := s[0]; c < utf8.RuneSelf {
 		return asciiClass[c], 1
@@ -79,11 +78,11 @@ func classOf(s string) (class uint8, size int) {
 	return separates, n
 }
 
-// chunk returns the first chunk of s at or after byte i: bytes from to to, which
-// are equal when there is none. A chunk is not much longer than maxChunk.
+// chunk returns the start and end of the first chunk of s at or after byte i. Both are
+// equal if there is none. A chunk is not much longer than maxChunk.
 func chunk(s string, i int) (from, to int) {
 	for i < len(s) {
-		if c := s[i]; c < utf8.RuneSelf { // as classOf, for most bytes
+		if c := s[i]; c < utf8.RuneSelf { // a fast version of classOf for ASCII
 			if asciiClass[c] == isWord {
 				break
 			}
@@ -97,7 +96,7 @@ func chunk(s string, i int) (from, to int) {
 		i += n
 	}
 	from = i
-	joined := false // by the connector before i, which does not end a chunk
+	joined := false // the previous character was a connector, so the chunk cannot end here
 	for i < len(s) && (i-from < maxChunk || joined) {
 		if c := s[i]; c < utf8.RuneSelf {
 			if class := asciiClass[c]; class == isWord {
@@ -121,7 +120,7 @@ func chunk(s string, i int) (from, to int) {
 		}
 		i, joined = i+n, true
 	}
-	if from < i { // C++ and C#, when a letter stands alone
+	if from < i { // a single letter may be followed by ++ or #, as in C++ and C#
 		switch rest := s[i:]; {
 		case i-from > 1:
 		case strings.HasPrefix(rest, "++"):
@@ -136,28 +135,29 @@ func chunk(s string, i int) (from, to int) {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// Bounds of what becomes a term. A longer whole is only known by its parts; a
-// longer word is cut, so that a line of base64 costs little. A longer chunk is
-// two, so that what a text without spaces costs in memory, and the time until a
-// canceled context is seen, have a bound.
+// Size limits. A whole with more bytes is not a term, so that only its parts can be found.
+// A longer word is cut, so that a line of base64 needs little memory. A longer chunk is
+// split, so that a text without spaces needs little memory and cancellation is noticed
+// soon.
 const (
-	maxWhole = 64      // bytes
-	maxWord  = 64      // bytes
-	maxChunk = 1 << 16 // bytes
+	maxWhole = 64      // in bytes
+	maxWord  = 64      // in bytes
+	maxChunk = 1 << 16 // in bytes
 )
 
 // unitSet collects the units of a chunk.
 type unitSet struct {
 	units []unit
-	first int             // of the chunk
-	texts map[string]bool // of the units up to known; nil while they are few
+	first int             // index of the chunk's first unit
+	texts map[string]bool // texts of the units before index known; nil while there are few
 	known int
 }
 
-// fewUnits is how many are compared one by one.
+// fewUnits is the maximum number of units for linear search.
 const fewUnits = 32
 
-// add adds a unit; a whole only when no unit of the chunk has its text.
+// add adds a unit. A whole is added only if the chunk does not have a unit with the same
+// text.
 func (s *unitSet) add(text, word string, whole bool) {
 	if !whole || !s.contains(text) {
 		s.units = append(s.units, unit{text: text, word: word, whole: whole})
@@ -177,8 +177,8 @@ func (s *unitSet) contains(text string) bool {
 	return s.texts[text]
 }
 
-// cut appends the units of a chunk to us: the parts in order, each whole after
-// its parts. Root gives their terms.
+// cut appends the units of a chunk to us: the parts in order, each whole after its parts.
+// root must return the term of a folded word.
 func cut(us []unit, c string, root func(word string) string) []unit {
 	if isPlain(c) {
 		w := Fold(c)
@@ -190,7 +190,7 @@ func cut(us []unit, c string, root func(word string) string) []unit {
 	for element := range strings.SplitSeq(c, "/") {
 		elements++
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
-		if isNumbers(element) { // a version, a date, a decimal
+		if isNumbers(element) { // a version, a date or a decimal number
 			w := text.Cut(strings.ReplaceAll(Fold(element), ",", ""), maxWord)
 			add(w, w, false)
 			continue
@@ -217,8 +217,8 @@ func cut(us []unit, c string, root func(word string) string) []unit {
 	return set.units
 }
 
-// isPlain reports whether the chunk is a word of small ASCII letters, the first
-// of which may be a capital. Most chunks are.
+// isPlain reports whether the chunk is a word of lower-case ASCII letters, the first of
+// which may be a capital. Most chunks are plain.
 func isPlain(c string) bool {
 	for i := 1; i < len(c); i++ {
 		if !isLower(c[i]) {
@@ -228,8 +228,8 @@ func isPlain(c string) bool {
 	return len(c) <= maxWord && (isLower(c[0]) || isUpper(c[0]))
 }
 
-// isNumbers reports whether the chunk is digits and connectors, perhaps after
-// a v or before letters as in 1.2.0-rc1, with a connector among them.
+// isNumbers reports whether the chunk consists of digits with at least one connector. It
+// may have a v before them, and letters after the first connector as in 1.2.0-rc1.
 func isNumbers(s string) bool {
 	if (s[0] == 'v' || s[0] == 'V') && len(s) > 1 {
 		s = s[1:]
@@ -250,11 +250,11 @@ func isNumbers(s string) bool {
 	return false
 }
 
-// contracted is what may follow an apostrophe at the end of an English word.
+// contracted are the endings that may follow an apostrophe in an English word.
 var contracted = []string{"s", "t", "d", "m", "ve", "ll", "re"}
 
-// camel cuts at hyphens, underscores and apostrophes, and before a capital that
-// begins a word. What follows an apostrophe in English is left out.
+// camel splits an identifier at hyphens, underscores and apostrophes, and before capitals
+// that start a word. English endings after an apostrophe are removed.
 func camel(s string) []string {
 	var parts []string
 	from := 0
@@ -285,8 +285,8 @@ func camel(s string) []string {
 	return parts
 }
 
-// addWord adds the terms of one word, in pairs where it is Chinese, Japanese or
-// Korean, and returns the word folded.
+// addWord adds the terms of one word and returns the word folded. Chinese, Japanese and
+// Korean characters are added in pairs.
 func addWord(w string, root func(word string) string, add func(text, word string, whole bool)) string {
 	f := Fold(w)
 	if !hasWide(f) {
@@ -298,8 +298,8 @@ func addWord(w string, root func(word string) string, add func(text, word string
 		}
 		return f
 	}
-	// f[from:i] is the run of other characters before i, or the wide character
-	// before it; alone says that it is in no pair yet.
+	// f[from:i] is the current run of other characters or, if wide is set, the previous
+	// wide character. alone reports that this character is not in a pair yet.
 	from := 0
 	wide := false
 	alone := false
@@ -338,15 +338,14 @@ func hasWide(s string) bool {
 	return false
 }
 
-// isWide reports whether r belongs to a script that is looked for in pairs of
-// characters.
+// isWide reports whether r belongs to a script whose characters are indexed in pairs.
 func isWide(r rune) bool {
 	return r >= 0x1100 && (r <= 0x11ff || (r >= 0x3005 && r <= 0x3007) || (r >= 0x3041 && r <= 0x30ff) || (r >= 0x3130 && r <= 0x318f) ||
 		(r >= 0x3400 && r <= 0x9fff) || (r >= 0xac00 && r <= 0xd7af) || (r >= 0xf900 && r <= 0xfaff) || (r >= 0x20000 && r <= 0x3ffff))
 }
 
-// Root returns the term of a word that is folded already: the root of an
-// irregular form, and the stem of it.
+// Root returns the term of a folded word: its stem or, for an irregular form, the stem of
+// its base form.
 func Root(word string) string {
 	if root, ok := irregular[word]; ok {
 		word = root

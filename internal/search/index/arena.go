@@ -1,32 +1,31 @@
-// The texts of terms, in blocks.
+// This file stores the texts of terms.
 
 package index
 
 import "strings"
 
-// termArena keeps short strings one after another in blocks, each after a byte of
-// its length, so that a text costs its own bytes and 5 more, and the garbage
-// collector sees a block as one thing. A string that was handed out stays
-// valid: bytes that were written do not change.
+// termArena stores short strings one after the other in large blocks, each after one byte
+// with its length. A string needs only its own bytes and 5 more, and the garbage collector
+// sees only the blocks. Returned strings remain valid, because written bytes do not change.
 type termArena struct {
-	blocks []string         // as far as they are written
-	last   *strings.Builder // of the last block
-	long   []string         // those that have no place in a block
-	size   int              // bytes of all texts
+	blocks []string         // the written parts of the blocks
+	last   *strings.Builder // builder of the last block
+	long   []string         // strings that are too long for a block
+	size   int              // total size of all strings in bytes
 }
 
-// A reference is the block and the offset in it of a text's length, or, with
-// the top bit, an index of long.
+// A reference consists of a block number and the offset of the string's length in that
+// block. If the top bit is set, it is an index of long.
 const (
-	blockBits  = 16 // of an offset
+	blockBits  = 16 // number of bits in an offset
 	blockBytes = 1 << blockBits
 	mostBlocks = 1 << (31 - blockBits)
 	isLong     = 1 << 31
-	shortest   = 1 << 6 // bytes of the first block, at least
-	longest    = 255    // bytes of a text in a block
+	shortest   = 1 << 6 // minimum size of the first block in bytes
+	longest    = 255    // maximum length of a string in a block
 )
 
-// add copies the text and returns its reference.
+// add copies the string and returns its reference.
 func (t *termArena) add(s string) uint32 {
 	t.size += len(s)
 	room := t.last != nil && t.last.Len()+1+len(s) <= min(t.last.Cap(), blockBytes)
@@ -47,7 +46,7 @@ func (t *termArena) add(s string) uint32 {
 	return uint32(n<<blockBits | at)
 }
 
-// get returns the text of a reference.
+// get returns the string with this reference.
 func (t *termArena) get(ref uint32) string {
 	if ref >= isLong {
 		return t.long[ref&^isLong]

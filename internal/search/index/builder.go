@@ -1,4 +1,4 @@
-// Building a segment: of documents, in two passes, so that no list grows.
+// This file builds segments in two passes, so that no posting list has to grow.
 
 package index
 
@@ -8,36 +8,36 @@ import (
 	"slices"
 )
 
-// builder makes a segment. The terms of the documents are kept one after
-// another, as numbers, and dealt out to their lists at the end, when it is known
-// how long each will be. A builder is for one goroutine.
+// builder builds a segment. It first collects the terms of the documents as numbers. At the
+// end, when the length of each posting list is known, it distributes them to the lists. A
+// builder is for one goroutine.
 type builder struct {
 	s     *segment
 	seed  maphash.Seed
-	empty bool     // documents without terms count
-	bytes int      // that documents take, about, without the terms
-	fills bool     // it makes a whole index, and keeps the numbers of terms
-	block []item   // where the last document's items are, and those of some before
-	items [][]item // by document number
+	empty bool     // documents without terms count in N and avgdl
+	bytes int      // approximate size of the documents in memory, without terms
+	fills bool     // the builder builds a whole index and remembers the numbers of terms
+	block []item   // memory for items, which the last documents share
+	items [][]item // items of each document
 
-	pending  []uint16 // by term number: its TF in the document being added; of the terms met so far
+	pending  []uint16 // TF of each term, by term number, in the document that is being added
 	distinct []uint32 // scratch
 }
 
-// blockItems is the number of items that room is made for at once.
+// blockItems is the number of items that are allocated at once.
 const blockItems = 1 << 15
 
-// What a builder takes, about: for a document, one of its items, and a term.
+// Approximate memory in bytes for a document, an item and a term.
 const (
 	docBytes  = 72
 	itemBytes = 8
 	termBytes = 64
 )
 
-// size returns how many bytes the builder takes, about.
+// size returns the approximate memory use of the builder in bytes.
 func (b *builder) size() int { return b.bytes + termBytes*len(b.s.terms) }
 
-// item says how often a document holds a term.
+// item is a term of a document and its frequency.
 type item struct {
 	term uint32
 	tf   uint16
@@ -47,7 +47,7 @@ func (x *Searcher) newBuilder() *builder {
 	return &builder{s: new(segment), seed: x.seed, empty: x.params.CountEmpty}
 }
 
-// add adds a document. It keeps nothing of d but its data.
+// add adds a document. Of d, only Data is kept.
 func (b *builder) add(d *Document) {
 	s := b.s
 	terms := b.countTerms(d)
@@ -65,8 +65,8 @@ func (b *builder) add(d *Document) {
 	s.addDoc(d, b.empty)
 }
 
-// addDoc adds a document without its terms. One that has none counts when empty
-// says so.
+// addDoc adds a document without its terms. A document that has no terms counts in N and
+// avgdl only if empty is set.
 func (s *segment) addDoc(d *Document, empty bool) {
 	dl := uint32(unscored)
 	if len(d.Terms) > 0 || empty {
@@ -81,7 +81,7 @@ func (s *segment) addDoc(d *Document, empty bool) {
 	s.data = append(s.data, d.Data)
 }
 
-// lose counts a term of a document that was deleted from another segment.
+// lose counts that a document with this term was deleted from another segment.
 func (b *builder) lose(text string, hash uint64) {
 	n, ok := b.s.termNumber(text, hash)
 	if !ok {
@@ -90,8 +90,8 @@ func (b *builder) lose(text string, hash uint64) {
 	b.s.terms[n].lost++
 }
 
-// newTerm gives the term of that hash a number. The text is copied: it is often
-// a part of a whole document.
+// newTerm assigns a number to a new term. It copies the text, which is often a substring of
+// a whole document.
 func (b *builder) newTerm(text string, hash uint64) uint32 {
 	s := b.s
 	n := uint32(len(s.terms))
@@ -100,9 +100,9 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 	return n
 }
 
-// countTerms returns the numbers of a document's terms, each once, and leaves
-// how often they stand in it in pending. New terms are made; the document counts
-// in the df of all. What is returned is valid until the next call.
+// countTerms returns the numbers of the document's distinct terms, and sets their
+// frequencies in pending. It creates new terms and increments the df of all. The result is
+// valid until the next call.
 func (b *builder) countTerms(d *Document) []uint32 {
 	b.distinct = b.distinct[:0]
 	numbers := d.Numbers
@@ -119,16 +119,16 @@ func (b *builder) countTerms(d *Document) []uint32 {
 	return b.distinct
 }
 
-// lookups is the scratch of some terms of a document.
+// lookups is scratch memory for a group of terms.
 type lookups struct {
 	hashes [128]uint64
-	first  [128]uint32 // of the dictionary
-	known  [128]uint32 // plus 1
+	first  [128]uint32 // result of dict.first for each term
+	known  [128]uint32 // known term number plus 1
 }
 
-// countSome is countTerms for some of the terms. Most of the time goes into
-// waiting for memory: for the texts, the dictionary, the terms. What does not
-// depend on each other is read in loops of their own, so that the reads overlap.
+// countSome implements countTerms for a group of terms. Most of the time is spent waiting
+// for memory (texts, dictionary, terms). Therefore independent reads are in separate loops,
+// so that they overlap.
 func (b *builder) countSome(words []Term, numbers []uint32, known *Known) {
 	var l lookups
 	s := b.s
@@ -168,8 +168,8 @@ func (b *builder) countSome(words []Term, numbers []uint32, known *Known) {
 	}
 }
 
-// lookUp returns the number of a term, which is new or has the hash, as the first
-// number, plus 1, that the dictionary has for it.
+// lookUp returns the number of a term, and creates the term if it is new. first is the
+// result of dict.first for the hash.
 func (b *builder) lookUp(text string, first uint32, hash uint64) uint32 {
 	if first != 0 && b.s.arena.get(b.s.terms[first-1].text) == text {
 		return first - 1
@@ -180,8 +180,8 @@ func (b *builder) lookUp(text string, first uint32, hash uint64) uint32 {
 	return b.newTerm(text, hash)
 }
 
-// done returns the segment, with impacts of that scale. The builder must not be
-// used any more.
+// done returns the segment, with impacts computed by the scale. The builder must not be
+// used afterwards.
 func (b *builder) done(sc scale) *segment {
 	s := b.s
 	l := layOut(s)
@@ -195,19 +195,20 @@ func (b *builder) done(sc scale) *segment {
 	return s
 }
 
-// layout is a segment whose lists are being filled: all in one array, which
-// touches little memory at a time; columns are made of the long ones in the end.
+// layout has the posting lists of a segment while they are being filled. All lists are in
+// one array, so that the writes stay close together in memory. At the end, long lists are
+// converted to columns.
 type layout struct {
 	s        *segment
-	postings []posting // of terms that keep their lists, then of those that get columns
-	few      uint32    // of the former
-	next     []uint32  // by term number: where its next posting goes
+	postings []posting // first the terms that keep their lists, then those that get columns
+	few      uint32    // number of postings of terms that keep their lists
+	next     []uint32  // by term number: index of the term's next posting
 }
 
-// inTerm stands for the place of the next posting of a term that has no list.
+// inTerm marks a term whose only posting is stored in the term itself.
 const inTerm = math.MaxUint32
 
-// layOut makes room for the postings of all terms, as many as their df says.
+// layOut allocates memory for the postings of all terms, according to their df.
 func layOut(s *segment) *layout {
 	l := &layout{s: s, next: make([]uint32, len(s.terms))}
 	for n := range s.terms {
@@ -238,7 +239,7 @@ func layOut(s *segment) *layout {
 	return l
 }
 
-// push adds a posting of a larger number than all before to a term.
+// push appends a posting to a term. Document numbers must ascend.
 func (l *layout) push(n uint32, p posting) {
 	to := &l.next[n]
 	if *to == inTerm {
@@ -252,8 +253,8 @@ func (l *layout) push(n uint32, p posting) {
 	*to++
 }
 
-// finish makes what is looked up by: the largest impacts, the columns, the
-// blocks of times, and the documents by id.
+// finish computes the data for look-ups: the largest impacts, the columns, the blocks of
+// times, and the table of document IDs.
 func (l *layout) finish(slope float64) {
 	s := l.s
 	few := slices.Clone(l.postings[:l.few])
@@ -282,7 +283,7 @@ func (l *layout) finish(slope float64) {
 	s.indexDocs()
 }
 
-// indexDocs makes what documents are found by.
+// indexDocs builds the tables by which documents are found.
 func (s *segment) indexDocs() {
 	s.blocks = timeBlocks(s.created.all())
 	if !slices.ContainsFunc(s.data, func(d any) bool { return d != nil }) {

@@ -1,5 +1,5 @@
-// Columns: what an index keeps of each document, in memory or in the file of a
-// snapshot.
+// This file implements columns, which store one number for each document, in memory or in a
+// snapshot file.
 
 package index
 
@@ -10,14 +10,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// column is a number of each document of a segment, by document number.
+// column stores one number for each document of a segment, by document number.
 type column[T int64 | uint64] struct {
 	values []T
-	file   *fileColumn[T] // instead of values, in a segment of a snapshot
+	file   *fileColumn[T] // used instead of values in a segment of a snapshot
 }
 
-// at returns the number of a document: 0 when it cannot be read, which the error of
-// the searcher says.
+// at returns the number of a document. If it cannot be read, it returns 0, and the
+// searcher's Err returns the error.
 func (c *column[T]) at(number uint32) T {
 	if int(number) < len(c.values) {
 		return c.values[number]
@@ -25,7 +25,7 @@ func (c *column[T]) at(number uint32) T {
 	return c.file.at(number)
 }
 
-// all returns the numbers of all documents. It keeps those of a file.
+// all returns the numbers of all documents. Numbers read from a file are cached.
 func (c *column[T]) all() []T {
 	if c.file == nil {
 		return c.values
@@ -36,13 +36,13 @@ func (c *column[T]) all() []T {
 // add appends the number of the next document.
 func (c *column[T]) add(v T) { c.values = append(c.values, v) }
 
-// fit gives back room for documents that will not come.
+// fit releases spare capacity after the last document was added.
 func (c *column[T]) fit() { c.values = fit(c.values) }
 
-// fileColumn is a field of the documents of a snapshot.
+// fileColumn is a field of the documents in a snapshot file.
 type fileColumn[T int64 | uint64] struct {
 	docs  *pagefile.Reader
-	field int // its first byte in a row
+	field int // offset of the field in a row
 	whole atomic.Pointer[[]T]
 }
 

@@ -1,4 +1,4 @@
-// Documents and queries: what the index is given.
+// This file defines documents and queries, the input of the index.
 
 package index
 
@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// One is the TF of a term that stands once in a plain text, and what each word
-// of it adds to the Len of the document: frequencies and lengths are counted in
-// sixteenths, so that a field may weigh more or less than the text.
+// One is the TF of a term that occurs once in plain text, and the length that one word adds
+// to the Len of a document. Frequencies and lengths are in sixteenths, so that words of a
+// field can have a higher or lower weight.
 const One = 16
 
-// Term is a term of a document.
+// A Term is a term of a document.
 type Term struct {
 	Text string
-	TF   uint16 // in sixteenths: [One] for each time it stands in plain text
+	TF   uint16 // frequency in sixteenths: [One] for each occurrence in plain text
 }
 
-// Known is what an index knows of the texts that a maker of documents numbers:
-// [Index.Fill] looks each of them up once. The zero value is ready for use by one
-// maker and one Fill at a time.
+// Known maps term numbers of an analyzer to term numbers of an index that is being filled,
+// so that [Index.Fill] looks up each text only once. The zero value is ready to use. It
+// must not be used with several analyzers or concurrent Fills.
 type Known struct {
-	terms []uint32 // their numbers in the index, plus 1, by number
-	by    any      // the builder
+	terms []uint32 // numbers of the terms in the index plus 1, by the analyzer's number
+	by    any      // the builder that the numbers belong to
 }
 
-// term returns the term of that number, plus 1, and 0 for one that is not known.
+// term returns the number of the term in the index plus 1, or 0 if it is unknown.
 func (k *Known) term(number uint32) uint32 {
 	if int(number) >= len(k.terms) {
 		return 0
@@ -36,7 +36,7 @@ func (k *Known) term(number uint32) uint32 {
 	return k.terms[number]
 }
 
-// set notes the term of a number.
+// set records the number of a term in the index.
 func (k *Known) set(number, term uint32) {
 	for int(number) >= len(k.terms) {
 		k.terms = append(k.terms, 0)
@@ -44,32 +44,32 @@ func (k *Known) set(number, term uint32) {
 	k.terms[number] = term + 1
 }
 
-// Document is what the index ranks. Terms may come in any order. The TF of a
-// term that comes twice is added up, and saturates at 65,535; a term of TF 0 is
-// left out. A document without terms is kept, is no hit of a search, and counts
-// in N and avgdl only with [Params.CountEmpty].
+// A Document is a set of weighted terms with an ID. Terms may be in any order. If a term
+// occurs twice, its TFs are added, up to a maximum of 65,535. Terms with TF 0 are ignored.
+// A document without terms is stored but never a hit of Search. It counts in N and avgdl
+// only if [Params.CountEmpty] is set.
 type Document struct {
 	ID      uint64
 	Terms   []Term
-	Len     uint32 // dl, in sixteenths
-	Created int64  // what [Query.Range] is about
-	Updated int64  // of equal scores, the larger comes first
-	Data    any    // the caller's, of one type in all documents; see [Searcher.Data]
+	Len     uint32 // document length dl, in sixteenths
+	Created int64  // time for [Query.Range]
+	Updated int64  // of hits with equal scores, the larger comes first
+	Data    any    // data of the caller, with the same type in all documents; see [Searcher.Data]
 
-	// Known, if not nil, knows the texts of the first of Terms by Numbers.
+	// Known, if not nil, maps Numbers, the analyzer's numbers of the first len(Numbers)
+	// Terms.
 	Known   *Known
 	Numbers []uint32
 }
 
-// Words returns the document of a plain text of those words.
+// Words returns the document of a plain text with these words.
 func Words(id uint64, words []string) Document {
 	d := Document{ID: id}
 	d.SetWords(words)
 	return d
 }
 
-// SetWords sets the terms and the length of d to those of a plain text of those
-// words, each counted once for each time it comes.
+// SetWords sets the terms and the length of d to those of a plain text with these words.
 func (d *Document) SetWords(words []string) {
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
@@ -79,7 +79,7 @@ func (d *Document) SetWords(words []string) {
 	}
 }
 
-// distinct returns the terms that the document is found by, each once.
+// distinct returns the distinct terms of the document with TF above 0, sorted.
 func (d *Document) distinct() []string {
 	texts := make([]string, 0, len(d.Terms))
 	for _, t := range d.Terms {
@@ -91,55 +91,54 @@ func (d *Document) distinct() []string {
 	return slices.Compact(texts)
 }
 
-// Change puts a document, or deletes the one of that ID when Document is nil.
+// A Change adds or replaces a document, or deletes the document with this ID if Document is
+// nil.
 type Change struct {
 	ID       uint64
 	Document *Document
 
-	// Old, if not nil, is the document of that ID as the index has it. With it
-	// the document is removed in the time of its terms; see [Searcher.NeedsOld].
+	// Old, if not nil, is the indexed document with this ID. With it, the time to remove
+	// the document depends only on its number of terms; see [Searcher.NeedsOld].
 	Old *Document
 }
 
-// QueryTerm is a term that is looked for.
+// A QueryTerm is a term to search for.
 type QueryTerm struct {
 	Text   string
-	Weight float64 // the term's score is multiplied by it; 0 means 1
+	Weight float64 // factor for the term's score; 0 means 1
 	Prior  Prior
 }
 
-// Prior is what is known of a term before any document: in N documents of a
-// language at large, DF hold it. Both are at least 0, and DF is at most N. They
-// count in the term's idf next to those of the index, as pseudo-counts: in a small
-// index, how often a word stands there says little of how rare it is (smoothing
-// by a collection; Zhai and Lafferty, "A Study of Smoothing Methods for Language
-// Models Applied to Information Retrieval", 2004).
+// Prior is knowledge about the frequency of a term in general: of N texts in its language,
+// DF contain it. DF must be from 0 to N. Both are added to the index's own counts when the
+// term's idf is computed, because the counts of a small index say little about how rare a
+// word is. See smoothing by a collection in Zhai and Lafferty, "A Study of Smoothing
+// Methods for Language Models Applied to Information Retrieval", 2004.
 type Prior struct{ N, DF float64 }
 
-// Query is what [Searcher.Search] looks for. Of a term that comes twice, the
-// largest weight counts. A term whose weight is negative or no finite number is
-// left out.
+// A Query has the parameters of [Searcher.Search]. If a term occurs twice, the larger
+// weight is used. Terms with a negative, infinite or NaN weight are ignored.
 type Query struct {
 	Terms []QueryTerm
-	Limit int // the most hits; none are found when it is less than 1
+	Limit int // maximum number of hits; there are no hits if it is less than 1
 
-	// Accept, if not nil, says which documents may be found. It changes no
-	// score. It is called in no particular order, only for documents that
-	// would otherwise be among the hits found so far.
+	// Accept, if not nil, reports whether a document may be a hit. It does not affect
+	// scores. It is called in any order, and only for documents that would otherwise be
+	// among the hits found so far.
 	Accept func(id uint64) bool
 
-	// Filter is conditions that a document must meet, all of them, to be
-	// found. They change no score. A search looks them up together with the
-	// terms, so that they cost little, however many documents meet them.
+	// Filter has conditions, all of which a hit must meet. They do not affect scores. They
+	// are evaluated with the index, so that they are fast regardless of how many documents
+	// meet them.
 	Filter []Clause
-	Range  *Range // if not nil, the Created of a document must be in it
+	Range  *Range // if not nil, Created of a hit must be in this range
 
-	// Factor, if not nil, is what a document's score is multiplied by: above 0
-	// and at most 1. It is called as Accept is.
+	// Factor, if not nil, returns a factor for a document's score, which must be above 0
+	// and at most 1. It is called like Accept.
 	Factor func(id uint64) float64
 }
 
-// Any returns the query's terms for plain words, all of weight 1.
+// Any returns query terms with weight 1 for these words.
 func Any(words []string) []QueryTerm {
 	terms := make([]QueryTerm, len(words))
 	for i, w := range words {
@@ -148,8 +147,8 @@ func Any(words []string) []QueryTerm {
 	return terms
 }
 
-// distinct appends the terms to dst, which is empty: sorted, without repeats
-// and those that are left out.
+// distinct appends the valid terms to dst, which must be empty. The result is sorted and
+// has each term once.
 func distinct(dst, terms []QueryTerm) []QueryTerm {
 	for _, t := range terms {
 		if t.Weight == 0 {
@@ -168,14 +167,14 @@ func distinct(dst, terms []QueryTerm) []QueryTerm {
 	return slices.CompactFunc(dst, func(a, b QueryTerm) bool { return a.Text == b.Text })
 }
 
-// Clause is a condition on a document: it holds at least one of the terms or,
-// with Not, none of them.
+// A Clause is a condition: the document must have at least one of the terms or, if Not is
+// set, none of them.
 type Clause struct {
 	Terms []string
 	Not   bool
 }
 
-// Range is a span of time; both From and To are in it.
+// A Range is a span of time that includes From and To.
 type Range struct{ From, To int64 }
 
 func (t *Range) contains(at int64) bool { return at >= t.From && at <= t.To }

@@ -1,4 +1,4 @@
-// The documents of a snapshot: their table is written, and opened.
+// This file reads and writes the table of documents in a snapshot.
 
 package index
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// Tables of the documents of a snapshot.
+// The tables in the documents part of a snapshot.
 const (
 	tableDocs = iota
 	tableLens
@@ -22,22 +22,22 @@ const (
 )
 
 const (
-	docSize  = 24 // bytes of a document
+	docSize  = 24 // size of a row in bytes
 	longSize = 8
 	timeSize = 16
 
-	// What stands in the lengths instead of one.
+	// Special values in the table of lengths.
 	shortUnscored = math.MaxUint16
 	shortLong     = math.MaxUint16 - 1
 )
 
-// docsHead is page 0 of the documents of a snapshot.
+// docsHead is page 0 of the documents part of a snapshot.
 type docsHead struct {
 	n, long int
 	total   uint64
 	params  Params
-	sum     uint32 // check of the rows of the documents
-	check   uint32 // of the page
+	sum     uint32 // checksum of the document rows
+	check   uint32 // checksum of the page
 }
 
 func (h *docsHead) tables() []pagefile.Table {
@@ -56,7 +56,8 @@ func (h *docsHead) encode() []byte {
 	return le.AppendUint32(le.AppendUint32(b, empty), h.sum)
 }
 
-// readDocsHead reads page 0 of a snapshot of so many bytes and those parameters.
+// readDocsHead parses page 0 of a snapshot with this size in bytes. It returns an error if
+// the snapshot has other parameters than p.
 func readDocsHead(page []byte, size int64, p Params) (docsHead, error) {
 	le := binary.LittleEndian
 	h := docsHead{n: int(le.Uint32(page)), long: int(le.Uint32(page[4:])), total: le.Uint64(page[8:]), sum: le.Uint32(page[36:]), check: le.Uint32(page[pagefile.Data:]),
@@ -70,9 +71,10 @@ func readDocsHead(page []byte, size int64, p Params) (docsHead, error) {
 	return h, nil
 }
 
-// writeDocs writes the documents of a snapshot, and returns the check of page 0. Doc
-// returns one by number, as often as it is asked; ids rise. What the head says of
-// the rows is added to it. An error of out must stay there.
+// writeDocs writes the documents part of a snapshot and returns the checksum of page 0. doc
+// must return the fields of document i, may be called several times, and must return
+// ascending IDs. writeDocs sets the values of h that depend on the rows. Write errors must
+// be sticky in out, because writeDocs does not check them.
 func writeDocs(out io.Writer, h docsHead, doc func(i int) (id uint64, updated, created int64, dl uint32)) (check uint32) {
 	le := binary.LittleEndian
 	var row [docSize]byte
@@ -118,7 +120,7 @@ func writeDocs(out io.Writer, h docsHead, doc func(i int) (id uint64, updated, c
 	return w.Head()
 }
 
-// shortLen returns what stands in the lengths for that dl.
+// shortLen returns the value for a length in the table of lengths.
 func shortLen(dl uint32) uint16 {
 	if dl == unscored {
 		return shortUnscored
@@ -126,7 +128,7 @@ func shortLen(dl uint32) uint16 {
 	return uint16(min(dl, shortLong))
 }
 
-// segment returns a segment of the documents, without terms.
+// segment returns a segment with the documents but without terms.
 func (h *docsHead) segment(docs *pagefile.Reader) (*segment, error) {
 	s := &segment{rising: true}
 	s.ids.file = &fileColumn[uint64]{docs: docs}
@@ -187,7 +189,7 @@ func (s *segment) readLens(docs *pagefile.Reader) error {
 	return err
 }
 
-// times returns the blocks of created, which are kept.
+// times returns the time ranges of blocks of 64 documents, and caches them.
 func (img *image) times() []timeBlock {
 	if ts := img.blocksOfTimes.Load(); ts != nil {
 		return *ts
@@ -206,7 +208,8 @@ func (img *image) times() []timeBlock {
 	return *img.blocksOfTimes.Load()
 }
 
-// checkDocs reads all that is in the documents, and says what does not fit.
+// checkDocs reads the whole documents part and returns an error if its tables are
+// inconsistent.
 func (img *image) checkDocs() error {
 	sum := uint32(0)
 	n := 0

@@ -1,29 +1,29 @@
-// The account of a score.
+// This file explains scores.
 
 package index
 
-// Explanation accounts for a document's score.
+// An Explanation explains a document's score.
 type Explanation struct {
-	N      int         // documents in the index
-	Len    float64     // terms in the document, dl
-	AvgLen float64     // terms in a document on average, avgdl
-	Terms  []TermScore // the query's terms, sorted, without repeats and those left out
-	Score  float64     // the sum of the terms' scores in that order
+	N      int         // number of documents in the index
+	Len    float64     // number of terms in the document, dl
+	AvgLen float64     // average number of terms in a document, avgdl
+	Terms  []TermScore // distinct valid terms of the query, sorted
+	Score  float64     // sum of the terms' scores in this order
 }
 
-// TermScore is what one term gave to a score. A term that the document does
-// not hold gave 0.
+// A TermScore is the contribution of one term to a score. It is 0 if the document does not
+// have the term.
 type TermScore struct {
 	Term   string
-	Weight float64 // of the term in the query
-	TF     float64 // times the term stands in the document, in steps of 1/16
-	DF     int     // documents that hold the term
-	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), the term's prior counted in both
+	Weight float64 // weight of the term in the query
+	TF     float64 // number of occurrences in the document, a multiple of 1/16
+	DF     int     // number of documents with the term
+	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), where N and DF include the term's prior
 	Score  float64
 }
 
-// Explain accounts for the score that [Searcher.Search] gives to the document,
-// to the last bit. It reports false when there is no such document, or it has no
+// Explain returns how [Searcher.Search] computes the score of the document. The sum is
+// identical to the last bit. It returns false if the document does not exist or has no
 // terms.
 func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	at, number, ok := x.locate(id)

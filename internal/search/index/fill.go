@@ -1,5 +1,5 @@
-// Filling an empty index: of documents in memory or, when they are many, of runs in
-// files (external sorting).
+// This file fills an empty index. If there are many documents, it writes runs of them to
+// files, as in external sorting.
 
 package index
 
@@ -8,28 +8,28 @@ import (
 	"iter"
 )
 
-// A RunFile is what a Fill moves documents to.
+// A RunFile is a file for the documents of a run.
 type RunFile interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// Runs is where a Fill moves documents to that would take too much memory. The
-// documents of a run are written as a snapshot, and the index is the runs, one after the
-// other, until [Searcher.WriteSnapshot] merges them.
+// Runs are the options for moving documents from memory to files. The documents of a run
+// are written as a snapshot. The index consists of the runs until [Searcher.WriteSnapshot]
+// merges them.
 type Runs struct {
-	Bytes int // that documents take in memory, about, before they become a run
+	Bytes int // approximate size of the documents in memory at which they are written as a run
 
-	// New returns an empty file, which the index reads as long as it is used. After
-	// an error, of New or of the file, documents stay in memory.
+	// New returns an empty file. The index reads the file as long as the index is used. If
+	// New or the file returns an error, the documents stay in memory.
 	New func() (RunFile, error)
 }
 
-// Fill puts documents into an empty index, as Apply does, for a fraction of the
-// cost. Each document is used before the next is asked for. After one that is nil
-// the index stays empty. With runs, if not nil, the index needs a bounded part of
-// memory for the terms; ids must rise then, and the Data of documents is lost. It panics when
-// the index is not empty, or an id comes twice.
+// Fill adds documents to an empty index. The result is the same as with Apply, but Fill is
+// much faster. Each document is used only until the next is requested. A nil document
+// cancels the operation, and the index stays empty. If runs is not nil, memory use is
+// bounded, but IDs must ascend and the Data of documents is lost. Fill panics if the index
+// is not empty or an ID occurs twice.
 func (x *Index) Fill(documents iter.Seq[*Document], runs *Runs) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -51,15 +51,15 @@ func (x *Index) Fill(documents iter.Seq[*Document], runs *Runs) {
 	}
 }
 
-// filler fills an index.
+// filler has the state of a Fill.
 type filler struct {
-	x     *Searcher // the empty one
-	b     *builder  // of the last documents
-	runs  *Runs     // nil when all stays in memory, from now on
-	last  uint64    // id of the document before
-	views []view    // of the documents before those of b
+	x     *Searcher // the empty searcher
+	b     *builder  // builder of the last documents
+	runs  *Runs     // nil if all further documents stay in memory
+	last  uint64    // ID of the previous document
+	views []view    // segments of the documents before those of b
 
-	writing chan bool // receives when the last run that was begun is written, and whether it was; nil for none
+	writing chan bool // receives whether the last run was written successfully; nil if no run is being written
 }
 
 func (f *filler) begin() {
@@ -83,8 +83,8 @@ func (f *filler) add(d *Document) {
 	}
 }
 
-// spill makes a run of the documents in memory. It is written while the next are added;
-// one is written at a time.
+// spill writes the documents in memory as a run, while further documents are added. Only
+// one run is written at a time.
 func (f *filler) spill() {
 	f.wait()
 	if f.runs == nil {
@@ -115,7 +115,8 @@ func (f *filler) wait() {
 	f.writing = nil
 }
 
-// writeRun returns the segment of a builder, in a file or, with an error, in memory.
+// writeRun writes the documents of a builder to a new file and returns them as a segment
+// that reads the file. If that fails, it returns the error and a segment in memory.
 func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
 	f, err := newFile()
 	if err != nil {
@@ -134,10 +135,10 @@ func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segmen
 	return run.merge(run.views), err
 }
 
-// end returns the index of all documents.
+// end returns the searcher with all documents.
 func (f *filler) end() *Searcher {
 	if f.runs != nil && len(f.views) > 0 && len(f.b.s.lens) > 0 {
-		f.spill() // as a run it takes less than in memory
+		f.spill() // a run needs less memory
 	}
 	f.wait()
 	to := &Searcher{params: f.x.params, seed: f.x.seed, views: f.views}
@@ -161,8 +162,8 @@ func (f *filler) end() *Searcher {
 	return to
 }
 
-// sorted returns the segment with its lists, and without what only a search needs: it is
-// to be written. The builder must not be used any more.
+// sorted returns the segment with its posting lists, but without the data that only a
+// search needs. It is used to write the segment. The builder must not be used afterwards.
 func (b *builder) sorted() *segment {
 	s := b.s
 	l := layOut(s)
@@ -177,6 +178,6 @@ func (b *builder) sorted() *segment {
 			s.lists[t.at].list = l.postings[l.next[n]-t.df : l.next[n]]
 		}
 	}
-	s.rising = true // as ids must
+	s.rising = true // Fill with runs requires ascending IDs
 	return s
 }

@@ -1,5 +1,5 @@
-// The conditions that a search puts to documents: terms that they hold or lack,
-// and a span of time. They are made into one set of bits before a view is ranked.
+// This file evaluates the conditions of a search: required or excluded terms, and a time
+// range. The result is a bit set, computed for each view before its documents are ranked.
 
 package index
 
@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// filterSet is the documents of a view that meet the conditions of a search.
+// filterSet is the set of documents in a view that meet the conditions of a search.
 type filterSet struct {
-	all  bool     // there are no conditions: set says nothing
-	set  []uint64 // a bit for each document
-	n    int      // how many are set, the deleted among them
-	part float64  // n of all documents, 1 of none
+	all  bool     // there are no conditions, and set is not used
+	set  []uint64 // one bit for each document
+	n    int      // number of documents in the set, including deleted documents
+	part float64  // n divided by the number of documents, or 1 if there are no documents
 	some []uint64 // scratch
 }
 
@@ -22,7 +22,7 @@ func (w *filterSet) contains(number uint32) bool {
 	return w.all || w.set[number/64]>>(number%64)&1 != 0
 }
 
-// fill finds the documents of a view that meet the conditions of a query.
+// fill computes the set of documents in a view that meet the conditions of a query.
 func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64) {
 	w.all = len(ask.Filter) == 0 && ask.Range == nil
 	w.n = len(v.lens)
@@ -51,7 +51,7 @@ func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64) {
 	w.part = float64(w.n) / float64(len(v.lens))
 }
 
-// clause leaves those that meet the clause.
+// clause removes the documents that do not meet the clause.
 func (w *filterSet) clause(v *view, c Clause, hash func(string) uint64) {
 	w.some = slices.Grow(w.some[:0], len(w.set))[:len(w.set)]
 	clear(w.some)
@@ -75,7 +75,7 @@ func (w *filterSet) clause(v *view, c Clause, hash func(string) uint64) {
 	}
 }
 
-// times leaves those whose time is in the span.
+// times removes the documents outside of the time range.
 func (w *filterSet) times(v *view, t *Range) {
 	for i, block := range v.times() {
 		switch {
@@ -92,8 +92,8 @@ func (w *filterSet) times(v *view, t *Range) {
 	}
 }
 
-// Of documents that are fewer than one in fewShare, each is looked at; but a
-// look-up takes as long as passing over lookUpWorth postings.
+// If fewer than one in fewShare documents meet the conditions, each of them is looked up
+// separately. A look-up takes as long as skipping lookUpWorth postings.
 const (
 	fewShare    = 200
 	lookUpWorth = 4

@@ -1,28 +1,25 @@
-// A hash table that finds a number by a hash of what it stands for.
+// This file implements a hash table for numbers of terms and documents.
 
 package index
 
 import "slices"
 
-// idTable holds numbers: those of terms by the hash of the text, those of
-// documents by the hash of the id. What a number stands for is not in it; the
-// caller compares.
-//
-// A number lies in its home or, when that is taken, in the next free slot after
-// it (linear probing).
+// idTable is a hash table of numbers: those of terms by the hash of their text, or those of
+// documents by the hash of their ID. It does not store the text or ID, so the caller must
+// compare it. Collisions are resolved by linear probing.
 type idTable struct {
 	slots []slot
 	used  int
 }
 
-// slot is 8 bytes: the upper half of the hash makes it all but sure that a
-// number is the right one before anything else is read.
+// slot is an entry of the table. It needs only 8 bytes. Because it has the upper half of
+// the hash, a number with the same half is almost certainly the right one.
 type slot struct {
 	hash   uint32
-	number uint32 // plus 1; 0 in a free slot
+	number uint32 // the number plus 1, or 0 if the slot is free
 }
 
-// find returns the number of that hash for which is reports true.
+// find returns the number with this hash for which is returns true.
 func (t *idTable) find(hash uint64, is func(number uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -43,7 +40,7 @@ func (t *idTable) find(hash uint64, is func(number uint32) bool) (uint32, bool) 
 	}
 }
 
-// first returns, plus 1, the first number of that hash, and 0 when there is none.
+// first returns the first number with this hash plus 1, or 0 if there is none.
 func (t *idTable) first(hash uint64) uint32 {
 	if len(t.slots) == 0 {
 		return 0
@@ -61,8 +58,7 @@ func (t *idTable) first(hash uint64) uint32 {
 	}
 }
 
-// insert adds a number, which the table does not hold. Numbers are less than
-// 1<<32 - 1.
+// insert adds a number that is not in the table. It must be less than 1<<32 - 1.
 func (t *idTable) insert(hash uint64, number uint32) {
 	if t.used*4 >= len(t.slots)*3 {
 		t.resize(2*len(t.slots) + 16)
@@ -71,17 +67,17 @@ func (t *idTable) insert(hash uint64, number uint32) {
 	t.used++
 }
 
-// trim gives back room for numbers that will not come.
+// trim releases spare capacity after the last number was added.
 func (t *idTable) trim() {
 	if want := t.used*4/3 + 4; want < len(t.slots)*3/4 {
 		t.resize(want)
 	}
 }
 
-// home returns where a number of that hash is to lie.
+// home returns the preferred slot for a hash.
 func (t *idTable) home(hash uint32) int { return int(uint64(hash) * uint64(len(t.slots)) >> 32) }
 
-// place puts a number in the next free slot. There is one.
+// place puts a number in the next free slot. The table must have a free slot.
 func (t *idTable) place(s slot) {
 	i := t.home(s.hash)
 	for t.slots[i].number != 0 {
@@ -93,7 +89,7 @@ func (t *idTable) place(s slot) {
 	t.slots[i] = s
 }
 
-// resize moves all numbers to so many slots, more than there are numbers.
+// resize changes the number of slots, which must be greater than the number of numbers.
 func (t *idTable) resize(slots int) {
 	old := t.slots
 	t.slots = make([]slot, slots)
@@ -104,21 +100,21 @@ func (t *idTable) resize(slots int) {
 	}
 }
 
-// grow makes room for so many more numbers.
+// grow makes room for n more numbers.
 func (t *idTable) grow(n int) {
 	if want := (t.used+n)*4/3 + 4; want > len(t.slots) {
 		t.resize(want)
 	}
 }
 
-// idHash returns the hash of a document's id (the finalizer of MurmurHash3).
+// idHash returns the hash of a document ID (the finalizer of MurmurHash3).
 func idHash(id uint64) uint64 {
 	id = (id ^ id>>33) * 0xff51afd7ed558ccd
 	id = (id ^ id>>33) * 0xc4ceb9fe1a85ec53
 	return id ^ id>>33
 }
 
-// isRising reports whether no id is less than, or equal to, one before it.
+// isRising reports whether the IDs are strictly ascending.
 func isRising(ids []uint64) bool {
 	for i := 1; i < len(ids); i++ {
 		if ids[i] <= ids[i-1] {
@@ -128,7 +124,7 @@ func isRising(ids []uint64) bool {
 	return true
 }
 
-// fit returns s without most of the room that append left after it.
+// fit returns s without most of its spare capacity.
 func fit[E any](s []E) []E {
 	if cap(s) > len(s)+len(s)/16 {
 		return slices.Clone(s)
