@@ -1,4 +1,4 @@
-// Changes and the documents that their entries are found by.
+// This file analyzes the entries of changes before they are applied to an index.
 
 package oxbow
 
@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// analyzedDelta is a change and its entry's documents, by ranking; the
-// documents of a ranking may be missing.
+// analyzedDelta is a change with the documents of its entry for each ranking. Documents may
+// be missing, because the entry was not analyzed yet.
 type analyzedDelta struct {
 	Delta
 	docs map[*ranking.Scorer]index.Document
@@ -25,8 +25,8 @@ func unanalyzed(deltas []Delta) []analyzedDelta {
 	return ds
 }
 
-// analyzeAll analyzes the entries of changes for some rankings, until ctx is
-// done.
+// analyzeAll analyzes the entries of the changes for each ranking in rs. It returns an
+// error if ctx is done.
 func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) error {
 	var buf ranking.Buffer
 	for i := range ds {
@@ -52,11 +52,12 @@ func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) e
 	return nil
 }
 
-// fewPending is how many changes are kept before those are dropped that a later
-// one replaces: so no more are kept than twice the entries that changed.
+// fewPending is the minimum number of pending changes before superseded changes are removed
+// from the list. Because the limit then doubles, the list has at most twice as many changes
+// as there are changed entries.
 const fewPending = 1024
 
-// lastDeltas returns the last change of each entry, in order.
+// lastDeltas returns the last change of each entry, in their order.
 func lastDeltas(ds []analyzedDelta) []analyzedDelta {
 	seen := make(map[uint64]bool, len(ds)/2)
 	kept := make([]analyzedDelta, 0, len(ds)/2)
@@ -70,8 +71,8 @@ func lastDeltas(ds []analyzedDelta) []analyzedDelta {
 	return kept
 }
 
-// appendDeltas appends changes, and drops those that a later one replaces when
-// there are as many as thinAt, which it then moves.
+// appendDeltas appends changes. If the list then has at least thinAt changes, appendDeltas
+// removes those that a later change supersedes, and raises thinAt.
 func appendDeltas(ds, more []analyzedDelta, thinAt *int) []analyzedDelta {
 	ds = append(ds, more...)
 	if len(ds) >= *thinAt {

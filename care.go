@@ -1,4 +1,4 @@
-// The care of a memory: what is done to its store now and then.
+// This file has the maintenance of a memory: checks, redaction, backups and recovery.
 
 package oxbow
 
@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Check examines the store and the index over it. See [Checker].
+// Check examines the store and compares the index with it. See [Checker].
 func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	rep, all, err := m.checkStore(ctx)
 	if err != nil || rep.Damaged {
-		return rep, err // an index of damaged entries cannot be compared
+		return rep, err // the index cannot be compared with damaged entries
 	}
 	missing, err := m.unindexed(ctx, all)
 	for _, e := range missing {
@@ -27,7 +27,7 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	return rep, err
 }
 
-// checkStore examines the store, and returns its entries.
+// checkStore examines the store, and returns its report and its entries.
 func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) {
 	if d := logOf(m.store); d != nil {
 		return d.CheckEntries(ctx)
@@ -44,8 +44,8 @@ func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) 
 	return rep, all, err
 }
 
-// unindexed returns the entries that the index does not have as they
-// are.
+// unindexed returns the entries that are missing in the index or have another version
+// there.
 func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) {
 	s, err := m.refresh(ctx)
 	if err != nil {
@@ -58,9 +58,10 @@ func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) 
 		return found && versions[i] == e.Version
 	})
 	if v.failed() != nil {
-		return nil, nil // the index file is checked by itself
+		return nil, nil // index files are checked separately
 	}
-	// What changed meanwhile is in the index by a newer version, or gone.
+	// Ignore entries that changed since they were read: the index has a newer version of
+	// them, or they were removed.
 	changed := func(e *Entry) bool {
 		now, err := m.store.Get(ctx, e.Name)
 		return err != nil || now.Version != e.Version
@@ -68,8 +69,8 @@ func (m *Memory) unindexed(ctx context.Context, all []*Entry) ([]*Entry, error) 
 	return slices.DeleteFunc(missing, changed), nil
 }
 
-// Redact takes the entry of that name, with all its versions, out of the store
-// for good. See [Redactor].
+// Redact permanently removes the entry with this name and all its versions from the store.
+// See [Redactor].
 func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
 	e, ok := m.store.(Redactor)
 	if !ok {
@@ -78,7 +79,7 @@ func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactRepor
 	return e.Redact(ctx, name, dry)
 }
 
-// RedactVersions takes versions out of the history for good. See [Redactor].
+// RedactVersions permanently removes versions from the history. See [Redactor].
 func (m *Memory) RedactVersions(ctx context.Context, match func(e Entry, current bool) bool, dry bool) (RedactReport, error) {
 	e, ok := m.store.(Redactor)
 	if !ok {
@@ -87,9 +88,9 @@ func (m *Memory) RedactVersions(ctx context.Context, match func(e Entry, current
 	return e.RedactVersions(ctx, match, dry)
 }
 
-// Accept goes on from a store that went back to an earlier state
-// ([ErrRolledBack]), as when a backup was restored on purpose: the changes that
-// are missing are given up, and their numbers are used again.
+// Accept makes a store usable again that went back to an earlier state ([ErrRolledBack]),
+// for example because a backup was restored on purpose. The changes after that state are
+// given up, and their numbers are used again.
 func (m *Memory) Accept(ctx context.Context) error {
 	if d, ok := m.store.(*logstore.DB); ok {
 		return d.Accept(ctx)
@@ -97,8 +98,8 @@ func (m *Memory) Accept(ctx context.Context) error {
 	return nil
 }
 
-// Create makes the file of an empty store, so that it can be seen. It does
-// nothing when there is one.
+// Create creates the file of an empty store, which would otherwise be created by the first
+// change. If the file exists, Create does nothing.
 func (m *Memory) Create(ctx context.Context) error {
 	if d, ok := m.store.(*logstore.DB); ok {
 		return d.Create(ctx)
@@ -106,8 +107,8 @@ func (m *Memory) Create(ctx context.Context) error {
 	return nil
 }
 
-// Summary sums up the entries of the memory, without reading all of them where the
-// store can do that.
+// Summary returns statistics of the memory's entries. A store in one file keeps them, so
+// that they are returned without reading all entries.
 func (m *Memory) Summary(ctx context.Context) (Summary, error) {
 	if d, ok := m.store.(*logstore.DB); ok {
 		return d.Summary(ctx)
@@ -115,9 +116,10 @@ func (m *Memory) Summary(ctx context.Context) (Summary, error) {
 	return logstore.Summarize(m.store.Entries(ctx, Filter{}))
 }
 
-// Newest returns a page of the entries that the filter selects, those written
-// last first, and how many it selects in all. Of a store in one file no others are
-// read, if the filter is by kind, project, tag or time of creation.
+// Newest returns one page of the entries that the filter selects, most recently written
+// first, and the number of all selected entries. In a store in one file, it reads only the
+// entries of the page if the filter has only conditions on kind, project, tag and creation
+// time.
 func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	end, err := store.PageEnd(offset, limit)
 	if err != nil {
@@ -129,15 +131,16 @@ func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page 
 	return store.Newest(ctx, m.store, f, offset, limit)
 }
 
-// pager is a store that has pages of its own, of which no end is beyond an int.
+// pager is a store with its own implementation of Newest. The caller ensures that
+// offset+limit does not overflow.
 type pager interface {
 	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
 }
 
-// Backup copies the store to a new file, as it is at one moment, while others
-// go on writing. The copy is durable when Backup returns. An existing file is
-// fs.ErrExist unless replace is set. It returns the number of the last change
-// in the copy. A path inside Options.FS is meant where that is set.
+// Backup copies the store, in its state at one moment, to a new file. Others can continue
+// to write during the copy. When Backup returns, the copy is durable. If the file exists
+// and replace is not set, the error matches fs.ErrExist. Backup returns the number of the
+// last change in the copy. If Options.FS is set, path is a path in that file system.
 func (m *Memory) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
 	d, err := m.oneFile()
 	if err != nil {
@@ -146,9 +149,9 @@ func (m *Memory) Backup(ctx context.Context, path string, replace bool) (uint64,
 	return d.Backup(ctx, path, replace)
 }
 
-// BackupTo checks the store as [Memory.Check] does, and then writes what it read to
-// w: a file of these bytes is what [Memory.Backup] makes. Of a damaged store nothing
-// is written. The report is of what was written.
+// BackupTo checks the store like [Memory.Check] and then writes a copy of it to w, with the
+// same bytes as the file that [Memory.Backup] creates. If the store is damaged, BackupTo
+// writes nothing. The report describes the store as it was written.
 func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error) {
 	d, err := m.oneFile()
 	if err != nil {
@@ -157,7 +160,8 @@ func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error)
 	return d.BackupTo(ctx, w)
 }
 
-// oneFile returns the log that is the memory's store, if it is one.
+// oneFile returns the log that the memory uses as its store. If the store is not a log, the
+// error matches [ErrUnsupported].
 func (m *Memory) oneFile() (*logstore.DB, error) {
 	d := logOf(m.store)
 	if d == nil {
@@ -166,11 +170,10 @@ func (m *Memory) oneFile() (*logstore.DB, error) {
 	return d, nil
 }
 
-// Recover reads what can be read of the store in the file path, however
-// damaged, and writes it to the new file out. The damaged file is not changed.
-// Each change holds whole entries, so that a lost one costs only what it
-// itself had written. The history in the new file begins after the last
-// change that was lost.
+// Recover reads the undamaged part of the store in the file path, and writes it to the new
+// file out. The damaged file is not changed. Each change contains whole entries, so that a
+// lost change affects only the entries that it wrote. The history in the new file begins
+// after the last lost change.
 func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, error) {
 	opts := o.orDefault()
 	return logstore.Recover(ctx, path, out, opts.store())

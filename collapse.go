@@ -1,4 +1,4 @@
-// Collapsing of hits that say what a better one says.
+// This file removes hits that repeat a better hit.
 
 package oxbow
 
@@ -8,20 +8,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// collapsePool is how many hits are looked at for each that is wanted, when
-// those that are alike count once.
+// collapsePool is the number of examined hits for each requested hit if similar hits are
+// collapsed.
 const collapsePool = 4
 
-// collapse returns the first limit hits, without those that say the same as a
-// better one: their names are in its Alike, the best first. The rule is
-// [analysis.NearDuplicates]. When ctx is done the hits are of no use.
+// collapse returns the first limit hits without near-duplicates, as defined by
+// [analysis.NearDuplicates]. Of each group of duplicates, it keeps the best hit and adds
+// the names of the others to its Alike, best first. If ctx is done, the result must be
+// discarded.
 func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 	texts := make([]analysis.Passage, len(hits))
 	for i := range hits {
-		// What a short text says depends on what it is called.
+		// The meaning of a short text depends on its heading.
 		texts[i] = analysis.Passage{Text: hits[i].Entry.Content, Heading: hits[i].Entry.Name, Weight: len(hits) - i}
 	}
-	best := make([]int, len(hits)) // of those that are alike
+	best := make([]int, len(hits)) // index of a better duplicate of each hit, or its own index; a union-find forest
 	for i := range best {
 		best[i] = i
 	}
@@ -34,11 +35,13 @@ func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
 	near, _ := analysis.NearDuplicates(ctx, texts, nil)
 	for _, t := range near {
 		a, b := find(t.Drop), find(t.Keep)
-		if hits[a].Entry.Volunteered() == hits[b].Entry.Volunteered() { // else each counts for itself
+		// a hit that must not be shown unasked does not replace one that may, or the
+		// reverse
+		if hits[a].Entry.Volunteered() == hits[b].Entry.Volunteered() {
 			best[max(a, b)] = min(a, b)
 		}
 	}
-	at := map[int]int{} // of the best, where it is in kept
+	at := map[int]int{} // index in kept of the best hit of each group
 	var kept []Hit
 	for i, h := range hits {
 		if b := find(i); b != i {

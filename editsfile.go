@@ -1,5 +1,5 @@
-// This file gives package agentedit a file next to the log, in which it remembers what it
-// found, so that it need not read the whole log each time.
+// This file implements EditsFile, in which package agentedit caches its results next to the
+// log, so that it does not have to read the whole log each time.
 
 package oxbow
 
@@ -12,11 +12,11 @@ import (
 
 const (
 	editsSuffix  = ".edits"
-	maxEditsFile = 64 << 20 // bytes
+	maxEditsFile = 64 << 20 // maximum size in bytes
 )
 
-// editsFile describes the file to the store, which deletes it when the log is compacted or
-// redacted: it contains names.
+// editsFile describes the file to the log store. The store deletes the file at a compaction
+// or redaction, because the file contains names of entries.
 func editsFile() logstore.DerivedFiles {
 	return logstore.DerivedFiles{
 		Suffix: editsSuffix,
@@ -33,8 +33,8 @@ type EditsFile struct {
 	readOnly bool
 }
 
-// EditsFile returns the file as it belongs to the log now, or nil if the memory is not in
-// a log of its own. A part of a memory has no such file.
+// EditsFile returns the file for the current state of the log. It returns nil if the store
+// is not a log, or if m is only a part of a memory, as in package scope.
 func (m *Memory) EditsFile() *EditsFile {
 	d, ok := m.store.(*logstore.DB)
 	if !ok {
@@ -56,7 +56,7 @@ func (f *EditsFile) Read() []byte {
 	}
 	data := make([]byte, info.Size())
 	if n, err := file.ReadAt(data, 0); n < len(data) {
-		_ = err // the file was replaced or cut off meanwhile
+		_ = err // the file was replaced or truncated in the meantime
 		return nil
 	}
 	return data
@@ -64,7 +64,7 @@ func (f *EditsFile) Read() []byte {
 
 // Write replaces the content of the file. It does nothing if the memory may not write
 // files, if another process is writing, or if the log was rewritten since EditsFile was
-// called: the content can be derived again.
+// called. The caller can derive the content again.
 func (f *EditsFile) Write(ctx context.Context, data []byte) {
 	if f.readOnly || len(data) > maxEditsFile {
 		return

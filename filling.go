@@ -1,26 +1,28 @@
-// An index that is made of what is written to an empty store.
+// This file builds an index while an empty store is being filled.
 
 package oxbow
 
 import "context"
 
-// filling is the making of an index of what is written to an empty store: it
-// takes part of the time that the writing takes, and no entry is read again.
+// filling builds an index from the entries that are being written to an empty store. The
+// indexing overlaps with the writing, and no entry has to be read again.
 type filling struct {
 	s     *searcher
-	last  uint64 // the largest ID
+	last  uint64 // largest ID so far
 	added chan []analyzedDelta
-	ended chan error // has room for what fill returned
+	ended chan error // receives the result of fill; buffered
 }
 
-// newFilling returns one of that searcher, which is empty.
+// newFilling starts a filling of the empty searcher s.
 func newFilling(ctx context.Context, s *searcher) *filling {
 	f := &filling{s: s, added: make(chan []analyzedDelta, 1), ended: make(chan error, 1)}
 	go func() {
 		f.ended <- f.s.fill(ctx, func(yield func(*Entry, error) bool) {
 			for ds := range f.added {
 				for _, d := range ds {
-					yield(d.Entry, nil) // goes on without an error
+					// the result is ignored because fill continues until there is an error,
+					// and there is none
+					yield(d.Entry, nil)
 				}
 			}
 		}, 1)
@@ -28,7 +30,8 @@ func newFilling(ctx context.Context, s *searcher) *filling {
 	return f
 }
 
-// take adds the entries of changes, if all of them are new.
+// take adds the entries of the changes and returns true. If a change is not the addition of
+// a new entry, it returns false, and the filling is incomplete.
 func (f *filling) take(ds []analyzedDelta) bool {
 	for _, d := range ds {
 		if d.Entry == nil || d.ID <= f.last {
@@ -40,7 +43,8 @@ func (f *filling) take(ds []analyzedDelta) bool {
 	return true
 }
 
-// end returns the index of what was added, nil when there is none.
+// end waits until all added entries are indexed and returns the searcher. It returns nil if
+// f is nil or if the indexing failed.
 func (f *filling) end() *searcher {
 	if f == nil {
 		return nil

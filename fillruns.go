@@ -1,5 +1,5 @@
-// Runs: the index of many entries is filled by way of files, so that it takes a
-// bounded part of memory.
+// This file builds the index of many entries in several temporary files, called runs, so
+// that the memory use is bounded.
 
 package oxbow
 
@@ -9,18 +9,19 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// runBytes is how many bytes of documents an index in the making keeps in memory, about:
-// the documents of some 150,000 short entries. A memory that keeps no index file writes no
-// runs either.
+// runBytes is the approximate size of the documents that are kept in memory while an index
+// is built: some 150,000 short entries. If there are more, they are written to runs. A
+// memory that writes no index file does not write runs.
 const runBytes = 64 << 20
 
-// runFiles are the files of the runs of an index in the making.
+// runFiles are the files with the runs of an index that is being built.
 type runFiles struct {
-	bytes int // of documents in memory from which on there are runs; 0 for never
+	bytes int // size of the documents in memory, in bytes, above which a run is written; 0 means never
 	files []vfs.File
 }
 
-// of returns where the index of a store is filled to, nil for memory alone. d may be nil.
+// of returns the options for writing runs next to the log d. It returns nil if the index
+// must be built in memory, because d is nil or no runs are wanted.
 func (r *runFiles) of(d *logstore.DB) *index.Runs {
 	if d == nil || r.bytes == 0 {
 		return nil
@@ -34,7 +35,7 @@ func (r *runFiles) of(d *logstore.DB) *index.Runs {
 	}}
 }
 
-// close closes the files. What is in them is of no use any more.
+// close closes the files, which removes them because they have no names.
 func (r *runFiles) close() {
 	for _, f := range r.files {
 		_ = f.Close()

@@ -1,4 +1,4 @@
-// The history of a memory.
+// This file has the methods of a memory for its history.
 
 package oxbow
 
@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// History returns the history of the memory's store, as [Options.History] has it, or an
-// error matching [ErrUnsupported].
+// History returns the history of the memory's store, wrapped by [Options.History]. If the
+// store has no history, the error matches [ErrUnsupported].
 func (m *Memory) History() (Historian, error) {
 	h, err := HistoryOf(m.store)
 	if err == nil && m.opts.History != nil {
@@ -33,7 +33,7 @@ func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {
 	return h.Log(ctx)
 }
 
-// Versions yields the versions of the entry of that name, newest first.
+// Versions yields the versions of the entry with this name, newest first.
 func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, error] {
 	h, err := m.History()
 	if err != nil {
@@ -42,9 +42,9 @@ func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, e
 	return h.Versions(ctx, versionsName(ctx, h, name))
 }
 
-// VersionAt returns the version of the entry that was current after change
-// seq. An entry that was not there then is [ErrNotFound], and so is a change that
-// was not made yet, or was dropped by a compaction.
+// VersionAt returns the version of the entry that was current after change seq. The error
+// matches [ErrNotFound] if the entry did not exist then, if change seq does not exist yet,
+// or if a compaction dropped it.
 func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Version, error) {
 	h, err := m.History()
 	if err != nil {
@@ -71,7 +71,7 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 		}
 		return v, nil
 	}
-	if oldest.Verb != VerbAdd || oldest.Prev != 0 { // there may have been others, which were dropped
+	if oldest.Verb != VerbAdd || oldest.Prev != 0 { // earlier versions may have been dropped by a compaction
 		if _, err := h.AsOf(ctx, seq); errors.Is(err, ErrNotFound) {
 			return Version{}, err
 		}
@@ -79,7 +79,7 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 	return Version{}, missing
 }
 
-// AsOf returns a read-only view of the store as it stood after change seq.
+// AsOf returns a read-only store in its state after change seq.
 func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	h, err := m.History()
 	if err != nil {
@@ -88,8 +88,7 @@ func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	return h.AsOf(ctx, seq)
 }
 
-// Revert undoes the changes of those numbers, all in one new change, and
-// returns its number.
+// Revert undoes the changes with these numbers in one new change, and returns its number.
 func (m *Memory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	h, err := m.History()
 	if err != nil {
@@ -98,8 +97,8 @@ func (m *Memory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return h.Revert(ctx, seqs...)
 }
 
-// Restore makes the version of the entry that change seq left the current one,
-// and returns the number of the new change.
+// Restore writes the version of the entry that change seq wrote again, as a new change, and
+// returns its number.
 func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
 	h, err := m.History()
 	if err != nil {
@@ -108,7 +107,8 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	return h.Restore(ctx, versionsName(ctx, h, name), seq)
 }
 
-// RestoreIf is Restore, if the entry is at that version; see [Historian].
+// RestoreIf is like Restore, but fails if the entry does not have this version; see
+// [Historian].
 func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	h, err := m.History()
 	if err != nil {
@@ -117,9 +117,10 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 	return h.RestoreIf(ctx, versionsName(ctx, h, name), seq, version)
 }
 
-// Undoable returns the last n changes that can be undone, newest first: those that
-// neither are an undo nor were undone or redacted. It returns fewer when there are no
-// more. Changes in a row of one import count as one, and all of them are returned.
+// Undoable returns the last n changes that can be undone, newest first, or fewer if the
+// history has fewer. Changes that are an undo, were undone, or contain a redacted version
+// are skipped. Consecutive changes by one import count as one change, and all of them are
+// returned.
 func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	h, err := m.History()
 	if err != nil {
@@ -128,10 +129,9 @@ func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	return store.Undoable(ctx, h, n)
 }
 
-// Undo undoes the last n changes that were not undone yet, in one new change, as
-// [Memory.Undoable] counts them.
-// It returns the number of that change and what it undid, newest first.
-// Undoing its own number again brings everything back.
+// Undo reverts the last n changes that [Memory.Undoable] returns, in one new change. It
+// returns the number of the new change and the changes that it undid, newest first. To redo
+// them, revert the new change.
 func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
 	h, err := m.History()
 	if err != nil {
@@ -140,7 +140,8 @@ func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
 	return store.Undo(ctx, h, n)
 }
 
-// versionsName returns the spelling of a name that the history has, or the name itself.
+// versionsName returns the spelling of the name that the history has. If the history does
+// not have the name, it returns the name unchanged.
 func versionsName(ctx context.Context, h Historian, name string) string {
 	for _, form := range store.NameForms(name) {
 		for _, err := range h.Versions(ctx, form) {

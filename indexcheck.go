@@ -1,5 +1,5 @@
-// The check of the index file: its bytes, its list of entries against the log,
-// and its words against theirs.
+// This file checks the index file: its checksums, its list of entries, and a sample of the
+// indexed words.
 
 package oxbow
 
@@ -17,13 +17,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// mostChecked is how many entries' words a check compares with the index file.
-// Of more entries, so many are taken that lie evenly among them.
+// mostChecked is the maximum number of entries whose words a check compares with the index
+// file. In larger stores, it compares evenly spaced entries.
 const mostChecked = 2000
 
-// checkIndexFile says what is wrong with the index file. A file that is not
-// there, or is of another history, format or ranking, is in order: it is
-// not used.
+// checkIndexFile returns the problems of the index file. A file that is missing, or that
+// belongs to another history, format or ranking, is not a problem, because it is not used.
 func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, error) {
 	bad := func(format string, args ...any) []Problem {
 		return []Problem{{Offset: -1, What: "the index file " + file.Path() + fmt.Sprintf(format, args...),
@@ -94,7 +93,7 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	return nil, nil
 }
 
-// indexHolds reports whether the index has that document under the ID.
+// indexHolds reports whether the index has exactly this document under the ID.
 func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
 	sums := map[string]int{}
 	var ask []index.QueryTerm
@@ -106,7 +105,7 @@ func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
 	}
 	x1, ok := x.Explain(id, ask)
 	if len(sums) == 0 {
-		return !ok // what has no words is not indexed
+		return !ok // a document without words is not indexed
 	}
 	if !ok || x1.Len != float64(doc.Len)/index.One || len(x1.Terms) != len(sums) {
 		return false

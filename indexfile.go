@@ -1,5 +1,5 @@
-// The index file next to the store: what a process has indexed, kept for the
-// next one. It is made from the log and may be deleted at any time.
+// This file reads the index file next to the store, in which a process saves its index for
+// the next process. The file is derived from the log and may be deleted at any time.
 
 package oxbow
 
@@ -19,39 +19,42 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// indexSuffix ends the name of the file next to a store that keeps its index.
+// indexSuffix is the suffix of the index file's name.
 //
-// It begins with a file of package pagefile, that is, pages of 4,096 bytes with a
-// check each. All integers are little-endian. Page 0:
+// The file begins with a file of package pagefile: pages of 4,096 bytes, each with a
+// checksum. All integers are little-endian. Page 0 has these fields, with offset and size
+// in bytes:
 //
-//	  0    8 89 "oxidx" 0D 0A
-//	  8    4 format, 5
-//	 12    4 revision of the ranking's terms
-//	 16   16 name of the ranking, padded with zeros
-//	 32   16 id of the store
-//	 48    8 the change, S, up to which the entries are indexed
-//	 56   32 chain of the log at S
-//	 88    8 entries, N
-//	 96    8 offset of the record of S in the log, 0 when S is its base; a
-//	       compaction may have moved it since
-//	104    8 the ID that the next entry gets
+//	0    8 89 "oxidx" 0D 0A
+//	8    4 format, 5
+//	12    4 revision of the ranking's terms
+//	16   16 name of the ranking, padded with zeros
+//	32   16 ID of the store
+//	48    8 number of the last indexed change, S
+//	56   32 hash chain of the log at S
+//	88    8 number of entries, N
+//	96    8 offset of the record of S in the log, or 0 if S is its base; a
+//	compaction may have moved the record since
+//	104    8 ID of the next new entry
 //	112   12 zeros
-//	124    4 CRC-32C of these 124 bytes, as all formats have it
+//	124    4 CRC-32C of these 124 bytes, which all formats have
 //	128      zeros
 //
-// Its table is the entries, rising by id: id, version and the offset of the record
-// that held that version then (8 bytes each). After its last page, the rest of the
-// file is the snapshot of the index (package index). Opening reads page 0; a page of
-// entries is read for what a query finds.
+// Its table has one row for each entry, ordered by ID: ID, version, and offset of the
+// record with this version (8 bytes each). The snapshot of the index (package index)
+// follows the last page. Opening the file reads page 0. The other pages are read when a
+// query finds an entry on them.
 //
-// An entry of the log is found by the image when the file has its id with its
-// version, and the chain of the log at S is the file's: then both
-// have the same history up to S, so that an id and a version mean the same text.
-// All other entries are indexed again. A file that does not fit, is of another
-// format, or is damaged, counts as none. So does an empty one: it was left by a
-// process that answered its only question by a scan, or by an interrupted redaction.
-// Format 3 had documents in another order, format 4 all of a document and of an entry
-// in one piece.
+// The index of an entry in the file is valid if the entry has the same version in the log
+// and the log has the same hash chain at S. File and log then have the same history up to
+// S, so that ID and version identify the text. All other entries are indexed again.
+//
+// A file is ignored if it belongs to another store, has another format, or is damaged. An
+// empty file is also ignored: a process that answered its only query by a scan creates one,
+// and an interrupted redaction leaves one.
+//
+// Format 3 had another order of documents. Format 4 stored each document and each entry in
+// one piece.
 const indexSuffix = index.FileSuffix
 
 const (
@@ -60,47 +63,48 @@ const (
 	indexRow      = 24
 )
 
-// indexTable makes the check of the head.
+// indexTable is the CRC table of the checksum in the head.
 var indexTable = crc32.MakeTable(crc32.Castagnoli)
 
 var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
 
-// errIndex is an index file that cannot be used, errIndexDamage one that is damaged.
+// errIndex is the error of an index file that cannot be used, and errIndexDamage of a
+// damaged one.
 var (
 	errIndex       = errors.New("the index file is of no use")
 	errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
 )
 
-// indexRevision is the number of the way in which rankings make terms of an
-// entry. It must rise when one of them makes others, or an index file that
-// another oxbow wrote would be believed (TestIndexRevision notices).
+// indexRevision is the revision of the terms that rankings derive from an entry. It must be
+// incremented if a ranking derives other terms. Otherwise index files by other versions of
+// oxbow would be used with wrong terms. TestIndexRevision detects such a change.
 const indexRevision = 5
 
-// indexHead is the head of an index file.
+// indexHead is the decoded page 0 of an index file.
 type indexHead struct {
 	ranking string
-	at      logpos.Position // S
+	at      logpos.Position // position of change S
 	entries int64
 	nextID  uint64
 }
 
-// tables returns the tables after page 0.
+// tables returns the sizes of the tables after page 0.
 func (h *indexHead) tables() []pagefile.Table {
 	return []pagefile.Table{{Row: indexRow, Count: int(h.entries)}}
 }
 
-// imageAt returns the offset of the image in the file.
+// imageAt returns the offset of the index snapshot in the file.
 func (h *indexHead) imageAt() int64 { return int64(pagefile.Pages(h.tables())) * pagefile.Size }
 
-// readIndexHead reads the head of an index file, and returns how long the image is
-// that follows.
+// readIndexHead reads the head of an index file. It also returns the size of the index
+// snapshot that follows.
 func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return h, 0, err
 	}
 	if info.Size() == 0 {
-		return h, 0, fmt.Errorf("%w: it is empty", errIndex) // an erasure was interrupted
+		return h, 0, fmt.Errorf("%w: it is empty", errIndex) // a redaction was interrupted, or a process only scanned
 	}
 	b := make([]byte, indexHeadSize)
 	if _, err := f.ReadAt(b, 0); err == io.EOF {
@@ -125,7 +129,7 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 	}
 }
 
-// encode returns the bytes of the head.
+// encode returns the head in the file format.
 func (h *indexHead) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, indexHeadSize)
@@ -143,20 +147,20 @@ func (h *indexHead) encode() []byte {
 	return b
 }
 
-// openRows opens the entries of the file of that head.
+// openRows opens the table of entries in the file.
 func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
 	r, err := pagefile.Open(f, func([]byte) ([]pagefile.Table, error) { return h.tables(), nil })
 	return entryRows{file: r}, err
 }
 
-// entryRows are the entries that an index had at first: the rows of an index file, of
-// which pages are read when they are needed, or the rows that it was made of.
+// entryRows are the entries that an index started with. They are either rows of an index
+// file, whose pages are read when needed, or rows in memory.
 type entryRows struct {
-	made []byte // rows as they stand in a file
+	made []byte // rows in memory, in the format of the file
 	file *pagefile.Reader
 }
 
-// Len implements [Versions].
+// Len returns the number of rows.
 func (r entryRows) Len() int {
 	if r.file != nil {
 		return r.file.Count(0)
@@ -164,7 +168,8 @@ func (r entryRows) Len() int {
 	return len(r.made) / indexRow
 }
 
-// row returns a row: zeros when it cannot be read, which err says.
+// row returns a row. If the row cannot be read, it returns zeros, and err returns the
+// error.
 func (r entryRows) row(i int) []byte {
 	if r.file != nil {
 		return r.file.Row(0, i)
@@ -176,24 +181,25 @@ func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r.r
 func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r.row(i)[8:]) }
 func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r.row(i)[16:])) }
 
-// Version implements [Versions].
+// Version returns the ID and version of an entry. It implements the interface for
+// [logstore.DB.Locate].
 func (r entryRows) Version(i int) (id, version uint64) { return r.id(i), r.version(i) }
 
-// SetOffset implements [Versions], of rows of no file.
+// SetOffset sets the record offset of a row in memory.
 func (r entryRows) SetOffset(i int, offset int64) {
 	binary.LittleEndian.PutUint64(r.made[indexRow*i+16:], uint64(offset))
 }
 
-// append appends an entry, the ID of which is the largest, to rows of no file.
+// append appends an entry to rows in memory. Its ID must be the largest.
 func (r entryRows) append(id, version uint64, offset int64) entryRows {
 	le := binary.LittleEndian
 	return entryRows{made: le.AppendUint64(le.AppendUint64(le.AppendUint64(r.made, id), version), uint64(offset))}
 }
 
-// find returns the row of an entry.
+// find returns the row with this ID.
 func (r entryRows) find(id uint64) (i int, found bool) { return pagefile.Find(r.Len(), id, r.id) }
 
-// err returns why a row could not be read.
+// err returns the first error of reading a row.
 func (r entryRows) err() error {
 	if r.file == nil {
 		return nil
@@ -201,8 +207,8 @@ func (r entryRows) err() error {
 	return r.file.Err()
 }
 
-// all reads the entries of a file, and reports whether what fn returns of each is
-// true. An error says that they cannot be read, or do not rise.
+// all calls fn for each entry of a file and reports whether fn returned true for all. It
+// returns an error if the entries cannot be read or are not in ascending order.
 func (r entryRows) all(fn func(id, version uint64) bool) (bool, error) {
 	le := binary.LittleEndian
 	all := true
@@ -222,7 +228,7 @@ func (r entryRows) all(fn func(id, version uint64) bool) (bool, error) {
 	return all, err
 }
 
-// savedIndex is an index file that was opened.
+// savedIndex is an open index file.
 type savedIndex struct {
 	head  indexHead
 	index *index.Index
@@ -230,13 +236,12 @@ type savedIndex struct {
 	file  vfs.File
 }
 
-// close closes the file.
 func (s *savedIndex) close() {
-	_ = s.file.Close() // it was only read
+	_ = s.file.Close() // ignore the error: the file was only read
 }
 
-// openIndex opens the index file, if it is of that ranking and of the history of the
-// store, up to now or before.
+// openIndex opens the index file. It returns an error if the file is for another ranking,
+// or if the history of the store does not contain the file's last change.
 func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	f, err := d.Derived(indexSuffix).Open()
 	if err != nil {
@@ -271,8 +276,8 @@ func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	return s, nil
 }
 
-// keepsIndex reports whether an index file is of use after a compaction: it is if all
-// that it holds is in the new log, and its last change, too.
+// keepsIndex reports whether an index file stays valid after a compaction: the new log must
+// still contain all entries of the file and its last change.
 func keepsIndex(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool {
 	h, _, err := readIndexHead(f)
 	if err != nil || h.at.Seq < horizon {

@@ -1,4 +1,4 @@
-// Making the index file, next to changes.
+// This file writes the index file while the store may be changed.
 
 package oxbow
 
@@ -14,16 +14,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// frozenIndex is an index of the log up to a change, of which an index file can be made
-// next to changes.
+// frozenIndex is an immutable state of an index, from which an index file can be written
+// while the store is changed.
 type frozenIndex struct {
 	head  indexHead
 	index *index.Searcher
 	rows  entryRows
-	epoch uint64 // of the store then
+	epoch uint64 // epoch of the store at that state; it changes when the log is rewritten
 }
 
-// saveIndex makes the index file next to readers and writers, as [Derived.Make] does.
+// saveIndex writes the index file. Others may read and write the store in the meantime; see
+// [logstore.DerivedFile.Make].
 func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
 	if err := d.Locate(ctx, f.rows); err != nil {
 		return err
@@ -37,13 +38,13 @@ func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
 	})
 }
 
-// newIndexHead returns the head of an index file of the log as it is then, without the
-// number of its entries.
+// newIndexHead returns the head of an index file for the log at this moment. The caller
+// must set entries.
 func newIndexHead(ranking string, at logstore.Moment) indexHead {
 	return indexHead{ranking: ranking, at: at.Position, nextID: at.NextID}
 }
 
-// write writes what stands before the image in the file.
+// write writes the part of the file before the index snapshot.
 func (h *indexHead) write(f io.WriterAt, rows entryRows) error {
 	out := bufio.NewWriterSize(io.NewOffsetWriter(f, 0), 1<<18)
 	w := pagefile.NewWriter(out)

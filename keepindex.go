@@ -1,4 +1,4 @@
-// The index file of a memory: when it is used, and when it is written.
+// This file decides when a memory writes its index file.
 
 package oxbow
 
@@ -14,32 +14,34 @@ const (
 	indexLeast = 256
 	openLeast  = 4096
 
-	// An index is written while a memory is closed if it takes some milliseconds: of
-	// so many entries in a log of this many bytes at most, with no more bytes of text
-	// pending.
+	// Close writes the index file only if this takes a few milliseconds: if the log has at
+	// most this many entries and bytes, and the pending changes have at most this many
+	// bytes of text.
 	entriesAtClose = 8192
 	logAtClose     = 2 << 20
 	textAtClose    = 64 << 10
 )
 
-// startBound is how many entries, by weight, an index file of n entries may lack before a
-// process writes it for the next. A file costs in proportion to n, and what it lacks each
-// process that recalls: the sum of both is least at the root of n.
+// startBound returns how many entries, by weight, may be missing in an index file with n
+// entries before it is written again for the next process. The cost of writing the file is
+// proportional to n. The cost of the missing entries occurs in each process that recalls.
+// The sum of both is smallest at about the square root of n.
 func startBound(n int) int { return max(indexLeast, 2*int(math.Sqrt(float64(n)))) }
 
-// openBound is the same of a process that stays open, which need not index again what it
-// has written: the writing takes less than the indexing.
+// openBound is like startBound for a process that continues to run. It can wait longer,
+// because it has indexed its entries already and only saves the next process that work.
 func openBound(n int) int { return openLeast + n/16 }
 
-// Checkpoint brings what is kept next to the store up to it, as far as it lacks enough
-// to be worth it: the snapshot, from which the next process begins, and the index file,
-// if there is an index. It takes time in proportion to the store, which
-// [Memory.Close] never takes; others read and write meanwhile, but while a file is
-// written, no process writes. A program that ends soon calls it, when it has answered,
-// before Close; one that stays open need not: the memory does the same in the
-// background. If it is never called, no change is lost, and the next process reads
-// more. When ctx is done it ends early; what a busy writer keeps from being written is
-// left to the next call.
+// Checkpoint updates the files next to the store if they lack many changes: the snapshot,
+// from which the next process starts, and the index file, if there is an index. Its running
+// time is proportional to the size of the store, unlike [Memory.Close]. Other processes can
+// read in the meantime, but cannot write while a file is being written.
+//
+// A short-lived program should call Checkpoint after it has printed its answer and before
+// Close. A program that runs for long does not need to call it, because the memory writes
+// the files in the background. Without Checkpoint no change is lost, but the next process
+// has to read more. If ctx is done, Checkpoint ends early. If another process is writing,
+// Checkpoint leaves the files to the next call.
 func (m *Memory) Checkpoint(ctx context.Context) error {
 	d := logOf(m.store)
 	if d == nil {
@@ -48,14 +50,16 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 	if err := d.Checkpoint(ctx); err != nil {
 		return err
 	}
-	if err := m.keepIndex(ctx, d, startBound); err != nil && !errors.Is(err, logstore.ErrDerived) { // else it was overtaken
+	// ErrDerived means that another process was faster
+	if err := m.keepIndex(ctx, d, startBound); err != nil && !errors.Is(err, logstore.ErrDerived) {
 		return err
 	}
 	return nil
 }
 
-// keepIndex writes the index file of a store, when there is an index and the file lacks
-// as many entries as a bound, or notes that a scan did without.
+// keepIndex writes the index file if there is an index and the file lacks at least bound
+// entries. If the process has only scanned the entries, it creates an empty index file as a
+// note for the next process.
 func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int) int) error {
 	if !m.opts.keepsFiles() {
 		return nil
@@ -84,9 +88,9 @@ func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int
 	return err
 }
 
-// keepBeside writes the index file in another goroutine, for which Close does not wait:
-// it ends soon after. An overlay's index is of more than the log, and is left to
-// Checkpoint.
+// keepBeside writes the index file in another goroutine, which ends soon after Close. It
+// does nothing for an overlay store: its index has more entries than the log, so only
+// Checkpoint writes it.
 func (m *Memory) keepBeside(begun bool) {
 	bound := openBound
 	if begun {
@@ -101,15 +105,15 @@ func (m *Memory) keepBeside(begun bool) {
 		var left int64
 		s, err := m.searcher.Load(), m.keepIndex(m.closing, d, bound)
 		if err == nil {
-			_ = m.reopen(m.closing, d) // else it is tried next time
+			_ = m.reopen(m.closing, d) // ignore the error: the next write tries again
 		} else if s != nil {
-			left = s.unsaved.Load() // not at once again
+			left = s.unsaved.Load() // wait for more changes before the next attempt
 		}
 		m.notKept.Store(left)
 	}()
 }
 
-// keepAtClose writes the index file if that takes an instant.
+// keepAtClose writes the index file if this takes a few milliseconds.
 func (m *Memory) keepAtClose() {
 	d := logOf(m.store)
 	if d == nil {
@@ -124,7 +128,7 @@ func (m *Memory) keepAtClose() {
 	}
 }
 
-// worthKeeping reports whether the index file lacks as many entries as a bound, and more.
+// worthKeeping reports whether the index file lacks at least bound entries, plus more.
 func (m *Memory) worthKeeping(bound func(n int) int, more int) bool {
 	s := m.searcher.Load()
 	if s == nil {
@@ -134,16 +138,17 @@ func (m *Memory) worthKeeping(bound func(n int) int, more int) bool {
 	return int(s.unsaved.Load())+m.pending.len() >= bound(n)+more
 }
 
-// heldIndex is a frozen index and the searcher that it is of.
+// heldIndex is a frozen index and the searcher that it was taken from.
 type heldIndex struct {
 	frozenIndex
 	s       *searcher
-	unsaved int64 // of the searcher then
-	dropped bool  // the searcher is the memory's no more
+	unsaved int64 // value of s.unsaved when the index was frozen
+	dropped bool  // the memory does not use the searcher any more
 }
 
-// freezeIndex applies what is pending, and returns the index then, nil for none. That of
-// an overlay is dropped: the next query reads the file.
+// freezeIndex applies the pending changes and returns the state of the index, or nil if
+// there is no index. For an overlay store, the entries below are removed from the index and
+// the memory drops it, so that the next query reads the file.
 func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*heldIndex, error) {
 	if err := m.applying.LockContext(ctx); err != nil {
 		return nil, err
@@ -174,7 +179,7 @@ func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*heldIndex, e
 	return f, v.failed()
 }
 
-// onlyScanned reports whether the memory did without an index.
+// onlyScanned reports whether the memory has answered queries by a scan, without an index.
 func (m *Memory) onlyScanned() bool {
 	if m.buildMu.LockContext(context.Background()) != nil {
 		return false
@@ -183,13 +188,13 @@ func (m *Memory) onlyScanned() bool {
 	return m.hadScan && m.searcher.Load() == nil
 }
 
-// MakeIndex makes the index now, of which [Memory.Checkpoint] makes the index file,
-// so that the next recall need not wait for it. It is for
-// programs that have just written much, and worth nothing to others. That of an
-// empty memory is made while it is written to, until the next recall or
-// MakeIndex, or until ctx is done: then it is made as of a memory that is not
-// empty. A memory over another store than oxbow's own has no such file: nothing
-// is done.
+// MakeIndex builds the index now, so that the next recall does not have to wait for it.
+// [Memory.Checkpoint] can then write the index file. Programs call it after they have
+// written many entries.
+//
+// If the memory is empty, MakeIndex returns at once, and the index is built while entries
+// are written. This ends at the next recall or MakeIndex, or if ctx is done. MakeIndex does
+// nothing if the store is not oxbow's own.
 func (m *Memory) MakeIndex(ctx context.Context) error {
 	d, ok := m.store.(*logstore.DB)
 	if !ok {
@@ -202,8 +207,8 @@ func (m *Memory) MakeIndex(ctx context.Context) error {
 	return err
 }
 
-// fillAhead lets what is written go into the index, if the store is empty, and
-// reports whether it is.
+// fillAhead starts to index entries while they are being written, if the store is empty. It
+// reports whether the store is empty.
 func (m *Memory) fillAhead(ctx context.Context, d *logstore.DB) (bool, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return false, err
@@ -222,7 +227,7 @@ func (m *Memory) fillAhead(ctx context.Context, d *logstore.DB) (bool, error) {
 		return false, nil
 	}
 	set(newFilling(ctx, m.emptySearcher()))
-	s, err := d.Stats(ctx) // reads what others wrote
+	s, err := d.Stats(ctx) // also reads the changes of other processes
 	if err != nil || s.Entries > 0 {
 		set(nil)
 	}

@@ -1,4 +1,4 @@
-// Two stores as one, as package overlay makes them: which is the log, what lies under it.
+// This file finds the log in an overlay store, which package overlay makes from two stores.
 
 package oxbow
 
@@ -7,16 +7,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// layered is the entries of a store and, under them, entries of another, with IDs from
-// underID on, as package overlay has them.
+// layered is an overlay store: an upper store, and below it the entries of another store
+// with IDs from underID.
 type layered interface {
 	Upper() Store
-	Under() []*Entry // as they were when it was refreshed last
+	Under() []*Entry // the lower entries, as of the last refresh
 }
 
 const underID = layer.UnderID
 
-// logOf returns the log that a store is, or that lies in an overlay; nil for none.
+// logOf returns the store if it is a log, or the upper store of an overlay if that is a
+// log. Otherwise it returns nil.
 func logOf(s Store) *logstore.DB {
 	if o, ok := s.(layered); ok {
 		s = o.Upper()
@@ -25,7 +26,7 @@ func logOf(s Store) *logstore.DB {
 	return d
 }
 
-// underOf returns the entries under an overlay.
+// underOf returns the lower entries of an overlay store, or nil for other stores.
 func underOf(s Store) []*Entry {
 	if o, ok := s.(layered); ok {
 		return o.Under()

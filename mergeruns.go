@@ -1,5 +1,5 @@
-// Merging the runs that an index was filled to into one file, which is the index file if
-// it can be.
+// This file merges the runs of a new index into one file. If possible, that file becomes
+// the index file.
 
 package oxbow
 
@@ -14,17 +14,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mergeRuns makes one file of the runs that s was filled to, if there are any, and
-// goes on from that. It becomes the index file when nothing changed since the store had
-// that many resets, else it has no name. When it cannot be written, s
-// stays as it is.
+// mergeRuns merges the runs of s into one file and continues with the merged index. If the
+// store has not changed since it had this number of resets, the file becomes the index
+// file. Otherwise the file has no name. If the file cannot be written, s continues to use
+// the runs.
 func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	if len(s.runs.files) == 0 {
 		return nil
 	}
 	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexHead{entries: int64(s.rows.Len())}
 	file := s.db.Derived(indexSuffix)
-	f, temp, err := file.Begin(func() error { return m.unchanged(resets) }) // so that no redaction has gone unnoticed
+	// unchanged also ensures that no redaction was missed
+	f, temp, err := file.Begin(func() error { return m.unchanged(resets) })
 	if f == nil {
 		f, err = file.Nameless()
 	}
@@ -56,8 +57,8 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	return nil
 }
 
-// unchanged returns an error if the store has changed since the index was filled, or
-// had a reset since it had that many. All that others wrote was read.
+// unchanged returns an error if the store has changed or was reset since the index was
+// filled. The caller must have read all changes of other processes.
 func (m *Memory) unchanged(resets int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,7 +68,7 @@ func (m *Memory) unchanged(resets int) error {
 	return nil
 }
 
-// finish writes what stands before the image of s in f.
+// finish writes the part of the index file before the index snapshot.
 func (m *Memory) finish(ctx context.Context, s *searcher, h *indexHead, f vfs.File, resets int) error {
 	err := m.unchanged(resets)
 	if err == nil {

@@ -1,4 +1,4 @@
-// Pending changes: those that the index does not have yet.
+// This file keeps the changes that are not in the index yet.
 
 package oxbow
 
@@ -7,21 +7,21 @@ import (
 	"sync/atomic"
 )
 
-// pending is the changes that are not in the index yet.
+// pending is the list of the changes that are not in the index yet.
 type pending struct {
-	mu     sync.Mutex      // guards the following; its holder waits for nothing but the filling
-	wanted bool            // there is a searcher, or one is being built
+	mu     sync.Mutex      // guards the fields below; while it is held, only the filling may be waited for
+	wanted bool            // the changes are needed, because there is a searcher or one is being built
 	deltas []analyzedDelta // oldest first
-	thinAt int             // so many deltas are too many
-	ahead  *filling        // gets the changes instead; nil for none
+	thinAt int             // number of deltas at which superseded ones are removed
+	ahead  *filling        // receives the changes instead of deltas; may be nil
 
 	queued   atomic.Int64 // len(deltas)
-	applying atomic.Bool  // some were taken, and are not in the index yet
-	received atomic.Int64 // times that changes came
-	unasked  atomic.Int64 // writes of this memory since the last recall
+	applying atomic.Bool  // changes that were taken are being applied to the index
+	received atomic.Int64 // number of calls of add
+	unasked  atomic.Int64 // number of writes by this memory since the last recall
 }
 
-// add appends changes.
+// add adds changes to the list, or passes them to the filling.
 func (n *pending) add(deltas []analyzedDelta) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -36,21 +36,21 @@ func (n *pending) add(deltas []analyzedDelta) {
 	}
 }
 
-// fillAhead lets the changes from now on go to a filling, nil for none, and ends
-// the one before. n.mu is held.
+// fillAhead passes later changes to the filling f, which may be nil, and ends the previous
+// filling. n.mu must be held.
 func (n *pending) fillAhead(f *filling) {
 	n.ahead.end().close()
 	n.ahead = f
 }
 
-// set replaces the changes. n.mu is held.
+// set replaces the list of changes. n.mu must be held.
 func (n *pending) set(deltas []analyzedDelta) {
 	n.deltas = deltas
 	n.queued.Store(int64(len(deltas)))
 }
 
-// begin drops what there is and keeps what comes. What came before is in the
-// filling that it returns, if there is one.
+// begin empties the list and starts to collect changes for a new index. If a filling was
+// running, begin returns it; it has all earlier entries.
 func (n *pending) begin() *filling {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +62,7 @@ func (n *pending) begin() *filling {
 	return f
 }
 
-// want says whether changes are to be kept.
+// want sets whether changes are collected.
 func (n *pending) want(wanted bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,7 +73,8 @@ func (n *pending) want(wanted bool) {
 	}
 }
 
-// take returns the changes, which are being applied until applied is called.
+// take removes the changes from the list and returns them. They count as being applied
+// until applied is called.
 func (n *pending) take() []analyzedDelta {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -87,7 +88,7 @@ func (n *pending) take() []analyzedDelta {
 	return ds
 }
 
-// putBack makes changes that were taken the oldest again.
+// putBack puts changes that were taken back to the beginning of the list.
 func (n *pending) putBack(ds []analyzedDelta) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,7 +99,7 @@ func (n *pending) putBack(ds []analyzedDelta) {
 
 func (n *pending) applied() { n.applying.Store(false) }
 
-// text returns the bytes of the contents of the changes.
+// text returns the size of the changed contents in bytes.
 func (n *pending) text() (bytes int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -110,8 +111,8 @@ func (n *pending) text() (bytes int) {
 	return bytes
 }
 
-// len returns how many changes there are, those being applied not among them.
+// len returns the number of changes in the list, without those that are being applied.
 func (n *pending) len() int { return int(n.queued.Load()) }
 
-// any reports whether there are changes that are not in the index.
+// any reports whether some changes are not in the index yet.
 func (n *pending) any() bool { return n.queued.Load() > 0 || n.applying.Load() }

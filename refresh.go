@@ -1,4 +1,4 @@
-// Refresh: the index is built, and brought up to the store before each query.
+// This file builds the index and updates it before each query.
 
 package oxbow
 
@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// changed receives what a store did. It is called on the way of every change,
-// and must not wait for what waits for the store.
+// changed receives the events of the store. The store calls it during every change, so it
+// must not wait for a lock whose holder may wait for the store.
 func (m *Memory) changed(e Event) {
 	if e.Reset {
 		m.mu.Lock()
@@ -34,9 +34,10 @@ func (m *Memory) changed(e Event) {
 	}
 }
 
-// analyzeAhead returns what analyzes entries while the store makes them durable, so that
-// no recall need do it. It returns nil for many, and where there was no recall for some
-// time, or others are pending: they may be replaced before they are needed.
+// analyzeAhead returns a function that analyzes the entries while the store writes them to
+// disk, so that the next recall does not have to. It returns nil if there are many entries,
+// if there was no recall for some time, or if other changes are pending, because the
+// entries may then be replaced before they are needed.
 func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	s := m.searcher.Load()
 	if s == nil || m.pending.unasked.Add(1) > mostApplied || m.pending.any() {
@@ -60,10 +61,10 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	}
 }
 
-// applyNow applies changes to an index that is recalled from, if that takes little: if
-// they are few, were analyzed, and nothing is pending or being applied. It reports
-// whether it did; a recall finds them then before their writer knows that they are
-// durable, and does not wait for it.
+// applyNow applies the changes to the index if this is quick: if they are few and analyzed,
+// and no others are pending or being applied. It reports whether it applied them. A recall
+// then finds the changes even before their writer knows that they are durable, and does not
+// have to apply them.
 func (m *Memory) applyNow(ds []analyzedDelta) bool {
 	s := m.searcher.Load()
 	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied || !s.applies(ds) || !m.applying.TryLock() {
@@ -78,15 +79,15 @@ func (m *Memory) applyNow(ds []analyzedDelta) bool {
 	return true
 }
 
-// setSearcher puts another searcher, nil for none, in the place of the one there
-// is. m.mu is held. Queries that have the old one ask again when it fails them.
+// setSearcher replaces the searcher by s, which may be nil. m.mu must be held. Queries that
+// still use the old searcher fail and are repeated with the new one.
 func (m *Memory) setSearcher(s *searcher) {
 	m.searcher.Swap(s).close()
 	m.pending.want(s != nil || m.building)
 }
 
-// applyPending brings the index up to all changes that came before. When ctx is
-// done before they are analyzed, they stay pending.
+// applyPending applies all pending changes to the index. If ctx is done before they are
+// analyzed, they stay pending.
 func (m *Memory) applyPending(ctx context.Context) error {
 	if err := m.applying.LockContext(ctx); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (m *Memory) applyPending(ctx context.Context) error {
 	return nil
 }
 
-// takePending returns the searcher, and the changes that it is to be brought up to.
+// takePending returns the searcher and the pending changes that must be applied to it.
 func (m *Memory) takePending() (s *searcher, ds []analyzedDelta) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -111,8 +112,8 @@ func (m *Memory) takePending() (s *searcher, ds []analyzedDelta) {
 	return s, ds
 }
 
-// applyTaken applies changes that were pending, or makes them pending again. m.applying
-// is held.
+// applyTaken applies changes that were taken from the list, or puts them back if that
+// fails. m.applying must be held.
 func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta) error {
 	if len(ds) == 0 {
 		return nil
@@ -120,7 +121,7 @@ func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta
 	err := s.apply(ctx, ds)
 	if err != nil {
 		m.mu.Lock()
-		if m.searcher.Load() == s { // else the next one is built of what the store holds
+		if m.searcher.Load() == s { // a new searcher is built from the store and contains the changes already
 			m.pending.putBack(ds)
 		}
 		m.mu.Unlock()
@@ -129,8 +130,8 @@ func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta
 	return err
 }
 
-// refreshStore brings a store that reports its changes up to the changes of other
-// processes, and says whether it does.
+// refreshStore reads the changes of other processes if the store is a Watcher, and reports
+// whether it is one.
 func (m *Memory) refreshStore(ctx context.Context) (watched bool, err error) {
 	w, watched := m.store.(Watcher)
 	if watched {
@@ -139,8 +140,8 @@ func (m *Memory) refreshStore(ctx context.Context) (watched bool, err error) {
 	return watched, err
 }
 
-// refresh brings the index up to the store, and returns it; it is built when
-// there is none.
+// refresh updates the index to the state of the store and returns it. If there is no index,
+// it builds one.
 func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 	watched, err := m.refreshStore(ctx)
 	if err != nil {
@@ -149,7 +150,8 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 	if !watched {
 		return m.build(ctx, watched)
 	}
-	if m.pending.unasked.Load() != 0 { // else the cache line is left alone
+	// writing only if the value changes keeps the cache line shared between processors
+	if m.pending.unasked.Load() != 0 {
 		m.pending.unasked.Store(0)
 	}
 	if n := m.opts.livesOn; m.recalls.Load() < n && m.recalls.Add(1) == n {
@@ -163,20 +165,21 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 		case m.pending.any():
 			err = m.applyPending(ctx)
 		}
-		// What came for a searcher that was dropped meanwhile was dropped, too.
+		// If the searcher was dropped in the meantime, changes for it were dropped as well,
+		// so start again.
 		if err != nil || m.searcher.Load() == s {
 			return s, err
 		}
 	}
 }
 
-// build builds the index, unless another goroutine did so meanwhile.
+// build builds the index unless another goroutine has done so in the meantime.
 func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
 	defer m.buildMu.Unlock()
-	rewritten := false // the log, since the index file was opened: the entries are read
+	rewritten := false // the log was rewritten after the index file was opened, so the entries must be read instead
 	for {
 		m.mu.Lock()
 		if s := m.searcher.Load(); watched && s != nil {
@@ -204,7 +207,7 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 		done := err == nil && resets == m.resets
 		if done {
 			m.scanned.Store(nil)
-			m.setSearcher(s) // there was one of a store that does not report its changes
+			m.setSearcher(s) // there may be an old one if the store does not report its changes
 		} else {
 			s.close()
 			m.pending.want(m.searcher.Load() != nil)
@@ -214,12 +217,12 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 			return nil, err
 		}
 		if done {
-			return s, m.applyPending(ctx) // what came while it was built
+			return s, m.applyPending(ctx) // apply the changes that were made during the build
 		}
 	}
 }
 
-// emptySearcher returns a searcher of nothing yet.
+// emptySearcher returns a searcher with an empty index.
 func (m *Memory) emptySearcher() *searcher {
 	s := newSearcher(m.opts.Ranking, m.store)
 	if m.opts.keepsFiles() {
@@ -228,8 +231,9 @@ func (m *Memory) emptySearcher() *searcher {
 	return s
 }
 
-// newSearcher returns the index of the store: that of the index file, or of all
-// entries. It returns one to be closed with an error, too.
+// newSearcher returns a searcher for the store. If saved is set and there is a usable index
+// file, it uses that file. Otherwise it indexes all entries. The caller must close the
+// searcher even if there is an error.
 func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error) {
 	s := m.emptySearcher()
 	if saved {
@@ -241,8 +245,8 @@ func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error)
 	return s, s.fill(ctx, allEntries(ctx, m.store), 0)
 }
 
-// addScorer returns the index of another ranking, which it makes when there is
-// none.
+// addScorer returns the scorer for another ranking, and builds its index if there is none
+// yet.
 func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*ranking.Scorer, error) {
 	if err := m.applying.LockContext(ctx); err != nil {
 		return nil, err
@@ -266,7 +270,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	if err != nil {
 		return nil, err
 	}
-	if err := v.failed(); err != nil { // entries are missing: the query fails, too
+	if err := v.failed(); err != nil { // entries are missing in the new index, so the query must fail
 		s.err.CompareAndSwap(nil, &err)
 		return r, nil
 	}
@@ -276,7 +280,8 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	return r, nil
 }
 
-// savedFor opens the index file next to the store, nil for none.
+// savedFor opens the index file next to the store. It returns nil if there is no usable
+// file.
 func (m *Memory) savedFor(ranking string) *savedIndex {
 	m.mu.Lock()
 	distrust := m.distrust
@@ -287,12 +292,12 @@ func (m *Memory) savedFor(ranking string) *savedIndex {
 	}
 	s, err := openIndex(d, ranking)
 	if err != nil {
-		return nil // it is built again
+		return nil // the index will be built instead
 	}
 	return s
 }
 
-// allEntries yields the entries of a store, in order of ID.
+// allEntries yields all entries of a store in order of ID.
 func allEntries(ctx context.Context, s Store) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		for e, err := range s.Entries(ctx, Filter{}) {

@@ -1,5 +1,5 @@
-// Reopening: a process that stays open and has put much into its index goes on from the
-// index file that it wrote, so that what it keeps in memory has a bound.
+// This file limits the memory use of long-lived processes: after they have written an index
+// file, they read the entries and the index from that file.
 
 package oxbow
 
@@ -9,12 +9,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// reopen makes the index file what the memory searches, when its index was given more
-// bytes of entries than the cache may keep. Queries go on meanwhile, but those that find a
-// change pending wait for the last step.
+// reopen replaces the memory's index by its index file, if more entries were added to the
+// index than fit in the cache. Other queries can continue in the meantime. Queries with
+// pending changes wait for the last step.
 func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
 	old := m.searcher.Load()
-	if old == nil || old.given.Load() <= d.Room().Most() || len(*old.scorers.Load()) > 1 { // the file has one ranking
+	// An index file has one ranking. With several rankings, the index stays in memory.
+	if old == nil || old.given.Load() <= d.Room().Most() || len(*old.scorers.Load()) > 1 {
 		return nil
 	}
 	s := newSearcher(m.opts.Ranking, m.store)
@@ -37,7 +38,7 @@ func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
 	defer m.applying.Unlock()
 	now, ds := m.takePending()
 	if now == old {
-		err = s.applySince(ctx, at) // what is pending is in the store already
+		err = s.applySince(ctx, at) // the pending changes are part of the changes since that position
 	}
 	m.mu.Lock()
 	switch {

@@ -1,7 +1,6 @@
-// Scans: the first answer of a memory that has no index yet.
-//
-// To index 100,000 entries takes seconds. One question needs a handful of terms:
-// [ranking.Scan] looks for those alone, and answers as the whole index does.
+// This file answers the first query of a memory that has no index yet. Indexing 100,000
+// entries takes seconds. A single query needs only a few terms, so [ranking.Scan] indexes
+// only those terms, and returns the same hits.
 
 package oxbow
 
@@ -12,9 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// scan returns a view for the query by one scan of the entries, nil when there is an
-// index, the entries are few, the query needs all terms, there was a scan for others
-// before, or another process scanned (then the memory is asked often).
+// scan returns a view with the query's terms, made by one scan of the entries. It returns
+// nil if an index exists or should be built: if the entries are few, if the query needs all
+// terms, if there was a scan for other terms before, or if another process has scanned the
+// same store, so that further queries are likely.
 func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, error) {
 	if m.searcher.Load() != nil {
 		return nil, nil
@@ -52,12 +52,14 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	return v, nil
 }
 
-// answers reports whether a scan looked for the terms, and nothing changed since.
+// answers reports whether the scan had all terms of the choice and the store has not
+// changed since.
 func (s *scanned) answers(received int64, rank string, choice *analysis.Choice) bool {
 	return s != nil && s.received == received && s.view.Holds(rank, choice)
 }
 
-// asked returns an empty view, and the terms that the query may ask it about.
+// asked returns an empty view and the terms that the query may look up in it. It returns
+// nil for the terms if the query may look up all.
 func asked(ctx context.Context, q Query, rank string) (*rankedView, *analysis.Choice) {
 	var keys []string
 	for _, t := range q.Filter.Terms {
@@ -68,8 +70,8 @@ func asked(ctx context.Context, q Query, rank string) (*rankedView, *analysis.Ch
 	return v, ranking.Asked(rank, v.query(q), keys)
 }
 
-// scanEntries returns the entries, in order of ID, nil when they are few; and
-// how often changes had come before.
+// scanEntries returns all entries in order of ID, or nil if they have so little text that
+// an index is better. It also returns the value of pending.received before they were read.
 func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, received int64, err error) {
 	received = m.pending.received.Load()
 	size := 0

@@ -1,5 +1,5 @@
-// This file gives the types, constants and functions of package store names in this package,
-// so that most programs import only this one.
+// This file declares aliases for the types, constants and functions of package store, so
+// that most programs import only package oxbow.
 
 package oxbow
 
@@ -12,23 +12,23 @@ import (
 // These types are aliases of the types of package [store], which documents their fields and
 // methods: run "go doc github.com/oxbow-memory/oxbow/store.Entry", for example.
 type (
-	// Actor is the kind of author of a version.
+	// An Actor is the kind of author of a version.
 	Actor = store.Actor
-	// Add makes an entry.
+	// Add creates an entry.
 	Add = store.Add
 	// Alias replaces an entry's aliases.
 	Alias = store.Alias
-	// AliasError reports an alias that several entries have, so that it means none of them.
+	// An AliasError reports an alias that does not identify one entry.
 	AliasError = store.AliasError
-	// BusyError describes the process that holds the store's lock.
+	// A BusyError reports that another process holds the lock of the store.
 	BusyError = store.BusyError
-	// Change is everything that one call of Apply did.
+	// A Change is everything that one call of Apply did.
 	Change = store.Change
 	// CheckReport is the result of a check.
 	CheckReport = store.CheckReport
 	// A Checker is a Store that can examine its own files.
 	Checker = store.Checker
-	// Claim is what a caller says about itself, unchecked.
+	// A Claim is what a caller states about itself. It is not verified.
 	Claim = store.Claim
 	// CompactReport is the result of a compaction.
 	CompactReport = store.CompactReport
@@ -38,11 +38,11 @@ type (
 	Compactor = store.Compactor
 	// ConflictError reports that an entry is not at the version that a change expects.
 	ConflictError = store.ConflictError
-	// CorruptError reports where a file is damaged.
+	// A CorruptError reports where a file is damaged.
 	CorruptError = store.CorruptError
 	// A Counter is a Store that can return its Stats without reading all entries.
 	Counter = store.Counter
-	// A Delta is one entry that changed, with its new state.
+	// A Delta is one changed entry with its new state.
 	Delta = store.Delta
 	// A DryRunner is a Store that refuses some ops for which [Op] Check reports no error.
 	DryRunner = store.DryRunner
@@ -55,7 +55,8 @@ type (
 	// Filter selects entries by labels, kind, dates, author and trust.
 	// To see its fields, run "go doc github.com/oxbow-memory/oxbow/store.Filter".
 	Filter = store.Filter
-	// Head is the part of an entry that is known without reading it from disk; see package heads.
+	// A Head is an entry without its content, which a store can return without reading the
+	// disk; see package heads.
 	Head = store.Head
 	// A Historian is a Store that keeps the versions of its entries.
 	Historian = store.Historian
@@ -63,11 +64,11 @@ type (
 	InvalidError = store.InvalidError
 	// Kind is the sort of an entry, such as [Note] or [Journal].
 	Kind = store.Kind
-	// Label is a key and a value that an entry has.
+	// A Label is a key and a value attached to an entry.
 	Label = store.Label
 	// NameError adds the name of an entry to an error.
 	NameError = store.NameError
-	// Op is one change.
+	// An Op is one change to one entry.
 	Op = store.Op
 	// A Position is a point in the history of a store.
 	Position = store.Position
@@ -75,9 +76,9 @@ type (
 	Problem = store.Problem
 	// QuotaError reports a change that exceeds a limit of the memory.
 	QuotaError = store.QuotaError
-	// RecoverReport lists what was saved from a damaged store and what was not.
+	// A RecoverReport describes what was saved of a damaged store.
 	RecoverReport = store.RecoverReport
-	// RedactReport lists what was erased.
+	// A RedactReport describes a redaction.
 	RedactReport = store.RedactReport
 	// A Redactor is a Store that can erase texts from its history.
 	Redactor = store.Redactor
@@ -85,21 +86,21 @@ type (
 	Relabel = store.Relabel
 	// Remove removes an entry.
 	Remove = store.Remove
-	// A Sequencer is a Store whose changes have one order.
+	// A Sequencer is a Store whose changes have a total order.
 	Sequencer = store.Sequencer
-	// Source says who wrote a version, and through which interface.
+	// A Source is the origin of a version.
 	Source = store.Source
 	// Stats describe the size of a store.
 	Stats = store.Stats
-	// A Store keeps entries.
+	// A Store stores entries.
 	Store = store.Store
 	// Summary counts the entries of a memory by kind, project and tag.
 	Summary = store.Summary
-	// Term is one condition of a [Filter].
+	// A Term is one condition of a [Filter].
 	Term = store.Term
 	// Trust is the level of trust in an entry.
 	Trust = store.Trust
-	// Update replaces an entry's content, aliases and labels, also by empty ones.
+	// Update replaces an entry's content, aliases and labels.
 	Update = store.Update
 	// A Verb is the kind of a change to an entry.
 	Verb = store.Verb
@@ -109,8 +110,7 @@ type (
 	Watcher = store.Watcher
 )
 
-// Limits of one entry: bytes of its name, bytes of its content, number of its aliases and
-// of its labels.
+// Limits of one entry; see package store.
 const (
 	MaxName    = store.MaxName
 	MaxContent = store.MaxContent
@@ -128,7 +128,7 @@ const (
 	Handoff = store.Handoff
 )
 
-// The keys of labels that have a meaning for oxbow. Other keys may be used freely.
+// Label keys with a fixed meaning. Callers may use other keys freely.
 const (
 	LabelProject    = store.LabelProject
 	LabelTag        = store.LabelTag
@@ -233,24 +233,23 @@ func CheckName(name string) error {
 	return store.CheckName(name)
 }
 
-// NormalName returns a name, an alias or a value of a label in Unicode normal form C, as a
-// [Memory] writes it.
+// NormalName returns a name, an alias or a label value in Unicode normal form C, in which a
+// [Memory] stores it.
 func NormalName(name string) string { return store.NormalName(name) }
 
 // SameName reports whether two names differ at most in their Unicode composition.
 func SameName(a, b string) bool { return store.SameName(a, b) }
 
-// GetNamed returns the entry of a store that has the name in this or, if there is none, in
-// another spelling; see [SameName].
+// GetNamed returns the entry with the name in this spelling or, if there is none, in
+// another Unicode composition; see [SameName].
 func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	return store.GetNamed(ctx, s, name)
 }
 
-// NormalEntry returns the entry with its name, its aliases and the values of its labels in
-// normal form.
+// NormalEntry returns the entry with its name, aliases and label values in normal form.
 func NormalEntry(e Entry) Entry { return store.NormalEntry(e) }
 
-// AllNameForms returns the spellings under which a store may have the names.
+// AllNameForms returns the spellings under which a store may have each of the names.
 func AllNameForms(names []string) []string { return store.AllNameForms(names) }
 
 // CheckContent returns an error matching [ErrInvalid] if a content is not UTF-8, contains a
@@ -259,7 +258,7 @@ func CheckContent(content string) error {
 	return store.CheckContent(content)
 }
 
-// Confidence returns the label that says how sure the writer is, from 0 to 1.
+// Confidence returns the label for a confidence f from 0 to 1.
 func Confidence(f float64) Label {
 	return store.Confidence(f)
 }
@@ -269,8 +268,7 @@ func ParseLabel(s string) (Label, error) {
 	return store.ParseLabel(s)
 }
 
-// SplitTags returns the tags of a list in which each string may name several tags, separated by
-// commas.
+// SplitTags splits each string at its commas and returns the parts as tags.
 func SplitTags(list ...string) []string { return store.SplitTags(list...) }
 
 // SortLabels returns the labels sorted by key, then value, without repeats.
@@ -278,8 +276,8 @@ func SortLabels(ls []Label) []Label {
 	return store.SortLabels(ls)
 }
 
-// CheckAliases returns an error if an op adds an alias that must be unique and is taken. A
-// store calls it for each op; see [store.CheckAliases].
+// CheckAliases returns an error if an op adds an alias that must be unique and that another
+// entry has. A store calls it for each op; see [store.CheckAliases].
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	return store.CheckAliases(op, old, owner)
 }
@@ -289,20 +287,21 @@ func WithSource(ctx context.Context, s Source) context.Context {
 	return store.WithSource(ctx, s)
 }
 
-// SourceFrom returns the source in ctx. Ok is false if there is none.
+// SourceFrom returns the source in ctx, and false if ctx has none.
 func SourceFrom(ctx context.Context) (Source, bool) {
 	return store.SourceFrom(ctx)
 }
 
-// WithOpID returns a context for one call of [Store.Apply] with an op ID of at most 64 bytes.
-// If the store keeps op IDs and applied a call with this ID before, Apply changes nothing and
-// returns nil.
+// WithOpID returns a context with an op ID of at most 64 bytes for one call of
+// [Store.Apply]. If the store remembers IDs and has already applied a change with this ID,
+// Apply succeeds without a change.
 func WithOpID(ctx context.Context, id string) context.Context {
 	return store.WithOpID(ctx, id)
 }
 
-// CallOpID returns the op ID for a call: the caller's id with a digest of the call. A change
-// with the same id and another digest is refused with [ErrOpIDUsed].
+// CallOpID returns the op ID for a call with the caller's id and a fingerprint of the
+// arguments. If the id is used again with other arguments, the change fails with
+// [ErrOpIDUsed].
 func CallOpID(id, print string) string { return store.CallOpID(id, print) }
 
 // OpIDFrom returns the op ID in ctx, or an empty string.
@@ -320,14 +319,14 @@ func NoteFrom(ctx context.Context) string {
 	return store.NoteFrom(ctx)
 }
 
-// HistoryOf returns the history of a store or of a wrapper of a store, such as [Memory]. If
-// the store keeps none, the error matches [ErrUnsupported].
+// HistoryOf returns the history of a store, or of a wrapper of a store such as [Memory]. If
+// the store has no history, the error matches [ErrUnsupported].
 func HistoryOf(s Store) (Historian, error) {
 	return store.HistoryOf(s)
 }
 
-// HeldLabels returns the keys of the labels that keep an entry from being shown unasked; see
-// [Entry.Volunteered].
+// HeldLabels returns the keys of the labels that keep an entry from being shown to a model
+// that did not ask for it; see [Entry.Volunteered].
 func HeldLabels() []string { return store.HeldLabels() }
 
 // Trusts returns the levels of trust, the highest first.

@@ -1,4 +1,4 @@
-// Compares what two profiles select, or one at two times.
+// This file compares the selections of two profiles, or of one profile at two times.
 
 package profile
 
@@ -9,41 +9,41 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// Side is one of the two that are compared.
+// A Side is one of the two selections that are compared.
 type Side struct {
 	Profile *Resolved
-	AsOf    uint64 // the memory as it stood after this change; 0 means now
+	AsOf    uint64 // number of the change after which the memory is read; 0 means the current memory
 }
 
 // Chosen is an entry or a document that a profile includes.
 type Chosen struct {
 	Name   string `json:"name"`
-	Tokens int    `json:"tokens"` // estimate of all of it, as it is shown
-	In     bool   `json:"in"`     // it is in the text, whole or in part; else the budget keeps it out
+	Tokens int    `json:"tokens"` // estimated tokens of the whole text, as it is shown
+	In     bool   `json:"in"`     // at least a part is in the selection; false if the budget excluded it
 }
 
-// Changed is an entry that both include, in two versions.
+// Changed is an entry that both sides include in different versions.
 type Changed struct {
 	Name string `json:"name"`
 	A    int    `json:"a_tokens"`
 	B    int    `json:"b_tokens"`
 }
 
-// Diff is what one side includes and the other does not. Entries are in order of
-// their ID, documents in that of their profile.
+// Diff is the difference between two selections. Entries are in order of ID, documents in
+// the order of their profile.
 type Diff struct {
 	OnlyA      []Chosen  `json:"only_a"`
 	OnlyB      []Chosen  `json:"only_b"`
 	Changed    []Changed `json:"changed"`
-	Same       int       `json:"same"` // entries that both include in one version
+	Same       int       `json:"same"` // number of entries that both include in the same version
 	DocumentsA []Chosen  `json:"documents_only_a"`
 	DocumentsB []Chosen  `json:"documents_only_b"`
-	TokensA    int       `json:"a_tokens"` // estimate of the whole selections
+	TokensA    int       `json:"a_tokens"` // estimated tokens of the whole selection
 	TokensB    int       `json:"b_tokens"`
 }
 
-// Diff compares what two sides include. An entry is known by its ID, so that one
-// that was forgotten and remembered again counts as two.
+// Diff compares the selections of two sides. Entries are matched by ID, so an entry that
+// was forgotten and remembered again counts as two entries.
 func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error) {
 	d := Diff{OnlyA: []Chosen{}, OnlyB: []Chosen{}, Changed: []Changed{}, DocumentsA: []Chosen{}, DocumentsB: []Chosen{}}
 	x, err := s.included(ctx, m, a)
@@ -76,12 +76,12 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	return d, nil
 }
 
-// included is all that one side includes.
+// included is the set of entries and documents that one side includes.
 type included struct {
 	entries   []oxbow.Entry
 	byID      map[uint64]int
-	in        map[string]bool // names of the entries in the text
-	documents []Chosen        // that are in the text
+	in        map[string]bool // names of the entries that are in the selection's text
+	documents []Chosen        // documents in the selection's text
 	tokens    int
 }
 

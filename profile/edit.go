@@ -1,5 +1,4 @@
-// What an edit of a profile needs: its text, what another text
-// would come to, and writing it.
+// This file reads and writes profile files, and tries out a new text before it is written.
 
 package profile
 
@@ -12,14 +11,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Trial returns a set in which the file of that profile holds data, to see what
-// it would come to before it is written.
+// Trial returns a set in which the file of this profile contains data. Use it to see the
+// effect of a new text before writing it.
 func (s *Set) Trial(name string, data []byte) (*Set, error) {
 	f, err := s.find(name)
 	return &Set{Places: s.Places, Zone: s.Zone, trial: &trial{f, data}}, err
 }
 
-// Text returns the bytes of the profile's file, right or wrong.
+// Text returns the content of the profile's file, even if it has mistakes.
 func (s *Set) Text(name string) ([]byte, error) {
 	f, err := s.find(name)
 	if err != nil {
@@ -32,9 +31,9 @@ func (s *Set) Text(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Replace writes the file of a profile, all or nothing, in the place of what was
-// read. When it holds something else by now, nothing is written and the error
-// matches [oxbow.ErrConflict]. A link is not replaced.
+// Replace atomically replaces the content of a profile's file. Argument was is the content
+// that the caller read before. If the file has another content now, nothing is written and
+// the error matches [oxbow.ErrConflict]. Symbolic links are refused.
 func (s *Set) Replace(name string, was, data []byte) error {
 	f, err := s.find(name)
 	if err != nil {
@@ -68,17 +67,17 @@ func (s *Set) Replace(name string, was, data []byte) error {
 	})
 }
 
-// ExistsError is a profile that is there already. It matches [oxbow.ErrExists].
+// An ExistsError reports that the profile already exists. It matches [oxbow.ErrExists].
 type ExistsError struct{ File string }
 
 func (e *ExistsError) Error() string { return "there is one in " + e.File }
 
-// Is makes it match [oxbow.ErrExists].
+// Is reports whether target is [oxbow.ErrExists].
 func (*ExistsError) Is(target error) bool { return target == oxbow.ErrExists }
 
-// Create writes a new profile into the first place, and returns its file as
-// people know it. It never replaces a file: the error is then an *ExistsError.
-// Data that is no profile gives [Diagnostics].
+// Create writes a new profile into the first place and returns the path of its file for
+// messages. It never replaces a file: if the profile exists, the error is an
+// [*ExistsError]. If the data is not a valid profile, the error is [Diagnostics].
 func (s *Set) Create(name string, data []byte) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-// Reading of front matter of texts that are not profiles.
+// This file parses the front matter of texts other than profiles.
 
 package profile
 
@@ -8,11 +8,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// FrontMatter returns the mapping of front matter; of none, an empty one.
-// First is the line of the file, from 1, that data begins with: the error,
-// which is [Diagnostics], counts from there. The lines of the nodes count from
-// 1 in data. What the keys mean, and whether one is given twice, is for the
-// caller to check.
+// FrontMatter parses front matter and returns its YAML mapping, or nil if data is empty.
+// First is the number, counting from 1, of the first line of data in the file. The error is
+// [Diagnostics] with line numbers of the file, while the line numbers of the nodes count
+// from 1 in data. The caller must check the keys and detect duplicates.
 func FrontMatter(file string, data []byte, first int) (*yaml.Node, error) {
 	r := frontmatter.Reader{File: file, First: first}
 	n := r.Read(string(data))

@@ -1,4 +1,4 @@
-// Looks for what the writer of a profile did not mean.
+// This file finds probable mistakes in a profile.
 
 package profile
 
@@ -13,10 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Lint returns what is odd about a profile, in the order of its files and
-// lines: labels, kinds, files and names that no entry has; values that are
-// both included and left out; an include, or a whole profile, that selects
-// nothing; documents that are not there; and a budget that the documents break.
+// Lint returns warnings about a profile, in the order of its files and lines. It reports
+// labels, kinds, files and names that no entry has, values that are both included and
+// excluded, an include or a profile that selects nothing, missing documents, and documents
+// that exceed the budget.
 func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnostics, error) {
 	l := &linter{r: r, values: map[string]map[string]bool{"kind": {}, "name": {}}}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
@@ -55,18 +55,19 @@ func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnosti
 
 type linter struct {
 	r       *Resolved
-	p       *Profile // the file that is looked at
+	p       *Profile // the profile file that is being examined
 	entries []oxbow.Entry
-	values  map[string]map[string]bool // that entries have, by key
+	values  map[string]map[string]bool // values of the entries, by key
 	found   Diagnostics
 }
 
-// add notes something about the line where a value stands.
+// add adds a warning for the line of a value, such as "include.tags.decision".
 func (l *linter) add(at, format string, args ...any) {
 	l.found = append(l.found, Diagnostic{File: l.p.File, Line: l.p.lines[at], Text: fmt.Sprintf(format, args...)})
 }
 
-// listed are the lists of a choice, with the key that entries have them under.
+// listed returns the lists of a choice, each with its name in the profile and the
+// corresponding key in filters.
 func listed(c *Choice) []struct {
 	key, label string
 	values     []string
@@ -111,7 +112,7 @@ func keys(m map[string]bool) func(func(string) bool) {
 	}
 }
 
-// effect finds an include whose lines are met one by one, but not together.
+// effect warns if entries match each line of an include, but no entry matches all of them.
 func (l *linter) effect(c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return
@@ -138,8 +139,8 @@ func (l *linter) effect(c *Choice) {
 	l.add("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
 }
 
-// contradictions finds what is included by name or value, and left out again,
-// in any file of the chain.
+// contradictions warns about names and values that one file of the chain includes and
+// another, or the same, excludes.
 func (l *linter) contradictions() {
 	for _, p := range l.r.parts {
 		if p.Include == nil {

@@ -1,5 +1,5 @@
-// Parsing of a profile, node by node: every mistake is reported with its line
-// and the word that was perhaps meant.
+// This file parses profiles. It reports each mistake with its line and, if possible, with a
+// suggestion.
 
 package profile
 
@@ -24,13 +24,13 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// maxFile is the most bytes of a profile's file.
+// maxFile is the maximum size of a profile's file in bytes.
 const maxFile = frontmatter.MaxBytes
 
-// Diagnostic is one mistake in a file.
+// A Diagnostic is one mistake in a file.
 type Diagnostic = frontmatter.Diagnostic
 
-// Diagnostics is all mistakes in a file, in order of lines. It matches
+// Diagnostics are all mistakes in a file in order of lines. As an error, it matches
 // [oxbow.ErrInvalid].
 type Diagnostics []Diagnostic
 
@@ -45,9 +45,9 @@ func (ds Diagnostics) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (Diagnostics) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// parse reads a profile. File is its path as people know it; its base name
-// without ending is the profile's name. Dates are read in the zone, nil meaning
-// UTC. The error is [Diagnostics].
+// parse parses a profile. File is its path for messages, and its base name without
+// extension is the profile's name. Dates are in the time zone, where nil means UTC. The
+// error is [Diagnostics].
 func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -77,7 +77,7 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	return r.p, nil
 }
 
-// baseName returns the name that a file gives to its profile.
+// baseName returns the name of the profile in this file.
 func baseName(file string) string {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	return strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")
@@ -89,7 +89,7 @@ type reader struct {
 	p    *Profile
 }
 
-// Keys of a profile, and other words that people write for them.
+// The keys of a profile, and other words that people write instead of them.
 var (
 	topKeys    = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens", "process", "redact"}
 	choiceKeys = []string{"projects", "tags", "kinds", "related_files", "date_range", "entries"}
@@ -102,7 +102,7 @@ var (
 	}
 )
 
-// each calls fn for the keys of a mapping. Unknown and repeated ones are
+// each calls fn for each key of a mapping. It reports unknown and repeated keys as
 // mistakes.
 func (r *reader) each(n *yaml.Node, where string, known []string, fn func(key string, k, v *yaml.Node)) {
 	seen := map[string]int{}
@@ -196,7 +196,7 @@ func (r *reader) name(v *yaml.Node) string {
 	return name
 }
 
-// word returns a single value.
+// word returns a scalar value.
 func (r *reader) word(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode || frontmatter.IsNull(v) {
 		r.Add(v, "%s is %s; write one value", key, frontmatter.Describe(v))
@@ -205,7 +205,7 @@ func (r *reader) word(key string, v *yaml.Node) string {
 	return strings.TrimSpace(v.Value)
 }
 
-// list returns the values of a list, each once.
+// list returns the values of a list, and reports duplicates as mistakes.
 func (r *reader) list(key string, v *yaml.Node, mayBeEmpty bool, check func(string) error) []string {
 	if v.Kind != yaml.SequenceNode {
 		if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
@@ -238,8 +238,8 @@ func (r *reader) list(key string, v *yaml.Node, mayBeEmpty bool, check func(stri
 	return values
 }
 
-// checkDocument reports why a path cannot be a document: it must stay inside of
-// where the profile is from.
+// checkDocument returns an error if the path cannot be a document. A document must be
+// inside the home or project of the profile.
 func checkDocument(p string) error {
 	switch {
 	case p == "":
@@ -272,10 +272,10 @@ func (r *reader) truth(key string, v *yaml.Node) *bool {
 	return &b
 }
 
-// allPersonal stands for all kinds of personal data.
+// allPersonal means all kinds of personal data.
 const allPersonal = "personal"
 
-// redacted returns the kinds of personal data in a list, or in one value.
+// redacted returns the kinds of personal data in a list or in a single value.
 func (r *reader) redacted(key string, v *yaml.Node) []string {
 	if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 		v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}
@@ -340,8 +340,8 @@ func checkKind(s string) error {
 	return err
 }
 
-// date is a day, a month, a year or a moment: what does not depend on when the
-// profile is read.
+// date matches a day, month, year or time. Expressions such as "yesterday" are not allowed,
+// because their meaning depends on when the profile is read.
 var date = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\d{4}(-\d{2}(-\d{2}([Tt ][0-9:.]+([Zz]|[+-]\d{2}:\d{2})?)?)?)?$`)
 })

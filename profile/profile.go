@@ -1,5 +1,4 @@
-// What a profile is, and what it comes to with all that it
-// extends.
+// This file defines profiles, and combines a profile with the profiles that it extends.
 
 package profile
 
@@ -13,59 +12,59 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// The labels that profiles give a meaning to.
+// The labels that have a meaning for profiles.
 const (
-	LabelProcess = "process" // process:true, an entry that belongs to every profile
-	LabelPinned  = "pinned"  // pinned:true, an entry that ranks first
-	LabelCovered = "covered" // covered:true, an entry that a shorter one tells again; it ranks last
-	LabelDigest  = "digest"  // digest:true, an entry that tells others again, in fewer words
-	LabelProfile = "profile" // profile:NAME, the profile through which an entry was written
+	LabelProcess = "process" // process:true marks an entry that belongs to every profile
+	LabelPinned  = "pinned"  // pinned:true marks an entry that ranks first
+	LabelCovered = "covered" // covered:true marks an entry that a shorter one summarizes; it ranks last
+	LabelDigest  = "digest"  // digest:true marks an entry that summarizes other entries
+	LabelProfile = "profile" // profile:NAME is the profile with which the entry was written
 )
 
-// DefaultMaxTokens is the budget of a profile that names none.
+// DefaultMaxTokens is the token budget of a profile without max_tokens.
 const DefaultMaxTokens = 30000
 
-// maxMaxTokens is the largest budget that can be written.
+// maxMaxTokens is the largest allowed max_tokens.
 const maxMaxTokens = 10_000_000
 
-// identity is what is always included unless a profile says otherwise.
+// identity are the documents that are included unless a profile lists others.
 var identity = []string{"SOUL.md", "MEMORY.md"}
 
-// Identity returns the names of the documents that a profile includes if it names none.
+// Identity returns the names of the documents that a profile includes if it lists none.
 func Identity() []string { return slices.Clone(identity) }
 
-// Profile is one file, as written.
+// A Profile is the content of one profile file.
 type Profile struct {
 	Name        string
 	Description string
 	Extends     []string
-	Include     *Choice  // nil when there is none
-	Exclude     *Choice  // nil when there is none
-	Always      []string // documents, slash-separated paths; nil when not written
-	MaxTokens   int      // 0 when not written
-	Process     *bool    // nil when not written
-	Redact      []string // kinds of personal data that are not shown
+	Include     *Choice  // nil if the file has no include
+	Exclude     *Choice  // nil if the file has no exclude
+	Always      []string // slash-separated paths of documents; nil if the file has no always_include
+	MaxTokens   int      // 0 if the file has no max_tokens
+	Process     *bool    // nil if the file has no process
+	Redact      []string // kinds of personal data to hide
 
-	File    string // where it is from, as people know it
-	Project bool   // it is the project's, not the user's own
+	File    string // path of the file for messages
+	Project bool   // the profile belongs to the project, not to the user's home
 
-	place int            // of the set it is from
-	lines map[string]int // where a value stands, by "include.tags.decision"
+	place int            // index in Set.Places
+	lines map[string]int // line of each key and value; keys have the form "include.tags.decision"
 }
 
-// Choice selects entries by what they carry. Each list holds alternatives; nil
-// means any.
+// A Choice selects entries by their labels, kind, date or name. An entry must match each
+// list with one of its values. A nil list matches every entry.
 type Choice struct {
 	Projects     []string
 	Tags         []string
 	Kinds        []string
 	RelatedFiles []string
-	Entries      []string  // names
-	From, To     time.Time // created at From or later, and before To; zero for an open side
+	Entries      []string  // names of additional entries
+	From, To     time.Time // time range of the creation, from From (inclusive) to To (exclusive); zero means no bound
 }
 
-// filter returns the conditions but Entries as one filter, and whether there
-// are any.
+// filter returns the conditions, except Entries, as one filter. It returns false if there
+// are none.
 func (c *Choice) filter() (oxbow.Filter, bool) {
 	fs := c.filters()
 	var f oxbow.Filter
@@ -75,7 +74,7 @@ func (c *Choice) filter() (oxbow.Filter, bool) {
 	return f, len(fs) > 0
 }
 
-// filters returns the conditions but Entries, each as a filter.
+// filters returns the conditions, except Entries, as separate filters.
 func (c *Choice) filters() []oxbow.Filter {
 	var fs []oxbow.Filter
 	for _, t := range []oxbow.Term{
@@ -92,40 +91,40 @@ func (c *Choice) filters() []oxbow.Filter {
 	return fs
 }
 
-// Document is a file that is always included.
+// A Document is a file that is always included.
 type Document struct {
-	Path     string // slash-separated, relative to its place
-	Wanted   bool   // the profile names it: that it is missing is worth a word
-	place    int    // of the set
-	identity bool   // it may be the home's where the project has none
+	Path     string // slash-separated path relative to the place
+	Wanted   bool   // a profile lists the document, so it is reported if the file is missing
+	place    int    // index in Set.Places
+	identity bool   // if the project does not have the document, the home's is used
 }
 
-// Resolved is a profile and all that it extends.
+// Resolved is a profile combined with all profiles that it extends.
 type Resolved struct {
 	Name        string
 	Description string
 	File        string
-	Project     bool     // of the profile itself
-	Chain       []string // the profiles it extends, directly or not, in the order they count
-	Includes    []Choice // an entry is included by any of them; none means all entries are
-	Excludes    []Choice // an entry is left out by any line of any of them
+	Project     bool     // the profile itself belongs to the project
+	Chain       []string // names of the extended profiles, direct and indirect, in order of evaluation
+	Includes    []Choice // an entry is included if one of these matches; if there are none, all entries are included
+	Excludes    []Choice // an entry is excluded if any line of one of these matches
 	Documents   []Document
 	MaxTokens   int
-	Process     bool     // entries labelled process:true belong to it
-	Redact      []string // kinds of personal data that are not shown, of any of the chain
+	Process     bool     // entries with the label process:true are included
+	Redact      []string // kinds of personal data to hide, from all profiles of the chain
 
-	parts []*Profile // Chain and the profile itself, last
+	parts []*Profile // the profiles of Chain, followed by the profile itself
 }
 
-// Everything returns the profile that chooses all there is: what stands before
-// a model when no profile is named.
+// Everything returns the profile that includes all entries. It is used if no profile is
+// named.
 func Everything() Resolved {
 	r := Resolved{MaxTokens: DefaultMaxTokens, Process: true}
 	r.always(identity, false, 0)
 	return r
 }
 
-// always adds documents, each once.
+// always adds documents that are not in the list yet.
 func (r *Resolved) always(paths []string, wanted bool, place int) {
 	for _, p := range paths {
 		if !slices.ContainsFunc(r.Documents, func(d Document) bool { return d.Path == p && d.place == place }) {
@@ -134,8 +133,9 @@ func (r *Resolved) always(paths []string, wanted bool, place int) {
 	}
 }
 
-// combine returns what the profiles come to: all that one of them includes, and
-// none of what one of them excludes; of single values, the last that is written.
+// combine returns the combination of the profiles: the union of what they include, without
+// anything that one of them excludes. For single values, the last profile with a value
+// decides.
 func combine(parts []*Profile) Resolved {
 	p := parts[len(parts)-1]
 	r := Resolved{Name: p.Name, File: p.File, Project: p.Project, MaxTokens: DefaultMaxTokens, Process: true, parts: parts}
@@ -173,11 +173,11 @@ func combine(parts []*Profile) Resolved {
 	return r
 }
 
-// Scope returns what a memory bound to the profile sees, and may change: what
-// the profile includes, and what was written through it before, whatever the
-// dates. New entries get its name and its first project as labels, and no
-// project that it does not include. Entries of the label process:true are seen
-// and not changed, and none can be made: they would be in every profile.
+// Scope returns the scope of a memory that is restricted to the profile: the entries that
+// the profile includes, and those that were written with it before, regardless of dates.
+// New entries get the profile's name and its first project as labels. Other projects must
+// be among those that the profile includes. Entries with the label process:true are
+// read-only and cannot be created, because they belong to every profile.
 func (r *Resolved) Scope() scope.Scope {
 	s := scope.Scope{Title: "profile \"" + r.Name + "\"", Profile: r.Name,
 		Only: []oxbow.Term{{Key: LabelProcess}}, Redact: r.Redact}
@@ -191,7 +191,7 @@ func (r *Resolved) Scope() scope.Scope {
 			s.Any = append(s.Any, f)
 		}
 		s.Names = append(s.Names, c.Entries...)
-		// The profile's own projects first, then those of what it extends.
+		// projects of the profile itself come before those of the profiles that it extends
 		projects = slices.Concat(c.Projects, projects)
 	}
 	if len(r.Includes) == 0 {
@@ -219,10 +219,10 @@ func (r *Resolved) Scope() scope.Scope {
 	return s
 }
 
-// CheckName reports, as an error matching [oxbow.ErrInvalid], why a profile
-// cannot have that name: it is a file's name, a label and a part of a URL, so it
-// is made of at most 64 ASCII letters, digits, dots, dashes and underscores, and
-// begins with a letter or a digit.
+// CheckName returns an error matching [oxbow.ErrInvalid] if a profile must not have this
+// name. Because the name is also a file name, a label value and a part of URLs, it must
+// have at most 64 ASCII letters, digits, dots, dashes and underscores, must begin with a
+// letter or a digit, and must not end with a dot.
 func CheckName(name string) error {
 	ok := name != "" && len(name) <= 64 && !strings.ContainsRune("._-", rune(name[0]))
 	for i := range len(name) {

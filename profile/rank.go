@@ -1,4 +1,4 @@
-// The order in which entries stand in a selection, found from their heads.
+// This file ranks the entries of a selection by their heads, and reads the best of them.
 
 package profile
 
@@ -17,24 +17,24 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// ranked is an entry that has its place.
+// ranked is an entry with the values that determine its rank.
 type ranked struct {
 	traits
 	id      uint64
-	entry   *oxbow.Entry // nil for one that was not read
-	size    int          // bytes of the content
+	entry   *oxbow.Entry // nil if the entry has not been read yet
+	size    int          // size of the content in bytes
 	updated time.Time
-	hit     int  // place among what the query found, from 1; 0 for not found
-	named   bool // by the profile
+	hit     int  // rank among the hits of the query, from 1, or 0 if the query did not find the entry
+	named   bool // the profile lists the entry by name
 }
 
-// traits are what the kind and the labels of an entry decide.
+// traits are the parts of the rank that depend only on the entry's labels.
 type traits struct {
 	class      class
 	confidence float64
 }
 
-// A class of entries; the best first.
+// A class is the first criterion of the order. Lower values rank higher.
 type class uint8
 
 const (
@@ -44,7 +44,7 @@ const (
 	classCovered
 )
 
-// why returns the reason for the place of the entry.
+// why returns the reason for the rank of the entry, for the report.
 func (x *ranked) why() string {
 	switch {
 	case x.named:
@@ -61,7 +61,8 @@ func (x *ranked) why() string {
 	return "last written " + x.updated.UTC().Format(time.DateOnly)
 }
 
-// find returns the places of the entries inside that a query finds, by ID.
+// find returns the rank of each entry that the query finds in the scope, by ID. Ranks count
+// from 1.
 func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string) (map[uint64]int, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
@@ -81,7 +82,7 @@ func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string
 	return hits, nil
 }
 
-// asked returns what a selection needs of entries that may not be read.
+// asked returns the parts of unread entries that a selection needs.
 func (r *Resolved) asked(inside *scope.Scope) heads.Asked {
 	a := inside.Asked()
 	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence, oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelUnvouched)
@@ -91,27 +92,28 @@ func (r *Resolved) asked(inside *scope.Scope) heads.Asked {
 	return a
 }
 
-// order is of which entries a selection is made, and how they rank.
+// order has the parameters of a selection that determine which entries it contains and how
+// they rank.
 type order struct {
 	inside *scope.Scope
 	*Request
-	hits map[uint64]int // places, by ID
+	hits map[uint64]int // ranks of the query's hits, by ID
 }
 
-// choice is what stands in a selection if the budget has room for it.
+// choice is the list of entries for a selection, before the budget is applied.
 type choice struct {
-	inside           int // entries that rank
+	inside           int // number of entries that the profile selects
 	parts            []prompt.Part
-	left, leftTokens int // entries that rank too low to be tried
+	left, leftTokens int // number and tokens of the entries that rank too low to be tried
 }
 
-// choose returns the entries that rank highest, about so many tokens of them.
+// choose returns the entries that rank highest, with about the given number of tokens.
 func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err error) {
 	best, sum, err := r.rank(all, o, tokens)
 	if err != nil {
 		return c, err
 	}
-	var ids []uint64 // of those that are to be read
+	var ids []uint64 // IDs of the entries that must be read
 	for i := range best {
 		if best[i].entry == nil {
 			ids = append(ids, best[i].id)
@@ -133,7 +135,7 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 		if x.entry == nil {
 			x.entry, read = read[0], read[1:]
 		}
-		if !x.entry.Volunteered() { // a head tells neither the author nor the content
+		if !x.entry.Volunteered() { // the author and the content are known only now, so check again
 			c.inside = c.inside - 1
 			c.left = c.left - 1
 			c.leftTokens = c.leftTokens - x.size/4
@@ -148,11 +150,12 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 	return c, nil
 }
 
-// count is a number of entries and of their tokens.
+// count is a number of entries and the number of their tokens.
 type count struct{ n, tokens int }
 
-// rank returns the entries inside that rank highest, best first: so many that the
-// contents of all but the last have no more than the tokens. It counts all.
+// rank returns the highest-ranking entries in the scope, best first. It returns as few as
+// possible whose contents have more than the given tokens. It also counts all entries in
+// the scope.
 func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum count, err error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
@@ -160,7 +163,7 @@ func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum
 			named[n] = true
 		}
 	}
-	size := 0 // of the best
+	size := 0 // total content size of best, in bytes
 	for h, err := range all.All {
 		if err != nil {
 			return nil, sum, err
@@ -189,7 +192,7 @@ func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum
 	return best, sum, nil
 }
 
-// traitsOf returns the traits of an entry that the profile does not name.
+// traitsOf returns the traits of an entry that the profile does not list by name.
 func traitsOf(e *oxbow.Entry) traits {
 	t := traits{classRest, confidence(e)}
 	switch {
@@ -203,17 +206,15 @@ func traitsOf(e *oxbow.Entry) traits {
 	return t
 }
 
-// ranking is a heap of entries, of which the worst is the first.
+// ranking is a heap of entries with the lowest-ranking one first.
 type ranking []ranked
 
 func (r ranking) Len() int           { return len(r) }
 func (r ranking) Less(i, j int) bool { return compareRanked(&r[i], &r[j]) > 0 }
 func (r ranking) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
 
-// Push implements heap.Interface.
 func (r *ranking) Push(x any) { *r = append(*r, x.(ranked)) }
 
-// Pop implements heap.Interface.
 func (r *ranking) Pop() any {
 	last := len(*r) - 1
 	x := (*r)[last]
@@ -223,7 +224,7 @@ func (r *ranking) Pop() any {
 
 func compareRanked(a, b *ranked) int {
 	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
-		return p // pinned before all else
+		return p // pinned entries come first
 	}
 	if a.class != classPinned && (a.hit > 0 || b.hit > 0) {
 		switch {
@@ -240,7 +241,7 @@ func compareRanked(a, b *ranked) int {
 
 func day(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
-// confidence returns how sure the writer was: half, where the entry has no label of it.
+// confidence returns the entry's confidence, or 0.5 if it has no confidence label.
 func confidence(e *oxbow.Entry) float64 {
 	if f, ok := e.Confidence(); ok {
 		return f

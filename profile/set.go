@@ -1,4 +1,4 @@
-// Finds profiles: in the home, which counts first, and in the project.
+// This file finds profiles, first in the home and then in the project.
 
 package profile
 
@@ -20,66 +20,69 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Where profiles are looked for, in their order: below the home, and below the
-// project.
+// Directories that are searched for profiles, in this order, relative to the home and to
+// the project.
 var (
 	HomeDirs    = []string{"profiles", "memory-profiles"}
 	ProjectDirs = []string{".oxbow/profiles", "memory-profiles"}
 )
 
-// maxChain is how many profiles one may extend, directly or not.
+// maxChain is the maximum number of profiles that one profile may extend, directly or
+// indirectly.
 const maxChain = 64
 
-// Place is a directory with profiles and the documents that they include. All
-// names are opened inside of FS, which no name and no link leaves.
+// A Place is a directory tree with profiles and the documents that they include. All files
+// are opened in FS, so that no name or link can lead outside.
 type Place struct {
 	FS      vfs.FS
-	Path    string   // of its root, as people know it
-	Dirs    []string // with profiles, slash-separated, in order
-	Project bool     // it came with a project: its profiles may not take the user's own files
+	Path    string   // path of its root for messages
+	Dirs    []string // slash-separated paths of directories with profiles, in order of search
+	Project bool     // the place belongs to a project: its profiles cannot include the user's own files
 
-	// Withhold returns why a document of this place is not used, or "". Nil uses all.
+	// Withhold returns the reason why a document of this place must not be used, or "". If
+	// Withhold is nil, all may be used.
 	Withhold func(path string) string
 
-	// Vouched reports whether a person vouches for a document of this place as it is.
-	// Nil means that nobody does.
+	// Vouched reports whether a person has approved a document of this place in its current
+	// version. If Vouched is nil, no document is approved.
 	Vouched func(path string) bool
 
-	// Repeats reports whether a text repeats what agents read of others. Nil is no.
+	// Repeats reports whether a text repeats foreign text that agents have read. If Repeats
+	// is nil, no text does.
 	Repeats func(text string) bool
 }
 
-// Set is all the profiles that can be named. A profile of an earlier place, or
-// directory, hides those of its name in later ones: what a project brings
-// cannot take the place of what the user wrote. A Set is safe for concurrent
-// use and keeps nothing: each call sees the files as they are.
+// A Set is the set of all profiles that can be used by name. If several files have the same
+// name, the file in the first place, or the first directory of it, is used, so that a
+// project cannot replace a profile that the user wrote. A Set is safe for concurrent use.
+// It caches nothing, so each call reads the current files.
 type Set struct {
 	Places []Place
-	Zone   *time.Location // of dates without one; nil means UTC
+	Zone   *time.Location // time zone of dates without a zone; nil means UTC
 
 	trial *trial
 }
 
-// trial is a file that is taken to hold something else.
+// trial is a file for which other data is used instead of its content.
 type trial struct {
 	file file
 	data []byte
 }
 
-// Found is one file of a profile.
+// Found is a profile file that was found.
 type Found struct {
 	Name        string
 	Description string
-	File        string // as people know it
+	File        string // path of the file for messages
 	Project     bool
-	Hidden      bool // another of its name counts
+	Hidden      bool // another file with the same name is used instead
 	Wrong       error
 }
 
 type file struct {
 	name  string
 	place int
-	path  string // inside of the place
+	path  string // path in the place
 }
 
 func (s *Set) shown(f file) string {
@@ -90,8 +93,7 @@ func (s *Set) shown(f file) string {
 	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + f.path
 }
 
-// files returns the files of all places, those that count before those that
-// they hide.
+// files returns the profile files of all places in order of precedence.
 func (s *Set) files() ([]file, error) {
 	var all []file
 	for i, pl := range s.Places {
@@ -115,8 +117,8 @@ func (s *Set) files() ([]file, error) {
 	return all, nil
 }
 
-// List returns all profiles by name; of one name, the one that counts first.
-// Files with mistakes are among them.
+// List returns all profile files, ordered by name, including files with mistakes. If
+// several files have the same name, the one that is used comes first.
 func (s *Set) List() ([]Found, error) {
 	files, err := s.files()
 	if err != nil {
@@ -148,7 +150,7 @@ func (s *Set) List() ([]Found, error) {
 	return found, nil
 }
 
-// Names returns the names of all profiles, sorted, without reading them.
+// Names returns the names of all profiles, sorted, without reading their files.
 func (s *Set) Names() ([]string, error) {
 	files, err := s.files()
 	names := make([]string, len(files))
@@ -159,12 +161,12 @@ func (s *Set) Names() ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// UnknownError says that there is no profile of that name. It matches
+// An UnknownError reports that there is no profile with this name. It matches
 // [oxbow.ErrInvalid].
 type UnknownError struct {
 	Name string
-	Near []string // names near to it, best first
-	Any  bool     // there are profiles at all
+	Near []string // similar names, best first
+	Any  bool     // at least one profile exists
 }
 
 func (e *UnknownError) Error() string {
@@ -181,7 +183,7 @@ func (e *UnknownError) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (*UnknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// find returns the file of a profile that counts.
+// find returns the file of a profile that is used for this name.
 func (s *Set) find(name string) (file, error) {
 	if err := CheckName(name); err != nil {
 		return file{}, err
@@ -191,9 +193,9 @@ func (s *Set) find(name string) (file, error) {
 			for _, ext := range []string{".yaml", ".yml"} {
 				f := file{name, i, dir + "/" + name + ext}
 				fi, err := pl.FS.Stat(f.path)
-				// What is there and cannot be looked at, such as a link that
-				// leaves the place, still hides what comes later: reading it
-				// says why.
+				// A file that exists but cannot be examined, such as a link that leads
+				// outside of the place, still hides later files. The error occurs when it
+				// is read.
 				if (err == nil && !fi.IsDir()) || (err != nil && !errors.Is(err, fs.ErrNotExist)) {
 					return f, nil
 				}
@@ -205,11 +207,11 @@ func (s *Set) find(name string) (file, error) {
 		return file{}, err
 	}
 	any := len(names) > 0
-	names = slices.DeleteFunc(names, func(n string) bool { return n == name }) // a link to nothing
+	names = slices.DeleteFunc(names, func(n string) bool { return n == name }) // listed, but a link without a target
 	return file{}, &UnknownError{name, text.Near(name, slices.Values(names), 2), any}
 }
 
-// File returns where the profile of that name is, as people know it.
+// File returns the path of the profile's file for messages.
 func (s *Set) File(name string) (string, error) {
 	f, err := s.find(name)
 	if err != nil {
@@ -241,7 +243,7 @@ func (s *Set) bytes(f file) ([]byte, error) {
 	return readFile(s.Places[f.place].FS, f.path, maxFile)
 }
 
-// Read returns the profile of that name as it is written.
+// Read returns the profile with this name, without the profiles that it extends.
 func (s *Set) Read(name string) (*Profile, error) {
 	f, err := s.find(name)
 	if err != nil {
@@ -250,9 +252,9 @@ func (s *Set) Read(name string) (*Profile, error) {
 	return s.read(f)
 }
 
-// Resolve returns the profile of that name with all that it extends. Errors
-// match [oxbow.ErrInvalid] when a file has mistakes, when a profile extends one
-// that is not there, or itself.
+// Resolve returns the profile with this name, combined with all profiles that it extends.
+// The error matches [oxbow.ErrInvalid] if a file has mistakes, if an extended profile does
+// not exist, or if a profile extends itself.
 func (s *Set) Resolve(name string) (Resolved, error) {
 	var parts []*Profile
 	var path []string
@@ -265,7 +267,7 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 			return wrong("the profile extends itself: %s", strings.Join(append(path[slices.Index(path, name):], name), " → "))
 		}
 		if slices.ContainsFunc(parts, func(p *Profile) bool { return p.Name == name }) {
-			return nil // by another way already
+			return nil // already included by another path
 		}
 		if len(path)+len(parts) >= maxChain {
 			return wrong("extends more than %d profiles", maxChain)
@@ -297,15 +299,15 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 	return combine(parts), nil
 }
 
-// shownDocument is a document as a selection shows it.
+// shownDocument is a document in a selection.
 type shownDocument struct {
 	text   string
-	where  string // the file, as people know it
-	caveat string // why the text is in a fence; "" if it is shown as it is
+	where  string // path of the file for messages
+	caveat string // reason why the text must be in a fence, or "" if it is shown without
 }
 
-// document returns a document. If it does not exist, the error is fs.ErrNotExist. The
-// identity of a project that has none is the home's.
+// document returns a document. If it does not exist, the error matches fs.ErrNotExist. If a
+// project does not have an identity document, the home's is used.
 func (s *Set) document(d Document) (shownDocument, error) {
 	if d.place >= len(s.Places) {
 		return shownDocument{where: d.Path}, fs.ErrNotExist
@@ -341,10 +343,10 @@ func (s *Set) document(d Document) (shownDocument, error) {
 	return out, err
 }
 
-// caveat returns why a document of the place is not shown as it is but in a fence, or "".
-// Documents of a home are for the model, unless they are shaped like instructions or repeat
-// what agents read of others and nobody vouches for them: agents and programs write some of
-// these files, too.
+// caveat returns the reason why a document of the place must be shown in a fence, or "".
+// Documents of a project always are. Documents of a home are instructions to the model,
+// unless they look like injected instructions or repeat foreign text, and no person has
+// approved them, because agents and programs write some of these files as well.
 func (p *Place) caveat(path, text string) string {
 	shaped := ""
 	if rules := instruction.Find(text); rules != nil {
@@ -366,7 +368,7 @@ func (p *Place) caveat(path, text string) string {
 
 var errTooLong = errors.New("is too long")
 
-// readFile reads a file of at most that many bytes.
+// readFile reads a file of at most most bytes.
 func readFile(fsys vfs.FS, name string, most int) ([]byte, error) {
 	f, err := fsys.OpenFile(name, 0, 0)
 	if err != nil {

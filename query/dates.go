@@ -1,17 +1,17 @@
-// Date expressions: "last week", "in May 2023", "3 days ago".
+// This file parses date expressions such as "last week", "in May 2023" or "3 days ago":
 //
 //	day    = today | yesterday | tomorrow | [last | this | next] weekday
-//	       | month n [year] | n month [year] | 2026-04-18
+//	| month n [year] | n month [year] | 2026-04-18
 //	span   = (last | this | next) (week | month | year) | weekend
-//	       | [in] month year | (in | last | this | next) month | in year
-//	       | last n (days | weeks | months | years) | 2026-04 | day..day
+//	| [in] month year | (in | last | this | next) month | in year
+//	| last n (days | weeks | months | years) | 2026-04 | day..day
 //	moment = n (days | weeks | months | years) ago | a (day | week | …) ago
-//	since  = since span        from its start on
+//	since  = since span        the time from the start of the span on
 //
-// Weeks begin on Monday. Everything is in the time zone of now. A month
-// without a year is the latest that has begun; a weekday with last is the
-// latest before today; days and weeks ago are the whole day or week. Four
-// digits are a year only after in or a month. What is not understood is no date.
+// Weeks begin on Monday. All dates are in the time zone of now. A month without a year is
+// the latest month of this name that has begun. "last" with a weekday is the latest such
+// day before today. "ago" means the whole day or week. A number of four digits is a year
+// only after "in" or a month. Other texts are not dates.
 
 package query
 
@@ -27,13 +27,13 @@ import (
 // maxDateWords is the length of the longest expression, in words.
 const maxDateWords = 4
 
-// findDates returns the date expressions among the words: at each place the
-// longest, none overlapping another.
+// findDates returns the date expressions in a list of words. At each position it takes the
+// longest expression. Expressions do not overlap.
 func findDates(words []string, now time.Time) []oxbow.Span {
 	var spans []oxbow.Span
 	for i := 0; i < len(words); i++ {
 		for n := min(maxDateWords, len(words)-i); n > 0; n-- {
-			// A mark after the last word ends the sentence, not the date.
+			// A punctuation mark after the last word belongs to the sentence.
 			s := strings.TrimRight(strings.Join(words[i:i+n], " "), "?!.,;:)")
 			if d, ok := resolveDate(s, now); ok {
 				spans = append(spans, d)
@@ -45,8 +45,8 @@ func findDates(words []string, now time.Time) []oxbow.Span {
 	return spans
 }
 
-// resolveDate reads a whole text as one date expression. Bounds that are not
-// zero lie between the years 1 and 9999 and rise.
+// resolveDate parses s as one date expression. The bounds of the result, if they are not
+// zero, are in the years 1 to 9999, and From is before To.
 func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	if len(s) > 64 {
 		return oxbow.Span{}, false
@@ -77,8 +77,8 @@ func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	return d2, true
 }
 
-// dateReader reads expressions into days: midnights UTC that stand for the day
-// of that date wherever the reader is.
+// dateReader parses date expressions. Its methods represent a day by midnight UTC of this
+// date, independent of loc.
 type dateReader struct {
 	now   time.Time
 	today time.Time
@@ -91,8 +91,8 @@ var monthNames = []string{"january", "february", "march", "april", "may", "june"
 
 var smallNumbers = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 
-// monthOf returns the month of a name, or 0. Short names have three letters.
-// The word may alone is mostly no month: callers look at the word next to it.
+// monthOf returns the month with this name or three-letter abbreviation, or 0. Because
+// "may" is usually a verb, callers must also check the neighbouring word.
 func monthOf(w string) time.Month {
 	if w == "sept" {
 		return time.September
@@ -100,7 +100,8 @@ func monthOf(w string) time.Month {
 	return time.Month(1 + slices.IndexFunc(monthNames, func(name string) bool { return w == name || w == name[:3] }))
 }
 
-// numberOf returns a count of 1 to 999, or 0.
+// numberOf returns the number from 1 to 999 that the word means, such as "3", "three" or
+// "a". For other words it returns 0.
 func numberOf(w string) int {
 	if w == "a" || w == "an" {
 		return 1
@@ -121,7 +122,7 @@ func yearOf(w string) int {
 	return 0
 }
 
-// dayOf returns the day of a month that a word such as 7, 7th or 7, names, or 0.
+// dayOf returns the day of a month that a word such as "7", "7th" or "7," means, or 0.
 func dayOf(w string) int {
 	for _, suffix := range []string{",", "st", "nd", "rd", "th"} {
 		w = strings.TrimSuffix(w, suffix)
@@ -134,7 +135,8 @@ func dayOf(w string) int {
 
 func day(t time.Time) (from, to time.Time, ok bool) { return t, t.AddDate(0, 0, 1), true }
 
-// date returns the day of that date, false for February 30.
+// date returns the time range of one day. ok is false for dates that do not exist, such as
+// February 30.
 func date(y int, m time.Month, d int) (from, to time.Time, ok bool) {
 	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	if t.Day() != d {
@@ -148,7 +150,7 @@ func months(y int, m time.Month, n int) (from, to time.Time, ok bool) {
 	return t, t.AddDate(0, n, 0), true
 }
 
-// read returns the days of an expression, half-open.
+// read parses an expression and returns its first day, and the day after its last.
 func (r *dateReader) read(s string) (from, to time.Time, ok bool) {
 	if a, b, cut := strings.Cut(s, ".."); cut {
 		from, _, ok = r.iso(a)
@@ -181,7 +183,7 @@ func (r *dateReader) read(s string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// since returns the time from the start of an expression on.
+// since returns the time range from the start of the expression, without an end.
 func (r *dateReader) since(s string) (from, to time.Time, ok bool) {
 	if strings.HasPrefix(s, "since") {
 		return from, to, false
@@ -197,9 +199,9 @@ func (r *dateReader) since(s string) (from, to time.Time, ok bool) {
 	return from, time.Time{}, ok && !from.IsZero()
 }
 
-// iso reads a day or a month as 2026-04-18 or 2026-04.
+// iso parses a day such as 2026-04-18 or a month such as 2026-04.
 func (r *dateReader) iso(s string) (from, to time.Time, ok bool) {
-	switch len(s) { // a failed Parse costs more than all else here
+	switch len(s) { // check the length first, because a failed time.Parse is slow
 	case len("2006-01-02"):
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
 			return day(t)
@@ -212,7 +214,7 @@ func (r *dateReader) iso(s string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// two reads an expression of two words.
+// two parses an expression of two words.
 func (r *dateReader) two(a, b string) (from, to time.Time, ok bool) {
 	switch {
 	case a == "in" && yearOf(b) > 0:
@@ -232,8 +234,8 @@ func (r *dateReader) two(a, b string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// relative returns the last (-1), this (0) or next (1) weekday, month of a name,
-// or unit.
+// relative returns the last (nth is -1), this (0) or next (1) weekday, named month, week,
+// weekend, month or year.
 func (r *dateReader) relative(nth int, w string) (from, to time.Time, ok bool) {
 	y, m, _ := r.today.Date()
 	if weekday := slices.Index(weekdayNames, w); weekday >= 0 {
@@ -263,7 +265,7 @@ func (r *dateReader) relative(nth int, w string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// weekday returns the last, this or next weekday of that number.
+// weekday returns the last, this or next day with this number, where 0 is Sunday.
 func (r *dateReader) weekday(nth, weekday int) (from, to time.Time, ok bool) {
 	since := (int(r.today.Weekday()) - weekday + 7) % 7
 	switch {
@@ -277,7 +279,7 @@ func (r *dateReader) weekday(nth, weekday int) (from, to time.Time, ok bool) {
 	return day(r.today.AddDate(0, 0, -since))
 }
 
-// three reads an expression of three words.
+// three parses an expression of three words.
 func (r *dateReader) three(a, b, c string) (from, to time.Time, ok bool) {
 	switch {
 	case c == "ago" && numberOf(a) > 0:
@@ -294,7 +296,7 @@ func (r *dateReader) three(a, b, c string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// ago returns the whole unit that was n units before this one.
+// ago returns the whole day, week, month or year that was n units ago.
 func (r *dateReader) ago(n int, unit string) (from, to time.Time, ok bool) {
 	y, m, _ := r.today.Date()
 	switch unit {
@@ -311,7 +313,7 @@ func (r *dateReader) ago(n int, unit string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// past returns the n units up to the end of today.
+// past returns the last n units up to the end of today.
 func (r *dateReader) past(n int, unit string) (from, to time.Time, ok bool) {
 	end := r.today.AddDate(0, 0, 1)
 	switch unit {
@@ -327,12 +329,12 @@ func (r *dateReader) past(n int, unit string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// monday returns the first day of this week.
+// monday returns the Monday of this week.
 func (r *dateReader) monday() time.Time {
 	return r.today.AddDate(0, 0, -(int(r.today.Weekday())+6)%7)
 }
 
-// latestMonth returns the month of that name that began last.
+// latestMonth returns the latest month with this name that has begun.
 func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
 	y := r.today.Year()
 	if m > r.today.Month() {
@@ -341,7 +343,7 @@ func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
 	return months(y, m, 1)
 }
 
-// latestDay returns the last day of that date up to today.
+// latestDay returns the latest day with this date, today or earlier.
 func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool) {
 	y := r.today.Year()
 	if m > r.today.Month() || (m == r.today.Month() && d > r.today.Day()) {

@@ -1,4 +1,4 @@
-// Dates as digits, and days in a time zone.
+// This file parses numeric dates, and computes the limits of days in a time zone.
 
 package query
 
@@ -9,16 +9,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// earliest and latest bound the dates of a filter: the zero time means no
-// bound, and years of five digits cannot be written.
+// earliest and latest are the bounds of dates in a filter. The zero time means that there
+// is no bound, and years with five digits cannot be written.
 var (
 	earliest = time.Time{}.Add(1)
 	latest   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-1)
 )
 
-// parseSpan reads a date and returns the time it spans, half-open, in loc: a
-// year, a month, a day, or a moment (spanning one second). What lies before
-// the year 1 or after 9999 is moved there.
+// parseSpan parses a year, a month, a day or a time. It returns the time range that it
+// covers in loc, from from (inclusive) to to (exclusive). A time covers one second. Times
+// outside of the years 1 to 9999 are moved to the nearest bound.
 func parseSpan(s string, loc *time.Location) (from, to time.Time, err error) {
 	for _, l := range []struct {
 		layout    string
@@ -37,14 +37,14 @@ func parseSpan(s string, loc *time.Location) (from, to time.Time, err error) {
 		`is not a date; write 2026-04-18, 2026-04, 2026, 2026-04-18T09:30:00Z, yesterday, last-week, 7d or "3 days ago"`)
 }
 
-// clamp moves t between the bounds of dates, and to UTC.
+// clamp limits t to the range from earliest to latest, and returns it in UTC.
 func clamp(t time.Time) time.Time { return text.TimeWithin(t, earliest, latest) }
 
-// startOf returns the first moment that has the date of day, a midnight UTC, in
-// loc. That is not always midnight there: some places put their clocks forward
-// at that hour, and time.Date then gives an hour of the day before.
+// startOf returns the first moment in loc with the date of day, which is given as midnight
+// UTC. This is not always midnight in loc, because some time zones set their clocks forward
+// at midnight. For such a day, time.Date would return a time on the day before.
 func startOf(day time.Time, loc *time.Location) time.Time {
-	const around = 36 * time.Hour // no clock is further from UTC
+	const around = 36 * time.Hour // no time zone differs more from UTC
 	var first time.Time
 	for _, t := range []time.Time{day.Add(-around), day.Add(around)} {
 		_, offset := t.In(loc).Zone()
@@ -54,13 +54,15 @@ func startOf(day time.Time, loc *time.Location) time.Time {
 		}
 	}
 	if first.IsZero() {
-		_, first = day.Add(-around).In(loc).ZoneBounds() // where the clocks were put forward
+		// midnight does not exist on this day, so it begins when the clocks were set
+		// forward
+		_, first = day.Add(-around).In(loc).ZoneBounds()
 	}
 	return first
 }
 
-// sameWall reports whether a and b, each in its own zone, have the same date and
-// time of day, to the second.
+// sameWall reports whether a and b, each in its own time zone, show the same date and time
+// of day, in seconds.
 func sameWall(a, b time.Time) bool {
 	const wall = "2006-01-02 15:04:05"
 	return a.Format(wall) == b.Format(wall)

@@ -1,4 +1,4 @@
-// The filter language.
+// This file parses the filter language.
 
 package query
 
@@ -15,19 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ParseFilter reads a filter. Days are those of now's time zone, and after and
-// before take the whole day: after:2026-04-01 begins with that day,
-// before:2026-04-01 ends before it. Errors match [oxbow.ErrInvalid] and name
-// the nearest right word.
+// ParseFilter parses a filter. Days are days in the time zone of now. after:2026-04-01
+// selects from the beginning of that day, and before:2026-04-01 until the beginning of that
+// day. Errors match [oxbow.ErrInvalid] and suggest a correction.
 //
-// An unknown key selects by labels of that key, such as customer:acme, unless
-// it looks like a misspelling: one typing error (a letter too many, too few or
-// wrong, or two neighbours swapped) away from a known key, as projct is, or two
-// when the known key has ten letters or more. Known keys of two letters have no
-// misspellings, and those of three or four only such as begin with the same
-// letter. A misspelling is an error that names the known key. To select by
-// such a key all the same, quote it: "tax":vat. Quotes also keep tags, type,
-// path and the other synonyms from standing for a known key.
+// A key that is not one of the known keys selects entries by labels with this key, for
+// example customer:acme. But if the key looks like a misspelling of a known key, such as
+// projct, ParseFilter returns an error with the known key. A misspelling has one typing
+// error (a missing, additional or wrong letter, or two swapped neighbours), or two if the
+// known key has ten letters or more. For known keys with three or four letters, the first
+// letter must be right. For those with two letters, nothing counts as a misspelling. To
+// select by such a label key anyway, quote it: "tax":vat. Quotes also prevent that tags,
+// type, path and other synonyms are replaced by a known key.
 func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	for _, w := range splitWords(s) {
@@ -42,13 +41,13 @@ func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// term is one word of a filter, cut into its parts.
+// term is one parsed word of a filter.
 type term struct {
 	key, value string
 	not        bool
 }
 
-// cutTerm cuts a word such as -tag:x. ok is false if it is no term.
+// cutTerm parses a word such as -tag:x. ok is false if the word is not a term.
 func cutTerm(w string) (t term, ok bool) {
 	w, t.not = strings.CutPrefix(w, "-")
 	t.key, t.value, ok = strings.Cut(w, ":")
@@ -59,8 +58,7 @@ func cutTerm(w string) (t term, ok bool) {
 	return t, true
 }
 
-// cutFilterTerm cuts a word of a filter that stands alone, where any label key
-// may be meant.
+// cutFilterTerm parses a word of a filter. Its key may be any label key, quoted or not.
 func cutFilterTerm(w string) (term, error) {
 	rest, not := strings.CutPrefix(w, "-")
 	if n := quoteLen(rest); strings.HasPrefix(rest, `"`) && n > 0 && strings.HasPrefix(rest[n:], ":") {
@@ -81,7 +79,8 @@ func cutFilterTerm(w string) (term, error) {
 	return t, nil
 }
 
-// whyNoTerm returns the reason why a word, without its sign, is no term.
+// whyNoTerm returns the reason why a word, without its sign, is not a term. It completes a
+// sentence of an error.
 func whyNoTerm(w string) string {
 	key, _, hasColon := strings.Cut(strings.ToLower(w), ":")
 	if hasColon && syntax.IsKnown(key) {
@@ -94,7 +93,7 @@ func whyNoTerm(w string) string {
 	return reason + `; a value with spaces has quotes, and a shell needs more around them: 'name:"exact name"'`
 }
 
-// addTo joins the term to the filter.
+// addTo adds the term to the filter.
 func (t term) addTo(f *oxbow.Filter, now time.Time) error {
 	values, err := splitValues(t.key, t.value)
 	if err != nil {
@@ -119,7 +118,7 @@ func (t term) addTo(f *oxbow.Filter, now time.Time) error {
 	return nil
 }
 
-// dates returns the bounds that a term of after, before or on sets.
+// dates returns the time range of a term with the key after, before or on.
 func (t term) dates(values []string, now time.Time) (oxbow.Filter, error) {
 	if t.not {
 		return oxbow.Filter{}, invalid("filter", "-"+t.key, "cannot be negated; use after: and before:")
@@ -152,7 +151,8 @@ func (t term) dates(values []string, now time.Time) (oxbow.Filter, error) {
 	return oxbow.Filter{After: from, Before: to}, nil
 }
 
-// spelled writes a date such as 7d, 2w or last-week as words: 7d is the day 7 days ago.
+// spelled converts a date such as 7d, 2w or last-week to the words that resolveDate parses.
+// For example, 7d becomes "7 days ago".
 func spelled(s string) string {
 	for i, unit := range []string{"d", "w"} {
 		if n, ok := strings.CutSuffix(s, unit); ok && numberOf(n) > 0 && n[0] <= '9' {
@@ -164,7 +164,7 @@ func spelled(s string) string {
 
 var actors = []string{string(oxbow.Person), string(oxbow.Agent), string(oxbow.Program), string(oxbow.Imported)}
 
-// checkValue reports why a key cannot have that value.
+// checkValue returns an error if the key cannot have this value.
 func checkValue(key, v string) error {
 	switch key {
 	case "kind":
@@ -200,7 +200,7 @@ func checkValue(key, v string) error {
 	return nil
 }
 
-// splitValues splits a list of words and quoted words at its commas.
+// splitValues splits a comma-separated list of words and quoted words.
 func splitValues(key, s string) ([]string, error) {
 	var vs []string
 	for {
@@ -215,12 +215,12 @@ func splitValues(key, s string) ([]string, error) {
 		if rest == "" {
 			return vs, nil
 		}
-		s = rest[1:] // the comma
+		s = rest[1:] // skip the comma
 	}
 }
 
-// cutValue returns the first value of a list and the rest, which is empty or
-// begins with a comma.
+// cutValue returns the first value of a list and the rest, which is empty or begins with a
+// comma.
 func cutValue(key, s string) (v, rest string, err error) {
 	if !strings.HasPrefix(s, `"`) {
 		n := strings.IndexByte(s, ',')

@@ -1,17 +1,16 @@
-// Package query reads the language of queries, filters and dates, as people and
-// models write it:
+// Package query parses queries, filters and dates as people and models write them:
 //
 //	filter = { term }                              joined by "and"
 //	term   = [ "-" ] key ":" value { "," value }   a comma is "or"
-//	key    = word | quoted                         "quoted" is a label key as it stands
+//	key    = word | quoted                         "quoted" is a literal label key
 //	value  = word | quoted                         "two words", with Go's escapes
 //
-// Keys are the known label keys (project, tag, file, confidence), any other
-// label key in a filter that stands alone, and the words kind, name, by, door,
-// has, after, before, on. Dates are 2026-04-18, 2026-04, 2026 or RFC 3339.
+// A key is one of the known label keys (project, tag, file, confidence) or one of the words
+// kind, name, by, door, has, trust, after, before, on. [ParseFilter] also accepts other
+// label keys. A date is written 2026-04-18, 2026-04, 2026 or in RFC 3339.
 //
-// A quote opens where a word, a key or a value begins. Elsewhere, and without
-// another to close it, it is an ordinary character.
+// A quote character opens a quotation at the beginning of a word, key or value. In other
+// places, or if no second quote follows, it is an ordinary character.
 package query
 
 import (
@@ -26,25 +25,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// Parse reads a query: words, and among them terms of the filter language. A
-// word is a term when it has one of the known keys, or a synonym of one (tags,
-// type, since), and a value after the colon. A URL is none, nor is anything in
-// quotes. See [ParseFilter] for errors.
+// Parse parses a query, which has words and terms of the filter language. A word is a term
+// if it has a known key or a synonym of one (tags, type, since), a colon and a value. URLs
+// and quoted words are not terms. For errors, see [ParseFilter].
 //
-// Other words may be operators, which [oxbow.RankOxbow] obeys and
-// [oxbow.RankSeed] takes for words:
+// Words may also be operators. [oxbow.RankOxbow] applies them, and [oxbow.RankSeed] treats
+// them as ordinary words:
 //
-//	"two words"   an entry must hold these words one after another
-//	+word         an entry must hold the word, in any of its forms
-//	-word         an entry must not hold it; -"two words" likewise
-//	word*         all words that begin so; +word* any of them, -word* none
+//	"two words"   the entry must have these words, one after the other
+//	+word         the entry must have the word in any of its forms
+//	-word         the entry must not have it; also -"two words"
+//	word*         any word with this prefix; +word* requires one, -word* excludes all
 //
-// A sign before anything but two letters or a quote, as in -5, --flag or -v,
-// and a star elsewhere, as in **bold**, are parts of a word. The Text of the
-// query has all the words as they were typed.
+// A sign is part of the word unless two letters or a quote follow, so -5, --flag and -v are
+// ordinary words. A star inside or around a word, as in **bold**, is also part of it. Text
+// of the query has all words as they were typed.
 //
-// Date expressions among the words, such as "last week" or "in May 2023", stay
-// words, and are listed in Dates too.
+// Date expressions among the words, such as "last week" or "in May 2023", stay in Text and
+// are also listed in Dates.
 func Parse(s string, now time.Time) (oxbow.Query, error) {
 	var q oxbow.Query
 	var words, plain []string
@@ -72,7 +70,7 @@ func Parse(s string, now time.Time) (oxbow.Query, error) {
 	return q, nil
 }
 
-// addOperator adds w to the operators if it is one, and reports whether it is.
+// addOperator adds the word to the operators if it is one, and reports whether it is.
 func addOperator(o *oxbow.Operators, w string) bool {
 	list, rest := &o.Must, strings.TrimPrefix(w, "+")
 	if strings.HasPrefix(w, "-") {
@@ -82,7 +80,8 @@ func addOperator(o *oxbow.Operators, w string) bool {
 	case strings.HasPrefix(rest, `"`):
 		phrase, ok := unquotePhrase(rest)
 		if ok {
-			*list = append(*list, strings.TrimRight(phrase, "*")) // no prefix
+			// a star at the end of a phrase does not mean a prefix
+			*list = append(*list, strings.TrimRight(phrase, "*"))
 		}
 		return ok
 	case !beginsWithWord(rest):
@@ -101,7 +100,8 @@ func addOperator(o *oxbow.Operators, w string) bool {
 	return true
 }
 
-// unquotePhrase returns the words of a quotation that is all of s.
+// unquotePhrase returns the text of a quotation. It returns false if s is not exactly one
+// quotation with a word in it.
 func unquotePhrase(s string) (string, bool) {
 	n := quoteLen(s)
 	if n == 0 || n < len(s) || !strings.ContainsFunc(s, isWordRune) {
@@ -113,8 +113,8 @@ func unquotePhrase(s string) (string, bool) {
 	return s[1 : n-1], true
 }
 
-// beginsWithWord reports whether s begins with two letters, or with one that is
-// not ASCII.
+// beginsWithWord reports whether s begins with two letters, or with a letter that is not
+// ASCII.
 func beginsWithWord(s string) bool {
 	r, n := utf8.DecodeRuneInString(s)
 	next, _ := utf8.DecodeRuneInString(s[n:])

@@ -1,4 +1,4 @@
-// Words and quotations.
+// This file splits a query into words and quotations.
 
 package query
 
@@ -10,7 +10,7 @@ import (
 // splitWords splits s at white space outside of quotations.
 func splitWords(s string) []string {
 	var words []string
-	start, closed := -1, 0 // closed: where the last quotation ended
+	start, closed := -1, 0 // closed is the end of the last quotation
 	for i, r := range s {
 		switch {
 		case i < closed:
@@ -34,14 +34,13 @@ func splitWords(s string) []string {
 	return words
 }
 
-// opensQuote reports whether a quote that follows this part of a word opens a
-// quotation.
+// opensQuote reports whether a quote character after this part of a word opens a quotation.
 func opensQuote(part string) bool {
 	return part == "" || part == "-" || part == "+" || strings.HasSuffix(part, ":") || strings.HasSuffix(part, ",")
 }
 
-// quoteLen returns the length of the quotation that s begins with, including
-// both quotes, and 0 if nothing closes it.
+// quoteLen returns the length of the quotation at the start of s, including both quotes. It
+// returns 0 if the closing quote is missing.
 func quoteLen(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

@@ -1,5 +1,5 @@
-// Changes: each is checked against the scope, and bound to the version of the
-// entry that was checked.
+// This file applies changes to a scope. Each op is checked against the scope and then bound
+// to the version of the entry that was checked.
 
 package scope
 
@@ -11,19 +11,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxRaces is how often a change is tried again because another writer changed
-// the entry after it was checked.
+// maxRaces is the maximum number of retries if another writer changes the entry after it
+// was checked.
 const maxRaces = 1000
 
-// Apply implements [oxbow.Store]. Whether a change is allowed depends on the
-// entries as they are. It is bound to the versions that were checked, so that
-// no entry can leave or enter the scope in between.
+// Apply implements [oxbow.Store]. Whether an op is allowed depends on the current entries.
+// Each op is bound to the versions that were checked, so that no entry can leave or enter
+// the scope in between.
 func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return v.write(ctx, ops, func(ctx context.Context, bound []oxbow.Op) error { return v.base.Apply(ctx, bound...) })
 }
 
-// Commit implements [oxbow.Committer]. The change has the versions of entries inside,
-// as the scope shows them, and neither note nor hash, which are about the whole.
+// Commit implements [oxbow.Committer]. The change has only the versions of entries in the
+// scope. It has no note and no hash, because these describe the whole change.
 func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	var c oxbow.Change
 	err := v.write(ctx, ops, func(ctx context.Context, bound []oxbow.Op) (err error) {
@@ -36,9 +36,9 @@ func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return v.inside(c, ops), nil
 }
 
-// inside returns a change with the versions that the caller of the ops may see. With
-// the op id of another call, the base returns the change of that call, which may be
-// about entries outside.
+// inside returns the part of the change that the caller of the ops may see. If the op ID
+// belongs to another call, the base returns the change of that call, which may have
+// versions outside of the scope.
 func (v *store) inside(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	targets := map[string]bool{}
 	for _, op := range ops {
@@ -60,11 +60,11 @@ func (v *store) inside(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	return c
 }
 
-// write binds the ops to the entries that were checked, and calls apply until no other
-// writer changes these entries in between.
+// write binds the ops to the entries that were checked, and calls apply. If another writer
+// changes one of these entries in between, it starts again.
 func (v *store) write(ctx context.Context, ops []oxbow.Op, apply func(ctx context.Context, bound []oxbow.Op) error) error {
 	if err := v.writable(); err != nil {
-		if len(ops) == 0 { // no change: a closed base is the only error
+		if len(ops) == 0 { // the only possible error is that the base is closed
 			return v.base.Apply(ctx)
 		}
 		return err
@@ -95,7 +95,7 @@ func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// bind checks the changes, and returns them as they are applied to the base.
+// bind checks the ops and returns a binder with the ops for the base.
 func (v *store) bind(ctx context.Context, ops []oxbow.Op) (b binder, err error) {
 	b = binder{v: v, staged: map[string]*oxbow.Entry{}}
 	for _, op := range ops {
@@ -118,16 +118,16 @@ func (v *store) bind(ctx context.Context, ops []oxbow.Op) (b binder, err error) 
 	return b, err
 }
 
-// binder makes of the changes of a caller those that are applied to the base:
-// with the scope's labels, each bound to the version that was checked.
+// binder converts the ops of a caller to ops for the base: it adds the scope's labels and
+// binds each op to the version that was checked.
 type binder struct {
 	v      *store
-	staged map[string]*oxbow.Entry // as the changes before leave them; nil for removed
+	staged map[string]*oxbow.Entry // entries after the ops so far; nil if removed
 	bound  []oxbow.Op
-	races  bool // a change was bound that the caller had left unbound
+	races  bool // an op was bound to a version although the caller did not request it
 }
 
-// add checks and binds the next change.
+// add checks and binds the next op.
 func (b *binder) add(ctx context.Context, op oxbow.Op) error {
 	old, at, err := b.look(ctx, op.Target())
 	if err != nil {
@@ -136,11 +136,12 @@ func (b *binder) add(ctx context.Context, op oxbow.Op) error {
 	outside := old != nil && !b.v.scope.Sees(old)
 	add, isAdd := op.(oxbow.Add)
 	switch {
-	case isAdd && (old == nil || outside): // if outside, the base refuses it, and hide words the error
+	// if the entry is outside, the base refuses the op, and hide rewrites the error
+	case isAdd && (old == nil || outside):
 		return b.create(ctx, add)
 	case outside:
 		return notFound(op.Target())
-	case old == nil: // the base refuses it
+	case old == nil: // the base refuses the op
 		b.bound = append(b.bound, op)
 		return nil
 	}
@@ -152,8 +153,8 @@ func (b *binder) add(ctx context.Context, op oxbow.Op) error {
 	return b.change(op, old, at)
 }
 
-// free refuses new names and aliases that are those of an entry outside, which
-// would take them out of use for others. It does not say of which.
+// free returns an error if one of the words, except those in had, is the name or an alias
+// of an entry outside of the scope. The error does not name that entry.
 func (b *binder) free(ctx context.Context, words, had []string) error {
 	for _, w := range words {
 		if slices.Contains(had, w) {
@@ -171,8 +172,8 @@ func (b *binder) free(ctx context.Context, words, had []string) error {
 	return nil
 }
 
-// look returns the entry that the next change finds under a name, nil for none,
-// and the version to bind to, 0 when an earlier change made it.
+// look returns the entry with this name after the ops so far, or nil if there is none. It
+// also returns the version to bind the op to, which is 0 if an earlier op wrote the entry.
 func (b *binder) look(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
 	if e, ok := b.staged[name]; ok {
 		return e, 0, nil
@@ -187,7 +188,7 @@ func (b *binder) look(ctx context.Context, name string) (*oxbow.Entry, uint64, e
 	return nil, 0, err
 }
 
-// create binds the Add of a name that is free inside.
+// create binds an Add. No entry in the scope has its name.
 func (b *binder) create(ctx context.Context, a oxbow.Add) error {
 	if err := b.unshown(ctx, a.Name); err != nil {
 		return err
@@ -205,7 +206,8 @@ func (b *binder) create(ctx context.Context, a oxbow.Add) error {
 	return nil
 }
 
-// unshown refuses the name of a new entry under which others are shown.
+// unshown returns an error if entries in the scope are shown under this name, because parts
+// of their real names are redacted.
 func (b *binder) unshown(ctx context.Context, name string) error {
 	if !b.v.scope.marked(name) {
 		return nil
@@ -221,13 +223,13 @@ func (b *binder) unshown(ctx context.Context, name string) error {
 	return invalid("name", name, "is how "+b.v.scope.title()+" shows several entries; choose another")
 }
 
-// change binds the change of an entry that is inside.
+// change binds an op for an entry in the scope.
 func (b *binder) change(op oxbow.Op, old *oxbow.Entry, at uint64) error {
 	s := &b.v.scope
 	next := old.Clone()
 	remove := false
 	switch o := op.(type) {
-	case oxbow.Add: // the base refuses it
+	case oxbow.Add: // the base refuses the op, because the name exists
 		at = 0
 	case oxbow.Update:
 		o.Labels = s.labels(o.Labels, old)
@@ -265,7 +267,7 @@ func (b *binder) change(op oxbow.Op, old *oxbow.Entry, at uint64) error {
 	return nil
 }
 
-// bindTo returns the change bound to a version.
+// bindTo returns the op with this required version.
 func bindTo(op oxbow.Op, version uint64) oxbow.Op {
 	switch o := op.(type) {
 	case oxbow.Update:
@@ -284,7 +286,7 @@ func bindTo(op oxbow.Op, version uint64) oxbow.Op {
 	return op
 }
 
-// added returns the entry that an Add makes, as far as filters examine it.
+// added returns the entry that an Add will create, with the fields that filters examine.
 func (v *store) added(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	e := &oxbow.Entry{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels, Created: a.Created, Source: v.source}
 	if e.Created.IsZero() {
@@ -296,8 +298,8 @@ func (v *store) added(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	return e
 }
 
-// conflicts reports whether a version that the caller asked for is not the
-// current one: to try again is of no use then.
+// conflicts reports whether the caller required a version of an entry that is not the
+// current version. If so, a retry cannot succeed.
 func (v *store) conflicts(ctx context.Context, ops []oxbow.Op) bool {
 	seen := map[string]bool{}
 	for _, op := range ops {
@@ -312,15 +314,15 @@ func (v *store) conflicts(ctx context.Context, ops []oxbow.Op) bool {
 	return false
 }
 
-// unusable is the error of a name or alias that an entry outside has.
+// unusable returns the error for a name or alias that an entry outside of the scope has.
 func (v *store) unusable(word string) error {
 	return invalid("name", word, "cannot be used within "+v.scope.title()+"; choose another")
 }
 
-// hide words an error of the base so that it says nothing of what is outside.
-// That a name is taken cannot be hidden: names are unique in a store. The error
-// must then match neither ErrExists nor ErrConflict, which make callers read
-// the entry.
+// hide rewrites errors of the base so that they do not reveal entries outside of the scope.
+// It cannot hide that a name is in use, because names are unique in a store. Its error
+// matches neither ErrExists nor ErrConflict, because callers would then try to read the
+// entry.
 func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
 	if taken, ok := errors.AsType[*oxbow.AliasError](err); ok {
 		owner := taken.Names[0]

@@ -1,7 +1,8 @@
-// History of a scope. The past of a name is visible if what the name is now, or
-// last was, is inside; and of it those versions that were inside themselves. So
-// an entry that leaves the scope takes its past with it, and one that enters
-// does not show what it said before.
+// This file implements the history of a scope. The history of a name is visible only if the
+// current or last entry with this name is in the scope. Of that history, only the versions
+// that are in the scope themselves are visible. So the history of an entry disappears when
+// the entry leaves the scope, and an entry that enters the scope does not reveal its
+// earlier texts.
 
 package scope
 
@@ -17,7 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// History returns the history of the scope, if the base keeps one.
+// History returns the history of the scope. If the base has no history, the error matches
+// [oxbow.ErrUnsupported].
 func (v *store) History() (oxbow.Historian, error) {
 	h, err := oxbow.HistoryOf(v.base)
 	if err != nil {
@@ -37,13 +39,13 @@ type history struct {
 
 var _ oxbow.Historian = (*history)(nil)
 
-// past answers questions on the past of several names.
+// past decides which versions are visible, and caches its results for each name.
 type past struct {
 	scope  *Scope
 	of     oxbow.Historian
-	inside map[string]bool            // whether the past of a name is visible
-	all    map[string][]oxbow.Version // of names with removals: all versions
-	leaves bool                       // a version by which an entry left is a removal
+	inside map[string]bool            // whether the history of a name is visible
+	all    map[string][]oxbow.Version // all versions of names with removals
+	leaves bool                       // report a version by which an entry left the scope as a removal
 }
 
 func (h *history) past() *past {
@@ -52,15 +54,15 @@ func (h *history) past() *past {
 
 type leavesKey struct{}
 
-// WithLeaves has the log of a scope hold a removal for each change by which an entry
-// left the scope, for readers that follow it: those have the entry, and would keep it.
-// It has the name alone, which was visible before.
+// WithLeaves returns a context in which the log of a scope reports a removal whenever an
+// entry leaves the scope. It is for readers that follow the log, which would otherwise keep
+// the entry. Such a removal reveals only the entry's name, which was visible before.
 func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavesKey{}, true)
 }
 
-// left returns a removal, or nothing, in the place of a version that is outside of the scope, if
-// the version before it was inside.
+// left returns a removal to report in place of version w if w is outside of the scope and
+// the version before it was inside. Otherwise it returns nothing.
 func (p *past) left(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
 	if !p.leaves || w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
 		return nil, nil
@@ -72,8 +74,8 @@ func (p *past) left(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, err
 	return []oxbow.Version{{Seq: w.Seq, Verb: oxbow.VerbRemove, Source: w.Source, Entry: oxbow.Entry{ID: w.Entry.ID, Name: w.Entry.Name, Kind: w.Entry.Kind}}}, nil
 }
 
-// last returns what the name is or, if it was removed, last was; nil for a name
-// that was never used or whose versions are gone.
+// last returns the current entry with this name or, if it was removed, its last version. It
+// returns nil if the name was never used or its versions were dropped.
 func (p *past) last(ctx context.Context, name string) (*oxbow.Entry, error) {
 	now, err := p.of.Get(ctx, name)
 	if err == nil {
@@ -96,8 +98,8 @@ func (p *past) last(ctx context.Context, name string) (*oxbow.Entry, error) {
 	return nil, nil
 }
 
-// sees reports whether a version is visible. A removal is if the version that it
-// removed is.
+// sees reports whether a version is visible. A removal is visible if the version before it
+// is.
 func (p *past) sees(ctx context.Context, w *oxbow.Version) (bool, error) {
 	name := w.Entry.Name
 	in, known := p.inside[name]
@@ -116,7 +118,7 @@ func (p *past) sees(ctx context.Context, w *oxbow.Version) (bool, error) {
 	return old != nil && p.scope.Sees(&old.Entry), err
 }
 
-// prev returns the version before w, nil for none.
+// prev returns the version before w, or nil if there is none.
 func (p *past) prev(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
 	if w.Prev == 0 {
 		return nil, nil
@@ -135,15 +137,16 @@ func (p *past) prev(ctx context.Context, w *oxbow.Version) (*oxbow.Version, erro
 		}
 		p.all[name] = all
 	}
-	// A change may hold several versions of one name, the newest first.
+	// This finds the last of several versions with the same number, because versions are
+	// ordered newest first.
 	if i := slices.IndexFunc(all, func(o oxbow.Version) bool { return o.Seq == w.Prev }); i >= 0 {
 		return &all[i], nil
 	}
 	return nil, nil
 }
 
-// cut returns the part of a change that is inside. If there is an outside, the
-// part has neither note nor hash, which are about the whole.
+// cut returns the visible part of a change. If some versions are hidden, the result has no
+// note. It never has a hash, because a hash describes the whole change.
 func (p *past) cut(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
@@ -217,7 +220,7 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 				continue
 			}
 			found = true
-			w.Note = "" // it may be about other entries of the same change
+			w.Note = "" // the note may describe other entries of the same change
 			if !yield(h.scope.shownVersion(w), nil) {
 				return
 			}
@@ -240,9 +243,9 @@ func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	return &view{Store: then, past: h.past()}, nil
 }
 
-// view is a scope as it stood after a change.
+// view is a scope in its state after a change.
 type view struct {
-	oxbow.Store // as it stood then; its Apply refuses
+	oxbow.Store // the base in its state after that change; read-only
 
 	mu   sync.Mutex // guards past
 	past *past
@@ -287,8 +290,8 @@ func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entr
 	}
 }
 
-// Revert implements [oxbow.Historian]. A change can be undone here if all that
-// it touched, and what the undoing puts back, is inside and may be changed here.
+// Revert implements [oxbow.Historian]. It fails unless all versions of the changes, and the
+// versions that they replaced, are in the scope and may be changed.
 func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.writable(); err != nil {
 		return 0, err
@@ -312,7 +315,7 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if visible { // else it is as if it were not there
+		if visible { // an invisible change is reported as unknown
 			delete(left, c.Seq)
 		}
 	}
@@ -324,8 +327,8 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return h.of.Revert(h.stamp(ctx), seqs...)
 }
 
-// mayRevert reports whether any of a change is visible and, as an error, why it
-// cannot be undone.
+// mayRevert reports whether a part of the change is visible. It returns an error if it is
+// visible but cannot be undone.
 func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (visible bool, err error) {
 	seen, err := p.cut(ctx, c)
 	switch {
@@ -348,8 +351,8 @@ func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (visib
 	return true, nil
 }
 
-// mayPutBack reports why an entry cannot go from one version to another: both
-// must be inside, and open to changes. Either may be nil, or a removal.
+// mayPutBack returns an error if an entry cannot be changed from one version to the other.
+// Both must be in the scope and may not be read-only. Each may be nil or a removal.
 func (h *history) mayPutBack(from, to *oxbow.Version) error {
 	for _, w := range []*oxbow.Version{from, to} {
 		if w == nil || w.Verb == oxbow.VerbRemove {
@@ -370,7 +373,7 @@ func (h *history) Restore(ctx context.Context, name string, seq uint64) (uint64,
 	for try := 0; ; try++ {
 		n, err := h.restore(ctx, name, seq, nil)
 		if errors.Is(err, oxbow.ErrConflict) && try < maxRaces {
-			continue // another writer changed the entry meanwhile
+			continue // another writer changed the entry in the meantime
 		}
 		return n, err
 	}
@@ -381,10 +384,9 @@ func (h *history) RestoreIf(ctx context.Context, name string, seq, version uint6
 	return h.restore(ctx, name, seq, &version)
 }
 
-// restore restores a version that is inside. The entry as it is now must be
-// inside too, and the change is bound to its version, so that the entry cannot
-// leave the scope, or be replaced, in between. Unless want is nil, that version
-// must be the wanted one.
+// restore writes a visible version again. The current entry must be in the scope, and the
+// change is bound to its version, so that the entry cannot leave the scope or be replaced
+// in between. If want is not nil, the current version must be *want.
 func (h *history) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
 	if err := h.writable(); err != nil {
 		return 0, err

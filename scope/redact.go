@@ -1,4 +1,4 @@
-// What a scope does not show: personal data. The store keeps it.
+// This file hides personal data in the texts that a scope shows. The store keeps the data.
 
 package scope
 
@@ -18,7 +18,7 @@ func Kinds() (ks []string) {
 	return ks
 }
 
-// kinds returns what the scope redacts.
+// kinds returns s.Redact with the type of package personal.
 func (s *Scope) kinds() (ks []personal.Kind) {
 	for _, k := range s.Redact {
 		ks = append(ks, personal.Kind(k))
@@ -26,10 +26,11 @@ func (s *Scope) kinds() (ks []personal.Kind) {
 	return ks
 }
 
-// Text returns a text as the scope shows it.
+// Text returns the text with marks, such as [mail], in place of the redacted data.
 func (s *Scope) Text(text string) string { return personal.Redact(text, s.kinds()) }
 
-// Shown returns an entry as the scope shows it. It shares with e what is not changed.
+// Shown returns the entry with its texts redacted. The result shares with e what is
+// unchanged.
 func (s *Scope) Shown(e oxbow.Entry) oxbow.Entry {
 	if len(s.Redact) == 0 {
 		return e
@@ -46,18 +47,19 @@ func (s *Scope) Shown(e oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// shownVersion returns a version as the scope shows it.
+// shownVersion returns the version with its texts redacted.
 func (s *Scope) shownVersion(w oxbow.Version) oxbow.Version {
 	w.Entry, w.Note = s.Shown(w.Entry), s.Text(w.Note)
 	return w
 }
 
-// marked reports whether a text has a mark of what the scope redacts.
+// marked reports whether the text contains a mark of a kind that the scope redacts.
 func (s *Scope) marked(text string) bool {
 	return slices.ContainsFunc(s.kinds(), func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) })
 }
 
-// aliases returns aliases, with those that are shown with marks as the entry has them.
+// aliases returns the given aliases, with the original alias of old in place of each
+// redacted one.
 func (s *Scope) aliases(given []string, old *oxbow.Entry) []string {
 	given = slices.Clone(given)
 	for i, a := range given {
@@ -69,7 +71,8 @@ func (s *Scope) aliases(given []string, old *oxbow.Entry) []string {
 	return given
 }
 
-// realLabels is aliases for labels.
+// realLabels returns the given labels, with the original label of old in place of each
+// redacted one.
 func (s *Scope) realLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	given = slices.Clone(given)
 	for i, l := range given {
@@ -83,10 +86,11 @@ func (s *Scope) realLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label 
 	return given
 }
 
-// putBack returns a content that is written, with what the marks in it stand for in the
-// old one: a line that was shown is the line that it was, and in another line a mark
-// stands for the one value of its kind that no such line has. It refuses a mark that may
-// stand for several, so that no data is lost or goes to another.
+// putBack replaces the marks in a newly written content by the data of the old content. If
+// a line is unchanged from the redacted content, putBack uses the old line. In other lines,
+// a mark is replaced if the old lines that were not used contain exactly one value of its
+// kind. Otherwise putBack returns an error, so that no data is lost or put in the wrong
+// place.
 func (s *Scope) putBack(text, old string) (string, error) {
 	shown := s.Text(old)
 	if shown == old || !s.marked(text) {
@@ -95,7 +99,7 @@ func (s *Scope) putBack(text, old string) (string, error) {
 	if text == shown {
 		return old, nil
 	}
-	lines := map[string][]string{} // of the old content, by how they are shown
+	lines := map[string][]string{} // old lines by their redacted text
 	for line := range strings.Lines(old) {
 		line = strings.TrimRight(line, "\r\n")
 		lines[s.Text(line)] = append(lines[s.Text(line)], line)
@@ -127,8 +131,8 @@ func (s *Scope) putBack(text, old string) (string, error) {
 	return strings.Join(out, ""), nil
 }
 
-// values returns the data of lines by kind, each once. A mark that stands there itself
-// is one, too.
+// values returns the distinct values of personal data in lines, by kind. A literal mark in
+// an old line counts as a value.
 func (s *Scope) values(lines map[string][]string) map[personal.Kind][]string {
 	values := map[personal.Kind][]string{}
 	add := func(k personal.Kind, v string) {

@@ -1,4 +1,4 @@
-// Package scope shows a part of a store as a store of its own.
+// Package scope presents a part of a store as a separate store.
 package scope
 
 import (
@@ -10,37 +10,38 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// A Scope is a part of a store. A store bound to one, by [New] or [Within],
-// answers as if there were nothing else: entries outside are neither found,
-// counted nor named, and their past cannot be seen, undone or restored. A
-// narrower scope may be put on top of another; both hold then.
+// A Scope selects a part of a store. A store that [New] or [Within] restricts to a scope
+// behaves as if it had no other entries: entries outside of the scope are not found,
+// counted or named, and their history cannot be read, undone or restored. A scope can be
+// applied to a store that already has one. Then both restrictions apply.
 //
-// The zero Scope selects nothing.
+// The zero Scope selects no entries.
 type Scope struct {
-	Title   string         // what errors call it, such as `profile "vtt"`
-	Profile string         // stamped on what is written, as [oxbow.Source].Profile; "" stamps nothing
-	Any     []oxbow.Filter // an entry is inside when one of these selects it; the zero filter selects all
-	Names   []string       // or when it has one of these names; aliases do not count
-	Shared  []oxbow.Filter // or when one of these selects it, and then it cannot be changed here
-	Except  []oxbow.Filter // and none of these does
+	Title   string         // name of the scope in errors, such as `profile "vtt"`
+	Profile string         // recorded as [oxbow.Source].Profile of changes, unless empty
+	Any     []oxbow.Filter // an entry is inside if one of these filters selects it; the zero filter selects all
+	Names   []string       // or if it has one of these names (aliases are ignored)
+	Shared  []oxbow.Filter // or if one of these filters selects it, and then it cannot be changed in the scope
+	Except  []oxbow.Filter // and if none of these filters selects it
 
-	// Own labels are given to what is added without a label of that key, and
-	// are not taken off here: an update keeps them, a [oxbow.Relabel] without
-	// them is refused.
+	// Own are labels for new entries, added if the entry has no label with the same key.
+	// They cannot be removed in the scope: an update keeps them, and a [oxbow.Relabel]
+	// without them is refused.
 	Own []oxbow.Label
-	// Only bounds the labels that may be given here: under the key of a term,
-	// one of its values, none when it has none. What an entry has, it keeps.
+	// Only restricts the labels that may be added. A label with the key of a term must have
+	// one of the term's values. If the term has no values, the key must not be used. Labels
+	// that an entry already has are allowed.
 	Only []oxbow.Term
 
-	// Redact are kinds of personal data that are not shown: their marks, such as
-	// [mail], stand in all texts. The store keeps what they stand for, also when what
-	// was shown is written back.
+	// Redact are the kinds of personal data that are hidden. In all texts, a mark such as
+	// [mail] is shown in place of the data. The store keeps the data, even if a redacted
+	// text is written back.
 	Redact []string
 
-	ReadOnly bool // nothing can be changed
+	ReadOnly bool // no changes are allowed
 }
 
-// Sees reports whether the entry is inside.
+// Sees reports whether the entry is in the scope.
 func (s *Scope) Sees(e *oxbow.Entry) bool {
 	if selects(s.Except, e) {
 		return false
@@ -48,12 +49,12 @@ func (s *Scope) Sees(e *oxbow.Entry) bool {
 	return selects(s.Any, e) || slices.Contains(s.Names, e.Name) || selects(s.Shared, e)
 }
 
-// IsAll reports whether all entries are inside, whatever they are.
+// IsAll reports whether the scope contains every possible entry.
 func (s *Scope) IsAll() bool {
 	return len(s.Except) == 0 && slices.ContainsFunc(s.Any, oxbow.Filter.IsZero)
 }
 
-// Asked returns what Sees reads of an entry.
+// Asked returns the parts of an entry that Sees needs.
 func (s *Scope) Asked() (a heads.Asked) {
 	for _, f := range slices.Concat(s.Any, s.Shared, s.Except) {
 		a.Of(f)
@@ -66,7 +67,7 @@ func selects(fs []oxbow.Filter, e *oxbow.Entry) bool {
 	return slices.ContainsFunc(fs, func(f oxbow.Filter) bool { return f.Match(e) })
 }
 
-// mayChange reports, as an error, why an entry inside cannot be changed.
+// mayChange returns an error if an entry in the scope must not be changed.
 func (s *Scope) mayChange(e *oxbow.Entry) error {
 	if selects(s.Shared, e) {
 		return invalid("entry", e.Name, "is shared with others and cannot be changed within "+s.title())
@@ -74,8 +75,8 @@ func (s *Scope) mayChange(e *oxbow.Entry) error {
 	return nil
 }
 
-// mayBecome reports why an entry cannot be written as it is: old is what it was
-// before, nil when there was none.
+// mayBecome returns an error if entry e must not be written. Entry old is its current
+// version, or nil if e is new.
 func (s *Scope) mayBecome(e, old *oxbow.Entry) error {
 	if err := s.mayLabel(e, old); err != nil {
 		return err
@@ -98,7 +99,7 @@ func (s *Scope) mayBecome(e, old *oxbow.Entry) error {
 	return invalid("entry", e.Name, reason)
 }
 
-// mayLabel reports why an entry cannot have its labels.
+// mayLabel returns an error if the entry must not have its labels. Entry old may be nil.
 func (s *Scope) mayLabel(e, old *oxbow.Entry) error {
 	for _, t := range s.Only {
 		for _, l := range e.Labels {
@@ -115,8 +116,8 @@ func (s *Scope) mayLabel(e, old *oxbow.Entry) error {
 	return nil
 }
 
-// labels returns what is written when ls are given to an entry that was old,
-// nil for a new one.
+// labels returns the labels to write for an entry that gets the labels ls. Entry old is its
+// current version, or nil for a new entry.
 func (s *Scope) labels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	ls = slices.Clone(ls)
 	for _, own := range s.Own {
@@ -134,8 +135,7 @@ func (s *Scope) labels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	return oxbow.SortLabels(ls)
 }
 
-// keepsOwn reports why an entry cannot have ls as its labels, where these lack one that
-// the scope gives.
+// keepsOwn returns an error if ls lacks a label of old with a key of Own.
 func (s *Scope) keepsOwn(ls []oxbow.Label, old *oxbow.Entry) error {
 	for _, own := range s.Own {
 		has := func(l oxbow.Label) bool { return l.Key == own.Key }

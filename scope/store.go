@@ -1,4 +1,4 @@
-// The store of a scope: reading and watching.
+// This file reads and watches the store of a scope.
 
 package scope
 
@@ -15,23 +15,22 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// New returns the part of a store that is inside the scope. Closing it closes
-// the base. Of the base's optional interfaces it has [oxbow.Watcher], and
-// [oxbow.Historian]; what else the base can do (check, compact, redact, count)
-// cannot be reached through it. Options, which may be nil, give the clock, and
-// the source of changes whose context carries none.
+// New returns the part of a store that is in the scope. Closing it closes the base. If the
+// base is a [oxbow.Watcher] or [oxbow.Historian], so is the result. Other optional
+// interfaces of the base (to check, compact, redact or count) are not available through it.
+// The Clock and Source of the options are used, and o may be nil.
 func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 	return newStore(base, s, o, true)
 }
 
-// Within returns a memory over the part of m's store that is inside the scope.
-// It has an index of its own, so that no count and no suggestion comes from
-// outside. Closing it leaves m open; its Recall fails with [oxbow.ErrClosed]
-// from then on. m must outlive it.
+// Within returns a memory over the part of m's store that is in the scope. It has its own
+// index, so that counts and suggestions do not depend on entries outside. Closing it does
+// not close m, but ends the returned memory: its Recall then fails with [oxbow.ErrClosed].
+// It must be closed before m.
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
 	base := newStore(m.Store(), s, &o, false)
-	o.Screen, o.History = nil, nil // what is screened is what the base gets
+	o.Screen, o.History = nil, nil // the base store screens the ops that it receives
 	return oxbow.New(base, &o)
 }
 
@@ -64,14 +63,13 @@ type store struct {
 	scope  Scope
 	clock  func() time.Time
 	source oxbow.Source
-	owned  bool                                  // Close closes base
-	wrap   func(oxbow.Historian) oxbow.Historian // [oxbow.Options.History]; nil for none
+	owned  bool                                  // Close also closes base
+	wrap   func(oxbow.Historian) oxbow.Historian // value of [oxbow.Options.History]; may be nil
 
-	// screen is [oxbow.Options.Screen]; nil for none.
+	// screen is the value of [oxbow.Options.Screen]; may be nil.
 	screen func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error)
 }
 
-// Get implements [oxbow.Store].
 func (v *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	name, err := v.realName(ctx, name)
 	if err != nil {
@@ -87,7 +85,6 @@ func (v *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	return v.scope.Shown(e), nil
 }
 
-// Entries implements [oxbow.Store].
 func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for e, err := range v.base.Entries(ctx, f) {
@@ -97,7 +94,7 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 			if err == nil && len(v.scope.Redact) > 0 {
 				e = v.scope.Shown(e)
 				if !f.Match(&e) {
-					continue // by what is not shown
+					continue // the filter matched only redacted text
 				}
 			}
 			if !yield(e, err) {
@@ -107,7 +104,7 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// ViewHeads implements [heads.Viewer], with the heads of the entries inside.
+// ViewHeads implements [heads.Viewer]. It yields only the heads of entries in the scope.
 func (v *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error) (bool, error) {
 	asked := v.scope.Asked()
 	asked.Keys, asked.Names = append(asked.Keys, keys...), append(asked.Names, names...)
@@ -133,7 +130,7 @@ func (v *store) ViewHeads(ctx context.Context, keys, names []string, fn func(all
 	})
 }
 
-// shown is [Scope.Shown] for an entry that others may have.
+// shown returns a redacted copy of the entry, or the entry itself if nothing is redacted.
 func (v *store) shown(e *oxbow.Entry) *oxbow.Entry {
 	if e == nil || len(v.scope.Redact) == 0 {
 		return e
@@ -142,7 +139,6 @@ func (v *store) shown(e *oxbow.Entry) *oxbow.Entry {
 	return &s
 }
 
-// Close implements [oxbow.Store].
 func (v *store) Close() error {
 	if !v.owned {
 		return nil
@@ -150,7 +146,7 @@ func (v *store) Close() error {
 	return v.base.Close()
 }
 
-// writable refuses changes of a scope that is read-only.
+// writable returns an error if the scope is read-only.
 func (v *store) writable() error {
 	if v.scope.ReadOnly {
 		return fmt.Errorf("%w: only reading is allowed within %s", oxbow.ErrReadOnly, v.scope.title())
@@ -158,7 +154,7 @@ func (v *store) writable() error {
 	return nil
 }
 
-// stamp returns a context whose changes name the profile.
+// stamp returns a context whose changes record the scope's profile.
 func (v *store) stamp(ctx context.Context) context.Context {
 	if v.scope.Profile == "" {
 		return ctx
@@ -177,18 +173,17 @@ func isNotFound(err error) bool { return errors.Is(err, oxbow.ErrNotFound) }
 
 func notFound(name string) error { return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound} }
 
-// watched is the part of a store that sends events. It watches the base once,
-// for all of its own watchers.
+// watched is a store that sends events. It watches the base once for all its watchers.
 type watched struct {
 	*store
 	base     oxbow.Watcher
 	watchers watch.List[oxbow.Event]
-	stop     func()      // ends watching base
-	closed   atomic.Bool // base is no longer watched
+	stop     func()      // stops watching base
+	closed   atomic.Bool // base is not watched any more
 }
 
-// changed sends an event of the base to the watchers. To them, an entry that
-// left the scope was removed.
+// changed sends an event of the base to the watchers. An entry that is now outside of the
+// scope is reported as removed.
 func (w *watched) changed(e oxbow.Event) {
 	if w.watchers.Len() == 0 {
 		return
@@ -205,10 +200,8 @@ func (w *watched) changed(e oxbow.Event) {
 	w.watchers.Send(oxbow.Event{Changes: inside, Reset: e.Reset})
 }
 
-// Watch implements [oxbow.Watcher].
 func (w *watched) Watch(fn func(oxbow.Event)) (stop func()) { return w.watchers.Add(fn) }
 
-// Refresh implements [oxbow.Watcher].
 func (w *watched) Refresh(ctx context.Context) error {
 	if w.closed.Load() {
 		return oxbow.ErrClosed
@@ -216,15 +209,14 @@ func (w *watched) Refresh(ctx context.Context) error {
 	return w.base.Refresh(ctx)
 }
 
-// Close implements [oxbow.Store].
 func (w *watched) Close() error {
 	w.closed.Store(true)
 	w.stop()
 	return w.store.Close()
 }
 
-// realName returns the name of the entry inside that is shown under a name: of none, or
-// of several, the name itself.
+// realName returns the name of the entry in the scope that is shown under this name, which
+// may be redacted. If there are none or several, it returns the name unchanged.
 func (v *store) realName(ctx context.Context, name string) (string, error) {
 	if !v.scope.marked(name) {
 		return name, nil
@@ -239,7 +231,7 @@ func (v *store) realName(ctx context.Context, name string) (string, error) {
 	return name, err
 }
 
-// shownAs returns the names of the entries inside that are shown under a name.
+// shownAs returns the names of the entries in the scope that are shown under this name.
 func (v *store) shownAs(ctx context.Context, name string) (names []string, err error) {
 	for e, err := range v.base.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -252,8 +244,8 @@ func (v *store) shownAs(ctx context.Context, name string) (names []string, err e
 	return names, nil
 }
 
-// unredacted returns a change with what is not shown put back: an entry is found by the
-// name that it is shown under, and what was shown with marks is written as it was.
+// unredacted returns the op with the original data in place of marks: the entry's name, and
+// its content, aliases and labels where they are unchanged from the redacted ones.
 func (v *store) unredacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil
@@ -264,7 +256,7 @@ func (v *store) unredacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	}
 	old, err := v.base.Get(ctx, name)
 	if err != nil || !v.scope.Sees(&old) {
-		return op, nil // binder says why
+		return op, nil // binder returns the error for this op
 	}
 	switch o := op.(type) {
 	case oxbow.Update:

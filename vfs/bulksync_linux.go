@@ -1,4 +1,4 @@
-// Sync of many files as one, by syncfs.
+// This file syncs many files with one call of syncfs.
 
 package vfs
 
@@ -11,16 +11,16 @@ import (
 
 var _ BulkSyncer = (*OS)(nil)
 
-// SyncAfter calls write, and then makes durable all that write did in the file
-// system that the directory is on. It does so on ext4, XFS, Btrfs and F2FS of
-// Linux 5.8 or later: before that, and on others, syncfs does not return all the
-// errors that a sync of each file returns, or does not wait for the disk.
+// SyncAfter calls write and then makes all its changes in the file system of the directory
+// durable. It supports ext4, XFS, Btrfs and F2FS on Linux 5.8 or later. On older kernels
+// and other file systems, syncfs may miss errors that a sync of each file would return, or
+// not wait for the disk. In these cases it returns [ErrUnsupported] without calling write.
 func (o *OS) SyncAfter(dir string, write func() error) error {
 	local, err := localize("sync", dir)
 	if err != nil {
 		return err
 	}
-	// Errors count from when the directory is opened.
+	// syncfs reports errors that occur after this open.
 	d, err := o.root.OpenFile(local, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err
@@ -40,8 +40,8 @@ func (o *OS) SyncAfter(dir string, write func() error) error {
 	}
 }
 
-// hasBulkSync reports whether syncfs on the file system of the directory does
-// what [OS.SyncAfter] promises.
+// hasBulkSync reports whether syncfs on the directory's file system meets the guarantees of
+// [OS.SyncAfter].
 func hasBulkSync(d *os.File) bool {
 	var system unix.Statfs_t
 	if unix.Fstatfs(int(d.Fd()), &system) != nil {

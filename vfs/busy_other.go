@@ -1,6 +1,6 @@
 //go:build !windows
 
-// Platforms on which an open file can be renamed and removed.
+// This file is for platforms on which open files can be renamed and removed.
 
 package vfs
 

@@ -1,6 +1,6 @@
-// Retries on sharing violations: programs that read each new file, such as virus
-// scanners and indexers, open it for a moment so that it cannot be renamed or
-// removed.
+// This file retries operations after sharing violations. Programs that read every new file,
+// such as virus scanners and indexers, open it for a moment, and it cannot be renamed or
+// removed in that time.
 
 package vfs
 
@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// busyWait bounds how long a rename or removal is tried.
+// busyWait is the maximum time for which a rename or removal is retried.
 const busyWait = 2 * time.Second
 
-// untilFree calls fn until it succeeds, fails for another reason, or the time is
-// over. To be denied access is also what is said of a file that cannot be
-// replaced just now.
+// untilFree calls fn until it succeeds, fails for another reason, or busyWait is over. It
+// also retries ERROR_ACCESS_DENIED, which Windows returns for a file that cannot be
+// replaced at the moment.
 func untilFree(fn func() error) error {
 	wait := time.Millisecond
 	for start := time.Now(); ; wait *= 2 {

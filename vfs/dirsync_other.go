@@ -1,4 +1,4 @@
-// Platforms on which directories cannot be synced.
+// This file is for platforms on which directories cannot be synced.
 
 //go:build !unix
 

@@ -1,4 +1,4 @@
-// Sync of a directory on Unix.
+// This file syncs directories on Unix.
 
 //go:build unix
 
@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// extraFlags are added when a file is opened: opening a pipe must not wait for
-// its other end. Regular files do not know the flag.
+// extraFlags are added to the flags of every open. Without O_NONBLOCK, opening a named pipe
+// would wait for its other end. The flag has no effect on regular files.
 const extraFlags = syscall.O_NONBLOCK
 
 func syncDir(root *os.Root, local string) error {

@@ -1,5 +1,5 @@
-// This file writes files that a person names: under a temporary name first, and without
-// losing the file that had the name before.
+// This file writes files atomically: first under a temporary name, and without losing the
+// file that had the name before.
 
 package vfs
 
@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// A Draft is a new file with a temporary name. [Draft.Commit] and [Draft.CommitNew] give it
-// the name that it was made for, so that this name never leads to half of a file. A Draft is
-// not safe for concurrent use.
+// A Draft is a new file with a temporary name. [Draft.Commit] or [Draft.CommitNew] renames
+// it to its final name, so that no incomplete file ever has that name. A Draft is not safe
+// for concurrent use.
 type Draft struct {
 	fsys FS
 	file File
@@ -25,8 +25,8 @@ type Draft struct {
 	err  error // the first error of Write
 }
 
-// NewDraft creates an empty draft of the file name in the same directory. It removes the
-// drafts of this file that killed writers left.
+// NewDraft creates an empty draft of the file name in the same directory. It removes older
+// drafts of this file that killed processes left behind.
 func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
 	RemoveDrafts(fsys, name)
 	f, temp, err := CreateTemp(fsys, name, perm)
@@ -36,7 +36,8 @@ func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
 	return draftOf(fsys, f, name, temp), nil
 }
 
-// RemoveDrafts removes the drafts of a file that killed writers left; see [RemoveStaleTemps].
+// RemoveDrafts removes drafts of a file that killed processes left behind; see
+// [RemoveStaleTemps].
 func RemoveDrafts(fsys FS, name string) {
 	base := path.Base(clipTemp(name))
 	RemoveStaleTemps(fsys, path.Dir(name), time.Now(), func(of string) bool { return of == base })
@@ -60,8 +61,8 @@ func (d *Draft) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// SetMode sets the permissions of the file, if the file system can. The umask does not narrow
-// them.
+// SetMode sets the permissions of the file, regardless of the umask. It does nothing if the
+// file system does not support permissions.
 func (d *Draft) SetMode(mode fs.FileMode) error {
 	c, ok := d.fsys.(interface {
 		Chmod(name string, mode fs.FileMode) error
@@ -96,10 +97,10 @@ func (d *Draft) finish() error {
 	return err
 }
 
-// Commit gives the file its name, durably. It replaces a file of this name, or a link of
-// this name itself. If confirm is not nil, Commit calls it when only the rename is left to
-// do; an error of it is returned. After an error of Commit, the caller calls
-// [Draft.Discard], which does nothing if the file has its name.
+// Commit gives the file its final name and makes it durable. It replaces a file with this
+// name. A symbolic link with this name is replaced itself. If confirm is not nil, Commit
+// calls it right before the rename, and returns its error without renaming. After an error,
+// the caller must call [Draft.Discard], which does nothing if the rename succeeded.
 func (d *Draft) Commit(confirm func() error) error {
 	err := d.finish()
 	if err == nil && confirm != nil {
@@ -115,8 +116,8 @@ func (d *Draft) Commit(confirm func() error) error {
 	return syncName(d.fsys, d.name)
 }
 
-// CommitNew is Commit that replaces nothing: if the name is taken, the error matches
-// [fs.ErrExist].
+// CommitNew is like Commit, but never replaces a file: if the name exists, the error
+// matches [fs.ErrExist].
 func (d *Draft) CommitNew() error {
 	if err := d.finish(); err != nil {
 		return err
@@ -128,9 +129,9 @@ func (d *Draft) CommitNew() error {
 	return syncName(d.fsys, d.name)
 }
 
-// RenameNew is [FS.Rename] that replaces nothing: if the new name is taken, the error matches
-// [fs.ErrExist]. If the file system has no hard links, a file that another program creates
-// during the call may be replaced.
+// RenameNew is like [FS.Rename], but never replaces a file: if newname exists, the error
+// matches [fs.ErrExist]. If the file system does not support hard links, a file that
+// another program creates during the call may be replaced.
 func RenameNew(fsys FS, oldname, newname string) error {
 	err := link(fsys, oldname, newname)
 	if err == nil {
@@ -145,11 +146,11 @@ func RenameNew(fsys FS, oldname, newname string) error {
 	return fsys.Rename(oldname, newname)
 }
 
-// Discard removes the temporary file, unless it has its name by now. The error reports that it
-// is still there; the next [NewDraft] of the same file removes it.
+// Discard removes the temporary file unless it was renamed by Commit. If there is an error,
+// the file still exists. The next [NewDraft] of the same file removes it.
 func (d *Draft) Discard() error {
 	if d.file != nil {
-		_ = d.file.Close() // its bytes are not needed
+		_ = d.file.Close() // ignore the error: the bytes are not needed
 		d.file = nil
 	}
 	temp := d.temp
@@ -169,8 +170,8 @@ func syncName(fsys FS, name string) error {
 
 // A linker is a file system with hard links.
 type linker interface {
-	// Link makes newname a second name of the file oldname. It fails with [fs.ErrExist] if
-	// newname is taken, and with [ErrUnsupported] if the file system has no hard links.
+	// Link creates newname as a hard link to oldname. The error matches [fs.ErrExist] if
+	// newname exists, and [ErrUnsupported] if the file system does not support hard links.
 	Link(oldname, newname string) error
 }
 
@@ -181,12 +182,12 @@ func link(fsys FS, oldname, newname string) error {
 	return ErrUnsupported
 }
 
-// maxCopies is the most copies that [KeepCopy] makes of one file.
+// maxCopies is the maximum number of copies that [KeepCopy] keeps of a file.
 const maxCopies = 10_000
 
-// KeepCopy keeps a file that is to be replaced, durably, under a name of its own, which it
-// returns: the name with ".kept" behind it, or with ".kept-2" and so on. If the file system
-// has hard links, the copy is a second name of the file and takes no space.
+// KeepCopy durably keeps a file that will be replaced, under a new name, and returns that
+// name: the original name with ".kept" appended, or ".kept-2" and so on. If the file system
+// supports hard links, the copy is a hard link and needs no space.
 func KeepCopy(fsys FS, name string) (kept string, err error) {
 	kept = name + keptSuffix
 	for n := 2; n <= maxCopies; n++ {
@@ -205,10 +206,10 @@ func KeepCopy(fsys FS, name string) (kept string, err error) {
 	return "", fmt.Errorf("%s has %d kept copies: look at them, and remove those that are done with", name, maxCopies)
 }
 
-// keptSuffix is what [KeepCopy] appends to a name.
+// keptSuffix is appended to the name by [KeepCopy].
 const keptSuffix = ".kept"
 
-// copyNew copies a file to a name that is not taken.
+// copyNew copies a file to a new name. If the name exists, the error matches [fs.ErrExist].
 func copyNew(fsys FS, from, to string) error {
 	if _, err := fsys.Stat(to); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(&fs.PathError{Op: "create", Path: to, Err: fs.ErrExist}, err)
@@ -233,22 +234,20 @@ func copyNew(fsys FS, from, to string) error {
 	return d.CommitNew()
 }
 
-// WriteFile makes data the content of a file, all or nothing, and durable when
-// it returns nil. It writes a temporary file next to it (the name, a number,
-// and .tmp), syncs it, renames it over the name, and syncs the directory. A
-// link of that name is replaced, not followed; the permissions of a file that
-// was there before are not kept.
+// WriteFile atomically replaces the content of a file, and makes it durable before it
+// returns nil. It writes a temporary file in the same directory (the name, a number, and
+// .tmp), syncs it, renames it, and syncs the directory. A symbolic link with this name is
+// replaced, not followed. The permissions of an existing file are not kept.
 //
-// After an error the temporary file is removed and the name leads to the old
-// content, or, when only the last sync failed, to the new, which may not be
-// durable.
+// If there is an error, the temporary file is removed and the file has its old content.
+// Only if the last sync failed, the file has the new content, which may not be durable.
 func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, nil)
 }
 
-// ReplaceFile is [WriteFile] that asks once more: when the new content is on
-// stable storage and all that is left is the rename, it calls sure, and an
-// error of it leaves the file as it is and is returned, wrapped.
+// ReplaceFile is like [WriteFile], but calls sure right before the rename, when the new
+// content is already on stable storage. If sure returns an error, the file is not changed
+// and ReplaceFile returns that error, wrapped.
 func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func() error) error {
 	f, temp, err := CreateTemp(fsys, name, perm)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Whole files and trees on any file system.
+// This file has functions for whole files and directory trees, on any file system.
 
 package vfs
 
@@ -14,15 +14,16 @@ import (
 	"strings"
 )
 
-// A TempNumberer is a file system that numbers temporary files itself, so that
-// the same calls give the same names. Other file systems get random names.
+// A TempNumberer is a file system that chooses the numbers in names of temporary files, so
+// that the same calls result in the same names. For other file systems the numbers are
+// random.
 type TempNumberer interface {
-	// NextTemp returns a number that the file system has not given before.
+	// NextTemp returns a number that the file system has not returned before.
 	NextTemp() uint64
 }
 
-// An identity is a description of a file that knows a file of its own file
-// system again. Those of an [OS] need none: package os knows them.
+// An identity is a file description that can recognize the same file. Descriptions of an
+// [OS] do not need it, because os.SameFile compares them.
 type identity interface {
 	fs.FileInfo
 
@@ -31,9 +32,8 @@ type identity interface {
 	SameFile(other fs.FileInfo) bool
 }
 
-// SameFile reports whether two descriptions are of the same file: the same
-// inode of the same file system, whatever its names. A file of a [Mem] and its
-// copy in a clone are two files.
+// SameFile reports whether two descriptions describe the same file: the same inode of the
+// same file system. A file in a [Mem] and its copy in a clone are different files.
 func SameFile(a, b fs.FileInfo) bool {
 	x, xok := a.(identity)
 	_, yok := b.(identity)
@@ -43,12 +43,12 @@ func SameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// tempTries bounds how many names are tried for a temporary file.
+// tempTries is the maximum number of names that are tried for a temporary file.
 const tempTries = 100
 
-// ReadFile returns the bytes of a file. A file of more than max bytes is
-// refused with an error matching [ErrTooLarge] before more than max+1 bytes
-// are read, also when it grows meanwhile. A negative max sets no bound.
+// ReadFile returns the content of a file. If the file has more than max bytes, or grows
+// beyond max in the meantime, the error matches [ErrTooLarge], and at most max+1 bytes are
+// read. A negative max means no limit.
 func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -63,7 +63,7 @@ func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	if max >= 0 && size > max {
 		return nil, fmt.Errorf("reading %s: %w: it has %d bytes, the most is %d", name, ErrTooLarge, size, max)
 	}
-	// One byte more than the file has, so that the end shows in one read.
+	// With one byte more than the file has, the first read already reports the end.
 	buf := make([]byte, size+1)
 	for n := 0; ; {
 		k, err := f.ReadAt(buf[n:], int64(n))
@@ -87,10 +87,10 @@ func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	}
 }
 
-// WriteDerived makes parts, one after the other, the content of a file, all or
-// nothing as long as the machine does not crash: nothing is synced. It is for
-// what can be made again and is checked before it is used. A link of that name
-// is replaced, not followed.
+// WriteDerived atomically replaces the content of a file by the concatenated parts, without
+// a sync: after a crash of the machine, the file may be incomplete. Use it for data that
+// can be derived again and that has a checksum. A symbolic link with this name is replaced,
+// not followed.
 func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error {
 	f, temp, err := CreateTemp(fsys, name, perm)
 	if err != nil {
@@ -120,8 +120,8 @@ func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error
 	return nil
 }
 
-// WriteSync writes data to the start of a new file, syncs it and closes it. Its
-// name is not durable yet.
+// WriteSync writes data to the start of a new file, syncs it and closes it. The name of the
+// file is not durable yet.
 func WriteSync(f File, data []byte) error {
 	n, err := f.WriteAt(data, 0)
 	if err == nil && n < len(data) {
@@ -136,8 +136,7 @@ func WriteSync(f File, data []byte) error {
 	return err
 }
 
-// dropTemp removes a temporary file and returns the error that tells that it
-// is still there.
+// dropTemp removes a temporary file. It returns an error if the file still exists.
 func dropTemp(fsys FS, temp string) error {
 	if err := fsys.Remove(temp); err != nil && !isNotExist(err) {
 		return fmt.Errorf("removing the temporary file: %w", err)
@@ -145,9 +144,9 @@ func dropTemp(fsys FS, temp string) error {
 	return nil
 }
 
-// CreateTemp makes an empty file next to name that no other process has: the
-// name, a number, and .tmp. The number is not used again: a process that takes
-// the file for left over and removes it must not hit a later one.
+// CreateTemp creates an empty file next to name, whose name is the given name, a number,
+// and .tmp. A number is never used twice, so that a process that removes an abandoned
+// temporary file cannot remove a newer file instead.
 func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	if err := checkName("open", name); err != nil {
 		return nil, "", err
@@ -170,11 +169,12 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	return nil, "", err
 }
 
-// maxTempBase is the most bytes of a file's name that the name of its temporary file begins with.
+// maxTempBase is the maximum number of bytes of the original file name that are used in the
+// name of its temporary file.
 const maxTempBase = 200
 
-// clipTemp returns the part of a name that the name of its temporary file begins with. File
-// systems take names of 255 bytes.
+// clipTemp shortens a file name so that the name of its temporary file has at most 255
+// bytes, the limit of most file systems.
 func clipTemp(name string) string {
 	over := len(path.Base(name)) - maxTempBase
 	if over <= 0 {
@@ -188,13 +188,13 @@ func tempNumber(fsys FS) uint64 {
 		return t.NextTemp()
 	}
 	var b [8]byte
-	rand.Read(b[:]) // never fails
+	rand.Read(b[:]) // rand.Read never returns an error
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// RemoveAll deletes a file, or a directory and all below it. Links are removed,
-// not followed. It is no error when the name is missing, or when others remove
-// from the tree meanwhile; "." is refused.
+// RemoveAll deletes a file, or a directory with everything in it. Symbolic links are
+// removed, not followed. It returns nil if the name does not exist, or if others remove
+// parts of the tree at the same time. The name "." is refused.
 func RemoveAll(fsys FS, name string) error {
 	if err := removeAll(fsys, name); err != nil {
 		return fmt.Errorf("removing %s: %w", name, err)
@@ -210,8 +210,8 @@ func removeAll(fsys FS, name string) error {
 	if name == "." || checkName("remove", name) != nil {
 		return err
 	}
-	// What a link leads to is never listed: Remove took the link itself, or
-	// was not allowed to.
+	// Do not list the target of a symbolic link: if the entry is not a directory, Remove
+	// has failed for another reason.
 	entries, rerr := fsys.ReadDir(path.Dir(name))
 	if rerr != nil {
 		return err

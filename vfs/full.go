@@ -1,4 +1,4 @@
-// Full disk or another error.
+// This file recognizes errors of a full disk.
 
 //go:build !windows
 
@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// IsFull reports whether an operation failed for want of space: the disk is
-// full, the user's quota is used up, or a file would be larger than it may be.
+// IsFull reports whether an operation failed because there was no space: the disk is full,
+// the user's quota is used up, or the file would exceed the maximum size.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

@@ -1,4 +1,4 @@
-// Full disk or another error, on Windows.
+// This file recognizes errors of a full disk on Windows.
 
 package vfs
 
@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// IsFull reports whether an operation failed for want of space: the disk is
-// full, the user's quota is used up, or a file would be larger than it may be.
+// IsFull reports whether an operation failed because there was no space: the disk is full,
+// the user's quota is used up, or the file would exceed the maximum size.
 func IsFull(err error) bool {
 	for _, full := range []error{
 		windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED,
-		syscall.ENOSPC, syscall.EFBIG, // what an injected error carries
+		syscall.ENOSPC, syscall.EFBIG, // errors that tests inject
 	} {
 		if errors.Is(err, full) {
 			return true

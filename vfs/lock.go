@@ -1,5 +1,5 @@
-// Locks on files of the operating system: the part that all platforms share. The
-// lock_*.go files lock a file.
+// This file implements locks on files of the operating system. The lock_*.go files have the
+// system calls.
 
 package vfs
 
@@ -11,26 +11,26 @@ import (
 	"sync"
 )
 
-// lockRounds bounds how often TryLock opens a lock file again when another process
-// keeps replacing it.
+// lockRounds is the maximum number of times that TryLock opens a lock file again because
+// another process has replaced it.
 const lockRounds = 100
 
-// osLock is a lock on a file under an [OS]. Its file is never nil until Close.
+// osLock is a lock on a file in an [OS]. Its file f is never nil.
 type osLock struct {
 	fs   *OS
 	name string
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards all fields below
 	f      *os.File
-	info   fs.FileInfo // of f; which file it is never changes
+	info   fs.FileInfo // description of f, which identifies the file
 	held   bool
 	closed bool
 }
 
-// OpenLock opens the lock file, making it with permission 0600 where it is
-// missing. Its bytes are free for a text about the holder: the lock does not
-// hinder reading or writing them. Where the platform has no file locks (js,
-// wasip1, solaris, aix) the lock holds between the Locks of this process only.
+// OpenLock opens the lock file, and creates it with permission 0600 if it is missing. The
+// lock does not prevent reading or writing the file, so the lock holder may store a text
+// about itself in it. On platforms without file locks (js, wasip1, solaris, aix), the lock
+// works only between Locks of the same process.
 func (o *OS) OpenLock(name string) (Lock, error) {
 	f, info, err := o.openLockFile(name)
 	if err != nil {
@@ -52,8 +52,8 @@ func (o *OS) openLockFile(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// TryLock takes the lock if it is free. A lock that this Lock holds already is
-// not free.
+// TryLock acquires the lock if it is free. It returns false if this osLock already holds
+// it.
 func (l *osLock) TryLock() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,8 +68,8 @@ func (l *osLock) TryLock() (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
 		}
-		// The name may lead to another file by now. A lock on the old one
-		// excludes no other process, and one that is refused says nothing.
+		// The name may refer to another file now. A lock on the old file does not exclude
+		// other processes, so try again with the new file.
 		current, err := l.current()
 		if err == nil && current {
 			l.held = got
@@ -93,8 +93,8 @@ func (l *osLock) TryLock() (bool, error) {
 	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, lockRounds)
 }
 
-// adopt makes a file that is locked that of the lock, unless its name leads to another by
-// now. Else it is the caller's to close.
+// adopt replaces the lock's file by f, which is already locked. It returns false if the
+// name now refers to another file. The caller must then close f.
 func (l *osLock) adopt(f *os.File, info fs.FileInfo) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +113,7 @@ func (l *osLock) adopt(f *os.File, info fs.FileInfo) (bool, error) {
 	return true, nil
 }
 
-// current reports whether the name still leads to the file that is open.
+// current reports whether the name still refers to the open file.
 func (l *osLock) current() (bool, error) {
 	same, err := NameRefersTo(l.fs, l.name, l.info)
 	if isNotExist(err) {
@@ -122,7 +122,7 @@ func (l *osLock) current() (bool, error) {
 	return same, err
 }
 
-// Unlock releases the lock. To release one that is not held is an error.
+// Unlock releases the lock. It returns an error if the lock is not held.
 func (l *osLock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +136,7 @@ func (l *osLock) Unlock() error {
 	return nil
 }
 
-// Close releases the lock, if held. A second Close does nothing.
+// Close releases the lock if it is held. A second Close does nothing.
 func (l *osLock) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,8 +146,8 @@ func (l *osLock) Close() error {
 	l.closed = true
 	var err error
 	if l.held {
-		// Closing alone would leave the lock with a child process that was
-		// being started just now and still shares the open file.
+		// Closing is not enough: a child process that is being started may share the open
+		// file, and with it the lock.
 		l.held = false
 		err = unlockFile(l.f)
 	}

@@ -1,5 +1,5 @@
-// Locks by flock. They belong to the open file, not to the
-// process as fcntl's does, which any close of the same file would release.
+// This file implements locks by flock. Such a lock belongs to the open file. A lock by
+// fcntl would belong to the process and be released by any close of the same file.
 
 //go:build unix && !solaris && !aix
 
@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// lockFile takes the lock of an open file and reports whether it was free.
+// lockFile locks an open file. It returns false if another open file has the lock.
 func lockFile(f *os.File) (bool, error) {
 	err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == syscall.EWOULDBLOCK {
@@ -43,8 +43,9 @@ func flock(f *os.File, how int) error {
 	return ferr
 }
 
-// wait implements [waiter]. The system's wait cannot be ended, so that it is for an open
-// file of its own, which a goroutine closes that was left behind.
+// wait implements [waiter]. A blocking flock cannot be canceled, so it uses a separate open
+// file. If ctx is done first, a goroutine waits for the lock and then releases it and
+// closes the file.
 func (l *osLock) wait(ctx context.Context) (bool, error) {
 	for {
 		f, info, err := l.fs.openLockFile(l.name)

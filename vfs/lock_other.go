@@ -1,5 +1,5 @@
-// Locks between the Locks of one process, where the platform has no lock that
-// ends with its holder.
+// This file implements locks that work only in one process, for platforms on which the
+// system does not release a lock when its holder dies.
 
 //go:build !windows && (!unix || solaris || aix)
 
@@ -11,14 +11,13 @@ import (
 	"sync"
 )
 
-// held is what the kernel keeps elsewhere: the files that are locked, whatever
-// [OS] they were opened through.
+// held are the locked files of all [OS] values in this process.
 var held struct {
 	sync.Mutex
 	files map[*os.File]fs.FileInfo
 }
 
-// lockFile takes the lock of an open file and reports whether it was free.
+// lockFile locks an open file. It returns false if the file is already locked.
 func lockFile(f *os.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil {

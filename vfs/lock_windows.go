@@ -1,4 +1,4 @@
-// Locks by LockFileEx.
+// This file implements locks by LockFileEx.
 
 package vfs
 
@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The lock covers one byte far after any text, since Windows keeps others
-// from reading the bytes that are locked.
+// The locked byte is far beyond the end of the file, because Windows does not let others
+// read locked bytes.
 const (
 	lockOffsetLow  = 0xfffffffe
 	lockOffsetHigh = 0x7fffffff
 )
 
-// lockFile takes the lock of an open file and reports whether it was free.
+// lockFile locks an open file. It returns false if another handle has the lock.
 func lockFile(f *os.File) (bool, error) {
 	err := control(f, func(h windows.Handle, at *windows.Overlapped) error {
 		return windows.LockFileEx(h, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)

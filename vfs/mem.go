@@ -1,4 +1,4 @@
-// File system in memory: the tree of names.
+// This file implements a file system in memory.
 
 package vfs
 
@@ -14,37 +14,36 @@ import (
 	"time"
 )
 
-// Mem is a file system in memory. It keeps the contract of [FS]: a file that
-// is open lives on when its name is removed or given to another file. All of
-// it is durable at once, for as long as the process lives. Permissions are
-// kept but not enforced. It has no links but those that [Mem.Link] makes.
+// Mem is a file system in memory, with the contract of [FS]: an open file continues to
+// exist when its name is removed or refers to another file. All changes are durable at
+// once, but only for the life of the process. Permissions are stored but not enforced.
+// There are no symbolic links, and hard links only by [Mem.Link].
 //
-// Its clock is a count: each change is a millisecond later than the one
-// before, so that what is done twice ends in the same state twice. See
-// [Mem.SetClock].
+// By default, each change sets file times that are one millisecond later than those of the
+// change before, so that the same calls always have the same results. See [Mem.SetClock].
 type Mem struct {
-	mu    sync.RWMutex // guards all below, and all nodes
+	mu    sync.RWMutex // guards all fields below and all nodes
 	root  *node
-	inos  uint64 // inode numbers given so far
-	ticks int64  // changes so far
-	temps uint64 // numbers given by NextTemp
+	inos  uint64 // last inode number
+	ticks int64  // number of changes
+	temps uint64 // last number returned by NextTemp
 	clock func() time.Time
 }
 
 var _ FS = (*Mem)(nil)
 
-// node is a file or a directory, whatever names lead to it.
+// node is a file or a directory. Several names may refer to it.
 type node struct {
 	ino    uint64
 	mode   fs.FileMode
 	mod    time.Time
-	kids   map[string]*node // of a directory
-	data   []byte           // of a file
-	shared bool             // data belongs to others too: copy it before changing it
-	holder *memLock         // that holds the lock on the file
+	kids   map[string]*node // entries of a directory; nil for a file
+	data   []byte           // content of a file
+	shared bool             // data is shared with other nodes and must be copied before it is changed
+	holder *memLock         // the lock that is held on the file, or nil
 }
 
-// epoch is where the count of changes begins as a time.
+// epoch is the time of change number 0.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // NewMem returns an empty file system.
@@ -54,16 +53,15 @@ func NewMem() *Mem {
 	return m
 }
 
-// SetClock makes files bear the times that now returns instead of counted
-// ones. now is called with the file system locked and must not use it.
+// SetClock sets the function that returns the times of changes. The file system is locked
+// while it calls now, so now must not use the file system.
 func (m *Mem) SetClock(now func() time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.clock = now
 }
 
-// NextTemp returns a number for the name of a temporary file that this file
-// system has not given before. See [TempNumberer].
+// NextTemp implements [TempNumberer].
 func (m *Mem) NextTemp() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,9 +69,9 @@ func (m *Mem) NextTemp() uint64 {
 	return m.temps
 }
 
-// Clone returns a copy of the file system. Changes of one do not show in the
-// other. Inode numbers stay the same; files that are open stay with m, and
-// locks are free in the copy. It costs time per file, not per byte.
+// Clone returns an independent copy of the file system. Inode numbers are the same in the
+// copy. Open files belong to m, and no locks are held in the copy. The time is proportional
+// to the number of files, because contents are shared until they change.
 func (m *Mem) Clone() *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,9 +99,9 @@ func (m *Mem) Clone() *Mem {
 	return c
 }
 
-// Put makes a file that holds data and bears the time mod, replacing a file of
-// that name and making the directories above it. The file system keeps data
-// without copying it: the caller must not change it any more.
+// Put creates a file with this content and modification time. It replaces a file with the
+// same name and creates missing parent directories. The file system uses data without
+// copying it, so the caller must not change it.
 func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) error {
 	if err := checkName("put", name); err != nil {
 		return err
@@ -131,7 +129,8 @@ func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) err
 	return nil
 }
 
-// Link gives a file a second name, which must be free.
+// Link creates newname as a hard link to oldname. If newname exists, the error matches
+// [fs.ErrExist].
 func (m *Mem) Link(oldname, newname string) error {
 	refuse := func(err error) error {
 		return &os.LinkError{Op: "link", Old: oldname, New: newname, Err: err}
@@ -160,7 +159,7 @@ func (m *Mem) Link(oldname, newname string) error {
 	return nil
 }
 
-// OpenFile opens a file. See [FS].
+// OpenFile implements [FS].
 func (m *Mem) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if err := checkName("open", name); err != nil {
 		return nil, err
@@ -193,7 +192,7 @@ func (m *Mem) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return &memFile{m: m, n: n, name: name, flag: flag}, nil
 }
 
-// Stat describes a file or directory.
+// Stat implements [FS].
 func (m *Mem) Stat(name string) (fs.FileInfo, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -204,7 +203,7 @@ func (m *Mem) Stat(name string) (fs.FileInfo, error) {
 	return n.info(path.Base(name)), nil
 }
 
-// ReadDir lists a directory, sorted by name.
+// ReadDir implements [FS].
 func (m *Mem) ReadDir(name string) ([]fs.DirEntry, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -223,7 +222,7 @@ func (m *Mem) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// MkdirAll makes a directory and those above it.
+// MkdirAll implements [FS].
 func (m *Mem) MkdirAll(name string, perm fs.FileMode) error {
 	if err := checkName("mkdir", name); err != nil {
 		return err
@@ -250,7 +249,7 @@ func (m *Mem) mkdirAll(op, name string, perm fs.FileMode) error {
 	return nil
 }
 
-// Rename moves a file or directory. A directory is never replaced.
+// Rename implements [FS]. Directories are never replaced.
 func (m *Mem) Rename(oldname, newname string) error {
 	refuse := func(err error) error {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
@@ -276,7 +275,7 @@ func (m *Mem) Rename(oldname, newname string) error {
 	old := to.kids[newbase]
 	switch {
 	case old == n:
-		return nil // two names of one file stay, as POSIX has it
+		return nil // like POSIX, keep two hard links of the same file
 	case old != nil && old.kids != nil:
 		return refuse(fs.ErrExist)
 	case old != nil && n.kids != nil:
@@ -291,7 +290,7 @@ func (m *Mem) Rename(oldname, newname string) error {
 	return nil
 }
 
-// Remove deletes a file or an empty directory.
+// Remove implements [FS].
 func (m *Mem) Remove(name string) error {
 	if err := checkName("remove", name); err != nil {
 		return err
@@ -316,7 +315,7 @@ func (m *Mem) Remove(name string) error {
 	return nil
 }
 
-// SyncDir checks that the directory is there: memory has nothing to sync.
+// SyncDir checks that the directory exists. There is nothing to sync.
 func (m *Mem) SyncDir(name string) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -327,7 +326,7 @@ func (m *Mem) SyncDir(name string) error {
 	return err
 }
 
-// lookup finds what a name leads to. The caller holds mu.
+// lookup returns the node with this name. The caller must hold mu.
 func (m *Mem) lookup(op, name string) (*node, error) {
 	if err := checkName(op, name); err != nil {
 		return nil, err
@@ -346,8 +345,8 @@ func (m *Mem) lookup(op, name string) (*node, error) {
 	return n, nil
 }
 
-// parent finds the directory that holds a name, and the name's last part. The
-// caller holds mu and has checked the name, which is not ".".
+// parent returns the directory of a name, and the last element of the name. The caller must
+// hold mu, and must have checked that the name is valid and not ".".
 func (m *Mem) parent(op, name string) (dir *node, base string, err error) {
 	dir = m.root
 	for {
@@ -366,7 +365,7 @@ func (m *Mem) parent(op, name string) (dir *node, base string, err error) {
 	}
 }
 
-// parts yields the parts of a valid name; none of ".".
+// parts yields the elements of a valid name. For "." it yields none.
 func parts(name string) func(yield func(string) bool) {
 	if name == "." {
 		return func(func(string) bool) {}
@@ -374,7 +373,7 @@ func parts(name string) func(yield func(string) bool) {
 	return strings.SplitSeq(name, "/")
 }
 
-// create makes an empty file. The caller holds mu.
+// create creates an empty file. The caller must hold mu.
 func (m *Mem) create(dir *node, base string, perm fs.FileMode) *node {
 	n := m.newNode(perm.Perm())
 	dir.kids[base] = n
@@ -382,7 +381,7 @@ func (m *Mem) create(dir *node, base string, perm fs.FileMode) *node {
 	return n
 }
 
-// newNode makes a node that no name leads to yet. The caller holds mu.
+// newNode creates a node without a name. The caller must hold mu.
 func (m *Mem) newNode(mode fs.FileMode) *node {
 	m.inos++
 	n := &node{ino: m.inos, mode: mode, mod: m.now()}
@@ -392,14 +391,15 @@ func (m *Mem) newNode(mode fs.FileMode) *node {
 	return n
 }
 
-// Now returns the time that a change would bear now.
+// Now returns the time of the next change. It counts as a change if the clock is the
+// default.
 func (m *Mem) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.now()
 }
 
-// now returns the time of the next change. The caller holds mu.
+// now returns the time of the next change. The caller must hold mu.
 func (m *Mem) now() time.Time {
 	if m.clock != nil {
 		return m.clock()
@@ -408,8 +408,8 @@ func (m *Mem) now() time.Time {
 	return epoch.Add(time.Duration(m.ticks) * time.Millisecond)
 }
 
-// Names returns the names of all files and directories, sorted, without the
-// root; those of directories end in a slash.
+// Names returns the sorted names of all files and directories except the root. Names of
+// directories end in a slash.
 func (m *Mem) Names() []string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -430,9 +430,9 @@ func (m *Mem) Names() []string {
 	return names
 }
 
-// Each calls fn with every file and directory but the root, parents first and
-// otherwise sorted by name. data is nil for a directory. It is not a copy: fn
-// must neither change nor keep it, nor use the file system.
+// Each calls fn for each file and directory except the root, parents first, otherwise
+// sorted by name. Data is nil for a directory. fn must neither change nor keep data, and
+// must not use the file system.
 func (m *Mem) Each(fn func(name string, info fs.FileInfo, data []byte)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

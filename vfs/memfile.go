@@ -1,4 +1,4 @@
-// File system in memory: bytes, descriptions and locks of files.
+// This file implements the files, file descriptions and locks of Mem.
 
 package vfs
 
@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// maxMemFile is the longest file of a [Mem], in bytes: 1 GiB. A damaged length
-// must not take all the memory there is.
+// maxMemFile is the maximum size of a file in a [Mem], in bytes. It prevents that a wrong
+// length uses up all memory.
 const maxMemFile = 1 << 30
 
-// memInfo describes a node as it was when asked.
+// memInfo describes a node at the time of the call.
 type memInfo struct {
 	name string
 	size int64
 	mode fs.FileMode
 	mod  time.Time
-	n    *node // only for its identity
+	n    *node // identifies the file
 	ino  uint64
 }
 
-// info describes a node under a name. The caller holds the Mem's mu.
+// info describes a node. The caller must hold mu of the Mem.
 func (n *node) info(name string) memInfo {
 	return memInfo{name: name, size: int64(len(n.data)), mode: n.mode, mod: n.mod, n: n, ino: n.ino}
 }
@@ -36,12 +36,11 @@ func (i memInfo) Mode() fs.FileMode  { return i.mode }
 func (i memInfo) ModTime() time.Time { return i.mod }
 func (i memInfo) IsDir() bool        { return i.mode.IsDir() }
 
-// Sys returns the inode number, a uint64: unique in its Mem, never used twice,
-// and kept by [Mem.Clone].
+// Sys returns the inode number as a uint64. It is unique in its Mem, never reused, and the
+// same in a copy by [Mem.Clone].
 func (i memInfo) Sys() any { return i.ino }
 
-// SameFile reports whether other describes the same file of a [Mem]. See
-// [identity].
+// SameFile implements [identity].
 func (i memInfo) SameFile(other fs.FileInfo) bool {
 	o, ok := other.(memInfo)
 	return ok && i.n == o.n
@@ -60,7 +59,8 @@ func (f *memFile) fail(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.name, Err: err}
 }
 
-// check refuses what the file was not opened for.
+// check returns an error if the file is closed, if it was opened with the access mode
+// refused, or if off is negative.
 func (f *memFile) check(op string, off int64, refused int) error {
 	switch {
 	case f.closed.Load():
@@ -102,7 +102,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
 	if len(p) == 0 {
-		return 0, nil // a file does not grow by writing nothing
+		return 0, nil // an empty write does not extend the file
 	}
 	end := off + int64(len(p))
 	f.n.own()
@@ -150,7 +150,7 @@ func (f *memFile) Close() error {
 	return nil
 }
 
-// truncate sets a file's length. The caller holds mu.
+// truncate sets the size of a file. The caller must hold mu.
 func (m *Mem) truncate(n *node, size int64) {
 	n.own()
 	if size > int64(len(n.data)) {
@@ -161,7 +161,7 @@ func (m *Mem) truncate(n *node, size int64) {
 	n.mod = m.now()
 }
 
-// own gives a file its own copy of bytes that it shares.
+// own replaces data by a copy if it is shared.
 func (n *node) own() {
 	if n.shared {
 		n.data = slices.Clone(n.data)
@@ -169,23 +169,23 @@ func (n *node) own() {
 	}
 }
 
-// grow lengthens a file with zeros. What an earlier truncation left after the
-// end must not show again.
+// grow extends a file with zeros. It clears the bytes that an earlier truncation left in
+// the buffer.
 func (n *node) grow(size int64) {
 	old := len(n.data)
 	n.data = slices.Grow(n.data, int(size)-old)[:size]
 	clear(n.data[old:])
 }
 
-// memLock is a lock in a [Mem]. Its fields are guarded by the Mem's mu.
+// memLock is a lock in a [Mem]. Its fields are guarded by mu of the Mem.
 type memLock struct {
 	m      *Mem
 	name   string
-	held   *node // what it holds
+	held   *node // the locked file, or nil
 	closed bool
 }
 
-// OpenLock opens the lock file, making it where it is missing.
+// OpenLock opens the lock file, and creates it if it is missing.
 func (m *Mem) OpenLock(name string) (Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -196,7 +196,8 @@ func (m *Mem) OpenLock(name string) (Lock, error) {
 	return l, nil
 }
 
-// node finds the file that carries the lock now, or makes it.
+// node returns the file that currently has the lock's name. It creates the file if it is
+// missing.
 func (l *memLock) node() (*node, error) {
 	if err := checkName("lock", l.name); err != nil {
 		return nil, err

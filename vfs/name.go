@@ -1,4 +1,4 @@
-// Names and flags that every file system refuses, and the errors that say so.
+// This file checks names and flags, for all file systems, and defines common errors.
 
 package vfs
 
@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// ErrTooLarge is returned when a file is longer than the caller, or the file
-// system, allows.
+// ErrTooLarge is returned if a file exceeds the limit of the caller or of the file system.
 var ErrTooLarge = errors.New("file is too large")
 
-// refusal is an error with its own text that matches one of package fs.
+// refusal is an error with its own text that matches an error of package fs.
 type refusal struct {
 	text string
 	is   error
@@ -31,16 +30,16 @@ var (
 	errNegative   = &refusal{"negative offset", fs.ErrInvalid}
 )
 
-// CheckName refuses, for implementations of [FS], what is not a slash path inside
-// the root, with an error that names op and matches [fs.ErrInvalid].
+// CheckName returns an error that contains op and matches [fs.ErrInvalid] if the name is
+// not a slash-separated path inside the root. It is for implementations of [FS].
 func CheckName(op, name string) error { return checkName(op, name) }
 
-// CheckFlag refuses, for implementations of [FS], the flags of OpenFile that file
-// systems do not share, with an error that matches [fs.ErrInvalid].
+// CheckFlag returns an error that matches [fs.ErrInvalid] if the flags for OpenFile are not
+// supported by all file systems. It is for implementations of [FS].
 func CheckFlag(name string, flag int) error { return checkFlag(name, flag) }
 
-// checkName refuses what is not a slash path inside the root. NUL would end
-// the name early for the kernel.
+// checkName implements [CheckName]. It also refuses names with a NUL byte, because the
+// kernel would ignore the rest of the name.
 func checkName(op, name string) error {
 	if !fs.ValidPath(name) || strings.IndexByte(name, 0) >= 0 {
 		return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -53,8 +52,8 @@ const (
 	allowedFlags = accessMode | os.O_CREATE | os.O_EXCL | os.O_TRUNC
 )
 
-// checkFlag refuses the flags that the file systems do not share: O_APPEND,
-// O_SYNC, O_EXCL without O_CREATE, and O_TRUNC of a file that is only read.
+// checkFlag implements [CheckFlag]. It refuses O_APPEND, O_SYNC, O_EXCL without O_CREATE,
+// and O_TRUNC for a file that is opened only for reading.
 func checkFlag(name string, flag int) error {
 	bad := flag&^allowedFlags != 0 ||
 		(flag&accessMode == accessMode && accessMode != os.O_RDWR) ||

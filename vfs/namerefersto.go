@@ -1,5 +1,5 @@
-// Whether a name still refers to an open file: a store checks before each read and
-// each write.
+// This file checks whether a name still refers to an open file. A store does this before
+// each read and write.
 
 package vfs
 
@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// NameRefersTo reports whether the name leads to the file that info describes. It is
-// [FS.Stat] and [SameFile], and cheaper where the file system knows a way.
+// NameRefersTo reports whether the name refers to the file that info describes. It has the
+// result of [FS.Stat] and [SameFile], but is faster on some platforms.
 func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	if o, ok := fsys.(*OS); ok {
 		if err := checkName("stat", name); err != nil {
@@ -23,11 +23,11 @@ func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	return err == nil && SameFile(now, info), err
 }
 
-// RefersTo is [NameRefersTo] by the path that [Dir] was given: that the directory is
-// elsewhere by now is [fs.ErrNotExist].
+// RefersTo is like [NameRefersTo], but uses the path that was passed to [Dir]. If that path
+// refers to another directory now, the error matches [fs.ErrNotExist].
 func (o *OS) RefersTo(name string, info fs.FileInfo) (bool, error) {
 	if checkName("stat", name) == nil && refersTo(filepath.Join(o.path, name), info) {
-		return true, nil // both, by one look
+		return true, nil // one system call has checked the directory and the file
 	}
 	same, err := NameRefersTo(o, name, info)
 	if same && o.Moved() {

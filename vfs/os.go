@@ -1,4 +1,4 @@
-// File system of the operating system, under one root.
+// This file implements the file system of the operating system.
 
 package vfs
 
@@ -13,23 +13,22 @@ import (
 	"strings"
 )
 
-// OS is a directory of the operating system as a file system. All its names
-// are opened through one [os.Root]: a name or a symbolic link that leaves the
-// directory is refused, also when a directory is replaced by a link
-// meanwhile. On Windows that also means that files are opened so that others
-// may rename and remove them, and that a rename replaces a file that is open.
+// OS is a file system in a directory of the operating system. All files are opened through
+// one [os.Root], so that no name and no symbolic link can lead outside of the directory,
+// even if another process replaces a directory by a link. On Windows, os.Root also opens
+// files so that others can rename and remove them, and a rename can replace an open file.
 type OS struct {
 	root  *os.Root
 	path  string
-	info  fs.FileInfo // of the directory
+	info  fs.FileInfo // description of the directory
 	place place
 }
 
 var _ FS = (*OS)(nil)
 
-// Dir opens the directory at path, which is a path of the operating system and
-// must exist. The directory stays the same one when it is moved or when the
-// process changes its working directory.
+// Dir opens the directory at path, which must exist and is a path of the operating system.
+// The OS continues to use the same directory if it is moved or if the process changes its
+// working directory.
 func Dir(path string) (*OS, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -37,7 +36,7 @@ func Dir(path string) (*OS, error) {
 	}
 	info, err := root.Stat(".")
 	if err != nil {
-		_ = root.Close() // nothing was written through it
+		_ = root.Close() // ignore the error: nothing was written
 		return nil, fmt.Errorf("opening directory: %w", err)
 	}
 	o := &OS{root: root, path: path, info: info}
@@ -45,26 +44,26 @@ func Dir(path string) (*OS, error) {
 	return o, nil
 }
 
-// Moved reports whether the path that [Dir] was given leads to another directory by
-// now, or nowhere.
+// Moved reports whether the path that was passed to [Dir] now refers to another directory
+// or does not exist.
 func (o *OS) Moved() bool {
 	now, err := os.Stat(o.path)
 	return errors.Is(err, fs.ErrNotExist) || (err == nil && !os.SameFile(now, o.info))
 }
 
-// Path returns the path that [Dir] was given.
+// Path returns the path that was passed to [Dir].
 func (o *OS) Path() string { return o.path }
 
-// Close closes the directory. Files and locks that are open stay so; all
-// other calls then fail with [fs.ErrClosed].
+// Close closes the directory. Open files and locks stay open. All other calls then fail
+// with [fs.ErrClosed].
 func (o *OS) Close() error {
-	_ = o.place.Close() // nothing was written through it
+	_ = o.place.Close() // ignore the error: nothing was written
 	return o.root.Close()
 }
 
-// OpenFile opens a regular file; any other (a directory, pipe or device) is
-// refused, and opening a pipe does not wait for its other end. The process's
-// umask narrows perm, of which only the nine permission bits count.
+// OpenFile opens a regular file. It refuses directories, pipes and devices, and does not
+// wait for the other end of a pipe. A new file gets the nine permission bits of perm,
+// reduced by the umask.
 func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if err := checkFlag(name, flag); err != nil {
 		return nil, err
@@ -76,7 +75,7 @@ func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return asFile(f)
 }
 
-// open is OpenFile that returns the file of package os.
+// open is like OpenFile, but returns an [os.File].
 func (o *OS) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	local, err := localize("open", name)
 	if err != nil {
@@ -89,8 +88,8 @@ func (o *OS) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	return regular(f, name)
 }
 
-// OpenRegular is [os.Open] of a regular file alone; any other is refused, as
-// [OS.OpenFile] does. It is for paths that other programs name.
+// OpenRegular is like [os.Open], but refuses everything except regular files. It is for
+// paths that come from other programs.
 func OpenRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|extraFlags, 0)
 	if err != nil {
@@ -99,7 +98,7 @@ func OpenRegular(path string) (*os.File, error) {
 	return regular(f, path)
 }
 
-// regular returns a file that is a regular one, and closes any other.
+// regular returns f if it is a regular file. Otherwise it closes f and returns an error.
 func regular(f *os.File, name string) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -112,7 +111,7 @@ func regular(f *os.File, name string) (*os.File, error) {
 	return f, nil
 }
 
-// Stat describes what the name leads to, following links inside the root.
+// Stat describes the file with this name. It follows symbolic links inside the root.
 func (o *OS) Stat(name string) (fs.FileInfo, error) {
 	local, err := localize("stat", name)
 	if err != nil {
@@ -122,13 +121,13 @@ func (o *OS) Stat(name string) (fs.FileInfo, error) {
 	return info, ofCall("stat", err)
 }
 
-// ReadDir lists a directory, sorted by name. Links are listed as links.
+// ReadDir lists a directory, sorted by name. Symbolic links are listed as links.
 func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	local, err := localize("readdir", name)
 	if err != nil {
 		return nil, err
 	}
-	// A pipe of that name must not make the call wait.
+	// Do not wait if the name is a pipe.
 	d, err := o.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
 	if err != nil {
 		return nil, ofCall("open", err)
@@ -142,8 +141,8 @@ func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// MkdirAll makes a directory and those above it. None of them is durable
-// before the directory that holds it was synced.
+// MkdirAll creates a directory and its missing parents. Each is durable only after its
+// parent directory was synced.
 func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 	local, err := localize("mkdir", name)
 	if err != nil {
@@ -152,9 +151,9 @@ func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 	return ofCall("mkdir", o.root.MkdirAll(local, perm.Perm()))
 }
 
-// Rename moves a file or directory. A link is moved or replaced itself, not
-// what it leads to. A directory is never replaced. On Windows, it waits up to
-// two seconds for others that have a file open in a way that forbids it.
+// Rename moves a file or directory. A symbolic link is itself moved or replaced.
+// Directories are never replaced. On Windows, it waits up to two seconds for other programs
+// that have a file open in a way that prevents the rename.
 func (o *OS) Rename(oldname, newname string) error {
 	from, ferr := localize("rename", oldname)
 	to, terr := localize("rename", newname)
@@ -167,8 +166,8 @@ func (o *OS) Rename(oldname, newname string) error {
 	return ofCall("rename", untilFree(func() error { return o.root.Rename(from, to) }))
 }
 
-// Link makes newname a second name of the file oldname. It fails with [fs.ErrExist] if newname
-// is taken, and with [ErrUnsupported] if the file system has no hard links.
+// Link creates newname as a hard link to oldname. The error matches [fs.ErrExist] if
+// newname exists, and [ErrUnsupported] if the file system does not support hard links.
 func (o *OS) Link(oldname, newname string) error {
 	from, ferr := localize("link", oldname)
 	to, terr := localize("link", newname)
@@ -191,7 +190,7 @@ func (o *OS) Chmod(name string, mode fs.FileMode) error {
 	return ofCall("chmod", o.root.Chmod(local, mode.Perm()))
 }
 
-// Remove deletes a file, a link or an empty directory.
+// Remove deletes a file, a symbolic link or an empty directory.
 func (o *OS) Remove(name string) error {
 	local, err := localize("remove", name)
 	if err != nil {
@@ -203,7 +202,8 @@ func (o *OS) Remove(name string) error {
 	return ofCall("remove", untilFree(func() error { return o.root.Remove(local) }))
 }
 
-// ofCall names the call in the error that a root made of it, of which it says "openat".
+// ofCall sets the operation in an error of os.Root, which would otherwise be a system call
+// such as "openat".
 func ofCall(op string, err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -214,10 +214,10 @@ func ofCall(op string, err error) error {
 	return err
 }
 
-// SyncDir makes the names in a directory durable. On Windows, js and wasip1 it
-// only checks that the directory is there. A file system that answers that it
-// cannot sync directories (some network and FUSE ones do) is taken to keep
-// their order by itself.
+// SyncDir makes the names in a directory durable. On Windows, js and wasip1 it only checks
+// that the directory exists. It returns nil if the file system reports that it cannot sync
+// directories, as some network and FUSE file systems do. Such file systems are assumed to
+// keep the order of changes.
 func (o *OS) SyncDir(name string) error {
 	local, err := localize("sync", name)
 	if err != nil {
@@ -226,9 +226,9 @@ func (o *OS) SyncDir(name string) error {
 	return syncDir(o.root, local)
 }
 
-// localize turns a slash path into one of the operating system. It refuses
-// names that are not valid by [fs.ValidPath] and, on Windows, those with a
-// backslash or colon and the names of devices such as NUL.
+// localize converts a slash-separated path to a path of the operating system. It refuses
+// names that [fs.ValidPath] refuses and, on Windows, names with a backslash or colon and
+// device names such as NUL.
 func localize(op, name string) (string, error) {
 	if err := checkName(op, name); err != nil {
 		return "", err

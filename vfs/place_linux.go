@@ -1,8 +1,8 @@
 //go:build linux && !android
 
-// What a name refers to, by one system call that reads nothing else: after a
-// query of a file's times, the next write must record new ones (since Linux
-// 6.13), and package os allocates a description of each file.
+// This file checks by one statx call whether a name refers to a file. The call does not
+// request the file's times: since Linux 6.13, a write after such a request has to record
+// new times. It also avoids the allocations of package os.
 
 package vfs
 
@@ -15,16 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// place is the directory of an [OS], for calls that package os does not have.
-// It is nil where it could not be opened.
+// place is the open directory of an [OS], for calls that package os does not have. Its File
+// is nil if the directory could not be opened.
 type place struct{ *os.File }
 
 func (p *place) open(root *os.Root) {
 	p.File, _ = root.OpenFile(".", unix.O_PATH|unix.O_DIRECTORY, 0)
 }
 
-// refersTo reports whether the name leads to the file that info describes. It is
-// not known for a link, and where the system call fails.
+// refersTo reports whether the name refers to the file that info describes. known is false
+// if the name is a symbolic link or the system call fails.
 func (p *place) refersTo(name string, info fs.FileInfo) (same, known bool) {
 	if p.File == nil || strings.Contains(name, "/") {
 		return false, false
@@ -37,20 +37,21 @@ func (p *place) refersTo(name string, info fs.FileInfo) (same, known bool) {
 	return same, known && cerr == nil
 }
 
-// refersTo reports whether the path is known to lead to the file that info describes.
+// refersTo reports whether the path refers to the file that info describes. It returns
+// false if this is unknown.
 func refersTo(path string, info fs.FileInfo) bool {
 	same, known := refersAt(unix.AT_FDCWD, path, info)
 	return same && known
 }
 
-// refersAt is refersTo for a name in the directory of a descriptor.
+// refersAt is like place.refersTo, for a name relative to a directory descriptor.
 func refersAt(dir int, name string, info fs.FileInfo) (same, known bool) {
 	want, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return false, false
 	}
-	// All but the times. On a file system over a network, to ask for less might
-	// leave the answer to what is remembered of it.
+	// Request everything except the times. With fewer fields, a network file system might
+	// answer from its cache.
 	const mask = unix.STATX_BASIC_STATS &^ (unix.STATX_ATIME | unix.STATX_MTIME | unix.STATX_CTIME)
 	var st unix.Statx_t
 	err := error(unix.EINTR)

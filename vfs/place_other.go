@@ -1,6 +1,6 @@
 //go:build !linux || android
 
-// What a name refers to, by package os.
+// This file is for platforms on which a name is checked with Stat.
 
 package vfs
 
@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// place is nothing where Stat is all there is.
+// place is empty on platforms without such a call.
 type place struct{}
 
 func (place) open(*os.Root) {}
@@ -17,5 +17,5 @@ func (place) Close() error  { return nil }
 
 func (place) refersTo(string, fs.FileInfo) (same, known bool) { return false, false }
 
-// refersTo reports whether the path is known to lead to the file that info describes.
+// refersTo returns false, because the answer is unknown.
 func refersTo(string, fs.FileInfo) bool { return false }

@@ -1,6 +1,5 @@
-// Sync by fdatasync, which leaves out what
-// reading them again does not need: the times. An overwrite then needs no entry
-// in the file system's journal.
+// This file syncs files by fdatasync, which does not write file times. After an overwrite,
+// the file system then does not have to write to its journal.
 
 package vfs
 
@@ -14,13 +13,13 @@ import (
 
 var _ SyncStarter = (*dataFile)(nil)
 
-// dataFile is a file whose Sync does not wait for its times.
+// dataFile is a file whose Sync does not write its times.
 type dataFile struct {
 	*os.File
 	conn syscall.RawConn
 }
 
-// asFile returns the file as this package hands it out.
+// asFile returns f as a File of this package.
 func asFile(f *os.File) (File, error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -29,8 +28,7 @@ func asFile(f *os.File) (File, error) {
 	return &dataFile{f, conn}, nil
 }
 
-// StartSync implements [SyncStarter]. Where the system does not know the call, it does
-// nothing.
+// StartSync implements [SyncStarter]. It does nothing if the system call is not supported.
 func (f *dataFile) StartSync() error {
 	err := f.control("sync_file_range", func(fd int) error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE)
@@ -41,10 +39,10 @@ func (f *dataFile) StartSync() error {
 	return nil
 }
 
-// Sync makes the bytes and the length durable.
+// Sync makes the bytes and the size of the file durable.
 func (f *dataFile) Sync() error { return f.control("fdatasync", syscall.Fdatasync) }
 
-// control calls a system call with the file, again when a signal interrupted it.
+// control makes a system call with the file, and repeats it if a signal interrupts it.
 func (f *dataFile) control(name string, call func(fd int) error) error {
 	var err error
 	cerr := f.conn.Control(func(fd uintptr) {
@@ -55,7 +53,7 @@ func (f *dataFile) control(name string, call func(fd int) error) error {
 			}
 		}
 	})
-	if cerr != nil { // the file was closed: nothing else keeps Control from calling
+	if cerr != nil { // Control fails only if the file was closed
 		err = os.ErrClosed
 	}
 	if err != nil {

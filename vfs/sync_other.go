@@ -1,7 +1,7 @@
 //go:build !linux
 
-// Sync by package os: on
-// macOS it is F_FULLFSYNC, on Windows FlushFileBuffers.
+// This file syncs files by package os, which uses F_FULLFSYNC on macOS and FlushFileBuffers
+// on Windows.
 
 package vfs
 

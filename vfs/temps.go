@@ -1,4 +1,4 @@
-// This file removes the temporary files of writers that were killed.
+// This file removes temporary files that killed processes left behind.
 
 package vfs
 
@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// StaleAfter is the age from which on a temporary file is left over: no writer takes so long.
+// StaleAfter is the age after which a temporary file counts as abandoned. No process needs
+// so long to write one.
 const StaleAfter = time.Minute
 
-// TempOf returns the name of the file that a temporary file of [CreateTemp] was to become, and
-// false if a name is not that of a temporary file.
+// TempOf returns the final file name of a temporary file that [CreateTemp] created. It
+// returns false if temp is not the name of such a file.
 func TempOf(temp string) (name string, ok bool) {
 	rest, ok := strings.CutSuffix(temp, ".tmp")
 	dot := len(rest) - 17
@@ -22,9 +23,9 @@ func TempOf(temp string) (name string, ok bool) {
 	return rest[:dot], true
 }
 
-// RemoveStaleTemps removes the temporary files in a directory that killed writers left: those
-// that are older than [StaleAfter] at the time now, and for which isOurs returns true for the
-// name of the file that they were to become. What cannot be removed stays.
+// RemoveStaleTemps removes abandoned temporary files from a directory: those that are older
+// than [StaleAfter] at the time now and for whose final file name isOurs returns true.
+// Errors are ignored.
 func RemoveStaleTemps(fsys FS, dir string, now time.Time, isOurs func(name string) bool) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

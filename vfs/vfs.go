@@ -1,10 +1,9 @@
-// Package vfs is the file system that a store writes through: the operating
-// system's and one in memory. Below it are one that crashes, for tests, and the
-// browser's.
+// Package vfs defines the file system interface that stores use, and implements it for the
+// operating system and in memory. Subpackages implement it for the browser, and for tests
+// that simulate crashes.
 //
-// Names are slash-separated and relative to the root of the file system; "."
-// is the root itself. A name that leaves the root is refused by every
-// implementation.
+// Names are slash-separated and relative to the root of the file system. "." is the root.
+// Every implementation refuses names that lead outside of the root.
 package vfs
 
 import (
@@ -13,90 +12,88 @@ import (
 	"io/fs"
 )
 
-// FS is a file system that can make changes durable. Its methods are safe for
-// concurrent use. Errors match [fs.ErrNotExist], [fs.ErrExist],
-// [fs.ErrPermission] and [fs.ErrInvalid] as those of package os do.
+// FS is a file system that can make changes durable. Its methods are safe for concurrent
+// use. Like those of package os, errors match [fs.ErrNotExist], [fs.ErrExist],
+// [fs.ErrPermission] and [fs.ErrInvalid].
 type FS interface {
-	// OpenFile opens a file with the flags of package os (O_RDONLY, O_RDWR,
-	// O_CREATE, O_EXCL, O_TRUNC). O_APPEND is not supported: writers say where
-	// they write.
+	// OpenFile opens a file with the flags of package os: O_RDONLY, O_RDWR, O_CREATE,
+	// O_EXCL and O_TRUNC. O_APPEND is not supported, because writers always specify the
+	// offset.
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 
-	// Stat describes the file or directory that the name leads to.
+	// Stat describes the file or directory with this name.
 	Stat(name string) (fs.FileInfo, error)
 
 	// ReadDir lists a directory, sorted by name.
 	ReadDir(name string) ([]fs.DirEntry, error)
 
-	// MkdirAll makes a directory and those above it.
+	// MkdirAll creates a directory and its missing parents.
 	MkdirAll(name string, perm fs.FileMode) error
 
-	// Rename moves a file or directory, replacing a file of the new name in
-	// one step. It is durable once both directories were synced.
+	// Rename moves a file or directory. It atomically replaces a file with the new name. It
+	// is durable after a SyncDir of both directories.
 	Rename(oldname, newname string) error
 
 	// Remove deletes a file or an empty directory.
 	Remove(name string) error
 
-	// SyncDir makes the names in a directory durable: those made, renamed and
-	// removed before the call. Where the platform cannot do so (Windows, js)
-	// it does nothing.
+	// SyncDir makes the names in a directory durable, as they are after all earlier calls.
+	// It does nothing on platforms that do not support this (Windows, js).
 	SyncDir(name string) error
 
-	// OpenLock opens, making it where it is missing, the file that carries an
-	// advisory lock. It does not take the lock.
+	// OpenLock opens the file of an advisory lock, and creates it if it is missing. It does
+	// not acquire the lock.
 	OpenLock(name string) (Lock, error)
 }
 
-// File is an open file. Reads and writes say where they start, so that
-// several goroutines may share one.
+// File is an open file. Reads and writes specify their offset, so that several goroutines
+// may share a File.
 type File interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
 
-	// Stat describes the open file, even when its name is gone by now.
+	// Stat describes the open file, even if its name was removed.
 	Stat() (fs.FileInfo, error)
 
-	// Sync makes the file's bytes and length durable.
+	// Sync makes the file's bytes and size durable.
 	Sync() error
 
-	// Truncate sets the file's length; growing fills with zeros.
+	// Truncate changes the size of the file. If the file grows, it is extended with zeros.
 	Truncate(size int64) error
 }
 
-// A SyncStarter is a File that can begin what its Sync will wait for, so that its
-// caller has the time until then.
+// A SyncStarter is a File that can start to write its bytes before Sync is called, so that
+// the caller can do other work in the meantime.
 type SyncStarter interface {
-	// StartSync begins to write the file's bytes to the device, and does not wait
-	// for it. Nothing is durable before Sync returns. An error is as one of Sync.
+	// StartSync starts to write the file's bytes to the device and does not wait. They are
+	// durable only after Sync has returned. StartSync may return the errors of Sync.
 	StartSync() error
 }
 
-// Lock is an exclusive lock between processes, and between two Locks of one
-// process. It is released when its holder dies. It is never taken away from a
-// living one.
+// Lock is an exclusive lock between processes, and between two Locks in the same process.
+// It is released if its holder dies, and never taken away from a living holder.
 type Lock interface {
-	// TryLock takes the lock if it is free and reports whether it did. A lock
-	// file that was removed or replaced since it was opened is opened again.
+	// TryLock acquires the lock if it is free, and reports whether it did. If the lock file
+	// was removed or replaced, TryLock opens it again.
 	TryLock() (bool, error)
 
 	// Unlock releases the lock.
 	Unlock() error
 
-	// Close releases the lock, if held, and closes the file, which stays.
+	// Close releases the lock if it is held, and closes the file. It does not remove the
+	// file.
 	Close() error
 }
 
-// A BulkSyncer is a file system that makes many files durable as one, which costs
-// far less than a Sync of each.
+// A BulkSyncer is a file system that can sync many files at once, which is much faster than
+// a Sync of each.
 type BulkSyncer interface {
-	// SyncAfter calls write, and then makes durable all that write did in the
-	// file system that the directory is on: the bytes of files and all names.
-	// Where the system cannot do so it returns an error matching
-	// [ErrUnsupported] and does not call write.
+	// SyncAfter calls write and then makes all its changes in the file system of the
+	// directory durable: the bytes of files and all names. If the system does not support
+	// this, SyncAfter returns an error matching [ErrUnsupported] without calling write.
 	SyncAfter(dir string, write func() error) error
 }
 
-// ErrUnsupported is returned by operations that a platform does not have.
+// ErrUnsupported is returned by operations that a platform does not support.
 var ErrUnsupported = errors.ErrUnsupported

@@ -1,32 +1,32 @@
-// Watches of directories, which a file system may offer.
+// This file defines watches, by which a file system reports changes.
 
 package vfs
 
 import "io/fs"
 
-// A Watcher is a file system that reports changes in its directories. A store
-// finds it by assertion, and examines every file where there is none.
+// A Watcher is a file system that reports changes in its directories. A store uses a type
+// assertion to find out, and examines every file if the file system is not a Watcher.
 type Watcher interface {
-	// NewWatch returns a watch over no directory yet. Where the platform's
-	// notices come late or not at all the error matches [ErrUnsupported].
+	// NewWatch returns a watch without directories. If the platform reports changes late or
+	// not at all, the error matches [ErrUnsupported].
 	NewWatch() (Watch, error)
 }
 
 // Watch reports changes in directories. It is safe for concurrent use.
 type Watch interface {
-	// Add watches a directory, without those below it, from now on, and
-	// describes the one that is watched. A file system whose changes the
-	// platform does not see (a network's) is refused with [ErrUnsupported].
+	// Add starts to watch a directory, without its subdirectories, and describes the
+	// directory that is watched. If the platform does not see all changes of the file
+	// system, for example on a network, the error matches [ErrUnsupported].
 	Add(dir string) (fs.FileInfo, error)
 
-	// Changed returns the names of the files that changed since the last
-	// call, and the directories whose changes are unknown or that are no
-	// longer watched: the caller must list those, and add them again. It
-	// reports every change that a process of this machine made before the
-	// call, except writes through a memory map or through a hard link in
-	// another directory, and changes of a file that a symbolic link leads to
-	// elsewhere: a directory in which such a link was made is among those to
-	// list. It does not wait.
+	// Changed returns the names of the files that changed since the last call, and the
+	// directories that are lost: those with unknown changes and those that are no longer
+	// watched. The caller must list lost directories and add them again. It does not wait.
+	//
+	// Every change that a process of this machine made before the call is reported, except
+	// writes through a memory map, writes through a hard link in another directory, and
+	// changes of a file outside that a symbolic link refers to. A directory in which such a
+	// link was created is returned as lost.
 	Changed() (files, lost []string, err error)
 
 	// Close ends the watch.

@@ -1,6 +1,6 @@
-// Watch of Linux: inotify, read by the caller of Changed, without a goroutine. The
-// kernel queues an event before the call that made the change returns, so that
-// Changed is exact.
+// This file implements watches by inotify on Linux. Changed reads the events itself,
+// without a goroutine. The kernel queues an event before the call that caused it returns,
+// so that Changed misses no earlier change.
 
 package vfs
 
@@ -17,8 +17,8 @@ import (
 	"syscall"
 )
 
-// watched file systems: those whose changes all go through this kernel, by
-// their magic numbers (linux/magic.h, and those of ZFS and bcachefs).
+// watched are the file systems whose changes all go through this kernel, by the magic
+// numbers in linux/magic.h, and those of ZFS and bcachefs.
 var watched = []int64{
 	0xef53,     // ext2, ext3, ext4
 	0x58465342, // XFS
@@ -37,8 +37,8 @@ const watchMask = syscall.IN_CREATE | syscall.IN_DELETE | syscall.IN_MODIFY | sy
 type inotify struct {
 	fs *OS
 
-	mu     sync.Mutex // guards all below
-	fd     int        // -1 when closed
+	mu     sync.Mutex // guards the fields below
+	fd     int        // -1 if closed
 	dirs   map[int32]string
 	buffer []byte
 }
@@ -78,7 +78,7 @@ func (w *inotify) Add(dir string) (fs.FileInfo, error) {
 	if w.fd < 0 {
 		return nil, &fs.PathError{Op: "watch", Path: dir, Err: fs.ErrClosed}
 	}
-	// By the open directory, not by its path, which may lead elsewhere by now.
+	// Watch the open directory, not its path, which may refer to another directory now.
 	wd, err := syscall.InotifyAddWatch(w.fd, fmt.Sprintf("/proc/self/fd/%d", d.Fd()), watchMask)
 	if err != nil {
 		return nil, &fs.PathError{Op: "watch", Path: dir, Err: err}
@@ -101,8 +101,8 @@ func (w *inotify) Changed() (files, lost []string, err error) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
-			// A new link is reported for its directory: reading that as a whole
-			// shows that it is a link, and that its target is not watched.
+			// A new symbolic link makes its directory lost: when the caller lists the
+			// directory, it sees the link, whose target is not watched.
 			for _, p := range made {
 				if dir := path.Dir(p); !gone[dir] && w.isLink(p) {
 					gone[dir] = true

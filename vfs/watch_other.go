@@ -1,5 +1,5 @@
-// No watch: on these platforms events come some time after the change, or not at
-// all.
+// This file is for platforms without watches, because their events come some time after the
+// change or not at all.
 
 //go:build !linux
 

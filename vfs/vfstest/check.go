@@ -1,4 +1,4 @@
-// Checks of files and names that end the test when they fail.
+// This file has helpers that check files and names, for tests.
 
 package vfstest
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Must ends the test when there is an error.
+// Must ends the test if err is not nil.
 func Must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -20,7 +20,7 @@ func Must(t *testing.T, err error) {
 	}
 }
 
-// WantErr checks that the error matches the one that is wanted.
+// WantErr checks that err matches want.
 func WantErr(t *testing.T, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -28,8 +28,7 @@ func WantErr(t *testing.T, what string, err, want error) {
 	}
 }
 
-// Create makes a file, which must not be there, with that content, and returns it
-// open.
+// Create creates a new file with this content and returns it open.
 func Create(t *testing.T, fsys vfs.FS, name, content string) vfs.File {
 	t.Helper()
 	f, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -40,13 +39,13 @@ func Create(t *testing.T, fsys vfs.FS, name, content string) vfs.File {
 	return f
 }
 
-// Put makes a file as [Create] does, and closes it.
+// Put creates a new file with this content.
 func Put(t *testing.T, fsys vfs.FS, name, content string) {
 	t.Helper()
 	Must(t, Create(t, fsys, name, content).Close())
 }
 
-// WantFile checks the content of the file of that name.
+// WantFile checks the content of the file with this name.
 func WantFile(t *testing.T, fsys vfs.FS, name, want string) {
 	t.Helper()
 	got, err := vfs.ReadFile(fsys, name, -1)
@@ -65,7 +64,7 @@ func WantOpen(t *testing.T, f vfs.File, want string) {
 	}
 }
 
-// WantList checks the names in a directory; those of directories end in a slash.
+// WantList checks the names in a directory. Names of directories end in a slash.
 func WantList(t *testing.T, fsys vfs.FS, dir string, want ...string) {
 	t.Helper()
 	entries, err := fsys.ReadDir(dir)

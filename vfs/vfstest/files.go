@@ -1,4 +1,5 @@
-// Contract of files: reading, writing, truncation, and whole files at once.
+// This file tests the contract of files: reading, writing, truncation, and functions for
+// whole files.
 
 package vfstest
 
@@ -43,7 +44,7 @@ func testReadWrite(t *testing.T, fsys vfs.FS) {
 	}
 	WantOpen(t, f, "hello\x00\x00!")
 	Must(t, f.Sync())
-	// Another handle reads it at once.
+	// A second open file sees the write at once.
 	WantFile(t, fsys, "a", "hello\x00\x00!")
 	info, err := f.Stat()
 	Must(t, err)
@@ -104,7 +105,7 @@ func testTruncate(t *testing.T, fsys vfs.FS) {
 	WantOpen(t, f, "ab")
 	Must(t, f.Truncate(4))
 	WantOpen(t, f, "ab\x00\x00")
-	// Node takes a negative length for none.
+	// Node.js treats a negative length as 0.
 	if err := f.Truncate(-1); err == nil && runtime.GOOS != "js" {
 		t.Errorf("Truncate(-1) = nil, want an error")
 	}
@@ -162,7 +163,7 @@ func testWriteFile(t *testing.T, fsys vfs.FS) {
 	WantList(t, fsys, ".", "d/")
 }
 
-// testConcurrent is for the race detector, and checks that no write is lost.
+// testConcurrent checks that no write is lost, and lets the race detector find races.
 func testConcurrent(t *testing.T, fsys vfs.FS) {
 	f := Create(t, fsys, "a", "")
 	defer f.Close()

@@ -1,4 +1,4 @@
-// Contract of locks: who holds one, and what a replaced lock file changes.
+// This file tests the contract of locks, and the effects of a replaced lock file.
 
 package vfstest
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// OpenLock opens a lock, which is closed when the test ends.
+// OpenLock opens a lock and closes it at the end of the test.
 func OpenLock(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
 	t.Helper()
 	l, err := fsys.OpenLock(name)
@@ -20,7 +20,7 @@ func OpenLock(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
 	return l
 }
 
-// WantTryLock checks whether the lock can be had at once.
+// WantTryLock checks whether TryLock acquires the lock.
 func WantTryLock(t *testing.T, what string, l vfs.Lock, want bool) {
 	t.Helper()
 	if got, err := l.TryLock(); got != want || err != nil {
@@ -35,13 +35,13 @@ func testLock(t *testing.T, fsys vfs.FS) {
 	WantTryLock(t, "of a lock held by itself", a, false)
 	other := OpenLock(t, fsys, "lock2")
 	WantTryLock(t, "of another file", other, true)
-	// The bytes of the file stay free, for a text about the holder.
+	// The file can be written while it is locked, for a text about the holder.
 	f, err := fsys.OpenFile("lock", os.O_RDWR, 0)
 	Must(t, err)
 	if _, err := f.WriteAt([]byte("pid 7"), 0); err != nil {
 		t.Errorf("WriteAt of a locked file: %v", err)
 	}
-	Must(t, f.Close()) // and closing it does not release the lock
+	Must(t, f.Close()) // closing the file does not release the lock
 	WantFile(t, fsys, "lock", "pid 7")
 	WantTryLock(t, "after its file was opened and closed", b, false)
 	WantErr(t, "Unlock of what is not held", b.Unlock(), fs.ErrInvalid)
@@ -67,7 +67,8 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	WantTryLock(t, "by one who still has the removed file", b, false)
 	Put(t, fsys, "new", "")
 	Must(t, fsys.Rename("new", "lock"))
-	// The holder's file is gone: its lock keeps out no caller that opens the name.
+	// The holder's file has no name any more, so its lock does not exclude others that open
+	// the name.
 	WantTryLock(t, "after the file was replaced", c, true)
 	WantTryLock(t, "of the new file", b, false)
 	Must(t, a.Unlock())
@@ -77,8 +78,8 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	WantTryLock(t, "after the new file was unlocked", a, true)
 }
 
-// testLockRace lets several take the lock while one removes its file only
-// while it holds the lock: never are two inside.
+// testLockRace checks that the lock is exclusive while one of its holders repeatedly
+// removes the lock file. A holder removes it only while it has the lock.
 func testLockRace(t *testing.T, fsys vfs.FS) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -1,5 +1,5 @@
-// Package vfstest is the contract of a file system, as tests that every
-// implementation of [vfs.FS] passes.
+// Package vfstest tests the contract of [vfs.FS] with tests that every implementation must
+// pass.
 package vfstest
 
 import (
@@ -8,8 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Run runs the contract on the file systems that open returns: each test has a
-// new one, which is empty.
+// Run runs the tests. For each test, open must return a new, empty file system.
 func Run(t *testing.T, open func(t *testing.T) vfs.FS) {
 	for _, tt := range []struct {
 		name string
