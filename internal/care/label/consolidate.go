@@ -44,7 +44,7 @@ func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total in
 	}
 	var dups []Duplicate
 	for _, entries := range groups {
-		some, err := duplicatesOf(ctx, entries, func(n int) {
+		some, err := groupDuplicates(ctx, entries, func(n int) {
 			if progress != nil {
 				progress(done+n, total)
 			}
@@ -59,8 +59,8 @@ func Duplicates(ctx context.Context, s oxbow.Store, progress func(done, total in
 	return dups, nil
 }
 
-// duplicatesOf returns the duplicates among entries of one group.
-func duplicatesOf(ctx context.Context, entries []oxbow.Entry, progress func(done int)) (dups []Duplicate, err error) {
+// groupDuplicates returns the duplicates among entries of one group.
+func groupDuplicates(ctx context.Context, entries []oxbow.Entry, progress func(done int)) (dups []Duplicate, err error) {
 	texts := make([]analysis.Passage, len(entries))
 	for i, e := range entries {
 		// The name is the context of the content, so entries with few words are compared with it.
@@ -83,7 +83,7 @@ func duplicatesOf(ctx context.Context, entries []oxbow.Entry, progress func(done
 		if isKept(drop) {
 			continue
 		}
-		heir, ok = inherit(heir, drop)
+		heir, ok = mergeInto(heir, drop)
 		if ok {
 			heirs[d.Keep] = heir
 			dups = append(dups, Duplicate{drop, entries[d.Keep], d.Exact})
@@ -94,9 +94,9 @@ func duplicatesOf(ctx context.Context, entries []oxbow.Entry, progress func(done
 
 func isKept(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// inherit returns the entry keep with the names and labels of drop added. It returns false if the
+// mergeInto returns the entry keep with the names and labels of drop added. It returns false if the
 // result is not a valid entry, for example because it has too many labels.
-func inherit(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
+func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
 		if name != e.Name && !slices.Contains(e.Aliases, name) {
@@ -143,7 +143,7 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry boo
 		if d.Keep.Suspicious() || d.Drop.Suspicious() || d.Keep.Volunteered() != d.Drop.Volunteered() {
 			return &oxbow.InvalidError{Field: "entry", Value: d.Drop.Name, Reason: "or what stays for it is held back from models"}
 		}
-		heir, ok = inherit(heir, d.Drop)
+		heir, ok = mergeInto(heir, d.Drop)
 		if !ok {
 			return &oxbow.InvalidError{Field: "entry", Value: d.Keep.Name, Reason: "cannot carry the names and labels of " + d.Drop.Name}
 		}

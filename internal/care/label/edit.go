@@ -28,12 +28,12 @@ type Change struct {
 }
 
 // Added returns the labels that the entry gets.
-func (c Change) Added() []oxbow.Label { return without(c.After, c.Before) }
+func (c Change) Added() []oxbow.Label { return subtractLabels(c.After, c.Before) }
 
 // Removed returns the labels that the entry loses.
-func (c Change) Removed() []oxbow.Label { return without(c.Before, c.After) }
+func (c Change) Removed() []oxbow.Label { return subtractLabels(c.Before, c.After) }
 
-func without(ls, others []oxbow.Label) []oxbow.Label {
+func subtractLabels(ls, others []oxbow.Label) []oxbow.Label {
 	var rest []oxbow.Label
 	for _, l := range ls {
 		if !slices.Contains(others, l) {
@@ -85,7 +85,7 @@ type Selection struct {
 // Add plans to add the labels to the selected entries. A new confidence replaces the old one,
 // because an entry has only one.
 func Add(sel Selection, labels ...oxbow.Label) Planner {
-	return sel.planner("add "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
+	return sel.planEach("add "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		for _, l := range labels {
 			if l.Key == oxbow.LabelConfidence {
 				ls = slices.DeleteFunc(ls, func(o oxbow.Label) bool { return o.Key == l.Key })
@@ -97,7 +97,7 @@ func Add(sel Selection, labels ...oxbow.Label) Planner {
 
 // Remove plans to remove the labels from the selected entries.
 func Remove(sel Selection, labels ...oxbow.Label) Planner {
-	return sel.planner("remove "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
+	return sel.planEach("remove "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(labels, l.Is) })
 	})
 }
@@ -105,7 +105,7 @@ func Remove(sel Selection, labels ...oxbow.Label) Planner {
 // Set plans to replace the labels of each selected entry by the result of change. note describes
 // the change in the log.
 func Set(sel Selection, note string, change func([]oxbow.Label) []oxbow.Label) Planner {
-	return sel.planner(note, nil, change)
+	return sel.planEach(note, nil, change)
 }
 
 // Rename plans to replace the label old by the label now in all entries. It refuses a label now
@@ -128,7 +128,7 @@ func Rename(old, now oxbow.Label) Planner {
 			return Plan{}, &oxbow.InvalidError{Field: "label", Value: now.String(),
 				Reason: fmt.Sprintf("is in use already; to join the two: merge %s into %s", old, now)}
 		}
-		return replace(ctx, s, fmt.Sprintf("rename %s to %s", old, now), []oxbow.Label{old}, now)
+		return planReplace(ctx, s, fmt.Sprintf("rename %s to %s", old, now), []oxbow.Label{old}, now)
 	}
 }
 
@@ -136,11 +136,11 @@ func Rename(old, now oxbow.Label) Planner {
 // If no entry has any of the other labels, the error matches [oxbow.ErrNotFound].
 func Merge(labels []oxbow.Label, into oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
-		old := without(labels, []oxbow.Label{into})
+		old := subtractLabels(labels, []oxbow.Label{into})
 		if len(old) == 0 {
 			return Plan{}, &oxbow.InvalidError{Field: "label", Value: into.String(), Reason: "is the only one given; say what to merge into it"}
 		}
-		return replace(ctx, s, fmt.Sprintf("merge %s into %s", join(old), into), old, into)
+		return planReplace(ctx, s, fmt.Sprintf("merge %s into %s", join(old), into), old, into)
 	}
 }
 
@@ -154,9 +154,9 @@ func (e *UnusedError) Error() string {
 // Is reports whether the target is [oxbow.ErrNotFound].
 func (*UnusedError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// replace plans to replace each of the old labels by now.
-func replace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label, now oxbow.Label) (Plan, error) {
-	p, err := Selection{}.planner(note, []oxbow.Label{now}, func(ls []oxbow.Label) []oxbow.Label {
+// planReplace plans to replace each of the old labels by now.
+func planReplace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label, now oxbow.Label) (Plan, error) {
+	p, err := Selection{}.planEach(note, []oxbow.Label{now}, func(ls []oxbow.Label) []oxbow.Label {
 		n := len(ls)
 		ls = slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(old, l.Is) })
 		if len(ls) < n {
@@ -170,9 +170,9 @@ func replace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label,
 	return p, err
 }
 
-// planner plans to replace the labels of each selected entry by the result of edit, which may
+// planEach plans to replace the labels of each selected entry by the result of edit, which may
 // modify its argument. The labels in check must be valid.
-func (sel Selection) planner(note string, check []oxbow.Label, edit func([]oxbow.Label) []oxbow.Label) Planner {
+func (sel Selection) planEach(note string, check []oxbow.Label, edit func([]oxbow.Label) []oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label " + note}
 		for _, l := range check {

@@ -56,7 +56,7 @@ func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
 	}
 	step := max(1, (len(have)+maxSamples-1)/maxSamples)
 	for i := 0; i < len(have); i += step {
-		m.learn(have[i])
+		m.learnEntry(have[i])
 	}
 	return m
 }
@@ -76,9 +76,9 @@ func (m *evidenceModel) addName(v string) {
 	}
 }
 
-// learn counts the values and files that a labelled entry mentions, and whether it has these
+// learnEntry counts the values and files that a labelled entry mentions, and whether it has these
 // values.
-func (m *evidenceModel) learn(e *oxbow.Entry) {
+func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
 	vs := e.Values(m.key)
 	for _, v := range m.namedIn(e) {
 		n := m.named[v]
@@ -88,7 +88,7 @@ func (m *evidenceModel) learn(e *oxbow.Entry) {
 		}
 		m.named[v] = n
 	}
-	for _, f := range filesOf(e) {
+	for _, f := range mentionedFiles(e) {
 		if m.files[f] == nil {
 			m.files[f] = map[string]int{}
 		}
@@ -99,9 +99,9 @@ func (m *evidenceModel) learn(e *oxbow.Entry) {
 	}
 }
 
-// read returns the evidence in an entry: one for each value that it mentions, and one for each
+// findEvidence returns the evidence in an entry: one for each value that it mentions, and one for each
 // value to which a file in it points, with the best file. Sorted by falling precision.
-func (m *evidenceModel) read(e *oxbow.Entry) []evidence {
+func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	var found []evidence
 	for _, v := range m.namedIn(e) {
 		n := m.named[v]
@@ -124,7 +124,7 @@ func (m *evidenceModel) read(e *oxbow.Entry) []evidence {
 // filesIn returns the best evidence for each value among the files that an entry mentions.
 func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
 	best := map[string]evidence{}
-	for _, f := range filesOf(e) {
+	for _, f := range mentionedFiles(e) {
 		all := m.files[f][""]
 		for v, n := range m.files[f] {
 			if v == "" {
@@ -171,9 +171,9 @@ func words(s string) []string {
 	})
 }
 
-// filesOf returns the files in the entry's file labels and text, and the directories of these files
+// mentionedFiles returns the files in the entry's file labels and text, and the directories of these files
 // that have at least two levels, without repetitions.
-func filesOf(e *oxbow.Entry) []string {
+func mentionedFiles(e *oxbow.Entry) []string {
 	var fs []string
 	add := func(f string) {
 		if f != "" && f != "." && !slices.Contains(fs, f) {

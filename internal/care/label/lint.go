@@ -92,7 +92,7 @@ func lintKey(key string, cs []Count) []Finding {
 		group("the owner stands before the name in some only", func(c Count) string { return fold(path.Base(c.Label.Value)) })
 	}
 	group("one is the plural of the other", func(c Count) string { return singularForm(c.Label.Value) })
-	ds = append(ds, typos(cs, used)...)
+	ds = append(ds, findTypos(cs, used)...)
 	slices.SortStableFunc(ds, func(a, b Finding) int { return strings.Compare(a.Merge.Value, b.Merge.Value) })
 	return ds
 }
@@ -104,13 +104,13 @@ func newFinding(cs []Count, why string) Finding {
 	slices.SortStableFunc(cs, func(a, b Count) int {
 		// If labels are equally frequent, prefer fewer capitals, because oxbow names projects
 		// without capitals.
-		return cmp.Or(cmp.Compare(b.Entries, a.Entries), cmp.Compare(capitals(a), capitals(b)), strings.Compare(a.Label.Value, b.Label.Value))
+		return cmp.Or(cmp.Compare(b.Entries, a.Entries), cmp.Compare(countCapitals(a), countCapitals(b)), strings.Compare(a.Label.Value, b.Label.Value))
 	})
 	return Finding{Labels: cs, Why: why, Merge: cs[0].Label}
 }
 
-// capitals returns the number of capital letters in a label.
-func capitals(c Count) int {
+// countCapitals returns the number of capital letters in a label.
+func countCapitals(c Count) int {
 	n := 0
 	for _, r := range c.Label.Value {
 		if unicode.IsUpper(r) {
@@ -120,13 +120,13 @@ func capitals(c Count) int {
 	return n
 }
 
-// typos finds pairs that are one typing error apart. To avoid comparing all pairs, it indexes each
+// findTypos finds pairs that are one typing error apart. To avoid comparing all pairs, it indexes each
 // value by all its forms with one letter deleted. Two values that are one error apart share such a
 // form.
-func typos(cs []Count, used map[string]bool) []Finding {
+func findTypos(cs []Count, used map[string]bool) []Finding {
 	near := map[string][]int{}
 	for i, c := range cs {
-		for _, v := range deletions(fold(c.Label.Value)) {
+		for _, v := range deletionVariants(fold(c.Label.Value)) {
 			near[v] = append(near[v], i)
 		}
 	}
@@ -136,7 +136,7 @@ func typos(cs []Count, used map[string]bool) []Finding {
 		if used[c.Label.Value] || utf8.RuneCountInString(a) < 5 {
 			continue
 		}
-		for _, v := range deletions(a) {
+		for _, v := range deletionVariants(a) {
 			for _, j := range near[v] {
 				o := cs[j].Label.Value
 				if b := fold(o); j > i && !used[o] && !used[c.Label.Value] && oneEdit([]rune(a), []rune(b)) {
@@ -153,9 +153,9 @@ func typos(cs []Count, used map[string]bool) []Finding {
 // errors.
 const maxTypoLength = 64
 
-// deletions returns s and all strings that result from deleting one letter of s. It returns nil for
+// deletionVariants returns s and all strings that result from deleting one letter of s. It returns nil for
 // short and very long strings.
-func deletions(s string) []string {
+func deletionVariants(s string) []string {
 	rs := []rune(s)
 	if len(rs) < 4 || len(rs) > maxTypoLength {
 		return nil

@@ -77,9 +77,9 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 		if !ok || to == "" {
 			return Project{}, false
 		}
-		git = from(dir, to)
+		git = resolvePath(dir, to)
 		if b, err := read(filepath.Join(git, "commondir")); err == nil && firstLine(b) != "" {
-			git = from(git, firstLine(b))
+			git = resolvePath(git, firstLine(b))
 			main = filepath.Dir(git) // of a bare repository, the directory around it
 			if filepath.Base(git) != ".git" {
 				main = strings.TrimSuffix(git, ".git")
@@ -91,7 +91,7 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 	}
 	config, err := read(filepath.Join(git, "config"))
 	if err == nil {
-		if remote, u := remoteOf(string(config)); u != "" {
+		if remote, u := configuredRemote(string(config)); u != "" {
 			if name := urlName(u); name != "" {
 				return Project{name, "the git remote " + remote, dir}, true
 			}
@@ -126,23 +126,23 @@ func LinkedFrom(dir string, read func(path string) ([]byte, error)) string {
 	if err != nil || !ok || to == "" {
 		return ""
 	}
-	git := from(dir, to)
+	git := resolvePath(dir, to)
 	common, err := read(filepath.Join(git, "commondir"))
 	if err != nil || firstLine(common) == "" {
 		return ""
 	}
 	back, err := read(filepath.Join(git, "gitdir"))
-	if err != nil || filepath.Clean(from(git, firstLine(back))) != filepath.Join(dir, ".git") {
+	if err != nil || filepath.Clean(resolvePath(git, firstLine(back))) != filepath.Join(dir, ".git") {
 		return ""
 	}
-	if shared := from(git, firstLine(common)); filepath.Base(shared) == ".git" {
+	if shared := resolvePath(git, firstLine(common)); filepath.Base(shared) == ".git" {
 		return filepath.Dir(shared)
 	}
 	return ""
 }
 
-// from resolves a path that is stored in a file in dir.
-func from(dir, p string) string {
+// resolvePath resolves a path that is stored in a file in dir.
+func resolvePath(dir, p string) string {
 	p = filepath.FromSlash(p)
 	if filepath.IsAbs(p) {
 		return filepath.Clean(p)
@@ -150,9 +150,9 @@ func from(dir, p string) string {
 	return filepath.Join(dir, p)
 }
 
-// remoteOf returns the name and URL of the remote origin in a git config, or of the first remote if
+// configuredRemote returns the name and URL of the remote origin in a git config, or of the first remote if
 // there is no origin (git-config(1), "Syntax").
-func remoteOf(config string) (remote, u string) {
+func configuredRemote(config string) (remote, u string) {
 	section := ""
 	for line := range strings.Lines(config) {
 		line = strings.TrimSpace(line)

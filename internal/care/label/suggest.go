@@ -367,7 +367,7 @@ func (g *suggester) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, er
 		return nil, err
 	}
 	bs := beliefs{}
-	for _, s := range g.evidence.read(e) {
+	for _, s := range g.evidence.findEvidence(e) {
 		bs.add(s.value, s.precision, s.reason)
 	}
 	g.addVotes(bs, votes)

@@ -22,14 +22,14 @@ var seed = maphash.MakeSeed()
 // Grams returns the hashes of all sequences of six words in a text, in order. It ignores letter
 // case and the characters between words. In scripts that are written without spaces, each letter is
 // a word. The hashes are comparable only within one run of the program.
-func Grams(s string) []Gram { return gramsOf(wordsOf(s)) }
+func Grams(s string) []Gram { return wordGrams(splitWords(s)) }
 
 // gramFactor is the multiplier of the hash. It is odd, so that no bits are lost, and its set bits
 // are spread over the whole number.
 const gramFactor = 0x9e3779b97f4a7c15
 
-// gramsOf is like Grams, but takes the words.
-func gramsOf(words []string) (grams []Gram) {
+// wordGrams is like Grams, but takes the words.
+func wordGrams(words []string) (grams []Gram) {
 	if len(words) < gramWords {
 		return nil
 	}
@@ -51,8 +51,8 @@ func gramsOf(words []string) (grams []Gram) {
 // lower runes need no script check.
 const firstUnspaced = '\u0e01'
 
-// wordsOf splits a text into words, in lower case.
-func wordsOf(s string) (words []string) {
+// splitWords splits a text into words, in lower case.
+func splitWords(s string) (words []string) {
 	from := -1
 	s = strings.ToLower(s)
 	end := func(i int) {

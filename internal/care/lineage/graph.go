@@ -73,14 +73,14 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 			edges = append(edges, e)
 		}
 	}
-	asked, first := g.words(names), map[Gram]*oxbow.Version{}
+	asked, first := g.versionGrams(names), map[Gram]*oxbow.Version{}
 	for i := range g.changes {
-		for _, e := range g.merged(&g.changes[i]) {
+		for _, e := range g.mergeEdges(&g.changes[i]) {
 			add(e)
 		}
 		for j := range g.changes[i].Versions {
 			v := &g.changes[i].Versions[j]
-			for _, e := range g.named(v) {
+			for _, e := range g.labelEdges(v) {
 				add(e)
 			}
 			for _, w := range Grams(v.Entry.Content) {
@@ -97,8 +97,8 @@ func (g *Graph) Edges(names map[string]bool) (edges []Edge) {
 	return edges
 }
 
-// words returns the grams of all versions of the named entries.
-func (g *Graph) words(names map[string]bool) map[Gram]bool {
+// versionGrams returns the grams of all versions of the named entries.
+func (g *Graph) versionGrams(names map[string]bool) map[Gram]bool {
 	all := map[Gram]bool{}
 	for v := range g.versions {
 		if names[v.Entry.Name] {
@@ -110,8 +110,8 @@ func (g *Graph) words(names map[string]bool) map[Gram]bool {
 	return all
 }
 
-// named returns an edge for each source label that the version before does not have.
-func (g *Graph) named(v *oxbow.Version) (edges []Edge) {
+// labelEdges returns an edge for each source label that the version before does not have.
+func (g *Graph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	for _, l := range v.Entry.Values(Label) {
 		if old := g.before[v]; old != nil && slices.Contains(old.Entry.Values(Label), l) {
 			continue
@@ -125,9 +125,9 @@ func (g *Graph) named(v *oxbow.Version) (edges []Edge) {
 	return edges
 }
 
-// merged returns the edges of entries that a change merged: it removed an entry, and the removed
+// mergeEdges returns the edges of entries that a change merged: it removed an entry, and the removed
 // name is an alias of another entry.
-func (g *Graph) merged(c *oxbow.Change) (edges []Edge) {
+func (g *Graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 	for _, gone := range c.Versions {
 		if gone.Verb != oxbow.VerbRemove {
 			continue

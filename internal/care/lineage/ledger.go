@@ -110,20 +110,20 @@ func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[s
 	if len(l.shown) == 0 || text == old {
 		return nil
 	}
-	l.index()
-	words, had := wordsOf(text), wordsOf(old)
+	l.indexNew()
+	words, had := splitWords(text), splitWords(old)
 	rows := map[*Shown]int{}
 	before := map[Gram]bool{}
-	for _, g := range gramsOf(had) {
+	for _, g := range wordGrams(had) {
 		before[g] = true
 	}
-	for _, g := range gramsOf(words) {
+	for _, g := range wordGrams(words) {
 		if s := l.grams[g]; s != nil && !before[g] && s.Name != name {
 			rows[s]++
 		}
 	}
-	found := l.most(rows)
-	for _, s := range l.most(l.rareWords(name, setOf(words, had), rare)) {
+	found := l.mostCommon(rows)
+	for _, s := range l.mostCommon(l.rareWords(name, ownWords(words, had), rare)) {
 		if rows[s] == 0 {
 			found = append(found, s)
 		}
@@ -154,17 +154,17 @@ func (l *Ledger) rareWords(name string, words map[string]bool, rare func([]strin
 	return counts
 }
 
-// index adds the texts that were shown since the last call to grams and words.
-func (l *Ledger) index() {
+// indexNew adds the texts that were shown since the last call to grams and words.
+func (l *Ledger) indexNew() {
 	if l.grams == nil {
 		l.grams, l.words = map[Gram]*Shown{}, map[string][]*Shown{}
 	}
 	for _, s := range l.shown[l.indexed:] {
-		words := wordsOf(s.Text)
-		for w := range setOf(words, nil) {
+		words := splitWords(s.Text)
+		for w := range ownWords(words, nil) {
 			l.words[w] = append(l.words[w], s)
 		}
-		for _, g := range gramsOf(words) {
+		for _, g := range wordGrams(words) {
 			if l.grams[g] == nil {
 				l.grams[g] = s
 			}
@@ -173,9 +173,9 @@ func (l *Ledger) index() {
 	l.indexed = len(l.shown)
 }
 
-// most returns the texts in counts, by falling count. Texts with the same count are sorted by time,
+// mostCommon returns the texts in counts, by falling count. Texts with the same count are sorted by time,
 // the newest first.
-func (l *Ledger) most(counts map[*Shown]int) (found []*Shown) {
+func (l *Ledger) mostCommon(counts map[*Shown]int) (found []*Shown) {
 	for _, s := range slices.Backward(l.shown) {
 		if counts[s] > 0 {
 			found = append(found, s)
@@ -188,8 +188,8 @@ func (l *Ledger) most(counts map[*Shown]int) (found []*Shown) {
 // leastWord is the minimum length, in letters, of a rare word.
 const leastWord = 3
 
-// setOf returns the words with at least leastWord letters that are not in others.
-func setOf(words, others []string) map[string]bool {
+// ownWords returns the words with at least leastWord letters that are not in others.
+func ownWords(words, others []string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {
 		if utf8.RuneCountInString(w) >= leastWord {

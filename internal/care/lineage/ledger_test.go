@@ -12,11 +12,11 @@ import (
 )
 
 // all is a memory in which each word is rare, few one in which only some are.
-func all(words []string) map[string]bool { return setOf(words, nil) }
+func all(words []string) map[string]bool { return ownWords(words, nil) }
 
 func few(some ...string) func([]string) map[string]bool {
 	return func(words []string) map[string]bool {
-		return setOf(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !slices.Contains(some, w) }), nil)
+		return ownWords(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !slices.Contains(some, w) }), nil)
 	}
 }
 

@@ -228,13 +228,13 @@ func (w *window) follow(sel *Selection, known map[lineage.Gram]uint64) map[linea
 func (t *trace) change(nodes []*node) {
 	for _, n := range nodes {
 		if !n.selected && n.derived == nil && !n.undone {
-			from, how := t.cause(n)
+			from, how := t.findCause(n)
 			t.mark(n, from, how)
 		}
 	}
 	t.merges(nodes)
 	for _, n := range nodes {
-		t.leave(n)
+		t.leaveText(n)
 	}
 }
 
@@ -244,8 +244,8 @@ func (t *trace) mark(n *node, from, how string) {
 	}
 }
 
-// leave updates the trace with the text that the version left in the memory.
-func (t *trace) leave(n *node) {
+// leaveText updates the trace with the text that the version left in the memory.
+func (t *trace) leaveText(n *node) {
 	name := n.Entry.Name
 	switch {
 	case !n.selected && n.derived == nil && n.undone:
@@ -260,7 +260,7 @@ func (t *trace) leave(n *node) {
 		if t.touched[name] == nil {
 			t.touched[name] = n
 		}
-		for _, g := range added(n) {
+		for _, g := range addedGrams(n) {
 			if _, ok := t.made[g]; !ok {
 				t.made[g] = n
 			}
@@ -268,8 +268,8 @@ func (t *trace) leave(n *node) {
 	}
 }
 
-// added returns the grams that the version has and the version before it has not.
-func added(n *node) []lineage.Gram {
+// addedGrams returns the grams that the version has and the version before it has not.
+func addedGrams(n *node) []lineage.Gram {
 	if n.prev == nil || n.Verb == oxbow.VerbRemove {
 		return lineage.Grams(n.Entry.Content)
 	}
@@ -283,25 +283,25 @@ func added(n *node) []lineage.Gram {
 	return slices.DeleteFunc(lineage.Grams(n.Entry.Content), func(g lineage.Gram) bool { return old[g] })
 }
 
-// cause returns the source of a version, and the way in which it was recognized. Both are "" if the
+// findCause returns the source of a version, and the way in which it was recognized. Both are "" if the
 // version is not derived.
-func (t *trace) cause(n *node) (from, how string) {
+func (t *trace) findCause(n *node) (from, how string) {
 	if n.Verb == oxbow.VerbRemove || n.restores() {
 		return "", ""
 	}
-	from = t.named(n)
+	from = t.labelSource(n)
 	if from != "" {
 		return from, lineage.ByLabel
 	}
-	from = t.copied(n)
+	from = t.copySource(n)
 	if from != "" {
 		return from, lineage.ByWords
 	}
 	return "", ""
 }
 
-// named returns a source that a new label of the version names, or "".
-func (t *trace) named(n *node) string {
+// labelSource returns a source that a new label of the version names, or "".
+func (t *trace) labelSource(n *node) string {
 	for _, v := range n.Entry.Values(lineage.Label) {
 		if n.prev != nil && slices.Contains(n.prev.Values(lineage.Label), v) {
 			continue
@@ -315,9 +315,9 @@ func (t *trace) named(n *node) string {
 	return ""
 }
 
-// copied returns a version from which the new content of n was copied, or "". It records the shared
+// copySource returns a version from which the new content of n was copied, or "". It records the shared
 // grams.
-func (t *trace) copied(n *node) (from string) {
+func (t *trace) copySource(n *node) (from string) {
 	if n.prev != nil && n.prev.Content == n.Entry.Content {
 		return ""
 	}

@@ -41,7 +41,7 @@ func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 		case n.Verb == oxbow.VerbRemove:
 			r.now = nil
 		default:
-			r.now = r.follow(n)
+			r.now = r.repeatChange(n)
 			if !n.restores() {
 				r.good[content] = true
 				delete(r.bad, content)
@@ -54,10 +54,10 @@ func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 	return r
 }
 
-// follow repeats the change of a version: it changes only those parts that the version changed. If
-// the version restores a reverted content, follow uses the content that would have been there
-// instead. It returns nil if the entry would have no content.
-func (r *replay) follow(n *node) *oxbow.Entry {
+// repeatChange repeats the change of a version: it changes only those parts that the version
+// changed. If the version restores a reverted content, repeatChange uses the content that would have
+// been there instead. It returns nil if the entry would have no content.
+func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.prev != nil {
 		old = *n.prev
@@ -73,7 +73,7 @@ func (r *replay) follow(n *node) *oxbow.Entry {
 	}
 	e.Aliases = apply(e.Aliases, old.Aliases, n.Entry.Aliases)
 	e.Labels = oxbow.SortLabels(oneConfidence(apply(e.Labels, old.Labels, n.Entry.Labels), n.Entry.Labels))
-	if addOf(&e).Check() != nil { // there are too many labels, so keep the version's own
+	if addOperation(&e).Check() != nil { // there are too many labels, so keep the version's own
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}
 	return &e
@@ -133,8 +133,8 @@ func oneConfidence(labels, newest []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(labels, func(l oxbow.Label) bool { return is(l) && l != newest[i] })
 }
 
-// addOf returns the operation that adds the entry.
-func addOf(e *oxbow.Entry) oxbow.Add {
+// addOperation returns the operation that adds the entry.
+func addOperation(e *oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
 }
 
@@ -146,11 +146,11 @@ func ops(from, to *oxbow.Entry) []oxbow.Op {
 	case from == nil && to == nil:
 		return nil
 	case from == nil:
-		return []oxbow.Op{addOf(to)}
+		return []oxbow.Op{addOperation(to)}
 	case to == nil:
 		return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}}
 	case from.Kind != to.Kind:
-		return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}, addOf(to)}
+		return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}, addOperation(to)}
 	case from.Content == to.Content && slices.Equal(from.Aliases, to.Aliases) && slices.Equal(from.Labels, to.Labels):
 		return nil
 	}

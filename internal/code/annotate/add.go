@@ -25,7 +25,7 @@ import (
 // Add marks the records as written on this machine. Use [Store.AddOthers] for texts that somebody
 // else wrote.
 func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
-	return b.add(ctx, records, b.mark)
+	return b.add(ctx, records, b.markOwn)
 }
 
 // AddOthers is like Add for annotations that somebody else wrote, for example in an imported file.
@@ -47,7 +47,7 @@ func (b *Store) add(ctx context.Context, records []Record, mark func(context.Con
 	var order []string
 	seen := map[string]*fileLines{}
 	for i, r := range records {
-		if err := b.complete(ctx, &r, seen); err != nil {
+		if err := b.completeRecord(ctx, &r, seen); err != nil {
 			return nil, err
 		}
 		if files[r.File] == nil {
@@ -62,22 +62,22 @@ func (b *Store) add(ctx context.Context, records []Record, mark func(context.Con
 		for _, i := range files[file] {
 			rs = append(rs, &out[i])
 		}
-		if err := b.append(ctx, sidecarOf(file), rs, nil); err != nil {
+		if err := b.appendMissing(ctx, sidecarPath(file), rs, nil); err != nil {
 			return nil, fmt.Errorf("annotating %s: %w", file, err)
 		}
 	}
 	return out, nil
 }
 
-// fileLines is a file that complete has read.
+// fileLines is a file that completeRecord has read.
 type fileLines struct {
 	lines []string
 	blob  string
 	err   error
 }
 
-// complete fills in missing fields of the record.
-func (b *Store) complete(ctx context.Context, r *Record, seen map[string]*fileLines) error {
+// completeRecord fills in missing fields of the record.
+func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*fileLines) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -178,13 +178,13 @@ func (b *Store) Has(ctx context.Context, records []Record) ([]bool, error) {
 	return out, nil
 }
 
-// append appends to a sidecar, under the store's lock, the events and those records whose ID it
+// appendMissing appends to a sidecar, under the store's lock, the events and those records whose ID it
 // does not contain yet.
-func (b *Store) append(ctx context.Context, name string, records []*Record, events []event) (err error) {
+func (b *Store) appendMissing(ctx context.Context, name string, records []*Record, events []event) (err error) {
 	if err := b.makeDirs(path.Dir(path.Join(b.dir, name))); err != nil {
 		return err
 	}
-	unlock, err := b.lock(ctx)
+	unlock, err := b.lockWriters(ctx)
 	if err != nil {
 		return err
 	}
@@ -227,11 +227,11 @@ func (b *Store) append(ctx context.Context, name string, records []*Record, even
 	if len(out) == 0 {
 		return nil
 	}
-	return b.write(path.Join(b.dir, name), out)
+	return b.appendToFile(path.Join(b.dir, name), out)
 }
 
-// write appends to a file and syncs it. If writing fails, it truncates the file to its old length.
-func (b *Store) write(full string, out []byte) (err error) {
+// appendToFile appends to a file and syncs it. If writing fails, it truncates the file to its old length.
+func (b *Store) appendToFile(full string, out []byte) (err error) {
 	f, err := b.work.OpenFile(full, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
@@ -301,8 +301,8 @@ func (b *Store) makeDirs(dir string) error {
 	return nil
 }
 
-// lock acquires the lock between writers and returns the function that releases it.
-func (b *Store) lock(ctx context.Context) (func() error, error) {
+// lockWriters acquires the lock between writers and returns the function that releases it.
+func (b *Store) lockWriters(ctx context.Context) (func() error, error) {
 	name := path.Join(b.dir, ".lock")
 	l, err := b.work.OpenLock(name)
 	if err != nil {

@@ -50,7 +50,7 @@ func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 		}
 	}
 	if b.repo == nil || p.head == "" || p.partial != nil {
-		return out, p.incomplete()
+		return out, p.partialError()
 	}
 	if err := b.blameCommits(ctx, p.head, file, lines, out); err != nil {
 		if ctx.Err() != nil {

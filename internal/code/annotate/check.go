@@ -36,7 +36,7 @@ type Report struct {
 // changes nothing.
 func (b *Store) Check(ctx context.Context) (Report, error) {
 	var r Report
-	err := b.walk(ctx, func(name string) error {
+	err := b.walkSidecars(ctx, func(name string) error {
 		full := path.Join(b.dir, name)
 		data, err := vfs.ReadFile(b.work, full, maxSidecar)
 		if errors.Is(err, vfs.ErrTooLarge) {
@@ -47,10 +47,10 @@ func (b *Store) Check(ctx context.Context) (Report, error) {
 			return err
 		}
 		r.Files++
-		r.examine(full, data)
+		r.checkSidecar(full, data)
 		// If a name was shortened to fit the file system, only the records in the sidecar contain
 		// the file's name.
-		if _, ok := sourceOf(name); !ok && !strings.Contains(name, "%~") {
+		if _, ok := sidecarSource(name); !ok && !strings.Contains(name, "%~") {
 			r.Problems = append(r.Problems, Problem{File: full, What: "is named as no sidecar is: its annotations are found by a search only"})
 		}
 		return nil
@@ -61,8 +61,8 @@ func (b *Store) Check(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// examine checks one sidecar.
-func (r *Report) examine(full string, data []byte) {
+// checkSidecar checks one sidecar.
+func (r *Report) checkSidecar(full string, data []byte) {
 	s := parse(data)
 	r.Annotations += len(s.records)
 	r.Newer += s.newer

@@ -78,7 +78,7 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 	if x.progress == nil {
 		x.progress = func(int, int) {}
 	}
-	if err := x.sides(ctx, o); err != nil {
+	if err := x.resolveSides(ctx, o); err != nil {
 		return nil, err
 	}
 	x.base = b.repo.Pinned(x.Base)
@@ -91,8 +91,8 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 	if err := x.findRenames(ctx); err != nil {
 		return nil, err
 	}
-	jobs := x.changes()
-	added, err := x.additions(ctx)
+	jobs := x.changedFileJobs()
+	added, err := x.addedFileJobs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 			return nil, err
 		}
 		some := jobs[:min(batch, len(jobs))]
-		if err := x.resolve(ctx, some); err != nil {
+		if err := x.findInFiles(ctx, some); err != nil {
 			return nil, err
 		}
 		jobs, done = jobs[len(some):], done+len(some)
@@ -111,12 +111,12 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 	return x, nil
 }
 
-// sides resolves the range and lists the files of both sides.
-func (x *comparison) sides(ctx context.Context, o DiffOptions) error {
+// resolveSides resolves the range and lists the files of both sides.
+func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
 	repo := x.tree.repo
 	from, to, two := strings.Cut(o.Range, "..")
 	var err error
-	x.Base, err = x.commit(ctx, from)
+	x.Base, err = x.resolveCommit(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (x *comparison) sides(ctx context.Context, o DiffOptions) error {
 	case two && o.Staged:
 		return &oxbow.InvalidError{Field: "diff", Value: o.Range, Reason: "compares two commits; the index is compared with one"}
 	case two:
-		err = x.commits(ctx, o.Range, to)
+		err = x.setCommits(ctx, o.Range, to)
 	case o.Staged:
 		x.Head = "index"
 	default:
@@ -143,15 +143,15 @@ func (x *comparison) sides(ctx context.Context, o DiffOptions) error {
 		files, err = repo.Files(ctx, x.Head)
 		x.now = &fileSet{files: files}
 	case o.Staged:
-		x.now, err = x.tree.staged()
+		x.now, err = x.tree.stagedFiles()
 	default:
-		x.now, err = x.tree.worktree(ctx, files)
+		x.now, err = x.tree.worktreeFiles(ctx, files)
 	}
 	return err
 }
 
-// commit returns the ID of the named commit. "" means HEAD.
-func (x *comparison) commit(ctx context.Context, name string) (string, error) {
+// resolveCommit returns the ID of the named commit. "" means HEAD.
+func (x *comparison) resolveCommit(ctx context.Context, name string) (string, error) {
 	name = cmp.Or(name, "HEAD")
 	id, err := x.tree.repo.Resolve(ctx, name)
 	if errors.Is(err, git.ErrNoCommit) {
@@ -160,11 +160,11 @@ func (x *comparison) commit(ctx context.Context, name string) (string, error) {
 	return id, err
 }
 
-// commits sets the head. If to starts with the third dot of A...B, it sets the base to the merge
+// setCommits sets the head. If to starts with the third dot of A...B, it sets the base to the merge
 // base of both commits.
-func (x *comparison) commits(ctx context.Context, all, to string) (err error) {
+func (x *comparison) setCommits(ctx context.Context, all, to string) (err error) {
 	to, common := strings.CutPrefix(to, ".")
-	x.Head, err = x.commit(ctx, to)
+	x.Head, err = x.resolveCommit(ctx, to)
 	if err != nil || !common {
 		return err
 	}
@@ -175,8 +175,8 @@ func (x *comparison) commits(ctx context.Context, all, to string) (err error) {
 	return err
 }
 
-// content returns the content of a file on one side.
-func (x *comparison) content(side *fileSet, file string) ([]byte, error) {
+// sideContent returns the content of a file on one side.
+func (x *comparison) sideContent(side *fileSet, file string) ([]byte, error) {
 	data := x.blobs.blobs[side.files[file]]
 	if data == nil && side.work {
 		return x.tree.content(file)
@@ -199,19 +199,19 @@ type diffJob struct {
 	fresh map[string]bool
 }
 
-// sidecars returns the blobs of a file's sidecars at the base: its own first, then the sidecars of
+// baseSidecars returns the blobs of a file's sidecars at the base: its own first, then the sidecars of
 // its former names.
-func (x *comparison) sidecars(file string) []string {
-	if own, ok := x.old.files[x.tree.dir+"/"+sidecarOf(file)]; ok {
+func (x *comparison) baseSidecars(file string) []string {
+	if own, ok := x.old.files[x.tree.dir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.former[file])
 	}
 	return x.former[file]
 }
 
-// changes returns a job for each file that differs and has annotations at the base.
-func (x *comparison) changes() []diffJob {
+// changedFileJobs returns a job for each file that differs and has annotations at the base.
+func (x *comparison) changedFileJobs() []diffJob {
 	var jobs []diffJob
-	for _, file := range x.old.sorted() {
+	for _, file := range x.old.sortedPaths() {
 		blob, to := x.old.files[file], file
 		if _, ok := x.now.files[file]; !ok {
 			to = x.renamed[file]
@@ -220,7 +220,7 @@ func (x *comparison) changes() []diffJob {
 			continue
 		}
 		x.Files++
-		if blobs := x.sidecars(file); len(blobs) > 0 {
+		if blobs := x.baseSidecars(file); len(blobs) > 0 {
 			jobs = append(jobs, diffJob{file: file, to: to, blobs: blobs})
 		}
 	}
@@ -236,7 +236,7 @@ func (x *comparison) findFormer(ctx context.Context) error {
 			continue
 		}
 		x.Annotated = true
-		file, ok := sourceOf(strings.TrimPrefix(name, x.tree.dir+"/"))
+		file, ok := sidecarSource(strings.TrimPrefix(name, x.tree.dir+"/"))
 		if _, there := x.old.files[file]; ok && !there {
 			gone = append(gone, file)
 		}
@@ -246,16 +246,16 @@ func (x *comparison) findFormer(ctx context.Context) error {
 	x.former = map[string][]string{}
 	for _, file := range gone {
 		if to := now[file]; to != "" {
-			x.former[to] = append(x.former[to], x.old.files[x.tree.dir+"/"+sidecarOf(file)])
+			x.former[to] = append(x.former[to], x.old.files[x.tree.dir+"/"+sidecarPath(file)])
 		}
 	}
 	return err
 }
 
-// additions returns a job for each sidecar with annotations that only the head contains.
-func (x *comparison) additions(ctx context.Context) ([]diffJob, error) {
+// addedFileJobs returns a job for each sidecar with annotations that only the head contains.
+func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	differ := func(a, b *fileSet) (names, blobs []string) {
-		for _, name := range a.sorted() {
+		for _, name := range a.sortedPaths() {
 			if x.tree.isSidecar(name) && a.files[name] != b.files[name] {
 				names, blobs = append(names, name), append(blobs, a.files[name])
 			}
@@ -275,13 +275,13 @@ func (x *comparison) additions(ctx context.Context) ([]diffJob, error) {
 	}
 	var jobs []diffJob
 	for _, name := range names {
-		data, err := x.content(x.now, name)
+		data, err := x.sideContent(x.now, name)
 		if err != nil {
 			x.Skipped = append(x.Skipped, Skipped{name, err})
 			continue
 		}
 		s := parse(data)
-		j := diffJob{to: ownerOf(strings.TrimPrefix(name, x.tree.dir+"/"), s), own: s, fresh: map[string]bool{}}
+		j := diffJob{to: sidecarOwner(strings.TrimPrefix(name, x.tree.dir+"/"), s), own: s, fresh: map[string]bool{}}
 		for _, r := range s.records {
 			if !known[r.ID] && !r.Archived {
 				j.fresh[r.ID] = true
@@ -294,8 +294,8 @@ func (x *comparison) additions(ctx context.Context) ([]diffJob, error) {
 	return jobs, nil
 }
 
-// resolve finds the annotations of some files. It reads everything it needs from git at once.
-func (x *comparison) resolve(ctx context.Context, jobs []diffJob) error {
+// findInFiles finds the annotations of some files. It reads everything it needs from git at once.
+func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
 		want = append(want, j.blobs...)
@@ -316,7 +316,7 @@ func (x *comparison) resolve(ctx context.Context, jobs []diffJob) error {
 		if j.own != nil {
 			sidecars[i] = append(sidecars[i], j.own)
 		}
-		for blob := range blobsOf(sidecars[i], "") {
+		for blob := range recordedBlobs(sidecars[i], "") {
 			want = append(want, blob)
 		}
 	}
@@ -324,7 +324,7 @@ func (x *comparison) resolve(ctx context.Context, jobs []diffJob) error {
 		return err
 	}
 	for i, j := range jobs {
-		if err := x.place(ctx, j, sidecars[i]); err != nil {
+		if err := x.findOnBothSides(ctx, j, sidecars[i]); err != nil {
 			return err
 		}
 	}
@@ -348,7 +348,7 @@ func (x *comparison) find(ctx context.Context, side *fileSet, file string, sidec
 	if _, ok := side.files[file]; !ok {
 		return nil, nil, nil
 	}
-	content, err = x.content(side, file)
+	content, err = x.sideContent(side, file)
 	if err != nil || isBinary(content) {
 		return nil, nil, err
 	}
@@ -357,8 +357,8 @@ func (x *comparison) find(ctx context.Context, side *fileSet, file string, sidec
 	return p.found, content, errors.Join(err, p.partial)
 }
 
-// place finds the annotations of one file on both sides.
-func (x *comparison) place(ctx context.Context, j diffJob, sidecars []*sidecar) error {
+// findOnBothSides finds the annotations of one file on both sides.
+func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []*sidecar) error {
 	now, after, err := x.find(ctx, x.now, j.to, sidecars)
 	if j.own != nil {
 		x.add(j, now)

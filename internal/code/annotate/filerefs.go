@@ -128,7 +128,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef 
 	for i, r := range refs {
 		out[i] = CheckedRef{FileRef: r, State: unverifiable}
 		o := openRef{checked: &out[i]}
-		if !o.look(b) {
+		if !o.readFile(b) {
 			continue
 		}
 		open = append(open, o)
@@ -136,13 +136,13 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []FileRef) []CheckedRef 
 			want[r.Blob] = true
 		}
 	}
-	c.read(want)
+	c.readBlobs(want)
 	for _, o := range open {
 		if c.err == nil || errors.Is(c.err, errAsked) {
 			if o.there {
 				c.compare(o.checked, o.file, o.file, o.span, o.content)
 			} else {
-				c.follow(o.checked, o.file, o.span)
+				c.checkMissingFile(o.checked, o.file, o.span)
 			}
 		}
 		if c.err != nil {
@@ -164,9 +164,9 @@ type openRef struct {
 	there   bool
 }
 
-// look reads the referenced file. It returns true if the file has to be compared with its old
+// readFile reads the referenced file. It returns true if the file has to be compared with its old
 // content. Otherwise it sets the result.
-func (o *openRef) look(b *Store) bool {
+func (o *openRef) readFile(b *Store) bool {
 	r := o.checked
 	o.file = b.inTree(r.File)
 	// If the file exists, its name only looks as if it ended with line numbers.
@@ -219,8 +219,8 @@ type refChecker struct {
 	err   error
 }
 
-// read reads the blobs of the references.
-func (a *refChecker) read(want map[string]bool) {
+// readBlobs reads the blobs of the references.
+func (a *refChecker) readBlobs(want map[string]bool) {
 	a.blobs = map[string][]byte{}
 	if a.head == "" || len(want) == 0 || a.err != nil {
 		return
@@ -245,9 +245,9 @@ func (a *refChecker) countQuestion() bool {
 	return a.err == nil
 }
 
-// versions returns the possible old contents of the file, and a phrase about their source. sure is
+// oldVersions returns the possible old contents of the file, and a phrase about their source. sure is
 // set if the file is known to belong to this tree.
-func (a *refChecker) versions(c *CheckedRef, file string) (texts [][]byte, how string, sure bool) {
+func (a *refChecker) oldVersions(c *CheckedRef, file string) (texts [][]byte, how string, sure bool) {
 	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
 		return [][]byte{text}, "", true
 	}
@@ -275,7 +275,7 @@ func (a *refChecker) versions(c *CheckedRef, file string) (texts [][]byte, how s
 // compare sets the result of a reference. content is the present content of the file, which is now
 // called now.
 func (a *refChecker) compare(c *CheckedRef, file, now string, span Span, content []byte) {
-	texts, how, _ := a.versions(c, file)
+	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {
 		return
 	}
@@ -326,7 +326,7 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
 			continue
 		}
 		old := Lines(text)
-		m := match{placing: Edited, confidence: keptOf(x, old)}
+		m := match{placing: Edited, confidence: keptShare(x, old)}
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
 			r.take(old)
@@ -342,12 +342,12 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
 	return best
 }
 
-// keptOf returns the share of the old text's letters that are in unchanged lines. Lines count as
+// keptShare returns the share of the old text's letters that are in unchanged lines. Lines count as
 // unchanged only in their old order.
-func keptOf(pg *lineIndex, old []string) float64 {
+func keptShare(pg *lineIndex, old []string) float64 {
 	all, kept := 0, 0
 	for i, to := range new(diff.Mapper).Map(pg.in.lines.Lines(old), pg.ids) {
-		n := letters(old[i])
+		n := countLetters(old[i])
 		all += n
 		if to >= 0 {
 			kept += n
@@ -359,8 +359,8 @@ func keptOf(pg *lineIndex, old []string) float64 {
 	return float64(kept) / float64(all)
 }
 
-// follow checks a reference to a file that is not in the working tree.
-func (a *refChecker) follow(c *CheckedRef, file string, span Span) {
+// checkMissingFile checks a reference to a file that is not in the working tree.
+func (a *refChecker) checkMissingFile(c *CheckedRef, file string, span Span) {
 	if a.head == "" {
 		c.How = "there is no such file here, and no git that says whether there was"
 		return

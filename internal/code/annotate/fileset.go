@@ -25,17 +25,17 @@ type fileSet struct {
 	work  bool // contents are read from the working tree
 }
 
-// sorted returns the paths, sorted.
-func (s *fileSet) sorted() []string { return slices.Sorted(maps.Keys(s.files)) }
+// sortedPaths returns the paths, sorted.
+func (s *fileSet) sortedPaths() []string { return slices.Sorted(maps.Keys(s.files)) }
 
 // isSidecar reports whether the path is the path of a sidecar.
 func (b *Store) isSidecar(name string) bool {
 	return strings.HasPrefix(name, b.dir+"/") && strings.HasSuffix(name, suffix)
 }
 
-// staged returns the files of git's index. For a file with a merge conflict, it returns "our"
+// stagedFiles returns the files of git's index. For a file with a merge conflict, it returns "our"
 // version.
-func (b *Store) staged() (*fileSet, error) {
+func (b *Store) stagedFiles() (*fileSet, error) {
 	entries, _, err := b.repo.Index()
 	if err != nil {
 		return nil, err
@@ -49,9 +49,9 @@ func (b *Store) staged() (*fileSet, error) {
 	return s, nil
 }
 
-// worktree returns the files of the working tree that are in base or in the index, or that are
+// worktreeFiles returns the files of the working tree that are in base or in the index, or that are
 // sidecars. It does not read a file if the index shows that the file has not changed.
-func (b *Store) worktree(ctx context.Context, base map[string]string) (*fileSet, error) {
+func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fileSet, error) {
 	s := &fileSet{files: map[string]string{}, work: true}
 	entries, at, err := b.repo.Index()
 	if err != nil { // ignore the error: without the index, all files are read
@@ -67,7 +67,7 @@ func (b *Store) worktree(ctx context.Context, base map[string]string) (*fileSet,
 			listed[e.Name], names[e.Name] = e, ""
 		}
 	}
-	if err := b.walk(ctx, func(name string) error { names[path.Join(b.dir, name)] = ""; return nil }); err != nil {
+	if err := b.walkSidecars(ctx, func(name string) error { names[path.Join(b.dir, name)] = ""; return nil }); err != nil {
 		return nil, err
 	}
 	for name := range names {
@@ -79,16 +79,16 @@ func (b *Store) worktree(ctx context.Context, base map[string]string) (*fileSet,
 			s.files[name] = base[name]
 		} else if e != nil && e.Apart {
 			s.files[name] = e.Blob
-		} else if blob, ok := b.blobOf(name, e, at); ok {
+		} else if blob, ok := b.fileBlob(name, e, at); ok {
 			s.files[name] = blob
 		}
 	}
 	return s, nil
 }
 
-// blobOf returns the name of the blob for a file of the working tree. It returns false if there is
+// fileBlob returns the name of the blob for a file of the working tree. It returns false if there is
 // no such file, and "" if the file cannot be read.
-func (b *Store) blobOf(name string, e *git.IndexEntry, indexed time.Time) (string, bool) {
+func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (string, bool) {
 	if CheckFile(name) != nil {
 		return "", false
 	}
@@ -119,8 +119,8 @@ const (
 func (x *comparison) findRenames(ctx context.Context) error {
 	x.renamed = map[string]string{}
 	var gone, fresh []string
-	for _, file := range x.old.sorted() {
-		if _, ok := x.now.files[file]; !ok && len(x.sidecars(file)) > 0 {
+	for _, file := range x.old.sortedPaths() {
+		if _, ok := x.now.files[file]; !ok && len(x.baseSidecars(file)) > 0 {
 			gone = append(gone, file)
 		}
 	}
@@ -128,7 +128,7 @@ func (x *comparison) findRenames(ctx context.Context) error {
 		return nil
 	}
 	byBlob := map[string][]string{}
-	for _, file := range x.now.sorted() {
+	for _, file := range x.now.sortedPaths() {
 		if _, ok := x.old.files[file]; !ok && !x.tree.isSidecar(file) && CheckFile(file) == nil {
 			fresh = append(fresh, file)
 			byBlob[x.now.files[file]] = append(byBlob[x.now.files[file]], file)
@@ -197,7 +197,7 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 	if err != nil {
 		return err
 	}
-	x.pick(pairs, gone, fresh)
+	x.pickRenames(pairs, gone, fresh)
 	return nil
 }
 
@@ -207,8 +207,8 @@ type renamePair struct {
 	share    float64
 }
 
-// pick makes the most similar pairs renames. Each file is used only once.
-func (x *comparison) pick(pairs []renamePair, gone, fresh []string) {
+// pickRenames makes the most similar pairs renames. Each file is used only once.
+func (x *comparison) pickRenames(pairs []renamePair, gone, fresh []string) {
 	slices.SortFunc(pairs, func(a, b renamePair) int {
 		return cmp.Or(cmp.Compare(b.share, a.share), a.from-b.from, a.to-b.to)
 	})
@@ -234,14 +234,14 @@ func (x *comparison) eachText(ctx context.Context, side *fileSet, files []string
 			return err
 		}
 		for i, f := range some {
-			data, err := x.content(side, f)
+			data, err := x.sideContent(side, f)
 			if err != nil || isBinary(data) {
 				continue
 			}
 			var lines []string
 			for _, l := range Lines(data) {
 				l = bareLine(l)
-				if letters(l) >= 3 {
+				if countLetters(l) >= 3 {
 					lines = append(lines, l)
 				}
 			}

@@ -125,7 +125,7 @@ func TestSidecarNames(t *testing.T) {
 	seen := map[string]string{}
 	for _, file := range []string{"a.go", "a", "a.why", "a.why/b", "a%2Ewhy/b", "a\nb", "-rf", "con", "CON.txt", "x/aux/y", "a:b", `a\b`, "dot.", "sp ",
 		".lock", ".gitignore", ".lock/x", "é/日本.go", "a%41", strings.Repeat("x", 250), strings.Repeat("y", 250) + ".go", strings.Repeat("é", 100) + "/b"} {
-		name := sidecarOf(file)
+		name := sidecarPath(file)
 		low := strings.ToLower(name)
 		if old, ok := seen[low]; ok {
 			t.Errorf("%q and %q have the same sidecar %q", old, file, name)
@@ -136,12 +136,12 @@ func TestSidecarNames(t *testing.T) {
 				t.Errorf("%q has sidecar %q, whose part %q some system refuses", file, name, part)
 			}
 		}
-		if back, ok := sourceOf(name); (ok && back != file) || (!ok && len(file) < 200) {
+		if back, ok := sidecarSource(name); (ok && back != file) || (!ok && len(file) < 200) {
 			t.Errorf("sourceOf(%q) = %q, %v, want %q", name, back, ok, file)
 		}
 	}
 	for _, name := range []string{"a.go", "a%2", "a%zz.why", "%61.why", "..%2F..%2Fetc.why", ".git/x.why"} {
-		if file, ok := sourceOf(name); ok {
+		if file, ok := sidecarSource(name); ok {
 			t.Errorf("sourceOf(%q) = %q, want none", name, file)
 		}
 	}
@@ -178,13 +178,13 @@ func FuzzSourceOf(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		file, ok := sourceOf(name)
-		if ok && (CheckFile(file) != nil || sidecarOf(file) != name) {
-			t.Fatalf("sourceOf(%q) = %q, which has sidecar %q", name, file, sidecarOf(file))
+		file, ok := sidecarSource(name)
+		if ok && (CheckFile(file) != nil || sidecarPath(file) != name) {
+			t.Fatalf("sourceOf(%q) = %q, which has sidecar %q", name, file, sidecarPath(file))
 		}
 		if CheckFile(name) == nil {
-			if back, ok := sourceOf(sidecarOf(name)); ok && back != name {
-				t.Fatalf("sidecarOf(%q) = %q, which is that of %q", name, sidecarOf(name), back)
+			if back, ok := sidecarSource(sidecarPath(name)); ok && back != name {
+				t.Fatalf("sidecarOf(%q) = %q, which is that of %q", name, sidecarPath(name), back)
 			}
 		}
 	})

@@ -39,7 +39,7 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	run := b.runName()
 	changes := map[string][]event{}
 	var order []string
-	skipped, err := b.survey(ctx, true, func(name string, s *sidecar, at []Found) error {
+	skipped, err := b.surveySidecars(ctx, true, func(name string, s *sidecar, at []Found) error {
 		rep.Files++
 		rep.Annotations += len(at)
 		for _, a := range at {
@@ -69,7 +69,7 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	}
 	rep.Run = run
 	for _, name := range order {
-		if err := b.append(ctx, name, nil, changes[name]); err != nil {
+		if err := b.appendMissing(ctx, name, nil, changes[name]); err != nil {
 			return GCReport{}, fmt.Errorf("archiving annotations: %w", err)
 		}
 	}
@@ -140,7 +140,7 @@ func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool,
 				continue
 			}
 			events = append(events, event{id: r.ID, back: !e.back, time: b.opts.Clock(), run: "undo-" + run, undo: run})
-			at := Found{Record: *r, In: ownerOf(name, s), Placed: Lost}
+			at := Found{Record: *r, In: sidecarOwner(name, s), Placed: Lost}
 			at.Archived = e.back
 			if e.back {
 				rep.Archived = append(rep.Archived, at)
@@ -151,7 +151,7 @@ func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool,
 		if dryRun || len(events) == 0 {
 			return nil
 		}
-		return b.append(ctx, name, nil, events)
+		return b.appendMissing(ctx, name, nil, events)
 	})
 	return rep, err
 }

@@ -75,9 +75,9 @@ func (l *blobHistory) text(data []byte) *oldText {
 	return &oldText{lines, l.in.lines.Lines(lines)}
 }
 
-// fetch reads those blobs that were not read yet. Blobs that git does not have and binary blobs are
+// fetchMissing reads those blobs that were not read yet. Blobs that git does not have and binary blobs are
 // skipped.
-func (l *blobHistory) fetch(ctx context.Context, h History, head string, want map[string]bool) error {
+func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, want map[string]bool) error {
 	var names []string
 	for n := range want {
 		if asked, ok := l.missing[n]; l.texts[n] == nil && (!ok || asked != head) && (len(n) == 64) == h.SHA256() {

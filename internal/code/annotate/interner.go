@@ -36,8 +36,8 @@ func (x *interner) appendWords(to []int32, line string) []int32 {
 	return to
 }
 
-// bareOf returns the number of the line without its white space.
-func (x *interner) bareOf(n int32, line string) int32 {
+// bareNumber returns the number of the line without its white space.
+func (x *interner) bareNumber(n int32, line string) int32 {
 	if int(n) >= len(x.bare) {
 		x.bare = append(x.bare, make([]int32, len(x.lines)-len(x.bare))...)
 	}
@@ -47,11 +47,11 @@ func (x *interner) bareOf(n int32, line string) int32 {
 	return x.bare[n] - 1
 }
 
-// bares returns the numbers of the lines without their white space.
-func (x *interner) bares(ids []int32, lines []string) []int32 {
+// bareNumbers returns the numbers of the lines without their white space.
+func (x *interner) bareNumbers(ids []int32, lines []string) []int32 {
 	out := make([]int32, len(ids))
 	for i, n := range ids {
-		out[i] = x.bareOf(n, lines[i])
+		out[i] = x.bareNumber(n, lines[i])
 	}
 	return out
 }
@@ -62,8 +62,8 @@ type postings struct {
 	list  []int32 // positions in the sequence, sorted by number and then by position
 }
 
-// postingsOf returns the postings of ids, which must be less than most.
-func postingsOf(ids []int32, most int) postings {
+// newPostings returns the postings of ids, which must be less than most.
+func newPostings(ids []int32, most int) postings {
 	p := postings{make([]int32, most+1), make([]int32, len(ids))}
 	for _, n := range ids {
 		p.first[n+1]++

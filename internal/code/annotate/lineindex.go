@@ -23,13 +23,13 @@ type lineIndex struct {
 // newLineIndex returns an index of the lines. The interner may be shared with other texts.
 func newLineIndex(in *interner, lines []string) *lineIndex {
 	ids := in.lines.Lines(lines)
-	return &lineIndex{lines: lines, in: in, ids: ids, postings: postingsOf(ids, len(in.lines))}
+	return &lineIndex{lines: lines, in: in, ids: ids, postings: newPostings(ids, len(in.lines))}
 }
 
 // barePostings returns the positions of the lines by their number without white space.
 func (p *lineIndex) barePostings() postings {
 	if p.bare == nil {
-		at := postingsOf(p.in.bares(p.ids, p.lines), len(p.in.bareLines))
+		at := newPostings(p.in.bareNumbers(p.ids, p.lines), len(p.in.bareLines))
 		p.bare = &at
 	}
 	return *p.bare
@@ -45,18 +45,18 @@ func (p *lineIndex) newWordBag(block []string) *wordBag {
 	return p.bag
 }
 
-// enclosing returns the index of the line that encloses the line with index at, or -1.
-func (p *lineIndex) enclosing(at int) int {
+// enclosingLine returns the index of the line that encloses the line with index at, or -1.
+func (p *lineIndex) enclosingLine(at int) int {
 	if p.enclosers == nil {
-		p.enclosers = enclosersOf(p.lines)
+		p.enclosers = enclosingLines(p.lines)
 	}
 	return int(p.enclosers[at])
 }
 
-// enclosersOf returns, for each line, the index of the enclosing line: the nearest line above that
+// enclosingLines returns, for each line, the index of the enclosing line: the nearest line above that
 // is less indented and contains a letter or digit. It is -1 if there is none. A blank line has the
 // same enclosing line as the next line.
-func enclosersOf(lines []string) []int32 {
+func enclosingLines(lines []string) []int32 {
 	type open struct {
 		line  int32
 		depth int
@@ -76,7 +76,7 @@ func enclosersOf(lines []string) []int32 {
 		if k > 0 {
 			out[i] = stack[k-1].line
 		}
-		if letters(l) > 0 {
+		if countLetters(l) > 0 {
 			stack = append(stack[:k], open{int32(i), d})
 		}
 	}
@@ -96,7 +96,7 @@ func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
 	if len(r.Scope) == 0 || first >= len(p.lines) {
 		return 0, len(r.Scope)
 	}
-	at := p.enclosing(first)
+	at := p.enclosingLine(first)
 	for n := 0; at >= 0 && n < maxScope && first-at <= maxScopeFar; n++ {
 		l := strings.TrimSpace(p.lines[at])
 		for _, s := range r.Scope {
@@ -105,7 +105,7 @@ func (p *lineIndex) sharedScope(r *Record, first int) (same, of int) {
 				break
 			}
 		}
-		at = p.enclosing(at)
+		at = p.enclosingLine(at)
 	}
 	return min(same, len(r.Scope)), len(r.Scope)
 }

@@ -71,9 +71,9 @@ func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 80
 // blobName returns git's name for the content.
 func blobName(data []byte, sha2 bool) string { return git.BlobName(data, sha2) }
 
-// letters returns the number of letters and digits in the lines. Lines with few of them occur in
+// countLetters returns the number of letters and digits in the lines. Lines with few of them occur in
 // many places.
-func letters(lines ...string) int {
+func countLetters(lines ...string) int {
 	n := 0
 	for _, l := range lines {
 		for i := 0; i < len(l); i++ {
@@ -151,7 +151,7 @@ func Scope(lines []string, at int) []string {
 	}
 	var out []string
 	for i := at - 1; i >= max(0, at-maxScopeFar) && depth > 0 && len(out) < maxScope; i-- {
-		if d := indent(lines[i]); d >= 0 && d < depth && letters(lines[i]) > 0 {
+		if d := indent(lines[i]); d >= 0 && d < depth && countLetters(lines[i]) > 0 {
 			out = append(out, lines[i])
 			depth = d
 		}

@@ -61,11 +61,11 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 			out = append(out, f)
 		}
 	}
-	return out, p.incomplete()
+	return out, p.partialError()
 }
 
-// incomplete returns a [PartialError] if git failed, and nil otherwise.
-func (p *resolved) incomplete() error {
+// partialError returns a [PartialError] if git failed, and nil otherwise.
+func (p *resolved) partialError() error {
 	if p.partial == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (b *Store) searchElsewhere(ctx context.Context, p *resolved, file string) e
 
 // resolve finds all annotations of a file.
 func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
-	own, err := b.read(sidecarOf(file))
+	own, err := b.read(sidecarPath(file))
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (b *Store) resolve(ctx context.Context, file string) (*resolved, error) {
 		return nil, &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
 	}
 	if p.partial == nil && p.head != "" && !known {
-		b.prepare(ctx, file, p, own)
+		b.prefetchBlobs(ctx, file, p, own)
 	}
 	if err := b.readSidecars(ctx, p, own, names); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (b *Store) readSidecars(ctx context.Context, p *resolved, own *sidecar, nam
 		if CheckFile(n) != nil {
 			continue
 		}
-		s, err := b.read(sidecarOf(n))
+		s, err := b.read(sidecarPath(n))
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (b *Store) readSidecars(ctx context.Context, p *resolved, own *sidecar, nam
 	if len(own.records) > 0 {
 		return nil
 	}
-	_, orphans, err := b.orphans(ctx)
+	_, orphans, err := b.orphanSidecars(ctx)
 	for _, o := range orphans {
 		if !slices.Contains(p.sidecars, o) {
 			p.sidecars = append(p.sidecars, o)
@@ -194,13 +194,13 @@ func (b *Store) readSidecars(ctx context.Context, p *resolved, own *sidecar, nam
 // noteOrphans lists the deleted files whose annotations may belong to this file, if git failed, or
 // if the clone is shallow and nothing was found.
 func (b *Store) noteOrphans(ctx context.Context, p *resolved, file string) error {
-	if p.partial == nil && len(p.found) == 0 && b.shallow() {
+	if p.partial == nil && len(p.found) == 0 && b.isShallow() {
 		p.partial = errShallow
 	}
 	if p.partial == nil {
 		return nil
 	}
-	names, sidecars, err := b.orphans(ctx)
+	names, sidecars, err := b.orphanSidecars(ctx)
 	if err != nil {
 		return err
 	}
@@ -219,13 +219,13 @@ func (b *Store) noteOrphans(ctx context.Context, p *resolved, file string) error
 	return nil
 }
 
-// prepare reads in advance the blobs that are needed to resolve the file's own annotations. It
+// prefetchBlobs reads in advance the blobs that are needed to resolve the file's own annotations. It
 // ignores errors, because the same error occurs again when a blob is needed.
-func (b *Store) prepare(ctx context.Context, file string, p *resolved, own *sidecar) {
-	want := blobsOf([]*sidecar{own}, blobName(p.content, b.sha256()))
+func (b *Store) prefetchBlobs(ctx context.Context, file string, p *resolved, own *sidecar) {
+	want := recordedBlobs([]*sidecar{own}, blobName(p.content, b.sha256()))
 	h := b.blobHistory(file)
 	defer h.mu.Unlock()
-	_ = h.fetch(ctx, b.history, p.head, want)
+	_ = h.fetchMissing(ctx, b.history, p.head, want)
 }
 
 // nameQuery reads the former names of a file from git.
@@ -256,7 +256,7 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 		p.partial = q.err
 		return q, false
 	}
-	origins, err := b.origins(ctx, sidecarOf(file), p.content)
+	origins, err := b.possibleOrigins(ctx, sidecarPath(file), p.content)
 	if err == nil && len(origins) == 0 {
 		return q, false
 	}
@@ -280,16 +280,16 @@ func (b *Store) askNames(ctx context.Context, p *resolved, file string) (q *name
 	return q, false
 }
 
-// origins returns the files that this file may be a copy of, or whose name it may have had: files
+// possibleOrigins returns the files that this file may be a copy of, or whose name it may have had: files
 // that do not exist any more, files with an annotation that has a line of its block or context in
 // content, files whose annotations all have only short lines, and all files beyond the limit. If it
 // returns an error, the list is incomplete.
-func (b *Store) origins(ctx context.Context, own string, content []byte) (files []string, err error) {
+func (b *Store) possibleOrigins(ctx context.Context, own string, content []byte) (files []string, err error) {
 	var have map[string]bool // lines of content; nil until they are needed
 	stands := func(r *Record) bool {
 		long := 0
 		for _, l := range slices.Concat(r.Block, r.Before, r.After) {
-			if letters(l) < fewLetters {
+			if countLetters(l) < fewLetters {
 				continue
 			}
 			long++
@@ -300,11 +300,11 @@ func (b *Store) origins(ctx context.Context, own string, content []byte) (files 
 		return long == 0
 	}
 	n := 0
-	err = b.walk(ctx, func(name string) error {
+	err = b.walkSidecars(ctx, func(name string) error {
 		if name == own {
 			return nil
 		}
-		file, ok := sourceOf(name)
+		file, ok := sidecarSource(name)
 		n++
 		if n <= maxOrigins || !ok {
 			s, err := b.read(name)
@@ -315,7 +315,7 @@ func (b *Store) origins(ctx context.Context, own string, content []byte) (files 
 				lines := Lines(content)
 				have = (&lineIndex{lines: lines}).bareSet(0, len(lines))
 			}
-			file = ownerOf(name, s)
+			file = sidecarOwner(name, s)
 			if b.HasFile(file) && !slices.ContainsFunc(s.records, stands) {
 				return nil
 			}
@@ -332,11 +332,11 @@ const (
 	maxOrphans = 200
 )
 
-// orphans returns the sidecars of files that do not exist, the first 200 by name. If the file was
+// orphanSidecars returns the sidecars of files that do not exist, the first 200 by name. If the file was
 // renamed and the rename is not committed, its annotations are in one of them.
-func (b *Store) orphans(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
-	err = b.walk(ctx, func(name string) error {
-		file, ok := sourceOf(name)
+func (b *Store) orphanSidecars(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
+	err = b.walkSidecars(ctx, func(name string) error {
+		file, ok := sidecarSource(name)
 		if !ok || len(sidecars) == maxOrphans {
 			return nil
 		}

@@ -38,9 +38,9 @@ const (
 	similarLine = .6  // the same for a single line, which has only few words
 )
 
-// tells reports whether the lines are distinctive enough to be found without context.
-func tells(lines []string) bool {
-	n := letters(lines...)
+// isDistinctive reports whether the lines are distinctive enough to be found without context.
+func isDistinctive(lines []string) bool {
+	n := countLetters(lines...)
 	return n >= telling || (len(lines) > 1 && n >= tellingBlock)
 }
 
@@ -59,7 +59,7 @@ func (p *lineIndex) byText(r *Record, taken []bool) match {
 		return notFound
 	}
 	c := best[0]
-	if c.context < nearContext && (len(best) > 1 || !tells(r.Block)) {
+	if c.context < nearContext && (len(best) > 1 || !isDistinctive(r.Block)) {
 		return notFound
 	}
 	confidence := .8 + .18*c.context
@@ -80,7 +80,7 @@ func (p *lineIndex) byText(r *Record, taken []bool) match {
 // byUniqueText is like byText, but finds the block only if its text is distinctive and occurs
 // exactly once.
 func (p *lineIndex) byUniqueText(r *Record) match {
-	if len(p.candidates(r, nil)) != 1 || !tells(r.Block) {
+	if len(p.candidates(r, nil)) != 1 || !isDistinctive(r.Block) {
 		return notFound
 	}
 	return p.byText(r, nil)

@@ -26,9 +26,9 @@ type Merged struct {
 // deleted is deleted, because a person may have had to erase it. If that side is damaged, the line
 // is kept, because the deletion may have been an accident. Lines of newer versions are kept.
 func Merge(base, ours, theirs []byte) Merged {
-	b := mergeSideOf(base)
-	o := mergeSideOf(ours)
-	t := mergeSideOf(theirs)
+	b := parseMergeSide(base)
+	o := parseMergeSide(ours)
+	t := parseMergeSide(theirs)
 	var m Merged
 	var all []*mergeLine
 	at := map[string]int{}
@@ -99,7 +99,7 @@ type mergeSide struct {
 	damaged bool
 }
 
-func mergeSideOf(data []byte) *mergeSide {
+func parseMergeSide(data []byte) *mergeSide {
 	s := &mergeSide{has: map[string]bool{}}
 	for l := range bytes.Lines(data) {
 		l = bytes.TrimRight(l, "\r\n")

@@ -41,7 +41,7 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	case errors.Is(err, git.ErrBare):
 		bare = err
 	default:
-		root = annotated(root, opts.Dir)
+		root = annotatedDir(root, opts.Dir)
 	}
 	work, err := vfs.Dir(root)
 	if err != nil {
@@ -58,10 +58,10 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// annotated returns the directory, or its nearest parent directory, that contains annotations. It
+// annotatedDir returns the directory, or its nearest parent directory, that contains annotations. It
 // returns the directory itself if there is none. Directories of other users are ignored, as with
 // repositories.
-func annotated(dir, sub string) string {
+func annotatedDir(dir, sub string) string {
 	if sub == "" {
 		sub = DefaultDir
 	}

@@ -54,11 +54,11 @@ func CheckFile(name string) error {
 // file systems allow 255.
 const maxPart = 200
 
-// sidecarOf returns the path of the file's sidecar, relative to the annotations directory. The
+// sidecarPath returns the path of the file's sidecar, relative to the annotations directory. The
 // directories mirror those of the source files. Characters that some file systems refuse are
 // percent-encoded. A directory whose name ends like a sidecar is encoded as well, so that different
 // files have different sidecars.
-func sidecarOf(file string) string {
+func sidecarPath(file string) string {
 	parts := strings.Split(file, "/")
 	for i, p := range parts {
 		parts[i] = encodePart(p, i < len(parts)-1)
@@ -99,10 +99,10 @@ func reservedName(p string) bool {
 	return len(base) == 4 && (strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")) && base[3] >= '0' && base[3] <= '9'
 }
 
-// sourceOf returns the file whose sidecar has the path. It returns false if the path is not the
+// sidecarSource returns the file whose sidecar has the path. It returns false if the path is not the
 // path of a sidecar, or if it was shortened. Then only the records in the sidecar contain the
 // file's name.
-func sourceOf(sidecar string) (string, bool) {
+func sidecarSource(sidecar string) (string, bool) {
 	name, ok := strings.CutSuffix(sidecar, suffix)
 	if !ok || strings.Contains(name, "%~") {
 		return "", false
@@ -124,7 +124,7 @@ func sourceOf(sidecar string) (string, bool) {
 		i += 2
 	}
 	file := b.String()
-	if CheckFile(file) != nil || sidecarOf(file) != path.Clean(sidecar) {
+	if CheckFile(file) != nil || sidecarPath(file) != path.Clean(sidecar) {
 		return "", false
 	}
 	return file, true

@@ -154,7 +154,7 @@ func (r *Record) check() error {
 		return err
 	}
 	if strings.TrimSpace(r.Why) == "" {
-		return invalid("why", "", "is empty; say why the lines are as they are")
+		return invalidField("why", "", "is empty; say why the lines are as they are")
 	}
 	for i, s := range append([]string{r.Why}, r.Rejected...) {
 		field := "why"
@@ -163,13 +163,13 @@ func (r *Record) check() error {
 		}
 		switch {
 		case len(s) > MaxWhy:
-			return invalid(field, s, fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxWhy))
+			return invalidField(field, s, fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxWhy))
 		case !utf8.ValidString(s):
-			return invalid(field, "", "is not UTF-8")
+			return invalidField(field, "", "is not UTF-8")
 		}
 	}
 	if len(r.Rejected) > maxReject {
-		return invalid("rejected", "", fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxReject))
+		return invalidField("rejected", "", fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxReject))
 	}
 	return r.checkWords()
 }
@@ -178,22 +178,22 @@ func (r *Record) check() error {
 func (r *Record) checkWords() error {
 	for _, w := range []struct{ field, value string }{{"agent", r.Agent}, {"model", r.Model}, {"session", r.Session}, {"profile", r.Profile}, {"ref", r.Ref}} {
 		if len(w.value) > maxWord || !utf8.ValidString(w.value) {
-			return invalid(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxWord))
+			return invalidField(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxWord))
 		}
 	}
 	if r.ID != "" && !isID(r.ID) {
-		return invalid("id", r.ID, "is not 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+		return invalidField("id", r.ID, "is not 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 	}
 	for _, w := range []struct{ field, value string }{{"commit", r.Commit}, {"blob", r.Blob}} {
 		if w.value != "" && !git.IsHash(w.value) {
-			return invalid(w.field, w.value, "is not the hex name of a git object")
+			return invalidField(w.field, w.value, "is not the hex name of a git object")
 		}
 	}
 	return nil
 }
 
-// invalid returns an error for a field, with the beginning of its value.
-func invalid(field, value, reason string) error {
+// invalidField returns an error for a field, with the beginning of its value.
+func invalidField(field, value, reason string) error {
 	return &oxbow.InvalidError{Field: field, Value: text.Clip(value, 60), Reason: reason}
 }
 

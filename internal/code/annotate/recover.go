@@ -28,7 +28,7 @@ type Recovered struct {
 // [oxbow.ErrBusy] or the errors of package io/fs.
 func (b *Store) Recover(ctx context.Context, dryRun bool) ([]Recovered, error) {
 	var all []Recovered
-	err := b.walk(ctx, func(name string) error {
+	err := b.walkSidecars(ctx, func(name string) error {
 		s, err := b.read(name)
 		if err != nil || (len(s.damaged) == 0 && !s.torn) {
 			return err
@@ -48,7 +48,7 @@ func (b *Store) Recover(ctx context.Context, dryRun bool) ([]Recovered, error) {
 func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved Recovered, err error) {
 	full := path.Join(b.dir, name)
 	if !dryRun {
-		unlock, err := b.lock(ctx)
+		unlock, err := b.lockWriters(ctx)
 		if err != nil {
 			return saved, err
 		}

@@ -21,7 +21,7 @@ func lineByLine(t *testing.T, b *Store, file string) int {
 	t.Helper()
 	n := 0
 	for i, l := range strings.Split(source, "\n") {
-		if letters(l) >= 4 {
+		if countLetters(l) >= 4 {
 			add(t, b, Record{File: file, Span: Span{i + 1, i + 1}, Why: fmt.Sprint("line ", i+1)})
 			n++
 		}

@@ -24,7 +24,7 @@ func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error 
 		if b.history == nil {
 			return nil
 		}
-		err := h.fetch(ctx, b.history, p.head, blobsOf(sidecars, now))
+		err := h.fetchMissing(ctx, b.history, p.head, recordedBlobs(sidecars, now))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -40,7 +40,7 @@ func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error 
 	x := newLineIndex(h.in, lines)
 	adopted := 0
 	for i, s := range p.sidecars[len(own):] {
-		if x.adopts(s, now) {
+		if x.isSuccessor(s, now) {
 			p.sidecars[len(own)+i], p.sidecars[len(own)+adopted] = p.sidecars[len(own)+adopted], s
 			adopted++
 		}
@@ -82,9 +82,9 @@ func (b *Store) resolveAll(ctx context.Context, p *resolved, file string) error 
 	return nil
 }
 
-// blobsOf returns the names of the contents for which the annotations were written, except now, the
+// recordedBlobs returns the names of the contents for which the annotations were written, except now, the
 // present content.
-func blobsOf(sidecars []*sidecar, now string) map[string]bool {
+func recordedBlobs(sidecars []*sidecar, now string) map[string]bool {
 	want := map[string]bool{}
 	for _, s := range sidecars {
 		for _, r := range s.records {
@@ -96,10 +96,10 @@ func blobsOf(sidecars []*sidecar, now string) map[string]bool {
 	return want
 }
 
-// adopts reports whether the deleted file of a sidecar has probably become this text: an annotation
+// isSuccessor reports whether the deleted file of a sidecar has probably become this text: an annotation
 // was written for exactly this content, or at least half of the blocks, and at least two, occur
 // here in their order.
-func (p *lineIndex) adopts(s *sidecar, now string) bool {
+func (p *lineIndex) isSuccessor(s *sidecar, now string) bool {
 	votes := 0
 	last := 0
 	all := 0
@@ -134,7 +134,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) e
 	var lost []*Found
 	var since []string
 	for i := range found {
-		if f := &found[i]; f.Placed == Lost && f.Commit != "" && tells(f.Block) {
+		if f := &found[i]; f.Placed == Lost && f.Commit != "" && isDistinctive(f.Block) {
 			lost = append(lost, f)
 			since = append(since, f.Commit)
 		}

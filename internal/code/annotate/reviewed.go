@@ -50,8 +50,8 @@ func (r *Record) isMarkedWith(key []byte) bool {
 	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.markWith(key)))
 }
 
-// mark marks the records as written by this machine.
-func (b *Store) mark(ctx context.Context, records []Record) {
+// markOwn marks the records as written by this machine.
+func (b *Store) markOwn(ctx context.Context, records []Record) {
 	if b.opts.MakeKey == nil || len(records) == 0 {
 		return
 	}
@@ -80,20 +80,20 @@ func (b *Store) Unreviewed(ctx context.Context, found []Found) []bool {
 	if !isAny {
 		return out
 	}
-	reviewed := b.reviewed(ctx, sidecarsOf(found))
+	reviewed := b.reviewedStatements(ctx, possibleSidecars(found))
 	for i := range found {
 		out[i] = out[i] && !reviewed[found[i].statement()]
 	}
 	return out
 }
 
-// sidecarsOf returns the names of the sidecars that may contain the annotations: the sidecar of the
+// possibleSidecars returns the names of the sidecars that may contain the annotations: the sidecar of the
 // file's former name and that of its present name.
-func sidecarsOf(found []Found) (names []string) {
+func possibleSidecars(found []Found) (names []string) {
 	seen := map[string]bool{}
 	for _, f := range found {
 		for _, file := range []string{f.File, f.In} {
-			if name := sidecarOf(file); !seen[name] {
+			if name := sidecarPath(file); !seen[name] {
 				seen[name] = true
 				names = append(names, name)
 			}
@@ -102,8 +102,8 @@ func sidecarsOf(found []Found) (names []string) {
 	return names
 }
 
-// reviewed returns the statements of the annotations in the named sidecars of the reviewed branch.
-func (b *Store) reviewed(ctx context.Context, names []string) map[string]bool {
+// reviewedStatements returns the statements of the annotations in the named sidecars of the reviewed branch.
+func (b *Store) reviewedStatements(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil
 	}

@@ -56,7 +56,7 @@ func TestParents(t *testing.T) {
 		for at := range lines {
 			want := Scope(lines, at)
 			var got []string
-			for i := p.enclosing(at); i >= 0 && len(got) < maxScope; i = p.enclosing(i) {
+			for i := p.enclosingLine(at); i >= 0 && len(got) < maxScope; i = p.enclosingLine(i) {
 				got = append(got, lines[i])
 			}
 			if !reflect.DeepEqual(got, want) {

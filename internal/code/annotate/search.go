@@ -28,7 +28,7 @@ type Hit struct {
 // limit is not reached, annotations follow whose lines match the query. A query without words
 // returns all annotations that match its filters, the newest first.
 func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
-	all, err := b.all(ctx)
+	all, err := b.allRecords(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("searching annotations: %w", err)
 	}
@@ -78,21 +78,21 @@ func (b *Store) locateHit(ctx context.Context, h *Hit) {
 
 // Diagnose explains why a search finds nothing.
 func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, error) {
-	all, err := b.all(ctx)
+	all, err := b.allRecords(ctx)
 	if err != nil {
 		return oxbow.Diagnosis{}, fmt.Errorf("searching annotations: %w", err)
 	}
 	return oxbow.New(&recordStore{all, reasoningText}, nil).Diagnose(ctx, q)
 }
 
-// all returns all annotations without searching for their present positions, sorted by the path of
+// allRecords returns all annotations without searching for their present positions, sorted by the path of
 // the sidecar and then by time.
-func (b *Store) all(ctx context.Context) ([]Found, error) {
+func (b *Store) allRecords(ctx context.Context) ([]Found, error) {
 	var all []Found
 	seen := map[string]bool{}
 	left := maxRenamed
 	err := b.each(ctx, func(name string, s *sidecar) error {
-		file, known := sourceOf(name)
+		file, known := sidecarSource(name)
 		if _, err := b.work.Stat(file); known && left > 0 && errors.Is(err, fs.ErrNotExist) && len(s.records) > 0 {
 			left--
 			file = b.nowCalled(ctx, file)

@@ -68,7 +68,7 @@ func (p *lineIndex) sharedLetters(block []string, s Span) float64 {
 	have := p.bareSet(s.First-1, s.Last)
 	got, all := 0, 0
 	for _, l := range block {
-		n := letters(l) + 1 // plus 1, so that lines without letters count
+		n := countLetters(l) + 1 // plus 1, so that lines without letters count
 		all += n
 		if have[bareLine(l)] {
 			got += n
@@ -86,7 +86,7 @@ const (
 // bySimilarity finds lines that are similar to the block. Each line of the block and of its context
 // votes for a position, ignoring white space. Then the blocks at the best positions are compared.
 func (p *lineIndex) bySimilarity(r *Record) match {
-	votes := p.votes(r)
+	votes := p.countVotes(r)
 	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int { return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b) })
 	n := len(r.Block) + r.Cut
 	best := notFound
@@ -108,7 +108,7 @@ func (p *lineIndex) bySimilarity(r *Record) match {
 			best.how = "similar lines stand there"
 		}
 	}
-	if best.placing == Edited && letters(r.Block...) < telling && p.sharedContext(r, best.span) < nearContext {
+	if best.placing == Edited && countLetters(r.Block...) < telling && p.sharedContext(r, best.span) < nearContext {
 		return notFound // the text is too short to be certain, and the context is different
 	}
 	best.confidence *= .9 // similarity is the only evidence
@@ -118,15 +118,15 @@ func (p *lineIndex) bySimilarity(r *Record) match {
 	return best
 }
 
-// votes returns, for each possible position of the block's first line, the weight of the lines of
+// countVotes returns, for each possible position of the block's first line, the weight of the lines of
 // the block and its context that support it.
-func (p *lineIndex) votes(r *Record) map[int]float64 {
+func (p *lineIndex) countVotes(r *Record) map[int]float64 {
 	bare := p.barePostings()
 	votes := map[int]float64{}
 	vote := func(lines []string, shift int) {
 		for i, l := range lines {
 			b := bareLine(l)
-			if letters(b) < 3 {
+			if countLetters(b) < 3 {
 				continue
 			}
 			id, ok := p.in.bareLines[b]

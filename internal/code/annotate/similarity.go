@@ -45,7 +45,7 @@ func newWordBag(lines []string, ids []int32, in *interner) *wordBag {
 
 // reset sets the block and makes the window empty.
 func (b *wordBag) reset(block []string) {
-	b.move(0, 0)
+	b.moveWindow(0, 0)
 	for _, w := range b.words {
 		b.want[w] = 0
 	}
@@ -57,14 +57,14 @@ func (b *wordBag) reset(block []string) {
 	b.own = 0
 	for _, w := range b.words {
 		b.want[w]++
-		b.own += b.weightOf(w)
+		b.own += b.wordWeight(w)
 	}
 }
 
 // maxWordWeight is the weight of a word that occurs in the text at most once.
 const maxWordWeight = 1024
 
-func (b *wordBag) weightOf(w int32) int {
+func (b *wordBag) wordWeight(w int32) int {
 	if int(w) < len(b.weight) && b.weight[w] > 0 {
 		return int(b.weight[w])
 	}
@@ -79,8 +79,8 @@ func (b *wordBag) grow() {
 	}
 }
 
-// move sets the window to the lines lo to hi-1.
-func (b *wordBag) move(lo, hi int) {
+// moveWindow sets the window to the lines lo to hi-1.
+func (b *wordBag) moveWindow(lo, hi int) {
 	if lo >= b.hi || hi <= b.lo { // the new window has no line of the old one
 		for i := b.lo; i < b.hi; i++ {
 			b.drop(i)
@@ -111,25 +111,25 @@ func (b *wordBag) add(line int) {
 	for _, w := range ws {
 		b.have[w]++
 		if b.have[w] <= b.want[w] {
-			b.common += b.weightOf(w)
+			b.common += b.wordWeight(w)
 		}
-		b.total += b.weightOf(w)
+		b.total += b.wordWeight(w)
 	}
 }
 
 func (b *wordBag) drop(line int) {
 	for _, w := range b.in.wordsOf(b.ids[line], b.lines[line]) {
 		if b.have[w] <= b.want[w] {
-			b.common -= b.weightOf(w)
+			b.common -= b.wordWeight(w)
 		}
 		b.have[w]--
-		b.total -= b.weightOf(w)
+		b.total -= b.wordWeight(w)
 	}
 }
 
 // similarity returns the similarity, 0 to 1, of the block and the lines lo to hi-1.
 func (b *wordBag) similarity(lo, hi int) float64 {
-	b.move(lo, hi)
+	b.moveWindow(lo, hi)
 	if b.own+b.total == 0 {
 		return 0
 	}

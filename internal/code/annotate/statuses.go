@@ -13,10 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ownerOf returns the file to which a sidecar belongs. If the sidecar's name was shortened, it
+// sidecarOwner returns the file to which a sidecar belongs. If the sidecar's name was shortened, it
 // takes the file from the newest annotation.
-func ownerOf(name string, s *sidecar) string {
-	if file, ok := sourceOf(name); ok || len(s.records) == 0 {
+func sidecarOwner(name string, s *sidecar) string {
+	if file, ok := sidecarSource(name); ok || len(s.records) == 0 {
 		return file
 	}
 	return s.records[len(s.records)-1].File
@@ -28,12 +28,12 @@ type Skipped struct {
 	Err  error
 }
 
-// survey calls fn for each sidecar with the positions of its annotations, sorted by time. It
+// surveySidecars calls fn for each sidecar with the positions of its annotations, sorted by time. It
 // searches the working tree and, if head is set, HEAD for the annotations that are not in the
 // working tree. It follows deleted files to the names that git knows. If there is no commit, it
 // searches all files of the working tree for their lines. It returns the files that cannot be read,
 // for which it does not call fn. It fails if git fails.
-func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *sidecar, at []Found) error) ([]Skipped, error) {
+func (b *Store) surveySidecars(ctx context.Context, head bool, fn func(name string, s *sidecar, at []Found) error) ([]Skipped, error) {
 	commit := ""
 	if b.history != nil {
 		var err error
@@ -51,12 +51,12 @@ func (b *Store) survey(ctx context.Context, head bool, fn func(name string, s *s
 			return nil
 		}
 		var err error
-		own := ownerOf(name, s)
+		own := sidecarOwner(name, s)
 		l.at, err = b.statuses(ctx, commit, head, own, s)
 		if errors.As(err, &l.no) {
 			return nil
 		}
-		if _, err := b.work.Stat(own); commit == "" && l.left() > 0 && errors.Is(err, fs.ErrNotExist) {
+		if _, err := b.work.Stat(own); commit == "" && l.countLost() > 0 && errors.Is(err, fs.ErrNotExist) {
 			gone = append(gone, l)
 		}
 		return err
@@ -104,11 +104,11 @@ func (b *Store) statuses(ctx context.Context, commit string, head bool, own stri
 		return l.at, nil
 	}
 	names, seen, err := l.inTree(ctx, own)
-	if err != nil || l.left() == 0 {
+	if err != nil || l.countLost() == 0 {
 		return l.at, err
 	}
 	if head && commit != "" {
-		if err := l.inHead(ctx, names, seen); err != nil || l.left() == 0 {
+		if err := l.inHead(ctx, names, seen); err != nil || l.countLost() == 0 {
 			return l.at, err
 		}
 	}
@@ -124,8 +124,8 @@ type locator struct {
 	no      *unreadableError // reason why the search is incomplete; nil if it is complete
 }
 
-// left returns the number of annotations that have not been found yet.
-func (l *locator) left() int {
+// countLost returns the number of annotations that have not been found yet.
+func (l *locator) countLost() int {
 	n := 0
 	for i := range l.at {
 		if l.at[i].Placed == Lost {
@@ -147,12 +147,12 @@ func (l *locator) search(ctx context.Context, file string, content []byte) error
 	if p.partial != nil {
 		return errNoAnswer
 	}
-	l.take(p)
+	l.takeFound(p)
 	return nil
 }
 
-// take copies from p the annotations that l has not found yet.
-func (l *locator) take(p *resolved) {
+// takeFound copies from p the annotations that l has not found yet.
+func (l *locator) takeFound(p *resolved) {
 	found := map[string]Found{}
 	for _, f := range p.found {
 		found[f.ID] = f
@@ -181,7 +181,7 @@ func (l *locator) inTree(ctx context.Context, own string) (names []string, seen 
 			if err != nil {
 				return nil, nil, err
 			}
-			if !was && b.shallow() {
+			if !was && b.isShallow() {
 				return nil, nil, &unreadableError{own, errShallow}
 			}
 			for _, n := range more {
@@ -194,7 +194,7 @@ func (l *locator) inTree(ctx context.Context, own string) (names []string, seen 
 			return nil, nil, &unreadableError{names[i], err}
 		}
 		seen[names[i]] = blobName(content, b.sha256())
-		if err := l.search(ctx, names[i], content); err != nil || l.left() == 0 {
+		if err := l.search(ctx, names[i], content); err != nil || l.countLost() == 0 {
 			return names, seen, err
 		}
 	}
@@ -223,7 +223,7 @@ func (l *locator) inHead(ctx context.Context, names []string, seen map[string]st
 		if len(content) > MaxFile || isBinary(content) {
 			continue
 		}
-		if err := l.search(ctx, f, content); err != nil || l.left() == 0 {
+		if err := l.search(ctx, f, content); err != nil || l.countLost() == 0 {
 			return err
 		}
 	}
@@ -241,7 +241,7 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 		return nil
 	}
 	n := 0
-	err := b.files(ctx, ".", func(name string) error {
+	err := b.walkFiles(ctx, ".", func(name string) error {
 		n++
 		if n > maxOthers {
 			return errTooMany
@@ -258,7 +258,7 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 			return err
 		}
 		for _, l := range gone {
-			l.take(p)
+			l.takeFound(p)
 		}
 		return nil
 	})
@@ -266,7 +266,7 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 		return ctx.Err()
 	}
 	for _, l := range gone {
-		if l.left() > 0 {
+		if l.countLost() > 0 {
 			l.no = &unreadableError{l.at[0].In, err}
 		}
 	}

@@ -177,8 +177,8 @@ func (b *Store) CheckedOut() error {
 	return fmt.Errorf("the annotations of this repository are not checked out; git sparse-checkout add %s gets them, or git restore %[1]s", path.Dir(b.dir))
 }
 
-// shallow reports whether the repository is a shallow clone.
-func (b *Store) shallow() bool {
+// isShallow reports whether the repository is a shallow clone.
+func (b *Store) isShallow() bool {
 	h, ok := b.history.(interface{ Shallow() bool })
 	return ok && h.Shallow()
 }
@@ -202,7 +202,7 @@ func (b *Store) Records(_ context.Context, file string) ([]Record, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
-	s, err := b.read(sidecarOf(file))
+	s, err := b.read(sidecarPath(file))
 	if err != nil {
 		return nil, err
 	}
@@ -247,12 +247,12 @@ func (b *Store) blobHistory(file string) *blobHistory {
 	return l
 }
 
-// maxDepth is the maximum depth of directories that walk visits.
+// maxDepth is the maximum depth of directories that walkFiles visits.
 const maxDepth = 64
 
-// walk calls fn for each sidecar with its path relative to the annotations directory, sorted.
-func (b *Store) walk(ctx context.Context, fn func(name string) error) error {
-	return b.files(ctx, b.dir, func(name string) error {
+// walkSidecars calls fn for each sidecar with its path relative to the annotations directory, sorted.
+func (b *Store) walkSidecars(ctx context.Context, fn func(name string) error) error {
+	return b.walkFiles(ctx, b.dir, func(name string) error {
 		if !strings.HasSuffix(name, suffix) {
 			return nil
 		}
@@ -260,10 +260,10 @@ func (b *Store) walk(ctx context.Context, fn func(name string) error) error {
 	})
 }
 
-// files calls fn for each file below a directory of the tree with its path relative to that
+// walkFiles calls fn for each file below a directory of the tree with its path relative to that
 // directory, sorted. It does not follow links. It skips the annotations directory unless root is
 // that directory.
-func (b *Store) files(ctx context.Context, root string, fn func(name string) error) error {
+func (b *Store) walkFiles(ctx context.Context, root string, fn func(name string) error) error {
 	var down func(dir string, depth int) error
 	down = func(dir string, depth int) error {
 		if err := ctx.Err(); err != nil {
@@ -295,7 +295,7 @@ func (b *Store) files(ctx context.Context, root string, fn func(name string) err
 
 // each calls fn for each sidecar, sorted by path.
 func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error) error {
-	return b.walk(ctx, func(name string) error {
+	return b.walkSidecars(ctx, func(name string) error {
 		s, err := b.read(name)
 		if err != nil {
 			return err
@@ -308,7 +308,7 @@ func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error
 // Each ID occurs once per sidecar.
 func (b *Store) All(ctx context.Context) ([]Record, error) {
 	var all []Record
-	err := b.walk(ctx, func(name string) error {
+	err := b.walkSidecars(ctx, func(name string) error {
 		c, err := b.read(name)
 		if err != nil {
 			return err

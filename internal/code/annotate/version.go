@@ -24,8 +24,8 @@ type oldVersion struct {
 	index  *lineIndex // index of the old text; nil until it is needed
 }
 
-// compare maps the old lines to the lines of p.
-func (f *oldVersion) compare(p *lineIndex) {
+// mapLines maps the old lines to the lines of p.
+func (f *oldVersion) mapLines(p *lineIndex) {
 	if f.to != nil {
 		return
 	}
@@ -46,8 +46,8 @@ func (f *oldVersion) bareAt(p *lineIndex, at int) int {
 	if f.bareTo[at] != -1 {
 		return f.bareTo[at]
 	}
-	i, end, j, to := f.gap(p, at, at)
-	old, now := p.in.bares(f.ids[i:end], f.lines[i:end]), p.in.bares(p.ids[j:to], p.lines[j:to])
+	i, end, j, to := f.extendToGap(p, at, at)
+	old, now := p.in.bareNumbers(f.ids[i:end], f.lines[i:end]), p.in.bareNumbers(p.ids[j:to], p.lines[j:to])
 	for k, t := range f.mapper.Map(old, now) {
 		f.bareTo[i+k] = noLine
 		if t >= 0 {
@@ -57,10 +57,10 @@ func (f *oldVersion) bareAt(p *lineIndex, at int) int {
 	return f.bareTo[at]
 }
 
-// gap extends the range from the old index from to to by the adjacent lines that have no new index.
+// extendToGap extends the range from the old index from to to by the adjacent lines that have no new index.
 // It returns the extended range, and the range of the new text in which these lines may be. Ranges
 // exclude their end.
-func (f *oldVersion) gap(p *lineIndex, from, to int) (first, last, lo, hi int) {
+func (f *oldVersion) extendToGap(p *lineIndex, from, to int) (first, last, lo, hi int) {
 	for from > 0 && f.to[from-1] < 0 {
 		from--
 	}
@@ -109,8 +109,8 @@ func (p *lineIndex) find(r *Record, blob string, old *oldVersion) match {
 
 // byDiff finds the block by comparison with the old text.
 func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
-	f.compare(p)
-	if m := f.remains(p, r.Span, false); m.placing != Lost {
+	f.mapLines(p)
+	if m := f.findRemains(p, r.Span, false); m.placing != Lost {
 		return m
 	}
 	// A block that was moved is among the added lines, together with its context. If only the block
@@ -118,14 +118,14 @@ func (p *lineIndex) byDiff(r *Record, f *oldVersion) match {
 	// a block of several lines is accepted if its text is distinctive.
 	if m := p.byText(r, f.taken); m.placing != Lost {
 		near := p.sharedContext(r, m.span)
-		if (near >= .65 || (near >= .5 && f.movedWith(p, r.Span, m.span))) && !f.contested(p, r, m.span) {
+		if (near >= .65 || (near >= .5 && f.movedWith(p, r.Span, m.span))) && !f.isContested(p, r, m.span) {
 			return m
 		}
 	}
-	if m := p.byUniqueText(r); m.placing != Lost && r.Span.Len() > 1 && !f.contested(p, r, m.span) {
+	if m := p.byUniqueText(r); m.placing != Lost && r.Span.Len() > 1 && !f.isContested(p, r, m.span) {
 		return m
 	}
-	if m := f.remains(p, r.Span, true); m.placing != Lost {
+	if m := f.findRemains(p, r.Span, true); m.placing != Lost {
 		return m
 	}
 	return p.byRewording(r, f)
@@ -140,15 +140,15 @@ type kept struct {
 	whole       bool    // the whole block is unchanged and contiguous
 }
 
-// remainder returns the unchanged lines of the block at was.
-func (f *oldVersion) remainder(p *lineIndex, was Span) kept {
+// unchangedLines returns the unchanged lines of the block at was.
+func (f *oldVersion) unchangedLines(p *lineIndex, was Span) kept {
 	k := kept{first: -1, last: -1}
 	from, to := was.First-1, was.Last
 	exact := 0
 	got := 0
 	all := 0
 	for i := from; i < to; i++ {
-		n := letters(f.lines[i])
+		n := countLetters(f.lines[i])
 		all += n
 		t := f.bareAt(p, i)
 		if t < 0 {
@@ -179,17 +179,17 @@ const (
 	halfKept  = .5 // if the words are not similar, unless half of the lines are unchanged
 )
 
-// remains finds a block of which all or many lines are unchanged. If half is set and half of the
+// findRemains finds a block of which all or many lines are unchanged. If half is set and half of the
 // block is unchanged, the similarity of its words may be less than [similar].
-func (f *oldVersion) remains(p *lineIndex, was Span, half bool) match {
-	k := f.remainder(p, was)
+func (f *oldVersion) findRemains(p *lineIndex, was Span, half bool) match {
+	k := f.unchangedLines(p, was)
 	n := was.Len()
 	if k.whole {
 		m := match{Span{k.first + 1, k.last + 1}, Tracked, .99, "followed through the changes of the file since"}
 		if m.span == was {
 			m.placing = Exact
 		}
-		if !f.firm(was) {
+		if !f.isDistinctiveBlock(was) {
 			m.confidence = doubtful
 			m.how += "; it is short, and the lines around it are others"
 		}
@@ -198,7 +198,7 @@ func (f *oldVersion) remains(p *lineIndex, was Span, half bool) match {
 	if k.lines == 0 || k.share < leastKept || k.last-k.first >= 4*n+20 {
 		return notFound
 	}
-	m := f.stretch(p, was, k)
+	m := f.extendToSimilar(p, was, k)
 	if m.confidence >= similar {
 		return m
 	}
@@ -209,10 +209,10 @@ func (f *oldVersion) remains(p *lineIndex, was Span, half bool) match {
 	return notFound
 }
 
-// stretch extends the unchanged lines of a block to the most similar range of lines. The range ends
+// extendToSimilar extends the unchanged lines of a block to the most similar range of lines. The range ends
 // at the unchanged lines before and after the block, or contains as many additional lines as the
 // block had.
-func (f *oldVersion) stretch(p *lineIndex, was Span, k kept) match {
+func (f *oldVersion) extendToSimilar(p *lineIndex, was Span, k kept) match {
 	from := was.First - 1
 	to := was.Last
 	n := was.Len()
@@ -256,20 +256,20 @@ func (f *oldVersion) stretch(p *lineIndex, was Span, k kept) match {
 	return best
 }
 
-// Limits of [oldVersion.firm].
+// Limits of [oldVersion.isDistinctiveBlock].
 const (
 	firmLetters = 30 // number of letters of a block and of the unchanged lines next to it
 	doubtful    = .6 // confidence in a block with fewer letters
 )
 
-// firm reports whether an unchanged block is distinctive, alone or together with the unchanged
+// isDistinctiveBlock reports whether an unchanged block is distinctive, alone or together with the unchanged
 // lines next to it.
-func (f *oldVersion) firm(was Span) bool {
+func (f *oldVersion) isDistinctiveBlock(was Span) bool {
 	from, to := was.First-1, was.Last
-	n := letters(f.lines[from:to]...)
+	n := countLetters(f.lines[from:to]...)
 	along := func(i, step int) {
 		for k := 0; k < Context && i >= 0 && i < len(f.to) && i-step >= 0 && f.to[i] >= 0 && f.to[i] == f.to[i-step]+step; k++ {
-			n += letters(f.lines[i])
+			n += countLetters(f.lines[i])
 			i += step
 		}
 	}
@@ -294,13 +294,13 @@ func (f *oldVersion) movedWith(p *lineIndex, was, now Span) bool {
 	for hi-lo < maxRun && same(hi) {
 		hi++
 	}
-	return hi-lo > 1 && letters(f.lines[o+lo:o+hi]...) >= tellingBlock
+	return hi-lo > 1 && countLetters(f.lines[o+lo:o+hi]...) >= tellingBlock
 }
 
-// contested reports whether the span may instead belong to another copy of the block that the old
+// isContested reports whether the span may instead belong to another copy of the block that the old
 // text lost, for example if several copies were merged into one. If copies match equally well,
 // there is no conflict if the new text has as many copies.
-func (f *oldVersion) contested(p *lineIndex, r *Record, now Span) bool {
+func (f *oldVersion) isContested(p *lineIndex, r *Record, now Span) bool {
 	if f.index == nil {
 		f.index = newLineIndex(p.in, f.lines)
 	}
@@ -345,9 +345,9 @@ const (
 func (p *lineIndex) byRewording(r *Record, f *oldVersion) match {
 	was := r.Span
 	from, to := was.First-1, was.Last
-	a, b, lo, hi := f.gap(p, from, to)
+	a, b, lo, hi := f.extendToGap(p, from, to)
 	m := p.mostSimilar(f.lines[from:to], lo, hi, lo)
-	if m.placing != Lost && was.Len() == 1 && m.confidence < sameWords && letters(f.lines[from]) < fewLetters && p.sharedContext(r, m.span) < littleContext {
+	if m.placing != Lost && was.Len() == 1 && m.confidence < sameWords && countLetters(f.lines[from]) < fewLetters && p.sharedContext(r, m.span) < littleContext {
 		return notFound
 	}
 	if m.placing == Lost || b-a > maxRivals {

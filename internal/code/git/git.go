@@ -276,8 +276,8 @@ var settings = []string{
 	"maintenance.auto=false",
 }
 
-// environment returns git's complete environment. dir is used as the .git directory.
-func (r *Repo) environment(dir string) []string {
+// gitEnvironment returns git's complete environment. dir is used as the .git directory.
+func (r *Repo) gitEnvironment(dir string) []string {
 	env := []string{
 		"GIT_DIR=" + dir,
 		"GIT_WORK_TREE=" + dir,
@@ -353,7 +353,7 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	}
 	cmd := exec.CommandContext(ctx, r.program, append(all, args...)...)
 	cmd.Dir = dir
-	cmd.Env = r.environment(dir)
+	cmd.Env = r.gitEnvironment(dir)
 	cmd.Stdin = bytes.NewReader(stdin)
 	cmd.WaitDelay = time.Second // a grandchild may keep pipes open
 	out := &limitedBuffer{most: r.opts.Output, stop: cancel}

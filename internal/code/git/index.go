@@ -113,7 +113,7 @@ func (r *Repo) readIndex(file string, names bool, fn func(IndexEntry)) error {
 		if err != nil {
 			return err
 		}
-		fn(entryOf(head, name, hash))
+		fn(parseEntry(head, name, hash))
 	}
 	shared, err := sharedIndex(rest, hash)
 	if err != nil || shared == "" {
@@ -145,8 +145,8 @@ func sharedIndex(rest []byte, hash int) (string, error) {
 	return "", nil
 }
 
-// entryOf parses the part of an entry before its name. indexEntry has checked its length.
-func entryOf(b []byte, name string, hash int) IndexEntry {
+// parseEntry parses the part of an entry before its name. indexEntry has checked its length.
+func parseEntry(b []byte, name string, hash int) IndexEntry {
 	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
 	flags := binary.BigEndian.Uint16(b[40+hash:])
 	e := IndexEntry{Name: name, Blob: hex.EncodeToString(b[40 : 40+hash]), File: word(24)>>12 == 0o10, Stage: int(flags>>12) & 3,

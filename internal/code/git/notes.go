@@ -100,7 +100,7 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 // left out.
 func (r *Repo) Times(ctx context.Context, commits []string) (map[string]time.Time, error) {
 	times := map[string]time.Time{}
-	objects, err := r.objects(ctx, commits, "commit")
+	objects, err := r.readObjects(ctx, commits, "commit")
 	if err != nil {
 		return nil, err
 	}

@@ -22,16 +22,16 @@ func (r *Repo) Head(_ context.Context) (string, error) {
 	if r.pinned != "" {
 		return r.pinned, nil
 	}
-	id, err := r.follow("HEAD")
+	id, err := r.followRef("HEAD")
 	if err != nil {
 		return "", fmt.Errorf("reading HEAD: %w", err)
 	}
 	return id, nil
 }
 
-// follow returns the object of a reference, or "" if the reference does not exist. It follows
+// followRef returns the object of a reference, or "" if the reference does not exist. It follows
 // symbolic references.
-func (r *Repo) follow(ref string) (string, error) {
+func (r *Repo) followRef(ref string) (string, error) {
 	for range 5 { // symbolic references may refer to other symbolic references
 		b, err := r.readRef(ref)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -87,12 +87,12 @@ func (r *Repo) packedRef(ref string) (string, error) {
 // Blobs returns the contents of blobs, by name. Objects that do not exist or are not blobs are left
 // out.
 func (r *Repo) Blobs(ctx context.Context, names []string) (map[string][]byte, error) {
-	return r.objects(ctx, names, "blob")
+	return r.readObjects(ctx, names, "blob")
 }
 
-// objects returns the contents of objects, by name. Objects that do not exist or are not of the
+// readObjects returns the contents of objects, by name. Objects that do not exist or are not of the
 // given kind are left out.
-func (r *Repo) objects(ctx context.Context, names []string, kind string) (map[string][]byte, error) {
+func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (map[string][]byte, error) {
 	var in bytes.Buffer
 	for _, n := range names {
 		if err := checkHex(n); err != nil {
@@ -216,7 +216,7 @@ func (r *Repo) Names(ctx context.Context, file string, others []string) (names [
 			break
 		}
 		var from string
-		commit, from, err = r.origin(ctx, commit, file, others)
+		commit, from, err = r.copyOrigin(ctx, commit, file, others)
 		if from == "" || slices.Contains(names, from) {
 			break
 		}
@@ -225,11 +225,11 @@ func (r *Repo) Names(ctx context.Context, file string, others []string) (names [
 	return names, err
 }
 
-// origin returns the newest commit in the history of head that created the file by renaming or
+// copyOrigin returns the newest commit in the history of head that created the file by renaming or
 // copying another file, and the name of that file. It considers only files that the commit deleted
 // or changed, and others. Considering all files, like git log --follow, would take most of the time
 // of a lookup.
-func (r *Repo) origin(ctx context.Context, head, file string, others []string) (commit, from string, err error) {
+func (r *Repo) copyOrigin(ctx context.Context, head, file string, others []string) (commit, from string, err error) {
 	made, err := r.log(ctx, nil, "--no-renames", "--diff-filter=A", "-n", strconv.Itoa(maxDeletions), head, "--", file)
 	if err != nil {
 		return "", "", err

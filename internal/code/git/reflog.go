@@ -48,7 +48,7 @@ func (r *Repo) Reflog() []Move {
 	var all []Move
 	made := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
-		if m, ok := moveOf(line); ok {
+		if m, ok := parseMove(line); ok {
 			m.Made = m.Made || (m.amends && made[m.from]) // an amended commit keeps its message
 			made[m.To] = made[m.To] || m.Made
 			all = append(all, m)
@@ -57,9 +57,9 @@ func (r *Repo) Reflog() []Move {
 	return all
 }
 
-// moveOf parses a line of the reflog: the commits before and after, the name and address of the
+// parseMove parses a line of the reflog: the commits before and after, the name and address of the
 // committer, the time, the time zone, and after a tab the description.
-func moveOf(line string) (Move, bool) {
+func parseMove(line string) (Move, bool) {
 	head, what, _ := strings.Cut(line, "\t")
 	_, after, ok := strings.Cut(head, "> ")
 	words := strings.Fields(head)

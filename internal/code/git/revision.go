@@ -45,7 +45,7 @@ func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 	if m == nil {
 		return "", fmt.Errorf("%.80q %w", name, ErrNoCommit)
 	}
-	id, steps := r.named(m[1]), m[2]
+	id, steps := r.resolveName(m[1]), m[2]
 	if id == "" {
 		_, err := r.Head(ctx) // returns an error if references cannot be read at all
 		return "", errors.Join(fmt.Errorf("%.80q %w", name, ErrNoCommit), err)
@@ -61,9 +61,9 @@ func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 	return commit, nil
 }
 
-// named returns the object of a reference, or ref itself if it may be an abbreviated name in hex.
+// resolveName returns the object of a reference, or ref itself if it may be an abbreviated name in hex.
 // Otherwise it returns "".
-func (r *Repo) named(ref string) string {
+func (r *Repo) resolveName(ref string) string {
 	if ref == "@" {
 		ref = "HEAD"
 	}
@@ -74,7 +74,7 @@ func (r *Repo) named(ref string) string {
 		if place == "%s" && strings.ToUpper(ref) != ref && !strings.HasPrefix(ref, "refs/") {
 			continue // the name could be another file in .git, such as config
 		}
-		if id, _ := r.follow(fmt.Sprintf(place, ref)); id != "" {
+		if id, _ := r.followRef(fmt.Sprintf(place, ref)); id != "" {
 			return id
 		}
 	}
@@ -139,7 +139,7 @@ func (r *Repo) Follow(name string) (string, error) {
 	if !refName().MatchString(name) || !fs.ValidPath(name) || strings.Contains(name, "..") || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
 	}
-	id, err := r.follow(name)
+	id, err := r.followRef(name)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", name, err)
 	}
@@ -190,7 +190,7 @@ func (r *Repo) Renamed(ctx context.Context, files []string) (map[string]string, 
 		if len(next) == 0 {
 			break
 		}
-		moves, err := r.renames(ctx, head, next)
+		moves, err := r.findRenames(ctx, head, next)
 		if err != nil {
 			return nil, err
 		}
@@ -221,8 +221,8 @@ func (r *Repo) Renamed(ctx context.Context, files []string) (map[string]string, 
 	return out, nil
 }
 
-// renames returns the new name of each file, from the newest commit that deleted the old name.
-func (r *Repo) renames(ctx context.Context, head string, files []string) (map[string]string, error) {
+// findRenames returns the new name of each file, from the newest commit that deleted the old name.
+func (r *Repo) findRenames(ctx context.Context, head string, files []string) (map[string]string, error) {
 	ends, err := r.log(ctx, files, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeletions*len(files)), head)
 	if err != nil || len(ends) == 0 {
 		return nil, err

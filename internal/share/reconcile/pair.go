@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// pair sets s.pairs to the pairs of entries of both sides.
-func (s *session) pair(home, server *side) {
+// pairEntries sets s.pairs to the pairs of entries of both sides.
+func (s *session) pairEntries(home, server *side) {
 	for _, e := range home.order {
 		s.taken[oxbow.NormalName(e.Name)] = true
 	}
@@ -31,12 +31,12 @@ func (s *session) pair(home, server *side) {
 	}
 	s.findRenames(home, server, atHome, atServer)
 	for _, p := range s.pairs {
-		s.judge(p, home, server)
+		s.judgePair(p, home, server)
 	}
 	for _, e := range server.order {
 		if !atServer[e] {
 			p := &pair{server: e, there: changed}
-			if h := home.named(e.Name); h != nil && !atHome[h] {
+			if h := home.findName(e.Name); h != nil && !atHome[h] {
 				p.home = h
 				p.here = changed
 				atHome[h] = true
@@ -82,7 +82,7 @@ func (s *session) findRenames(home, server *side, atHome, atServer map[*oxbow.En
 	s.findMoved(home.order, atHome, func(p *pair) (met, bool) { return p.record.Home, p.home == nil && home.trusted },
 		func(name string) bool { return !names[name] }, func(p *pair, e *oxbow.Entry) { p.home = e })
 	s.findMoved(server.order, atServer, func(p *pair) (met, bool) { return p.record.Server, p.there == gone && server.trusted },
-		func(name string) bool { return home.named(name) == nil }, func(p *pair, e *oxbow.Entry) { p.server, p.there = e, unchanged })
+		func(name string) bool { return home.findName(name) == nil }, func(p *pair, e *oxbow.Entry) { p.server, p.there = e, unchanged })
 }
 
 // findMoved finds, for each pair without an entry on one side, the new entry that it became. If
@@ -127,9 +127,9 @@ func (s *session) findMoved(entries []*oxbow.Entry, used map[*oxbow.Entry]bool, 
 	}
 }
 
-// judge sets here and there of a pair with a record: what happened to the entry on each side since
+// judgePair sets here and there of a pair with a record: what happened to the entry on each side since
 // the last synchronization.
-func (s *session) judge(p *pair, home, server *side) {
+func (s *session) judgePair(p *pair, home, server *side) {
 	r := p.record
 	switch {
 	case p.home != nil && s.st.entryHash(p.home) == r.Home.Hash:

@@ -33,7 +33,7 @@ func (s *session) planPull() (steps []*step, err error) {
 		}
 	}
 	// Removals come first, because another entry may need the name.
-	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(stepRank(a), stepRank(b)) })
 	return steps, nil
 }
 
@@ -54,9 +54,9 @@ func (s *session) pullStep(p *pair) (*step, error) {
 	case p.home == nil:
 		s.add(st, *p.server)
 	case s.st.entryHash(p.home) == s.st.entryHash(p.server):
-		st.record = s.st.recordOf(p.server, p.home)
+		st.record = s.st.pairRecord(p.server, p.home)
 	case p.here == unchanged:
-		s.put(st, p.home, *p.server)
+		s.planPut(st, p.home, *p.server)
 	default:
 		return st, s.merge(st, p)
 	}
@@ -70,8 +70,8 @@ func asInt(b bool) int {
 	return 0
 }
 
-// rank is the order of steps: removals, then renames, then everything else.
-func rank(s *step) int {
+// stepRank is the order of steps: removals, then renames, then everything else.
+func stepRank(s *step) int {
 	if len(s.ops) > 0 {
 		if _, ok := s.ops[0].(oxbow.Remove); ok {
 			return len(s.ops)
@@ -80,19 +80,19 @@ func rank(s *step) int {
 	return 3
 }
 
-// free returns the name of e, or a variant that no other entry of the home has. own is the entry's
+// freeName returns the name of e, or a variant that no other entry of the home has. own is the entry's
 // present name.
-func (s *session) free(e *oxbow.Entry, own string) string {
+func (s *session) freeName(e *oxbow.Entry, own string) string {
 	name := e.Name
 	for n := 1; name != own && s.taken[name]; n++ {
-		name = besides(e, n)
+		name = besideName(e, n)
 	}
 	return name
 }
 
-// besides returns the n-th name for a version of an entry that is stored next to another version.
+// besideName returns the n-th name for a version of an entry that is stored next to another version.
 // It is the same in every home.
-func besides(e *oxbow.Entry, n int) string {
+func besideName(e *oxbow.Entry, n int) string {
 	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
 	if n > 1 {
 		end += fmt.Sprintf(" (%d)", n)
@@ -107,32 +107,32 @@ func besides(e *oxbow.Entry, n int) string {
 
 // add plans to add an entry to the home.
 func (s *session) add(st *step, e oxbow.Entry) {
-	st.record = s.st.recordOf(st.met, nil)
-	name := s.free(&e, "")
+	st.record = s.st.pairRecord(st.met, nil)
+	name := s.freeName(&e, "")
 	st.stay = name != e.Name
 	e.Name = name
-	st.ops, st.change = []oxbow.Op{addOf(e)}, Change{Name: name, Verb: oxbow.VerbAdd, Conflict: st.stay}
+	st.ops, st.change = []oxbow.Op{addOperation(e)}, Change{Name: name, Verb: oxbow.VerbAdd, Conflict: st.stay}
 	st.entry, st.size = &e, len(e.Content)
 	s.taken[name] = true
 }
 
-func addOf(e oxbow.Entry) oxbow.Add {
+func addOperation(e oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, Created: e.Created}
 }
 
-// put plans to change an entry of the home to e.
-func (s *session) put(st *step, old *oxbow.Entry, e oxbow.Entry) {
-	st.record = s.st.recordOf(st.met, nil)
-	ls := slices.Concat(withoutStamps(e.Labels), stampsOf(old.Labels))
+// planPut plans to change an entry of the home to e.
+func (s *session) planPut(st *step, old *oxbow.Entry, e oxbow.Entry) {
+	st.record = s.st.pairRecord(st.met, nil)
+	ls := slices.Concat(withoutStamps(e.Labels), pullStamps(old.Labels))
 	if e.Content != old.Content {
-		ls = append(ls, stampsOf(e.Labels)...)
+		ls = append(ls, pullStamps(e.Labels)...)
 	}
 	e.Labels = oxbow.SortLabels(ls)
-	name := s.free(&e, old.Name)
+	name := s.freeName(&e, old.Name)
 	st.stay = st.stay || name != e.Name
 	e.Name = name
 	st.change.Name, st.change.Verb = name, oxbow.VerbUpdate
-	st.ops, st.size = replace(old.Name, old.Kind, old.Version, e), len(e.Content)
+	st.ops, st.size = replaceOperations(old.Name, old.Kind, old.Version, e), len(e.Content)
 	if name != old.Name {
 		st.change.Was = old.Name
 	}
@@ -140,12 +140,12 @@ func (s *session) put(st *step, old *oxbow.Entry, e oxbow.Entry) {
 	st.entry = &e
 }
 
-// replace returns the operations that turn the named entry into e. They require the given version.
-func replace(name string, kind oxbow.Kind, version uint64, e oxbow.Entry) []oxbow.Op {
+// replaceOperations returns the operations that turn the named entry into e. They require the given version.
+func replaceOperations(name string, kind oxbow.Kind, version uint64, e oxbow.Entry) []oxbow.Op {
 	if e.Name == name && e.Kind == kind {
 		return []oxbow.Op{oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: version}}
 	}
-	return []oxbow.Op{oxbow.Remove{Name: name, If: version}, addOf(e)}
+	return []oxbow.Op{oxbow.Remove{Name: name, If: version}, addOperation(e)}
 }
 
 // merge plans to merge the changes of both sides.
@@ -158,14 +158,14 @@ func (s *session) merge(st *step, p *pair) error {
 			return fmt.Errorf("looking for what both had of %q: %w", p.home.Name, err)
 		}
 	}
-	m, err := s.merged(p, before)
+	m, err := s.mergedEntry(p, before)
 	if err == nil {
-		err = addOf(m).Check()
+		err = addOperation(m).Check()
 	}
 	if err == nil {
 		st.stay = s.st.entryHash(&m) != s.st.entryHash(p.server)
 		_, st.change.Conflict = m.Label(labelConflict)
-		s.put(st, p.home, m)
+		s.planPut(st, p.home, m)
 		if s.st.entryHash(&m) == s.st.entryHash(p.home) {
 			st.ops = nil
 			st.change = Change{}
@@ -175,27 +175,27 @@ func (s *session) merge(st *step, p *pair) error {
 	}
 	// If the merge fails, keep the home's entry and store the server's next to it.
 	e := p.server.Clone()
-	e.Name, e.Aliases = besides(p.server, 1), nil
+	e.Name, e.Aliases = besideName(p.server, 1), nil
 	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: labelConflict, Value: "content"}))
 	if len(e.Labels) > oxbow.MaxLabels {
 		e.Labels = nil
 	}
-	st.record = s.st.recordOf(p.server, nil)
+	st.record = s.st.pairRecord(p.server, nil)
 	st.stay = true
 	st.entry = p.home
 	if s.taken[oxbow.NormalName(e.Name)] {
 		return nil
 	}
 	s.taken[oxbow.NormalName(e.Name)] = true
-	st.ops = []oxbow.Op{addOf(e)}
+	st.ops = []oxbow.Op{addOperation(e)}
 	st.size = len(e.Content)
 	st.change = Change{Name: e.Name, Verb: oxbow.VerbAdd, Conflict: true}
 	return nil
 }
 
-// merged returns the merge of both versions. The common base consists of the content before, and of
+// mergedEntry returns the merge of both versions. The common base consists of the content before, and of
 // those aliases and labels that the record knows by hash.
-func (s *session) merged(p *pair, before string) (oxbow.Entry, error) {
+func (s *session) mergedEntry(p *pair, before string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
 	a.Labels, b.Labels = withoutStamps(a.Labels), withoutStamps(b.Labels)
 	o := oxbow.Entry{Content: before}
@@ -225,7 +225,7 @@ func (s *session) applyPull(steps []*step) (err error) {
 	}
 	var pulls []uint64
 	for len(steps) > 0 && err == nil {
-		some := first(steps, len(steps), pullBytes)
+		some := firstSteps(steps, len(steps), pullBytes)
 		var seq uint64
 		seq, err = s.makePull(steps[:some])
 		if seq > 0 {
@@ -259,9 +259,9 @@ func countChanges(steps []*step) (n int) {
 	return n
 }
 
-// first returns how many of the steps fit into one change of at most items entries and bytes bytes.
+// firstSteps returns how many of the steps fit into one change of at most items entries and bytes bytes.
 // It is at least 1.
-func first(steps []*step, items, bytes int) (n int) {
+func firstSteps(steps []*step, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
 		size += steps[n].size
@@ -276,7 +276,7 @@ func (s *session) forgetPull() {
 		if r.Gone {
 			s.settled[r] = nil
 		} else if r.Pulled {
-			s.settled[r] = bare(r)
+			s.settled[r] = withoutPull(r)
 		}
 	}
 }
@@ -311,11 +311,11 @@ func (s *session) makePull(steps []*step) (seq uint64, err error) {
 // removalsFirst sorts operations so that names are freed before other entries take them.
 func removalsFirst(ops []oxbow.Op) []oxbow.Op {
 	out := slices.Clone(ops)
-	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(order(a), order(b)) })
+	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(opOrder(a), opOrder(b)) })
 	return out
 }
 
-func order(op oxbow.Op) int {
+func opOrder(op oxbow.Op) int {
 	switch op.(type) {
 	case oxbow.Remove:
 		return 0
@@ -325,8 +325,8 @@ func order(op oxbow.Op) int {
 	return 1
 }
 
-// bare returns a copy of the record without information about the last pull.
-func bare(r *record) *record {
+// withoutPull returns a copy of the record without information about the last pull.
+func withoutPull(r *record) *record {
 	if r == nil {
 		return nil
 	}
@@ -338,10 +338,10 @@ func bare(r *record) *record {
 // settlePulled records a step in the state. written contains the entries that the pull wrote, by
 // name, as the home stored them. The home may have redacted them or added labels.
 func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
-	defer s.settle(st)
+	defer s.noteRecord(st)
 	if st.record == nil {
 		if len(st.ops) > 0 {
-			st.record = &record{Pulled: true, Gone: true, Before: bare(st.old)}
+			st.record = &record{Pulled: true, Gone: true, Before: withoutPull(st.old)}
 		}
 		return
 	}
@@ -356,7 +356,7 @@ func (s *session) settlePulled(st *step, written map[string]*oxbow.Entry) {
 		}
 	}
 	if len(st.ops) > 0 {
-		st.record.Pulled, st.record.Before = true, bare(st.old)
+		st.record.Pulled, st.record.Before = true, withoutPull(st.old)
 	}
 }
 

@@ -17,7 +17,7 @@ func (s *session) planPush() (steps []*step) {
 			steps = append(steps, st)
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(steps, func(a, b *step) int { return cmp.Compare(stepRank(a), stepRank(b)) })
 	return steps
 }
 
@@ -39,7 +39,7 @@ func (s *session) pushStep(p *pair) *step {
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.record.Server.Name, If: p.record.Version}}
 		st.change = Change{Name: p.record.Server.Name, Verb: oxbow.VerbRemove}
 	case p.here == changed:
-		if !s.send(st, p) {
+		if !s.planSend(st, p) {
 			return nil
 		}
 	default:
@@ -51,7 +51,7 @@ func (s *session) pushStep(p *pair) *step {
 // pushBehind is like pushStep, for an entry that the server has changed.
 func (s *session) pushBehind(st *step, p *pair) *step {
 	if p.home != nil && p.server != nil && s.st.entryHash(p.home) == s.st.entryHash(p.server) {
-		st.record = s.st.recordOf(p.server, p.home)
+		st.record = s.st.pairRecord(p.server, p.home)
 		return st
 	}
 	s.rep.Behind++
@@ -66,8 +66,8 @@ func (s *session) pushBehind(st *step, p *pair) *step {
 	return st
 }
 
-// send plans to send the home's entry to the server. It returns false if the entry is blocked.
-func (s *session) send(st *step, p *pair) bool {
+// planSend plans to send the home's entry to the server. It returns false if the entry is blocked.
+func (s *session) planSend(st *step, p *pair) bool {
 	if s.o.Blocked != nil {
 		if err := s.o.Blocked(p.home); err != nil {
 			s.rep.Kept = append(s.rep.Kept, Problem{p.home.Name, err})
@@ -78,15 +78,15 @@ func (s *session) send(st *step, p *pair) bool {
 	e.Labels = withoutStamps(e.Labels)
 	st.size, st.change = len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd}
 	if p.record == nil || p.there == gone {
-		st.ops = []oxbow.Op{addOf(e)}
+		st.ops = []oxbow.Op{addOperation(e)}
 	} else {
 		was := p.record.Server
-		st.ops, st.change.Verb = replace(was.Name, was.Kind, p.record.Version, e), oxbow.VerbUpdate
+		st.ops, st.change.Verb = replaceOperations(was.Name, was.Kind, p.record.Version, e), oxbow.VerbUpdate
 		if was.Name != e.Name {
 			st.change.Was = was.Name
 		}
 	}
-	st.record = s.st.recordOf(&e, &e)
+	st.record = s.st.pairRecord(&e, &e)
 	st.record.ID = 0
 	st.record.Version = 0
 	st.record.Updated = 0 // the next run reads these from the server
@@ -98,7 +98,7 @@ func (s *session) applyPush(steps []*step) error {
 	total := countChanges(steps)
 	var failed error
 	for len(steps) > 0 {
-		some := first(steps, pushItems, pushBytes)
+		some := firstSteps(steps, pushItems, pushBytes)
 		failed = s.sendSome(steps[:some])
 		if failed != nil {
 			break
@@ -112,23 +112,23 @@ func (s *session) applyPush(steps []*step) error {
 	if s.st.plan != nil {
 		s.st.plan = nil
 		if failed != nil { // the last request may have arrived
-			s.st.plan = s.planOf(steps, false)
+			s.st.plan = s.unfinishedPlan(steps, false)
 		}
 	}
 	if failed == nil && s.rep.Behind == 0 && len(s.rep.Waiting) == 0 {
 		s.st.server = s.serverPos
 	}
 	if len(s.rep.Changes) > 0 {
-		s.learn()
+		s.learnVersions()
 	}
 	return failed
 }
 
-// learn reads from the server the IDs and versions of the entries that were sent. A later run needs
+// learnVersions reads from the server the IDs and versions of the entries that were sent. A later run needs
 // them to tell a removed entry from one that never arrived. If the server does not answer, the next
 // run reads them. If no other client wrote in the meantime, the next run starts reading after the
 // push.
-func (s *session) learn() {
+func (s *session) learnVersions() {
 	before, d := s.serverPos, newSide()
 	now, err := s.askPosition()
 	if err != nil || before == "" {
@@ -177,7 +177,7 @@ func (s *session) sendSome(steps []*step) error {
 	switch {
 	case err == nil:
 		for _, st := range steps {
-			s.settle(st)
+			s.noteRecord(st)
 			if len(st.ops) > 0 {
 				s.rep.Changes = append(s.rep.Changes, st.change)
 			}

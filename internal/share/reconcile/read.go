@@ -42,8 +42,8 @@ func (d *side) add(e oxbow.Entry) {
 	d.order = append(d.order, &e)
 }
 
-// named returns the entry with the name in any spelling, or nil.
-func (d *side) named(name string) *oxbow.Entry {
+// findName returns the entry with the name in any spelling, or nil.
+func (d *side) findName(name string) *oxbow.Entry {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
 		if e := d.byName[form]; e != nil {
 			return e
@@ -61,7 +61,7 @@ func (s *session) readHome() (*side, error) {
 		}
 		d.add(e)
 	}
-	now, err := position(s.ctx, s.exact)
+	now, err := storePosition(s.ctx, s.exact)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s *session) readServer(homeTrusted bool) (d *side, err error) {
 
 // askPosition returns the server's position in its history.
 func (s *session) askPosition() (oxbow.Position, error) {
-	p, err := position(s.ctx, s.server)
+	p, err := storePosition(s.ctx, s.server)
 	if err == nil && len(p) > mostPosition {
 		err = fmt.Errorf("%w: its position has %d bytes", errServer, len(p))
 	}
@@ -146,7 +146,7 @@ func (s *session) askPosition() (oxbow.Position, error) {
 
 // readAll reads all entries of the server.
 func (s *session) readAll(all *side) error {
-	b := s.bound()
+	b := s.newBound()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {
 		if err == nil {
 			err = b.check(&e)
@@ -176,7 +176,7 @@ func (s *session) followsOn() (bool, error) {
 		return false, nil
 	}
 	found := false
-	_, _, err := s.versions(s.server, []string{last.Server.Name}, func(v oxbow.Version) bool {
+	_, _, err := s.newestVersion(s.server, []string{last.Server.Name}, func(v oxbow.Version) bool {
 		found = found || (v.Seq == last.Version && v.Source.Time.UnixNano() == last.Updated)
 		return found || v.Seq < last.Version
 	})
@@ -188,7 +188,7 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil
 	}
-	b := s.bound()
+	b := s.newBound()
 	last := map[uint64]*oxbow.Entry{}
 	var order []uint64
 	for delta, err := range s.server.(oxbow.Sequencer).Since(s.ctx, from) {
@@ -224,7 +224,7 @@ func (s *session) readSince(d *side, from oxbow.Position) error {
 // bound limits how much is read from a server.
 type bound struct{ entries, bytes, most int }
 
-func (s *session) bound() *bound { return &bound{most: cmp.Or(s.o.most, mostEntries)} }
+func (s *session) newBound() *bound { return &bound{most: cmp.Or(s.o.most, mostEntries)} }
 
 // count counts an entry with this number of bytes. It fails if the limit is exceeded.
 func (b *bound) count(bytes int) error {
@@ -262,7 +262,7 @@ func (s *session) contentBefore(p *pair) (string, error) {
 		homes, servers = append(homes, r.Home.Name), append(servers, r.Server.Name)
 	}
 	had, before := map[string]bool{}, ""
-	_, _, err := s.versionOf(s.exact, homes, func(text string) bool {
+	_, _, err := s.newestContent(s.exact, homes, func(text string) bool {
 		had[text] = true
 		if base(text) {
 			before = text
@@ -272,7 +272,7 @@ func (s *session) contentBefore(p *pair) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, ok, err := s.versionOf(s.server, servers, func(text string) bool { return had[text] || base(text) })
+	text, ok, err := s.newestContent(s.server, servers, func(text string) bool { return had[text] || base(text) })
 	if err != nil || ok {
 		return text, err
 	}
@@ -282,17 +282,17 @@ func (s *session) contentBefore(p *pair) (string, error) {
 // mostVersions is the maximum number of versions that are searched.
 const mostVersions = 1000
 
-// versionOf returns the newest content under the names for which is returns true. The bool is false
+// newestContent returns the newest content under the names for which is returns true. The bool is false
 // if there is none.
-func (s *session) versionOf(store oxbow.Store, names []string, is func(string) bool) (string, bool, error) {
-	return s.versions(store, names, func(v oxbow.Version) bool {
+func (s *session) newestContent(store oxbow.Store, names []string, is func(string) bool) (string, bool, error) {
+	return s.newestVersion(store, names, func(v oxbow.Version) bool {
 		return v.Verb != oxbow.VerbRemove && !v.Erased && is(v.Entry.Content)
 	})
 }
 
-// versions returns the content of the newest version under the names for which is returns true. The
+// newestVersion returns the content of the newest version under the names for which is returns true. The
 // bool is false if there is none.
-func (s *session) versions(store oxbow.Store, names []string, is func(oxbow.Version) bool) (string, bool, error) {
+func (s *session) newestVersion(store oxbow.Store, names []string, is func(oxbow.Version) bool) (string, bool, error) {
 	h, err := oxbow.HistoryOf(store)
 	if err != nil {
 		return "", false, nil

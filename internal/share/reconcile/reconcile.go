@@ -135,8 +135,8 @@ func (s *session) report(steps []*step) {
 	}
 }
 
-// settle notes the new record of a step. takeSettled moves it into the state.
-func (s *session) settle(st *step) {
+// noteRecord notes the new record of a step. takeSettled moves it into the state.
+func (s *session) noteRecord(st *step) {
 	st.done = true
 	if st.old != nil {
 		s.settled[st.old] = st.record
@@ -148,7 +148,7 @@ func (s *session) settle(st *step) {
 // finish moves the new records into the state and updates the home's position.
 func (s *session) finish() {
 	s.takeSettled()
-	if now, err := position(s.ctx, s.exact); err == nil {
+	if now, err := storePosition(s.ctx, s.exact); err == nil {
 		s.st.home = now
 	}
 }
@@ -166,8 +166,8 @@ func (s *session) takeSettled() {
 	s.settled, s.met = map[*record]*record{}, nil
 }
 
-// position returns the position of a store in its history, "" if the store has no positions.
-func position(ctx context.Context, store oxbow.Store) (oxbow.Position, error) {
+// storePosition returns the position of a store in its history, "" if the store has no positions.
+func storePosition(ctx context.Context, store oxbow.Store) (oxbow.Position, error) {
 	q, ok := store.(oxbow.Sequencer)
 	if !ok {
 		return "", nil

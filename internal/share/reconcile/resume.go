@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// stamp gives the changes of a pull a session ID, unless the context has one, so that they can be
+// stampContext gives the changes of a pull a session ID, unless the context has one, so that they can be
 // found in the home's history.
-func (s *session) stamp() error {
+func (s *session) stampContext() error {
 	src, _ := oxbow.SourceFrom(s.ctx)
 	if src.Session == "" {
 		b := make([]byte, 8)
@@ -27,23 +27,23 @@ func (s *session) stamp() error {
 	return nil
 }
 
-// announce stores the plan of the steps in the state and lets the caller write it.
-func (s *session) announce(steps []*step, pull bool) error {
+// announcePlan stores the plan of the steps in the state and lets the caller write it.
+func (s *session) announcePlan(steps []*step, pull bool) error {
 	if s.o.Record == nil || countChanges(steps) == 0 {
 		return nil
 	}
 	if pull {
-		if err := s.stamp(); err != nil {
+		if err := s.stampContext(); err != nil {
 			return err
 		}
 	}
-	s.st.plan = s.planOf(steps, pull)
+	s.st.plan = s.unfinishedPlan(steps, pull)
 	return s.o.Record()
 }
 
-// planOf returns the plan of those steps that change an entry and are not done. A step refers to
+// unfinishedPlan returns the plan of those steps that change an entry and are not done. A step refers to
 // its record by number.
-func (s *session) planOf(steps []*step, pull bool) *plan {
+func (s *session) unfinishedPlan(steps []*step, pull bool) *plan {
 	number := map[*record]int{}
 	for i, r := range s.st.records {
 		number[r] = i + 1
@@ -94,7 +94,7 @@ func (s *session) resumePull() error {
 	s.forgetPull()
 	for _, q := range p.steps {
 		if st := s.donePull(q, d); st != nil {
-			s.settle(st)
+			s.noteRecord(st)
 		}
 	}
 	s.takeSettled()
@@ -126,12 +126,12 @@ func (d *pulled) add(c oxbow.Change) {
 
 // donePull returns the step of a planned pull step, or nil if the pull did not make it.
 func (s *session) donePull(q *planStep, d pulled) *step {
-	st := &step{old: s.numbered(q.Old), record: q.Record}
+	st := &step{old: s.recordByNumber(q.Old), record: q.Record}
 	if q.Record == nil {
 		if !d.removed[q.Name] {
 			return nil
 		}
-		st.record = &record{Pulled: true, Gone: true, Before: bare(st.old)}
+		st.record = &record{Pulled: true, Gone: true, Before: withoutPull(st.old)}
 		return st
 	}
 	if _, ok := d.entries[q.Name]; !ok {
@@ -143,7 +143,7 @@ func (s *session) donePull(q *planStep, d pulled) *step {
 	if q.Stay {
 		st.record.Home.Hash = ""
 	}
-	st.record.Pulled, st.record.Before = true, bare(st.old)
+	st.record.Pulled, st.record.Before = true, withoutPull(st.old)
 	return st
 }
 
@@ -155,14 +155,14 @@ func (s *session) resumePush(server *side) error {
 	}
 	s.st.plan = nil
 	for _, q := range p.steps {
-		arrived, err := s.arrived(q, server)
+		arrived, err := s.hasArrived(q, server)
 		if err != nil {
 			return err
 		}
 		if !arrived {
 			continue
 		}
-		s.settle(&step{old: s.numbered(q.Old), record: q.Record})
+		s.noteRecord(&step{old: s.recordByNumber(q.Old), record: q.Record})
 		if s.st.home == "" {
 			s.st.home = p.home
 		}
@@ -171,9 +171,9 @@ func (s *session) resumePush(server *side) error {
 	return nil
 }
 
-// arrived reports whether the server has made the change of a step. If so, it completes the record.
-func (s *session) arrived(q *planStep, server *side) (found bool, err error) {
-	old := s.numbered(q.Old)
+// hasArrived reports whether the server has made the change of a step. If so, it completes the record.
+func (s *session) hasArrived(q *planStep, server *side) (found bool, err error) {
+	old := s.recordByNumber(q.Old)
 	if q.Record == nil {
 		e, known := server.byID[old.ID]
 		return old.ID > 0 && e == nil && (known || server.all), nil
@@ -185,7 +185,7 @@ func (s *session) arrived(q *planStep, server *side) (found bool, err error) {
 	was := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
 	found = s.st.entryHash(e) == q.Record.Server.Hash
 	if !found { // other clients may have changed the entry since
-		_, _, err = s.versions(s.server, []string{e.Name}, func(v oxbow.Version) bool {
+		_, _, err = s.newestVersion(s.server, []string{e.Name}, func(v oxbow.Version) bool {
 			found = v.Verb != oxbow.VerbRemove && s.st.entryHash(&v.Entry) == q.Record.Server.Hash
 			if found {
 				was = v
@@ -199,8 +199,8 @@ func (s *session) arrived(q *planStep, server *side) (found bool, err error) {
 	return found, err
 }
 
-// numbered returns the record with that number, nil for 0.
-func (s *session) numbered(n int) *record {
+// recordByNumber returns the record with that number, nil for 0.
+func (s *session) recordByNumber(n int) *record {
 	if n == 0 {
 		return nil
 	}

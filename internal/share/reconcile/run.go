@@ -35,7 +35,7 @@ func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 		s.report(steps)
 		return s.rep, err
 	}
-	err = s.announce(steps, true)
+	err = s.announcePlan(steps, true)
 	if err == nil {
 		err = s.applyPull(steps)
 	}
@@ -54,7 +54,7 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 		s.report(steps)
 		return s.rep, nil
 	}
-	err = s.announce(steps, false)
+	err = s.announcePlan(steps, false)
 	if err == nil {
 		err = s.applyPush(steps)
 	}
@@ -79,11 +79,11 @@ func begin(ctx context.Context, home, server oxbow.Store, st *State, o *Options)
 			return nil, fmt.Errorf("making a salt: %w", err)
 		}
 	}
-	return s, s.read()
+	return s, s.readSides()
 }
 
-// read reads both sides and pairs their entries.
-func (s *session) read() error {
+// readSides reads both sides and pairs their entries.
+func (s *session) readSides() error {
 	if err := s.resumePull(); err != nil {
 		return fmt.Errorf("looking for what an interrupted pull did: %w", err)
 	}
@@ -98,6 +98,6 @@ func (s *session) read() error {
 	if err != nil {
 		return fmt.Errorf("reading the server: %w", err)
 	}
-	s.pair(home, server)
+	s.pairEntries(home, server)
 	return nil
 }

@@ -139,9 +139,9 @@ func (s *State) met(e *oxbow.Entry) met {
 	return met{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
-// recordOf returns the record of an entry that both sides have. home is nil if the home has changes
+// pairRecord returns the record of an entry that both sides have. home is nil if the home has changes
 // that the server lacks.
-func (s *State) recordOf(server, home *oxbow.Entry) *record {
+func (s *State) pairRecord(server, home *oxbow.Entry) *record {
 	r := &record{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(), Server: s.met(server), Content: s.hash(server.Content),
 		Aliases: s.hashes(server.Aliases), Labels: s.hashes(labelTexts(withoutStamps(server.Labels)))}
 	if home != nil {
@@ -258,7 +258,7 @@ func withoutStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), isStamp)
 }
 
-func stampsOf(ls []oxbow.Label) []oxbow.Label {
+func pullStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return !isStamp(l) })
 }
 

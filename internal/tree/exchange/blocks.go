@@ -81,11 +81,11 @@ func (s *scanner) line(text string, off, end, num int, yield func(blockStart) bo
 		s.fence, s.block = f, noBlock
 		return begins()
 	}
-	if level, title, ok := atx(rest); ok {
+	if level, title, ok := parseATX(rest); ok {
 		s.block = noBlock
 		return yield(blockStart{off: off, end: end, line: num, level: level, text: title})
 	}
-	if level := underline(rest); level > 0 && s.block == paraBlock {
+	if level := underlineLevel(rest); level > 0 && s.block == paraBlock {
 		s.block = noBlock
 		title := strings.Join(strings.Fields(text[s.para:off]), " ")
 		return yield(blockStart{off: s.para, end: end, line: s.paraLine, level: level, text: title})
@@ -141,8 +141,8 @@ func openFence(s string) string {
 	return s[:n]
 }
 
-// atx parses a heading such as "## Title ##".
-func atx(s string) (level int, title string, ok bool) {
+// parseATX parses a heading such as "## Title ##".
+func parseATX(s string) (level int, title string, ok bool) {
 	rest := strings.TrimLeft(s, "#")
 	level = len(s) - len(rest)
 	if level == 0 || level > 6 || (rest != "" && rest[0] != ' ' && rest[0] != '\t') {
@@ -155,9 +155,9 @@ func atx(s string) (level int, title string, ok bool) {
 	return level, rest, true
 }
 
-// underline returns the level of the heading that the line makes of the paragraph above it: 1 for a
+// underlineLevel returns the level of the heading that the line makes of the paragraph above it: 1 for a
 // line of =, 2 for a line of -, 0 for other lines.
-func underline(s string) int {
+func underlineLevel(s string) int {
 	switch {
 	case strings.Trim(s, "=") == "":
 		return 1

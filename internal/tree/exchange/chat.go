@@ -58,7 +58,7 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 				if !yield(Item{}, err) {
 					return
 				}
-			} else if !send(yield, it) {
+			} else if !yieldItem(yield, it) {
 				return
 			}
 		}
@@ -70,7 +70,7 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 				it.Entry.Created = o.Dates[it.Entry.Name]
 			}
 			it.setTurns(turns)
-			send(yield, it)
+			yieldItem(yield, it)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 	raw, err := json.Marshal(turns)
 	if err == nil {
 		var left []string
-		it.Entry.Content, left, err = transcript(raw)
+		it.Entry.Content, left, err = sessionText(raw)
 		it.Warnings = leftOut(it.Ref, left)
 	}
 	if err != nil {
@@ -92,14 +92,14 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	e := &it.Entry
 	e.Kind = oxbow.Archive
-	e.Name, err = either(fields, "id", "session_id", object.word)
+	e.Name, err = eitherField(fields, "id", "session_id", object.word)
 	if err != nil {
 		return err
 	}
 	if e.Name == "" {
 		return errors.New("session has no id")
 	}
-	date, err := either(fields, "date", "created", object.text)
+	date, err := eitherField(fields, "date", "created", object.text)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 		return errors.New("session has no turns")
 	}
 	var left []string
-	e.Content, left, err = transcript(raw)
+	e.Content, left, err = sessionText(raw)
 	if err != nil {
 		return err
 	}
@@ -132,8 +132,8 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	return nil
 }
 
-// either returns the value of the field a or b. If both are present, they must be equal.
-func either(o object, a, b string, get func(object, string) (string, error)) (string, error) {
+// eitherField returns the value of the field a or b. If both are present, they must be equal.
+func eitherField(o object, a, b string, get func(object, string) (string, error)) (string, error) {
 	va, err := get(o, a)
 	if err != nil {
 		return "", err
@@ -145,7 +145,7 @@ func either(o object, a, b string, get func(object, string) (string, error)) (st
 	case va == "":
 		return vb, nil
 	case vb != "" && va != vb:
-		return "", fmt.Errorf("%s %s and %s %s differ", a, short(va), b, short(vb))
+		return "", fmt.Errorf("%s %s and %s %s differ", a, quoteShort(va), b, quoteShort(vb))
 	}
 	return va, nil
 }
@@ -158,10 +158,10 @@ func (o object) word(key string) (string, error) {
 	return o.text(key)
 }
 
-// transcript returns the turns of a session as text, and the names of the fields that it left out.
-func transcript(raw json.RawMessage) (text string, left []string, err error) {
+// sessionText returns the turns of a session as text, and the names of the fields that it left out.
+func sessionText(raw json.RawMessage) (text string, left []string, err error) {
 	if raw[0] != '[' {
-		return "", nil, fmt.Errorf("turns must be a list, not %s", short(string(raw)))
+		return "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))
 	}
 	var b strings.Builder
 	n := 0
@@ -201,7 +201,7 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 			return "", "", nil, fmt.Errorf("is not [role, text]: %w", err)
 		}
 		if len(pair) != 2 || pair[0] == "" {
-			return "", "", nil, fmt.Errorf("is not [role, text]: %s", short(string(raw)))
+			return "", "", nil, fmt.Errorf("is not [role, text]: %s", quoteShort(string(raw)))
 		}
 		return pair[0], pair[1], nil, nil
 	}
@@ -245,7 +245,7 @@ func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 			return "", nil, fmt.Errorf("has a bad part: %w", err)
 		}
 		if typ != "text" {
-			left = append(left, "part of type "+short(typ))
+			left = append(left, "part of type "+quoteShort(typ))
 			continue
 		}
 		t, err := o.text("text")
@@ -267,7 +267,7 @@ func joinParts(raw json.RawMessage) (text string, left []string, err error) {
 // yielded last.
 func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
 	return func(yield func(error) bool) {
-		for l, err := range lines(r, ref) {
+		for l, err := range scanLines(r, ref) {
 			if err != nil {
 				if !yield(err) {
 					return
@@ -299,14 +299,14 @@ func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad 
 		return []error{errors.New("has no haystack")}
 	}
 	if raw[0] != '[' {
-		return []error{fmt.Errorf("haystack must be a list, not %s", short(string(raw)))}
+		return []error{fmt.Errorf("haystack must be a list, not %s", quoteShort(string(raw)))}
 	}
 	n := 0
 	for p := range rawjson.Elements(raw) {
 		n++
 		pair, err := asList("haystack", p)
 		if err == nil && len(pair) != 2 {
-			err = fmt.Errorf("is not [session id, date]: %s", short(string(p)))
+			err = fmt.Errorf("is not [session id, date]: %s", quoteShort(string(p)))
 		}
 		var t time.Time
 		if err == nil {

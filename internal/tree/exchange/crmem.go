@@ -38,10 +38,10 @@ func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 			}
 			if name := cutName(e.Name, oxbow.MaxName); name != e.Name && name != "" {
 				it.Entry.Name = name
-				it.Warnings = append(it.Warnings, fmt.Sprintf("%s: the name %s is no name here: it is %q", it.Ref, short(e.Name), name))
+				it.Warnings = append(it.Warnings, fmt.Sprintf("%s: the name %s is no name here: it is %q", it.Ref, quoteShort(e.Name), name))
 			}
 			it.Entry.Aliases = tidyAliases(it.Entry.Name, e.Aliases)
-			if !send(yield, it) {
+			if !yieldItem(yield, it) {
 				return
 			}
 		}

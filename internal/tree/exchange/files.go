@@ -42,9 +42,9 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			yield(Item{}, fmt.Errorf("reading %s: %w", o.ref(name), err))
 			return
 		}
-		o := o.summed()
+		o := o.withSums()
 		if !info.IsDir() {
-			o.expect(info.Size())
+			o.expectBytes(info.Size())
 			for it, err := range readFile(fsys, name, o) {
 				if !yield(it, err) {
 					return
@@ -237,7 +237,7 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 	for _, name := range rest {
 		if info, err := fsys.Stat(name); o.or().Progress != nil && err == nil {
-			o.expect(info.Size())
+			o.expectBytes(info.Size())
 		}
 	}
 	for _, name := range rest {
@@ -262,7 +262,7 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 func readAllDates(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) (dates map[string]map[string]time.Time, rest []string, ok bool) {
 	dates = make(map[string]map[string]time.Time)
 	for _, name := range files {
-		if o.or().Format != "" || byName(name) != JSONL || peek(fsys, name) != Dates {
+		if o.or().Format != "" || byName(name) != JSONL || peekFormat(fsys, name) != Dates {
 			rest = append(rest, name)
 			continue
 		}
@@ -280,8 +280,8 @@ func readAllDates(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, 
 	return dates, rest, true
 }
 
-// peek returns the format of a file, or "" if it cannot be determined.
-func peek(fsys vfs.FS, name string) Format {
+// peekFormat returns the format of a file, or "" if it cannot be determined.
+func peekFormat(fsys vfs.FS, name string) Format {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return ""
@@ -306,7 +306,7 @@ func readDatesFile(fsys vfs.FS, name string, o *ReadOptions, dates map[string]ti
 			return
 		}
 		defer f.Close()
-		r, err := unpack(bufio.NewReaderSize(o.bound(section(f)), headSize), o)
+		r, err := unpack(bufio.NewReaderSize(o.boundReader(fileSection(f)), headSize), o)
 		if err != nil {
 			yield(problem(o.ref(name), err))
 			return
@@ -331,7 +331,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 		if info, err := f.Stat(); err == nil {
 			opts.ModTime, size = info.ModTime(), min(size, info.Size()+bytes.MinRead)
 		}
-		for it, err := range readStream(bufio.NewReaderSize(o.metered(o.bound(section(f))), int(size)), o.ref(name), &opts) {
+		for it, err := range readStream(bufio.NewReaderSize(o.meteredReader(o.boundReader(fileSection(f))), int(size)), o.ref(name), &opts) {
 			if !yield(it, err) {
 				return
 			}
@@ -339,29 +339,29 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	}
 }
 
-// section returns a reader for the whole file.
-func section(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
+// fileSection returns a reader for the whole file.
+func fileSection(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
 // ReadStream reads a single input, which may be compressed with gzip. If o specifies no format, it
 // is determined from the name and the first bytes. ref is the name of the input.
 func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return readStream(bufio.NewReaderSize(o.bound(r), headSize), ref, o)
+	return readStream(bufio.NewReaderSize(o.boundReader(r), headSize), ref, o)
 }
 
 func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	plain, err := unpack(br, o)
 	if err != nil {
-		return fail(fmt.Errorf("reading %s: %w", ref, err))
+		return failWith(fmt.Errorf("reading %s: %w", ref, err))
 	}
 	format := o.or().Format
 	if format == "" {
 		head, err := plain.Peek(headSize)
 		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-			return fail(fmt.Errorf("reading %s: %w", ref, err))
+			return failWith(fmt.Errorf("reading %s: %w", ref, err))
 		}
 		format, err = detect(ref, head)
 		if err != nil {
-			return fail(err)
+			return failWith(err)
 		}
 	}
 	switch format {
@@ -374,9 +374,9 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 	case crmemFile:
 		return readCRMEM(plain, ref)
 	case Dates:
-		return fail(fmt.Errorf("reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
+		return failWith(fmt.Errorf("reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
 	}
-	return fail(fmt.Errorf("reading %s: format %s is unknown", ref, short(string(format))))
+	return failWith(fmt.Errorf("reading %s: format %s is unknown", ref, quoteShort(string(format))))
 }
 
 // unpack returns a reader of the decompressed input. It fails if the result is longer than

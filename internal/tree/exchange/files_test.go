@@ -307,7 +307,7 @@ func TestNearest(t *testing.T) {
 	for _, tt := range []struct{ word, want string }{
 		{"tgas", "tags"}, {"Kind", "kind"}, {"createt", "created"}, {"relatedfiles", "related_files"}, {"xyz", ""}, {"", ""}, {strings.Repeat("x", 100), ""},
 	} {
-		if got := nearest(tt.word, entryFields); got != tt.want {
+		if got := nearestCandidate(tt.word, entryFields); got != tt.want {
 			t.Errorf("nearest(%q) = %q, want %q", tt.word, got, tt.want)
 		}
 	}

@@ -40,7 +40,7 @@ var formats = []string{string(JSONL), string(Markdown), string(Chat), string(Dat
 // [oxbow.ErrInvalid].
 func ParseFormat(s string) (Format, error) {
 	if !slices.Contains(formats, s) {
-		return "", &oxbow.InvalidError{Field: "format", Value: s, Reason: "is not one of " + strings.Join(formats, ", ") + hint(s, formats)}
+		return "", &oxbow.InvalidError{Field: "format", Value: s, Reason: "is not one of " + strings.Join(formats, ", ") + nearestHint(s, formats)}
 	}
 	return Format(s), nil
 }
@@ -84,7 +84,7 @@ func detect(name string, head []byte) (Format, error) {
 		return "", fmt.Errorf("detecting the format of %s: is UTF-16; convert it to UTF-8 first", name)
 	case len(text) == 0:
 		return "", fmt.Errorf("detecting the format of %s: is empty", name)
-	case bytes.IndexByte(head, 0) >= 0 || !textual(head):
+	case bytes.IndexByte(head, 0) >= 0 || !isText(head):
 		return "", fmt.Errorf("detecting the format of %s: is not a text", name)
 	}
 	return Markdown, nil
@@ -139,8 +139,8 @@ func byKeys(text []byte) Format {
 	return JSONL
 }
 
-// textual reports whether the bytes are UTF-8. The last rune may be cut off.
-func textual(b []byte) bool {
+// isText reports whether the bytes are UTF-8. The last rune may be cut off.
+func isText(b []byte) bool {
 	i := text.BadUTF8(string(b))
 	return (len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:])) || i == len(b)
 }

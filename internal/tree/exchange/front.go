@@ -59,7 +59,7 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 			if len(keys) == 0 {
 				return nil, 0, 0
 			}
-			keys = append(keys, frontKey{line: i + 2, err: fmt.Errorf("line %s is not key: value", short(l))})
+			keys = append(keys, frontKey{line: i + 2, err: fmt.Errorf("line %s is not key: value", quoteShort(l))})
 			i++
 			continue
 		}
@@ -69,7 +69,7 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 			end++
 		}
 		k := frontKey{name: name, line: i + 2}
-		keys = append(keys, k.read(value, lines[i+1:end])...)
+		keys = append(keys, k.readKeys(value, lines[i+1:end])...)
 		i = end
 	}
 	return keys, len(text) - len(body), len(lines) + 2
@@ -112,9 +112,9 @@ func isBullet(l string) bool { return l == "-" || strings.HasPrefix(l, "- ") }
 
 var errNoText = errors.New("its escapes make no text")
 
-// read returns the keys that a value stands for: k with its values, or one key for each
+// readKeys returns the keys that a value stands for: k with its values, or one key for each
 // value of a nested mapping. The value begins on the key's own line and continues below.
-func (k frontKey) read(value string, below []string) []frontKey {
+func (k frontKey) readKeys(value string, below []string) []frontKey {
 	k.key = normalizeKey(k.name)
 	value, k.comment = cutComment(value)
 	if k.comment != "" && value == "" && strings.TrimSpace(strings.Join(below, "")) != "" {
@@ -129,7 +129,7 @@ func (k frontKey) read(value string, below []string) []frontKey {
 			node = decodeLoosely(value, below)
 		}
 	}
-	return k.flatten(node)
+	return k.flattenNode(node)
 }
 
 // isPlain reports whether a value is text without quotes, which YAML would cut at " #" and
@@ -193,11 +193,11 @@ func quoteHashes(lines []string) []string {
 	return out
 }
 
-// flatten returns the keys and values of a node. Lists within a list become one list, and
+// flattenNode returns the keys and values of a node. Lists within a list become one list, and
 // a mapping becomes a key for each of its values: owner.name. The values below metadata
 // are keys without that prefix, because Claude Code nests type there, which other programs
 // write at the top.
-func (k frontKey) flatten(n *yaml.Node) []frontKey {
+func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	switch n.Kind {
 	case yaml.MappingNode:
 		var keys []frontKey
@@ -208,7 +208,7 @@ func (k frontKey) flatten(n *yaml.Node) []frontKey {
 				sub.name = n.Content[i].Value
 			}
 			sub.key = normalizeKey(sub.name)
-			keys = append(keys, sub.flatten(n.Content[i+1])...)
+			keys = append(keys, sub.flattenNode(n.Content[i+1])...)
 		}
 		return keys
 	case yaml.SequenceNode:
@@ -216,7 +216,7 @@ func (k frontKey) flatten(n *yaml.Node) []frontKey {
 		var nested []frontKey
 		ofItem := k
 		for _, item := range n.Content {
-			for _, sub := range ofItem.flatten(item) {
+			for _, sub := range ofItem.flattenNode(item) {
 				if sub.key != k.key {
 					nested = append(nested, sub)
 					continue
@@ -237,7 +237,7 @@ func (k frontKey) flatten(n *yaml.Node) []frontKey {
 		s = strings.TrimSpace(s)
 	}
 	if strings.IndexByte(s, 0) >= 0 {
-		k.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, short(s))
+		k.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, quoteShort(s))
 	} else if s != "" && !frontmatter.IsNull(n) {
 		k.values = append(k.values, s)
 	}

@@ -140,7 +140,7 @@ func (g *graph) items(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
 		i, ok := g.byName[e.from]
 		if !ok {
-			err := fmt.Errorf("relation %s → %s is from %s, which is no entity of this file", short(e.typ), short(e.to), short(e.from))
+			err := fmt.Errorf("relation %s → %s is from %s, which is no entity of this file", quoteShort(e.typ), quoteShort(e.to), quoteShort(e.from))
 			if !yield(Item{}, problem(e.where, err)) {
 				return
 			}
@@ -151,7 +151,7 @@ func (g *graph) items(ref string, yield func(Item, error) bool) {
 	}
 	for _, n := range g.nodes {
 		it := Item{Ref: n.where, Origin: ref, Warnings: n.warnings}
-		it.Entry = oxbow.Entry{Name: n.name, Content: bullets(slices.Concat(n.observations, n.relations))}
+		it.Entry = oxbow.Entry{Name: n.name, Content: bulletList(slices.Concat(n.observations, n.relations))}
 		for _, tag := range oxbow.SplitTags(n.typ) {
 			if tag == "" {
 				continue
@@ -163,14 +163,14 @@ func (g *graph) items(ref string, yield func(Item, error) bool) {
 				it.Entry.Labels = append(it.Entry.Labels, l)
 			}
 		}
-		if !send(yield, it) {
+		if !yieldItem(yield, it) {
 			return
 		}
 	}
 }
 
-// bullets formats the texts as a Markdown list. Further lines of a text are indented.
-func bullets(texts []string) string {
+// bulletList formats the texts as a Markdown list. Further lines of a text are indented.
+func bulletList(texts []string) string {
 	var b strings.Builder
 	for i, t := range texts {
 		if i > 0 {

@@ -59,15 +59,15 @@ var headerFields = []struct {
 func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	h := header{ref: ref, opts: o, seen: make(map[string]bool)}
 	for _, k := range keys {
-		h.read(k)
+		h.applyKey(k)
 	}
 	h.entry.Aliases = tidyAliases(h.entry.Name, h.entry.Aliases)
 	return h
 }
 
-// read applies one key. A value that is not valid for its key is kept as a label or a paragraph,
+// applyKey applies one key. A value that is not valid for its key is kept as a label or a paragraph,
 // with a warning.
-func (h *header) read(k frontKey) {
+func (h *header) applyKey(k frontKey) {
 	if twin, ok := keyTwins[k.key]; ok {
 		k.key = twin
 	}
@@ -76,7 +76,7 @@ func (h *header) read(k frontKey) {
 		return
 	}
 	if k.comment != "" {
-		h.warn(k, "%s: the comment %s was left out", k.name, short(k.comment))
+		h.warn(k, "%s: the comment %s was left out", k.name, quoteShort(k.comment))
 	}
 	if len(k.values) == 0 {
 		return
@@ -89,10 +89,10 @@ func (h *header) read(k frontKey) {
 		}
 		switch {
 		case h.seen[k.key] && !f.many:
-			h.warn(k, "%s is given twice; the first is used, and %s is kept with the text", k.name, short(strings.Join(k.values, ", ")))
+			h.warn(k, "%s is given twice; the first is used, and %s is kept with the text", k.name, quoteShort(strings.Join(k.values, ", ")))
 			h.addParagraph(k, strings.Join(k.values, ", "))
 		case !f.many && len(k.values) != 1:
-			h.warn(k, "%s takes one value; %s is kept with the text", k.name, short(strings.Join(k.values, ", ")))
+			h.warn(k, "%s takes one value; %s is kept with the text", k.name, quoteShort(strings.Join(k.values, ", ")))
 			h.addParagraph(k, strings.Join(k.values, ", "))
 		default:
 			h.seen[k.key] = true
@@ -100,8 +100,8 @@ func (h *header) read(k frontKey) {
 		}
 		return
 	}
-	if near := nearest(k.key, known); text.Distance([]byte(k.key), []byte(near)) == 1 && !h.seen[k.key] {
-		h.warn(k, "key %s is kept as a label; did you mean %s?", short(k.name), near)
+	if near := nearestCandidate(k.key, known); text.Distance([]byte(k.key), []byte(near)) == 1 && !h.seen[k.key] {
+		h.warn(k, "key %s is kept as a label; did you mean %s?", quoteShort(k.name), near)
 	}
 	h.seen[k.key] = true
 	at := len(h.entry.Labels)
@@ -179,7 +179,7 @@ func (h *header) addLabels(k frontKey, key string, values ...string) {
 func (h *header) setConfidence(k frontKey) {
 	c, err := strconv.ParseFloat(k.value(), 64)
 	if err != nil || !(c >= 0 && c <= 1) {
-		h.warn(k, "confidence %s is kept with the text: it is not a number from 0 to 1", short(k.value()))
+		h.warn(k, "confidence %s is kept with the text: it is not a number from 0 to 1", quoteShort(k.value()))
 		h.addParagraph(k, k.value())
 		return
 	}

@@ -194,7 +194,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			im.count++
 			continue
 		case err != nil && isItemError(err):
-			im.skip(1, "%v", err)
+			im.reportSkipped(1, "%v", err)
 			im.count++
 			continue
 		case err != nil:
@@ -272,19 +272,19 @@ func (im *importer) prepare(it Item) (Item, bool) {
 	if it.Origin != "" {
 		im.origins[originLabel(it.Origin)] = true
 		if !im.o.NoOrigin && !im.bare {
-			it = marked(it)
+			it = markedItem(it)
 		}
 	}
 	if err := it.check(); err != nil {
-		im.skip(1, "%s: %v", it.Ref, err)
+		im.reportSkipped(1, "%s: %v", it.Ref, err)
 		im.count++
 		return it, false
 	}
 	return it, true
 }
 
-// skip reports why n items were not imported.
-func (im *importer) skip(n int, format string, args ...any) {
+// reportSkipped reports why n items were not imported.
+func (im *importer) reportSkipped(n int, format string, args ...any) {
 	im.rep.message(&im.rep.Problems, format, args...)
 	im.rep.Skipped += n
 }
@@ -292,7 +292,7 @@ func (im *importer) skip(n int, format string, args ...any) {
 // flush plans a batch and writes it. bare means that the items' marks have been removed.
 func (im *importer) flush(items []Item, bare bool) error {
 	if im.bare {
-		items = unmarked(items)
+		items = unmarkedItems(items)
 	}
 	p, err := im.apply(items)
 	refused := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported)
@@ -308,7 +308,7 @@ func (im *importer) flush(items []Item, bare bool) error {
 		return nil
 	case errors.Is(err, oxbow.ErrUnsupported) && !bare && slices.ContainsFunc(items, isMarked):
 		// The store may be unable to store the marks, so try without them.
-		return im.flush(unmarked(items), true)
+		return im.flush(unmarkedItems(items), true)
 	case refused && len(items) > 1:
 		// The store has narrower limits than usual: split the batch to find the item that it
 		// refuses, and write the other items.
@@ -322,7 +322,7 @@ func (im *importer) flush(items []Item, bare bool) error {
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			advice = "; oxbow convert moves the memory into a store that can"
 		}
-		im.skip(1, "%s: %v%s", items[0].Ref, err, advice)
+		im.reportSkipped(1, "%s: %v%s", items[0].Ref, err, advice)
 		return nil
 	}
 	return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)
@@ -342,7 +342,7 @@ func (im *importer) apply(items []Item) (*plan, error) {
 			}
 			return p, err
 		}
-		err = im.s.Apply(im.source(items), p.ops...)
+		err = im.s.Apply(im.sourceContext(items), p.ops...)
 		changed := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) || errors.Is(err, oxbow.ErrConflict)
 		if !changed || try == maxTries {
 			return p, err
@@ -368,19 +368,19 @@ func (im *importer) commit(p *plan) {
 	}
 }
 
-// source returns a context with the source for a batch.
-func (im *importer) source(items []Item) context.Context {
+// sourceContext returns a context with the source for a batch.
+func (im *importer) sourceContext(items []Item) context.Context {
 	src, _ := oxbow.SourceFrom(im.ctx)
 	src.Actor = cmp.Or(im.o.Author, oxbow.Imported)
 	origin := im.o.Ref
 	if origin == "" {
-		origin = originOf(items)
+		origin = commonOrigin(items)
 	}
 	return oxbow.WithSource(im.ctx, src.WithOrigin(origin))
 }
 
-// originOf returns the file or the directory that contains all items, or "".
-func originOf(items []Item) string {
+// commonOrigin returns the file or the directory that contains all items, or "".
+func commonOrigin(items []Item) string {
 	origin := refFile(items[0].Ref)
 	for _, it := range items[1:] {
 		for origin != refFile(it.Ref) && !strings.HasPrefix(it.Ref, origin+"/") {

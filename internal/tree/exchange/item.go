@@ -103,8 +103,8 @@ func (it *Item) check() error {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 }
 
-// send yields the item, or an ItemError if it is not valid.
-func send(yield func(Item, error) bool, it Item) bool {
+// yieldItem yields the item, or an ItemError if it is not valid.
+func yieldItem(yield func(Item, error) bool, it Item) bool {
 	it.Entry.Labels = oxbow.SortLabels(it.Entry.Labels)
 	if err := it.check(); err != nil {
 		return yield(Item{}, problem(it.Ref, err))
@@ -112,8 +112,8 @@ func send(yield func(Item, error) bool, it Item) bool {
 	return yield(it, nil)
 }
 
-// fail returns a sequence that consists of one fatal error.
-func fail(err error) iter.Seq2[Item, error] {
+// failWith returns a sequence that consists of one fatal error.
+func failWith(err error) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) { yield(Item{}, err) }
 }
 
@@ -130,14 +130,14 @@ func cutName(s string, max int) string {
 	return strings.TrimSpace(text.Cut(s, max-len(more))) + more
 }
 
-// numbered returns the name with a number, "NAME (2)", in at most [oxbow.MaxName] bytes.
-func numbered(name string, n int) string {
+// numberedName returns the name with a number, "NAME (2)", in at most [oxbow.MaxName] bytes.
+func numberedName(name string, n int) string {
 	suffix := fmt.Sprintf(" (%d)", n)
 	return cutName(name, oxbow.MaxName-len(suffix)) + suffix
 }
 
-// short quotes the beginning of a text, for an error message.
-func short(s string) string { return fmt.Sprintf("%q", text.Clip(s, 60)) }
+// quoteShort quotes the beginning of a text, for an error message.
+func quoteShort(s string) string { return fmt.Sprintf("%q", text.Clip(s, 60)) }
 
 // bounded is a reader that fails if r has more than left bytes.
 type bounded struct {

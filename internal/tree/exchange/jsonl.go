@@ -66,7 +66,7 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 				if !yield(Item{}, err) || !isItemError(err) {
 					return
 				}
-			} else if !send(yield, it) {
+			} else if !yieldItem(yield, it) {
 				return
 			}
 		}
@@ -136,14 +136,14 @@ func (o object) time(key string, loc *time.Location) (time.Time, error) {
 func unknownField(key string) error {
 	switch word, ok := otherWords[strings.ToLower(key)]; {
 	case ok:
-		return fmt.Errorf("field %s is unknown; did you mean %s?", short(key), word)
+		return fmt.Errorf("field %s is unknown; did you mean %s?", quoteShort(key), word)
 	case key == "turns" || key == "messages" || key == "session_id":
-		return fmt.Errorf("field %s is unknown in an entry; is this a chat log?", short(key))
+		return fmt.Errorf("field %s is unknown in an entry; is this a chat log?", quoteShort(key))
 	}
-	if h := hint(key, entryFields); h != "" {
-		return fmt.Errorf("field %s is unknown%s", short(key), h)
+	if h := nearestHint(key, entryFields); h != "" {
+		return fmt.Errorf("field %s is unknown%s", quoteShort(key), h)
 	}
-	return fmt.Errorf("field %s is unknown; there are %s", short(key), strings.Join(entryFields, ", "))
+	return fmt.Errorf("field %s is unknown; there are %s", quoteShort(key), strings.Join(entryFields, ", "))
 }
 
 // parseKind parses a kind. If the word is no kind, the error suggests the most similar kind.
@@ -154,7 +154,7 @@ func parseKind(s string) (oxbow.Kind, error) {
 		for _, k := range oxbow.Kinds() {
 			words = append(words, k.String())
 		}
-		return 0, fmt.Errorf("%w%s", err, hint(s, words))
+		return 0, fmt.Errorf("%w%s", err, nearestHint(s, words))
 	}
 	return k, nil
 }
@@ -170,7 +170,7 @@ func parseLabels(o object) ([]oxbow.Label, error) {
 		case '{':
 			ls, err = labelObject(raw)
 		default:
-			err = fmt.Errorf("labels must be a list or an object, not %s", short(string(raw)))
+			err = fmt.Errorf("labels must be a list or an object, not %s", quoteShort(string(raw)))
 		}
 		if err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func parseLabels(o object) ([]oxbow.Label, error) {
 	if raw, ok := o.get("confidence"); ok {
 		var c float64
 		if err := json.Unmarshal(raw, &c); err != nil || !(c >= 0 && c <= 1) {
-			return nil, fmt.Errorf("confidence must be a number from 0 to 1, not %s", short(string(raw)))
+			return nil, fmt.Errorf("confidence must be a number from 0 to 1, not %s", quoteShort(string(raw)))
 		}
 		ls = append(ls, oxbow.Confidence(c))
 	}
@@ -209,7 +209,7 @@ func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
 			return nil, fmt.Errorf("label %d %w", len(ls)+1, err)
 		}
 		if others := o.others(known); len(others) > 0 {
-			return nil, fmt.Errorf("label %d has the unknown field %s%s", len(ls)+1, short(others[0]), hint(others[0], known))
+			return nil, fmt.Errorf("label %d has the unknown field %s%s", len(ls)+1, quoteShort(others[0]), nearestHint(others[0], known))
 		}
 		var l oxbow.Label
 		l.Key, err = o.text("key")

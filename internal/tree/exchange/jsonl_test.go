@@ -97,11 +97,11 @@ func TestReadJSONLBad(t *testing.T) {
 		in := `{"name":"before","content":"1"}` + "\n\n" + tt.in + "\n" + `{"name":"after","content":"2"}`
 		items, errs := collect(jsonl(in))
 		if len(items) != 2 || len(errs) != 1 {
-			t.Errorf("ReadJSONL(%s) gave %d items and %q, want the two good ones and one error", short(tt.in), len(items), errs)
+			t.Errorf("ReadJSONL(%s) gave %d items and %q, want the two good ones and one error", quoteShort(tt.in), len(items), errs)
 			continue
 		}
 		if !strings.HasPrefix(errs[0], "in.jsonl:3: ") || !strings.Contains(errs[0], tt.want) {
-			t.Errorf("ReadJSONL(%s) = %q, want in.jsonl:3 and %q", short(tt.in), errs[0], tt.want)
+			t.Errorf("ReadJSONL(%s) = %q, want in.jsonl:3 and %q", quoteShort(tt.in), errs[0], tt.want)
 		}
 	}
 }

@@ -35,9 +35,9 @@ type line struct {
 	num  int
 }
 
-// lines yields the lines of r that are not blank. For a line that is longer than maxLine or not
+// scanLines yields the lines of r that are not blank. For a line that is longer than maxLine or not
 // UTF-8, it yields an [*ItemError] and continues.
-func lines(r io.Reader, ref string) iter.Seq2[line, error] {
+func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		br := bufio.NewReaderSize(r, 64<<10)
 		var buf []byte
@@ -138,7 +138,7 @@ func parseObject(b []byte) (object, error) {
 			continue
 		}
 		if o.has(key) {
-			return nil, fmt.Errorf("field %s is given twice", short(key))
+			return nil, fmt.Errorf("field %s is given twice", quoteShort(key))
 		}
 		if len(o) == maxFields {
 			return nil, fmt.Errorf("has more than %d fields", maxFields)
@@ -161,7 +161,7 @@ type located struct {
 func objects(r io.Reader, ref string) iter.Seq2[located, error] {
 	return func(yield func(located, error) bool) {
 		first := true
-		for l, err := range lines(r, ref) {
+		for l, err := range scanLines(r, ref) {
 			begins := first
 			first = false
 			if err == nil && begins && isDocument(l.text) {
@@ -264,14 +264,14 @@ func leftOut(where string, fields []string) []string {
 
 func asText(key string, raw json.RawMessage) (string, error) {
 	if raw[0] != '"' {
-		return "", fmt.Errorf("%s must be a string, not %s", key, short(string(raw)))
+		return "", fmt.Errorf("%s must be a string, not %s", key, quoteShort(string(raw)))
 	}
 	return rawjson.Unquote(raw), nil
 }
 
 func asList(key string, raw json.RawMessage) (ss []string, err error) {
 	if raw[0] != '[' {
-		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, short(string(raw)))
+		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, quoteShort(string(raw)))
 	}
 	for p := range rawjson.Elements(raw) {
 		s, err := asText("each of "+key, p)

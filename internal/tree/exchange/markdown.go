@@ -71,7 +71,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 			return
 		}
 		for _, it := range items {
-			if !send(yield, it) {
+			if !yieldItem(yield, it) {
 				return
 			}
 		}
@@ -112,7 +112,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	used := make(map[string]int)
 	for i, p := range split(body) {
 		it := Item{Entry: h.entry.Clone(), Ref: at(ref, p.line+count), Origin: ref, Further: h.further}
-		it.Entry.Name = unique(pieceName(title, top, p), used)
+		it.Entry.Name = uniqueName(pieceName(title, top, p), used)
 		it.Entry.Content = body[p.start:p.end]
 		if o.or().Format == Obsidian {
 			it.Entry.Labels = append(it.Entry.Labels, inlineTags(it.Entry.Content)...)
@@ -123,7 +123,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 				it.FileName = file
 			}
 			it.Warnings = h.warnings
-			it.Entry.Content = h.above() + it.Entry.Content
+			it.Entry.Content = h.textAbove() + it.Entry.Content
 		} else {
 			it.Entry.Aliases = nil // aliases refer to the beginning of the file
 		}
@@ -138,9 +138,9 @@ func propertyText(front string) string {
 	return data[:strings.LastIndexByte(strings.TrimRight(data, "\r\n"), '\n')+1]
 }
 
-// above returns the text that the front matter puts above the content: the description, and the
+// textAbove returns the text that the front matter puts above the content: the description, and the
 // values that cannot become labels.
-func (h *header) above() string {
+func (h *header) textAbove() string {
 	var b strings.Builder
 	if h.description != "" {
 		b.WriteString(h.description + "\n\n")
@@ -260,15 +260,15 @@ func pieceName(title, top string, p piece) string {
 	return name
 }
 
-// unique returns the name, with a number if it has been used before.
-func unique(name string, used map[string]int) string {
+// uniqueName returns the name, with a number if it has been used before.
+func uniqueName(name string, used map[string]int) string {
 	if used[name] == 0 {
 		used[name] = 1
 		return name
 	}
 	for {
 		used[name]++
-		if n := numbered(name, used[name]); used[n] == 0 {
+		if n := numberedName(name, used[name]); used[n] == 0 {
 			used[n] = 1
 			return n
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// nearest returns the candidate that was probably meant by word, or "". It accepts at most one edit
+// nearestCandidate returns the candidate that was probably meant by word, or "". It accepts at most one edit
 // per three letters, and at most three edits.
-func nearest(word string, candidates []string) string {
+func nearestCandidate(word string, candidates []string) string {
 	if len(word) > 64 {
 		return ""
 	}
@@ -24,10 +24,10 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// hint returns the end of an error message that suggests the nearest candidate. It returns "" if no
+// nearestHint returns the end of an error message that suggests the nearest candidate. It returns "" if no
 // candidate is near.
-func hint(word string, candidates []string) string {
-	if c := nearest(word, candidates); c != "" {
+func nearestHint(word string, candidates []string) string {
+	if c := nearestCandidate(word, candidates); c != "" {
 		return "; did you mean " + c + "?"
 	}
 	return ""

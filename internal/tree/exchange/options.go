@@ -42,8 +42,8 @@ type ReadOptions struct {
 	MaxExpanded int64
 }
 
-// bound returns a reader that fails after the context is done.
-func (o *ReadOptions) bound(r io.Reader) io.Reader {
+// boundReader returns a reader that fails after the context is done.
+func (o *ReadOptions) boundReader(r io.Reader) io.Reader {
 	if o == nil || o.Context == nil {
 		return r
 	}
@@ -58,8 +58,8 @@ func (o *ReadOptions) bound(r io.Reader) io.Reader {
 // maxRead is the maximum number of bytes that are read between two checks of the context.
 const maxRead = 1 << 20
 
-// metered returns a reader that reports the bytes it reads to Progress.
-func (o *ReadOptions) metered(r io.Reader) io.Reader {
+// meteredReader returns a reader that reports the bytes it reads to Progress.
+func (o *ReadOptions) meteredReader(r io.Reader) io.Reader {
 	if o == nil || o.Progress == nil {
 		return r
 	}
@@ -70,8 +70,8 @@ func (o *ReadOptions) metered(r io.Reader) io.Reader {
 	})
 }
 
-// expect adds size to the total that is reported to Progress.
-func (o *ReadOptions) expect(size int64) {
+// expectBytes adds size to the total that is reported to Progress.
+func (o *ReadOptions) expectBytes(size int64) {
 	if o != nil && o.Progress != nil {
 		o.Progress(0, size)
 	}
@@ -81,8 +81,8 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// summed returns options whose Progress function takes increments and passes on their sums.
-func (o *ReadOptions) summed() *ReadOptions {
+// withSums returns options whose Progress function takes increments and passes on their sums.
+func (o *ReadOptions) withSums() *ReadOptions {
 	if o == nil || o.Progress == nil {
 		return o
 	}

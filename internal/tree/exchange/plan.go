@@ -30,8 +30,8 @@ func isStamp(l oxbow.Label) bool {
 	return l.Key == oxbow.LabelApproved || slices.Contains(oxbow.HeldLabels(), l.Key)
 }
 
-// marked returns the item with labels that name its origin.
-func marked(it Item) Item {
+// markedItem returns the item with labels that name its origin.
+func markedItem(it Item) Item {
 	ls := withoutOrigin(it.Entry.Labels)
 	it.Entry.Labels = ls
 	sum := contentSum(it.Entry)
@@ -40,14 +40,14 @@ func marked(it Item) Item {
 	return it
 }
 
-// isMarked reports whether an item has something that [unmarked] removes.
+// isMarked reports whether an item has something that [unmarkedItems] removes.
 func isMarked(it Item) bool {
 	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum })
 }
 
-// unmarked returns the items without the labels of their origins and without aliases and labels
+// unmarkedItems returns the items without the labels of their origins and without aliases and labels
 // that some stores cannot store.
-func unmarked(items []Item) []Item {
+func unmarkedItems(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
 		it := &bare[i]
@@ -134,16 +134,16 @@ type plan struct {
 func (im *importer) plan(items []Item, blind bool) (*plan, error) {
 	p := &plan{names: newNames(), blind: blind}
 	for _, it := range items {
-		if err := im.place(it, p); err != nil {
+		if err := im.placeItem(it, p); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-// place finds the entry that matches the item and plans the change.
-func (im *importer) place(it Item, p *plan) error {
-	it, err := im.normalized(it, p)
+// placeItem finds the entry that matches the item and plans the change.
+func (im *importer) placeItem(it Item, p *plan) error {
+	it, err := im.normalizedItem(it, p)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (im *importer) place(it Item, p *plan) error {
 	for n := last + 1; ; n++ {
 		name, id := it.Entry.Name, own
 		if n > 1 {
-			name = numbered(name, n)
+			name = numberedName(name, n)
 			id = hash(name)
 		}
 		if im.done.stood[id]+p.names.stood[id] > 0 {
@@ -179,7 +179,7 @@ func (im *importer) place(it Item, p *plan) error {
 			return err
 		}
 		if v == same {
-			v, reason = im.judge(it, old, n)
+			v, reason = im.judgeItem(it, old, n)
 		}
 		if v == other {
 			continue
@@ -199,19 +199,19 @@ func (im *importer) place(it Item, p *plan) error {
 			p.rep.Notes = append(p.rep.Notes, left...)
 			p.names.stood[id] = 2
 		}
-		p.do(v, it, old, reason)
+		p.planVerdict(v, it, old, reason)
 		return nil
 	}
 }
 
-// normalized returns the item with its name, aliases and labels in the spelling of the store. The
+// normalizedItem returns the item with its name, aliases and labels in the spelling of the store. The
 // name does not change if the store has an entry with exactly the item's spelling.
-func (im *importer) normalized(it Item, p *plan) (Item, error) {
+func (im *importer) normalizedItem(it Item, p *plan) (Item, error) {
 	was := it.Entry
 	it.Entry = oxbow.NormalEntry(was)
 	changedWords := !slices.Equal(it.Entry.Aliases, was.Aliases) || !slices.Equal(it.Entry.Labels, was.Labels)
 	if changedWords && slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markSum }) {
-		it = marked(it)
+		it = markedItem(it)
 	}
 	if it.Entry.Name == was.Name || p.blind {
 		return it, nil
@@ -234,7 +234,7 @@ func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan)
 	for _, a := range it.Entry.Aliases {
 		owner := ""
 		if !slices.Contains(had, a) {
-			owner, err = im.owner(a, p)
+			owner, err = im.nameOwner(a, p)
 			if err != nil {
 				return it, nil, err
 			}
@@ -250,13 +250,13 @@ func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan)
 	}
 	it.Entry.Aliases = free
 	if slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markSum }) {
-		it = marked(it)
+		it = markedItem(it)
 	}
 	return it, left, nil
 }
 
-// owner returns the name of the entry that has the word as its name or alias, or "".
-func (im *importer) owner(word string, p *plan) (string, error) {
+// nameOwner returns the name of the entry that has the word as its name or alias, or "".
+func (im *importer) nameOwner(word string, p *plan) (string, error) {
 	id := hash(word)
 	if im.done.stood[id]+p.names.stood[id] > 0 {
 		return word, nil
@@ -300,8 +300,8 @@ const (
 	other                  // the entry is a different thing with the same name
 )
 
-// judge compares an item with the entry that has its name, or its name with the number n.
-func (im *importer) judge(it Item, old oxbow.Entry, n int) (verdict, string) {
+// judgeItem compares an item with the entry that has its name, or its name with the number n.
+func (im *importer) judgeItem(it Item, old oxbow.Entry, n int) (verdict, string) {
 	// A store may store a note as a different kind.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content && slices.Equal(it.Entry.Aliases, old.Aliases)
 	if it.Origin == "" {
@@ -373,9 +373,9 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	return replace, ""
 }
 
-// do plans the change for a verdict. The change requires the entry's present version, so that an
+// planVerdict plans the change for a verdict. The change requires the entry's present version, so that an
 // edit in the meantime is not lost.
-func (p *plan) do(v verdict, it Item, old oxbow.Entry, reason string) {
+func (p *plan) planVerdict(v verdict, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
 	if v == fresh || v == replace {
 		for _, a := range old.Aliases {

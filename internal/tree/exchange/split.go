@@ -44,21 +44,21 @@ func split(text string) []piece {
 		return []piece{whole}
 	}
 	var ps []piece
-	for _, sec := range sections(text, whole, heads, 1, 2) {
+	for _, sec := range splitSections(text, whole, heads, 1, 2) {
 		if sec.end-sec.start <= sectionSize {
 			ps = append(ps, sec)
 			continue
 		}
-		for _, sub := range sections(text, sec, heads, 3, 3) {
-			ps = append(ps, paragraphs(text, sub)...)
+		for _, sub := range splitSections(text, sec, heads, 3, 3) {
+			ps = append(ps, splitParagraphs(text, sub)...)
 		}
 	}
 	return ps
 }
 
-// sections splits a piece at its headings of levels low to high. A section that consists only of
+// splitSections splits a piece at its headings of levels low to high. A section that consists only of
 // its heading is joined with the next section, and so is blank text before the first heading.
-func sections(text string, p piece, heads []blockStart, low, high int) []piece {
+func splitSections(text string, p piece, heads []blockStart, low, high int) []piece {
 	var ps []piece
 	path := slices.Clone(p.path)
 	levels := make([]int, len(path)) // 0 for headings outside of p
@@ -90,8 +90,8 @@ func sections(text string, p piece, heads []blockStart, low, high int) []piece {
 	return append(ps, cur)
 }
 
-// paragraphs splits a piece that is too long into groups of complete paragraphs.
-func paragraphs(text string, p piece) []piece {
+// splitParagraphs splits a piece that is too long into groups of complete paragraphs.
+func splitParagraphs(text string, p piece) []piece {
 	if p.end-p.start <= sectionSize {
 		return []piece{p}
 	}
@@ -115,7 +115,7 @@ func paragraphs(text string, p piece) []piece {
 	}
 	var all []piece
 	for _, q := range append(ps, cur) {
-		all = append(all, force(text, q)...)
+		all = append(all, forceSplit(text, q)...)
 	}
 	if len(all) > 1 {
 		for i := range all {
@@ -125,9 +125,9 @@ func paragraphs(text string, p piece) []piece {
 	return all
 }
 
-// force splits a piece that is too long for an entry after a line break, or, if a line is too long,
+// forceSplit splits a piece that is too long for an entry after a line break, or, if a line is too long,
 // before a rune.
-func force(text string, p piece) []piece {
+func forceSplit(text string, p piece) []piece {
 	var ps []piece
 	for p.end-p.start > oxbow.MaxContent {
 		end := p.start + oxbow.MaxContent

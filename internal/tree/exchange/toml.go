@@ -48,24 +48,24 @@ func tomlKeys(data string) []frontKey {
 			line += strings.Count(data[:m[0]], "\n")
 		}
 		k := frontKey{name: name, key: normalizeKey(name), line: line}
-		keys = append(keys, k.flatten(nodeOf(values[name]))...)
+		keys = append(keys, k.flattenNode(yamlNode(values[name]))...)
 	}
 	return keys
 }
 
-// nodeOf returns a decoded value as the node that the same value in YAML has.
-func nodeOf(value any) *yaml.Node {
+// yamlNode returns a decoded value as the node that the same value in YAML has.
+func yamlNode(value any) *yaml.Node {
 	switch value := value.(type) {
 	case map[string]any:
 		n := &yaml.Node{Kind: yaml.MappingNode}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			n.Content = append(n.Content, textNode(key), nodeOf(value[key]))
+			n.Content = append(n.Content, textNode(key), yamlNode(value[key]))
 		}
 		return n
 	case []any:
 		n := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, item := range value {
-			n.Content = append(n.Content, nodeOf(item))
+			n.Content = append(n.Content, yamlNode(item))
 		}
 		return n
 	case string:
